@@ -1,0 +1,230 @@
+"""The ask flow: triage, search, confidence, composition, proof."""
+
+import asyncio
+import time
+import uuid
+from collections.abc import Callable
+from datetime import date
+from typing import Any, NamedTuple
+
+from ombud.answer import wording
+from ombud.answer.citing import Composed, Stored, cite, marked, number
+from ombud.answer.compose import compose
+from ombud.answer.confidence import confidence, load_weights
+from ombud.answer.contacts import Contacts, topic_of
+from ombud.answer.extract import Span, as_markdown, best_spans, choose
+from ombud.answer.sensitive import Matter, Sensitive
+from ombud.answer.signals import measure, term_weights
+from ombud.errors import ModelError
+from ombud.index import Filter
+from ombud.models import Chat
+from ombud.retrieve import Found, Index, query_terms, search
+from ombud.settings import Settings
+from ombud.types import Action, Answer, Citation, Claim, Contact, Outcome, Plan, Question, Trace
+
+Tell = Callable[[str, dict[str, Any]], None]
+LEAST_TERMS = 2
+"""Content words below which a question without history is too vague to answer."""
+
+
+class Parts(NamedTuple):
+    settings: Settings
+    index: Index
+    chat: Chat | None
+    stored: Stored
+    contacts: Contacts
+    sensitive: Sensitive
+
+
+class _Body(NamedTuple):
+    """What an answer says, before contacts, ids and the trace are added."""
+
+    outcome: Outcome
+    action: Action
+    composed: Composed
+    suggestions: tuple[str, ...] = ()
+    trace: dict[str, Any] = {}  # noqa: RUF012 - never written to
+
+
+async def ask(question: Question, plan: Plan, where: Filter, parts: Parts, tell: Tell = lambda *_: None) -> Answer:
+    """Answer a question from the documents that its asker may read and that are in force on its day."""
+    started = time.perf_counter()
+    matter = parts.sensitive.find(question.text)
+    tell("status", {"step": "search"})
+    found = await asyncio.to_thread(search, question, plan, where, parts.index)
+    spans, signals = await asyncio.to_thread(_look, question, found, parts)
+    tell("status", {"step": "compose"})
+    composing = time.perf_counter()
+    body = await _write(question, plan, where.as_of, found, spans, signals, matter, parts)
+    topic = matter.topic if matter else topic_of(found.evidence.hits[:3])
+    contacts = () if _off_topic(body) else parts.contacts.find(topic, question.asker.country)
+    done = time.perf_counter()
+    seconds = {
+        **found.seconds,
+        "signals": composing - started - sum(found.seconds.values()),
+        "compose": done - composing,
+        "total": done - started,
+    }
+    facts = {
+        "plan": plan,
+        "queries": found.queries,
+        "rankings": found.rankings,
+        "evidence": tuple(h.chunk.id for h in found.evidence.hits),
+        "signals": {k: round(v, 4) for k, v in signals.items()},
+        "seconds": {k: round(v, 4) for k, v in seconds.items()},
+        "index_version": parts.index.engine.version(),
+        "degraded": found.degraded,
+    }
+    facts |= body.trace | {"degraded": (*found.degraded, *body.trace.get("degraded", ()))}
+    return _answer(body, contacts, Trace(**facts), tell)
+
+
+def _answer(body: _Body, contacts: tuple[Contact, ...], trace: Trace, tell: Tell) -> Answer:
+    for i, claim in enumerate(body.composed.claims):
+        cited = [body.composed.citations[c].model_dump(mode="json") for c in claim.citations]
+        tell("claim", {"index": i, "text": claim.text, "citations": cited})
+    return Answer(
+        id=str(uuid.uuid4()),
+        question_id=str(uuid.uuid4()),
+        outcome=body.outcome,
+        action=body.action,
+        text=body.composed.text,
+        claims=body.composed.claims,
+        citations=body.composed.citations,
+        contacts=contacts,
+        suggestions=body.suggestions,
+        trace=trace,
+    )
+
+
+def _look(question: Question, found: Found, parts: Parts) -> tuple[list[Span], dict[str, float]]:
+    engine, embedder = parts.index.engine, parts.index.embedder
+    terms = query_terms(found.queries[0].text, engine)
+    spans = best_spans(found.queries[0].passage, term_weights(terms, engine), found.evidence, embedder)
+    nearest = max((s.cosine for s in spans), default=0.0)
+    signals = measure(terms, found, engine, nearest)
+    weights = load_weights(dense=embedder is not None and found.best.get("dense") is not None)
+    signals["confidence"] = confidence(signals, weights)
+    signals["own_terms"] = float(len(set(query_terms(question.text, engine))))
+    return spans, signals
+
+
+async def _write(
+    question: Question,
+    plan: Plan,
+    day: date | None,
+    found: Found,
+    spans: list[Span],
+    signals: dict[str, float],
+    matter: Matter | None,
+    parts: Parts,
+) -> _Body:
+    weights = load_weights(dense="dense" in found.best)
+    threshold = weights.answer if plan.abstain is None else plan.abstain
+    if matter:
+        return _handoff(question, matter, spans, signals["confidence"] >= threshold, parts)
+    if signals["own_terms"] < LEAST_TERMS and not question.history:
+        return _clarify(found)
+    if signals["confidence"] < threshold or not spans:
+        topical = signals["cosine" if "dense" in found.best else "coverage_all"] >= weights.on_topic
+        return _deny(topical, parts)
+    if parts.chat:
+        return await _with_model(question, plan, day, found, spans, signals, parts, parts.chat)
+    return _extract(spans, signals["confidence"] >= weights.full, parts)
+
+
+async def _with_model(
+    question: Question,
+    plan: Plan,
+    day: date | None,
+    found: Found,
+    spans: list[Span],
+    signals: dict[str, float],
+    parts: Parts,
+    chat: Chat,
+) -> _Body:
+    settings = parts.settings
+    try:
+        written = await compose(
+            question,
+            found.evidence,
+            plan,
+            chat,
+            parts.stored,
+            organisation=settings.general.name,
+            day=day or date.today(),  # noqa: DTZ011 - the caller gives the day; this is for those who asked for any
+            seconds=settings.models.timeout_seconds,
+        )
+    except ModelError as failed:
+        weights = load_weights(dense="dense" in found.best)
+        body = _extract(spans, signals["confidence"] >= weights.full, parts)
+        return body._replace(trace={"degraded": (f"model: {failed}",)})
+    trace = {
+        "model": chat.name,
+        "prompts": written.prompts,
+        "tokens_in": written.tokens_in,
+        "tokens_out": written.tokens_out,
+        "price": written.price,
+        "evidence": tuple(h.chunk.id for h in written.evidence),
+        "notes": written.notes,
+    }
+    if written.outcome == "denied":
+        return _deny(True, parts)._replace(trace=trace)
+    return _Body(written.outcome, "none", written.composed, written.suggestions, trace)
+
+
+def _extract(spans: list[Span], full: bool, parts: Parts) -> _Body:
+    composed = _quotes(choose(spans, parts.index.embedder), parts)
+    if not composed.claims:
+        return _deny(True, parts)
+    return _Body("full" if full else "partial", "none", composed)
+
+
+def _handoff(question: Question, matter: Matter, spans: list[Span], quote: bool, parts: Parts) -> _Body:
+    opening = wording.handoff(matter, question.asker.country, parts.settings.answer.emergency)
+    quotes = Composed((), (), "")
+    if quote and parts.settings.answer.sensitive_quotes:
+        quotes = _quotes(choose(spans[:8], parts.index.embedder)[:2], parts)
+    text = f"{opening}\n\n{wording.POLICY_SAYS}\n\n{quotes.text}" if quotes.claims else opening
+    return _Body("partial" if quotes.claims else "denied", "handoff", quotes._replace(text=text))
+
+
+def _clarify(found: Found) -> _Body:
+    headings: dict[str, None] = {}
+    for hit in found.evidence.hits:
+        headings.setdefault(" · ".join(dict.fromkeys((hit.chunk.title, *hit.chunk.trail[-1:]))), None)
+    choices = tuple(headings)[:4]
+    return _Body("denied", "clarify", Composed((), (), wording.clarify(choices)), choices)
+
+
+def _deny(topical: bool, parts: Parts) -> _Body:
+    text = wording.NOT_IN_DOCUMENTS if topical else wording.off_topic(parts.settings.general.name)
+    return _Body("denied", "contact" if topical else "none", Composed((), (), text))
+
+
+def _off_topic(body: _Body) -> bool:
+    return body.outcome == "denied" and body.action == "none"
+
+
+def _quotes(spans: list[Span], parts: Parts) -> Composed:
+    """Verbatim claims; a span that the stored text does not bear out is left out."""
+    proven = [(span, c) for span in spans if (c := cite(span.hit, span.start, span.end, parts.stored))]
+    distinct, places = number([c for _, c in proven])
+    claims = [
+        Claim(text=as_markdown(span), citations=(place,)) for (span, _), place in zip(proven, places, strict=True)
+    ]
+    return Composed(tuple(claims), tuple(distinct), _body_text(claims, distinct))
+
+
+def _body_text(claims: list[Claim], citations: list[Citation]) -> str:
+    """Claims as paragraphs; where several documents speak, each under its title."""
+    several = len({c.uri for c in citations}) > 1
+    parts: list[str] = []
+    last = ""
+    for claim in claims:
+        citation = citations[claim.citations[0]]
+        if several and citation.uri != last:
+            parts.append(f"**{citation.title}**")
+        last = citation.uri
+        parts.append(marked(claim.text, claim.citations))
+    return "\n\n".join(parts)

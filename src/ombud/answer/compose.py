@@ -1,0 +1,191 @@
+"""Composition with a chat model: typed claims, each checked against what it cites before it is shown."""
+
+import time
+from collections.abc import Sequence
+from datetime import date
+from typing import Literal, NamedTuple
+
+from pydantic import BaseModel, Field
+
+from ombud.answer.citing import Composed, Stored, cite, marked, number
+from ombud.answer.signals import coverage
+from ombud.answer.verify import disagreements
+from ombud.documents import sentences
+from ombud.errors import MalformedOutput
+from ombud.index import analyse
+from ombud.models import Chat
+from ombud.prompts import load as load_prompt
+from ombud.types import Citation, Claim, Evidence, Hit, Outcome, Plan, Question
+
+
+class DraftClaim(BaseModel):
+    text: str = Field(description="One or two plain sentences.")
+    passages: list[str] = Field(description="Labels of the passages that say it, such as L1 or G2.")
+
+
+class Draft(BaseModel):
+    reasoning: str = Field(default="", description="Your working; never shown.")
+    claims: list[DraftClaim] = Field(default=[], description="The answer, in order.")
+    outcome: Literal["full", "partial", "denied"] = "full"
+    suggestions: list[str] = Field(default=[], description="Up to three short follow-up questions.")
+
+
+class Written(NamedTuple):
+    composed: Composed
+    outcome: Outcome
+    suggestions: tuple[str, ...]
+    prompts: dict[str, str]
+    tokens_in: int
+    tokens_out: int
+    price: float | None
+    evidence: tuple[Hit, ...]
+    notes: tuple[str, ...]
+
+
+async def compose(
+    question: Question,
+    evidence: Evidence,
+    plan: Plan,
+    chat: Chat,
+    stored: Stored,
+    *,
+    organisation: str,
+    day: date,
+    seconds: float,
+) -> Written:
+    """Ask the model, check, repair once; raises ModelError where it cannot answer in time or in form.
+
+    A claim that still fails its check is left out and the outcome lowered.
+    """
+    deadline = time.monotonic() + seconds
+    kept = _fit(evidence, plan.budget_tokens)
+    labels = _labels(kept)
+    rules, form = load_prompt("compose", chat.name), load_prompt("question", chat.name)
+    instructions = rules.fill(organisation=organisation)
+    prompt = form.fill(**_fields(question, labels, day))
+    used = {rules.name: rules.digest, form.name: form.digest}
+    reply = await chat.reply(instructions, prompt, Draft, temperature=plan.temperature, seconds=seconds)
+    replies = [reply]
+    problems = _problems(reply.value, labels)
+    left = deadline - time.monotonic()
+    if problems and plan.refine and left > 0:
+        repair = load_prompt("repair", chat.name)
+        used[repair.name] = repair.digest
+        again = f"{prompt}\n\n=== Your answer ===\n{reply.value.model_dump_json()}\n\n"
+        again += repair.fill(problems="\n".join(f"- {p}" for p in problems.values()))
+        reply = await chat.reply(instructions, again, Draft, temperature=plan.temperature, seconds=left)
+        replies.append(reply)
+        problems = _problems(reply.value, labels)
+    composed, dropped = _assemble(reply.value, labels, problems, stored)
+    outcome = _outcome(reply.value, composed, dropped)
+    prices = [r.price for r in replies]
+    return Written(
+        composed,
+        outcome,
+        tuple(s.strip() for s in reply.value.suggestions[:3] if s.strip()),
+        used,
+        sum(r.tokens_in for r in replies),
+        sum(r.tokens_out for r in replies),
+        None if None in prices else sum(p for p in prices if p is not None),
+        kept,
+        tuple(f"claim left out: {reason}" for reason in dropped),
+    )
+
+
+def _fit(evidence: Evidence, budget: int) -> tuple[Hit, ...]:
+    """Hits from the top while they fit the budget, in estimated tokens (words x 4/3); whole chunks only."""
+    kept: list[Hit] = []
+    spent = 0.0
+    for hit in evidence.hits:
+        spent += len(f"{hit.chunk.header} {hit.chunk.text}".split()) * 4 / 3
+        if kept and spent > budget:
+            break
+        kept.append(hit)
+    return tuple(kept)
+
+
+def _labels(hits: Sequence[Hit]) -> dict[str, Hit]:
+    local = [h for h in hits if h.chunk.countries]
+    shared = [h for h in hits if not h.chunk.countries]
+    return {f"{letter}{i}": h for letter, hs in (("L", local), ("G", shared)) for i, h in enumerate(hs, start=1)}
+
+
+def _fields(question: Question, labels: dict[str, Hit], day: date) -> dict[str, str]:
+    def section(letter: str) -> str:
+        return "\n\n".join(_passage(label, h) for label, h in labels.items() if label[0] == letter) or "(none)"
+
+    asker = question.asker
+    return {
+        "date": day.isoformat(),
+        "country": asker.country or "not given",
+        "roles": ", ".join(asker.roles) or "none",
+        "grade": asker.grade or "not given",
+        "local": section("L"),
+        "shared": section("G"),
+        "history": "\n".join(f"{m.role}: {m.content}" for m in question.history[-6:]) or "(nothing)",
+        "question": question.text,
+    }
+
+
+def _passage(label: str, hit: Hit) -> str:
+    chunk = hit.chunk
+    mark = " MANDATORY" if chunk.mandatory else ""
+    body = f"{chunk.header}\n{chunk.text}".strip().replace("</passage", "< /passage")
+    return f'<passage label="{label}"{mark} title="{" > ".join(chunk.trail)}">\n{body}\n</passage>'
+
+
+def _problems(draft: Draft, labels: dict[str, Hit]) -> dict[int, str]:
+    """Position of each claim that fails -> why."""
+    if draft.outcome != "denied" and not draft.claims:
+        raise MalformedOutput("The model gave an answer without claims.")
+    found: dict[int, str] = {}
+    for i, claim in enumerate(draft.claims):
+        unknown = [p for p in claim.passages if p not in labels]
+        cited = [_searchable(labels[p]) for p in claim.passages if p in labels]
+        said = [f"there is no passage {p}" for p in unknown] + disagreements(claim.text, cited)
+        if said:
+            found[i] = f"“{claim.text}”: {'; '.join(said)}"
+    return found
+
+
+def _assemble(
+    draft: Draft, labels: dict[str, Hit], problems: dict[int, str], stored: Stored
+) -> tuple[Composed, list[str]]:
+    citations: list[Citation] = []
+    parts: list[tuple[str, int]] = []
+    dropped = [reason.split("”: ")[-1] for reason in problems.values()]
+    for i, claim in enumerate(draft.claims):
+        proofs = [p for label in claim.passages if label in labels and (p := _proof(claim.text, labels[label], stored))]
+        if i in problems or not proofs:
+            dropped += [] if i in problems else ["what it cites is no longer stored as it was"]
+            continue
+        parts.append((claim.text.strip(), len(proofs)))
+        citations += proofs
+    distinct, places = number(citations)
+    claims: list[Claim] = []
+    for text, count in parts:
+        mine, places = places[:count], places[count:]
+        claims.append(Claim(text=text, citations=tuple(dict.fromkeys(mine))))
+    body = "\n\n".join(marked(c.text, c.citations) for c in claims)
+    return Composed(tuple(claims), tuple(distinct), body), dropped
+
+
+def _proof(claim: str, hit: Hit, stored: Stored) -> Citation | None:
+    """The sentence of the passage that bears the claim out best, cited word for word."""
+    chunk = hit.chunk
+    weights = dict.fromkeys(analyse(claim, chunk.language), 1.0)
+    spans = [(s, e) for s, e in sentences(chunk.text, chunk.language) if chunk.text[s:e].strip()]
+    if not spans:
+        return None
+    start, end = max(spans, key=lambda se: coverage(weights, set(analyse(chunk.text[se[0] : se[1]], chunk.language))))
+    return cite(hit, chunk.start + start, chunk.start + end, stored)
+
+
+def _outcome(draft: Draft, composed: Composed, dropped: list[str]) -> Outcome:
+    if not composed.claims:
+        return "denied"
+    return "partial" if dropped or draft.outcome != "full" else "full"
+
+
+def _searchable(hit: Hit) -> str:
+    return "\n".join((*hit.chunk.trail, hit.chunk.header, hit.chunk.text))

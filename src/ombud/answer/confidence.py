@@ -1,0 +1,84 @@
+"""How sure we are that the documents answer: a logistic curve over the signals, calibrated on held-out questions.
+
+The shipped weights were fitted on the dev split of the sample's cases (`make calibrate`); without vectors a second
+set, fitted on sparse search alone, is used.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+SHIPPED = Path(__file__).parent / "confidence.json"
+FEATURES = (
+    "cosine", "cosine_span", "coverage_best", "coverage_all", "agreement", "known_terms", "rarest_covered",
+)  # fmt: skip
+DENSE_ONLY = ("cosine", "cosine_span", "agreement")
+STEPS, RIDGE = 60, 1.0
+
+
+class Weights(NamedTuple):
+    """Logistic regression on standardised signals."""
+
+    features: tuple[str, ...]
+    mean: tuple[float, ...]
+    scale: tuple[float, ...]
+    weight: tuple[float, ...]
+    bias: float
+    answer: float
+    """Least confidence to answer at all."""
+    full: float
+    """Least confidence to call the answer whole."""
+    on_topic: float
+    """Least cosine (sparse only: coverage) of a question about the organisation's policies at all."""
+
+
+def confidence(signals: Mapping[str, float], weights: Weights) -> float:
+    """Probability, 0 to 1, that the evidence answers the question."""
+    x = (np.array([signals[f] for f in weights.features]) - weights.mean) / weights.scale
+    return float(1 / (1 + np.exp(-(x @ np.array(weights.weight) + weights.bias))))
+
+
+def fit(rows: Sequence[Mapping[str, float]], answerable: Sequence[bool], features: Sequence[str]) -> Weights:
+    """Ridge-penalised logistic regression by Newton's method; both classes weigh the same.
+
+    rows: signals of each question. The thresholds of the result are placeholders for the caller to set.
+    """
+    x = np.array([[row[f] for f in features] for row in rows])
+    y = np.array(answerable, float)
+    mean, scale = x.mean(axis=0), np.maximum(x.std(axis=0), 1e-6)
+    design = np.hstack([(x - mean) / scale, np.ones((len(x), 1))])
+    balance = np.where(y > 0, 0.5 / max(y.mean(), 1e-9), 0.5 / max(1 - y.mean(), 1e-9))
+    beta = _newton(design, y, balance)
+    return Weights(
+        tuple(features), _tuple(mean), _tuple(scale), _tuple(beta[:-1]), round(float(beta[-1]), 4), 0.5, 0.5, 0.0
+    )
+
+
+def load_weights(path: Path = SHIPPED, *, dense: bool) -> Weights:
+    content = json.loads(path.read_text(encoding="utf-8"))["hybrid" if dense else "sparse"]
+    return Weights(**{key: tuple(v) if isinstance(v, list) else v for key, v in content.items()})
+
+
+def _newton(
+    design: npt.NDArray[np.float64], y: npt.NDArray[np.float64], balance: npt.NDArray[np.float64]
+) -> npt.NDArray[np.float64]:
+    beta = np.zeros(design.shape[1])
+    penalty = RIDGE * np.eye(design.shape[1])
+    penalty[-1, -1] = 0
+    for _ in range(STEPS):
+        p = 1 / (1 + np.exp(-design @ beta))
+        gradient = design.T @ (balance * (y - p)) - penalty @ beta
+        hessian = (design * (balance * p * (1 - p))[:, None]).T @ design + penalty
+        step = np.linalg.solve(hessian, gradient)
+        beta += step
+        if np.abs(step).max() < 1e-8:
+            break
+    return beta
+
+
+def _tuple(values: npt.NDArray[np.float64]) -> tuple[float, ...]:
+    return tuple(round(float(v), 4) for v in values)

@@ -1,0 +1,31 @@
+"""What the assistant says in its own name. Calm, short, and never advice."""
+
+from collections.abc import Mapping, Sequence
+
+from ombud.answer.sensitive import Matter
+
+NOT_IN_DOCUMENTS = "I could not find this in the documents that apply to you. The contact below can help."
+POLICY_SAYS = "This is what the policy says:"
+
+
+def handoff(matter: Matter, country: str | None, emergency: Mapping[str, str]) -> str:
+    first = emergency.get(country or "", emergency.get("", "")) if matter.danger else ""
+    calm = (
+        "Thank you for telling me. This is something a person should help you with, not a machine: "
+        "the contact below will listen and treat it in confidence."
+    )
+    return f"{first}\n\n{calm}" if first else calm
+
+
+def off_topic(organisation: str) -> str:
+    return (
+        f"This is outside what I cover. I answer questions about the policies of {organisation}: "
+        "leave, pay, travel, conduct and the like. Ask me about one of those."
+    )
+
+
+def clarify(choices: Sequence[str]) -> str:
+    if not choices:
+        return "Could you say a little more about what you would like to know?"
+    listed = "\n".join(f"- {choice}" for choice in choices)
+    return f"Could you say a little more? For instance, do you mean:\n\n{listed}"

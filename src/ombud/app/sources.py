@@ -1,0 +1,59 @@
+"""Which sources a sync runs."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from ombud.errors import BadRequest
+from ombud.settings import Settings
+from ombud.sources import FolderSource
+from ombud.store import Recorded, Store, add_source, list_sources
+
+
+def configured_sources(settings: Settings, home: Path, store: Store, names: Sequence[str] = ()) -> list[FolderSource]:
+    """Sources of ombud.toml and recorded ones; only those called `names`, when given."""
+    found = [
+        FolderSource(
+            s.name,
+            (home / s.path.expanduser()).resolve(),
+            include=s.include,
+            exclude=s.exclude,
+            facts={"country": s.country, "audience": s.audience} if s.audience else {"country": s.country},
+            patterns=s.patterns,
+        )
+        for s in settings.source
+    ]
+    taken = {source.name for source in found}
+    found += [_folder(r) for r in list_sources(store) if r.name not in taken]
+    unknown = set(names) - {source.name for source in found}
+    if unknown:
+        known = ", ".join(sorted(source.name for source in found)) or "none yet"
+        raise BadRequest(f"No source is called `{min(unknown)}`.", hint=f"Known: {known}.")
+    return [source for source in found if not names or source.name in names]
+
+
+def record_folder(settings: Settings, store: Store, path: Path, name: str, country: str) -> FolderSource:
+    """Remember `path` as a source, so that a bare `ombud sync` runs it again.
+
+    Raises BadRequest where the folder does not exist or its name is another one's.
+    """
+    whole = path.expanduser().resolve()
+    if not whole.is_dir():
+        what = "is a file" if whole.exists() else "does not exist"
+        raise BadRequest(f"{path} {what}.", hint="`ombud sync` takes folders.")
+    recorded = Recorded(name or whole.name, str(whole), country)
+    if "/" in recorded.name:
+        raise BadRequest(f"`{recorded.name}` cannot name a source.", hint="Leave out slashes.")
+    known = {r.name: r for r in list_sources(store)}
+    configured = {s.name for s in settings.source}
+    if recorded.name in configured or known.get(recorded.name, recorded).path != recorded.path:
+        raise BadRequest(
+            f"Another source is called `{recorded.name}` already.", hint="Give this one a name with --source NAME."
+        )
+    if not country and recorded.name in known:
+        recorded = recorded._replace(country=known[recorded.name].country)
+    add_source(store, recorded)
+    return _folder(recorded)
+
+
+def _folder(recorded: Recorded) -> FolderSource:
+    return FolderSource(recorded.name, Path(recorded.path), facts={"country": recorded.country})

@@ -1,0 +1,266 @@
+"""A workspace: one `ombud.toml`, the data beside it, and everything that can be asked of them."""
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date, datetime
+from functools import cached_property, lru_cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from ombud import __version__
+from ombud.answer import Parts as AnswerParts
+from ombud.answer import Tell, ask, read_contacts, read_sensitive
+from ombud.errors import NotFound, SetupError, UnknownName
+from ombud.index import Engine, Filter, open_engine, visible
+from ombud.ingest import Parts as IngestParts
+from ombud.ingest import delete_documents
+from ombud.models import Chat, Embedder, open_chat, open_embedder
+from ombud.retrieve import Found, Index, read_glossary, search
+from ombud.settings import FILE, Settings, load, plan_for
+from ombud.store import (
+    Store,
+    add_turn,
+    find_document,
+    last_messages,
+    list_documents,
+    new_conversation,
+    open_store,
+    read_answer,
+)
+from ombud.types import Answer, Chunk, Document, Evidence, Message, Mode, Person, Plan, Question, Trace
+
+TURNS = 10
+"""Turns of a conversation that an answer looks back on."""
+PERSONAS = ("employee",)
+
+
+class Workspace:
+    """Opens its parts when they are first needed; safe to use from several threads."""
+
+    def __init__(self, home: Path, flags: Mapping[str, Any] | None = None) -> None:
+        self.home, self.flags = home, dict(flags or {})
+        self.settings: Settings = load(home, flags)
+        self.data = home / ".ombud"
+
+    # Parts --------------------------------------------------------------------------------------
+
+    @cached_property
+    def store(self) -> Store:
+        return open_store(self.settings.store.url, self.data)
+
+    @cached_property
+    def embedder(self) -> Embedder | None:
+        return open_embedder(self.settings.models, self.data / "models")
+
+    @cached_property
+    def engine(self) -> Engine:
+        embedder = self.embedder
+        fingerprint, dimension = (embedder.fingerprint, embedder.dimension) if embedder else ("", 0)
+        folder = self.data / "index"
+        return open_engine(self.settings.index.engine, folder, fingerprint=fingerprint, dimension=dimension)
+
+    @cached_property
+    def chat(self) -> Chat | None:
+        return open_chat(self.settings.models)
+
+    @cached_property
+    def index(self) -> Index:
+        return Index(self.engine, self.embedder, read_glossary(self.home / self.settings.answer.glossary))
+
+    @cached_property
+    def answering(self) -> AnswerParts:
+        terms = self.settings.answer.sensitive_terms
+        return AnswerParts(
+            self.settings,
+            self.index,
+            self.chat,
+            lru_cache(256)(self._stored),
+            read_contacts(self.home / self.settings.answer.contacts),
+            read_sensitive(self.home / terms if terms else None),
+        )
+
+    @property
+    def ingest(self) -> IngestParts:
+        return IngestParts(self.settings, self.store, self.engine, self.embedder)
+
+    def close(self) -> None:
+        if "store" in self.__dict__:
+            self.store.close()
+
+    # Asking -------------------------------------------------------------------------------------
+
+    def search(
+        self,
+        query: str,
+        person: Person,
+        *,
+        k: int | None = None,
+        mode: Mode | None = None,
+        as_of: date | None = None,
+        history: Sequence[Message] = (),
+        plan: Mapping[str, Any] | None = None,
+    ) -> tuple[Evidence, Trace]:
+        chosen = {"k": k, "mode": mode}
+        whole = self.plan(person, {**(plan or {}), **{key: v for key, v in chosen.items() if v is not None}})
+        question = Question(text=query, asker=person, history=tuple(history), as_of=as_of)
+        found = search(question, whole, self.filter(question, whole), self.index)
+        return found.evidence, self._trace(found, whole, self._hidden(question, whole))
+
+    async def ask(
+        self,
+        question: Question,
+        *,
+        plan: Mapping[str, Any] | None = None,
+        conversation_id: str | None = None,
+        tell: Tell = lambda *_: None,
+    ) -> Answer:
+        """Answer and keep the answer. conversation_id adds its last ten turns unless the question has history."""
+        if conversation_id and not question.history:
+            history = tuple(last_messages(self.store, conversation_id, TURNS))
+            question = question.model_copy(update={"history": history})
+        elif conversation_id:
+            last_messages(self.store, conversation_id, 0)
+        whole = self.plan(question.asker, plan or {})
+        answer = await ask(question, whole, self.filter(question, whole), self.answering, tell)
+        notes = (*answer.trace.notes, *self._hidden(question, whole))
+        trace = answer.trace.model_copy(update={"notes": notes})
+        answer = answer.model_copy(update={"conversation_id": conversation_id, "trace": trace})
+        await asyncio.to_thread(add_turn, self.store, question, answer)
+        return answer
+
+    def plan(self, person: Person, request: Mapping[str, Any]) -> Plan:
+        plan = plan_for(self.settings, person.country, request)
+        for persona in (person.persona, plan.persona):
+            if persona not in PERSONAS:
+                raise UnknownName(f"No persona is called `{persona}`.", hint=f"Known: {', '.join(PERSONAS)}.")
+        return plan
+
+    def filter(self, question: Question, plan: Plan) -> Filter:
+        country = question.asker.country
+        return Filter(
+            countries=(country,) if country else (),
+            reader=question.asker,
+            as_of=question.as_of or self.today(),
+            sources=plan.sources,
+        )
+
+    def today(self) -> date:
+        return datetime.now(ZoneInfo(self.settings.general.timezone)).date()
+
+    # Documents ----------------------------------------------------------------------------------
+
+    def documents(self, person: Person | None, as_of: date | None = None) -> list[Document]:
+        """Documents without text, as this person may see them; None = the operator, who sees all."""
+        known = list_documents(self.store)
+        if person is None:
+            return known
+        where = self.filter(Question(text="", asker=person, as_of=as_of), Plan())
+        return [document for document in known if visible(document, where)]
+
+    def document(self, document_id: str, person: Person | None, digest: str | None = None) -> Document:
+        """One document with its text; NotFound also where this person may not read it.
+
+        Its dates do not hide it: a citation of last year's rule still opens.
+        """
+        document = find_document(self.store, document_id, digest)
+        if person is not None:
+            country = person.country
+            where = Filter(countries=(country,) if country else (), reader=person)
+            if not visible(document, where):
+                raise NotFound(f"There is no document `{document_id}`.", hint="`ombud documents list` shows all.")
+        return document
+
+    def delete(self, document_id: str) -> Document:
+        document = find_document(self.store, document_id)
+        delete_documents(self.ingest, [document.id])
+        return document
+
+    def choices(self) -> dict[str, list[str]]:
+        """Countries and roles that documents are written for."""
+        known = list_documents(self.store)
+        countries = {c for document in known for c in document.countries}
+        roles = {r for document in known for r in document.audience.get("roles", ())}
+        return {"countries": sorted(countries), "roles": sorted(roles)}
+
+    # Conversations and answers ------------------------------------------------------------------
+
+    def new_conversation(self, person: Person) -> str:
+        return new_conversation(self.store, person)
+
+    def messages(self, conversation_id: str) -> list[Message]:
+        return last_messages(self.store, conversation_id)
+
+    def answer(self, answer_id: str) -> Answer:
+        return read_answer(self.store, answer_id)
+
+    # What the lab and the operator want to know -------------------------------------------------
+
+    def describe(self) -> dict[str, Any]:
+        settings = self.settings
+        config = settings.model_dump_json(include={"index", "models", "answer", "plan", "country", "experiment"})
+        return {
+            "version": __version__,
+            "config_digest": sha256(config.encode()).hexdigest()[:16],
+            "plan": settings.plan.model_dump(mode="json"),
+            "prompts": {},
+            "models": {"embedder": self.engine.fingerprint or "none", "chat": settings.models.chat or "none"},
+            "index_version": self.engine.version(),
+        }
+
+    def passages(self) -> Iterator[Chunk]:
+        """Every chunk of the index, document by document."""
+        ids = self.engine.chunk_ids()
+        for start in range(0, len(ids), 500):
+            found = self.engine.get(ids[start : start + 500])
+            yield from (found[i] for i in ids[start : start + 500] if i in found)
+
+    def ready(self) -> str:
+        """Empty when questions can be answered; else why not."""
+        return "" if self.engine.stats().chunks else "No documents are indexed yet; run `ombud sync FOLDER`."
+
+    def _stored(self, document_id: str, digest: str) -> Document | None:
+        try:
+            return find_document(self.store, document_id, digest)
+        except NotFound:
+            return None
+
+    def _hidden(self, question: Question, plan: Plan) -> tuple[str, ...]:
+        """Without a country only global documents speak; say how much that left out."""
+        if question.asker.country or not self.choices()["countries"]:
+            return ()
+        where = self.filter(question, plan).model_copy(update={"countries": None})
+        found = search(question, plan, where, self.index)
+        hidden = len(found.evidence.local)
+        return (
+            (f"{hidden} of the best {plan.k} passages are of single countries; name a country to see them.",)
+            if hidden
+            else ()
+        )
+
+    def _trace(self, found: Found, plan: Plan, notes: tuple[str, ...]) -> Trace:
+        return Trace(
+            plan=plan,
+            queries=found.queries,
+            rankings=found.rankings,
+            evidence=tuple(hit.chunk.id for hit in found.evidence.hits),
+            seconds={k: round(v, 4) for k, v in found.seconds.items()},
+            index_version=self.engine.version(),
+            degraded=found.degraded,
+            notes=notes,
+        )
+
+
+def create_workspace(folder: Path) -> Path:
+    """Write a commented ombud.toml into `folder`; raises SetupError where one stands already."""
+    target = folder / FILE
+    if target.exists():
+        raise SetupError(f"{target} exists already.", hint="Edit it, or choose another folder.")
+    template = Path(__file__).parent / "templates" / FILE
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        target.write_text(template.read_text(encoding="utf-8"), encoding="utf-8")
+    except OSError as failed:
+        raise SetupError(f"{folder} cannot be written: {failed.strerror}.", hint="Choose another folder.") from failed
+    return target

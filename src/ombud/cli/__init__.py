@@ -1,0 +1,5 @@
+"""Commands. Heavy parts are imported inside the commands that need them, so that --help answers at once."""
+
+from ombud.cli.main import main
+
+__all__ = ["main"]

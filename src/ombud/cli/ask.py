@@ -1,0 +1,92 @@
+"""`ombud ask`."""
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from ombud.cli.batch import print_failure, question_of, read_lines
+from ombud.cli.console import (
+    AS_OF,
+    COUNTRY,
+    HOME,
+    JSON,
+    ROLE,
+    day,
+    errors_said,
+    open_workspace,
+    person,
+    plan_values,
+    print_json,
+)
+from ombud.errors import BadRequest, OmbudError
+
+if TYPE_CHECKING:
+    from ombud.app import Workspace
+    from ombud.types import Answer
+
+
+def ask(
+    question: str = typer.Argument("", help="The question."),
+    country: str = COUNTRY,
+    role: list[str] = ROLE,
+    persona: str = typer.Option("employee", "--persona", help="Whom the answer is written for."),
+    as_of: str = AS_OF,
+    plan: list[str] = typer.Option([], "--plan", metavar="KEY=VALUE", help="Change a knob of this answer."),
+    batch: Path = typer.Option(None, "--batch", help="Questions, one JSON object a line."),
+    as_json: bool = JSON,
+    home: Path | None = HOME,
+) -> None:
+    """Answer a question from the documents, with citations."""
+    del home
+    with errors_said(as_json or batch is not None):
+        if bool(question.strip()) == (batch is not None):
+            raise BadRequest("Give a question or --batch FILE.", hint='Such as ombud ask "How much leave do I get?".')
+        workspace = open_workspace()
+        changes = plan_values(plan)
+        if batch:
+            raise typer.Exit(asyncio.run(_batch(workspace, batch, changes)))
+        from ombud.types import Question
+
+        asked = Question(text=question, asker=person(country, role, persona=persona), as_of=day(as_of))
+        answer = asyncio.run(workspace.ask(asked, plan=changes))
+        if as_json:
+            print_json(answer.model_dump(mode="json"))
+        else:
+            _say(answer)
+
+
+async def _batch(workspace: "Workspace", path: Path, changes: dict[str, object]) -> int:
+    """Several at a time, printed in the order of the file."""
+    limit = asyncio.Semaphore(workspace.settings.server.concurrency)
+
+    async def one(row: object) -> "Answer":
+        async with limit:
+            if isinstance(row, OmbudError):
+                raise row
+            assert isinstance(row, dict)  # noqa: S101 - read_lines gives nothing else
+            return await workspace.ask(question_of(row), plan=(row.get("plan") or {}) | changes)
+
+    code = 0
+    running = [(identity, asyncio.create_task(one(row))) for identity, row in read_lines(path)]
+    for identity, task in running:
+        try:
+            answer = await task
+        except OmbudError as failed:
+            print_failure(identity, failed)
+            code = 1
+        else:
+            print_json({"id": identity, "answer": answer.model_dump(mode="json")})
+    return code
+
+
+def _say(answer: "Answer") -> None:
+    print(answer.text)
+    for number, citation in enumerate(answer.citations, start=1):
+        place = f", page {citation.page}" if citation.page else ""
+        print(f"\n[{number}] {' > '.join(citation.trail) or citation.title}\n    {citation.uri}{place}")
+    for contact in answer.contacts:
+        print("\nContact: " + ", ".join(part for part in (contact.name, contact.mail, contact.phone) if part))
+    for note in (*answer.trace.notes, *answer.trace.degraded):
+        print(f"\nNote: {note}")

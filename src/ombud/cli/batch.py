@@ -1,0 +1,57 @@
+"""JSON Lines in, JSON Lines out: order kept, a bad line is answered with its error and the run goes on."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ombud.cli.console import day, messages, person, print_json
+from ombud.errors import BadRequest, OmbudError
+from ombud.types import Question
+
+FIELDS = {"id", "question", "query", "person", "country", "roles", "history", "as_of", "plan"}
+
+
+def read_lines(path: Path) -> Iterator[tuple[str, dict[str, Any] | OmbudError]]:
+    """(id, row or what is wrong with it) of each line that is not blank; raises BadRequest for an unreadable file."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as failed:
+        raise BadRequest(f"{path} cannot be read.", hint="It is a UTF-8 file with one JSON object a line.") from failed
+    for number, line in enumerate(lines, start=1):
+        if line.strip():
+            yield _row(line, number)
+
+
+def question_of(row: dict[str, Any]) -> Question:
+    """The question of a line; country and roles may stand at its top level."""
+    text = row.get("question") or row.get("query")
+    if not isinstance(text, str) or not text.strip():
+        raise BadRequest("The line has no question.", hint='Such as {"id": "1", "question": "..."}.')
+    given = row.get("person") or {}
+    if not isinstance(given, dict):
+        raise BadRequest("person is not an object.", hint='Such as {"country": "GB", "roles": ["manager"]}.')
+    more = {k: v for k, v in given.items() if k not in ("country", "roles")}
+    country = row.get("country") or given.get("country") or ""
+    asker = person(str(country), row.get("roles") or given.get("roles") or [], **more)
+    return Question(text=text, asker=asker, history=messages(row.get("history")), as_of=day(row.get("as_of")))
+
+
+def print_failure(identity: str, error: OmbudError) -> None:
+    print_json({"id": identity, "error": {"type": type(error).__name__, "message": str(error), "hint": error.hint}})
+
+
+def _row(line: str, number: int) -> tuple[str, dict[str, Any] | OmbudError]:
+    try:
+        row = json.loads(line)
+    except (json.JSONDecodeError, RecursionError):
+        return str(number), BadRequest(f"Line {number} is not JSON.", hint="One JSON object a line.")
+    if not isinstance(row, dict):
+        return str(number), BadRequest(f"Line {number} is not an object.", hint="One JSON object a line.")
+    unknown = sorted(set(row) - FIELDS)
+    identity = str(row.get("id", number))
+    if unknown:
+        return identity, BadRequest(
+            f"Line {number}: `{unknown[0]}` is not a field.", hint=f"Known: {', '.join(sorted(FIELDS))}."
+        )
+    return identity, row

@@ -1,0 +1,155 @@
+"""What every command shares: where the workspace is, how results, progress and errors are printed."""
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from ombud.errors import BadRequest, OmbudError, SetupError
+
+if TYPE_CHECKING:
+    from ombud.app import Workspace
+    from ombud.types import Message, Person
+
+INTERRUPTED = 130
+
+
+class State:
+    """Options that stand before or after the verb."""
+
+    home: Path | None = None
+
+
+state = State()
+
+
+def home_option(value: Path | None) -> Path | None:
+    if value is not None:
+        state.home = value
+    return value
+
+
+HOME = typer.Option(None, "--home", help="The workspace folder.", callback=home_option, show_default=False)
+JSON = typer.Option(False, "--json", help="Print one JSON object and nothing else.")
+COUNTRY = typer.Option("", "--country", help="Two-letter code of the asker's country.")
+ROLE = typer.Option([], "--role", help="A role of the asker; may be repeated.")
+AS_OF = typer.Option("", "--as-of", help="Rules in force on this day, such as 2025-06-30.")
+
+
+def open_workspace(flags: Mapping[str, Any] | None = None) -> "Workspace":
+    """The workspace that --home, OMBUD_HOME or the current folder names; raises SetupError."""
+    from ombud.app import Workspace
+    from ombud.settings import FILE, find_home
+
+    home = find_home(state.home)
+    if home is None:
+        raise SetupError(
+            "There is no workspace here.", hint="Make one with `ombud init .`, or name one with --home DIR."
+        )
+    if not (home / FILE).is_file():
+        raise SetupError(f"{home} has no {FILE}.", hint=f"Make one with `ombud init {home}`.")
+    return Workspace(home, flags)
+
+
+@contextmanager
+def errors_said(as_json: bool = False) -> Iterator[None]:
+    """The one place where errors become words and exit codes."""
+    try:
+        yield
+    except OmbudError as error:
+        say_error(error, as_json)
+        raise typer.Exit(error.exit_code) from error
+    except KeyboardInterrupt as stopped:
+        print("Stopped. Nothing is lost; the next run goes on.", file=sys.stderr)
+        raise typer.Exit(INTERRUPTED) from stopped
+    except BrokenPipeError as closed:
+        sys.stderr.close()
+        raise typer.Exit(0) from closed
+
+
+def say_error(error: OmbudError, as_json: bool) -> None:
+    if as_json:
+        print_json({"error": {"type": type(error).__name__, "message": str(error), "hint": error.hint}})
+    else:
+        print(f"Error: {error}" + (f"\n{error.hint}" if error.hint else ""), file=sys.stderr)
+
+
+def print_json(value: Any) -> None:
+    print(json.dumps(value, ensure_ascii=False), flush=True)
+
+
+def person(country: str, roles: list[str], **more: Any) -> "Person":
+    from pydantic import ValidationError
+
+    from ombud.types import Person
+
+    code = country.strip().upper()
+    if code and not (len(code) == 2 and code.isascii() and code.isalpha()):
+        raise BadRequest(f"`{country}` is not a country code.", hint="Use two letters, such as GB.")
+    try:
+        return Person.model_validate({"country": code or None, "roles": roles} | more)
+    except ValidationError as wrong:
+        raise _bad(wrong) from wrong
+
+
+def day(text: str | None) -> date | None:
+    try:
+        return date.fromisoformat(text) if text else None
+    except (ValueError, TypeError) as wrong:
+        raise BadRequest(f"`{text}` is not a day.", hint="Write days as 2026-01-31.") from wrong
+
+
+def plan_values(pairs: list[str]) -> dict[str, Any]:
+    """KEY=VALUE pairs; values are read as JSON where they are JSON, lists also as a,b."""
+    values: dict[str, Any] = {}
+    for pair in pairs:
+        key, mark, text = pair.partition("=")
+        if not mark:
+            raise BadRequest(f"`{pair}` is not KEY=VALUE.", hint="Such as --plan k=5.")
+        try:
+            values[key.strip()] = json.loads(text)
+        except json.JSONDecodeError:
+            listed = key.strip() in ("strategies", "sources", "components")
+            values[key.strip()] = text.split(",") if listed else text
+    return values
+
+
+def messages(rows: Any) -> tuple["Message", ...]:
+    from pydantic import TypeAdapter, ValidationError
+
+    from ombud.types import Message
+
+    try:
+        return TypeAdapter(tuple[Message, ...]).validate_python(rows or ())
+    except ValidationError as wrong:
+        raise _bad(wrong) from wrong
+
+
+def _bad(wrong: Any) -> BadRequest:
+    first = wrong.errors()[0]
+    where = ".".join(map(str, first["loc"]))
+    return BadRequest(f"{where or 'input'}: {first['msg'].lower()}.", hint="See the README for the form of a line.")
+
+
+@contextmanager
+def progress(shown: bool = True) -> Iterator[Callable[[str, int, int], None]]:
+    """A bar on stderr with rate and time left, one line a step; silent where stderr is no terminal."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description:<10}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    tasks: dict[str, TaskID] = {}
+    with Progress(*columns, console=console, disable=not (shown and console.is_terminal), transient=True) as bar:
+
+        def tell(step: str, done: int, total: int) -> None:
+            if step not in tasks:
+                tasks[step] = bar.add_task(step, total=total)
+            bar.update(tasks[step], completed=done, total=total)
+
+        yield tell

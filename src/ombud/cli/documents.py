@@ -1,0 +1,73 @@
+"""`ombud documents`."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from ombud.cli.console import COUNTRY, HOME, JSON, ROLE, errors_said, open_workspace, person, print_json
+
+if TYPE_CHECKING:
+    from ombud.types import Document, Person
+
+app = typer.Typer(help="What is indexed.", no_args_is_help=True)
+
+
+@app.command("list")
+def list_all(country: str = COUNTRY, role: list[str] = ROLE, as_json: bool = JSON, home: Path | None = HOME) -> None:
+    """All documents; with --country or --role, those that such a person may read today."""
+    del home
+    with errors_said(as_json):
+        found = open_workspace().documents(_reader(country, role))
+        if as_json:
+            print_json({"documents": [d.model_dump(mode="json", exclude={"text", "blocks"}) for d in found]})
+            return
+        for document in found:
+            where = ",".join(document.countries) or "global"
+            until = f" until {document.effective_to}" if document.effective_to else ""
+            print(f"{document.id}  {where:<7} {document.uri}  {document.title}{until}")
+        if not found:
+            print("No documents. `ombud sync FOLDER` indexes some.")
+
+
+@app.command()
+def show(
+    document: str = typer.Argument(help="Id or uri."),
+    country: str = COUNTRY,
+    role: list[str] = ROLE,
+    as_json: bool = JSON,
+    home: Path | None = HOME,
+) -> None:
+    """One document: what is known of it, and its text as it was understood."""
+    del home
+    with errors_said(as_json):
+        found = open_workspace().document(document, _reader(country, role))
+        if as_json:
+            print_json(found.model_dump(mode="json"))
+        else:
+            _say(found)
+
+
+@app.command()
+def delete(document: str = typer.Argument(help="Id or uri."), as_json: bool = JSON, home: Path | None = HOME) -> None:
+    """Remove a document from the index and the store. A file that is still there comes back with the next sync."""
+    del home
+    with errors_said(as_json):
+        gone = open_workspace().delete(document)
+        if as_json:
+            print_json({"deleted": gone.id, "uri": gone.uri})
+        else:
+            print(f"Deleted {gone.uri}.")
+
+
+def _reader(country: str, roles: list[str]) -> "Person | None":
+    return person(country, roles) if country or roles else None
+
+
+def _say(document: "Document") -> None:
+    facts = document.model_dump(mode="json", exclude={"text", "blocks", "title"})
+    print(document.title)
+    for name, value in facts.items():
+        if value:
+            print(f"  {name}: {value}")
+    print(f"\n{document.text}")

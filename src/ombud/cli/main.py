@@ -1,0 +1,35 @@
+"""`ombud VERB`: the list of verbs and the options they share."""
+
+from pathlib import Path
+
+import typer
+
+from ombud.cli import ask, documents, operate, search, sync
+from ombud.cli.console import HOME
+
+app = typer.Typer(
+    help="Answers from your own policies, each sentence proven.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+@app.callback()
+def options(home: Path | None = HOME) -> None:
+    del home  # kept by its callback
+
+
+app.command("init")(operate.init)
+app.command("sync")(sync.sync)
+app.command("search")(search.search)
+app.command("ask")(ask.ask)
+app.command("serve")(operate.serve)
+app.command("doctor")(operate.doctor)
+app.command("settings")(operate.settings)
+app.add_typer(documents.app, name="documents")
+
+
+def main() -> None:
+    app()

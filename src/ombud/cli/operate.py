@@ -1,0 +1,77 @@
+"""`ombud init`, `serve`, `doctor` and `settings`."""
+
+import json
+import sys
+import threading
+from pathlib import Path
+
+import typer
+
+from ombud.cli.console import HOME, JSON, errors_said, open_workspace, print_json, state
+
+
+def init(folder: Path = typer.Argument(Path(), help="Where the workspace will be.")) -> None:
+    """Make a workspace: a commented ombud.toml. Data will live beside it in .ombud/."""
+    with errors_said():
+        from ombud.app import create_workspace
+
+        target = create_workspace(folder)
+        print(f"Wrote {target}. Next: ombud --home {folder} sync FOLDER")
+
+
+def serve(
+    host: str = typer.Option("", "--host", help="Address to listen on."),
+    port: int = typer.Option(-1, "--port", min=-1, max=65535, help="Port to listen on; 0 picks a free one."),
+    home: Path | None = HOME,
+) -> None:
+    """Serve the assistant and its API until Ctrl-C."""
+    del home
+    with errors_said():
+        from ombud.app import run_schedule
+        from ombud.web import serve as run
+
+        flags = {key: value for key, value in (("host", host), ("port", port)) if value not in ("", -1)}
+        workspace = open_workspace({"server": flags} if flags else None)
+        stop = threading.Event()
+        tell = lambda line: print(line, file=sys.stderr, flush=True)  # noqa: E731
+        threading.Thread(target=run_schedule, args=(workspace, stop, tell), daemon=True).start()
+        try:
+            server = workspace.settings.server
+            run(workspace, server.host, server.port, on_ready=lambda url: print(f"ombud answers at {url}", flush=True))
+        finally:
+            stop.set()
+
+
+def doctor(as_json: bool = JSON, home: Path | None = HOME) -> None:
+    """Look whether everything that answers need is there; exit code 1 where it is not."""
+    del home
+    with errors_said(as_json):
+        from ombud.app import check_all
+
+        checks = []
+        for check in check_all(open_workspace()):
+            checks.append(check)
+            if not as_json:
+                print(f"{'ok  ' if check.ok else 'FAIL'} {check.name}: {check.said}")
+                if check.hint:
+                    print(f"     {check.hint}")
+        if as_json:
+            print_json({"checks": [check._asdict() for check in checks]})
+        if not all(check.ok for check in checks):
+            raise typer.Exit(1)
+
+
+def settings(as_json: bool = JSON, home: Path | None = HOME) -> None:
+    """Every setting with its value and where it comes from: flag, env, file or default."""
+    del home
+    with errors_said(as_json):
+        from ombud.settings import find_home, load, rows
+
+        loaded = load(find_home(state.home))
+        listed = list(rows(loaded))
+        if as_json:
+            print_json({key: {"value": value, "origin": origin} for key, value, origin in listed})
+            return
+        width = max(len(key) for key, _, _ in listed)
+        for key, value, origin in listed:
+            print(f"{key:<{width}}  {json.dumps(value, default=str)}  ({origin})")

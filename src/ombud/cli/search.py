@@ -1,0 +1,100 @@
+"""`ombud search`."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from ombud.cli.batch import print_failure, question_of, read_lines
+from ombud.cli.console import (
+    AS_OF,
+    COUNTRY,
+    HOME,
+    JSON,
+    ROLE,
+    day,
+    errors_said,
+    open_workspace,
+    person,
+    print_json,
+)
+from ombud.errors import BadRequest, OmbudError
+
+if TYPE_CHECKING:
+    from ombud.app import Workspace
+    from ombud.types import Evidence, Trace
+
+MODES = ("hybrid", "sparse", "dense")
+
+
+def search(
+    query: str = typer.Argument("", help="What to look for."),
+    country: str = COUNTRY,
+    role: list[str] = ROLE,
+    k: int = typer.Option(None, "-k", min=1, max=100, help="Passages to return."),
+    mode: str = typer.Option("", "--mode", help="hybrid, sparse or dense."),
+    as_of: str = AS_OF,
+    batch: Path = typer.Option(None, "--batch", help="Questions, one JSON object a line."),
+    as_json: bool = JSON,
+    home: Path | None = HOME,
+) -> None:
+    """Passages that fit a question, best first, as this person may read them."""
+    del home
+    with errors_said(as_json or batch is not None):
+        if mode and mode not in MODES:
+            raise BadRequest(f"`{mode}` is not a mode.", hint=f"Known: {', '.join(MODES)}.")
+        if bool(query.strip()) == (batch is not None):
+            raise BadRequest("Give a question or --batch FILE.", hint='Such as ombud search "notice period".')
+        chosen = {key: value for key, value in {"k": k, "mode": mode}.items() if value}
+        workspace = open_workspace()
+        if batch:
+            raise typer.Exit(_batch(workspace, batch, chosen))
+        asker = person(country, role)
+        evidence, trace = workspace.search(query, asker, as_of=day(as_of), plan=chosen)
+        if as_json:
+            print_json({"hits": rows(evidence), "trace": trace.model_dump(mode="json")})
+        else:
+            _say(evidence, trace)
+
+
+def rows(evidence: "Evidence") -> list[dict[str, Any]]:
+    """Hits as the API gives them."""
+    fields = ("document_id", "uri", "title", "trail", "header", "page_from", "page_to", "start", "end", "text")
+    return [
+        {"chunk_id": hit.chunk.id}
+        | {name: getattr(hit.chunk, name) for name in fields}
+        | {"score": hit.score, "found_by": hit.found_by, "scope": "local" if hit.chunk.countries else "shared"}
+        for hit in evidence.hits
+    ]
+
+
+def _batch(workspace: "Workspace", path: Path, chosen: dict[str, Any]) -> int:
+    code = 0
+    for identity, row in read_lines(path):
+        try:
+            if isinstance(row, OmbudError):
+                raise row
+            asked = question_of(row)
+            plan = (row.get("plan") or {}) | chosen
+            evidence, trace = workspace.search(
+                asked.text, asked.asker, as_of=asked.as_of, history=asked.history, plan=plan
+            )
+        except OmbudError as failed:
+            print_failure(identity, failed)
+            code = 1
+            continue
+        print_json({"id": identity, "hits": rows(evidence), "trace": trace.model_dump(mode="json")})
+    return code
+
+
+def _say(evidence: "Evidence", trace: "Trace") -> None:
+    for number, hit in enumerate(evidence.hits, start=1):
+        chunk = hit.chunk
+        place = f", page {chunk.page_from}" if chunk.page_from else ""
+        where = ", ".join(chunk.countries) or "global"
+        print(f"{number}. {' > '.join(chunk.trail)}  [{where}]  {hit.score:.4f}\n   {chunk.uri}{place}")
+        print("   " + "\n   ".join(f"{chunk.header}\n{chunk.text}".strip().split("\n")) + "\n")
+    if not evidence.hits:
+        print("Nothing was found that this person may read.")
+    for note in (*trace.notes, *trace.degraded):
+        print(f"Note: {note}")

@@ -1,0 +1,64 @@
+"""`ombud sync`."""
+
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from ombud.cli.console import COUNTRY, HOME, JSON, errors_said, open_workspace, person, print_json, progress
+from ombud.errors import BadRequest
+
+if TYPE_CHECKING:
+    from ombud.ingest import Report
+
+
+def sync(
+    paths: list[Path] = typer.Argument(None, metavar="[PATH]...", help="Folders to index; remembered as sources."),
+    country: str = COUNTRY,
+    source: str = typer.Option("", "--source", help="Name of the source; with no PATH, the only one to sync."),
+    allow_deletes: bool = typer.Option(False, "--allow-deletes", help="Delete even when most documents are gone."),
+    as_json: bool = JSON,
+    home: Path | None = HOME,
+) -> None:
+    """Bring the index to what the folders hold now: adds, updates and deletes."""
+    del home
+    with errors_said(as_json):
+        from ombud.app import configured_sources, record_folder
+        from ombud.ingest import sync as run
+
+        started = time.monotonic()
+        workspace = open_workspace()
+        code = person(country, []).country or ""
+        if source and len(paths or []) > 1:
+            raise BadRequest("--source names one folder.", hint="Sync the folders one by one, each with its name.")
+        if paths:
+            chosen = [record_folder(workspace.settings, workspace.store, p, source, code) for p in paths]
+        else:
+            names = [source] if source else []
+            chosen = configured_sources(workspace.settings, workspace.home, workspace.store, names)
+        if not chosen:
+            raise BadRequest("There is nothing to sync.", hint="`ombud sync FOLDER`, or add [[source]] to ombud.toml.")
+        with progress(not as_json) as tell:
+            reports = run(workspace.ingest, chosen, allow_deletes=allow_deletes, tell=tell)
+        _say(reports, time.monotonic() - started, as_json)
+        if not all(report.ok for report in reports):
+            raise typer.Exit(1)
+
+
+def _say(reports: list["Report"], seconds: float, as_json: bool) -> None:
+    if as_json:
+        print_json({"sources": [r.model_dump(mode="json") for r in reports], "seconds": round(seconds, 3)})
+        return
+    for report in reports:
+        counts = {k: getattr(report, k) for k in ("added", "updated", "moved", "deleted", "unchanged")}
+        said = ", ".join(f"{n} {what}" for what, n in counts.items() if n) or "no documents"
+        print(f"{report.name}: {said} ({seconds:.1f} s)")
+        if report.skipped:
+            kinds = ", ".join(f"{n} {suffix or 'without suffix'}" for suffix, n in sorted(report.skipped.items()))
+            print(f"  not read: {kinds}")
+        for failure in report.failed:
+            print(f"  failed: {failure.uri}: {failure.reason}", file=sys.stderr)
+        if report.note:
+            print(f"  {report.note}", file=sys.stderr)

@@ -1,0 +1,13 @@
+"""Bytes -> `Document` -> `Chunk`s.
+
+Parsers read untrusted files, and every one of them hangs or crashes on some: `Worker` runs them in a process of
+its own that can be killed; `parse` runs them here.
+"""
+
+from ombud.documents.chunks import chunk
+from ombud.documents.frontmatter import front_matter
+from ombud.documents.parsing import parse
+from ombud.documents.sentences import sentences
+from ombud.documents.worker import Worker
+
+__all__ = ["Worker", "chunk", "front_matter", "parse", "sentences"]

@@ -1,0 +1,77 @@
+"""The parser process: reads requests from standard input, answers on standard output, until the input closes.
+
+Run as `python -m ombud.documents.child MEMORY_MB SECONDS PAGES`. A message is 8 bytes of length, big-endian, and
+that many bytes. A request is two messages, the facts as JSON and the file; the answer is one, JSON with either
+`document` or `error` and `hint`.
+"""
+
+import json
+import os
+import resource
+import signal
+import sys
+import warnings
+from typing import BinaryIO
+
+GRACE = 5
+"""Seconds that the parent has to kill a process that is late, before it does so itself."""
+
+
+def main() -> None:
+    """Serve requests; limits are set before any parser is imported."""
+    memory, seconds, pages = int(sys.argv[1]), float(sys.argv[2]), int(sys.argv[3])
+    resource.setrlimit(resource.RLIMIT_AS, (memory * 2**20, memory * 2**20))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    warnings.simplefilter("ignore")
+    # The terminal's Ctrl-C is the parent's business.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    requests = sys.stdin.buffer
+    # What a library prints must not end up in the answers.
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    while (facts := receive(requests)) is not None:
+        data = receive(requests)
+        if data is None:
+            return
+        # No handler: the kernel ends the process even when a library never comes back, and the parent is gone.
+        signal.setitimer(signal.ITIMER_REAL, seconds + GRACE)
+        send(answers, _answer(facts, data, pages))
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _answer(facts: bytes, data: bytes, pages: int) -> bytes:
+    from ombud.documents.parsing import parse
+    from ombud.errors import OmbudError
+    from ombud.types import Document
+
+    try:
+        document = parse(data, Document.model_validate_json(facts), pages)
+        return b'{"document":' + document.model_dump_json().encode() + b"}"
+    except OmbudError as wrong:
+        message, hint = str(wrong), wrong.hint
+    except MemoryError:
+        message, hint = "The file needs more memory than the parser may use.", "Raise [documents] memory_mb."
+    except RecursionError:
+        message, hint = "The file is nested too deeply.", "Save it again from its program."
+    except Exception as wrong:  # noqa: BLE001 - a parser may raise anything; it must cost one document only
+        message, hint = f"The file is broken ({type(wrong).__name__}).", "Open it in its program and save it again."
+    return json.dumps({"error": message, "hint": hint}).encode()
+
+
+def receive(stream: BinaryIO) -> bytes | None:
+    """The next message, or None at the end of the stream."""
+    head = stream.read(8)
+    if len(head) < 8:
+        return None
+    size = int.from_bytes(head, "big")
+    data = stream.read(size)
+    return data if len(data) == size else None
+
+
+def send(stream: BinaryIO, message: bytes) -> None:
+    stream.write(len(message).to_bytes(8, "big") + message)
+    stream.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,100 @@
+"""Bytes become a `Document`: the ending of the uri decides who reads them."""
+
+import re
+from collections.abc import Callable
+from functools import cache
+from pathlib import PurePosixPath
+from typing import cast
+
+from ombud.documents.blocks import Reading, tidy, visible
+from ombud.documents.language import detect
+from ombud.errors import SourceError, UnknownName
+from ombud.registry import find
+from ombud.types import Block, Document
+
+Parser = Callable[[bytes, int], Reading]
+"""(bytes, most pages) -> Reading; raises SourceError."""
+
+PAGES = 2000
+_SECTION = re.compile(
+    r"\W*([0-9]|[ivx]+[.)]|(introduction|overview|purpose|scope|summary|contents|zweck)\b)", re.IGNORECASE
+)
+
+
+def parse(data: bytes, facts: Document, pages: int = PAGES) -> Document:
+    """`facts` with blocks, text, language and title filled in; runs in this process, without any protection.
+
+    facts.language "" means: detect it. facts.title "" means: the first heading, the format's own title, or the
+    file's name. Raises SourceError, one sentence and a hint, for anything that gives no text.
+    """
+    suffix = PurePosixPath(facts.uri.split("?")[0].split("#")[0]).suffix.lower().lstrip(".")
+    read = _parser(suffix)
+    if not data.strip():
+        raise SourceError("The file is empty.", hint="Remove it, or save it again from its program.")
+    reading = read(data, pages)
+    blocks = tuple(block for block in map(_normal, reading.blocks) if block.text.strip())
+    _check_not_empty(blocks, suffix)
+    text = "\n\n".join(block.text for block in blocks)
+    return facts.model_copy(
+        update={
+            "blocks": blocks,
+            "text": text,
+            "title": facts.title or _title(blocks, reading.title, facts.uri),
+            "language": facts.language or detect(text),
+        }
+    )
+
+
+@cache
+def _parser(suffix: str) -> Parser:
+    try:
+        return cast(Parser, find("parser", suffix, PARSERS))
+    except UnknownName as unknown:
+        kind = f"`.{suffix}` files" if suffix else "files without an ending"
+        known = ", ".join(f".{name}" for name in sorted(PARSERS))
+        raise SourceError(f"There is no parser for {kind}.", hint=f"Convert it to one of {known}.") from unknown
+
+
+def _normal(block: Block) -> Block:
+    """Composed characters, and no blank line inside a block, which would look like the end of it."""
+    text = re.sub(r"\n[ \t]*(?=\n)", "", visible(block.text)) if block.kind != "code" else visible(block.text)
+    return block.model_copy(update={"text": text}) if text != block.text else block
+
+
+def _check_not_empty(blocks: tuple[Block, ...], suffix: str) -> None:
+    letters = sum(1 for block in blocks for c in block.text if c.isalnum())
+    if letters == 0:
+        what = "pictures of text; it needs OCR" if suffix == "pdf" else "no text"
+        raise SourceError(f"The file holds {what}.", hint="Run it through OCR first, or leave it out.")
+
+
+def _title(blocks: tuple[Block, ...], own: str, uri: str) -> str:
+    """The first heading if it stands for the whole document, the format's own title, or the file's name as words."""
+    headings = [block for block in blocks if block.kind == "heading"]
+    if headings:
+        first = headings[0]
+        peers = sum(1 for block in headings if block.level <= first.level)
+        # Of several equal headings the first is a title only where it opens the document and is no section's name.
+        if peers == 1 or (blocks[0] is first and first.level == 1 and not _SECTION.match(first.text)):
+            return first.text
+    return own or readable(uri)
+
+
+def readable(uri: str) -> str:
+    """The name of a file as words: `gb/annual-leave_2024.md` -> "Annual leave 2024"."""
+    path = PurePosixPath(uri.split("?")[0].split("#")[0])
+    stem = path.parent.name if path.stem.lower() in {"index", "_index", "readme"} and path.parent.name else path.stem
+    words = tidy(re.sub(r"[-_+.]|%20", " ", stem))
+    return words[:1].upper() + words[1:] or uri
+
+
+PARSERS: dict[str, str] = {
+    "docx": "ombud.documents.docx:read",
+    "htm": "ombud.documents.html:read",
+    "html": "ombud.documents.html:read",
+    "markdown": "ombud.documents.markdown:read",
+    "md": "ombud.documents.markdown:read",
+    "pdf": "ombud.documents.pdf:read",
+    "txt": "ombud.documents.plain:read",
+}
+"""Ending of the uri -> `(bytes, most pages) -> Reading`; plugins register under `ombud.parser`."""

@@ -1,0 +1,196 @@
+"""PDF: lines and tables of each page become blocks; sizes and weights of the type say what is a heading."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+from ombud.documents.blocks import Reading, pipe_table
+from ombud.documents.pdf_borderless import MOST_PAGES, borderless
+from ombud.documents.pdf_lines import Line, columns, lines_of, without_running
+from ombud.documents.pdf_tables import Table, aligned, ruled
+from ombud.documents.pdf_words import Page, Word, read_pages
+from ombud.errors import SourceError
+from ombud.types import Block
+
+FEWEST = 15
+"""Letters and digits on an average page; below that the pages are pictures of text."""
+LONGEST_HEADING = 160
+_BULLET = re.compile(r"^[•●○◦▪■□–—➢➤✓*\uf0b7\uf0a7\uf0d8\uf076-](?=\s)")
+_NUMBER = re.compile(
+    r"^(?:\(?(?:\d{1,3}(?:\.\d{1,3})*|[a-zA-Z]|[ivxIVX]{1,5})[.)]|\d{1,2}(?:\.\d{1,2})+|§+ ?\d[\w.-]*)(?=\s)"
+)
+_CLAUSE = re.compile(
+    r"§+ ?\d[\w.-]*[.:]? [^\W\d]|(?:sub)?chapter [\dA-Z]|article [\dIVX]|section \d+[.:]? [A-Z][^.]*$"
+    r"|(?:annex|appendix|schedule|teil|anlage) [A-Z\d]+\b",
+    re.IGNORECASE,
+)
+"""What opens a part of a law or a contract, whatever type it is set in."""
+_ENDS = (".", ";", ",", ":", "?", "!")
+Item = Line | Table
+
+
+def read(data: bytes, pages: int) -> Reading:
+    """Blocks with the page they stand on. Raises SourceError when the pages hold (almost) no text."""
+    read_in = read_pages(data, pages)
+    letters = sum(1 for page in read_in for word in page.words for c in word.text if c.isalnum())
+    if letters < FEWEST * max(1, len(read_in)):
+        raise SourceError(
+            "The PDF has almost no text, so its pages are probably scanned: it needs OCR.",
+            hint="Run it through OCR, such as ocrmypdf, and sync again.",
+        )
+    without_running(read_in)
+    levels = _Levels(read_in)
+    tables = _tables(data, read_in)
+    items = [(page, list(_items(page, tables.get(page.number, [])))) for page in read_in]
+    return Reading(list(_continued(block for page, found in items for block in _blocks(page, found, levels))))
+
+
+def _tables(data: bytes, pages: list[Page]) -> dict[int, list[Table]]:
+    """Tables by page: the ruled ones; where there are none but words stand in columns, what xberg makes of them."""
+    tables = {page.number: found for page in pages if (found := ruled(page))}
+    rest = {page.number for page in pages if page.number not in tables and _stands_in_columns(page)}
+    if rest and len(pages) <= MOST_PAGES:
+        for table in borderless(data, pages):
+            if table.page in rest:
+                tables.setdefault(table.page, []).append(table)
+    return tables
+
+
+def _stands_in_columns(page: Page) -> bool:
+    return any(True for _ in aligned(page.number, lines_of(page.words)))
+
+
+def _items(page: Page, tables: list[Table]) -> Iterator[Item]:
+    """Lines and tables of a page in reading order."""
+    page.words = [word for word in page.words if not any(_is_inside(word, table) for table in tables)]
+    parts = [page.words] if tables else columns(page)
+    for number, words in enumerate(parts):
+        lines = lines_of(words)
+        found: list[Item] = list(tables) if number == 0 else []
+        taken: set[int] = set()
+        for start, end, table in aligned(page.number, lines) if len(parts) == 1 else ():
+            found.append(table)
+            taken |= set(range(start, end))
+        found += [line for at, line in enumerate(lines) if at not in taken]
+        yield from sorted(found, key=lambda item: item.box[1] if isinstance(item, Table) else item.top)
+
+
+def _is_inside(word: Word, table: Table) -> bool:
+    x0, top, x1, bottom = table.box
+    return x0 - 1 <= (word.x0 + word.x1) / 2 <= x1 + 1 and top - 1 <= word.middle <= bottom + 1
+
+
+class _Levels:
+    """Heading levels of a document: sizes larger than the body's, largest first, then bold lines of body size."""
+
+    def __init__(self, pages: list[Page]) -> None:
+        sizes: Counter[float] = Counter()
+        bold = 0
+        for page in pages:
+            for word in page.words:
+                sizes[word.size] += len(word.text)
+                bold += len(word.text) if word.bold else 0
+        self.body = sizes.most_common(1)[0][0] if sizes else 10.0
+        larger = sorted((size for size in sizes if size > self.body * 1.08), reverse=True)[:5]
+        self.levels = {size: level for level, size in enumerate(larger, 1)}
+        # Where half of the text is bold, bold says nothing.
+        self.bold_counts = bold < 0.4 * max(1, sizes.total())
+
+    def of(self, line: Line) -> int:
+        """1 to 6, or 0 for a line that is no heading."""
+        if len(line.text) > LONGEST_HEADING or not any(c.isalpha() for c in line.text):
+            return 0
+        if line.size in self.levels:
+            return self.levels[line.size]
+        if _CLAUSE.match(line.text) and len(line.text) < 100:
+            return len(self.levels) + (1 if line.text[0] != "§" else 2)
+        is_set_apart = self.bold_counts and line.bold and len(line.text) < 100 and not line.text.endswith(_ENDS[:3])
+        return len(self.levels) + 1 if is_set_apart and not _BULLET.match(line.text) else 0
+
+
+def _blocks(page: Page, items: list[Item], levels: _Levels) -> Iterator[Block]:
+    """Lines joined to headings, paragraphs and lists; a gap, a mark or another type ends one."""
+    run: list[Line] = []
+    kind, level = "", 0
+    for item in items:
+        if isinstance(item, Table):
+            yield from _joined(page, run, kind, level)
+            run = []
+            if text := pipe_table(item.rows):
+                yield Block(kind="table", text=text, page=page.number, bbox=item.box)
+            continue
+        its_level = levels.of(item)
+        marked = bool(_BULLET.match(item.text) or _NUMBER.match(item.text))
+        its_kind = "heading" if its_level else "list" if marked else "text"
+        if run and not _belongs(run, kind, level, item, its_kind, its_level, marked):
+            yield from _joined(page, run, kind, level)
+            run = []
+        if not run:
+            kind, level = its_kind, its_level
+        run.append(item)
+    yield from _joined(page, run, kind, level)
+
+
+def _belongs(run: list[Line], kind: str, level: int, line: Line, its_kind: str, its_level: int, marked: bool) -> bool:
+    gap, height = line.top - run[-1].bottom, max(line.bottom - line.top, 1.0)
+    if kind == "heading" or its_kind == "heading":
+        return kind == its_kind and level == its_level and -height < gap < 0.5 * height and not marked
+    if kind == "list":
+        return gap < 1.3 * height if marked else gap < 0.6 * height
+    return its_kind == "text" and -height < gap < 0.6 * height
+
+
+def _joined(page: Page, run: list[Line], kind: str, level: int) -> Iterator[Block]:
+    if not run:
+        return
+    box = (min(l.x0 for l in run), run[0].top, max(l.x1 for l in run), run[-1].bottom)  # noqa: E741
+    text = "\n".join(_listed(run)) if kind == "list" else _flowing(run)
+    yield Block(kind=kind, text=text, level=level, page=page.number, bbox=box)  # type: ignore[arg-type]
+
+
+def _flowing(lines: list[Line]) -> str:
+    """One paragraph; a word broken at a line's end is mended."""
+    text = ""
+    for line in lines:
+        if text.endswith("-") and text[-2:-1].isalpha() and line.text[:1].islower():
+            text = text[:-1] + line.text
+        else:
+            text = f"{text} {line.text}" if text else line.text
+    return text
+
+
+def _listed(lines: list[Line]) -> Iterator[str]:
+    """Items one to a line, bullets as "-", nested by where their marks stand."""
+    items: list[list[Line]] = []
+    for line in lines:
+        if not items or _BULLET.match(line.text) or _NUMBER.match(line.text):
+            items.append([line])
+        else:
+            items[-1].append(line)
+    marks: list[float] = []
+    for x0 in sorted(item[0].x0 for item in items):
+        if not marks or x0 - marks[-1] > 8:
+            marks.append(x0)
+    for item in items:
+        depth = max(0, sum(1 for mark in marks if mark <= item[0].x0 + 1) - 1)
+        yield "  " * min(depth, 6) + _BULLET.sub("-", _flowing(item))
+
+
+def _continued(blocks: Iterator[Block]) -> Iterator[Block]:
+    """Paragraphs and tables that go on over a page break."""
+    before: Block | None = None
+    for block in blocks:
+        if before and block.kind == before.kind == "table" and block.page != before.page:
+            block = _with_header(before, block)
+        yield block
+        before = block
+
+
+def _with_header(before: Block, block: Block) -> Block:
+    """A table that goes on after a page break says its header again, if it does not do so itself."""
+    header, rule, *_ = before.text.split("\n")
+    first = block.text.split("\n", 1)[0]
+    if first == header or first.count(" | ") != header.count(" | ") or block.bbox is None:
+        return block
+    lines = block.text.split("\n")
+    return block.model_copy(update={"text": "\n".join([header, rule, lines[0], *lines[2:]])})

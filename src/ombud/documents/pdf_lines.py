@@ -1,0 +1,131 @@
+"""Words become lines in reading order; what repeats on the edge of pages goes."""
+
+import re
+import statistics
+from collections import Counter
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from ombud.documents.blocks import tidy
+from ombud.documents.pdf_words import Page, Word
+
+EDGE = 0.1
+"""Share of a page's height, above and below, where running headers and footers stand."""
+_PAGE_NUMBER = re.compile(r"(?:page|seite|página|p\.?)?\s*[-–—|(\[]?\s*(?:\d{1,4}|[ivxlc]{1,6})\s*[-–—|)\]]?"
+                          r"(?:\s*(?:of|von|de|/)\s*\d{1,4})?", re.IGNORECASE)  # fmt: skip
+
+
+@dataclass
+class Line:
+    words: list[Word]
+    text: str = ""
+    x0: float = 0
+    x1: float = 0
+    top: float = 0
+    bottom: float = 0
+    size: float = 0
+    bold: bool = False
+    segments: list[tuple[float, float, str]] = field(default_factory=list)
+    """(x0, x1, text) of parts set apart by more than a word space."""
+
+    def __post_init__(self) -> None:
+        words = self.words
+        self.text = tidy(" ".join(word.text for word in words))
+        self.x0, self.x1 = words[0].x0, max(word.x1 for word in words)
+        self.top, self.bottom = min(word.top for word in words), max(word.bottom for word in words)
+        weight: Counter[float] = Counter()
+        for word in words:
+            weight[word.size] += len(word.text)
+        self.size = weight.most_common(1)[0][0]
+        self.bold = all(word.bold for word in words if any(c.isalnum() for c in word.text))
+        self.segments = _segments(words, self.size)
+
+
+def _segments(words: list[Word], size: float) -> list[tuple[float, float, str]]:
+    gap = max(7.0, 0.9 * size)
+    groups = [[words[0]]]
+    for before, word in pairwise(words):
+        if word.x0 - before.x1 > gap:
+            groups.append([word])
+        else:
+            groups[-1].append(word)
+    return [(group[0].x0, group[-1].x1, tidy(" ".join(word.text for word in group))) for group in groups]
+
+
+def lines_of(words: list[Word]) -> list[Line]:
+    """Lines from top to bottom, words from left to right."""
+    rows: list[list[Word]] = []
+    for word in sorted(words, key=lambda w: (w.middle, w.x0)):
+        if rows and abs(rows[-1][0].middle - word.middle) <= max(2.0, 0.35 * (word.bottom - word.top)):
+            rows[-1].append(word)
+        else:
+            rows.append([word])
+    return [Line(sorted(row, key=lambda w: w.x0)) for row in rows]
+
+
+def without_running(pages: list[Page]) -> None:
+    """Take headers, footers and page numbers, known by their repetition, out of the pages; never from a single page."""
+    if len(pages) < 2:
+        return
+    seen: Counter[tuple[str, int]] = Counter()
+    margins = [_margin(page) for page in pages]
+    for lines in margins:
+        seen.update({key for line in lines for key in _keys(line)})
+    often = max(2, 0.4 * len(pages)) if len(pages) > 3 else 2
+    for page, lines in zip(pages, margins, strict=True):
+        running = {
+            id(word)
+            for line in lines
+            if any(seen[key] >= often for key in _keys(line)) or _is_page_number(line, seen, often)
+            for word in line.words
+        }
+        page.words = [word for word in page.words if id(word) not in running]
+
+
+def _margin(page: Page) -> list[Line]:
+    return lines_of([w for w in page.words if w.top < EDGE * page.height or w.bottom > (1 - EDGE) * page.height])
+
+
+def _keys(line: Line) -> list[tuple[str, int]]:
+    """What a line is recognised by on other pages: its words with digits blanked, at about the same height."""
+    words = re.sub(r"\d+", "#", line.text)
+    return [(words, round(line.top / 6)), (words, round(line.top / 6 + 0.5) * 1000)]
+
+
+def _is_page_number(line: Line, seen: Counter[tuple[str, int]], often: float) -> bool:
+    del seen, often
+    return bool(_PAGE_NUMBER.fullmatch(line.text)) and len(line.words) <= 4
+
+
+def columns(page: Page) -> list[list[Word]]:
+    """The words of each text column; one list for the usual page."""
+    gutter = _gutter(page)
+    if gutter is None:
+        return [page.words]
+    left = [w for w in page.words if w.x1 <= gutter]
+    right = [w for w in page.words if w.x0 >= gutter]
+    sides = [lines_of(left), lines_of(right)]
+    # A table leaves a gutter too, but its cells are short.
+    if any(statistics.median(len(line.text) for line in side) <= 28 for side in sides):
+        return [page.words]
+    across = [w for w in page.words if w.x0 < gutter < w.x1]
+    first = min(line.top for side in sides for line in side)
+    return [[w for w in across if w.top < first], left, right, [w for w in across if w.top >= first]]
+
+
+def _gutter(page: Page) -> float | None:
+    """An x near the middle that almost no word crosses, with words on both sides."""
+    words = page.words
+    if len(words) < 80:
+        return None
+    best: tuple[int, float] | None = None
+    for x in range(int(page.width * 0.35), int(page.width * 0.65), 3):
+        crossing = sum(1 for w in words if w.x0 < x < w.x1)
+        left = sum(1 for w in words if w.x1 <= x)
+        if (
+            crossing <= 0.01 * len(words)
+            and min(left, len(words) - left - crossing) > 0.25 * len(words)
+            and (best is None or crossing < best[0])
+        ):
+            best = (crossing, float(x))
+    return best[1] if best else None

@@ -1,0 +1,220 @@
+"""The chunker `structure`: cuts along headings, paragraphs, lists and tables.
+
+A section (everything under one heading) is cut into pieces that should stay whole: a paragraph, a list with its
+lead-in, a table. Pieces that fit are packed together; a block that does not fit is cut at its own joints.
+Headings live in the trail, where they are embedded and searched with every chunk below them.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from ombud.documents.cuts import spans
+from ombud.types import Block, Document
+
+Count = Callable[[str], int]
+
+SHORT = 100
+"""Characters. Sections up to this long say too little alone: lists of names or definitions set as headings."""
+
+
+@dataclass(frozen=True)
+class Cut:
+    """Where one chunk lies in the document's text, and what stands above it."""
+
+    start: int
+    end: int
+    trail: tuple[str, ...]
+    pages: tuple[int, ...] = ()
+    header: str = ""
+
+
+@dataclass
+class Section:
+    """A heading and the blocks below it, up to the next heading; with their offsets in the document's text."""
+
+    above: tuple[str, ...]
+    """The title and the headings over this one."""
+    heading: tuple[Block, int] | None = None
+    body: list[tuple[Block, int]] = field(default_factory=list)
+
+    @property
+    def level(self) -> int:
+        return self.heading[0].level if self.heading else 0
+
+    @property
+    def trail(self) -> tuple[str, ...]:
+        return _below(self.above, self.heading[0].text) if self.heading else self.above
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Something that is put into a chunk as it is."""
+
+    start: int
+    end: int
+    tokens: int
+    page: int | None
+    header: str = ""
+    leads: bool = False
+    """Announces what comes next, such as "The following applies:", and should not be parted from it."""
+
+
+def cut(document: Document, most: int, count: Count) -> Iterator[Cut]:
+    """Chunks of at most `most` tokens in reading order."""
+    for section in _joined(list(_worthwhile(list(_sections(document))))):
+        yield from _pack(section, document, most, count)
+
+
+def _sections(document: Document) -> Iterator[Section]:
+    # A document made without a parser may have its text only.
+    blocks = document.blocks or tuple(Block(kind="text", text=part) for part in document.text.split("\n\n"))
+    title = (document.title,) if document.title else ()
+    open_headings: list[tuple[int, tuple[str, ...]]] = []
+    section, at = Section(title), 0
+    for block in blocks:
+        if block.kind == "heading":
+            yield section
+            open_headings = [pair for pair in open_headings if pair[0] < block.level]
+            section = Section(open_headings[-1][1] if open_headings else title, (block, at))
+            open_headings.append((block.level, section.trail))
+        elif block.text.strip():
+            section.body.append((block, at))
+        at += len(block.text) + 2
+    yield section
+
+
+def _below(above: tuple[str, ...], heading: str) -> tuple[str, ...]:
+    """A heading that repeats what stands right above it, as the title often does, is not said twice."""
+    return above if above[-1:] == (heading,) else (*above, heading)
+
+
+def _worthwhile(sections: list[Section]) -> Iterator[Section]:
+    """Sections with a body, and headings that nothing follows: those stand for themselves.
+
+    A title alone is left out, unless the document has nothing else.
+    """
+    filled = any(section.body for section in sections)
+    for position, section in enumerate(sections):
+        if section.body:
+            yield section
+        elif section.heading:
+            after = sections[position + 1] if position + 1 < len(sections) else None
+            if (after is None or after.level <= section.level) and not (filled and section.trail == section.above):
+                yield section
+
+
+def _joined(sections: list[Section]) -> Iterator[Section]:
+    """Runs of very short sections under the same parent become one, with their headings in its text."""
+    run: list[Section] = []
+    for section in sections:
+        if run and not (_is_short(run[-1]) and _is_short(section) and _are_siblings(run[-1], section)):
+            yield _as_one(run)
+            run = []
+        run.append(section)
+    if run:
+        yield _as_one(run)
+
+
+def _is_short(section: Section) -> bool:
+    return section.heading is not None and sum(len(block.text) for block, _ in section.body) <= SHORT
+
+
+def _are_siblings(one: Section, other: Section) -> bool:
+    return one.level == other.level and one.above == other.above
+
+
+def _as_one(run: list[Section]) -> Section:
+    if len(run) == 1 and run[0].body:
+        return run[0]
+    body = [pair for section in run if section.heading for pair in (section.heading, *section.body)]
+    return Section(run[0].above, None, body)
+
+
+def _pack(section: Section, document: Document, most: int, count: Count) -> Iterator[Cut]:
+    """Pieces of one section, packed evenly: three chunks of 170 tokens rather than 256, 250 and 4."""
+    text, trail = document.text, _fitting(section.trail, most, count)
+    above = " > ".join(trail) + "\n"
+    room = max(1, most - count(above))
+    pieces = list(_pieces(section, document.language, room, count))
+    total = sum(piece.tokens for piece in pieces)
+    goal = min(room, total / max(1, -(-total // room)) * 1.1)
+    at = 0
+    while at < len(pieces):
+        end = _extent(pieces, at, room, goal)
+        head = pieces[at].header + "\n" if pieces[at].header else ""
+        # Tokens of pieces do not quite add up; the whole chunk is what must fit.
+        while end > at + 1 and count(above + head + text[pieces[at].start : pieces[end - 1].end]) > most:
+            end -= 1
+        while end > at + 1 and end < len(pieces) and pieces[end - 1].leads:
+            end -= 1
+        taken = pieces[at:end]
+        pages = tuple(piece.page for piece in taken if piece.page is not None)
+        part = text[taken[0].start : taken[-1].end]
+        # A nested item that opens a chunk has nothing to be indented from.
+        start = taken[-1].end - len(part.lstrip())
+        yield Cut(start, taken[-1].end, trail, pages, taken[0].header)
+        at = end
+
+
+def _extent(pieces: list[Piece], at: int, room: int, goal: float) -> int:
+    """End of the run of pieces from `at` that belong into one chunk."""
+    end, tokens = at + 1, pieces[at].tokens
+    while end < len(pieces) and tokens + pieces[end].tokens <= room:
+        leads, follows = pieces[end].leads, pieces[end - 1].leads
+        ahead = pieces[end].tokens + (pieces[end + 1].tokens if leads and end + 1 < len(pieces) else 0)
+        if tokens + ahead > goal and tokens > goal / 2 and not follows:
+            break
+        tokens += pieces[end].tokens
+        end += 1
+    return end
+
+
+def _pieces(section: Section, language: str, room: int, count: Count) -> Iterator[Piece]:
+    for position, (block, at) in enumerate(section.body):
+        follower = section.body[position + 1][0] if position + 1 < len(section.body) else None
+        leads = follower is not None and _announces(block, follower)
+        tokens = count(block.text)
+        if tokens <= room:
+            yield Piece(at, at + len(block.text), tokens, block.page, leads=leads)
+            continue
+        header = _table_header(block, room, count)
+        left = room - count(header + "\n") if header else room
+        for number, span in enumerate(spans(block, left, count, language)):
+            repeated = header if number else ""
+            yield Piece(at + span.start, at + span.end, span.tokens, block.page, repeated)
+
+
+def _announces(block: Block, follower: Block) -> bool:
+    if block.kind == "heading":
+        return True
+    if block.kind != "text" or follower.kind not in {"list", "table", "code"}:
+        return False
+    return block.text.endswith((":", "：")) or (follower.kind == "list" and len(block.text) < 200)
+
+
+def _table_header(block: Block, room: int, count: Count) -> str:
+    """The header that continuation chunks repeat; none when it would fill most of the chunk."""
+    lines = block.text.split("\n", 2)
+    if block.kind != "table" or len(lines) < 3:
+        return ""
+    header = "\n".join(lines[:2])
+    return header if count(header) * 2 <= room else ""
+
+
+def _fitting(trail: tuple[str, ...], most: int, count: Count) -> tuple[str, ...]:
+    """The trail, shortened from the middle until it leaves at least half of the chunk to the text."""
+
+    def fits(parts: tuple[str, ...]) -> bool:
+        return count(" > ".join(parts) + "\n") * 2 <= most
+
+    if sum(len(part) for part in trail) * 2 <= most or fits(trail):
+        return trail
+    while len(trail) > 2 and not fits(trail):
+        trail = (trail[0], *trail[2:])
+    if not fits(trail):
+        trail = trail[-1:]
+    words = trail[0].split()
+    while trail and not fits(trail):
+        words = words[: len(words) * 3 // 4]
+        trail = (" ".join(words) + "…",) if words else ()
+    return trail

@@ -1,0 +1,100 @@
+"""Everything that can go wrong, on one page.
+
+OmbudError
+├── SetupError            the operator can fix it: exit code 2, HTTP 500
+│   ├── BadSetting        a key in ombud.toml or the environment
+│   ├── UnknownName       no such engine, model, source, metric, strategy
+│   └── MissingExtra      an optional dependency is not installed
+├── BadRequest            a question, a date, a file of cases that cannot be read: exit code 2, HTTP 422
+├── NotFound              no such document, answer or conversation: HTTP 404
+├── Busy                  someone else holds the lease: exit code 3, HTTP 409
+├── SourceError           one document or site; ingest reports it and goes on
+├── ModelError            a chat model or embedder call
+│   ├── ModelUnavailable  worth retrying
+│   └── MalformedOutput   the reply did not fit its type
+├── StoreError            the database cannot be read or written
+├── EngineError           an index
+│   └── Conflict          two writers met; worth retrying
+├── HandoffError          the live-advisor side
+│   └── Undelivered       worth retrying; the message is kept
+└── LabError              a dataset, a run, a comparison
+
+A refusal, a hand-over or an empty search is an outcome, not an error.
+"""
+
+from typing import ClassVar
+
+
+class OmbudError(Exception):
+    """Base: one sentence that says what happened, one (`hint`) that says what to do."""
+
+    exit_code: ClassVar[int] = 1
+    status: ClassVar[int] = 500
+    retryable: ClassVar[bool] = False
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+class SetupError(OmbudError):
+    exit_code = 2
+
+
+class BadSetting(SetupError): ...
+
+
+class UnknownName(SetupError):
+    status = 422
+
+
+class MissingExtra(SetupError): ...
+
+
+class BadRequest(OmbudError):
+    exit_code, status = 2, 422
+
+
+class NotFound(OmbudError):
+    status = 404
+
+
+class Busy(OmbudError):
+    exit_code, status, retryable = 3, 409, True
+
+
+class SourceError(OmbudError): ...
+
+
+class ModelError(OmbudError):
+    status = 502
+
+
+class ModelUnavailable(ModelError):
+    status, retryable = 503, True
+
+
+class MalformedOutput(ModelError): ...
+
+
+class StoreError(OmbudError):
+    status = 503
+
+
+class EngineError(OmbudError):
+    status = 503
+
+
+class Conflict(EngineError):
+    retryable = True
+
+
+class HandoffError(OmbudError):
+    status = 503
+
+
+class Undelivered(HandoffError):
+    retryable = True
+
+
+class LabError(OmbudError): ...

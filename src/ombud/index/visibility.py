@@ -1,0 +1,63 @@
+"""Who may see which passage: decided here, before anything is ranked."""
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import date
+from hashlib import sha256
+
+from ombud.types import Audience, Chunk, Document, Noun, Person, Status
+
+KEYS = ("roles", "grades", "groups", "contracts")
+
+
+class Filter(Noun):
+    """Everything that hides a chunk. Never a string from outside."""
+
+    countries: tuple[str, ...] | None = ()
+    """Country scopes searched beside the global one; None = every country."""
+    reader: Person | None = Person()
+    """Whose permissions count; None = the operator, who may read all."""
+    as_of: date | None = None
+    """Only what is in force that day; None = any day."""
+    status: tuple[Status, ...] = ("published",)
+    sources: tuple[str, ...] = ()
+    """Only these; empty = all."""
+
+
+def may_read(audience: Audience, person: Person | None) -> bool:
+    """Inside a key any value is enough, between keys all are needed; a missing attribute is no access."""
+    if person is None:
+        return True
+    has = {
+        "roles": set(person.roles),
+        "grades": {person.grade},
+        "groups": set(person.groups),
+        "contracts": {person.contract},
+    }
+    return all(key in has and bool(has[key] & set(wanted)) for key, wanted in audience.items())
+
+
+def in_scope(countries: Sequence[str], where: Filter) -> bool:
+    return where.countries is None or not countries or bool(set(countries) & set(where.countries))
+
+
+def visible(item: Chunk | Document, where: Filter) -> bool:
+    """The same rule for a chunk or document already in hand; sources are not looked at."""
+    return (
+        in_scope(item.countries, where)
+        and may_read(item.audience, where.reader)
+        and item.status in where.status
+        and (where.as_of is None or not item.effective_from or item.effective_from <= where.as_of)
+        and (where.as_of is None or not item.effective_to or where.as_of <= item.effective_to)
+    )
+
+
+def reader_key(countries: Sequence[str], audience: Mapping[str, Sequence[str]], language: str) -> tuple[str, str]:
+    """(key, its JSON) of all chunks that the same people may read; the key is what the engine filters by."""
+    rule = {
+        "countries": sorted(countries),
+        "audience": {k: sorted(v) for k, v in sorted(audience.items())},
+        "language": language,
+    }
+    text = json.dumps(rule, sort_keys=True, ensure_ascii=False)
+    return sha256(text.encode()).hexdigest()[:16], text

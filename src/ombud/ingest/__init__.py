@@ -1,0 +1,6 @@
+"""Sources -> index, again and again, so that what is indexed is what is there."""
+
+from ombud.ingest.report import Failure, Report
+from ombud.ingest.sync import Parts, delete_documents, sync
+
+__all__ = ["Failure", "Parts", "Report", "delete_documents", "sync"]

@@ -1,0 +1,131 @@
+"""What is there against what is stored: the list of things to do."""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from datetime import date
+from hashlib import sha256
+from pathlib import PurePosixPath
+from typing import NamedTuple
+
+from ombud.documents import front_matter
+from ombud.errors import SourceError
+from ombud.ingest.report import Failure
+from ombud.settings import Settings
+from ombud.sources import Ref, Source, apply, normalise
+from ombud.store import Entry, Kept
+from ombud.types import Document
+
+KINDS = frozenset({".md", ".markdown", ".html", ".htm", ".txt", ".pdf", ".docx"})
+PARSED_BY = "1"
+"""Changes when parsers or chunkers give other results from the same bytes: everything is then cut anew."""
+
+
+class Change(NamedTuple):
+    ref: Ref
+    document: Document
+    """Metadata only; `effective_to` is its own, before any successor's cut."""
+    facts_digest: str
+    recipe: str
+    content: bool
+    """Parse and embed again, or only take over metadata."""
+    new: bool
+
+    def kept(self, chunks: int) -> Kept:
+        return Kept(self.facts_digest, self.recipe, self.document.effective_to, chunks)
+
+
+class Plan(NamedTuple):
+    changes: list[Change]
+    gone: list[Entry]
+    moved: dict[str, str]
+    """New id -> old id, where the same bytes stand under another name."""
+    unchanged: int
+    failed: list[Failure]
+    skipped: dict[str, int]
+    documents: list[Document]
+    """Everything that was listed and could be read."""
+
+
+def plan_changes(
+    source: Source,
+    known: Mapping[str, Entry],
+    indexed: Mapping[str, int],
+    settings: Settings,
+    tell: Callable[[str, int, int], None],
+) -> Plan:
+    """Compare; reads every listed file, keeps none of them in memory.
+
+    indexed: document id -> chunks in the index. Raises SourceError when the source cannot be listed.
+    """
+    refs = source.list()
+    skipped = Counter(suffix for ref in refs if (suffix := _suffix(ref)) not in KINDS)
+    plan = Plan([], [], {}, 0, [], dict(skipped), [])
+    unchanged, seen = 0, set()
+    for number, ref in enumerate(refs, start=1):
+        tell("compare", number, len(refs))
+        identity = document_id(ref.uri)
+        if _suffix(ref) not in KINDS:
+            continue
+        seen.add(identity)
+        try:
+            change = _compare(source, ref, known.get(identity), indexed.get(identity, 0), settings)
+        except SourceError as failed:
+            plan.failed.append(failure(ref.uri, failed))
+            continue
+        plan.documents.append(change.document)
+        if change.new or change.content or change.facts_digest != known[identity].facts_digest:
+            plan.changes.append(change)
+        else:
+            unchanged += 1
+    plan.gone.extend(entry for identity, entry in known.items() if identity not in seen)
+    moved = dict(_moves(plan.changes, plan.gone))
+    return plan._replace(unchanged=unchanged, moved=moved)
+
+
+def document_id(uri: str) -> str:
+    return sha256(uri.encode()).hexdigest()[:16]
+
+
+def failure(uri: str, error: SourceError) -> Failure:
+    return Failure(uri=uri, reason=f"{error} {error.hint}".strip())
+
+
+def _compare(source: Source, ref: Ref, entry: Entry | None, chunks: int, settings: Settings) -> Change:
+    limit = settings.documents.size_mb
+    if ref.size > limit * 2**20:
+        raise SourceError(f"The file is larger than {limit} MB.", hint="Raise documents.size_mb to read it.")
+    data = source.read(ref)
+    facts = dict(ref.facts)
+    if _suffix(ref) in (".md", ".markdown"):
+        facts |= normalise(front_matter(data, ref.uri), ref.uri, strict=False)
+    blank = Document(id=document_id(ref.uri), source=source.name, uri=ref.uri, title="", language="")
+    document = apply(blank, facts).model_copy(update={"digest": sha256(data).hexdigest()})
+    _check_dates(document.effective_from, document.effective_to)
+    recipe = _digest(PARSED_BY, settings.documents.parser, settings.index.chunker, settings.index.chunk_tokens,
+                     document.title, document.language)  # fmt: skip
+    same = entry and (entry.digest, entry.recipe, entry.chunks) == (document.digest, recipe, chunks)
+    facts_digest = _digest(document.model_dump(mode="json", exclude={"digest", "text", "blocks"}))
+    return Change(ref, document, facts_digest, recipe, content=not same, new=entry is None)
+
+
+def _check_dates(first: date | None, last: date | None) -> None:
+    if first and last and last < first:
+        raise SourceError(
+            f"It ends ({last}) before it begins ({first}).", hint="Check effective_from and effective_to."
+        )
+
+
+def _moves(changes: list[Change], gone: list[Entry]) -> Iterator[tuple[str, str]]:
+    left = {entry.digest: entry.id for entry in gone}
+    for change in changes:
+        if change.new and change.document.digest in left:
+            yield change.document.id, left.pop(change.document.digest)
+
+
+def _suffix(ref: Ref) -> str:
+    return PurePosixPath(ref.uri).suffix.lower()
+
+
+def _digest(*parts: object) -> str:
+    return sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()

@@ -1,0 +1,29 @@
+"""What a sync did, document by document where it failed."""
+
+from pydantic import Field
+
+from ombud.types import Noun
+
+
+class Failure(Noun):
+    uri: str
+    reason: str
+
+
+class Report(Noun):
+    """Counts of one source. `failed` documents keep what was indexed of them before."""
+
+    name: str
+    added: int = 0
+    updated: int = 0
+    moved: int = 0
+    deleted: int = 0
+    unchanged: int = 0
+    failed: tuple[Failure, ...] = ()
+    skipped: dict[str, int] = Field(default={}, description="Files of kinds that are not read: suffix -> count.")
+    note: str = ""
+    """Why the source was not synced whole, where it was not."""
+
+    @property
+    def ok(self) -> bool:
+        return not self.failed and not self.note

@@ -1,0 +1,254 @@
+"""One sync: compare, parse, chunk, embed, commit; then let go of what is gone.
+
+Order of writes: add or update = one index commit replacing all chunks of the documents, then their digests in SQL;
+delete = tombstone in SQL, index, then the row. A sync killed anywhere is finished by the next one.
+"""
+
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import date
+from queue import Queue
+from typing import NamedTuple
+
+from ombud.documents import Worker, chunk
+from ombud.errors import SourceError
+from ombud.index import Engine, Row, analyse
+from ombud.ingest.changes import Change, Plan, failure, plan_changes
+from ombud.ingest.report import Failure, Report
+from ombud.models import Embedder
+from ombud.settings import Settings
+from ombud.sources import Source
+from ombud.store import (
+    Lease,
+    Store,
+    bury,
+    cut,
+    document_ids,
+    ends,
+    entries,
+    find_document,
+    forget,
+    hold,
+    list_documents,
+    save_document,
+    save_end,
+    save_facts,
+    successors,
+    tombstones,
+)
+from ombud.types import Chunk, Document
+
+BATCH_CHUNKS = 512
+"""Chunks embedded and committed together: enough to sort by length, little enough to lose at a kill."""
+AHEAD = 8
+FEW = 10
+"""Documents that may vanish without the share being looked at."""
+
+Tell = Callable[[str, int, int], None]
+"""(step, done, total)."""
+
+
+class Parts(NamedTuple):
+    settings: Settings
+    store: Store
+    engine: Engine
+    embedder: Embedder | None
+
+
+class Cut(NamedTuple):
+    """A document as it goes into the index."""
+
+    change: Change
+    document: Document
+    chunks: list[Chunk]
+
+
+def sync(
+    parts: Parts, sources: Sequence[Source], *, allow_deletes: bool = False, tell: Tell = lambda *_: None
+) -> list[Report]:
+    """Bring the index to what the sources hold now; raises Busy when another process does just that.
+
+    One bad document is one `Failure` in its source's report and never stops the rest.
+    """
+    with hold(parts.store, "sync") as lease:
+        _reconcile(parts)
+        reports = [_sync_source(parts, source, lease, allow_deletes, tell) for source in sources]
+        for document in ends(parts.store):  # predecessors in other sources, or left over by a killed sync
+            parts.engine.revise(document)
+            save_end(parts.store, document)
+        if any(r.added or r.updated or r.moved or r.deleted for r in reports):
+            tell("optimise", 0, 1)
+            parts.engine.maintain()
+    return reports
+
+
+def delete_documents(parts: Parts, ids: Sequence[str]) -> None:
+    """Remove documents everywhere: hidden at once, then out of the index, then out of the store."""
+    bury(parts.store, ids)
+    parts.engine.delete(ids)
+    forget(parts.store, ids)
+
+
+def _reconcile(parts: Parts) -> None:
+    """Finish what a killed process began, and drop chunks that no document owns."""
+    buried = tombstones(parts.store)
+    orphans = parts.engine.documents().keys() - document_ids(parts.store).keys()
+    if buried or orphans:
+        parts.engine.delete(sorted(orphans | set(buried)))
+        forget(parts.store, buried)
+
+
+def _sync_source(parts: Parts, source: Source, lease: Lease, allow_deletes: bool, tell: Tell) -> Report:
+    known = entries(parts.store, source.name)
+    try:
+        plan = plan_changes(source, known, parts.engine.documents(), parts.settings, tell)
+    except SourceError as failed:
+        return Report(name=source.name, note=f"{failed} {failed.hint} Nothing was changed.")
+    note = _too_many_gone(parts.settings, plan, len(known), allow_deletes)
+    others = (d for d in list_documents(parts.store) if d.source != source.name)
+    begins = successors([*plan.documents, *others])
+    failed_documents = list(plan.failed)
+    _take_facts(parts, [c for c in plan.changes if not c.content], begins)
+    content = [c for c in plan.changes if c.content]
+    done: list[Change] = []
+    for batch in _batches(_cut_all(parts, source, content, failed_documents), len(content), tell):
+        lease.check()
+        _commit(parts, batch, begins)
+        done += [item.change for item in batch]
+    gone = [] if note else [e.id for e in plan.gone]
+    if gone:
+        lease.check()
+        delete_documents(parts, gone)
+    return _report(source.name, plan, done, len(gone), failed_documents, note)
+
+
+def _too_many_gone(settings: Settings, plan: Plan, known: int, allow: bool) -> str:
+    lost = len(plan.gone) - len(plan.moved)
+    if allow or lost <= FEW or lost <= settings.sync.largest_loss * known:
+        return ""
+    return (
+        f"{lost} of {known} documents are gone from the source, so none was deleted. "
+        "If that is meant, run the sync again with --allow-deletes."
+    )
+
+
+def _report(name: str, plan: Plan, done: list[Change], gone: int, failed: list[Failure], note: str) -> Report:
+    finished = {c.document.id for c in done}
+    moved = len(finished & plan.moved.keys())
+    facts_only = sum(not c.content for c in plan.changes)
+    return Report(
+        name=name,
+        added=sum(c.new for c in done) - moved,
+        updated=sum(not c.new for c in done) + facts_only,
+        moved=moved,
+        deleted=max(0, gone - moved),
+        unchanged=plan.unchanged,
+        failed=tuple(failed),
+        skipped=plan.skipped,
+        note=note,
+    )
+
+
+def _take_facts(parts: Parts, changes: Sequence[Change], begins: Mapping[str, date]) -> None:
+    for change in changes:
+        old = find_document(parts.store, change.document.id)
+        # What parsing found out stays where the source says nothing.
+        found = {"title": change.document.title or old.title, "language": change.document.language or old.language}
+        document = cut(change.document.model_copy(update=found), begins)
+        parts.engine.revise(document)
+        count = document_ids(parts.store)[document.id]
+        save_facts(parts.store, document, change.kept(count))
+
+
+def _cut_all(parts: Parts, source: Source, changes: list[Change], failed: list[Failure]) -> Iterator[Cut]:
+    """Parse and chunk ahead of the embedder, in a thread that waits on the parser process."""
+    queue: Queue[Cut | BaseException | None] = Queue(AHEAD)
+    stop = threading.Event()
+
+    def work() -> None:
+        try:
+            with Worker(parts.settings.documents) as worker:
+                for change in changes:
+                    if stop.is_set():
+                        return
+                    try:
+                        queue.put(_cut(parts, source, worker, change))
+                    except SourceError as bad:
+                        failed.append(failure(change.ref.uri, bad))
+            queue.put(None)
+        except BaseException as broken:  # noqa: BLE001 - raised again where the sync runs
+            queue.put(broken)
+
+    thread = threading.Thread(target=work, name="parse", daemon=True)
+    thread.start()
+    try:
+        while (item := queue.get()) is not None:
+            if isinstance(item, BaseException):
+                raise item
+            yield item
+    finally:
+        stop.set()
+        while thread.is_alive():  # it may be waiting for room in the queue
+            if not queue.empty():
+                queue.get_nowait()
+            thread.join(0.05)
+
+
+def _cut(parts: Parts, source: Source, worker: Worker, change: Change) -> Cut:
+    document = worker.parse(source.read(change.ref), change.document)
+    count = parts.embedder.count if parts.embedder else _estimate
+    chunks = chunk(document, parts.settings.index, count)
+    if not chunks:
+        raise SourceError("Nothing in it can be searched.", hint="Is it empty?")
+    return Cut(change, document, chunks)
+
+
+def _batches(items: Iterator[Cut], total: int, tell: Tell) -> Iterator[list[Cut]]:
+    batch: list[Cut] = []
+    done = 0
+    for item in items:
+        batch.append(item)
+        if sum(len(cut.chunks) for cut in batch) >= BATCH_CHUNKS:
+            yield batch
+            done += len(batch)
+            tell("index", done, total)
+            batch = []
+    if batch:
+        yield batch
+        tell("index", total, total)
+
+
+def _commit(parts: Parts, batch: Sequence[Cut], begins: Mapping[str, date]) -> None:
+    shown = [cut(item.document, begins) for item in batch]
+    chunks = [
+        c.model_copy(update={"effective_to": document.effective_to})
+        for item, document in zip(batch, shown, strict=True)
+        for c in item.chunks
+    ]
+    parts.engine.upsert([document.id for document in shown], _rows(parts, shown, chunks))
+    for item, document in zip(batch, shown, strict=True):
+        save_document(parts.store, document, item.change.kept(len(item.chunks)))
+
+
+def _rows(parts: Parts, documents: Sequence[Document], chunks: Sequence[Chunk]) -> Iterator[Row]:
+    source = {document.id: document.source for document in documents}
+    embedder = parts.embedder
+    known = [c for c in chunks if embedder and (embedder.languages is None or c.language not in UNREADABLE)]
+    vectors = embedder.windows([searchable(c) for c in known]) if embedder and known else []
+    by_id = {c.id: windows for c, windows in zip(known, vectors, strict=True)}
+    for c in chunks:
+        yield Row(c, source[c.document_id], " ".join(analyse(searchable(c), c.language)), by_id.get(c.id))
+
+
+def searchable(chunk: Chunk) -> str:
+    """What is embedded and indexed: the heading trail as context, a table's header, the text."""
+    return "\n".join(part for part in (" > ".join(chunk.trail), chunk.header, chunk.text) if part)
+
+
+def _estimate(text: str) -> int:
+    """Tokens without a tokenizer: words x 4/3."""
+    return -(-len(text.split()) * 4 // 3)
+
+
+UNREADABLE = frozenset({"ja", "ko", "zh"})
+"""Languages whose script MiniLM's vocabulary mostly lacks (17 % unknown tokens in Japanese)."""

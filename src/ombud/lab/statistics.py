@@ -1,0 +1,236 @@
+"""Honest figures: coverage, intervals, paired tests, effect sizes.
+
+Nothing here returns NaN: what too few values cannot give is None. Values that are None (a metric without a value)
+are left out, of a pair both or none. Every random draw is seeded, so that a report can be made again.
+"""
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from math import sqrt
+from statistics import NormalDist, fmean, median, stdev
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+EXACT_UP_TO = 20
+"""Pairs up to which the permutation test goes through all 2^n signs."""
+_BLOCK = 4_000_000
+"""Array cells of one block of resamples: 32 MB, however many cases there are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mean:
+    """A mean never stands without its coverage."""
+
+    value: float | None
+    """None when no value is valid."""
+    median: float | None
+    valid: int
+    total: int
+    low: float | None = None
+    """95 % interval; None with fewer than two clusters."""
+    high: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two systems on the same cases; differences are second minus first."""
+
+    difference: float | None
+    pairs: int
+    low: float | None
+    high: float | None
+    p: float | None
+    """Two-sided, paired permutation test."""
+    effect: float | None
+    """dz, see `effect_size`."""
+    detectable: float | None
+    """Smallest difference that this many cases can show, see `smallest_difference`."""
+
+
+def mean(
+    values: Sequence[float | None], clusters: Sequence[Hashable] | None = None, *, seed: int = 0, repeats: int = 2000
+) -> Mean:
+    """Mean and median of the valid values, with coverage and `interval`."""
+    valid = [value for value in values if value is not None]
+    if not valid:
+        return Mean(None, None, 0, len(values))
+    low, high = interval(values, clusters, seed=seed, repeats=repeats) or (None, None)
+    return Mean(fmean(valid), median(valid), len(valid), len(values), low, high)
+
+
+def interval(
+    values: Sequence[float | None],
+    clusters: Sequence[Hashable] | None = None,
+    *,
+    level: float = 0.95,
+    seed: int = 0,
+    repeats: int = 2000,
+) -> tuple[float, float] | None:
+    """Percentile bootstrap interval of the mean; None with fewer than two clusters.
+
+    Whole clusters are drawn with replacement (Efron & Tibshirani 1993, ch. 13; Davison & Hinkley 1997, 3.8):
+    questions about one document are not independent. clusters: one key a value; without it each value is its own.
+    """
+    import numpy as np
+
+    sums, sizes = _by_cluster(values, clusters)
+    drawn = len(sums)
+    if drawn < 2:
+        return None
+    random = np.random.default_rng(seed)
+    means = []
+    for size in _blocks(repeats, drawn):
+        # How often each cluster was drawn says the same as which were drawn, and makes the means two products.
+        times = random.multinomial(drawn, np.full(drawn, 1 / drawn), size=size)
+        means.append((times @ sums) / (times @ sizes))
+    low, high = np.quantile(np.concatenate(means), [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)
+
+
+def permutation_test(
+    first: Sequence[float | None],
+    second: Sequence[float | None],
+    clusters: Sequence[Hashable] | None = None,
+    *,
+    seed: int = 0,
+    repeats: int = 10_000,
+) -> float | None:
+    """Two-sided p of the paired difference of means under random exchange of the two systems (Fisher 1935).
+
+    Exact up to `EXACT_UP_TO` differences that are not 0, else Monte Carlo with (1 + hits) / (1 + repeats)
+    (Phipson & Smyth 2010). With clusters, all pairs of a cluster are exchanged together. None without pairs.
+    """
+    import numpy as np
+
+    differences = _differences(first, second)
+    if all(value is None for value in differences):
+        return None
+    sums, _ = _by_cluster(differences, clusters)
+    sums = sums[sums != 0]
+    # Sums of the same numbers in another order may differ in the last bits: those count as equal.
+    observed = abs(float(sums.sum())) - 1e-9 * float(np.abs(sums).sum())
+    if len(sums) <= EXACT_UP_TO:
+        return _exact(sums, observed)
+    random = np.random.default_rng(seed)
+    extreme = 0
+    for size in _blocks(repeats, len(sums)):
+        signs = random.integers(0, 2, size=(size, len(sums)), dtype=np.int8) * 2 - 1
+        extreme += int((np.abs(signs @ sums) >= observed).sum())
+    return (1 + extreme) / (1 + repeats)
+
+
+def mcnemar(only_first: int, only_second: int) -> float:
+    """Exact two-sided p for pass/fail pairs (McNemar 1947, binomial form): the pairs that only one side passed."""
+    pairs = only_first + only_second
+    ways, tail = 1, 1
+    for passed in range(min(only_first, only_second)):
+        ways = ways * (pairs - passed) // (passed + 1)
+        tail += ways
+    return min(1.0, 2 * tail / (1 << pairs))
+
+
+def holm(ps: Mapping[str, float]) -> dict[str, float]:
+    """p values adjusted for testing them together (Holm 1979), in the order given."""
+    adjusted: dict[str, float] = {}
+    greatest = 0.0
+    for rank, name in enumerate(sorted(ps, key=lambda key: ps[key])):
+        greatest = max(greatest, min(1.0, ps[name] * (len(ps) - rank)))
+        adjusted[name] = greatest
+    return {name: adjusted[name] for name in ps}
+
+
+def effect_size(first: Sequence[float | None], second: Sequence[float | None]) -> float | None:
+    """Cohen's dz: mean of the paired differences / their standard deviation (Lakens 2013).
+
+    None with fewer than two pairs or when all differences are equal.
+    """
+    differences = [value for value in _differences(first, second) if value is not None]
+    spread = stdev(differences) if len(differences) > 1 else 0.0
+    return _ratio(fmean(differences), spread) if differences else None
+
+
+def cohens_d(first: Sequence[float | None], second: Sequence[float | None]) -> float | None:
+    """Cohen's d_av of pairs: mean difference / mean of the two standard deviations (Lakens 2013)."""
+    pairs = [(a, b) for a, b in zip(first, second, strict=True) if a is not None and b is not None]
+    if len(pairs) < 2:
+        return None
+    left, right = [a for a, _ in pairs], [b for _, b in pairs]
+    return _ratio(fmean(right) - fmean(left), (stdev(left) + stdev(right)) / 2)
+
+
+def smallest_difference(pairs: int, deviation: float, *, power: float = 0.8, level: float = 0.05) -> float | None:
+    """Smallest mean paired difference found with this power: (z(1 - level/2) + z(power)) x deviation / sqrt(pairs).
+
+    Cohen 1988, ch. 2, normal approximation. deviation: standard deviation of the paired differences. None without
+    pairs.
+    """
+    if pairs < 1:
+        return None
+    normal = NormalDist()
+    return (normal.inv_cdf(1 - level / 2) + normal.inv_cdf(power)) * deviation / sqrt(pairs)
+
+
+def compare(
+    first: Sequence[float | None],
+    second: Sequence[float | None],
+    clusters: Sequence[Hashable] | None = None,
+    *,
+    seed: int = 0,
+) -> Comparison:
+    """Everything about two systems on the same cases; position i of both is case i."""
+    differences = _differences(first, second)
+    valid = [value for value in differences if value is not None]
+    if not valid:
+        return Comparison(None, 0, None, None, None, None, None)
+    low, high = interval(differences, clusters, seed=seed) or (None, None)
+    detectable = smallest_difference(len(valid), stdev(valid)) if len(valid) > 1 else None
+    return Comparison(
+        difference=fmean(valid),
+        pairs=len(valid),
+        low=low,
+        high=high,
+        p=permutation_test(first, second, clusters, seed=seed),
+        effect=effect_size(first, second),
+        detectable=detectable,
+    )
+
+
+def _differences(first: Sequence[float | None], second: Sequence[float | None]) -> list[float | None]:
+    return [None if a is None or b is None else b - a for a, b in zip(first, second, strict=True)]
+
+
+def _ratio(difference: float, spread: float) -> float | None:
+    # Equal differences such as .3 - .2 and .2 - .1 differ in the last bits; their spread is no spread.
+    return difference / spread if spread > 1e-12 * max(abs(difference), 1e-12) else None
+
+
+def _by_cluster(
+    values: Sequence[float | None], clusters: Sequence[Hashable] | None
+) -> "tuple[NDArray[np.float64], NDArray[np.float64]]":
+    """(sum, number) of the valid values of each cluster, in order of appearance."""
+    import numpy as np
+
+    keys = range(len(values)) if clusters is None else clusters
+    numbered: dict[Hashable, int] = {}
+    valid = [(key, value) for key, value in zip(keys, values, strict=True) if value is not None]
+    pairs = [(numbered.setdefault(key, len(numbered)), value) for key, value in valid]
+    places = np.array([place for place, _ in pairs], dtype=np.int64)
+    weights = np.array([value for _, value in pairs], dtype=np.float64)
+    return np.bincount(places, weights=weights).astype(np.float64), np.bincount(places).astype(np.float64)
+
+
+def _blocks(repeats: int, width: int) -> list[int]:
+    step = max(1, _BLOCK // max(width, 1))
+    return [min(step, repeats - done) for done in range(0, repeats, step)]
+
+
+def _exact(sums: Any, observed: float) -> float:
+    import numpy as np
+
+    totals = np.zeros(1)
+    for value in sums:
+        totals = np.concatenate([totals + value, totals - value])
+    return float((np.abs(totals) >= observed).mean())

@@ -1,0 +1,29 @@
+"""Which language a text is in."""
+
+import threading
+from functools import lru_cache
+from typing import Any
+
+LIKELY = ("da", "de", "en", "es", "fi", "fr", "it", "ja", "ko", "nl", "no", "pt", "pl", "sv", "zh")
+SHORTEST = 20
+"""Letters below which a guess is worth less than the fall-back."""
+_lock = threading.Lock()
+
+
+def detect_language(text: str, otherwise: str = "en") -> str:
+    """ISO 639-1 code of the language of `text`; `otherwise` where the text is too short to tell."""
+    if any("\u3040" <= c <= "\u30ff" for c in text[:2000]):
+        return "ja"
+    if sum(c.isalpha() for c in text[:2000]) < SHORTEST:
+        return otherwise
+    with _lock:
+        return str(_identifier().classify(text[:5000])[0])
+
+
+@lru_cache
+def _identifier() -> Any:
+    from py3langid.langid import MODEL_FILE, LanguageIdentifier
+
+    identifier = LanguageIdentifier.from_pickled_model(MODEL_FILE)
+    identifier.set_languages(list(LIKELY))
+    return identifier

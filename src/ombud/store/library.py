@@ -1,0 +1,213 @@
+"""What is known of documents and sources. Chunks and vectors are the index's."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
+from typing import NamedTuple
+
+from sqlalchemy import delete, insert, select, update
+
+from ombud.errors import NotFound
+from ombud.store.database import Store
+from ombud.store.tables import document as documents
+from ombud.store.tables import source as sources
+from ombud.store.tables import text as texts
+from ombud.types import Block, Document
+
+CONTENT = {"blocks", "text"}
+
+
+class Entry(NamedTuple):
+    """What a sync compares."""
+
+    id: str
+    uri: str
+    digest: str
+    facts_digest: str
+    recipe: str
+    chunks: int
+
+
+class Kept(NamedTuple):
+    """What is remembered beside a document, for the next sync to compare and to undo a successor's cut."""
+
+    facts_digest: str
+    """Digest of the metadata as the source gave it."""
+    recipe: str
+    """Digest of what else decides the chunks: parser, chunker, title, language."""
+    own_end: date | None
+    chunks: int
+
+
+class Recorded(NamedTuple):
+    """A source that `ombud sync PATH` has recorded."""
+
+    name: str
+    path: str
+    country: str
+
+
+# Sources ------------------------------------------------------------------------------------------
+
+
+def list_sources(store: Store) -> list[Recorded]:
+    with store.begin() as db:
+        return [Recorded(*row) for row in db.execute(select(sources).order_by(sources.c.name))]
+
+
+def add_source(store: Store, source: Recorded) -> None:
+    with store.begin() as db:
+        db.execute(delete(sources).where(sources.c.name == source.name))
+        db.execute(insert(sources).values(**source._asdict()))
+
+
+# Documents ----------------------------------------------------------------------------------------
+
+
+def entries(store: Store, source: str) -> dict[str, Entry]:
+    """Document id -> what is stored of it, of one source; buried ones are left out."""
+    columns = [documents.c[name] for name in Entry._fields]
+    with store.begin() as db:
+        rows = db.execute(select(*columns).where(documents.c.source == source, ~documents.c.deleted))
+        return {row.id: Entry(*row) for row in rows}
+
+
+def document_ids(store: Store) -> dict[str, int]:
+    """Document id -> chunks it should have in the index, of every source; buried ones are left out."""
+    with store.begin() as db:
+        rows = db.execute(select(documents.c.id, documents.c.chunks).where(~documents.c.deleted))
+        return {row.id: row.chunks for row in rows}
+
+
+def save_document(store: Store, document: Document, kept: Kept) -> None:
+    """Remember a document and the text of this version; older texts stay for the citations into them."""
+    blocks = [[b.kind, b.level, b.page, len(b.text)] for b in document.blocks]
+    with store.begin() as db:
+        key = (texts.c.document_id == document.id) & (texts.c.digest == document.digest)
+        db.execute(delete(texts).where(key))
+        row = {"document_id": document.id, "digest": document.digest, "text": document.text, "blocks": blocks}
+        db.execute(insert(texts).values(**row))
+        db.execute(delete(documents).where(documents.c.id == document.id))
+        db.execute(insert(documents).values(**_row(document, kept), deleted=False))
+
+
+def save_facts(store: Store, document: Document, kept: Kept) -> None:
+    """Take over changed metadata; text and chunks stay."""
+    with store.begin() as db:
+        db.execute(update(documents).where(documents.c.id == document.id).values(**_row(document, kept)))
+
+
+def ends(store: Store) -> list[Document]:
+    """Documents whose last day is not yet what it should be: a successor ends its predecessor the day before its
+    own first day. They come with the right day; `save_end` remembers it once the index has it too.
+    """
+    with store.begin() as db:
+        rows = db.execute(select(documents.c.facts, documents.c.own_end).where(~documents.c.deleted)).all()
+    known = [(Document.model_validate(row.facts), row.own_end) for row in rows]
+    begins = successors(document for document, _ in known)
+    changed = []
+    for document, own_end in known:
+        own = date.fromisoformat(own_end) if own_end else None
+        right = cut(document.model_copy(update={"effective_to": own}), begins)
+        if right.effective_to != document.effective_to:
+            changed.append(right)
+    return changed
+
+
+def successors(documents: Iterable[Document]) -> dict[str, date]:
+    """uri -> first day of the earliest published document that supersedes it."""
+    begins: dict[str, date] = {}
+    for document in documents:
+        if document.supersedes and document.effective_from and document.status == "published":
+            first = begins.get(document.supersedes, document.effective_from)
+            begins[document.supersedes] = min(first, document.effective_from)
+    return begins
+
+
+def cut(document: Document, begins: Mapping[str, date]) -> Document:
+    """`document` with the earlier of its own last day and the day before its successor's first."""
+    begin = begins.get(document.uri)
+    days = [document.effective_to, date.fromordinal(begin.toordinal() - 1) if begin else None]
+    return document.model_copy(update={"effective_to": min((day for day in days if day), default=None)})
+
+
+def save_end(store: Store, document: Document) -> None:
+    facts = document.model_dump(mode="json", exclude=CONTENT)
+    with store.begin() as db:
+        db.execute(update(documents).where(documents.c.id == document.id).values(facts=facts))
+
+
+def bury(store: Store, ids: Sequence[str]) -> None:
+    """Hide documents at once; `forget` removes the rows when the index has let go of them."""
+    with store.begin() as db:
+        for identity in ids:
+            db.execute(update(documents).where(documents.c.id == identity).values(deleted=True))
+
+
+def tombstones(store: Store) -> list[str]:
+    with store.begin() as db:
+        return list(db.execute(select(documents.c.id).where(documents.c.deleted)).scalars())
+
+
+def forget(store: Store, ids: Sequence[str]) -> None:
+    """Remove the rows of buried documents and all their texts."""
+    with store.begin() as db:
+        for identity in ids:
+            db.execute(delete(texts).where(texts.c.document_id == identity))
+            db.execute(delete(documents).where(documents.c.id == identity, documents.c.deleted))
+
+
+def list_documents(store: Store, source: str | None = None) -> list[Document]:
+    """All documents without blocks and text, by uri."""
+    query = select(documents.c.facts).where(~documents.c.deleted).order_by(documents.c.uri)
+    with store.begin() as db:
+        rows = db.execute(query if source is None else query.where(documents.c.source == source))
+        return [Document.model_validate(facts) for facts in rows.scalars()]
+
+
+def find_document(store: Store, identity: str, digest: str | None = None) -> Document:
+    """One document (by id or uri) with blocks and text of the given version, the newest by default.
+
+    Raises NotFound, also for a version that was purged.
+    """
+    with store.begin() as db:
+        where = (documents.c.id == identity) | (documents.c.uri == identity)
+        facts = db.execute(select(documents.c.facts).where(where, ~documents.c.deleted)).scalar()
+        if facts is None:
+            raise NotFound(f"There is no document `{identity}`.", hint="`ombud documents list` shows all.")
+        document = Document.model_validate(facts)
+        version = digest or document.digest
+        key = (texts.c.document_id == document.id) & (texts.c.digest == version)
+        row = db.execute(select(texts.c.text, texts.c.blocks).where(key)).first()
+    if row is None:
+        raise NotFound(f"That version of `{document.uri}` is no longer kept.", hint="Open the current version instead.")
+    return document.model_copy(update={"digest": version, "text": row.text, "blocks": _blocks(row.text, row.blocks)})
+
+
+def text_of(store: Store, document_id: str, digest: str) -> str | None:
+    """The text that offsets of this version count in; None when it is no longer kept."""
+    with store.begin() as db:
+        key = (texts.c.document_id == document_id) & (texts.c.digest == digest)
+        return db.execute(select(texts.c.text).where(key)).scalar()
+
+
+def _row(document: Document, kept: Kept) -> dict[str, object]:
+    return {
+        "id": document.id,
+        "source": document.source,
+        "uri": document.uri,
+        "digest": document.digest,
+        "facts": document.model_dump(mode="json", exclude=CONTENT),
+        "facts_digest": kept.facts_digest,
+        "recipe": kept.recipe,
+        "own_end": kept.own_end.isoformat() if kept.own_end else None,
+        "chunks": kept.chunks,
+    }
+
+
+def _blocks(text: str, rows: list[list[object]]) -> tuple[Block, ...]:
+    blocks, start = [], 0
+    for kind, level, page, length in rows:
+        piece = text[start : start + int(str(length))]
+        blocks.append(Block.model_validate({"kind": kind, "level": level, "page": page, "text": piece}))
+        start += int(str(length)) + 2
+    return tuple(blocks)

@@ -1,0 +1,87 @@
+"""The tables. Migrations under `migrations/` bring a database to this shape."""
+
+from sqlalchemy import JSON, Boolean, Column, Float, ForeignKey, Index, Integer, MetaData, String, Table, Text
+
+names = {
+    "ix": "ix_%(column_0_label)s",
+    "uq": "uq_%(table_name)s_%(column_0_name)s",
+    "fk": "fk_%(table_name)s_%(column_0_name)s",
+    "pk": "pk_%(table_name)s",
+}
+metadata = MetaData(naming_convention=names)
+
+source = Table(
+    "source",
+    metadata,
+    Column("name", String(200), primary_key=True),
+    Column("path", Text, nullable=False),
+    Column("country", String(2), nullable=False, default=""),
+)
+
+document = Table(
+    "document",
+    metadata,
+    Column("id", String(16), primary_key=True),
+    Column("source", String(200), nullable=False, index=True),
+    Column("uri", Text, nullable=False, unique=True),
+    Column("digest", String(64), nullable=False),
+    # What the sync compares besides the digest: everything that is known about a document but its bytes.
+    Column("facts_digest", String(64), nullable=False),
+    Column("recipe", String(64), nullable=False),
+    Column("facts", JSON, nullable=False),
+    # The effective_to of its own metadata; `facts` holds the one cut by a successor.
+    Column("own_end", String(10), nullable=True),
+    Column("chunks", Integer, nullable=False, default=0),
+    # A tombstone hides a document at once, before its chunks are gone from the index.
+    Column("deleted", Boolean, nullable=False, default=False),
+)
+
+text = Table(
+    "document_text",
+    metadata,
+    Column("document_id", String(16), primary_key=True),
+    Column("digest", String(64), primary_key=True),
+    Column("text", Text, nullable=False),
+    # [[kind, level, page, length], ...]; the block texts are slices of `text` two characters apart.
+    Column("blocks", JSON, nullable=False),
+)
+
+conversation = Table(
+    "conversation",
+    metadata,
+    Column("id", String(36), primary_key=True),
+    Column("person", JSON, nullable=False),
+    Column("at", String(32), nullable=False),
+)
+
+message = Table(
+    "message",
+    metadata,
+    Column("number", Integer, primary_key=True, autoincrement=True),
+    Column("id", String(36), nullable=False, unique=True),
+    Column("conversation_id", String(36), ForeignKey("conversation.id", ondelete="CASCADE"), nullable=False),
+    Column("role", String(16), nullable=False),
+    Column("content", Text, nullable=False),
+    Column("at", String(32), nullable=False),
+    Index("ix_message_conversation_id_number", "conversation_id", "number"),
+)
+
+answer = Table(
+    "answer",
+    metadata,
+    Column("id", String(36), primary_key=True),
+    Column("conversation_id", String(36), nullable=True, index=True),
+    Column("question", JSON, nullable=False),
+    Column("answer", JSON, nullable=False),
+    Column("at", String(32), nullable=False, index=True),
+)
+
+lease = Table(
+    "lease",
+    metadata,
+    Column("name", String(100), primary_key=True),
+    Column("owner", String(200), nullable=False),
+    # Grows with every new owner: work done under an older number is refused.
+    Column("fence", Integer, nullable=False),
+    Column("expires", Float, nullable=False),
+)

@@ -1,0 +1,161 @@
+"""`/api/v1`: the same assistant as JSON. Every error is `application/problem+json`."""
+
+import asyncio
+import json
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Request, Response
+from fastapi.responses import StreamingResponse
+
+from ombud.app import Workspace
+from ombud.errors import StoreError
+from ombud.types import Answer, Chunk, Document, Message, Person, Question
+from ombud.web import stream
+from ombud.web.problems import Problem
+from ombud.web.shapes import (
+    AskIn,
+    ConversationIn,
+    ConversationOut,
+    Day,
+    DocumentLine,
+    DocumentsOut,
+    Health,
+    MessagesOut,
+    SearchIn,
+    SearchOut,
+    reader,
+)
+
+PROBLEMS: dict[int | str, dict[str, Any]] = {
+    400: {"model": Problem, "description": "A host name that is not served, or a body that is no JSON"},
+    422: {"model": Problem, "description": "The request cannot be read"},
+    500: {"model": Problem, "description": "A fault of the server or its set-up"},
+    503: {"model": Problem, "description": "The store, the index or the model is not available"},
+}
+POSTED: dict[int | str, dict[str, Any]] = {
+    403: {"model": Problem, "description": "Sent by a page of another site"},
+    413: {"model": Problem, "description": "More than 1 MB"},
+}
+MISSING: dict[int | str, dict[str, Any]] = {404: {"model": Problem, "description": "Not there, or not for this person"}}
+STREAMED = {200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}, "description": "The answer"}}
+LISTED = {200: {"content": {"application/x-ndjson": {"schema": {"type": "string"}}}, "description": "Every passage"}}
+
+router = APIRouter(responses=PROBLEMS)
+
+
+def workspace_of(request: Request) -> Workspace:
+    return request.app.state.workspace  # type: ignore[no-any-return]
+
+
+def places_of(request: Request) -> asyncio.Semaphore:
+    return request.app.state.places  # type: ignore[no-any-return]
+
+
+At = Annotated[Workspace, Depends(workspace_of)]
+Places = Annotated[asyncio.Semaphore, Depends(places_of)]
+Reader = Annotated[Person, Depends(reader)]
+
+
+@router.post("/api/v1/search", responses=POSTED)
+def search(body: SearchIn, at: At) -> SearchOut:
+    """Passages for a query, best first, from the person's country and from everywhere."""
+    evidence, trace = at.search(body.query, body.person.noun(), k=body.k, mode=body.mode, as_of=body.as_of)
+    return SearchOut.of(evidence, trace)
+
+
+def work_of(body: AskIn, at: Workspace) -> stream.Work:
+    """What answers the question."""
+    history = tuple(Message(role=turn.role, content=turn.content) for turn in body.history or ())
+    question = Question(text=body.question, asker=body.person.noun(), history=history, as_of=body.as_of)
+
+    async def work(tell: stream.Tell) -> Answer:
+        return await at.ask(question, plan=body.plan, conversation_id=body.conversation_id, tell=tell)
+
+    return work
+
+
+@router.post(
+    "/api/v1/ask",
+    response_model=Answer,
+    responses={**POSTED, **MISSING, **STREAMED, 502: {"model": Problem, "description": "The chat model failed"}},
+)
+async def ask(body: AskIn, request: Request, at: At, places: Places) -> Any:
+    """An answer with its citations. `Accept: text/event-stream` gives events as it grows: `status` {step}, `claim`
+    {index, text, citations}, `answer` (the whole Answer) and `error` (a problem). Who goes away cancels the work.
+    """
+    work = work_of(body, at)
+    if "text/event-stream" in request.headers.get("accept", ""):
+        return await stream.respond(stream.events(work, places))
+
+    async def quietly() -> Answer:
+        async with places:
+            return await work(lambda name, data: None)
+
+    answer = await stream.while_connected(request, quietly())
+    return answer or Response(status_code=499)
+
+
+@router.get("/api/v1/documents")
+def documents(at: At, person: Reader, as_of: Day | None = None) -> DocumentsOut:
+    """What this person may read on that day, without texts."""
+    return DocumentsOut(documents=[DocumentLine.of(document) for document in at.documents(person, as_of)])
+
+
+@router.get("/api/v1/documents/{document_id}", responses=MISSING)
+def document(document_id: str, at: At, person: Reader, digest: str | None = None) -> Document:
+    """One document with its text and blocks; `digest` asks for the version a citation counts in."""
+    return at.document(document_id, person, digest or None)
+
+
+@router.post("/api/v1/conversations", status_code=201, responses=POSTED)
+def new_conversation(at: At, body: ConversationIn | None = None) -> ConversationOut:
+    """Opens a conversation; give its id with every question."""
+    return ConversationOut(id=at.new_conversation((body or ConversationIn()).person.noun()))
+
+
+@router.get("/api/v1/conversations/{conversation_id}", responses=MISSING)
+def conversation(conversation_id: str, at: At) -> MessagesOut:
+    """What was said in a conversation, oldest first."""
+    return MessagesOut(id=conversation_id, messages=at.messages(conversation_id))
+
+
+@router.get("/api/v1/describe")
+def describe(at: At) -> dict[str, Any]:
+    """Which configuration answers here: digests, plan, prompts, models, index version."""
+    return at.describe()
+
+
+@router.get("/api/v1/passages", response_model=list[Chunk], responses=LISTED)
+def passages(request: Request, at: At) -> Any:
+    """Every indexed passage: a JSON list, or one a line with `Accept: application/x-ndjson`."""
+    if "application/x-ndjson" in request.headers.get("accept", ""):
+        return StreamingResponse(_ndjson(at), media_type="application/x-ndjson")
+    return StreamingResponse(_list(at), media_type="application/json")
+
+
+def _ndjson(at: Workspace) -> Iterator[str]:
+    for chunk in at.passages():
+        yield chunk.model_dump_json() + "\n"
+
+
+def _list(at: Workspace) -> Iterator[str]:
+    mark = "["
+    for chunk in at.passages():
+        yield mark + json.dumps(chunk.model_dump(mode="json"), ensure_ascii=False)
+        mark = ","
+    yield "[]" if mark == "[" else "]"
+
+
+@router.get("/healthz")
+async def health() -> Health:
+    """The server is up."""
+    return Health(status="ok")
+
+
+@router.get("/readyz")
+def readiness(at: At) -> Health:
+    """The server can answer questions; 503 with the reason when it cannot."""
+    if reason := at.ready():
+        raise StoreError(f"Not ready: {reason}")
+    return Health(status="ready")

@@ -1,0 +1,139 @@
+"""The pages: the chat at `/`, a document with its cited passage, and what only these pages ask for."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Iterable
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi.responses import HTMLResponse
+
+from ombud.types import Answer, Citation, Document, Person
+from ombud.web import stream
+from ombud.web.api import At, Places, Reader, work_of
+from ombud.web.layout import STATIC, VERSION, page
+from ombud.web.passage import outline, view
+from ombud.web.render import to_html
+from ombud.web.shapes import AskIn, Shape
+
+router = APIRouter(include_in_schema=False)
+HTML = {"response_class": HTMLResponse}
+
+SAMPLES = (
+    (("annual leave", "holiday", "vacation", "pto"), "How many days of annual leave do I get?"),
+    (("remote", "telework", "home", "mobile work", "flexible"), "Can I work from home, and how often?"),
+    (("family", "parental", "maternity", "paternity"), "How much paid leave do new parents get?"),
+    (("speak up", "whistleblow", "grievance", "harassment"), "How can I raise a concern in confidence?"),
+    (("travel", "expense"), "What may a hotel cost on a business trip?"),
+    (("sick", "absence"), "What do I do when I am ill?"),
+    (("probation", "notice"), "How long is my notice period?"),
+    (("conduct", "ethic", "gift"), "Which gifts may I accept?"),
+)
+"""What a document's title or topic speaks of -> a question that shows what the assistant is for."""
+
+
+class Rendered(Shape):
+    text: str
+    citations: list[Citation] = []
+
+
+@router.get("/", **HTML)
+def chat(at: At) -> str:
+    choices = at.choices()
+    return page(
+        "chat.html",
+        at.settings,
+        countries=choices.get("countries", []),
+        roles=choices.get("roles", []),
+        samples=samples(at.documents(None), at.documents(Person())),
+    )
+
+
+def samples(everything: Iterable[Document], readable: Iterable[Document]) -> list[str]:
+    """Four questions that these documents are about; titles only of what everyone may read."""
+    subjects = [f"{document.title} {document.topic}".lower().replace("-", " ") for document in everything]
+    fitting = [question for words, question in SAMPLES if any(w in s for w in words for s in subjects)]
+    titles = [document.title for document in readable if document.status == "published"]
+    return [*fitting, *(f"What does “{title}” say?" for title in titles)][:4]
+
+
+@router.post("/chat/ask")
+async def chat_ask(body: AskIn, at: At, places: Places) -> Response:
+    """The stream of the API; its claims and its answer also carry their HTML."""
+    return await stream.respond(_with_html(stream.events(work_of(body, at), places)))
+
+
+async def _with_html(events: AsyncGenerator[stream.Event, None]) -> AsyncGenerator[stream.Event, None]:
+    seen: list[Citation] = []
+    try:
+        async for name, data in events:
+            if name == "claim":
+                yield name, {**data, "html": await _html(_numbered(data, seen), seen)}
+            elif name == "answer":
+                answer = Answer.model_validate(data)
+                yield name, {**data, "html": await _html(answer.text, answer.citations)}
+            else:
+                yield name, data
+    finally:
+        await events.aclose()
+
+
+def _numbered(claim: dict[str, Any], seen: list[Citation]) -> str:
+    """The claim with its markers; citations get their numbers in the order in which they come, as in the answer."""
+    numbers: list[int] = []
+    for citation in map(Citation.model_validate, claim["citations"]):
+        if citation not in seen:
+            seen.append(citation)
+        numbers.append(seen.index(citation) + 1)
+    # A table ends with a bar; its markers stand below it.
+    gap = "\n\n" if claim["text"].rstrip().endswith("|") else " "
+    return claim["text"].rstrip() + gap + "".join(f"[{number}]" for number in numbers)
+
+
+async def _html(text: str, citations: Iterable[Citation]) -> str:
+    """In a thread: a long answer must not hold up the others."""
+    return await asyncio.to_thread(to_html, text, list(citations))
+
+
+@router.post("/chat/render")
+def render(body: Rendered) -> dict[str, str]:
+    """The HTML of an answer that the page kept as data over a reload: HTML itself is never stored."""
+    return {"html": to_html(body.text, body.citations)}
+
+
+def _offset(start: Annotated[int, Query(ge=0)] = 0, end: Annotated[int, Query(ge=0)] = 0) -> tuple[int, int]:
+    return start, end
+
+
+@router.get("/documents/{document_id}", **HTML)
+def document(
+    document_id: str,
+    request: Request,
+    at: At,
+    person: Reader,
+    cited: Annotated[tuple[int, int], Depends(_offset)],
+    digest: str | None = None,
+) -> str:
+    shown = at.document(document_id, person, digest or None)
+    current = at.document(document_id, person) if digest else shown
+    views = view(shown, *cited)
+    return page(
+        "document.html",
+        at.settings,
+        document=shown,
+        views=views,
+        outline=outline(views),
+        # The first heading is nearly always the title once more.
+        skipped=views[0].anchor if views and views[0].words.strip() == shown.title.strip() else "",
+        newer=str(request.url.remove_query_params(["digest", "start", "end"]))
+        if current.digest != shown.digest
+        else "",
+    )
+
+
+@router.get("/static/{version}/{name}")
+def static(version: str, name: str) -> Response:
+    if name not in STATIC:
+        return Response(status_code=404)
+    content, media = STATIC[name]
+    keep = "public, max-age=31536000, immutable" if version == VERSION else "no-cache"
+    return Response(content, media_type=media, headers={"cache-control": keep})

@@ -1,0 +1,111 @@
+"""The application put together, and the server that runs it."""
+
+import asyncio
+import importlib.metadata
+import socket
+from collections.abc import Callable
+from typing import Any
+
+import uvicorn
+from fastapi import FastAPI
+from starlette.middleware.gzip import GZipMiddleware
+
+from ombud.app import Workspace
+from ombud.errors import SetupError
+from ombud.web import api, pages
+from ombud.web.guard import Doorkeeper, Failures, SecurityHeaders, is_loopback
+from ombud.web.problems import MEDIA, answer_errors
+
+GRACE = 5
+"""Seconds that running answers get when the server stops."""
+
+
+def create_app(workspace: Workspace) -> FastAPI:
+    """The HTTP application of a workspace. It never loads anything from another host, not even its own manual."""
+    app = FastAPI(
+        title="ombud",
+        summary="Answers employees' questions from the organisation's own policies, each sentence proven.",
+        version=importlib.metadata.version("ombud"),
+        docs_url=None,
+        redoc_url=None,
+    )
+    app.state.workspace = workspace
+    app.state.places = asyncio.Semaphore(workspace.settings.server.concurrency)
+    app.include_router(api.router)
+    app.include_router(pages.router)
+    answer_errors(app)
+    for layer in (Failures, Doorkeeper, SecurityHeaders):
+        app.add_middleware(layer)
+    app.add_middleware(GZipMiddleware, minimum_size=600)
+    _describe_problems(app)
+    return app
+
+
+def prepare(
+    workspace: Workspace, host: str, port: int, on_ready: Callable[[str], None] | None = None
+) -> tuple[uvicorn.Server, socket.socket]:
+    """A server with its socket already bound; `run(sockets=[...])` runs it. Raises SetupError when it cannot listen."""
+    if not is_loopback(f"[{host}]" if ":" in host else host):
+        hint = "There is no identity yet, so everyone who reaches it could read everything. Use 127.0.0.1."
+        raise SetupError(f"`{host}` is not an address of this machine alone.", hint=hint)
+    listening = _bind("127.0.0.1" if host == "localhost" else host, port)
+    name = f"[{host}]" if ":" in host else host
+    config = uvicorn.Config(
+        create_app(workspace),
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=GRACE,
+    )
+    url = f"http://{name}:{listening.getsockname()[1]}"
+    return _Server(config, lambda: on_ready(url) if on_ready else None), listening
+
+
+def serve(workspace: Workspace, host: str, port: int, on_ready: Callable[[str], None] | None = None) -> None:
+    """Serve until Ctrl-C, which is raised again as KeyboardInterrupt after running answers had time to end.
+
+    Prints nothing; `on_ready` gets the address once it answers. Port 0 picks a free one.
+    """
+    server, listening = prepare(workspace, host, port, on_ready)
+    with listening:
+        server.run(sockets=[listening])
+
+
+class _Server(uvicorn.Server):
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._ready = ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            self._ready()
+
+
+def _bind(host: str, port: int) -> socket.socket:
+    listening = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((host, port))
+        listening.listen()
+    except OSError as wrong:
+        listening.close()
+        hint = "Stop what listens there, or choose another port with `--port`; `--port 0` picks a free one."
+        raise SetupError(f"Cannot listen on {host}:{port}: {wrong.strerror or wrong}.", hint=hint) from wrong
+    return listening
+
+
+def _describe_problems(app: FastAPI) -> None:
+    """Let the OpenAPI description name the media type that errors really have."""
+    plain = app.openapi
+
+    def described() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            for path in plain()["paths"].values():
+                for operation in path.values():
+                    for status, response in operation["responses"].items():
+                        if status >= "400" and "content" in response:
+                            response["content"] = {MEDIA: response["content"].pop("application/json")}
+        return plain()
+
+    app.openapi = described  # type: ignore[method-assign]

@@ -1,0 +1,167 @@
+"""What goes over the wire, where it differs from the nouns. The OpenAPI description is made from these."""
+
+import re
+from datetime import date, datetime
+from typing import Annotated, Any, Self
+
+from fastapi import Query
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StrictInt
+
+from ombud.types import Audience, Document, Evidence, Message, Mode, Person, Role, Scope, Status, Trace
+
+LONGEST_QUESTION = 4000
+"""Characters."""
+
+
+def _country(code: str) -> str | None:
+    if code.upper() == "UK":
+        raise ValueError("the country code of the United Kingdom is GB")
+    return code.upper() or None
+
+
+def _iso_day(value: Any) -> Any:
+    if isinstance(value, date) or (isinstance(value, str) and re.fullmatch(r"\d{4}-\d\d-\d\d", value)):
+        return value
+    raise ValueError("a day is written like 2026-04-06")
+
+
+def _words(text: str) -> str:
+    if not text.strip():
+        raise ValueError("it is empty")
+    return text
+
+
+Country = Annotated[str, Field(pattern="^([A-Za-z]{2})?$"), AfterValidator(_country)]
+"""ISO 3166 alpha-2, in either case; empty is none."""
+Day = Annotated[date, BeforeValidator(_iso_day)]
+Asked = Annotated[str, Field(min_length=1, max_length=LONGEST_QUESTION), AfterValidator(_words)]
+Name = Annotated[str, Field(max_length=200)]
+Names = Annotated[list[Name], Field(max_length=50)]
+
+
+class Shape(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class PersonIn(Shape):
+    country: Country | None = None
+    roles: Names = []
+    groups: Names = []
+    grade: Name | None = None
+    contract: Name | None = None
+    language: Annotated[str, Field(pattern="^[a-z]{2,3}$")] = "en"
+    persona: Name = "employee"
+
+    def noun(self) -> Person:
+        return Person.model_validate(self.model_dump())
+
+
+class SearchIn(Shape):
+    query: Asked
+    person: PersonIn = PersonIn()
+    k: Annotated[StrictInt, Field(ge=1, le=100)] | None = None
+    mode: Mode | None = None
+    as_of: Day | None = None
+
+
+class Turn(Shape):
+    role: Role
+    content: Annotated[str, Field(max_length=20_000)]
+
+
+class AskIn(Shape):
+    question: Asked
+    person: PersonIn = PersonIn()
+    plan: dict[str, Any] | None = None
+    as_of: Day | None = None
+    conversation_id: Name | None = None
+    history: Annotated[list[Turn], Field(max_length=100)] | None = None
+
+
+class HitOut(Shape):
+    chunk_id: str
+    document_id: str
+    uri: str
+    title: str
+    trail: tuple[str, ...]
+    header: str
+    page_from: int | None
+    page_to: int | None
+    start: int
+    end: int
+    text: str
+    score: float
+    found_by: tuple[str, ...]
+    scope: Scope
+
+
+class SearchOut(Shape):
+    hits: list[HitOut]
+    trace: Trace
+
+    @classmethod
+    def of(cls, evidence: Evidence, trace: Trace) -> Self:
+        local = {hit.chunk.id for hit in evidence.local}
+        hits = []
+        for hit in evidence.hits:
+            fields = hit.chunk.model_dump(include=set(HitOut.model_fields))
+            scope: Scope = "local" if hit.chunk.id in local else "shared"
+            hits.append(HitOut(chunk_id=hit.chunk.id, score=hit.score, found_by=hit.found_by, scope=scope, **fields))
+        return cls(hits=hits, trace=trace)
+
+
+class DocumentLine(Shape):
+    """A document without its text."""
+
+    id: str
+    source: str
+    uri: str
+    title: str
+    language: str
+    countries: tuple[str, ...]
+    audience: Audience
+    effective_from: date | None
+    effective_to: date | None
+    supersedes: str | None
+    status: Status
+    mandatory: bool
+    topic: str
+    owner: str
+    digest: str
+    updated: datetime | None
+
+    @classmethod
+    def of(cls, document: Document) -> Self:
+        return cls.model_validate(document.model_dump(include=set(cls.model_fields)))
+
+
+class DocumentsOut(Shape):
+    documents: list[DocumentLine]
+
+
+class ConversationIn(Shape):
+    person: PersonIn = PersonIn()
+
+
+class ConversationOut(Shape):
+    id: str
+
+
+class MessagesOut(Shape):
+    id: str
+    messages: list[Message]
+
+
+class Health(Shape):
+    status: str
+
+
+def reader(
+    country: Country | None = None,
+    role: Annotated[Names, Query()] = [],  # noqa: B006 - never changed, and FastAPI copies it
+    group: Annotated[Names, Query()] = [],  # noqa: B006
+    grade: Name | None = None,
+    contract: Name | None = None,
+) -> Person:
+    """Who reads, from the query of an address."""
+    return PersonIn(country=country, roles=role, groups=group, grade=grade, contract=contract).noun()

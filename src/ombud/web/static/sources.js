@@ -1,0 +1,81 @@
+// The panel beside an answer: every citation with the sentence it quotes, marked in its surroundings.
+import { passage } from "./passage.js";
+import { country, el, icon } from "./words.js";
+
+const stage = document.getElementById("stage"), panel = document.getElementById("panel");
+const list = document.getElementById("sources"), title = document.getElementById("panel-title");
+const narrow = matchMedia("(max-width: 900px)");
+const read = new Map();
+let opener = null, shown = null;
+
+const query = (citation, person, more = {}) => {
+  const values = new URLSearchParams({ digest: citation.digest, ...more });
+  if (person.country) values.set("country", person.country);
+  for (const role of person.roles) values.append("role", role);
+  return values;
+};
+
+function text(citation, person) {
+  const address = `/api/v1/documents/${encodeURIComponent(citation.document_id)}?${query(citation, person)}`;
+  if (!read.has(address)) {
+    read.set(address, fetch(address).then((response) => (response.ok ? response.json() : null)).catch(() => null).then((found) => {
+      if (!found) read.delete(address); // ask again next time
+      return found;
+    }));
+  }
+  return read.get(address);
+}
+
+function card(citation, number, person) {
+  const quote = el("blockquote", { dir: "auto" }, el("p", {}, el("mark", {}, citation.quote)));
+  const meta = [citation.scope === "local" && person.country ? country(person.country) : "Global", citation.page && `Page ${citation.page}`, citation.trail.filter((heading) => heading !== citation.title).join(" › ")];
+  const copy = async (event) => {
+    const span = event.currentTarget.querySelector("span");
+    await navigator.clipboard.writeText(`“${citation.quote}” (${citation.title}${citation.page ? `, page ${citation.page}` : ""})`);
+    span.textContent = "Copied";
+    setTimeout(() => { span.textContent = "Copy quote"; }, 2000);
+  };
+  const address = `/documents/${encodeURIComponent(citation.document_id)}?${query(citation, person, { start: citation.start, end: citation.end })}#cited`;
+  text(citation, person).then((found) => {
+    const nodes = found && passage(found, citation);
+    if (nodes) quote.replaceChildren(...nodes);
+    else quote.after(el("p", { class: "mute" }, "The text around this sentence is not available now."));
+  });
+  return el("li", {}, el("article", { class: "source", id: `source-${number}`, tabindex: -1, "aria-label": `Source ${number}` },
+    el("header", {}, el("span", { class: "number" }, String(number)), el("h3", {}, citation.title)),
+    el("p", { class: "meta" }, meta.filter(Boolean).join(" · ")),
+    quote,
+    el("footer", {},
+      el("a", { class: "plain", href: address, target: "_blank", rel: "noopener" }, icon("doc"), el("span", {}, "Open document"), el("span", { class: "vh" }, `: ${citation.title}, in a new tab`)),
+      el("button", { type: "button", class: "plain", click: copy }, icon("copy"), el("span", {}, "Copy quote")))));
+}
+
+export function sources(answer, number, from, person) {
+  for (const old of document.querySelectorAll(".cite.on")) old.classList.remove("on");
+  opener = from;
+  if (from.matches(".cite")) from.classList.add("on");
+  if (shown !== answer || panel.hidden) {
+    list.replaceChildren(...answer.citations.map((citation, index) => card(citation, index + 1, person)));
+    title.textContent = answer.citations.length === 1 ? "Source" : `${answer.citations.length} sources`;
+    shown = answer;
+  }
+  panel.hidden = false;
+  stage.inert = narrow.matches;
+  for (const one of list.querySelectorAll(".source")) one.classList.toggle("on", one.id === `source-${number}`);
+  const target = document.getElementById(`source-${number}`);
+  target.focus({ preventScroll: true });
+  list.scrollTop = target.parentElement.offsetTop - 6;
+}
+
+sources.close = () => {
+  if (panel.hidden) return;
+  panel.hidden = true;
+  stage.inert = false;
+  opener?.classList.remove("on");
+  if (opener?.isConnected) opener.focus();
+};
+
+document.getElementById("close").addEventListener("click", sources.close);
+document.addEventListener("keydown", (event) => { if (event.key === "Escape") sources.close(); });
+document.addEventListener("pointerdown", (event) => { if (narrow.matches && !panel.contains(event.target)) sources.close(); });
+narrow.addEventListener("change", () => { stage.inert = !panel.hidden && narrow.matches; });

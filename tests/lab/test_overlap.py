@@ -1,0 +1,117 @@
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ombud.lab.overlap import answer_tokens, chrf, common_subsequence, exact_match, numbers, rouge_l, token_f1
+
+WORDS = st.lists(st.sampled_from(["the", "a", "leave", "days", "25", "policy", "of"]), max_size=12).map(" ".join)
+
+
+def test_squad() -> None:
+    # The rules of the SQuAD script: lower case, no punctuation, no articles.
+    assert answer_tokens("The  Eiffel-Tower, a landmark!") == ("eiffeltower", "landmark")
+    assert exact_match("The cat.", "cat") == 1
+    assert token_f1("the cat sat on the mat", "a cat lay on a mat") == pytest.approx(3 / 4)
+    assert token_f1("25 25 days", "25 days") == pytest.approx(2 * 2 / 5)
+    assert answer_tokens("$100 | “50 €”, ½ day") == ("100", "50", "1⁄2", "day")
+    assert token_f1("", "the") == 1
+    assert token_f1("", "days") == 0
+
+
+def test_scripts_without_spaces() -> None:
+    # 4 characters each, 3 the same.
+    assert token_f1("有給休暇", "有給休日") == pytest.approx(0.75)
+
+
+def test_rouge_l_published() -> None:
+    # Lin 2004, section 3.1: S1 is "police killed the gunman".
+    assert rouge_l("police kill the gunman", "police killed the gunman") == 0.75
+    assert rouge_l("the gunman kill police", "police killed the gunman") == 0.5
+    # README of the rouge_score package: precision .625, recall .5556.
+    long, short = "The quick brown fox jumps over the lazy dog", "The quick brown dog jumps on the log."
+    assert rouge_l(short, long) == pytest.approx(0.5882352941176471)
+    assert rouge_l("", "") == 1
+    assert rouge_l("", "days") == 0
+
+
+@pytest.mark.parametrize(
+    ("candidate", "reference", "value"),
+    [  # sacrebleu's own tests (beta 3), /100: with effective order, then two long ones where both modes agree
+        ("a", "a", 1.0),
+        ("", "reference", 0.0),
+        ("a b c", "abc", 1.0),
+        ("aa", "ab", 0.25),
+        ("abcdefg", "hijklmnop", 0.0),
+        (
+            " risk assessment must be made of those who are qualified and expertise in the sector - these are the"
+            " scientists .",
+            "risk assessment has to be undertaken by those who are qualified and expert in that area - that is the"
+            " scientists .",
+            0.63361730,
+        ),
+        (
+            " Die    Beziehung zwischen  Obama und Netanjahu ist nicht gerade  freundlich. ",
+            "Das Verhältnis zwischen Obama und Netanyahu ist nicht gerade freundschaftlich.",
+            0.641302698,
+        ),
+    ],
+)
+def test_chrf_published(candidate: str, reference: str, value: float) -> None:
+    assert chrf(candidate, reference, beta=3) == pytest.approx(value, abs=1e-8)
+
+
+def test_chrf_weighs_recall_more() -> None:
+    # One order only: precision 1/1, recall 1/2; F2 = 5 * .5 / (4 * 1 + .5).
+    assert chrf("a", "ab") == pytest.approx(2.5 / 4.5)
+    assert chrf("ab", "a") == pytest.approx(2.5 / 3)
+
+
+def test_subsequence_against_the_textbook_table() -> None:
+    draw = random.Random(1)
+    for _ in range(300):
+        a, b = (draw.choices("abcd", k=draw.randint(0, 80)) for _ in range(2))
+        table = [[0] * (len(b) + 1) for _ in range(len(a) + 1)]
+        for i, x in enumerate(a):
+            for j, y in enumerate(b):
+                table[i + 1][j + 1] = table[i][j] + 1 if x == y else max(table[i][j + 1], table[i + 1][j])
+        assert common_subsequence(a, b) == table[-1][-1]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("25 days", {"25"}),
+        ("£1,000.50 or 1.000,50 € or 1 000.5", {"1000.5"}),
+        ("1,000 and 1.000 and 1 000 and 1\u00a0000", {"1000"}),
+        ("2.5, 2,50 and 02.5", {"2.5"}),
+        ("1,234,567 and 1.234.567", {"1234567"}),
+        ("in 2024 300 people", {"2024", "300"}),
+        ("10-15 %, 3.14159", {"10", "15", "3.14159"}),
+        ("2024-01-31", {"2024", "1", "31"}),
+        ("100.00 or 100", {"100"}),
+        ("0 and 00", {"0"}),
+        ("version 1.2.3", {"1.2.3"}),
+        ("Section 4.", {"4"}),
+        ("none", set()),
+    ],
+)
+def test_numbers(text: str, found: set[str]) -> None:
+    assert numbers(text) == found
+
+
+@given(WORDS, WORDS)
+def test_likeness_is_symmetric_where_it_should_be_and_bounded(a: str, b: str) -> None:
+    assert token_f1(a, b) == token_f1(b, a)
+    assert rouge_l(a, b) == rouge_l(b, a)
+    for likeness in (token_f1, exact_match, rouge_l, chrf):
+        assert 0 <= likeness(a, b) <= 1 + 1e-12
+        assert likeness(a, a) == pytest.approx(1)
+
+
+@given(st.text(), st.text())
+def test_any_text_can_be_compared(a: str, b: str) -> None:
+    for likeness in (token_f1, exact_match, rouge_l, chrf):
+        assert 0 <= likeness(a, b) <= 1 + 1e-12
+    assert all(numbers(a))
