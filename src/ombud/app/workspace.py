@@ -5,11 +5,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime
 from functools import cached_property, lru_cache
 from hashlib import sha256
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from ombud import __version__
 from ombud.answer import Parts as AnswerParts
 from ombud.answer import Tell, ask, read_contacts, read_sensitive
 from ombud.errors import NotFound, SetupError, UnknownName
@@ -201,7 +201,7 @@ class Workspace:
         settings = self.settings
         config = settings.model_dump_json(include={"index", "models", "answer", "plan", "country", "experiment"})
         return {
-            "version": __version__,
+            "version": version("ombud"),
             "config_digest": sha256(config.encode()).hexdigest()[:16],
             "plan": settings.plan.model_dump(mode="json"),
             "prompts": {},

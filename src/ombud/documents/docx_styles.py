@@ -49,6 +49,9 @@ class Numbering:
         counts = self.counts.setdefault(abstract, [None] * DEEPEST)
         if (number, depth) in self.restarts:
             counts[depth] = self.restarts.pop((number, depth)) - 1
+        for outer in range(depth):
+            # A level that was skipped counts as begun.
+            counts[outer] = known.get(outer, Level()).start if counts[outer] is None else counts[outer]
         current = counts[depth]
         counts[depth] = known[depth].start if current is None else current + 1
         counts[depth + 1 :] = [None] * (DEEPEST - depth - 1)

@@ -12,6 +12,9 @@ from ombud.errors import SourceError
 LONGEST = 16_384
 """Characters; real front matter has a few hundred."""
 
+MOST_BRACKETS = 500
+"""The YAML scanner takes time quadratic in their nesting."""
+
 _FENCE = re.compile(r"\ufeff?---[ \t]*\r?\n(.*?)(?:^|\n)(?:---|\.\.\.)[ \t]*(?:\r?\n|$)", re.DOTALL)
 _MARKDOWN = {".md", ".markdown"}
 
@@ -48,6 +51,8 @@ def split(text: str) -> tuple[dict[str, Any], str]:
 def _load(inside: str) -> Any:
     # YAML takes a tab after a value for an error; editors leave them there, unseen.
     inside = re.sub(r"[ \t\r]+$", "", inside, flags=re.MULTILINE)
+    if inside.count("[") + inside.count("{") > MOST_BRACKETS:
+        raise SourceError("The front matter nests too many brackets.", hint="Keep only plain values and lists there.")
     try:
         for token in yaml.scan(inside, Loader=yaml.SafeLoader):
             if isinstance(token, yaml.AliasToken | yaml.AnchorToken):

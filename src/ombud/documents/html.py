@@ -94,7 +94,8 @@ def _depth(source: str) -> int:
 def _walk(root: LexborNode) -> Iterator[Block]:
     """Blocks of a subtree in reading order. Loose words between block elements become paragraphs."""
     words: list[str] = []
-    node: LexborNode | None = root.child
+    # Nodes compare by their HTML, which would take time quadratic in the page.
+    node, end = root.child, root.mem_id
     while node is not None:
         descend = False
         tag = node.tag or ""
@@ -118,11 +119,11 @@ def _walk(root: LexborNode) -> Iterator[Block]:
         if descend:
             node = node.child
             continue
-        while node is not None and node.next is None and node != root:
+        while node is not None and node.next is None and node.mem_id != end:
             node = node.parent
             if node is not None and node.tag not in _INLINE:
                 yield from _paragraph(words)
-        node = None if node is None or node == root else node.next
+        node = None if node is None or node.mem_id == end else node.next
     yield from _paragraph(words)
 
 
@@ -217,7 +218,7 @@ def _own_words(item: LexborNode) -> tuple[str, list[LexborNode]]:
     """(words of the item itself, lists nested in it)."""
     words: list[str] = []
     nested: list[LexborNode] = []
-    node: LexborNode | None = item.child
+    node, end = item.child, item.mem_id
     while node is not None:
         tag = node.tag or ""
         descend = False
@@ -231,9 +232,9 @@ def _own_words(item: LexborNode) -> tuple[str, list[LexborNode]]:
         if descend:
             node = node.child
             continue
-        while node is not None and node.next is None and node != item:
+        while node is not None and node.next is None and node.mem_id != end:
             node = node.parent
-        node = None if node is None or node == item else node.next
+        node = None if node is None or node.mem_id == end else node.next
     return tidy("".join(words)), nested
 
 

@@ -12,9 +12,11 @@ from ombud.documents.frontmatter import split
 from ombud.documents.plain import decode
 from ombud.types import Block
 
-_FENCED = re.compile(r"^( {0,3})(`{3,}|~{3,})[^\n]*\n.*?(?:^ {0,3}\2[`~]*[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
+_FENCED = re.compile(
+    r"^[ \t]*(?:[-*>] |\d+[.)] )*[ \t]*(`{3,}|~{3,})[^\n`]*\n.*?(?:^[ \t>]*\1[`~]*[ \t]*$|\Z)", re.DOTALL | re.MULTILINE
+)
 _COMMENT = re.compile(r"{%-?\s*(comment|raw)\s*-?%}.*?{%-?\s*end\1\s*-?%}|<!--.*?-->", re.DOTALL)
-_SHORTCODE = re.compile(r"{{[<%]([^{}]*?)[>%]}}|{%-?(.*?)-?%}")
+_SHORTCODE = re.compile(r"{{[<%]([^{}]{0,2000}?)[>%]}}|{%-?([^{}]{0,2000}?)-?%}")
 _ATTRIBUTES = re.compile(r"{:[^}\n]*}|[ \t]*{#[\w:. -]+}[ \t]*$", re.MULTILINE)
 _VARIABLE = re.compile(r"{{-?\s*([^{}\n]*?)\s*-?}}")
 _SPOKEN = re.compile(r"\b(?:summary|title|header|text|label)\s*=\s*\"([^\"]+)\"|^\s*label\s+name=\"([^\"]+)\"")

@@ -3,12 +3,13 @@
 import re
 from collections import Counter
 from collections.abc import Iterator
+from typing import Literal
 
 from ombud.documents.blocks import Reading, pipe_table
 from ombud.documents.pdf_borderless import MOST_PAGES, borderless
-from ombud.documents.pdf_lines import Line, columns, lines_of, without_running
+from ombud.documents.pdf_lines import Line, columns, is_inside, lines_of, without_running
 from ombud.documents.pdf_tables import Table, aligned, ruled
-from ombud.documents.pdf_words import Page, Word, read_pages
+from ombud.documents.pdf_words import Page, read_pages
 from ombud.errors import SourceError
 from ombud.types import Block
 
@@ -27,6 +28,7 @@ _CLAUSE = re.compile(
 """What opens a part of a law or a contract, whatever type it is set in."""
 _ENDS = (".", ";", ",", ":", "?", "!")
 Item = Line | Table
+Kind = Literal["heading", "text", "list"]
 
 
 def read(data: bytes, pages: int) -> Reading:
@@ -38,21 +40,21 @@ def read(data: bytes, pages: int) -> Reading:
             "The PDF has almost no text, so its pages are probably scanned: it needs OCR.",
             hint="Run it through OCR, such as ocrmypdf, and sync again.",
         )
-    without_running(read_in)
+    drawn = {page.number: found for page in read_in if (found := ruled(page))}
+    without_running(read_in, {number: [table.box for table in tables] for number, tables in drawn.items()})
     levels = _Levels(read_in)
-    tables = _tables(data, read_in)
+    tables = drawn | _undrawn(data, [page for page in read_in if page.number not in drawn], len(read_in))
     items = [(page, list(_items(page, tables.get(page.number, [])))) for page in read_in]
     return Reading(list(_continued(block for page, found in items for block in _blocks(page, found, levels))))
 
 
-def _tables(data: bytes, pages: list[Page]) -> dict[int, list[Table]]:
-    """Tables by page: the ruled ones; where there are none but words stand in columns, what xberg makes of them."""
-    tables = {page.number: found for page in pages if (found := ruled(page))}
-    rest = {page.number for page in pages if page.number not in tables and _stands_in_columns(page)}
-    if rest and len(pages) <= MOST_PAGES:
-        for table in borderless(data, pages):
-            if table.page in rest:
-                tables.setdefault(table.page, []).append(table)
+def _undrawn(data: bytes, pages: list[Page], total: int) -> dict[int, list[Table]]:
+    """Tables by page that xberg makes of pages where words stand in columns but no lines are drawn."""
+    wanted = [page for page in pages if _stands_in_columns(page)]
+    tables: dict[int, list[Table]] = {}
+    if wanted and total <= MOST_PAGES:
+        for table in borderless(data, wanted):
+            tables.setdefault(table.page, []).append(table)
     return tables
 
 
@@ -62,7 +64,7 @@ def _stands_in_columns(page: Page) -> bool:
 
 def _items(page: Page, tables: list[Table]) -> Iterator[Item]:
     """Lines and tables of a page in reading order."""
-    page.words = [word for word in page.words if not any(_is_inside(word, table) for table in tables)]
+    page.words = [word for word in page.words if not any(is_inside(word, table.box) for table in tables)]
     parts = [page.words] if tables else columns(page)
     for number, words in enumerate(parts):
         lines = lines_of(words)
@@ -73,11 +75,6 @@ def _items(page: Page, tables: list[Table]) -> Iterator[Item]:
             taken |= set(range(start, end))
         found += [line for at, line in enumerate(lines) if at not in taken]
         yield from sorted(found, key=lambda item: item.box[1] if isinstance(item, Table) else item.top)
-
-
-def _is_inside(word: Word, table: Table) -> bool:
-    x0, top, x1, bottom = table.box
-    return x0 - 1 <= (word.x0 + word.x1) / 2 <= x1 + 1 and top - 1 <= word.middle <= bottom + 1
 
 
 class _Levels:
@@ -111,7 +108,8 @@ class _Levels:
 def _blocks(page: Page, items: list[Item], levels: _Levels) -> Iterator[Block]:
     """Lines joined to headings, paragraphs and lists; a gap, a mark or another type ends one."""
     run: list[Line] = []
-    kind, level = "", 0
+    kind: Kind = "text"
+    level = 0
     for item in items:
         if isinstance(item, Table):
             yield from _joined(page, run, kind, level)
@@ -121,7 +119,7 @@ def _blocks(page: Page, items: list[Item], levels: _Levels) -> Iterator[Block]:
             continue
         its_level = levels.of(item)
         marked = bool(_BULLET.match(item.text) or _NUMBER.match(item.text))
-        its_kind = "heading" if its_level else "list" if marked else "text"
+        its_kind: Kind = "heading" if its_level else "list" if marked else "text"
         if run and not _belongs(run, kind, level, item, its_kind, its_level, marked):
             yield from _joined(page, run, kind, level)
             run = []
@@ -131,7 +129,7 @@ def _blocks(page: Page, items: list[Item], levels: _Levels) -> Iterator[Block]:
     yield from _joined(page, run, kind, level)
 
 
-def _belongs(run: list[Line], kind: str, level: int, line: Line, its_kind: str, its_level: int, marked: bool) -> bool:
+def _belongs(run: list[Line], kind: Kind, level: int, line: Line, its_kind: Kind, its_level: int, marked: bool) -> bool:
     gap, height = line.top - run[-1].bottom, max(line.bottom - line.top, 1.0)
     if kind == "heading" or its_kind == "heading":
         return kind == its_kind and level == its_level and -height < gap < 0.5 * height and not marked
@@ -140,12 +138,12 @@ def _belongs(run: list[Line], kind: str, level: int, line: Line, its_kind: str, 
     return its_kind == "text" and -height < gap < 0.6 * height
 
 
-def _joined(page: Page, run: list[Line], kind: str, level: int) -> Iterator[Block]:
+def _joined(page: Page, run: list[Line], kind: Kind, level: int) -> Iterator[Block]:
     if not run:
         return
     box = (min(l.x0 for l in run), run[0].top, max(l.x1 for l in run), run[-1].bottom)  # noqa: E741
     text = "\n".join(_listed(run)) if kind == "list" else _flowing(run)
-    yield Block(kind=kind, text=text, level=level, page=page.number, bbox=box)  # type: ignore[arg-type]
+    yield Block(kind=kind, text=text, level=level, page=page.number, bbox=box)
 
 
 def _flowing(lines: list[Line]) -> str:

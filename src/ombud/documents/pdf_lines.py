@@ -1,13 +1,13 @@
 """Words become lines in reading order; what repeats on the edge of pages goes."""
 
+import itertools
 import re
 import statistics
 from collections import Counter
 from dataclasses import dataclass, field
-from itertools import pairwise
 
 from ombud.documents.blocks import tidy
-from ombud.documents.pdf_words import Page, Word
+from ombud.documents.pdf_words import Edge, Page, Word
 
 EDGE = 0.1
 """Share of a page's height, above and below, where running headers and footers stand."""
@@ -44,7 +44,7 @@ class Line:
 def _segments(words: list[Word], size: float) -> list[tuple[float, float, str]]:
     gap = max(7.0, 0.9 * size)
     groups = [[words[0]]]
-    for before, word in pairwise(words):
+    for before, word in itertools.pairwise(words):
         if word.x0 - before.x1 > gap:
             groups.append([word])
         else:
@@ -63,38 +63,52 @@ def lines_of(words: list[Word]) -> list[Line]:
     return [Line(sorted(row, key=lambda w: w.x0)) for row in rows]
 
 
-def without_running(pages: list[Page]) -> None:
-    """Take headers, footers and page numbers, known by their repetition, out of the pages; never from a single page."""
+def without_running(pages: list[Page], boxes: dict[int, list[Edge]]) -> None:
+    """Take headers, footers and page numbers, known by their repetition, out of the pages; never from a single page.
+
+    boxes: where tables stand on each page, by its number; their rows repeat too, and stay.
+    """
     if len(pages) < 2:
         return
+    margins = [_margins(page, boxes.get(page.number, [])) for page in pages]
     seen: Counter[tuple[str, int]] = Counter()
-    margins = [_margin(page) for page in pages]
-    for lines in margins:
-        seen.update({key for line in lines for key in _keys(line)})
+    for sides in margins:
+        seen.update({key for side in sides for line in side for key in _keys(line)})
     often = max(2, 0.4 * len(pages)) if len(pages) > 3 else 2
-    for page, lines in zip(pages, margins, strict=True):
-        running = {
-            id(word)
-            for line in lines
-            if any(seen[key] >= often for key in _keys(line)) or _is_page_number(line, seen, often)
-            for word in line.words
-        }
+    for page, sides in zip(pages, margins, strict=True):
+        running: set[int] = set()
+        for side in sides:
+            # From the edge inwards: what stands within the text is text.
+            for line in itertools.takewhile(lambda line: _is_running(line, seen, often), side):
+                running |= {id(word) for word in line.words}
         page.words = [word for word in page.words if id(word) not in running]
 
 
-def _margin(page: Page) -> list[Line]:
-    return lines_of([w for w in page.words if w.top < EDGE * page.height or w.bottom > (1 - EDGE) * page.height])
+def _margins(page: Page, boxes: list[Edge]) -> tuple[list[Line], list[Line]]:
+    """Lines in the upper and the lower margin, each from the edge of the page inwards."""
+    free = [word for word in page.words if not any(is_inside(word, box) for box in boxes)]
+    upper = lines_of([word for word in free if word.top < EDGE * page.height])
+    lower = lines_of([word for word in free if word.bottom > (1 - EDGE) * page.height])
+    return upper, lower[::-1]
+
+
+def is_inside(word: Word, box: Edge) -> bool:
+    x0, top, x1, bottom = box
+    return x0 - 1 <= (word.x0 + word.x1) / 2 <= x1 + 1 and top - 1 <= word.middle <= bottom + 1
 
 
 def _keys(line: Line) -> list[tuple[str, int]]:
     """What a line is recognised by on other pages: its words with digits blanked, at about the same height."""
     words = re.sub(r"\d+", "#", line.text)
-    return [(words, round(line.top / 6)), (words, round(line.top / 6 + 0.5) * 1000)]
+    if sum(1 for c in words if c.isalpha()) < 3:
+        return []
+    # Two overlapping grids, so that a height next to a grid line is found again.
+    return [(words, round(line.top / 6)), (words, -1 - round(line.top / 6 + 0.5))]
 
 
-def _is_page_number(line: Line, seen: Counter[tuple[str, int]], often: float) -> bool:
-    del seen, often
-    return bool(_PAGE_NUMBER.fullmatch(line.text)) and len(line.words) <= 4
+def _is_running(line: Line, seen: Counter[tuple[str, int]], often: float) -> bool:
+    is_number = len(line.words) <= 4 and bool(_PAGE_NUMBER.fullmatch(line.text))
+    return is_number or any(seen[key] >= often for key in _keys(line))
 
 
 def columns(page: Page) -> list[list[Word]]:
@@ -105,6 +119,9 @@ def columns(page: Page) -> list[list[Word]]:
     left = [w for w in page.words if w.x1 <= gutter]
     right = [w for w in page.words if w.x0 >= gutter]
     sides = [lines_of(left), lines_of(right)]
+    # In a short paragraph spaces may stand above each other by chance.
+    if min(len(side) for side in sides) < 8:
+        return [page.words]
     # A table leaves a gutter too, but its cells are short.
     if any(statistics.median(len(line.text) for line in side) <= 28 for side in sides):
         return [page.words]
@@ -120,8 +137,8 @@ def _gutter(page: Page) -> float | None:
         return None
     best: tuple[int, float] | None = None
     for x in range(int(page.width * 0.35), int(page.width * 0.65), 3):
-        crossing = sum(1 for w in words if w.x0 < x < w.x1)
-        left = sum(1 for w in words if w.x1 <= x)
+        crossing = sum(1 for w in words if w.x0 < x + 3 and w.x1 > x - 3)
+        left = sum(1 for w in words if w.x1 <= x - 3)
         if (
             crossing <= 0.01 * len(words)
             and min(left, len(words) - left - crossing) > 0.25 * len(words)

@@ -36,6 +36,8 @@ _FIRMS = _set("inc ltd corp co p.a u.s u.k e.t")
 """Abbreviations before which names go on in capitals: they end a sentence only before a word that opens one."""
 _NUMBERED = _set("no nos art app sat sun mar max min ext est rep mon")
 """English abbreviations that are words too: they are meant only before a number."""
+_PARTS = _set("section article clause chapter sec art part")
+"""Words that open a numbered heading: "Section 5. Termination"."""
 _LETTERED = _set("annex appendix schedule part class grade option anlage teil gruppe annexe anexo")
 """Words after which a single letter is a name, not an initial."""
 _OPENERS = _set(
@@ -120,7 +122,8 @@ def _inside(begin: int, stop: re.Match[str], text: str, known: frozenset[str], l
     if _INITIALS.fullmatch(word):
         return len(before) < 2 or before[-2].lower() not in _LETTERED
     # "3." opens a clause or, in German, is an ordinal.
-    return bool(_ENUMERATOR.fullmatch(word)) and (language == "de" or len(before) == 1)
+    opens = len(before) == 1 or (len(before) == 2 and before[0].lower() in _PARTS)
+    return bool(_ENUMERATOR.fullmatch(word)) and (language == "de" or opens)
 
 
 def _opens(following: str) -> bool:

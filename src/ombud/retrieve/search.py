@@ -9,10 +9,13 @@ from ombud.index import Engine, Filter, Leg, Vector, analyse
 from ombud.models import Embedder, detect_language
 from ombud.retrieve.fusion import fuse
 from ombud.retrieve.glossary import Glossary
+from ombud.retrieve.thesaurus import policy_words
 from ombud.types import Chunk, Evidence, Hit, Plan, Query, Question, Ranking
 
 TURNS = 3
 """Earlier user turns folded into a follow-up."""
+LOCAL_BONUS = 0.06
+"""What a country's own rule is worth over a global one, as a share of the best fused score (dev: +.02 quote@1000w)."""
 
 
 class Index(NamedTuple):
@@ -56,11 +59,15 @@ def search(question: Question, plan: Plan, where: Filter, index: Index) -> Found
 
 
 def standard(question: Question, glossary: Glossary) -> Query:
-    """The question itself, with the asker's earlier turns before it and abbreviations spelt out."""
+    """The question itself, with the asker's earlier turns before it.
+
+    Abbreviations spelt out and the words that policies use for what people say go to the sparse side only: there
+    they bridge vocabularies, while a vector of many words points nowhere (measured on dev).
+    """
     earlier = [m.content for m in question.history if m.role == "user"][-TURNS:]
     folded = "\n".join([*earlier, question.text])
-    spelt_out = " ".join(glossary.expansions(folded, question.asker.country))
-    return Query(strategy="standard", text=f"{folded}\n{spelt_out}".strip(), passage=folded)
+    more = [*glossary.expansions(folded, question.asker.country), *policy_words(folded)]
+    return Query(strategy="standard", text="\n".join([folded, *more]), passage=folded)
 
 
 def query_terms(text: str, engine: Engine) -> list[str]:
@@ -96,6 +103,8 @@ def _fuse(legs: Sequence[tuple[Query, Leg]], plan: Plan, where: Filter) -> Evide
         for chunk, _ in leg.hits:
             held[chunk.id].append(f"{_scope(chunk, where)}/{leg.name}/{query.strategy}")
     fused = fuse(plan.fusion, weighted, rrf_k=plan.rrf_k)
+    bonus = LOCAL_BONUS * max(fused.values(), default=0.0)
+    fused = {i: score + bonus * bool(chunks[i].countries) for i, score in fused.items()}
     hits = [Hit(chunk=chunks[i], score=score, found_by=tuple(held[i])) for i, score in fused.items()]
     everything = Evidence(
         local=tuple(h for h in hits if h.chunk.countries), shared=tuple(h for h in hits if not h.chunk.countries)

@@ -38,8 +38,12 @@ POSTED: dict[int | str, dict[str, Any]] = {
     413: {"model": Problem, "description": "More than 1 MB"},
 }
 MISSING: dict[int | str, dict[str, Any]] = {404: {"model": Problem, "description": "Not there, or not for this person"}}
-STREAMED = {200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}, "description": "The answer"}}
-LISTED = {200: {"content": {"application/x-ndjson": {"schema": {"type": "string"}}}, "description": "Every passage"}}
+STREAMED: dict[int | str, dict[str, Any]] = {
+    200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}, "description": "The answer"}
+}
+LISTED: dict[int | str, dict[str, Any]] = {
+    200: {"content": {"application/x-ndjson": {"schema": {"type": "string"}}}, "description": "Every passage"}
+}
 
 router = APIRouter(responses=PROBLEMS)
 

@@ -26,7 +26,7 @@ VERSION = hashlib.sha256(b"".join(content for content, _ in STATIC.values())).he
 def page(name: str, settings: Settings, **values: Any) -> str:
     """A template as HTML; everything put into it is escaped."""
     chosen = settings.general.name
-    organisation = "" if chosen == General().name else chosen
+    organisation = "" if chosen == General.model_fields["name"].default else chosen
     return _templates.get_template(name).render(
         static=f"/static/{VERSION}", organisation=organisation, settings=settings, **values
     )

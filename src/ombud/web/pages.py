@@ -11,12 +11,11 @@ from ombud.types import Answer, Citation, Document, Person
 from ombud.web import stream
 from ombud.web.api import At, Places, Reader, work_of
 from ombud.web.layout import STATIC, VERSION, page
-from ombud.web.passage import outline, view
+from ombud.web.passage import outline, ranks, view
 from ombud.web.render import to_html
 from ombud.web.shapes import AskIn, Shape
 
 router = APIRouter(include_in_schema=False)
-HTML = {"response_class": HTMLResponse}
 
 SAMPLES = (
     (("annual leave", "holiday", "vacation", "pto"), "How many days of annual leave do I get?"),
@@ -33,10 +32,10 @@ SAMPLES = (
 
 class Rendered(Shape):
     text: str
-    citations: list[Citation] = []
+    citations: tuple[Citation, ...] = ()
 
 
-@router.get("/", **HTML)
+@router.get("/", response_class=HTMLResponse)
 def chat(at: At) -> str:
     choices = at.choices()
     return page(
@@ -67,7 +66,8 @@ async def _with_html(events: AsyncGenerator[stream.Event, None]) -> AsyncGenerat
     try:
         async for name, data in events:
             if name == "claim":
-                yield name, {**data, "html": await _html(_numbered(data, seen), seen)}
+                text = _numbered(data, seen)
+                yield name, {**data, "html": await _html(text, seen)}
             elif name == "answer":
                 answer = Answer.model_validate(data)
                 yield name, {**data, "html": await _html(answer.text, answer.citations)}
@@ -85,13 +85,14 @@ def _numbered(claim: dict[str, Any], seen: list[Citation]) -> str:
             seen.append(citation)
         numbers.append(seen.index(citation) + 1)
     # A table ends with a bar; its markers stand below it.
-    gap = "\n\n" if claim["text"].rstrip().endswith("|") else " "
-    return claim["text"].rstrip() + gap + "".join(f"[{number}]" for number in numbers)
+    text = str(claim["text"]).rstrip()
+    gap = "\n\n" if text.endswith("|") else " "
+    return text + gap + "".join(f"[{number}]" for number in numbers)
 
 
 async def _html(text: str, citations: Iterable[Citation]) -> str:
     """In a thread: a long answer must not hold up the others."""
-    return await asyncio.to_thread(to_html, text, list(citations))
+    return await asyncio.to_thread(to_html, text, tuple(citations))
 
 
 @router.post("/chat/render")
@@ -104,7 +105,7 @@ def _offset(start: Annotated[int, Query(ge=0)] = 0, end: Annotated[int, Query(ge
     return start, end
 
 
-@router.get("/documents/{document_id}", **HTML)
+@router.get("/documents/{document_id}", response_class=HTMLResponse)
 def document(
     document_id: str,
     request: Request,
@@ -116,14 +117,16 @@ def document(
     shown = at.document(document_id, person, digest or None)
     current = at.document(document_id, person) if digest else shown
     views = view(shown, *cited)
+    # The first heading is nearly always the title once more.
+    skipped = views[0].anchor if views and views[0].words.strip() == shown.title.strip() else ""
     return page(
         "document.html",
         at.settings,
         document=shown,
         views=views,
         outline=outline(views),
-        # The first heading is nearly always the title once more.
-        skipped=views[0].anchor if views and views[0].words.strip() == shown.title.strip() else "",
+        ranks=ranks([one for one in views if one.anchor != skipped]),
+        skipped=skipped,
         newer=str(request.url.remove_query_params(["digest", "start", "end"]))
         if current.digest != shown.digest
         else "",

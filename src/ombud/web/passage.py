@@ -83,6 +83,12 @@ def outline(views: list[View]) -> list[View]:
     return kept if len(kept) > 2 else []
 
 
+def ranks(views: list[View]) -> dict[int, int]:
+    """Level of a heading in the document -> level on the page, where the title is 1 and no level is left out."""
+    levels = sorted({view.level for view in views if view.kind == "heading"})
+    return {level: min(rank, 6) for rank, level in enumerate(levels, start=2)}
+
+
 def _block(block: Block, base: int, pen: _Pen, anchor: str, page: int | None) -> View:
     level, words = block.level, block.text
     if block.kind == "table":

@@ -81,6 +81,6 @@ def _json(found: Problem) -> JSONResponse:
 
 
 def _spell(fault: Any) -> str:
-    where = ".".join(str(part) for part in fault["loc"] if part not in {"body", "query", "path"})
+    where = ".".join(str(part) for part in fault["loc"][1:])  # the first says body, query or path
     said = fault["msg"].removeprefix("Value error, ")
     return f"{where}: {said}" if where else str(said)

@@ -14,9 +14,10 @@ from markdown_it.utils import EnvType, OptionsDict
 
 from ombud.types import Citation
 
-_TAGS = set(
-    "p br hr em strong s code pre blockquote ul ol li h3 h4 h5 h6 table thead tbody tr th td a div button".split()
-)
+_TAGS = {
+    *("p", "br", "hr", "em", "strong", "s", "code", "pre", "blockquote", "ul", "ol", "li", "h3", "h4", "h5", "h6"),
+    *("table", "thead", "tbody", "tr", "th", "td", "a", "div", "button"),
+}
 _ATTRIBUTES = {
     "a": {"href"},
     "p": {"class"},
@@ -56,6 +57,8 @@ def _marker(state: StateInline, silent: bool) -> bool:
     if not 1 <= int(digits) <= len(state.env.get("citations", ())):
         return False
     if not silent:
+        if state.pending.endswith(" "):  # a marker never begins a line of its own
+            state.pending = state.pending[:-1] + "\N{NO-BREAK SPACE}"
         state.push("citation", "", 0).content = str(int(digits))
     state.pos = end + 1
     return True
@@ -69,7 +72,7 @@ def _button(renderer: RendererProtocol, tokens: Sequence[Token], index: int, opt
 
 
 def _table_open(*_: Any) -> str:
-    return '<div class="table" role="region" tabindex="0" aria-label="Table"><table>'
+    return '<div class="table" role="group" tabindex="0" aria-label="Table"><table>'
 
 
 def _table_close(*_: Any) -> str:

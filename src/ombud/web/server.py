@@ -68,6 +68,9 @@ def serve(workspace: Workspace, host: str, port: int, on_ready: Callable[[str], 
     """
     server, listening = prepare(workspace, host, port, on_ready)
     with listening:
+        # Models and index are opened now and not by the first question; what is wrong with them is said at once.
+        workspace.ready()
+        _ = workspace.answering
         server.run(sockets=[listening])
 
 

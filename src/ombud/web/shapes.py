@@ -7,6 +7,8 @@ from typing import Annotated, Any, Self
 from fastapi import Query
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StrictInt
 
+from ombud.errors import BadSetting
+from ombud.settings import merge_plan
 from ombud.types import Audience, Document, Evidence, Message, Mode, Person, Role, Scope, Status, Trace
 
 LONGEST_QUESTION = 4000
@@ -29,6 +31,14 @@ def _words(text: str) -> str:
     if not text.strip():
         raise ValueError("it is empty")
     return text
+
+
+def _known_fields(plan: dict[str, Any]) -> dict[str, Any]:
+    try:
+        merge_plan(plan)
+    except BadSetting as wrong:  # in a request it is the client's mistake, not one of the set-up
+        raise ValueError(f"{wrong} {wrong.hint}".strip()) from wrong
+    return plan
 
 
 Country = Annotated[str, Field(pattern="^([A-Za-z]{2})?$"), AfterValidator(_country)]
@@ -72,7 +82,8 @@ class Turn(Shape):
 class AskIn(Shape):
     question: Asked
     person: PersonIn = PersonIn()
-    plan: dict[str, Any] | None = None
+    plan: Annotated[dict[str, Any], AfterValidator(_known_fields)] | None = None
+    """Fields of Plan to set for this answer."""
     as_of: Day | None = None
     conversation_id: Name | None = None
     history: Annotated[list[Turn], Field(max_length=100)] | None = None

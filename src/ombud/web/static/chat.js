@@ -66,6 +66,7 @@ function finish({ reply, body, status }, answer, html, { quiet = false } = {}) {
     doubtful && el("p", { class: "doubt" }, `${doubtful === 1 ? "One sentence" : `${doubtful} sentences`} of this answer could not be confirmed word by word. Check the sources.`),
     contacts(answer),
     origins(answer, open),
+    unsure(answer),
     actions(answer),
     answer.suggestions.length > 0 && el("div", { class: "chips" }, ...answer.suggestions.map((text) => el("button", { type: "button", class: "chip", "data-ask": text }, text))),
   ].filter(Boolean));
@@ -75,18 +76,19 @@ function finish({ reply, body, status }, answer, html, { quiet = false } = {}) {
   say(`${label}. ${spoken.textContent}`);
 }
 
-function contacts({ contacts: people, outcome, action }) {
-  if (!people.length) return null;
-  if (outcome === "full" && action === "none") {
-    const [{ name, mail, phone }] = people;
-    const link = mail ? el("a", { href: `mailto:${mail}` }, mail) : phone;
-    return el("p", { class: "unsure" }, "Still unsure? ", name, link && ": ", link);
-  }
+function contacts({ contacts: people, action }) {
+  if (!people.length || action === "none") return null;
   const one = ({ name, topic, mail, phone }) => el("li", {},
     el("p", {}, el("b", {}, name), topic && topic !== name && el("span", { class: "mute" }, ` ${topic}`)),
     mail && el("a", { href: `mailto:${mail}` }, icon("mail"), mail),
     phone && el("a", { href: `tel:${phone.replace(/[^+\d]/g, "")}` }, icon("phone"), phone));
   return el("section", { class: "contacts" }, el("h3", {}, action === "handoff" ? "Talk to a person" : "Who can help"), el("ul", {}, ...people.map(one)));
+}
+
+function unsure({ contacts: [person], action }) {
+  if (!person || action !== "none") return null;
+  const { name, mail, phone } = person, link = mail ? el("a", { href: `mailto:${mail}` }, mail) : phone;
+  return el("p", { class: "unsure" }, "Still unsure? Ask ", name, link && ": ", link);
 }
 
 function origins({ citations }, open) {

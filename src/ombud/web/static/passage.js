@@ -61,7 +61,7 @@ function table(block, base, from, to) {
   const hit = rest.findIndex(([line, at]) => at + line.length > from && at < to);
   const near = rest.filter(([line, at], index) => Math.abs(index - Math.max(hit, 0)) <= 1 || (at + line.length > from && at < to));
   const body = el("tbody", {}, ...near.map(([line, at]) => row(line, at, from, to, "td")));
-  return el("div", { class: "table", role: "region", tabindex: 0, "aria-label": "Table" },
+  return el("div", { class: "table", role: "group", tabindex: 0, "aria-label": "Table" },
     el("table", {}, el("thead", {}, row(...head, from, to, "th")), body));
 }
 

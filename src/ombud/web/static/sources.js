@@ -36,41 +36,56 @@ function card(citation, number, person) {
     setTimeout(() => { span.textContent = "Copy quote"; }, 2000);
   };
   const address = `/documents/${encodeURIComponent(citation.document_id)}?${query(citation, person, { start: citation.start, end: citation.end })}#cited`;
-  text(citation, person).then((found) => {
+  const loaded = text(citation, person).then((found) => {
     const nodes = found && passage(found, citation);
     if (nodes) quote.replaceChildren(...nodes);
     else quote.after(el("p", { class: "mute" }, "The text around this sentence is not available now."));
   });
-  return el("li", {}, el("article", { class: "source", id: `source-${number}`, tabindex: -1, "aria-label": `Source ${number}` },
+  const made = el("li", {}, el("article", { class: "source", id: `source-${number}`, tabindex: -1, "aria-label": `Source ${number}` },
     el("header", {}, el("span", { class: "number" }, String(number)), el("h3", {}, citation.title)),
     el("p", { class: "meta" }, meta.filter(Boolean).join(" · ")),
     quote,
     el("footer", {},
       el("a", { class: "plain", href: address, target: "_blank", rel: "noopener" }, icon("doc"), el("span", {}, "Open document"), el("span", { class: "vh" }, `: ${citation.title}, in a new tab`)),
       el("button", { type: "button", class: "plain", click: copy }, icon("copy"), el("span", {}, "Copy quote")))));
+  return [made, loaded];
+}
+
+// On a small screen the panel is a sheet above the rest, which then cannot be reached.
+function cover() {
+  const modal = !panel.hidden && narrow.matches;
+  stage.inert = modal;
+  panel.setAttribute("role", modal ? "dialog" : "complementary");
+  if (modal) panel.setAttribute("aria-modal", "true");
+  else panel.removeAttribute("aria-modal");
 }
 
 export function sources(answer, number, from, person) {
   for (const old of document.querySelectorAll(".cite.on")) old.classList.remove("on");
   opener = from;
   if (from.matches(".cite")) from.classList.add("on");
+  let loads = [];
   if (shown !== answer || panel.hidden) {
-    list.replaceChildren(...answer.citations.map((citation, index) => card(citation, index + 1, person)));
+    const cards = answer.citations.map((citation, index) => card(citation, index + 1, person));
+    list.replaceChildren(...cards.map(([made]) => made));
+    loads = cards.map(([, loaded]) => loaded);
     title.textContent = answer.citations.length === 1 ? "Source" : `${answer.citations.length} sources`;
     shown = answer;
   }
   panel.hidden = false;
-  stage.inert = narrow.matches;
+  cover();
   for (const one of list.querySelectorAll(".source")) one.classList.toggle("on", one.id === `source-${number}`);
   const target = document.getElementById(`source-${number}`);
   target.focus({ preventScroll: true });
-  list.scrollTop = target.parentElement.offsetTop - 6;
+  const bring = () => { list.scrollTop = target.parentElement.offsetTop - 6; };
+  bring();
+  Promise.all(loads).then(bring); // the passages around the quotes move the cards
 }
 
 sources.close = () => {
   if (panel.hidden) return;
   panel.hidden = true;
-  stage.inert = false;
+  cover();
   opener?.classList.remove("on");
   if (opener?.isConnected) opener.focus();
 };
@@ -78,4 +93,4 @@ sources.close = () => {
 document.getElementById("close").addEventListener("click", sources.close);
 document.addEventListener("keydown", (event) => { if (event.key === "Escape") sources.close(); });
 document.addEventListener("pointerdown", (event) => { if (narrow.matches && !panel.contains(event.target)) sources.close(); });
-narrow.addEventListener("change", () => { stage.inert = !panel.hidden && narrow.matches; });
+narrow.addEventListener("change", cover);

@@ -1,0 +1,28 @@
+"""How people say it -> how policies write it. One file a language, written from general knowledge of the field."""
+
+import re
+from functools import lru_cache
+from pathlib import Path
+
+
+def policy_words(text: str, language: str = "en") -> list[str]:
+    """Words that policies use for what `text` speaks of; empty where the language has no list."""
+    plain = re.sub(r"[’`]", "'", text.lower())
+    return [words for said, words in _entries(language) if said.search(plain)]
+
+
+@lru_cache
+def _entries(language: str) -> tuple[tuple[re.Pattern[str], str], ...]:
+    path = Path(__file__).parent / f"{language}.txt"
+    if not path.is_file():
+        return ()
+    lines = path.read_text(encoding="utf-8").splitlines()
+    pairs = (line.split(":", 1) for line in lines if ":" in line and not line.startswith("#"))
+    return tuple((_any(said), words.strip()) for said, words in pairs)
+
+
+def _any(said: str) -> re.Pattern[str]:
+    # A term ending in * matches every word that begins so.
+    terms = [term.strip() for term in said.split(",")]
+    parts = [re.escape(t.rstrip("*")).replace(r"\ ", r"\s+") + (r"\w*" if t.endswith("*") else "") for t in terms]
+    return re.compile(rf"\b(?:{'|'.join(parts)})(?!\w)")

@@ -1,0 +1,64 @@
+"""Front matter: values, and one clear error for each way it can be wrong."""
+
+from datetime import date
+
+import pytest
+
+from ombud.documents import front_matter, parse
+from ombud.errors import SourceError
+from ombud.types import Document
+
+
+def test_values_keep_their_types() -> None:
+    data = b"---\ntitle: Leave\ncountry: [GB, IE]\neffective_from: 2024-03-01\nmandatory: true\n---\n# Leave\n"
+    assert front_matter(data, "gb/leave.md") == {
+        "title": "Leave",
+        "country": ["GB", "IE"],
+        "effective_from": date(2024, 3, 1),
+        "mandatory": True,
+    }
+
+
+@pytest.mark.parametrize(
+    "data", [b"# Leave\n", b"", b"---\n", b"---\nA paragraph between rules\n---\n", b"Text\n---\na: 1\n---\n"]
+)
+def test_a_file_without_it_has_none(data: bytes) -> None:
+    assert front_matter(data, "leave.md") == {}
+
+
+def test_only_markdown_has_it() -> None:
+    assert front_matter(b"---\ntitle: x\n---\n", "leave.txt") == {}
+
+
+def test_windows_line_ends_a_byte_order_mark_and_trailing_tabs() -> None:
+    assert front_matter(b"\xef\xbb\xbf---\r\nweight: 8\t\r\ntitle: Leave\r\n---\r\nText", "a.md") == {
+        "weight": 8,
+        "title": "Leave",
+    }
+
+
+def test_broken_yaml_names_its_line() -> None:
+    with pytest.raises(SourceError, match="line 3") as wrong:
+        front_matter(b"---\ntitle: Leave\nowner: a: b\nx: y\n---\n", "a.md")
+    assert wrong.value.hint
+
+
+def test_anchors_are_refused() -> None:
+    with pytest.raises(SourceError, match="anchor or alias in line 2"):
+        front_matter(b"---\na: &x [1, 2]\nb: *x\n---\n", "a.md")
+
+
+def test_it_may_not_be_a_book() -> None:
+    with pytest.raises(SourceError, match="16 kB"):
+        front_matter(b"---\na: " + b"x" * 20_000 + b"\n---\n", "a.md")
+
+
+@pytest.mark.parametrize("values", [b"d: 2024-13-45", b"a: " + b"[" * 5000])
+def test_values_that_cannot_be(values: bytes) -> None:
+    with pytest.raises(SourceError, match="front matter"):
+        front_matter(b"---\n" + values + b"\n---\n", "a.md")
+
+
+def test_it_is_no_part_of_the_text() -> None:
+    facts = Document(id="x", source="s", uri="a.md", title="")
+    assert parse(b"---\ntitle: Leave\n---\nTake a rest.\n", facts).text == "Take a rest."

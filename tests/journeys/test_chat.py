@@ -1,0 +1,306 @@
+"""The chat as people use it: a real Chromium, a real server, a real workspace."""
+
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ombud.app import Workspace
+from web.running import LEAVE_DE, LEAVE_GB, SMILE, make_workspace, running
+
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+CHROMIUM = Path("/usr/bin/chromium")
+pytestmark = pytest.mark.skipif(not CHROMIUM.exists(), reason=f"{CHROMIUM} is not installed")
+ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+ARGUMENTS += ["--disable-sync", "--no-first-run"]
+AXE = "axe-core@4.11"
+
+LEAVE = "How many days of annual leave do I have?"
+HOME = "May I work from home, and on how many days a week?"
+VISITORS = "What do visitors of the laboratory wear?"
+Page = Any
+NewPage = Callable[..., Page]
+
+
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
+    made = make_workspace(tmp_path_factory.mktemp("workspace"))
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def address(workspace: Workspace) -> Iterator[str]:
+    with running(workspace) as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright.sync_playwright() as started:
+        opened = started.chromium.launch(executable_path=str(CHROMIUM), args=ARGUMENTS)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def new_page(browser: Any, address: str) -> Iterator[NewPage]:
+    """Opens the chat in a fresh profile; the test fails when the page complained on its console."""
+    contexts, complaints = [], list[str]()
+
+    def open_page(complaining: bool = False, **options: Any) -> Page:
+        context = browser.new_context(**({"reduced_motion": "reduce"} | options))
+        context.grant_permissions(["clipboard-read", "clipboard-write"], origin=address)
+        context.set_default_timeout(15_000)
+        contexts.append(context)
+        page = context.new_page()
+        if not complaining:
+            page.on("pageerror", lambda error: complaints.append(str(error)))
+            page.on("console", lambda said: complaints.append(said.text) if said.type == "error" else None)
+        page.goto(address)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
+def ask(page: Page, question: str) -> Page:
+    """Asks, waits for the finished answer and returns its turn."""
+    before = page.locator(".turn .badge").count()
+    page.get_by_label("Your question").fill(question)
+    page.keyboard.press("Enter")
+    playwright.expect(page.locator(".turn .badge")).to_have_count(before + 1)
+    return page.locator(".turn").last
+
+
+def fits(page: Page) -> bool:
+    return bool(page.evaluate("document.documentElement.scrollWidth <= innerWidth"))
+
+
+def test_an_answer_its_source_and_the_document(new_page: NewPage) -> None:
+    page = new_page()
+    turn = ask(page, HOME)
+    turn.locator(".cite").first.click()
+    panel = page.get_by_role("complementary")
+    playwright.expect(panel.locator(".source.on mark")).to_have_count(1)
+    marked = panel.locator(".source.on mark").inner_text()
+    assert marked in SMILE
+    playwright.expect(panel.locator(".source.on blockquote")).to_contain_text(SMILE)
+    with page.context.expect_page() as opened:
+        panel.get_by_role("link", name="Open document").first.click()
+    document = opened.value
+    playwright.expect(document.get_by_role("heading", level=1)).to_have_text("Remote work")
+    playwright.expect(document.locator("mark").first).to_be_in_viewport()
+    assert document.locator("mark").first.inner_text() == marked
+
+
+def test_a_table_row_is_cited_as_a_table(new_page: NewPage) -> None:
+    page = new_page()
+    turn = ask(page, "What is the cap for a hotel night in Paris?")
+    playwright.expect(turn.locator("td", has_text="EUR 220")).to_be_visible()
+    turn.locator(".cite").first.click()
+    playwright.expect(page.locator("#panel .source td mark", has_text="EUR 220").first).to_be_visible()
+
+
+def test_the_country_changes_the_answer_and_is_remembered(new_page: NewPage) -> None:
+    page = new_page()
+    page.get_by_label("Country").select_option("GB")
+    playwright.expect(ask(page, LEAVE)).to_contain_text(LEAVE_GB)
+    page.get_by_label("Country").select_option("DE")
+    playwright.expect(page.locator(".turn")).to_have_count(0)
+    page.locator(".sample", has_text=LEAVE).first.click()
+    playwright.expect(page.locator(".turn")).to_contain_text(LEAVE_DE)
+    playwright.expect(page.locator(".turn")).not_to_contain_text(LEAVE_GB)
+    assert page.get_by_label("Country").locator("option:checked").inner_text() == "Germany"
+    page.reload()
+    playwright.expect(page.get_by_label("Country")).to_have_value("DE")
+
+
+def test_a_reload_keeps_the_conversation_and_its_sources(new_page: NewPage) -> None:
+    page = new_page()
+    ask(page, HOME)
+    page.reload()
+    playwright.expect(page.locator(".turn .asked")).to_contain_text(HOME)
+    page.locator(".turn .cite").first.click()
+    playwright.expect(page.locator("#panel .source.on mark")).to_have_count(1)
+    page.get_by_role("button", name="New conversation").click()
+    page.reload()
+    playwright.expect(page.locator(".turn")).to_have_count(0)
+
+
+def test_dark_light_and_as_the_system_has_it(new_page: NewPage) -> None:
+    page = new_page(color_scheme="light")
+    ground = "getComputedStyle(document.body).backgroundColor"
+    light = page.evaluate(ground)
+    look = page.get_by_role("button", name="Appearance")
+    look.click()
+    assert page.evaluate(ground) == light
+    look.click()
+    playwright.expect(look).to_have_accessible_name("Appearance: dark")
+    dark = page.evaluate(ground)
+    assert dark != light
+    page.reload()
+    assert page.evaluate(ground) == dark
+    look.click()
+    page.emulate_media(color_scheme="dark")
+    assert page.evaluate(ground) == dark
+
+
+def test_a_telephone_needs_no_scrolling_sideways(new_page: NewPage) -> None:
+    page = new_page(viewport={"width": 390, "height": 844}, has_touch=True)
+    assert fits(page)
+    turn = ask(page, "What is the cap for a hotel night in Paris?")
+    assert fits(page)
+    turn.locator(".cite").first.tap()
+    panel = page.get_by_role("dialog", name="Source")
+    playwright.expect(panel).to_be_in_viewport()
+    assert fits(page)
+    address = panel.get_by_role("link", name="Open document").first.get_attribute("href")
+    page.mouse.click(195, 40)
+    playwright.expect(panel).to_be_hidden()
+    page.goto(page.url.rstrip("/") + str(address))
+    playwright.expect(page.locator("mark").first).to_be_visible()
+    assert fits(page)
+
+
+def test_the_keyboard_is_enough(new_page: NewPage) -> None:
+    page = new_page()
+    playwright.expect(page.get_by_label("Your question")).to_be_focused()
+    page.keyboard.type(HOME)
+    page.keyboard.press("Enter")
+    playwright.expect(page.locator(".turn .badge")).to_have_count(1)
+    first = page.locator(".turn .cite").first
+    for _ in range(30):
+        page.keyboard.press("Shift+Tab")
+        if first.evaluate("node => node === document.activeElement"):
+            break
+    playwright.expect(first).to_be_focused()
+    page.keyboard.press("Enter")
+    playwright.expect(page.locator("#source-1")).to_be_focused()
+    page.keyboard.press("Escape")
+    playwright.expect(page.get_by_role("complementary")).to_be_hidden()
+    playwright.expect(first).to_be_focused()
+
+
+def test_a_screen_reader_hears_the_finished_answer(new_page: NewPage) -> None:
+    page = new_page()
+    turn = ask(page, HOME)
+    status = page.get_by_role("status")
+    playwright.expect(status).to_contain_text("2 days a week")
+    playwright.expect(status).to_contain_text(turn.locator(".badge").inner_text())
+    assert "Source 1: Remote work" in str(turn.locator(".cite").first.get_attribute("aria-label"))
+
+
+def test_hostile_documents_and_questions_stay_text(new_page: NewPage) -> None:
+    page = new_page()
+    turn = ask(page, VISITORS)
+    playwright.expect(turn).to_contain_text("yellow badge <img src=x onerror=window.hurt=3>")
+    turn.locator(".cite").first.click()
+    playwright.expect(page.locator("#panel .source.on mark")).to_contain_text("<script>window.hurt=4</script>")
+    playwright.expect(page.locator("#panel .source.on h3")).to_contain_text("<img src=x onerror=")
+    ask(page, f"{VISITORS} <img src=x onerror=window.hurt=5>")
+    assert page.locator("#log img, #panel img, #log script, #panel script").count() == 0
+    assert page.evaluate("window.hurt === undefined")
+    page.goto(page.url.rstrip("/") + str(page.locator("#panel a").first.get_attribute("href")))
+    playwright.expect(page.locator("mark").first).to_contain_text("<script>window.hurt=4</script>")
+    assert page.evaluate("window.hurt === undefined")
+
+
+def test_html_from_elsewhere_is_refused_by_the_browser(new_page: NewPage) -> None:
+    page = new_page(complaining=True)
+    refused = page.evaluate(
+        "() => { try { document.body.innerHTML = '<p>x</p>'; return false } catch { return true } }"
+    )
+    assert refused
+
+
+def test_the_server_gone_keeps_the_question_and_asks_again(browser: Any, tmp_path: Path, new_page: NewPage) -> None:
+    workspace = make_workspace(tmp_path)
+    page = new_page(complaining=True)
+    with running(workspace) as url:
+        page.goto(url)
+    page.get_by_label("Your question").fill(HOME)
+    page.keyboard.press("Enter")
+    playwright.expect(page.get_by_role("alert")).to_contain_text("cannot be reached")
+    playwright.expect(page.get_by_label("Your question")).to_have_value(HOME)
+    playwright.expect(page.locator(".turn")).to_have_count(0)
+    with running(workspace, port=int(url.rsplit(":", 1)[1])):
+        page.get_by_role("button", name="Try again").click()
+        playwright.expect(page.locator(".turn .badge")).to_have_count(1)
+        playwright.expect(page.get_by_role("alert")).to_be_hidden()
+        playwright.expect(page.get_by_label("Your question")).to_have_value("")
+    workspace.close()
+
+
+def test_an_answer_can_be_stopped_and_asked_again(new_page: NewPage) -> None:
+    page = new_page()
+    page.route("**/chat/ask", lambda route: None)  # a server that takes its time
+    page.get_by_label("Your question").fill(HOME)
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Stop").click()
+    playwright.expect(page.locator(".turn")).to_contain_text("Stopped.")
+    page.unroute_all()
+    page.get_by_role("button", name="Ask again").click()
+    playwright.expect(page.locator(".turn .badge")).to_have_count(1)
+
+
+def test_what_is_not_there_offers_a_person(new_page: NewPage) -> None:
+    page = new_page()
+    turn = ask(page, "My manager is bullying and harassing me, what can I do?")
+    playwright.expect(turn.locator(".badge")).to_have_text("Needs a person")
+    card = turn.locator(".contacts")
+    playwright.expect(card.get_by_role("heading")).to_have_text("Talk to a person")
+    assert card.get_by_role("link").get_attribute("href") == "mailto:people@example.org"
+
+
+def test_copy_and_how_it_was_found(new_page: NewPage) -> None:
+    page = new_page()
+    turn = ask(page, HOME)
+    turn.get_by_role("button", name="Copy the answer").click()
+    playwright.expect(page.get_by_role("status")).to_have_text("Copied")
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert "[1] Remote work (handbook/global/remote.md)" in copied
+    turn.get_by_text("How was this found?").click()
+    playwright.expect(turn.locator(".how")).to_contain_text("Confidence")
+    playwright.expect(turn.locator(".how")).to_contain_text("no language model")
+
+
+@pytest.fixture(scope="session")
+def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
+    npm = shutil.which("npm")
+    if not npm:
+        pytest.skip("npm, which would get axe-core, is not installed")
+    folder = tmp_path_factory.mktemp("axe")
+    command = [npm, "install", "--prefix", str(folder), "--no-audit", "--no-fund", "--ignore-scripts", AXE]
+    try:
+        subprocess.run(command, check=True, capture_output=True, timeout=120)
+    except (subprocess.SubprocessError, OSError) as failed:
+        pytest.skip(f"axe-core could not be had: {failed}")
+    return (folder / "node_modules" / "axe-core" / "axe.min.js").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_axe_finds_nothing(new_page: NewPage, axe: str, scheme: str, width: int) -> None:
+    page = new_page(color_scheme=scheme, viewport={"width": width, "height": 844}, bypass_csp=True)
+    faults = findings(page, axe)
+    turn = ask(page, "What is the cap for a hotel night in Paris?")
+    turn.get_by_text("How was this found?").click()
+    faults += findings(page, axe)
+    turn.locator(".cite").first.click()
+    playwright.expect(page.locator("#panel .source td mark").first).to_be_visible()
+    faults += findings(page, axe)
+    page.goto(page.url.rstrip("/") + str(page.locator("#panel a").first.get_attribute("href")))
+    faults += findings(page, axe)
+    assert faults == []
+
+
+def findings(page: Page, axe: str) -> list[str]:
+    page.evaluate(axe)  # outside the page's own policy, which would not let it in
+    found = page.evaluate("axe.run()")["violations"]
+    return [f"{one['id']}: {node['html'][:160]}" for one in found for node in one["nodes"]]

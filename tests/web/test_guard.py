@@ -1,0 +1,139 @@
+"""Who is let in: only this machine, only its own pages, only small requests."""
+
+import logging
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from ombud.app import Workspace
+from ombud.errors import SetupError
+from ombud.types import Answer, Question
+from ombud.web import prepare, serve
+from ombud.web.guard import is_loopback
+from web.running import running
+
+QUESTION = {"question": "How many days of annual leave do I have?"}
+
+
+@pytest.mark.parametrize("host", ["localhost", "localhost:8321", "127.0.0.1:80", "127.9.9.9", "[::1]:8321"])
+def test_loopback_names_are_served(client: httpx.Client, host: str) -> None:
+    assert client.get("/healthz", headers={"host": host}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil.example:8321", "10.0.0.1", "localhost.evil.example", "127.0.0.1:x"]
+)
+def test_other_names_are_refused(client: httpx.Client, host: str) -> None:
+    response = client.get("/healthz", headers={"host": host})
+    assert response.status_code == 400
+    assert response.headers["content-type"] == "application/problem+json"
+    assert "content-security-policy" in response.headers
+
+
+@pytest.mark.parametrize(
+    "headers", [{"origin": "http://evil.example"}, {"origin": "null"}, {"sec-fetch-site": "cross-site"}]
+)
+def test_a_page_of_another_site_may_not_post(client: httpx.Client, headers: dict[str, str]) -> None:
+    assert client.post("/api/v1/ask", json=QUESTION, headers=headers).status_code == 403
+
+
+def test_its_own_page_may_post(client: httpx.Client, address: str) -> None:
+    headers = {"origin": address, "sec-fetch-site": "same-origin"}
+    assert client.post("/api/v1/search", json={"query": "leave"}, headers=headers).status_code == 200
+
+
+def test_a_large_request_is_refused_with_and_without_its_length(client: httpx.Client) -> None:
+    large = b'{"query": "' + b"x" * 1_100_000 + b'"}'
+
+    def pieces() -> Iterator[bytes]:
+        yield large
+
+    for content in (large, pieces()):
+        response = client.post("/api/v1/search", content=content, headers={"content-type": "application/json"})
+        assert response.status_code == 413
+        assert response.json()["status"] == 413
+
+
+@pytest.mark.parametrize("path", ["/", "/healthz", "/api/v1/documents", "/nothing"])
+def test_every_response_is_guarded(client: httpx.Client, path: str) -> None:
+    headers = client.get(path).headers
+    policy = headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "require-trusted-types-for 'script'" in policy
+    assert "unsafe" not in policy
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["referrer-policy"] == "same-origin"
+    assert headers["cache-control"] == "no-store"
+
+
+class Broken(Workspace):
+    def ready(self) -> str:
+        raise RuntimeError("the secret inside")
+
+
+def test_what_nobody_foresaw_keeps_its_inside(workspace: Workspace, caplog: pytest.LogCaptureFixture) -> None:
+    with running(Broken(workspace.home)) as url, caplog.at_level(logging.ERROR):
+        response = httpx.get(f"{url}/readyz")
+    assert response.status_code == 500
+    assert response.headers["content-type"] == "application/problem+json"
+    assert "content-security-policy" in response.headers
+    assert "secret" not in response.text
+    assert "the secret inside" in caplog.text
+
+
+class Endless(Workspace):
+    """Answers never; remembers whether it was stopped."""
+
+    def __init__(self, home: Path) -> None:
+        super().__init__(home)
+        self.stopped = threading.Event()
+
+    async def ask(self, question: Question, **options: object) -> Answer:
+        import asyncio
+
+        tell = options["tell"]
+        assert callable(tell)
+        tell("status", {"step": "search"})
+        try:
+            await asyncio.Event().wait()
+        finally:
+            self.stopped.set()
+        raise AssertionError
+
+
+def test_a_reader_who_leaves_stops_the_work(workspace: Workspace) -> None:
+    endless = Endless(workspace.home)
+    with running(endless) as url:
+        headers = {"accept": "text/event-stream"}
+        with httpx.stream("POST", f"{url}/api/v1/ask", json=QUESTION, headers=headers) as response:
+            assert next(response.iter_lines()) == "event: status"
+        assert endless.stopped.wait(10)
+
+
+def test_a_client_without_a_stream_who_leaves_stops_the_work_too(workspace: Workspace) -> None:
+    endless = Endless(workspace.home)
+    with running(endless) as url:
+        with pytest.raises(httpx.ReadTimeout):
+            httpx.post(f"{url}/api/v1/ask", json=QUESTION, timeout=httpx.Timeout(10, read=0.2))
+        assert endless.stopped.wait(10)
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "example.org", ""])
+def test_only_this_machine_may_be_listened_on(workspace: Workspace, host: str) -> None:
+    with pytest.raises(SetupError) as refused:
+        serve(workspace, host, 0)
+    assert refused.value.hint
+
+
+def test_a_taken_port_is_said_with_a_hint(workspace: Workspace, address: str) -> None:
+    with pytest.raises(SetupError, match="Cannot listen") as refused:
+        prepare(workspace, "127.0.0.1", int(address.rsplit(":", 1)[1]))
+    assert "--port" in refused.value.hint
+
+
+def test_the_version_six_loopback_has_brackets() -> None:
+    assert is_loopback("[::1]")
+    assert not is_loopback("[::2]:80")
