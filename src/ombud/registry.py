@@ -20,7 +20,7 @@ def find(kind: str, name: str, built_in: Mapping[str, str]) -> Any:
     try:
         return getattr(import_module(module), attribute)
     except ModuleNotFoundError as missing:
-        if (missing.name or "").startswith("ombud"):
+        if (missing.name or "").split(".")[0] == "ombud":
             raise
         raise MissingExtra(
             f"The {kind} `{name}` needs the package `{missing.name}`.", hint=f"pip install 'ombud[{name}]'"

@@ -6,23 +6,42 @@ environment variables those providers define; they are never settings.
 
 import difflib
 import os
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, Literal, get_args
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, field_validator, model_validator
+from pydantic_settings import (
+    BaseSettings,
+    EnvSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
 
 from ombud.errors import BadSetting
 from ombud.types import Audience, Plan
 
 FILE = "ombud.toml"
 RESERVED = {"OMBUD_HOME"}
+PLACES = {"flag": "the command", "env": "the environment", "file": FILE, "default": FILE}
 
 
 class Section(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
+
+
+def _by_country(values: Any) -> Any:
+    # A variable such as OMBUD_COUNTRY__GB__PLAN__K arrives in lower case.
+    if not isinstance(values, dict):
+        return values
+    for code in values:
+        if code and not re.fullmatch("[A-Za-z]{2}", str(code)):
+            raise ValueError(f"`{code}` is not a two-letter country code such as GB")
+    return {str(code).upper(): value for code, value in values.items()}
 
 
 class General(Section):
@@ -57,7 +76,6 @@ class Index(Section):
 
 
 class Documents(Section):
-    parser: str = Field("xberg", description="What reads PDF and DOCX.")
     memory_mb: int = Field(4096, ge=256, description="Memory cap of the parser process (RLIMIT_AS).")
     seconds: float = Field(60, gt=0, description="Wall clock cap per document.")
     pages: int = Field(2000, ge=1, description="Most pages per document.")
@@ -87,6 +105,8 @@ class Answering(Section):
         description="Wording shown first when someone may be in danger, per country; key '' for everyone else.",
     )
 
+    _codes = field_validator("emergency", mode="before")(_by_country)
+
 
 class Sync(Section):
     every: str = Field("", description="Schedule of `ombud serve`, such as 7d or 12h; empty = only by hand.")
@@ -111,7 +131,10 @@ class Overlay(Section):
     @field_validator("plan")
     @classmethod
     def _known_plan(cls, plan: dict[str, Any]) -> dict[str, Any]:
-        merge_plan(plan)
+        try:
+            merge_plan(plan)
+        except BadSetting as wrong:
+            raise ValueError(str(wrong)) from wrong
         return plan
 
 
@@ -131,6 +154,9 @@ class Settings(BaseSettings):
     country: dict[str, Overlay] = Field({}, description="Plan changes per country: [country.GB.plan].")
     experiment: dict[str, Overlay] = Field({}, description="Plan changes for a share of people: [experiment.NAME].")
     source: tuple[Source, ...] = Field((), description="Where documents come from: [[source]].")
+    _file: Path | None = PrivateAttr(None)
+
+    _codes = field_validator("country", mode="before")(_by_country)
 
     @model_validator(mode="after")
     def _distinct_sources(self) -> "Settings":
@@ -148,10 +174,10 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls, _toml.get("path"))
+        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls, _toml.get())
 
 
-_toml: dict[str, Path] = {}
+_toml: ContextVar[Path | None] = ContextVar("_toml", default=None)
 
 
 def load(home: Path | None = None, flags: Mapping[str, Any] | None = None) -> Settings:
@@ -160,19 +186,22 @@ def load(home: Path | None = None, flags: Mapping[str, Any] | None = None) -> Se
     flags: nested values that win over everything, such as {"server": {"port": 9000}}.
     """
     _check_variables()
-    path = home / FILE if home else None
-    _toml.clear()
-    if path and path.is_file():
+    path = home / FILE if home and (home / FILE).is_file() else None
+    if path:
         _check_readable(path)
-        _toml["path"] = path
+    token = _toml.set(path)
     try:
-        return Settings(**(flags or {}))
+        settings = Settings(**(flags or {}))
+        settings._file = path
+        return settings
     except ValidationError as wrong:
-        raise _explain(wrong, path) from wrong
+        raise _explain(wrong, _trees(flags or {}, path)) from wrong
     except Exception as wrong:  # pydantic-settings wraps bad JSON in variables in its own error
         raise BadSetting(
             f"The settings cannot be read: {wrong}", hint="Lists in OMBUD_* variables are JSON."
         ) from wrong
+    finally:
+        _toml.reset(token)
 
 
 def find_home(given: Path | None = None) -> Path | None:
@@ -208,15 +237,14 @@ def plan_for(settings: Settings, country: str | None, request: Mapping[str, Any]
 
 def rows(settings: Settings, flags: Mapping[str, Any] | None = None) -> Iterator[tuple[str, Any, str]]:
     """(key, value, origin) of every setting; origin is flag, env, file or default."""
-    file = TomlConfigSettingsSource(Settings, _toml.get("path"))()
-    for section, field in Settings.model_fields.items():
+    trees = _trees(flags or {}, settings._file)
+    for section in Settings.model_fields:
         value = getattr(settings, section)
         if not isinstance(value, BaseModel):
-            yield section, _plain(value), _origin((section,), flags or {}, file)
+            yield section, _plain(value), _origin((section,), trees)
             continue
         for key in type(value).model_fields:
-            yield f"{section}.{key}", _plain(getattr(value, key)), _origin((section, key), flags or {}, file)
-        del field
+            yield f"{section}.{key}", _plain(getattr(value, key)), _origin((section, key), trees)
 
 
 def nearest(word: str, known: Any) -> str:
@@ -233,18 +261,22 @@ def _plain(value: Any) -> Any:
     return {k: _plain(v) for k, v in value.items()} if isinstance(value, dict) else value
 
 
-def _origin(keys: tuple[str, ...], flags: Mapping[str, Any], file: Mapping[str, Any]) -> str:
-    if _holds(flags, keys):
-        return "flag"
-    variable = "OMBUD_" + "__".join(keys).upper()
-    names = {name.upper() for name in os.environ}
-    if any(n == variable or n.startswith(variable + "__") or n == f"OMBUD_{keys[0]}".upper() for n in names):
-        return "env"
-    return "file" if _holds(file, keys) else "default"
+Trees = Mapping[str, Mapping[str, Any]]
+"""Origin -> what it sets, strongest first."""
 
 
-def _holds(tree: Mapping[str, Any], keys: tuple[str, ...]) -> bool:
+def _trees(flags: Mapping[str, Any], path: Path | None) -> Trees:
+    return {"flag": flags, "env": EnvSettingsSource(Settings)(), "file": TomlConfigSettingsSource(Settings, path)()}
+
+
+def _origin(keys: Sequence[int | str], trees: Trees) -> str:
+    return next((name for name, tree in trees.items() if _holds(tree, keys)), "default")
+
+
+def _holds(tree: Any, keys: Sequence[int | str]) -> bool:
     for key in keys:
+        if isinstance(tree, list) and isinstance(key, int):
+            tree = dict(enumerate(tree))
         if not isinstance(tree, Mapping) or key not in tree:
             return False
         tree = tree[key]
@@ -277,14 +309,21 @@ def _check_variables() -> None:
                 break
 
 
-def _explain(wrong: ValidationError, path: Path | None) -> BadSetting:
-    first = wrong.errors()[0]
-    where, place = _path(first["loc"]), path.name if path and path.is_file() else "the environment"
+def _explain(wrong: ValidationError, trees: Trees) -> BadSetting:
+    # A misspelt key also leaves the right one missing: say the first.
+    first = min(wrong.errors(), key=lambda error: error["type"] != "extra_forbidden")
+    where, place = _path(first["loc"]), PLACES[_origin(first["loc"], trees)]
     if first["type"] == "extra_forbidden":
         return BadSetting(f"`{where}` in {place} is not a setting.", hint=nearest(str(first["loc"][-1]), _known(first)))
-    cause = first.get("ctx", {}).get("error")
+    if first["type"] == "missing":
+        return BadSetting(f"`{where}` is missing.", hint=_choices(first))
+    said = first.get("ctx", {}).get("error")
+    cause = getattr(said, "__cause__", None)
     if isinstance(cause, BadSetting):
         return BadSetting(f"{where}: {cause}", hint=cause.hint)
+    if said:
+        place = f"{where} = {first['input']!r}" if isinstance(first["input"], str) else where or "settings"
+        return BadSetting(f"{place}: {said}.", hint=_choices(first))
     return BadSetting(f"{where or 'settings'} = {first['input']!r}: {first['msg'].lower()}.", hint=_choices(first))
 
 

@@ -1,6 +1,7 @@
 """Chunks: slices of the text, within the limit, cut where a person would cut."""
 
 import hashlib
+from collections.abc import Callable
 from datetime import date
 from itertools import pairwise
 
@@ -188,7 +189,7 @@ def documents(draw: st.DrawFn) -> Document:
 @settings(max_examples=200, deadline=None)
 @given(documents(), st.sampled_from([32, 64, 256]), st.sampled_from([words, len]))
 def test_chunks_are_ordered_slices_within_the_limit_that_lose_nothing(
-    source: Document, most: int, count: object
+    source: Document, most: int, count: Callable[[str], int]
 ) -> None:
     made = chunk(source, Index(chunk_tokens=most), count)
     assert made == chunk(source, Index(chunk_tokens=most), count)

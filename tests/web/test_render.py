@@ -62,3 +62,21 @@ def test_links_of_an_answer_open_apart_and_tell_nothing() -> None:
     html = to_html("[the law](https://law.example)")
     assert 'href="https://law.example"' in html
     assert 'rel="noopener noreferrer"' in html
+
+
+def test_markers_below_a_table_move_into_the_row_they_prove_and_equal_tables_join() -> None:
+    row = "| City | Cap |\n|---|---|\n| {} | {} |\n\n{}\n\n"
+    html = to_html(row.format("Paris", 220, "[1]") + row.format("Lyon", 130, "[2]") + "Then text [1].", CITED)
+    assert html.count("<table>") == 1
+    assert html.count("<th>") == 2
+    paris, lyon = html.split("<tr>")[2:4]
+    assert "220" in paris
+    assert 'data-n="1"' in paris
+    assert "Lyon" in lyon
+    assert 'data-n="2"' in lyon
+    assert html.count("<p>") == 1
+
+
+def test_different_tables_stay_apart() -> None:
+    html = to_html("| A |\n|---|\n| 1 |\n\n| B |\n|---|\n| 2 |\n\ntext\n\n| B |\n|---|\n| 3 |\n")
+    assert html.count("<table>") == 3

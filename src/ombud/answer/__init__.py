@@ -3,24 +3,29 @@
 from ombud.answer.ask import Parts, Tell, ask
 from ombud.answer.confidence import FEATURES, Weights, confidence, fit, load_weights
 from ombud.answer.contacts import Contacts, read_contacts
+from ombud.answer.extract import SPAN_FEATURES, candidates, features
 from ombud.answer.sensitive import Sensitive, read_sensitive
-from ombud.answer.signals import measure
+from ombud.answer.signals import measure, term_weights
 from ombud.answer.verify import check_quote, disagreements
 
 __all__ = [
     "FEATURES",
+    "SPAN_FEATURES",
     "Contacts",
     "Parts",
     "Sensitive",
     "Tell",
     "Weights",
     "ask",
+    "candidates",
     "check_quote",
     "confidence",
     "disagreements",
+    "features",
     "fit",
     "load_weights",
     "measure",
     "read_contacts",
     "read_sensitive",
+    "term_weights",
 ]

@@ -99,8 +99,10 @@ def _answer(body: _Body, contacts: tuple[Contact, ...], trace: Trace, tell: Tell
 
 def _look(question: Question, found: Found, parts: Parts) -> tuple[list[Span], dict[str, float]]:
     engine, embedder = parts.index.engine, parts.index.embedder
-    terms = query_terms(found.queries[0].text, engine)
-    spans = best_spans(found.queries[0].passage, term_weights(terms, engine), found.evidence, embedder)
+    query = found.queries[0]
+    said = term_weights(query_terms(query.text, engine), engine)
+    spans = best_spans(question, query, said, found.evidence, embedder)
+    terms = query_terms(query.passage, engine)
     nearest = max((s.cosine for s in spans), default=0.0)
     signals = measure(terms, found, engine, nearest)
     weights = load_weights(dense=embedder is not None and found.best.get("dense") is not None)

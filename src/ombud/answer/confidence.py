@@ -28,11 +28,11 @@ class Weights(NamedTuple):
     scale: tuple[float, ...]
     weight: tuple[float, ...]
     bias: float
-    answer: float
+    answer: float = 0.5
     """Least confidence to answer at all."""
-    full: float
+    full: float = 0.5
     """Least confidence to call the answer whole."""
-    on_topic: float
+    on_topic: float = 0.0
     """Least cosine (sparse only: coverage) of a question about the organisation's policies at all."""
 
 
@@ -45,7 +45,7 @@ def confidence(signals: Mapping[str, float], weights: Weights) -> float:
 def fit(rows: Sequence[Mapping[str, float]], answerable: Sequence[bool], features: Sequence[str]) -> Weights:
     """Ridge-penalised logistic regression by Newton's method; both classes weigh the same.
 
-    rows: signals of each question. The thresholds of the result are placeholders for the caller to set.
+    rows: signals of each question. The caller sets the thresholds.
     """
     x = np.array([[row[f] for f in features] for row in rows])
     y = np.array(answerable, float)

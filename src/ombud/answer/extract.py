@@ -3,25 +3,40 @@
 import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from ombud.answer.confidence import Weights, confidence, load_weights
 from ombud.answer.signals import coverage
 from ombud.documents import sentences
 from ombud.index import analyse
 from ombud.models import Embedder
-from ombud.types import Evidence, Hit
+from ombud.types import Evidence, Hit, Query, Question
 
 MOST_SPANS = 4
 MOST_WORDS = 110
-LEAST_SHARE = 0.72
-"""A further span must score this share of the best one."""
+LEAST_SHARE = 0.35
+"""A further span must be this share as likely as the best one."""
 REDUNDANT = 0.86
 """Cosine above which a span says again what another said."""
-PRIOR = 0.25
-"""What the passage's own rank is worth beside its sentence's score."""
+SPAN_FEATURES = (
+    "cosine", "cosine_turn", "terms", "hit_score", "asked_number", "number", "row", "position", "question",
+    "about_page",
+)  # fmt: skip
+SHIPPED = Path(__file__).parent / "extract.json"
+ASKS_NUMBER = re.compile(
+    r"\b(how (many|much|long|often|far|old|early|late|soon|high|big)|when|until|deadline|days?|weeks?|months?|hours?"
+    r"|percent|cap|limit|rate|cost|per|allowance|amount|max\w*|min\w*)\b",
+    re.IGNORECASE,
+)
+HOLDS_NUMBER = re.compile(
+    r"\d|\b(one|two|three|four|five|six|seven|eight|nine|ten|twelve|half|twice|double|quarter|none|nothing)\b",
+    re.IGNORECASE,
+)
+ABOUT_PAGE = re.compile(r"versions?\b|related|history of this|change log|document control|see also", re.IGNORECASE)
 TABLE_ROW = re.compile(r"^\s*\|.*\|\s*$")
 RULE_ROW = re.compile(r"^\s*\|[\s:|-]+\|\s*$")
 LEAD_IN = re.compile(r":\s*$")
@@ -35,27 +50,67 @@ class Span(NamedTuple):
     start: int
     end: int
     text: str
-    score: float
+    score: float = 0.0
+    """How likely it is, 0 to 1, that a person would underline it."""
     cosine: float = 0.0
     lead: str = ""
     """The line that introduces a list, for an item torn out of it."""
 
 
 def best_spans(
-    question: str, weights: Mapping[str, float], evidence: Evidence, embedder: Embedder | None
+    question: Question, query: Query, weights: Mapping[str, float], evidence: Evidence, embedder: Embedder | None
 ) -> list[Span]:
-    """Spans of all evidence, best first: sentences, list items, table rows."""
-    hits = evidence.hits
-    candidates = [span for rank, hit in enumerate(hits) for span in _spans(hit, 1 / (1 + rank))]
-    if not candidates:
+    """Spans of all evidence, likeliest to answer first: sentences, list items, table rows.
+
+    weights: index terms of the search text with their inverse document frequencies.
+    """
+    spans = candidates(evidence)
+    rows = features(question, query, weights, spans, embedder)
+    model = load_span_weights(dense=embedder is not None)
+    scored = [
+        s._replace(score=confidence(row, model), cosine=row["cosine"]) for s, row in zip(spans, rows, strict=True)
+    ]
+    return sorted(scored, key=lambda span: (-span.score, span.hit.chunk.uri, span.start))
+
+
+def candidates(evidence: Evidence) -> list[Span]:
+    return [span for hit in evidence.hits for span in _spans(hit)]
+
+
+def features(
+    question: Question,
+    query: Query,
+    weights: Mapping[str, float],
+    spans: Sequence[Span],
+    embedder: Embedder | None,
+) -> list[dict[str, float]]:
+    """SPAN_FEATURES of each span, each between -1 and 1."""
+    if not spans:
         return []
-    lexical = np.array([_lexical(weights, span) for span in candidates])
-    prior = np.array([span.score for span in candidates])
-    cosine = _cosines(question, candidates, embedder)
-    scores = (0.55 * cosine + 0.45 * lexical if embedder else lexical) + PRIOR * prior
-    rows = zip(candidates, scores, cosine, strict=True)
-    ranked = [span._replace(score=float(s), cosine=float(c)) for span, s, c in rows]
-    return sorted(ranked, key=lambda span: (-span.score, span.hit.chunk.uri, span.start))
+    whole, turn = _cosines(query.passage, question.text, spans, embedder)
+    best = max(span.hit.score for span in spans) or 1.0
+    asks = bool(ASKS_NUMBER.search(question.text))
+    rows = []
+    for span, cosine, cosine_turn in zip(spans, whole, turn, strict=True):
+        chunk, number = span.hit.chunk, bool(HOLDS_NUMBER.search(span.text))
+        values = (
+            float(cosine),
+            float(cosine_turn),
+            _terms_held(weights, span),
+            span.hit.score / best,
+            float(asks and number),
+            float(number),
+            float(bool(TABLE_ROW.match(span.text))),
+            (span.start - chunk.start) / max(1, len(chunk.text)),
+            float(span.text.rstrip().endswith("?")),
+            float(bool(ABOUT_PAGE.search(chunk.trail[-1] if chunk.trail else ""))),
+        )
+        rows.append(dict(zip(SPAN_FEATURES, values, strict=True)))
+    return rows
+
+
+def load_span_weights(path: Path = SHIPPED, *, dense: bool) -> Weights:
+    return load_weights(path, dense=dense)
 
 
 def choose(spans: Sequence[Span], embedder: Embedder | None) -> list[Span]:
@@ -83,7 +138,7 @@ def as_markdown(span: Span) -> str:
     return f"{span.lead.strip()} {item}" if span.lead else item
 
 
-def _spans(hit: Hit, prior: float) -> list[Span]:
+def _spans(hit: Hit) -> list[Span]:
     chunk, found, lead = hit.chunk, [], ""
     for start, end in sentences(chunk.text, chunk.language):
         text = chunk.text[start:end]
@@ -95,7 +150,7 @@ def _spans(hit: Hit, prior: float) -> list[Span]:
             continue
         if not item:
             lead = ""
-        found.append(Span(hit, chunk.start + start, chunk.start + end, text, prior, lead=lead if item else ""))
+        found.append(Span(hit, chunk.start + start, chunk.start + end, text, lead=lead if item else ""))
     return found
 
 
@@ -114,20 +169,20 @@ def _table_head(span: Span) -> str:
     return "|" + "   |" * columns + "\n|" + " --- |" * columns
 
 
-def _lexical(weights: Mapping[str, float], span: Span) -> float:
-    """Coverage of the question's terms: by the span itself, and a little by the headings it stands under."""
+def _terms_held(weights: Mapping[str, float], span: Span) -> float:
+    """Share of the question's terms, by weight, in the span, its lead-in and the headings it stands under."""
     chunk = span.hit.chunk
-    own = set(analyse(f"{span.lead} {span.text}", chunk.language))
-    with_trail = own | set(analyse(" ".join((*chunk.trail, chunk.header)), chunk.language))
-    return 0.7 * coverage(weights, own) + 0.3 * coverage(weights, with_trail)
+    words = " ".join((*chunk.trail, chunk.header, span.lead, span.text))
+    return coverage(weights, set(analyse(words, chunk.language)))
 
 
-def _cosines(question: str, spans: Sequence[Span], embedder: Embedder | None) -> npt.NDArray[np.float64]:
+def _cosines(passage: str, turn: str, spans: Sequence[Span], embedder: Embedder | None) -> npt.NDArray[np.float64]:
+    """Shape (2, spans): to the whole search passage, and to the last turn alone."""
     if embedder is None:
-        return np.zeros(len(spans))
+        return np.zeros((2, len(spans)))
     texts = [f"{span.hit.chunk.trail[-1] if span.hit.chunk.trail else ''}: {span.lead} {span.text}" for span in spans]
-    vectors = embedder.embed([question, *texts])
-    return np.asarray(vectors[1:] @ vectors[0], dtype=np.float64)
+    vectors = embedder.embed([passage, turn, *texts])
+    return np.asarray(vectors[:2] @ vectors[2:].T, dtype=np.float64)
 
 
 def _repeats(i: int, chosen: Sequence[int], pool: Sequence[Span], vectors: npt.NDArray[np.float32] | None) -> bool:

@@ -17,7 +17,7 @@ def every(text: str) -> timedelta | None:
     """A period such as 30m, 12h, 7d or 2w; None for an empty one. Raises BadSetting."""
     if not text:
         return None
-    match = re.fullmatch(r"([1-9]\d{0,4})([mhdw])", text)
+    match = re.fullmatch(r"([1-9]\d{0,3})([mhdw])", text)
     if not match:
         raise BadSetting(f"sync.every = `{text}` is not a period.", hint="Write it as 30m, 12h, 7d or 2w.")
     return timedelta(**{UNITS[match[2]]: int(match[1])})
@@ -42,4 +42,8 @@ def run_schedule(workspace: Workspace, stop: threading.Event, tell: Callable[[st
 def _line(report: Report) -> str:
     counts = {k: getattr(report, k) for k in ("added", "updated", "moved", "deleted")}
     said = ", ".join(f"{n} {what}" for what, n in counts.items() if n) or "nothing changed"
-    return f"sync {report.name}: {said}" + (f", {len(report.failed)} failed" if report.failed else "") + report.note
+    return (
+        f"sync {report.name}: {said}"
+        + (f", {len(report.failed)} failed" if report.failed else "")
+        + f". {report.note}".rstrip(". ")
+    )

@@ -3,25 +3,16 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from ombud.errors import BadRequest
+from ombud.errors import BadRequest, BadSetting, SourceError
 from ombud.settings import Settings
+from ombud.settings import Source as SourceSettings
 from ombud.sources import FolderSource
 from ombud.store import Recorded, Store, add_source, list_sources
 
 
 def configured_sources(settings: Settings, home: Path, store: Store, names: Sequence[str] = ()) -> list[FolderSource]:
     """Sources of ombud.toml and recorded ones; only those called `names`, when given."""
-    found = [
-        FolderSource(
-            s.name,
-            (home / s.path.expanduser()).resolve(),
-            include=s.include,
-            exclude=s.exclude,
-            facts={"country": s.country, "audience": s.audience} if s.audience else {"country": s.country},
-            patterns=s.patterns,
-        )
-        for s in settings.source
-    ]
+    found = [_configured(s, home) for s in settings.source]
     taken = {source.name for source in found}
     found += [_folder(r) for r in list_sources(store) if r.name not in taken]
     unknown = set(names) - {source.name for source in found}
@@ -41,8 +32,10 @@ def record_folder(settings: Settings, store: Store, path: Path, name: str, count
         what = "is a file" if whole.exists() else "does not exist"
         raise BadRequest(f"{path} {what}.", hint="`ombud sync` takes folders.")
     recorded = Recorded(name or whole.name, str(whole), country)
-    if "/" in recorded.name:
-        raise BadRequest(f"`{recorded.name}` cannot name a source.", hint="Leave out slashes.")
+    if not recorded.name or "/" in recorded.name:
+        raise BadRequest(
+            f"`{recorded.name}` cannot name a source.", hint="Name it with --source NAME, without slashes."
+        )
     known = {r.name: r for r in list_sources(store)}
     configured = {s.name for s in settings.source}
     if recorded.name in configured or known.get(recorded.name, recorded).path != recorded.path:
@@ -53,6 +46,21 @@ def record_folder(settings: Settings, store: Store, path: Path, name: str, count
         recorded = recorded._replace(country=known[recorded.name].country)
     add_source(store, recorded)
     return _folder(recorded)
+
+
+def _configured(source: SourceSettings, home: Path) -> FolderSource:
+    audience = {"audience": source.audience} if source.audience else {}
+    try:
+        return FolderSource(
+            source.name,
+            (home / source.path.expanduser()).resolve(),
+            include=source.include,
+            exclude=source.exclude,
+            facts={"country": source.country, **audience},
+            patterns=source.patterns,
+        )
+    except SourceError as wrong:  # what is wrong stands in ombud.toml
+        raise BadSetting(str(wrong), hint=wrong.hint) from wrong
 
 
 def _folder(recorded: Recorded) -> FolderSource:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from ombud.cli.batch import print_failure, question_of, read_lines
+from ombud.cli.batch import plan_of, print_failure, question_of, read_lines
 from ombud.cli.console import (
     AS_OF,
     COUNTRY,
@@ -66,7 +66,7 @@ async def _batch(workspace: "Workspace", path: Path, changes: dict[str, object])
             if isinstance(row, OmbudError):
                 raise row
             assert isinstance(row, dict)  # noqa: S101 - read_lines gives nothing else
-            return await workspace.ask(question_of(row), plan=(row.get("plan") or {}) | changes)
+            return await workspace.ask(question_of(row), plan=plan_of(row, changes))
 
     code = 0
     running = [(identity, asyncio.create_task(one(row))) for identity, row in read_lines(path)]

@@ -1,7 +1,7 @@
 """JSON Lines in, JSON Lines out: order kept, a bad line is answered with its error and the run goes on."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ FIELDS = {"id", "question", "query", "person", "country", "roles", "history", "a
 def read_lines(path: Path) -> Iterator[tuple[str, dict[str, Any] | OmbudError]]:
     """(id, row or what is wrong with it) of each line that is not blank; raises BadRequest for an unreadable file."""
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = path.read_text(encoding="utf-8-sig").split("\n")  # splitlines also splits inside of texts, at U+2028
     except (OSError, UnicodeDecodeError) as failed:
         raise BadRequest(f"{path} cannot be read.", hint="It is a UTF-8 file with one JSON object a line.") from failed
     for number, line in enumerate(lines, start=1):
@@ -37,6 +37,14 @@ def question_of(row: dict[str, Any]) -> Question:
     return Question(text=text, asker=asker, history=messages(row.get("history")), as_of=day(row.get("as_of")))
 
 
+def plan_of(row: dict[str, Any], chosen: Mapping[str, Any]) -> dict[str, Any]:
+    """The plan fields of a line, and over them those of the command."""
+    plan = row.get("plan") or {}
+    if not isinstance(plan, dict):
+        raise BadRequest("plan is not an object.", hint='Such as {"k": 5}.')
+    return plan | dict(chosen)
+
+
 def print_failure(identity: str, error: OmbudError) -> None:
     print_json({"id": identity, "error": {"type": type(error).__name__, "message": str(error), "hint": error.hint}})
 
@@ -44,7 +52,10 @@ def print_failure(identity: str, error: OmbudError) -> None:
 def _row(line: str, number: int) -> tuple[str, dict[str, Any] | OmbudError]:
     try:
         row = json.loads(line)
-    except (json.JSONDecodeError, RecursionError):
+        json.dumps(row, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return str(number), BadRequest(f"Line {number} holds half a character.", hint="Pair its \\ud800 to \\udfff.")
+    except (ValueError, RecursionError):
         return str(number), BadRequest(f"Line {number} is not JSON.", hint="One JSON object a line.")
     if not isinstance(row, dict):
         return str(number), BadRequest(f"Line {number} is not an object.", hint="One JSON object a line.")

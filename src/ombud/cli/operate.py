@@ -10,11 +10,16 @@ import typer
 from ombud.cli.console import HOME, JSON, errors_said, open_workspace, print_json, state
 
 
-def init(folder: Path = typer.Argument(Path(), help="Where the workspace will be.")) -> None:
+def init(
+    folder: Path = typer.Argument(None, help="Where the workspace will be; here, when not given."),
+    home: Path | None = HOME,
+) -> None:
     """Make a workspace: a commented ombud.toml. Data will live beside it in .ombud/."""
+    del home
     with errors_said():
         from ombud.app import create_workspace
 
+        folder = folder or state.home or Path()
         target = create_workspace(folder)
         print(f"Wrote {target}. Next: ombud --home {folder} sync FOLDER")
 
@@ -27,11 +32,12 @@ def serve(
     """Serve the assistant and its API until Ctrl-C."""
     del home
     with errors_said():
-        from ombud.app import run_schedule
+        from ombud.app import every, run_schedule
         from ombud.web import serve as run
 
         flags = {key: value for key, value in (("host", host), ("port", port)) if value not in ("", -1)}
         workspace = open_workspace({"server": flags} if flags else None)
+        every(workspace.settings.sync.every)  # a misspelt period is said now, not by a thread
         stop = threading.Event()
         tell = lambda line: print(line, file=sys.stderr, flush=True)  # noqa: E731
         threading.Thread(target=run_schedule, args=(workspace, stop, tell), daemon=True).start()

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ombud.cli.batch import print_failure, question_of, read_lines
+from ombud.cli.batch import plan_of, print_failure, question_of, read_lines
 from ombud.cli.console import (
     AS_OF,
     COUNTRY,
@@ -75,9 +75,8 @@ def _batch(workspace: "Workspace", path: Path, chosen: dict[str, Any]) -> int:
             if isinstance(row, OmbudError):
                 raise row
             asked = question_of(row)
-            plan = (row.get("plan") or {}) | chosen
             evidence, trace = workspace.search(
-                asked.text, asked.asker, as_of=asked.as_of, history=asked.history, plan=plan
+                asked.text, asked.asker, as_of=asked.as_of, history=asked.history, plan=plan_of(row, chosen)
             )
         except OmbudError as failed:
             print_failure(identity, failed)

@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from typing import cast
 
 from ombud.documents.blocks import Reading, tidy, visible
-from ombud.documents.language import detect
+from ombud.models import detect_language
 from ombud.errors import SourceError, UnknownName
 from ombud.registry import find
 from ombud.types import Block, Document
@@ -40,7 +40,7 @@ def parse(data: bytes, facts: Document, pages: int = PAGES) -> Document:
             "blocks": blocks,
             "text": text,
             "title": facts.title or _title(blocks, reading.title, facts.uri),
-            "language": facts.language or detect(text),
+            "language": facts.language or detect_language(text),
         }
     )
 

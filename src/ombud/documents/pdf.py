@@ -7,7 +7,7 @@ from typing import Literal
 
 from ombud.documents.blocks import Reading, pipe_table
 from ombud.documents.pdf_borderless import MOST_PAGES, borderless
-from ombud.documents.pdf_lines import Line, columns, is_inside, lines_of, without_running
+from ombud.documents.pdf_lines import Line, columns, is_inside, lines_of, spacing, without_running
 from ombud.documents.pdf_tables import Table, aligned, ruled
 from ombud.documents.pdf_words import Page, read_pages
 from ombud.errors import SourceError
@@ -99,7 +99,8 @@ class _Levels:
             return 0
         if line.size in self.levels:
             return self.levels[line.size]
-        if _CLAUSE.match(line.text) and len(line.text) < 100:
+        # A section's name stands alone; where its text follows on the line, it is a clause.
+        if _CLAUSE.match(line.text) and len(line.text) < 100 and ". " not in line.text[8:]:
             return len(self.levels) + (1 if line.text[0] != "§" else 2)
         is_set_apart = self.bold_counts and line.bold and len(line.text) < 100 and not line.text.endswith(_ENDS[:3])
         return len(self.levels) + 1 if is_set_apart and not _BULLET.match(line.text) else 0
@@ -110,6 +111,7 @@ def _blocks(page: Page, items: list[Item], levels: _Levels) -> Iterator[Block]:
     run: list[Line] = []
     kind: Kind = "text"
     level = 0
+    usual = spacing([item for item in items if isinstance(item, Line)])
     for item in items:
         if isinstance(item, Table):
             yield from _joined(page, run, kind, level)
@@ -120,7 +122,7 @@ def _blocks(page: Page, items: list[Item], levels: _Levels) -> Iterator[Block]:
         its_level = levels.of(item)
         marked = bool(_BULLET.match(item.text) or _NUMBER.match(item.text))
         its_kind: Kind = "heading" if its_level else "list" if marked else "text"
-        if run and not _belongs(run, kind, level, item, its_kind, its_level, marked):
+        if run and not _belongs(run, kind, level, item, its_kind, its_level, marked, usual):
             yield from _joined(page, run, kind, level)
             run = []
         if not run:
@@ -129,13 +131,22 @@ def _blocks(page: Page, items: list[Item], levels: _Levels) -> Iterator[Block]:
     yield from _joined(page, run, kind, level)
 
 
-def _belongs(run: list[Line], kind: Kind, level: int, line: Line, its_kind: Kind, its_level: int, marked: bool) -> bool:
+def _belongs(
+    run: list[Line], kind: Kind, level: int, line: Line, its_kind: Kind, its_level: int, marked: bool, usual: float
+) -> bool:
+    """Whether a line goes on with the run before it."""
     gap, height = line.top - run[-1].bottom, max(line.bottom - line.top, 1.0)
     if kind == "heading" or its_kind == "heading":
         return kind == its_kind and level == its_level and -height < gap < 0.5 * height and not marked
+    near = 0.6 * height
+    if usual > near:
+        # Double spacing: gaps do not tell paragraphs apart, indents do.
+        near = usual * 1.25
+        if not marked and line.x0 > run[-1].x0 + height:
+            return False
     if kind == "list":
-        return gap < 1.3 * height if marked else gap < 0.6 * height
-    return its_kind == "text" and -height < gap < 0.6 * height
+        return gap < max(near, 1.3 * height) if marked else gap < near
+    return its_kind == "text" and -height < gap < near
 
 
 def _joined(page: Page, run: list[Line], kind: Kind, level: int) -> Iterator[Block]:

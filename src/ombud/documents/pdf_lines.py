@@ -112,37 +112,47 @@ def _is_running(line: Line, seen: Counter[tuple[str, int]], often: float) -> boo
 
 
 def columns(page: Page) -> list[list[Word]]:
-    """The words of each text column; one list for the usual page."""
-    gutter = _gutter(page)
+    """The words of each text column in reading order; one list for the usual page."""
+    return _split(page.words, page.width, 3)
+
+
+def _split(words: list[Word], width: float, depth: int) -> list[list[Word]]:
+    gutter = _gutter(words, width) if depth else None
     if gutter is None:
-        return [page.words]
-    left = [w for w in page.words if w.x1 <= gutter]
-    right = [w for w in page.words if w.x0 >= gutter]
+        return [words]
+    left = [w for w in words if w.x1 <= gutter]
+    right = [w for w in words if w.x0 >= gutter]
     sides = [lines_of(left), lines_of(right)]
-    # In a short paragraph spaces may stand above each other by chance.
-    if min(len(side) for side in sides) < 8:
-        return [page.words]
-    # A table leaves a gutter too, but its cells are short.
-    if any(statistics.median(len(line.text) for line in side) <= 28 for side in sides):
-        return [page.words]
-    across = [w for w in page.words if w.x0 < gutter < w.x1]
+    # In a short paragraph spaces may stand above each other by chance; a table's cells are short.
+    if any(len(side) < 8 or statistics.median(len(line.text) for line in side) <= 28 for side in sides):
+        return [words]
+    across = [w for w in words if w.x0 < gutter < w.x1]
     first = min(line.top for side in sides for line in side)
-    return [[w for w in across if w.top < first], left, right, [w for w in across if w.top >= first]]
+    inner = [*_split(left, width, depth - 1), *_split(right, width, depth - 1)]
+    return [[w for w in across if w.top < first], *inner, [w for w in across if w.top >= first]]
 
 
-def _gutter(page: Page) -> float | None:
-    """An x near the middle that almost no word crosses, with words on both sides."""
-    words = page.words
+def _gutter(words: list[Word], width: float) -> float | None:
+    """An x that almost no word comes near, with a good part of the words on both sides."""
     if len(words) < 80:
         return None
+    low, high = min(w.x0 for w in words), max(w.x1 for w in words)
+    if high - low < 0.4 * width:
+        return None
     best: tuple[int, float] | None = None
-    for x in range(int(page.width * 0.35), int(page.width * 0.65), 3):
+    for x in range(int(low + (high - low) * 0.25), int(low + (high - low) * 0.75), 3):
         crossing = sum(1 for w in words if w.x0 < x + 3 and w.x1 > x - 3)
         left = sum(1 for w in words if w.x1 <= x - 3)
-        if (
-            crossing <= 0.01 * len(words)
-            and min(left, len(words) - left - crossing) > 0.25 * len(words)
-            and (best is None or crossing < best[0])
-        ):
+        balanced = min(left, len(words) - left - crossing) > 0.2 * len(words)
+        if crossing <= 0.01 * len(words) and balanced and (best is None or crossing < best[0]):
             best = (crossing, float(x))
     return best[1] if best else None
+
+
+def spacing(lines: list[Line]) -> float:
+    """The usual gap between the lines of a paragraph, in points: wide where text is set with double spacing."""
+    if len(lines) < 8:
+        return 0.0
+    full = 0.7 * (max(line.x1 for line in lines) - min(line.x0 for line in lines))
+    long = [(a, b) for a, b in itertools.pairwise(lines) if a.x1 - a.x0 > full and b.size == a.size]
+    return statistics.median(b.top - a.bottom for a, b in long) if len(long) > len(lines) / 3 else 0.0

@@ -166,7 +166,7 @@ def _characters(text: Any, place: _Placing) -> Iterator[tuple[str, Edge, float, 
     """(character, box, size, bold). Size and weight are looked up once for each text object."""
     rectangle = raw.FS_RECTF()
     pointer = ctypes.byref(rectangle)
-    fonts: dict[int, tuple[float, bool]] = {}
+    fonts: dict[int, tuple[float, bool] | None] = {}
     surrogate = 0
     for position in range(min(raw.FPDFText_CountChars(text), MOST_CHARACTERS)):
         code = raw.FPDFText_GetUnicode(text, position)
@@ -181,16 +181,22 @@ def _characters(text: Any, place: _Placing) -> Iterator[tuple[str, Edge, float, 
             continue
         owner = ctypes.cast(raw.FPDFText_GetTextObject(text, position), ctypes.c_void_p).value or 0
         if owner not in fonts:
-            fonts[owner] = _font(text, position)
-        size, bold = fonts[owner]
-        yield letter, place.box(rectangle.left, rectangle.bottom, rectangle.right, rectangle.top), size, bold
+            fonts[owner] = _font(text, position, place.turn)
+        box = place.box(rectangle.left, rectangle.bottom, rectangle.right, rectangle.top)
+        font = fonts[owner]
+        # Nobody sees what lies outside the page; what runs up its side is a stamp.
+        if font and 0 <= (box[1] + box[3]) / 2 <= place.height and 0 <= (box[0] + box[2]) / 2 <= place.width:
+            yield letter, box, *font
 
 
-def _font(text: Any, position: int) -> tuple[float, bool]:
+def _font(text: Any, position: int, turn: int) -> tuple[float, bool] | None:
+    """(size, bold) of a character, None when it stands on its side on a page turned by `turn` degrees."""
     matrix = raw.FS_MATRIX()
     size = raw.FPDFText_GetFontSize(text, position)
     if raw.FPDFText_GetMatrix(text, position, ctypes.byref(matrix)):
         size *= math.hypot(matrix.c, matrix.d)
+        if (abs(matrix.a) < abs(matrix.b)) != (turn in {90, 270}):
+            return None
     name = ctypes.create_string_buffer(128)
     flags = ctypes.c_int()
     raw.FPDFText_GetFontInfo(text, position, name, 128, ctypes.byref(flags))

@@ -18,8 +18,8 @@ STEMMERS = {
 CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af"
 WORD = re.compile(rf"[{CJK}]+|[^\W_{CJK}]+(?:[.'’&/-](?=[^\W_{CJK}])[^\W_{CJK}]+)*")
 PART = re.compile(r"[^\W_]+")
-LONGEST = 40
-"""The full-text index drops longer terms."""
+LONGEST = 39
+"""Bytes of UTF-8; the full-text index drops longer terms."""
 
 
 def analyse(text: str, language: str = "en") -> list[str]:
@@ -46,7 +46,7 @@ def _terms(word: str, language: str) -> list[str]:
     kept = [_stem(p, language) for p in parts if p not in _stop_words(language)]
     if len(parts) > 1 and len(word) <= 12 and any(c.isdigit() or c in "&/" for c in word):
         kept.append(re.sub(r"['’]", "", word))
-    return [term[:LONGEST] for term in kept]
+    return [term.encode()[:LONGEST].decode(errors="ignore") for term in kept]
 
 
 @lru_cache(maxsize=100_000)

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -30,12 +31,16 @@ FIRST, LAST = 0, 9999_12_31
 PROBES = 20
 VECTOR_INDEX_FROM = 4096
 KEEP_VERSIONS = timedelta(hours=1)
+WRITABLE = "Check free space and permissions of the .ombud folder."
 
 
 class LanceEngine:
     def __init__(self, folder: Path, *, fingerprint: str, dimension: int) -> None:
         self.fingerprint, self.dimension = fingerprint, dimension
-        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as failed:
+            raise EngineError(f"{folder} cannot be written: {failed.strerror}.", hint=WRITABLE) from failed
         # 0 = every read sees the newest commit of any process.
         self._db = lancedb.connect(str(folder), read_consistency_interval=timedelta(0))
         self._chunks = self._open("chunks", _chunk_schema(fingerprint, dimension))
@@ -56,21 +61,24 @@ class LanceEngine:
         self._replace(documents, table)
 
     def revise(self, document: Document) -> None:
-        old = self._chunks.search().where(_among("document_id", [document.id])).limit(1_000_000).to_arrow()
+        query = self._chunks.search().where(_among("document_id", [document.id])).limit(1_000_000)
+        old = self._read(query.to_arrow)
         shared = ("title", "countries", "audience", "effective_from", "effective_to", "status", "mandatory", "topic")
         changed = {name: getattr(document, name) for name in shared}
-        cells = []
+        cells, keys = [], set()
         for row in old.to_pylist():
             chunk = Chunk.model_validate_json(row["chunk"])
             trail = (document.title, *chunk.trail[1:]) if chunk.trail[:1] == (chunk.title,) else chunk.trail
-            cells.append(row | _facts(chunk.model_copy(update=changed | {"trail": trail}), document.source))
-        self._register({reader_key(document.countries, document.audience, document.language)})
+            chunk = chunk.model_copy(update=changed | {"trail": trail})
+            keys.add(reader_key(chunk.countries, chunk.audience, chunk.language))
+            cells.append(row | _facts(chunk, document.source))
+        self._register(keys)
         if cells:
             self._replace([document.id], pa.Table.from_pylist(cells, old.schema))
 
     def delete(self, documents: Sequence[str]) -> None:
         for batch in _batches(documents, 500):
-            self._write(lambda batch=batch: self._chunks.delete(_among("document_id", batch)))
+            self._write(partial(self._chunks.delete, _among("document_id", batch)))
 
     def maintain(self) -> None:
         self._write(self._build_indexes)
@@ -103,8 +111,8 @@ class LanceEngine:
         if not self.dimension or not chunks:
             return {}
         condition = _among("chunk_id", chunks) + " AND vector IS NOT NULL"
-        query = self._chunks.search().where(condition).select(["chunk_id", "vector"]).limit(100_000)
-        rows = self._read(query.to_arrow)
+        query = self._chunks.search().where(condition).select(["chunk_id", "part", "vector"]).limit(100_000)
+        rows = self._read(query.to_arrow).sort_by("part")
         matrix = rows["vector"].combine_chunks().flatten().to_numpy().reshape(-1, self.dimension)
         owners = np.array(rows["chunk_id"].to_pylist())
         return {chunk: matrix[owners == chunk] for chunk in set(owners.tolist())}
@@ -125,7 +133,7 @@ class LanceEngine:
         return {row["values"]: row["counts"] for row in counts}
 
     def stats(self, terms: Sequence[str] = ()) -> Stats:
-        version = self._chunks.version
+        version = self._read(lambda: self._chunks.version)
         if len(self._counts) > 50_000:
             self._counts.clear()
         for term in terms:
@@ -144,8 +152,7 @@ class LanceEngine:
                 return self._db.open_table(name)
             except (ValueError, RuntimeError, OSError):
                 raise EngineError(
-                    f"The index cannot be opened: {_first_line(broken)}.",
-                    hint="Check free space and permissions of the .ombud folder.",
+                    f"The index cannot be opened: {_first_line(broken)}.", hint=WRITABLE
                 ) from broken
 
     def _check_fingerprint(self) -> None:
@@ -174,7 +181,7 @@ class LanceEngine:
         """SQL of the filter, or None where nothing can be visible. Holds only our own hex keys and numbers."""
         rules = self._rule_table()
         keys = [k for k, rule in rules.items() if _open_to(rule, where, where.reader)]
-        if not keys:
+        if not keys or not where.status:
             return None
         parts = [_among("reader", keys), _among("status", where.status)]
         if where.as_of:
@@ -191,18 +198,29 @@ class LanceEngine:
 
     def _dense(self, vector: Vector, condition: str, k: int) -> Leg:
         query = self._chunks.search(vector, vector_column_name="vector").distance_type("dot").nprobes(PROBES)
-        query = query.where(condition, prefilter=True).select(["chunk", "_distance"]).limit(2 * k)
-        rows = query.to_arrow()
-        return _leg("dense", rows["chunk"], [1 - d for d in rows["_distance"].to_pylist()], k)
+        query = query.where(condition, prefilter=True).select(["chunk", "_distance"])
+        limit = 2 * k
+        while True:
+            rows = query.limit(limit).to_arrow()
+            leg = _leg("dense", rows["chunk"], [1 - d for d in rows["_distance"].to_pylist()], k)
+            # A long chunk's windows may take all the places of the others.
+            if len(leg.hits) == k or rows.num_rows < limit:
+                return leg
+            limit *= 4
 
     def _count(self, term: str) -> int:
         query = self._chunks.search(MatchQuery(term, "terms"), query_type="fts").select(["part", "_score"]).limit(1_000_000)
         return int(self._read(query.to_arrow).num_rows)
 
     def _replace(self, documents: Sequence[str], rows: pa.Table) -> None:
+        if not documents:
+            return
+
         def commit() -> None:
             merge = self._chunks.merge_insert("row_id").when_matched_update_all().when_not_matched_insert_all()
-            merge.when_not_matched_by_source_delete(_among("document_id", documents)).execute(rows)
+            merge.when_not_matched_by_source_delete(_among("document_id", documents))
+            # "null": a batch may hold chunks without vectors beside chunks with them.
+            merge.execute(rows, on_bad_vectors="null")
 
         self._write(commit)
         if not any(i.name == "terms_idx" for i in self._chunks.list_indices()):

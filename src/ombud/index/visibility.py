@@ -28,7 +28,7 @@ def may_read(audience: Audience, person: Person | None) -> bool:
     """Inside a key any value is enough, between keys all are needed; a missing attribute is no access."""
     if person is None:
         return True
-    has = {
+    has: dict[str, set[str | None]] = {
         "roles": set(person.roles),
         "grades": {person.grade},
         "groups": set(person.groups),

@@ -17,7 +17,7 @@ from ombud.store import Entry, Kept
 from ombud.types import Document
 
 KINDS = frozenset({".md", ".markdown", ".html", ".htm", ".txt", ".pdf", ".docx"})
-PARSED_BY = "2"
+PARSED_BY = "3"
 """Changes when parsers or chunkers give other results from the same bytes: everything is then cut anew."""
 
 
@@ -102,7 +102,7 @@ def _compare(source: Source, ref: Ref, entry: Entry | None, chunks: int, setting
     blank = Document(id=document_id(ref.uri), source=source.name, uri=ref.uri, title="", language="")
     document = apply(blank, facts).model_copy(update={"digest": sha256(data).hexdigest()})
     _check_dates(document.effective_from, document.effective_to)
-    recipe = _digest(PARSED_BY, settings.documents.parser, settings.index.chunker, settings.index.chunk_tokens,
+    recipe = _digest(PARSED_BY, settings.index.chunker, settings.index.chunk_tokens,
                      document.title, document.language)  # fmt: skip
     same = entry and (entry.digest, entry.recipe, entry.chunks) == (document.digest, recipe, chunks)
     facts_digest = _digest(document.model_dump(mode="json", exclude={"digest", "text", "blocks"}))

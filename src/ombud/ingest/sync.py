@@ -73,9 +73,7 @@ def sync(
     with hold(parts.store, "sync") as lease:
         _reconcile(parts)
         reports = [_sync_source(parts, source, lease, allow_deletes, tell) for source in sources]
-        for document in ends(parts.store):  # predecessors in other sources, or left over by a killed sync
-            parts.engine.revise(document)
-            save_end(parts.store, document)
+        _settle_ends(parts)
         if any(r.added or r.updated or r.moved or r.deleted for r in reports):
             tell("optimise", 0, 1)
             parts.engine.maintain()
@@ -87,6 +85,14 @@ def delete_documents(parts: Parts, ids: Sequence[str]) -> None:
     bury(parts.store, ids)
     parts.engine.delete(ids)
     forget(parts.store, ids)
+    _settle_ends(parts)
+
+
+def _settle_ends(parts: Parts) -> None:
+    """Predecessors in other sources, of deleted successors, or left over by a killed sync."""
+    for document in ends(parts.store):
+        parts.engine.revise(document)
+        save_end(parts.store, document)
 
 
 def _reconcile(parts: Parts) -> None:

@@ -91,7 +91,7 @@ def _compatible(name: str, base_url: str) -> Any:
 
     # Local servers want no key, but the client insists on one.
     key = os.environ.get("OPENAI_API_KEY") or "none"
-    return OpenAIChatModel(name.rpartition(":")[2], provider=OpenAIProvider(base_url=base_url, api_key=key))
+    return OpenAIChatModel(name.partition(":")[2] or name, provider=OpenAIProvider(base_url=base_url, api_key=key))
 
 
 def _price(response: Any) -> float | None:

@@ -1,6 +1,6 @@
 """Texts to vectors. Every embedder says who it is, so that an index is never searched with another one's vectors."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -42,22 +42,22 @@ def open_embedder(settings: Models, cache: Path) -> Embedder | None:
     name = settings.embedder
     if name == "none":
         return None
-    if ":" in name:
-        kind, _, rest = name.partition(":")
-        return _open("provider", name) if kind != "folder" else _open("folder", rest)
-    if "/" in name or Path(name).is_dir():
-        return _open("folder", str(Path(name).expanduser()), settings.threads)
-    found: Embedder = find("embedder", name, EMBEDDERS)(cache, settings.threads)
+    kind, colon, rest = name.partition(":")
+    if colon and kind != "folder":
+        return _open("provider", SHAPES, name, settings.base_url)
+    if colon or "/" in name or (name not in EMBEDDERS and Path(name).is_dir()):
+        return _open("folder", SHAPES, str(Path(rest or name).expanduser()), settings.threads)
+    return _open(name, EMBEDDERS, cache, settings.threads)
+
+
+def _open(name: str, known: Mapping[str, str], *arguments: object) -> Embedder:
+    found: Embedder = find("embedder", name, known)(*arguments)
     return found
 
 
-def _open(kind: str, *arguments: object) -> Embedder:
-    found: Embedder = find("embedder", kind, EMBEDDERS)(*arguments)
-    return found
-
-
-EMBEDDERS = {
-    "minilm": "ombud.models.minilm:open_minilm",
+EMBEDDERS = {"minilm": "ombud.models.minilm:open_minilm"}
+SHAPES = {
     "folder": "ombud.models.minilm:open_folder",
     "provider": "ombud.models.provider:ProviderEmbedder",
 }
+"""What `folder:PATH` (or a path alone) and `provider:model` open."""

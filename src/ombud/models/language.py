@@ -4,7 +4,11 @@ import threading
 from functools import lru_cache
 from typing import Any
 
-LIKELY = ("da", "de", "en", "es", "fi", "fr", "it", "ja", "ko", "nl", "no", "pt", "pl", "sv", "zh")
+LIKELY = (
+    "ar", "cs", "da", "de", "el", "en", "es", "fi", "fr", "he", "hi", "it", "ja", "ko", "nl", "no", "pl", "pt", "ro",
+    "ru", "sv", "tr", "uk", "zh",
+)  # fmt: skip
+"""Languages that policies are likely to be in; a short text is easily taken for Latin or Esperanto otherwise."""
 SHORTEST = 20
 """Letters below which a guess is worth less than the fall-back."""
 _lock = threading.Lock()
@@ -24,6 +28,6 @@ def detect_language(text: str, otherwise: str = "en") -> str:
 def _identifier() -> Any:
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
-    identifier = LanguageIdentifier.from_pickled_model(MODEL_FILE)
+    identifier = LanguageIdentifier.from_model_file(MODEL_FILE)
     identifier.set_languages(list(LIKELY))
     return identifier

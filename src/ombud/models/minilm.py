@@ -31,14 +31,20 @@ class OnnxEmbedder:
 
         self.fingerprint = fingerprint
         self.languages: frozenset[str] | None = None
-        self._tokenizer = Tokenizer.from_file(str(tokenizer))
-        # The file's own limit is 128 tokens; the encoder's window is longer and we cut windows ourselves.
-        self._tokenizer.no_truncation()
-        self._tokenizer.no_padding()
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads or os.cpu_count() or 1
         options.log_severity_level = 3
-        self._session = onnxruntime.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])
+        try:  # neither library has an error of its own to catch
+            self._tokenizer = Tokenizer.from_file(str(tokenizer))
+            self._session = onnxruntime.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])
+        except Exception as damaged:
+            raise SetupError(
+                f"The embedding model in {graph.parent} cannot be opened: {' '.join(str(damaged).split())[:200]}",
+                hint=f"If {graph.name} was built by ombud, delete it; it is built again.",
+            ) from damaged
+        # The file's own limit is 128 tokens; the encoder's window is longer and we cut windows ourselves.
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
         self._inputs = {i.name for i in self._session.get_inputs()}
         self.dimension = int(self.embed(["dimension"]).shape[1])
 
@@ -46,7 +52,7 @@ class OnnxEmbedder:
         return len(self._tokenizer.encode(text, add_special_tokens=False).ids)
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        return self._run([encoding.ids[:WINDOW] for encoding in self._tokenizer.encode_batch_fast(list(texts))])
+        return self._run([_windows(encoding.ids)[0] for encoding in self._tokenizer.encode_batch_fast(list(texts))])
 
     def windows(self, texts: Sequence[str]) -> list[Vectors]:
         cut = [_windows(encoding.ids) for encoding in self._tokenizer.encode_batch_fast(list(texts))]
@@ -104,7 +110,7 @@ def _cached(weights: Path, cache: Path) -> Path:
     for folder in (user, cache):
         if (folder / name).is_file():
             return folder / name
-    if _sha256(weights) != WEIGHTS_SHA256:
+    if not weights.is_file() or _sha256(weights) != WEIGHTS_SHA256:
         raise SetupError("The embedding model's weights are not what was published.", hint=f"Install again: {INSTALL}")
     for folder in (user, cache):
         try:

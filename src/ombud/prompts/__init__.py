@@ -30,7 +30,7 @@ def load(task: str, model: str = "", override: Path | None = None) -> Prompt:
 
     model may carry its provider (`openai:gpt-4.1`), which plays no part. override is a folder looked at first.
     """
-    words = model.rpartition(":")[2].replace("/", "-").split("-")
+    words = (model.partition(":")[2] or model).replace("/", "-").replace(":", "-").split("-")
     stems = ["-".join(words[:end]) for end in range(len(words), 0, -1) if words[0]] + ["default"]
     for folder in filter(None, (override, HERE)):
         for stem in stems:

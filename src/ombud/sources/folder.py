@@ -1,11 +1,13 @@
 """A folder tree as a source."""
 
 import os
+import stat
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from wcmatch import glob
+from wcmatch._wcparse import PatternLimitException
 
 from ombud.errors import SourceError
 from ombud.sources.metadata import normalise, read_yaml
@@ -54,6 +56,8 @@ class FolderSource:
 
     def read(self, ref: Ref) -> bytes:
         try:
+            if not stat.S_ISREG(Path(ref.place).stat().st_mode):  # a pipe would be waited on for ever
+                raise SourceError("It is not a regular file.", hint="Leave it out with `exclude`, or remove it.")
             return Path(ref.place).read_bytes()
         except OSError as failed:
             reason = failed.strerror or "unknown error"
@@ -63,17 +67,17 @@ class FolderSource:
         relative = file.relative_to(self.path).as_posix()
         if file.name.startswith(".") or file.name == SIDECAR:
             return False
-        if file.is_symlink() and not file.resolve().is_relative_to(self.path.resolve()):
+        if file.is_symlink() and _leaves(file, self.path):
             return False
-        if self.exclude and glob.globmatch(relative, self.exclude, flags=GLOB):
+        if self.exclude and _fits(relative, self.exclude):
             return False
-        return self.include == ["**/*"] or glob.globmatch(relative, self.include, flags=GLOB)
+        return self.include == ["**/*"] or _fits(relative, self.include)
 
     def _ref(self, file: Path, sidecars: Mapping[Path, "_Sidecar"]) -> Ref:
         relative = file.relative_to(self.path).as_posix()
         facts = dict(self.facts)
         for pattern, layer in self.patterns.items():
-            if glob.globmatch(relative, pattern, flags=GLOB):
+            if _fits(relative, pattern):
                 facts |= layer
         for folder in reversed([self.path / p for p in file.relative_to(self.path).parents]):
             if folder in sidecars:
@@ -82,7 +86,9 @@ class FolderSource:
             size = file.stat().st_size
         except OSError:
             size = 0  # `read` will say what is wrong with it
-        return Ref(f"{self.name}/{relative}", str(file), size, facts)
+        # Names are bytes; one that is not UTF-8 keeps its odd bytes as \xNN, for a uri is text.
+        name = os.fsencode(relative).decode("utf-8", "backslashreplace")
+        return Ref(f"{self.name}/{name}", str(file), size, facts)
 
 
 class _Sidecar:
@@ -107,9 +113,23 @@ class _Sidecar:
     def facts(self, relative: str) -> dict[str, Any]:
         facts = dict(self.defaults)
         for pattern, layer in self.files.items():
-            if relative == pattern or glob.globmatch(relative, pattern.removeprefix("/"), flags=GLOB):
+            if relative == pattern or _fits(relative, pattern.removeprefix("/")):
                 facts |= layer
         return facts
+
+
+def _leaves(link: Path, tree: Path) -> bool:
+    try:  # a loop of links ends somewhere inside; `read` will say what is wrong with it
+        return not Path(os.path.realpath(link)).is_relative_to(tree.resolve())
+    except OSError:
+        return False
+
+
+def _fits(relative: str, patterns: str | Sequence[str]) -> bool:
+    try:
+        return bool(glob.globmatch(relative, patterns, flags=GLOB))
+    except PatternLimitException as many:
+        raise SourceError(f"The pattern `{patterns}` stands for too many.", hint="Use fewer braces.") from many
 
 
 def _map(value: Any, path: Path) -> Mapping[Any, Any]:

@@ -18,6 +18,8 @@ METADATA_KEYS = (
 AUDIENCE_KEYS = ("roles", "grades", "groups", "contracts")
 STATUS = ("draft", "published", "withdrawn")
 LARGEST_YAML = 256 * 1024
+MOST_BRACKETS = 500
+"""The YAML scanner takes time quadratic in their nesting."""
 
 
 def normalise(layer: Mapping[str, Any], where: str, *, strict: bool) -> dict[str, Any]:
@@ -46,11 +48,14 @@ def read_yaml(text: str, where: str) -> Any:
     """Plain YAML without aliases (a few lines of them can stand for gigabytes)."""
     if len(text) > LARGEST_YAML:
         raise SourceError(f"{where} is larger than {LARGEST_YAML // 1024} KiB.")
+    if text.count("[") + text.count("{") > MOST_BRACKETS:
+        raise SourceError(f"{where} nests too many brackets.", hint="Write lists and maps on lines of their own.")
     try:
         if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(text)):
             raise SourceError(f"{where} uses YAML aliases, which are not read.", hint="Write the values out.")
         return yaml.safe_load(text)
-    except (yaml.YAMLError, ValueError, RecursionError) as wrong:
+    # PyYAML's own constructors raise the last three on tags such as `!!bool maybe`.
+    except (yaml.YAMLError, ValueError, RecursionError, LookupError, AttributeError, TypeError) as wrong:
         mark = getattr(wrong, "problem_mark", None)
         line = f" (line {mark.line + 1})" if mark else ""
         raise SourceError(f"{where} is not valid YAML{line}.", hint="Check its indentation and quotes.") from wrong
@@ -69,13 +74,15 @@ def _value(key: str, value: Any, where: str) -> dict[str, Any]:
         return {key: value}
     if key == "status" and value not in STATUS:
         raise SourceError(f"{where}: status = {value!r} is not one of {', '.join(STATUS)}.")
-    if not isinstance(value, str | int | float):
-        raise SourceError(f"{where}: {key} is not a text.")
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        hint = "YAML reads NO, yes and the like as true or false: quote them." if isinstance(value, bool) else ""
+        raise SourceError(f"{where}: {key} is not a text.", hint=hint)
     return {key: str(value).strip()}
 
 
 def _countries(value: Any, where: str) -> tuple[str, ...]:
-    listed = value if isinstance(value, list | tuple) else [value] if value else []
+    # An unquoted NO arrives as False, which must not become "everywhere".
+    listed = value if isinstance(value, list | tuple) else [] if value == "" else [value]
     codes = tuple(sorted({str(code).strip().upper() for code in listed}))
     for code in codes:
         if not re.fullmatch("[A-Z]{2}", code):

@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, exc, inspect, text
-from sqlalchemy.engine import make_url
+from sqlalchemy.engine import URL, make_url
 
 from ombud.errors import SetupError, StoreError
 
 HEAD = "0001"
 MIGRATIONS = Path(__file__).parent / "migrations"
+KNOWN = {file.name.partition("_")[0] for file in (MIGRATIONS / "versions").glob("[0-9]*.py")}
 
 
 class Store:
@@ -34,16 +35,16 @@ class Store:
 
 def open_store(url: str, folder: Path) -> Store:
     """Open the database at `url`, or SQLite in `folder`; create or migrate it where needed."""
-    target = url or f"sqlite:///{folder / 'store.sqlite'}"
     try:
+        target = make_url(url) if url else URL.create("sqlite", database=str(folder / "store.sqlite"))
         if not url:
             folder.mkdir(parents=True, exist_ok=True)
-        engine = create_engine(target, connect_args=_arguments(target), pool_pre_ping=not target.startswith("sqlite"))
+        engine = create_engine(target, connect_args=_arguments(target), pool_pre_ping=not _is_sqlite(target))
         if engine.dialect.name == "sqlite":
             event.listen(engine, "connect", _tune_sqlite)
             event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN IMMEDIATE"))
         _migrate(engine)
-    except (exc.ArgumentError, exc.NoSuchModuleError, ModuleNotFoundError) as wrong:
+    except (exc.ArgumentError, exc.NoSuchModuleError, ModuleNotFoundError, ValueError) as wrong:
         raise SetupError(
             f"store.url cannot be used: {wrong}.",
             hint="Such as postgresql+psycopg://user@host/ombud, or leave it empty.",
@@ -55,8 +56,12 @@ def open_store(url: str, folder: Path) -> Store:
     return Store(engine)
 
 
-def _arguments(url: str) -> dict[str, Any]:
-    return {"timeout": 30, "check_same_thread": False} if make_url(url).get_backend_name() == "sqlite" else {}
+def _is_sqlite(url: URL) -> bool:
+    return url.get_backend_name() == "sqlite"
+
+
+def _arguments(url: URL) -> dict[str, Any]:
+    return {"timeout": 30, "check_same_thread": False} if _is_sqlite(url) else {}
 
 
 def _tune_sqlite(connection: Any, _record: Any) -> None:
@@ -67,8 +72,14 @@ def _tune_sqlite(connection: Any, _record: Any) -> None:
 
 
 def _migrate(engine: Engine) -> None:
-    if _revision(engine) == HEAD:
+    at = _revision(engine)
+    if at == HEAD:
         return
+    if at is not None and at not in KNOWN:
+        raise StoreError(
+            f"The database was made by a newer ombud (its shape is `{at}`, this one knows `{HEAD}`).",
+            hint="Install that version again, or point store.url at another database.",
+        )
     from alembic import command
     from alembic.config import Config
 

@@ -8,7 +8,7 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import select, text, update
 
 from ombud.errors import Busy, StoreError
 from ombud.store.database import Store
@@ -16,6 +16,7 @@ from ombud.store.tables import lease as table
 
 SECONDS = 30.0
 """How long a killed owner blocks the others; renewed three times within it."""
+FREE = text("INSERT INTO lease (name, owner, fence, expires) VALUES (:name, '', 0, 0) ON CONFLICT DO NOTHING")
 
 
 class Lease:
@@ -49,18 +50,17 @@ def hold(store: Store, name: str) -> Iterator[Lease]:
     finally:
         done.set()
         heart.join()
-        with store.begin() as db:
-            db.execute(delete(table).where(table.c.name == name, table.c.owner == lease.owner))
+        with store.begin() as db:  # the row stays, so that the fence never counts from the start again
+            mine = (table.c.name == name) & (table.c.owner == lease.owner)
+            db.execute(update(table).where(mine).values(owner="", expires=0.0))
 
 
 def _take(store: Store, name: str) -> Lease:
     owner = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:6]}"
     now = time.time()
     with store.begin() as db:
-        row = db.execute(select(table).where(table.c.name == name).with_for_update()).first()
-        if row is None:
-            db.execute(insert(table).values(name=name, owner=owner, fence=1, expires=now + SECONDS))
-            return Lease(store, name, owner, 1)
+        db.execute(FREE, {"name": name})  # also where two take a new name at once, one row is there to lock
+        row = db.execute(select(table).where(table.c.name == name).with_for_update()).one()
         if row.expires > now and not _dead(row.owner):
             host, pid, _ = row.owner.split(":")
             raise Busy(

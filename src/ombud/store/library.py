@@ -117,7 +117,9 @@ def successors(documents: Iterable[Document]) -> dict[str, date]:
     """uri -> first day of the earliest published document that supersedes it."""
     begins: dict[str, date] = {}
     for document in documents:
-        if document.supersedes and document.effective_from and document.status == "published":
+        if document.supersedes in (None, "", document.uri):  # a document cannot end itself
+            continue
+        if document.effective_from and document.status == "published":
             first = begins.get(document.supersedes, document.effective_from)
             begins[document.supersedes] = min(first, document.effective_from)
     return begins
@@ -126,7 +128,8 @@ def successors(documents: Iterable[Document]) -> dict[str, date]:
 def cut(document: Document, begins: Mapping[str, date]) -> Document:
     """`document` with the earlier of its own last day and the day before its successor's first."""
     begin = begins.get(document.uri)
-    days = [document.effective_to, date.fromordinal(begin.toordinal() - 1) if begin else None]
+    # Nothing lies before the first day of the calendar, which some exports write for "always".
+    days = [document.effective_to, date.fromordinal(max(1, begin.toordinal() - 1)) if begin else None]
     return document.model_copy(update={"effective_to": min((day for day in days if day), default=None)})
 
 

@@ -18,6 +18,7 @@ _TAGS = {
     *("p", "br", "hr", "em", "strong", "s", "code", "pre", "blockquote", "ul", "ol", "li", "h3", "h4", "h5", "h6"),
     *("table", "thead", "tbody", "tr", "th", "td", "a", "div", "button"),
 }
+_TABLE_END = ["tbody_close", "table_close"]
 _ATTRIBUTES = {
     "a": {"href"},
     "p": {"class"},
@@ -94,11 +95,47 @@ def _quieter(state: Any) -> None:
             opening.attrs["class"] = "from"
 
 
+def _into_tables(state: Any) -> None:
+    """Markers that stand alone below a table move into its last cell: they prove its last row."""
+    tokens: list[Token] = []
+    for token in state.tokens:
+        tokens.append(token)
+        if [one.type for one in tokens[-4:]] == ["table_close", "paragraph_open", "inline", "paragraph_close"]:
+            marks = tokens[-2].children or []
+            cell = next((one for one in reversed(tokens[:-4]) if one.type == "inline"), None)
+            if cell and marks and all(one.type in {"citation", "softbreak"} for one in marks):
+                space = Token("text", "", 0, content="\N{NO-BREAK SPACE}")
+                cell.children = [*(cell.children or ()), space, *marks]
+                del tokens[-3:]
+    state.tokens = tokens
+
+
+def _joined(state: Any) -> None:
+    """Tables one after the other under the same header become one."""
+    tokens: list[Token] = []
+    at, header = 0, ""
+    while at < len(state.tokens):
+        token = state.tokens[at]
+        if token.type == "table_open":
+            end = next(n for n in range(at, len(state.tokens)) if state.tokens[n].type == "thead_close")
+            kinds = [one.type for one in state.tokens[end + 1 : end + 2]]
+            said = "|".join(one.content for one in state.tokens[at:end] if one.type == "inline")
+            if said == header and kinds == ["tbody_open"] and [one.type for one in tokens[-2:]] == _TABLE_END:
+                del tokens[-2:]
+                at = end + 2
+                continue
+            header = said
+        tokens.append(token)
+        at += 1
+    state.tokens = tokens
+
+
 def _build() -> MarkdownIt:
     markdown = MarkdownIt("commonmark", {"html": False, "maxNesting": 50}).enable(["table", "strikethrough"])
     markdown.disable(["image", "reference"])
     markdown.inline.ruler.before("link", "citation", _marker)
-    markdown.core.ruler.push("quieter", _quieter)
+    for rule in (_quieter, _into_tables, _joined):
+        markdown.core.ruler.push(rule.__name__, rule)
     markdown.add_render_rule("citation", _button)
     markdown.add_render_rule("table_open", _table_open)
     markdown.add_render_rule("table_close", _table_close)

