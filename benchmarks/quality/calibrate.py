@@ -15,6 +15,7 @@ import numpy as np
 from ombud.answer import (
     FEATURES,
     SPAN_FEATURES,
+    SPARSE_FEATURES,
     Weights,
     candidates,
     confidence,
@@ -29,7 +30,6 @@ from ombud.retrieve import query_terms, search
 from ombud.types import Case, Question
 
 ROOT = Path(__file__).parents[2]
-SPARSE_FEATURES = ("coverage_best", "coverage_all", "known_terms", "rarest_covered")
 SPARSE_SPANS = tuple(name for name in SPAN_FEATURES if not name.startswith("cosine"))
 
 
@@ -75,8 +75,7 @@ def _look(workspace: Workspace, case: Case, mode: str) -> Row:
     spans = candidates(found.evidence)
     said = term_weights(query_terms(query.text, engine), engine)
     rows = features(question, query, said, spans, embedder)
-    nearest = max((row["cosine"] for row in rows), default=0.0)
-    signals = measure(query_terms(query.passage, engine), found, engine, nearest)
+    signals = measure(query_terms(query.passage, engine), found, engine, rows)
     quotes = [(e.document, normalise(e.quote)) for e in case.evidence]
     texts = [(span.hit.chunk.uri, normalise(span.text)) for span in spans]
     gold = [any(u == d and len(t) > 8 and (t in q or q in t) for d, q in quotes) for u, t in texts]

@@ -10,6 +10,7 @@ from ombud.sources import METADATA_KEYS, apply, normalise
 from ombud.sources.metadata import read_yaml
 from ombud.types import Document
 
+MANY = {"supersedes": "s/old.md", "owner": "HR", "topic": "leave", "language": "fr"}
 BLANK = Document(id="0" * 16, source="s", uri="s/a.md", title="")
 
 
@@ -27,8 +28,7 @@ BLANK = Document(id="0" * 16, source="s", uri="s/a.md", title="")
         ({"effective_to": datetime(2025, 1, 31, 18, 30)}, {"effective_to": date(2025, 1, 31)}),  # noqa: DTZ001
         ({"mandatory": True}, {"mandatory": True}),
         ({"status": "draft"}, {"status": "draft"}),
-        ({"supersedes": "s/old.md", "owner": "HR", "topic": "leave", "language": "fr"},)
-        + ({"supersedes": "s/old.md", "owner": "HR", "topic": "leave", "language": "fr"},),
+        (MANY, MANY),
         ({"audience": {"roles": "manager"}}, {"audience": {"roles": ("manager",)}}),
         ({"audience": {"roles": ["b", "a"], "grades": [5]}}, {"audience": {"roles": ("a", "b"), "grades": ("5",)}}),
         ({"audience": {}}, {"audience": {}}),

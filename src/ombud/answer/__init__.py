@@ -1,7 +1,7 @@
 """Evidence -> Answer: triage, composition, proof; and the whole ask flow."""
 
 from ombud.answer.ask import Parts, Tell, ask
-from ombud.answer.confidence import FEATURES, Weights, confidence, fit, load_weights
+from ombud.answer.confidence import FEATURES, SPARSE_FEATURES, Weights, confidence, fit, load_weights
 from ombud.answer.contacts import Contacts, read_contacts
 from ombud.answer.extract import SPAN_FEATURES, candidates, features
 from ombud.answer.sensitive import Sensitive, read_sensitive
@@ -11,6 +11,7 @@ from ombud.answer.verify import check_quote, disagreements
 __all__ = [
     "FEATURES",
     "SPAN_FEATURES",
+    "SPARSE_FEATURES",
     "Contacts",
     "Parts",
     "Sensitive",

@@ -12,7 +12,7 @@ from ombud.answer.citing import Composed, Stored, cite, marked, number
 from ombud.answer.compose import compose
 from ombud.answer.confidence import confidence, load_weights
 from ombud.answer.contacts import Contacts, topic_of
-from ombud.answer.extract import Span, as_markdown, best_spans, choose
+from ombud.answer.extract import Span, as_markdown, candidates, choose, features, rank_spans
 from ombud.answer.sensitive import Matter, Sensitive
 from ombud.answer.signals import measure, term_weights
 from ombud.errors import ModelError
@@ -101,14 +101,13 @@ def _look(question: Question, found: Found, parts: Parts) -> tuple[list[Span], d
     engine, embedder = parts.index.engine, parts.index.embedder
     query = found.queries[0]
     said = term_weights(query_terms(query.text, engine), engine)
-    spans = best_spans(question, query, said, found.evidence, embedder)
-    terms = query_terms(query.passage, engine)
-    nearest = max((s.cosine for s in spans), default=0.0)
-    signals = measure(terms, found, engine, nearest)
-    weights = load_weights(dense=embedder is not None and found.best.get("dense") is not None)
-    signals["confidence"] = confidence(signals, weights)
+    spans = candidates(found.evidence)
+    rows = features(question, query, said, spans, embedder)
+    signals = measure(query_terms(query.passage, engine), found, engine, rows)
+    dense = "dense" in found.best
+    signals["confidence"] = confidence(signals, load_weights(dense=dense))
     signals["own_terms"] = float(len(set(query_terms(question.text, engine))))
-    return spans, signals
+    return rank_spans(spans, rows, dense=dense), signals
 
 
 async def _write(

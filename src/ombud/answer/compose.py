@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 from pydantic import BaseModel, Field
 
 from ombud.answer.citing import Composed, Stored, cite, marked, number
-from ombud.answer.signals import coverage
+from ombud.answer.extract import coverage
 from ombud.answer.verify import disagreements
 from ombud.documents import sentences
 from ombud.errors import MalformedOutput

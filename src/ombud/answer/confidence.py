@@ -14,9 +14,13 @@ import numpy.typing as npt
 
 SHIPPED = Path(__file__).parent / "confidence.json"
 FEATURES = (
-    "cosine", "cosine_span", "coverage_best", "coverage_all", "agreement", "known_terms", "rarest_covered",
+    "cosine", "cosine_span", "coverage_best", "coverage_all", "agreement", "known_terms", "rare_held", "length", "peak",
+    "sparse_share", "span_match",
 )  # fmt: skip
-DENSE_ONLY = ("cosine", "cosine_span", "agreement")
+SPARSE_FEATURES = (
+    "coverage_best", "coverage_all", "known_terms", "rare_held", "length", "sparse_share", "span_terms",
+)  # fmt: skip
+"""Without vectors."""
 STEPS, RIDGE = 60, 1.0
 
 

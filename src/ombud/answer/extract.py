@@ -9,8 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ombud.answer.confidence import Weights, confidence, load_weights
-from ombud.answer.signals import coverage
+from ombud.answer.confidence import confidence, load_weights
 from ombud.documents import sentences
 from ombud.index import analyse
 from ombud.models import Embedder
@@ -43,6 +42,9 @@ LEAD_IN = re.compile(r":\s*$")
 LIST_MARK = re.compile(r"^\s*(?:[-*+•]|\d+[.)])\s+")
 
 
+SpanRow = dict[str, float]
+
+
 class Span(NamedTuple):
     """A run of a document's text: start and end count in `Document.text`."""
 
@@ -52,28 +54,19 @@ class Span(NamedTuple):
     text: str
     score: float = 0.0
     """How likely it is, 0 to 1, that a person would underline it."""
-    cosine: float = 0.0
     lead: str = ""
     """The line that introduces a list, for an item torn out of it."""
 
 
-def best_spans(
-    question: Question, query: Query, weights: Mapping[str, float], evidence: Evidence, embedder: Embedder | None
-) -> list[Span]:
-    """Spans of all evidence, likeliest to answer first: sentences, list items, table rows.
-
-    weights: index terms of the search text with their inverse document frequencies.
-    """
-    spans = candidates(evidence)
-    rows = features(question, query, weights, spans, embedder)
-    model = load_span_weights(dense=embedder is not None)
-    scored = [
-        s._replace(score=confidence(row, model), cosine=row["cosine"]) for s, row in zip(spans, rows, strict=True)
-    ]
+def rank_spans(spans: Sequence[Span], rows: Sequence[SpanRow], *, dense: bool) -> list[Span]:
+    """Spans likeliest to answer first; rows are their `features`."""
+    model = load_weights(SHIPPED, dense=dense)
+    scored = [s._replace(score=confidence(row, model)) for s, row in zip(spans, rows, strict=True)]
     return sorted(scored, key=lambda span: (-span.score, span.hit.chunk.uri, span.start))
 
 
 def candidates(evidence: Evidence) -> list[Span]:
+    """Sentences, list items and table rows of all evidence, in its order."""
     return [span for hit in evidence.hits for span in _spans(hit)]
 
 
@@ -83,8 +76,11 @@ def features(
     weights: Mapping[str, float],
     spans: Sequence[Span],
     embedder: Embedder | None,
-) -> list[dict[str, float]]:
-    """SPAN_FEATURES of each span, each between -1 and 1."""
+) -> list[SpanRow]:
+    """SPAN_FEATURES of each span, each between -1 and 1.
+
+    weights: index terms of the search text with their inverse document frequencies.
+    """
     if not spans:
         return []
     whole, turn = _cosines(query.passage, question.text, spans, embedder)
@@ -109,8 +105,15 @@ def features(
     return rows
 
 
-def load_span_weights(path: Path = SHIPPED, *, dense: bool) -> Weights:
-    return load_weights(path, dense=dense)
+def coverage(weights: Mapping[str, float], held: set[str]) -> float:
+    """Share of the question's terms, by weight, that a text holds."""
+    total = sum(weights.values())
+    return sum(w for term, w in weights.items() if term in held) / total if total else 0.0
+
+
+def chunk_terms(hit: Hit) -> set[str]:
+    text = " ".join((*hit.chunk.trail, hit.chunk.header, hit.chunk.text))
+    return set(analyse(text, hit.chunk.language))
 
 
 def choose(spans: Sequence[Span], embedder: Embedder | None) -> list[Span]:

@@ -22,9 +22,12 @@ def configured_sources(settings: Settings, home: Path, store: Store, names: Sequ
     return [source for source in found if not names or source.name in names]
 
 
-def record_folder(settings: Settings, store: Store, path: Path, name: str, country: str) -> FolderSource:
+def record_folder(
+    settings: Settings, store: Store, path: Path, name: str, country: str, home: Path | None = None
+) -> FolderSource:
     """Remember `path` as a source, so that a bare `ombud sync` runs it again.
 
+    home: the workspace; a source of its ombud.toml with this name and this path is that one, not another.
     Raises BadRequest where the folder does not exist or its name is another one's.
     """
     whole = path.expanduser().resolve()
@@ -37,8 +40,11 @@ def record_folder(settings: Settings, store: Store, path: Path, name: str, count
             f"`{recorded.name}` cannot name a source.", hint="Name it with --source NAME, without slashes."
         )
     known = {r.name: r for r in list_sources(store)}
-    configured = {s.name for s in settings.source}
-    if recorded.name in configured or known.get(recorded.name, recorded).path != recorded.path:
+    configured = {s.name: _configured(s, home or Path()) for s in settings.source}
+    same = configured.get(recorded.name)
+    if same and same.path == whole and not country:
+        return same
+    if same or known.get(recorded.name, recorded).path != recorded.path:
         raise BadRequest(
             f"Another source is called `{recorded.name}` already.", hint="Give this one a name with --source NAME."
         )

@@ -34,7 +34,8 @@ def sync(
         if source and len(paths or []) > 1:
             raise BadRequest("--source names one folder.", hint="Sync the folders one by one, each with its name.")
         if paths:
-            chosen = [record_folder(workspace.settings, workspace.store, p, source, code) for p in paths]
+            settings, store, place = workspace.settings, workspace.store, workspace.home
+            chosen = [record_folder(settings, store, p, source, code, place) for p in paths]
         else:
             names = [source] if source else []
             chosen = configured_sources(workspace.settings, workspace.home, workspace.store, names)

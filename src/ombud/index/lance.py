@@ -151,9 +151,7 @@ class LanceEngine:
             try:  # the schema on disk may differ: then it was built with another embedder
                 return self._db.open_table(name)
             except (ValueError, RuntimeError, OSError):
-                raise EngineError(
-                    f"The index cannot be opened: {_first_line(broken)}.", hint=WRITABLE
-                ) from broken
+                raise EngineError(f"The index cannot be opened: {_first_line(broken)}.", hint=WRITABLE) from broken
 
     def _check_fingerprint(self) -> None:
         built = ((self._chunks.schema.metadata or {}).get(b"embedder") or b"").decode()
@@ -209,7 +207,9 @@ class LanceEngine:
             limit *= 4
 
     def _count(self, term: str) -> int:
-        query = self._chunks.search(MatchQuery(term, "terms"), query_type="fts").select(["part", "_score"]).limit(1_000_000)
+        query = (
+            self._chunks.search(MatchQuery(term, "terms"), query_type="fts").select(["part", "_score"]).limit(1_000_000)
+        )
         return int(self._read(query.to_arrow).num_rows)
 
     def _replace(self, documents: Sequence[str], rows: pa.Table) -> None:

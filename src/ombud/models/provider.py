@@ -52,7 +52,9 @@ class ProviderEmbedder:
         asked = self._model.embed_documents(list(texts))
         try:
             found = asyncio.run_coroutine_threadsafe(asked, self._loop).result().embeddings
-            vectors = np.asarray(found, np.float32).reshape(len(texts), -1)
+            vectors = np.asarray(found, np.float32)
+            if vectors.ndim != 2 or len(vectors) != len(texts):
+                raise ValueError(f"{len(found)} for {len(texts)} texts")
         except (AgentRunError, OSError) as failed:
             raise ModelUnavailable(
                 f"The embedder `{self.fingerprint}` did not answer: {failed}",

@@ -53,6 +53,7 @@ def read_answer(store: Store, identity: str) -> Answer:
 
 def _add(db: Connection, conversation_id: str, role: Role, content: str) -> str:
     identity = str(uuid.uuid4())
+    content = content.replace("\0", "")  # PostgreSQL has no place for it
     row = {"id": identity, "conversation_id": conversation_id, "role": role, "content": content, "at": _now()}
     db.execute(insert(messages).values(**row))
     return identity

@@ -1,0 +1,476 @@
+"""What is indexed is what is there: adds, updates, moves, deletes, failures, with a real parser, store and index."""
+
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ingest.shelf import Shelf, counts
+from ombud.app import Workspace
+from ombud.errors import Busy, NotFound
+from ombud.ingest import sync
+from ombud.models import Embedder
+from ombud.sources import FolderSource, Ref
+from ombud.store import bury, document_ids, hold
+from ombud.types import Person
+
+LEAVE = "# Annual leave\n\nEmployees have 26 days of paid annual leave.\n"
+TRAVEL = "# Travel\n\nHotels are reimbursed up to the cap of the city.\n"
+PDF = (
+    b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n"
+    b"3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 100]/Contents 4 0 R/Resources<</Font<</F 5 0 R>>>>>>endobj\n"
+    b"4 0 obj<</Length 66>>stream\nBT /F 12 Tf 20 50 Td (Parental leave lasts eighteen weeks.) Tj ET\nendstream endobj\n"
+    b"5 0 obj<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>endobj\ntrailer<</Root 1 0 R>>\n"
+)
+
+
+def test_first_sync_adds_and_the_second_finds_nothing_to_do(shelf: Shelf) -> None:
+    shelf.write("gb/leave.md", LEAVE)
+    shelf.write("travel.html", "<h1>Travel</h1><p>Hotels are reimbursed up to the cap of the city.</p>")
+    shelf.write("notes.txt", "The canteen opens at noon.")
+    shelf.write("parental.pdf", PDF)
+    assert counts(shelf.sync()) == {"added": 4}
+    before, version = shelf.snapshot(), shelf.workspace.engine.version()
+    assert counts(shelf.sync()) == {"unchanged": 4}
+    assert shelf.snapshot() == before
+    assert shelf.workspace.engine.version() == version
+    assert shelf.indexed() == {"gb/leave.md", "travel.html", "notes.txt", "parental.pdf"}
+    assert "eighteen weeks" in shelf.document("parental.pdf").text
+
+
+def test_identities_are_the_ones_of_the_contract(shelf: Shelf) -> None:
+    shelf.write("gb/leave.md", LEAVE)
+    shelf.sync()
+    document = shelf.document("gb/leave.md")
+    assert document.id == sha256(b"docs/gb/leave.md").hexdigest()[:16]
+    assert document.digest == sha256(LEAVE.encode()).hexdigest()
+    for chunk in shelf.chunks():
+        assert chunk.id.startswith(document.id + "-")
+        assert document.text[chunk.start : chunk.end] == chunk.text
+
+
+def test_a_changed_file_replaces_what_was_indexed_of_it(shelf: Shelf) -> None:
+    shelf.write("leave.md", LEAVE)
+    shelf.write("travel.md", TRAVEL)
+    shelf.sync()
+    shelf.write("leave.md", LEAVE.replace("26", "28"))
+    assert counts(shelf.sync()) == {"updated": 1, "unchanged": 1}
+    texts = [c.text for c in shelf.chunks() if c.uri == "docs/leave.md"]
+    assert texts == ["Employees have 28 days of paid annual leave."]
+
+
+def test_a_document_that_became_shorter_leaves_no_chunk_behind(shelf: Shelf) -> None:
+    shelf.write("long.md", "".join(f"# Part {n}\n\nRule number {n} of the handbook.\n\n" for n in range(30)))
+    shelf.sync()
+    assert len(shelf.chunks()) > 5
+    shelf.write("long.md", "# Part\n\nOne rule is left.\n")
+    shelf.sync()
+    assert [c.text for c in shelf.chunks()] == ["One rule is left."]
+
+
+def test_a_deleted_file_is_gone_from_search_store_and_index(shelf: Shelf) -> None:
+    shelf.write("leave.md", LEAVE)
+    shelf.write("travel.md", TRAVEL)
+    shelf.sync()
+    gone = shelf.document("leave.md").id
+    shelf.remove("leave.md")
+    assert counts(shelf.sync()) == {"deleted": 1, "unchanged": 1}
+    assert shelf.documents() == shelf.indexed() == {"travel.md"}
+    assert shelf.found("annual leave") == set()
+    with pytest.raises(NotFound):
+        shelf.workspace.document(gone, None)
+
+
+def test_a_renamed_file_counts_as_moved(shelf: Shelf) -> None:
+    shelf.write("leave.md", LEAVE)
+    shelf.write("travel.md", TRAVEL)
+    shelf.sync()
+    (shelf.folder / "gb").mkdir()
+    (shelf.folder / "leave.md").rename(shelf.folder / "gb" / "annual.md")
+    assert counts(shelf.sync()) == {"moved": 1, "unchanged": 1}
+    assert shelf.documents() == shelf.indexed() == {"gb/annual.md", "travel.md"}
+
+
+def test_a_copy_is_an_addition_and_one_of_two_twins_moved(shelf: Shelf) -> None:
+    shelf.write("a.md", LEAVE)
+    shelf.sync()
+    shelf.write("b.md", LEAVE)
+    assert counts(shelf.sync()) == {"added": 1, "unchanged": 1}
+    (shelf.folder / "a.md").rename(shelf.folder / "c.md")
+    shelf.write("d.md", LEAVE)
+    assert counts(shelf.sync()) == {"added": 1, "moved": 1, "unchanged": 1}
+    assert shelf.documents() == {"b.md", "c.md", "d.md"}
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("empty.pdf", b""),
+        ("empty.md", b""),
+        ("blank.txt", b" \n\n "),
+        ("broken.pdf", b"%PDF-1.7\n1 0 obj << /Type /Catalog"),
+        ("not-a.docx", b"PK\x03\x04 not really"),
+        ("front.md", b"---\ntitle: [unclosed\n---\nText.\n"),
+        ("country.md", b"---\ncountry: NO\n---\nText.\n"),
+        ("audience.md", b"---\naudience: managers\n---\nText.\n"),
+        ("dates.md", b"---\neffective_from: 2025-06-01\neffective_to: 2025-05-31\n---\nText.\n"),
+        ("alias.md", b"---\na: &a [x]\ntitle: *a\n---\nText.\n"),
+        ("only-front.md", b"---\ntitle: Nothing else\n---\n"),
+    ],
+)
+def test_one_bad_document_is_one_line_and_stops_nothing(shelf: Shelf, name: str, data: bytes) -> None:
+    shelf.write("a-good.md", LEAVE)
+    shelf.write(name, data)
+    shelf.write("z-good.md", TRAVEL)
+    report = shelf.sync()
+    assert counts(report) == {"added": 2, "failed": 1}
+    assert not report.ok
+    (failure,) = report.failed
+    assert failure.uri == f"docs/{name}"
+    assert failure.reason.endswith((".", "?"))
+    assert shelf.indexed() == {"a-good.md", "z-good.md"}
+    assert counts(shelf.sync()) == {"unchanged": 2, "failed": 1}
+
+
+def test_dates_the_wrong_way_round_are_named(shelf: Shelf) -> None:
+    shelf.write("a.md", LEAVE, effective_from="2025-06-01", effective_to="2025-05-31")
+    (failure,) = shelf.sync().failed
+    assert "2025-05-31" in failure.reason
+    assert "2025-06-01" in failure.reason
+
+
+def test_one_day_in_force_is_allowed(shelf: Shelf) -> None:
+    shelf.write("a.md", LEAVE, effective_from="2025-06-01", effective_to="2025-06-01")
+    assert counts(shelf.sync()) == {"added": 1}
+
+
+def test_a_folder_and_a_broken_link_named_like_documents(shelf: Shelf) -> None:
+    (shelf.folder / "folder.md").mkdir()
+    shelf.write("folder.md/inside.md", LEAVE)
+    (shelf.folder / "broken.md").symlink_to("nowhere.md")
+    report = shelf.sync()
+    assert [f.uri for f in report.failed] == ["docs/broken.md"]
+    assert shelf.indexed() == {"folder.md/inside.md"}
+
+
+def test_a_document_that_turns_bad_keeps_what_was_indexed(shelf: Shelf) -> None:
+    shelf.write("leave.md", LEAVE)
+    shelf.write("travel.md", TRAVEL)
+    shelf.sync()
+    before = shelf.snapshot()
+    shelf.write("leave.md", b"")
+    shelf.write("travel.md", TRAVEL, audience="managers")
+    assert counts(shelf.sync()) == {"failed": 2}
+    assert shelf.snapshot() == before
+
+
+def test_a_file_larger_than_the_limit_is_not_even_read(tmp_path: Path) -> None:
+    shelf = Shelf(tmp_path, documents={"size_mb": 1})
+    with (shelf.folder / "huge.txt").open("wb") as file:
+        file.truncate(2 * 2**20)
+    (failure,) = shelf.sync().failed
+    assert "larger than 1 MB" in failure.reason
+    shelf.workspace.close()
+
+
+def test_kinds_that_are_not_read_are_counted(shelf: Shelf) -> None:
+    for name in ("a.xlsx", "b.xlsx", "LICENSE", "c.MD"):
+        shelf.write(name, "# Text\n\nSome words.")
+    report = shelf.sync()
+    assert report.skipped == {".xlsx": 2, "": 1}
+    assert report.ok
+    assert shelf.documents() == {"c.MD"}
+
+
+def test_hidden_files_stay_hidden(shelf: Shelf) -> None:
+    shelf.write(".draft.md", LEAVE)
+    shelf.write(".git/notes.md", LEAVE)
+    assert counts(shelf.sync()) == {}
+    assert shelf.chunks() == []
+
+
+# Too many deletions -------------------------------------------------------------------------------
+
+
+def twenty(shelf: Shelf) -> list[str]:
+    names = [f"{n:02}.md" for n in range(20)]
+    for name in names:
+        shelf.write(name, f"# Rule {name}\n\nThe rule in {name} is kept.\n")
+    assert counts(shelf.sync()) == {"added": 20}
+    return names
+
+
+def test_when_most_documents_vanish_none_is_deleted(shelf: Shelf) -> None:
+    names = twenty(shelf)
+    before = shelf.snapshot()
+    shelf.remove(*names[5:])
+    report = shelf.sync()
+    assert not report.ok
+    assert counts(report) == {"unchanged": 5}
+    assert "15 of 20" in report.note
+    assert "--allow-deletes" in report.note
+    assert shelf.snapshot() == before
+    assert counts(shelf.sync(allow_deletes=True)) == {"deleted": 15, "unchanged": 5}
+    assert shelf.documents() == shelf.indexed() == set(names[:5])
+
+
+def test_half_may_vanish_and_one_more_may_not(shelf: Shelf) -> None:
+    for n in range(22):
+        shelf.write(f"{n}.md", f"# Rule\n\nRule number {n}.\n")
+    shelf.sync()
+    shelf.remove(*[f"{n}.md" for n in range(12)])
+    assert shelf.sync().note
+    shelf.write("0.md", "# Rule\n\nRule number 0.\n")
+    assert counts(shelf.sync()) == {"deleted": 11, "unchanged": 11}
+
+
+def test_ten_may_vanish_whatever_their_share(shelf: Shelf) -> None:
+    for n in range(11):
+        shelf.write(f"{n}.md", f"# Rule\n\nRule number {n}.\n")
+    shelf.sync()
+    shelf.remove(*[f"{n}.md" for n in range(10)])
+    assert counts(shelf.sync()) == {"deleted": 10, "unchanged": 1}
+
+
+def test_an_emptied_folder_loses_nothing(shelf: Shelf) -> None:
+    names = twenty(shelf)
+    before = shelf.snapshot()
+    shelf.remove(*names)
+    assert "20 of 20" in shelf.sync().note
+    assert shelf.snapshot() == before
+    assert counts(shelf.sync(allow_deletes=True)) == {"deleted": 20}
+    assert shelf.chunks() == []
+
+
+def test_renaming_everything_is_no_loss(shelf: Shelf) -> None:
+    for name in twenty(shelf):
+        (shelf.folder / name).rename(shelf.folder / f"new-{name}")
+    assert counts(shelf.sync()) == {"moved": 20}
+
+
+@pytest.mark.parametrize("allow", [False, True])
+def test_a_folder_that_is_missing_changes_nothing(shelf: Shelf, allow: bool) -> None:
+    twenty(shelf)
+    before = shelf.snapshot()
+    shelf.folder.rename(shelf.home / "elsewhere")
+    report = shelf.sync(allow_deletes=allow)
+    assert not report.ok
+    assert "does not exist" in report.note
+    assert shelf.snapshot() == before
+    (shelf.home / "elsewhere").rename(shelf.folder)
+    assert counts(shelf.sync()) == {"unchanged": 20}
+
+
+def test_a_broken_sidecar_changes_nothing(shelf: Shelf) -> None:
+    shelf.write("leave.md", LEAVE, country="GB")
+    shelf.sync()
+    before = shelf.snapshot()
+    shelf.write("ombud.yaml", "defaults: {contry: GB}")
+    shelf.write("travel.md", TRAVEL)
+    report = shelf.sync()
+    assert "`contry`" in report.note
+    assert "`country`" in report.note
+    assert shelf.snapshot() == before
+
+
+def test_only_the_synced_source_loses_documents(shelf: Shelf) -> None:
+    shelf.write("leave.md", LEAVE)
+    shelf.sync()
+    other = shelf.home / "other"
+    other.mkdir()
+    (other / "travel.md").write_text(TRAVEL)
+    (report,) = sync(shelf.workspace.ingest, [FolderSource("other", other)])
+    assert counts(report) == {"added": 1}
+    shelf.remove("leave.md")
+    (report,) = sync(shelf.workspace.ingest, [FolderSource("other", other)])
+    assert counts(report) == {"unchanged": 1}
+    assert {d.uri for d in shelf.workspace.documents(None)} == {"docs/leave.md", "other/travel.md"}
+
+
+def test_one_source_that_fails_does_not_stop_the_next(shelf: Shelf) -> None:
+    shelf.write("leave.md", LEAVE)
+    sources = [FolderSource("gone", shelf.home / "gone"), FolderSource("docs", shelf.folder)]
+    gone, docs = sync(shelf.workspace.ingest, sources)
+    assert (gone.ok, docs.ok) == (False, True)
+    assert shelf.indexed() == {"leave.md"}
+
+
+# Interrupted, competing ---------------------------------------------------------------------------
+
+
+def test_a_second_sync_is_told_who_is_at_it_and_changes_nothing(shelf: Shelf) -> None:
+    shelf.write("leave.md", LEAVE)
+    with hold(shelf.workspace.store, "sync") as lease:
+        with pytest.raises(Busy) as busy:
+            shelf.sync()
+        assert f"process {lease.owner.split(':')[1]}" in str(busy.value)
+        assert shelf.documents() == set()
+    assert counts(shelf.sync()) == {"added": 1}
+
+
+def test_a_sync_that_loses_its_lease_writes_nothing_more(shelf: Shelf) -> None:
+    class Thief(FolderSource):
+        def list(self) -> list[Ref]:
+            with shelf.workspace.store.begin() as db:
+                db.exec_driver_sql("UPDATE lease SET owner = 'elsewhere:1:x', fence = fence + 1")
+            return super().list()
+
+    shelf.write("leave.md", LEAVE)
+    with pytest.raises(Busy, match="lost to another process"):
+        sync(shelf.workspace.ingest, [Thief("docs", shelf.folder)])
+    assert shelf.documents() == set()
+
+
+def test_a_file_that_vanishes_between_listing_and_reading_fails_alone(shelf: Shelf) -> None:
+    class Vanishing(FolderSource):
+        reads = 0
+
+        def read(self, ref: Ref) -> bytes:
+            data = super().read(ref)
+            if ref.uri == "docs/leave.md" and data:
+                Path(ref.place).unlink()  # there when it is compared, gone when it is parsed
+            return data
+
+    shelf.write("leave.md", LEAVE)
+    shelf.write("travel.md", TRAVEL)
+    (report,) = sync(shelf.workspace.ingest, [Vanishing("docs", shelf.folder)])
+    assert [f.uri for f in report.failed] == ["docs/leave.md"]
+    assert shelf.indexed() == {"travel.md"}
+    assert counts(shelf.sync()) == {"unchanged": 1}
+
+
+def test_chunks_that_no_document_owns_are_dropped(shelf: Shelf) -> None:
+    """A sync killed between the commit of the index and the one of the store."""
+    shelf.write("leave.md", LEAVE)
+    shelf.sync()
+    before, identity = shelf.snapshot(), shelf.document("leave.md").id
+    with shelf.workspace.store.begin() as db:
+        db.exec_driver_sql("DELETE FROM document")
+    assert shelf.in_rows(identity)
+    assert counts(shelf.sync()) == {"added": 1}
+    assert shelf.snapshot() == before
+
+
+def test_chunks_of_a_file_that_went_meanwhile_are_dropped(shelf: Shelf) -> None:
+    shelf.write("leave.md", LEAVE)
+    shelf.write("travel.md", TRAVEL)
+    shelf.sync()
+    with shelf.workspace.store.begin() as db:
+        db.exec_driver_sql("DELETE FROM document")
+    shelf.remove("leave.md")
+    shelf.sync()
+    assert shelf.indexed() == {"travel.md"}
+
+
+def test_a_deletion_that_was_begun_is_finished(shelf: Shelf) -> None:
+    """A deletion killed after its tombstone: hidden at once, gone after the next sync."""
+    shelf.write("leave.md", LEAVE)
+    shelf.write("travel.md", TRAVEL)
+    shelf.sync()
+    gone = shelf.document("leave.md").id
+    bury(shelf.workspace.store, [gone])
+    shelf.remove("leave.md")
+    assert shelf.documents() == {"travel.md"}
+    assert shelf.in_rows(gone)
+    shelf.sync()
+    assert not shelf.in_rows(gone)
+
+
+def test_an_index_that_was_deleted_is_built_anew(shelf: Shelf, tmp_path: Path) -> None:
+    shelf.write("leave.md", LEAVE)
+    shelf.sync()
+    before = shelf.snapshot()
+    shelf.workspace.engine.delete([shelf.document("leave.md").id])
+    assert counts(shelf.sync()) == {"updated": 1}
+    assert shelf.snapshot() == before
+
+
+def test_an_error_nobody_foresaw_ends_the_sync_and_frees_the_lease(shelf: Shelf) -> None:
+    class Exploding(FolderSource):
+        reads = 0
+
+        def read(self, ref: Ref) -> bytes:
+            self.reads += 1
+            if self.reads > 40:
+                raise RuntimeError("boom")
+            return super().read(ref)
+
+    for n in range(40):
+        shelf.write(f"{n}.md", f"# Rule\n\nRule number {n}.\n")
+    with pytest.raises(RuntimeError, match="boom"):
+        sync(shelf.workspace.ingest, [Exploding("docs", shelf.folder)])
+    assert counts(shelf.sync()) == {"added": 40}
+
+
+def test_progress_is_told_to_the_end(shelf: Shelf) -> None:
+    for n in range(3):
+        shelf.write(f"{n}.md", f"# Rule\n\nRule number {n}.\n")
+    told: list[tuple[str, int, int]] = []
+    sync(shelf.workspace.ingest, [FolderSource("docs", shelf.folder)], tell=lambda *step: told.append(step))
+    assert [step for step in told if step[0] == "compare"] == [("compare", n, 3) for n in (1, 2, 3)]
+    assert ("index", 3, 3) in told
+
+
+def test_many_chunks_are_committed_in_several_batches(shelf: Shelf) -> None:
+    for n in range(30):
+        parts = "".join(f"## Part {p}\n\nRule {p} of document {n} is kept.\n\n" for p in range(40))
+        shelf.write(f"{n:02}.md", f"# Document {n}\n\n{parts}")
+    done: list[int] = []
+    sync(
+        shelf.workspace.ingest,
+        [FolderSource("docs", shelf.folder)],
+        tell=lambda step, now, _: done.append(now) if step == "index" else None,
+    )
+    assert len(done) > 1
+    assert done == sorted(done)
+    assert done[-1] == 30
+    kept = document_ids(shelf.workspace.store)
+    assert kept == shelf.workspace.engine.documents()
+    assert len(kept) == 30
+
+
+# Without an embedder, and with the real one -------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def minilm(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    workspace = Workspace(tmp_path_factory.mktemp("model"), {"models": {"embedder": "minilm"}})
+    assert workspace.embedder
+    return workspace.embedder
+
+
+def test_vectors_of_the_real_model_survive_changed_facts(tmp_path: Path, minilm: Embedder) -> None:
+    shelf = Shelf(tmp_path, "minilm")
+    shelf.write("leave.md", LEAVE)
+    shelf.write("travel.md", TRAVEL)
+    shelf.sync()
+    ids = [c.id for c in shelf.chunks()]
+    before = shelf.workspace.engine.vectors(ids)
+    assert {v.shape[1] for v in before.values()} == {384}
+    shelf.write("ombud.yaml", "files: {leave.md: {country: GB, audience: {roles: [manager]}}}")
+    assert counts(shelf.sync()) == {"updated": 1, "unchanged": 1}
+    after = shelf.workspace.engine.vectors(ids)
+    assert before.keys() == after.keys() == set(ids)
+    assert all(np.array_equal(before[i], after[i]) for i in ids)
+    evidence, _ = shelf.workspace.search("vacation time off", Person(country="GB", roles=("manager",)), mode="dense")
+    assert evidence.hits[0].chunk.uri == "docs/leave.md"
+    assert "docs/leave.md" not in {
+        h.chunk.uri for h in shelf.workspace.search("vacation", Person(country="FR"), mode="dense")[0].hits
+    }
+    shelf.workspace.close()
+
+
+def test_a_text_the_model_cannot_read_is_searched_by_words(tmp_path: Path, minilm: Embedder) -> None:
+    shelf = Shelf(tmp_path, "minilm")
+    shelf.write(
+        "ja.md", "# 年次有給休暇\n\n従業員は毎年二十日の年次有給休暇を取得できます。\n", language="ja", country="JP"
+    )
+    shelf.write("leave.md", LEAVE)
+    assert counts(shelf.sync()) == {"added": 2}
+    by_uri = {c.uri: c.id for c in shelf.chunks()}
+    vectors = shelf.workspace.engine.vectors(list(by_uri.values()))
+    assert vectors.keys() == {by_uri["docs/leave.md"]}
+    assert "ja.md" in shelf.found("年次有給休暇", "JP")
+    shelf.workspace.close()

@@ -1,0 +1,110 @@
+"""Opening databases that cannot be opened, and SQLite on a full disk."""
+
+import os
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from ombud.errors import SetupError, StoreError
+from ombud.store import Recorded, add_source, find_document, list_documents, list_sources, open_store, save_document
+from store.places import document, kept, small_disk
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "rubbish",
+        "://",
+        "nodb://host/db",
+        "mysql://host/db",
+        "postgresql+nope://host/db",
+        "postgresql+psycopg://user@host:port/db",
+    ],
+)
+def test_a_url_that_means_nothing_shows_one_that_does(url: str, tmp_path: Path) -> None:
+    with pytest.raises(SetupError, match=r"store\.url cannot be used") as wrong:
+        open_store(url, tmp_path)
+    assert "postgresql+psycopg://user@host/ombud" in wrong.value.hint
+
+
+def test_a_database_that_does_not_answer_keeps_its_password(tmp_path: Path) -> None:
+    pytest.importorskip("psycopg")
+    with pytest.raises(StoreError, match="refused") as wrong:
+        open_store("postgresql+psycopg://user:secret@127.0.0.1:1/db", tmp_path)
+    assert "secret" not in str(wrong.value) + wrong.value.hint
+    assert "running" in wrong.value.hint
+
+
+def test_a_folder_that_is_a_file_is_said(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreError, match="cannot be written"):
+        open_store("", tmp_path / "file")
+    with pytest.raises(StoreError, match="unable to open database file"):
+        open_store(f"sqlite:///{tmp_path}/no/such/folder/x.sqlite", tmp_path)
+
+
+def test_a_file_that_is_no_database_is_left_alone(tmp_path: Path) -> None:
+    file = tmp_path / "store.sqlite"
+    file.write_bytes(b"precious notes" * 100)
+    with pytest.raises(StoreError, match="not a database"):
+        open_store("", tmp_path)
+    assert file.read_bytes() == b"precious notes" * 100
+
+
+@pytest.mark.parametrize("name", ["what? now", "100%", "a#b", "it's", "ü"])
+def test_data_stays_in_the_folder_whatever_it_is_called(name: str, tmp_path: Path) -> None:
+    store = open_store("", tmp_path / name)
+    add_source(store, Recorded("a", "/", ""))
+    store.close()
+    assert [f.name for f in tmp_path.iterdir()] == [name]
+    assert (tmp_path / name / "store.sqlite").is_file()
+
+
+def test_sqlite_logs_ahead_so_that_readers_need_not_wait(tmp_path: Path) -> None:
+    store = open_store("", tmp_path)
+    with store.begin() as db:
+        assert db.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
+        assert db.exec_driver_sql("PRAGMA foreign_keys").scalar() == 1
+    store.close()
+
+
+def test_a_url_of_sqlite_is_taken(tmp_path: Path) -> None:
+    store = open_store(f"sqlite:///{tmp_path}/own.sqlite", tmp_path / "unused")
+    assert list_sources(store) == []
+    store.close()
+    assert [f.name for f in tmp_path.iterdir()] == ["own.sqlite"]
+
+
+def test_a_database_held_by_another_is_said_to_be(tmp_path: Path) -> None:
+    open_store("", tmp_path).close()
+    store = open_store(f"sqlite:///{tmp_path}/store.sqlite?timeout=0", tmp_path)
+    with store.begin() as db:
+        db.exec_driver_sql("PRAGMA busy_timeout = 0")
+    other = sqlite3.connect(tmp_path / "store.sqlite", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(StoreError, match="locked") as wrong:
+        list_sources(store)
+    assert "Another process" in wrong.value.hint
+    other.execute("ROLLBACK")
+    assert list_sources(store) == []
+    other.close()
+    store.close()
+
+
+def test_on_a_full_disk_nothing_acknowledged_is_lost(tmp_path: Path) -> None:
+    with small_disk(tmp_path / "disk", 2048) as folder:
+        store = open_store("", folder)
+        saved = []
+        with pytest.raises(StoreError, match="full") as wrong:
+            for number in range(100):
+                text = os.urandom(50_000).hex()
+                save_document(store, document(f"d{number:03}", text), kept())
+                saved.append((f"d{number:03}", text))
+        assert "space" in wrong.value.hint
+        assert saved
+        assert [d.uri for d in list_documents(store)] == [uri for uri, _ in saved]
+        store.close()
+        again = open_store("", folder)
+        assert [(uri, find_document(again, uri).text) for uri, _ in saved] == saved
+        again.close()

@@ -1,0 +1,63 @@
+"""Names find their classes, also those of installed plugins."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from ombud.errors import MissingExtra, UnknownName
+from ombud.registry import find
+
+BUILT_IN = {"ordered": "collections:OrderedDict", "gone": "no_such_package.inner:Thing", "own": "ombud.nowhere:Thing"}
+
+
+def install(folder: Path, monkeypatch: pytest.MonkeyPatch, lines: str) -> None:
+    """A distribution as pip leaves it: a .dist-info with entry points."""
+    info = folder / "plugin_for_tests-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: plugin-for-tests\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(lines)
+    monkeypatch.syspath_prepend(str(folder))
+
+
+def test_a_name_finds_what_it_stands_for() -> None:
+    from collections import OrderedDict
+
+    assert find("thing", "ordered", BUILT_IN) is OrderedDict
+
+
+def test_an_unknown_name_lists_the_known() -> None:
+    with pytest.raises(UnknownName, match="No thing is called `orderd`") as wrong:
+        find("thing", "orderd", BUILT_IN)
+    assert wrong.value.hint == "Known: gone, ordered, own."
+
+
+def test_a_missing_package_says_the_pip_command() -> None:
+    with pytest.raises(MissingExtra, match="needs the package `no_such_package`") as wrong:
+        find("thing", "gone", BUILT_IN)
+    assert wrong.value.hint == "pip install 'ombud[gone]'"
+
+
+def test_a_missing_module_of_our_own_is_a_fault_and_said_as_one() -> None:
+    with pytest.raises(ModuleNotFoundError, match=r"ombud\.nowhere"):
+        find("thing", "own", BUILT_IN)
+
+
+def test_a_plugin_registers_under_the_kind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "plugin_for_tests.py").write_text("class Engine:\n    pass\n")
+    install(tmp_path, monkeypatch, "[ombud.engine]\nmine = plugin_for_tests:Engine\n")
+    assert find("engine", "mine", {}).__module__ == "plugin_for_tests"
+    with pytest.raises(UnknownName) as wrong:
+        find("engine", "other", {"lance": "x:y"})
+    assert wrong.value.hint == "Known: lance, mine."
+    with pytest.raises(UnknownName):
+        find("chunker", "mine", {})
+    sys.modules.pop("plugin_for_tests")
+
+
+def test_a_plugin_that_is_gone_is_missing_even_when_its_name_begins_like_ours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(tmp_path, monkeypatch, "[ombud.engine]\nmine = ombud_plugin_gone:Engine\n")
+    with pytest.raises(MissingExtra, match="`ombud_plugin_gone`"):
+        find("engine", "mine", {})
