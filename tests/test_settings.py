@@ -61,7 +61,7 @@ def test_a_flag_wins_over_a_variable_and_that_over_the_file(tmp_path: Path, monk
     ],
 )
 def test_a_misspelt_key_names_the_nearest(tmp_path: Path, text: str, said: str, hint: str) -> None:
-    with pytest.raises(BadSetting, match="not a (setting|field)") as wrong:
+    with pytest.raises(BadSetting, match=r"not a (setting|field)") as wrong:
         load(write(tmp_path, text))
     assert said in str(wrong.value)
     assert hint in wrong.value.hint
@@ -140,6 +140,14 @@ def test_a_file_that_is_not_text_is_invalid(tmp_path: Path) -> None:
     (tmp_path / "ombud.toml").write_bytes("[server]\n".encode("utf-16"))
     with pytest.raises(BadSetting, match="not valid TOML"):
         load(tmp_path)
+
+
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="no file here that opens and cannot be read")
+def test_a_file_that_cannot_be_read_is_said(tmp_path: Path) -> None:
+    (tmp_path / "ombud.toml").symlink_to("/proc/self/mem")
+    with pytest.raises(BadSetting, match="cannot be read") as wrong:
+        load(tmp_path)
+    assert "permissions" in wrong.value.hint
 
 
 def test_a_list_in_a_variable_is_json(monkeypatch: pytest.MonkeyPatch) -> None:

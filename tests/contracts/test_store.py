@@ -139,9 +139,13 @@ def test_a_database_of_a_newer_version_is_left_alone(store: Store, url: str, tmp
 
 
 def test_a_failed_transaction_leaves_nothing(store: Store) -> None:
-    with pytest.raises(StoreError, match="no_such_table") as wrong, store.begin() as db:
-        db.execute(text("INSERT INTO source (name, path, country) VALUES ('a', '/', '')"))
-        db.execute(text("SELECT * FROM no_such_table"))
+    def fail() -> None:
+        with store.begin() as db:
+            db.execute(text("INSERT INTO source (name, path, country) VALUES ('a', '/', '')"))
+            db.execute(text("SELECT * FROM no_such_table"))
+
+    with pytest.raises(StoreError, match="no_such_table") as wrong:
+        fail()
     assert wrong.value.hint
     assert list_sources(store) == []
 

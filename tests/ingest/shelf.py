@@ -70,3 +70,10 @@ def counts(report: Report) -> dict[str, int]:
     return {name: getattr(report, name) for name in names if getattr(report, name)} | (
         {"failed": len(report.failed)} if report.failed else {}
     )
+
+
+def long_text(number: int, sections: int) -> str:
+    """A Markdown document of at least so many chunks."""
+    rule = "Everyone who works here keeps this rule, and whoever is in doubt about it asks the team that wrote it. " * 6
+    parts = [f"## Part {part}\n\nRule {part} of document {number}. {rule}" for part in range(sections)]
+    return "\n\n".join([f"# Document {number}", *parts]) + "\n"

@@ -95,11 +95,12 @@ def test_a_draft_is_not_shown_until_it_is_published(shelf: Shelf) -> None:
 def test_a_changed_title_is_indexed_anew(shelf: Shelf) -> None:
     shelf.write("leave.md", "The days off are granted by the manager.\n")
     shelf.sync()
-    assert shelf.found("sabbatical") == set()
-    shelf.write("ombud.yaml", "files: {leave.md: {title: Sabbatical}}")
+    assert shelf.found("marsupials") == set()
+    shelf.write("ombud.yaml", "files: {leave.md: {title: Marsupials}}")
     assert counts(shelf.sync()) == {"updated": 1}
-    assert shelf.document("leave.md").title == "Sabbatical"
-    assert {c.title for c in shelf.chunks()} == {"Sabbatical"}
+    assert shelf.document("leave.md").title == "Marsupials"
+    assert shelf.found("marsupials") == {"leave.md"}
+    assert {c.title for c in shelf.chunks()} == {"Marsupials"}
     shelf.remove("ombud.yaml")
     assert counts(shelf.sync()) == {"updated": 1}
     assert shelf.document("leave.md").title == "Leave"

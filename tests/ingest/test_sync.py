@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ingest.shelf import Shelf, counts
+from ingest.shelf import Shelf, counts, long_text
 from ombud.app import Workspace
 from ombud.errors import Busy, NotFound
 from ombud.ingest import sync
@@ -21,7 +21,8 @@ TRAVEL = "# Travel\n\nHotels are reimbursed up to the cap of the city.\n"
 PDF = (
     b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n"
     b"3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 100]/Contents 4 0 R/Resources<</Font<</F 5 0 R>>>>>>endobj\n"
-    b"4 0 obj<</Length 66>>stream\nBT /F 12 Tf 20 50 Td (Parental leave lasts eighteen weeks.) Tj ET\nendstream endobj\n"
+    b"4 0 obj<</Length 66>>stream\nBT /F 12 Tf 20 50 Td "
+    b"(Parental leave lasts eighteen weeks.) Tj ET\nendstream endobj\n"
     b"5 0 obj<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>endobj\ntrailer<</Root 1 0 R>>\n"
 )
 
@@ -62,7 +63,7 @@ def test_a_changed_file_replaces_what_was_indexed_of_it(shelf: Shelf) -> None:
 
 
 def test_a_document_that_became_shorter_leaves_no_chunk_behind(shelf: Shelf) -> None:
-    shelf.write("long.md", "".join(f"# Part {n}\n\nRule number {n} of the handbook.\n\n" for n in range(30)))
+    shelf.write("long.md", long_text(0, 12))
     shelf.sync()
     assert len(shelf.chunks()) > 5
     shelf.write("long.md", "# Part\n\nOne rule is left.\n")
@@ -415,8 +416,7 @@ def test_progress_is_told_to_the_end(shelf: Shelf) -> None:
 
 def test_many_chunks_are_committed_in_several_batches(shelf: Shelf) -> None:
     for n in range(30):
-        parts = "".join(f"## Part {p}\n\nRule {p} of document {n} is kept.\n\n" for p in range(40))
-        shelf.write(f"{n:02}.md", f"# Document {n}\n\n{parts}")
+        shelf.write(f"{n:02}.md", long_text(n, 25))
     done: list[int] = []
     sync(
         shelf.workspace.ingest,

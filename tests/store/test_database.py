@@ -96,11 +96,15 @@ def test_on_a_full_disk_nothing_acknowledged_is_lost(tmp_path: Path) -> None:
     with small_disk(tmp_path / "disk", 2048) as folder:
         store = open_store("", folder)
         saved = []
-        with pytest.raises(StoreError, match="full") as wrong:
+
+        def fill() -> None:
             for number in range(100):
                 text = os.urandom(50_000).hex()
                 save_document(store, document(f"d{number:03}", text), kept())
                 saved.append((f"d{number:03}", text))
+
+        with pytest.raises(StoreError, match="full") as wrong:
+            fill()
         assert "space" in wrong.value.hint
         assert saved
         assert [d.uri for d in list_documents(store)] == [uri for uri, _ in saved]

@@ -8,11 +8,12 @@ from datetime import date
 from typing import Any, NamedTuple
 
 from ombud.answer import wording
-from ombud.answer.citing import Composed, Stored, cite, marked, number
+from ombud.answer.citing import Composed, Stored
 from ombud.answer.compose import compose
 from ombud.answer.confidence import confidence, load_weights
 from ombud.answer.contacts import Contacts, topic_of
-from ombud.answer.extract import Span, as_markdown, candidates, choose, features, rank_spans
+from ombud.answer.extract import Span, candidates, choose, features, rank_spans
+from ombud.answer.quotes import quote
 from ombud.answer.sensitive import Matter, Sensitive
 from ombud.answer.signals import measure, term_weights
 from ombud.errors import ModelError
@@ -20,7 +21,7 @@ from ombud.index import Filter
 from ombud.models import Chat
 from ombud.retrieve import Found, Index, query_terms, search
 from ombud.settings import Settings
-from ombud.types import Action, Answer, Citation, Claim, Contact, Outcome, Plan, Question, Trace
+from ombud.types import Action, Answer, Contact, Outcome, Plan, Question, Trace
 
 Tell = Callable[[str, dict[str, Any]], None]
 LEAST_TERMS = 2
@@ -52,6 +53,8 @@ async def ask(question: Question, plan: Plan, where: Filter, parts: Parts, tell:
     matter = parts.sensitive.find(question.text)
     tell("status", {"step": "search"})
     found = await asyncio.to_thread(search, question, plan, where, parts.index)
+    if any(said.startswith("dense") for said in found.degraded):  # what failed once is not asked again
+        parts = parts._replace(index=parts.index._replace(embedder=None))
     spans, signals = await asyncio.to_thread(_look, question, found, parts)
     tell("status", {"step": "compose"})
     composing = time.perf_counter()
@@ -76,7 +79,13 @@ async def ask(question: Question, plan: Plan, where: Filter, parts: Parts, tell:
         "degraded": found.degraded,
     }
     facts |= body.trace | {"degraded": (*found.degraded, *body.trace.get("degraded", ()))}
-    return _answer(body, contacts, Trace(**facts), tell)
+    closing = wording.closing(body.action, bool(contacts))
+    return _answer(_closed(body, closing), contacts, Trace(**facts), tell)
+
+
+def _closed(body: _Body, closing: str) -> _Body:
+    text = f"{body.composed.text} {closing}" if body.action == "contact" else body.composed.text
+    return body._replace(composed=body.composed._replace(text=text.strip()))
 
 
 def _answer(body: _Body, contacts: tuple[Contact, ...], trace: Trace, tell: Tell) -> Answer:
@@ -175,17 +184,17 @@ async def _with_model(
 
 
 def _extract(spans: list[Span], full: bool, parts: Parts) -> _Body:
-    composed = _quotes(choose(spans, parts.index.embedder), parts)
+    composed = quote(choose(spans, parts.index.embedder), spans, parts.stored)
     if not composed.claims:
         return _deny(True, parts)
     return _Body("full" if full else "partial", "none", composed)
 
 
-def _handoff(question: Question, matter: Matter, spans: list[Span], quote: bool, parts: Parts) -> _Body:
+def _handoff(question: Question, matter: Matter, spans: list[Span], sure: bool, parts: Parts) -> _Body:
     opening = wording.handoff(matter, question.asker.country, parts.settings.answer.emergency)
     quotes = Composed((), (), "")
-    if quote and parts.settings.answer.sensitive_quotes:
-        quotes = _quotes(choose(spans[:8], parts.index.embedder)[:2], parts)
+    if sure and parts.settings.answer.sensitive_quotes:
+        quotes = quote(choose(spans[:8], parts.index.embedder)[:2], spans, parts.stored)
     text = f"{opening}\n\n{wording.POLICY_SAYS}\n\n{quotes.text}" if quotes.claims else opening
     return _Body("partial" if quotes.claims else "denied", "handoff", quotes._replace(text=text))
 
@@ -205,27 +214,3 @@ def _deny(topical: bool, parts: Parts) -> _Body:
 
 def _off_topic(body: _Body) -> bool:
     return body.outcome == "denied" and body.action == "none"
-
-
-def _quotes(spans: list[Span], parts: Parts) -> Composed:
-    """Verbatim claims; a span that the stored text does not bear out is left out."""
-    proven = [(span, c) for span in spans if (c := cite(span.hit, span.start, span.end, parts.stored))]
-    distinct, places = number([c for _, c in proven])
-    claims = [
-        Claim(text=as_markdown(span), citations=(place,)) for (span, _), place in zip(proven, places, strict=True)
-    ]
-    return Composed(tuple(claims), tuple(distinct), _body_text(claims, distinct))
-
-
-def _body_text(claims: list[Claim], citations: list[Citation]) -> str:
-    """Claims as paragraphs; where several documents speak, each under its title."""
-    several = len({c.uri for c in citations}) > 1
-    parts: list[str] = []
-    last = ""
-    for claim in claims:
-        citation = citations[claim.citations[0]]
-        if several and citation.uri != last:
-            parts.append(f"**{citation.title}**")
-        last = citation.uri
-        parts.append(marked(claim.text, claim.citations))
-    return "\n\n".join(parts)

@@ -12,6 +12,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ombud.errors import BadRequest
+
 SHIPPED = Path(__file__).parent / "confidence.json"
 FEATURES = (
     "cosine", "cosine_span", "coverage_best", "coverage_all", "agreement", "known_terms", "rare_held", "length", "peak",
@@ -43,14 +45,16 @@ class Weights(NamedTuple):
 def confidence(signals: Mapping[str, float], weights: Weights) -> float:
     """Probability, 0 to 1, that the evidence answers the question."""
     x = (np.array([signals[f] for f in weights.features]) - weights.mean) / weights.scale
-    return float(1 / (1 + np.exp(-(x @ np.array(weights.weight) + weights.bias))))
+    return float(_logistic(np.atleast_1d(x @ np.array(weights.weight) + weights.bias))[0])
 
 
 def fit(rows: Sequence[Mapping[str, float]], answerable: Sequence[bool], features: Sequence[str]) -> Weights:
     """Ridge-penalised logistic regression by Newton's method; both classes weigh the same.
 
-    rows: signals of each question. The caller sets the thresholds.
+    rows: signals of each question. The caller sets the thresholds. Raises BadRequest without questions of both kinds.
     """
+    if len(set(answerable)) < 2:
+        raise BadRequest("A fit needs questions with an answer and questions without.", hint="Add the missing kind.")
     x = np.array([[row[f] for f in features] for row in rows])
     y = np.array(answerable, float)
     mean, scale = x.mean(axis=0), np.maximum(x.std(axis=0), 1e-6)
@@ -74,7 +78,7 @@ def _newton(
     penalty = RIDGE * np.eye(design.shape[1])
     penalty[-1, -1] = 0
     for _ in range(STEPS):
-        p = 1 / (1 + np.exp(-design @ beta))
+        p = _logistic(design @ beta)
         gradient = design.T @ (balance * (y - p)) - penalty @ beta
         hessian = (design * (balance * p * (1 - p))[:, None]).T @ design + penalty
         step = np.linalg.solve(hessian, gradient)
@@ -82,6 +86,10 @@ def _newton(
         if np.abs(step).max() < 1e-8:
             break
     return beta
+
+
+def _logistic(z: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    return np.exp(-np.logaddexp(0.0, -z))  # the plain form overflows
 
 
 def _tuple(values: npt.NDArray[np.float64]) -> tuple[float, ...]:

@@ -43,7 +43,10 @@ def read_contacts(path: Path) -> Contacts:
         return Contacts()
     try:
         rows = tomllib.loads(path.read_text(encoding="utf-8")).get("contact", [])
-        return Contacts([Contact.model_validate(row) for row in rows])
+        if not isinstance(rows, list):
+            raise BadSetting(f"{path}: contact is no list of tables.", hint="Write [[contact]], in double brackets.")
+        found = [Contact.model_validate(row) for row in rows]
+        return Contacts([c.model_copy(update={"country": (c.country or "").upper() or None}) for c in found])
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as wrong:
         raise BadSetting(f"{path} cannot be read: {wrong}.", hint="It is a TOML file of [[contact]] tables.") from wrong
     except ValidationError as wrong:

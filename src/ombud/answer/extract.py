@@ -17,8 +17,10 @@ from ombud.types import Evidence, Hit, Query, Question
 
 MOST_SPANS = 4
 MOST_WORDS = 110
-LEAST_SHARE = 0.35
+LEAST_SHARE = 0.4
 """A further span must be this share as likely as the best one."""
+LEAST_WORDS = 4
+"""Shorter sentences are remains of headings and numbering."""
 REDUNDANT = 0.86
 """Cosine above which a span says again what another said."""
 SPAN_FEATURES = (
@@ -133,14 +135,6 @@ def choose(spans: Sequence[Span], embedder: Embedder | None) -> list[Span]:
     return _reading_order([pool[i] for i in chosen])
 
 
-def as_markdown(span: Span) -> str:
-    """The span as it is shown: a table row under its header, a list item after its lead-in."""
-    if TABLE_ROW.match(span.text):
-        return f"{_table_head(span)}\n{span.text.strip()}"
-    item = LIST_MARK.sub("", span.text).strip()
-    return f"{span.lead.strip()} {item}" if span.lead else item
-
-
 def _spans(hit: Hit) -> list[Span]:
     chunk, found, lead = hit.chunk, [], ""
     for start, end in sentences(chunk.text, chunk.language):
@@ -148,6 +142,8 @@ def _spans(hit: Hit) -> list[Span]:
         if not text.strip() or RULE_ROW.match(text) or _is_head(chunk.text, end):
             continue
         item = bool(LIST_MARK.match(text))
+        if len(text.split()) < LEAST_WORDS and not item and not is_row(text):
+            continue
         if LEAD_IN.search(text) and not item:
             lead = text
             continue
@@ -163,7 +159,12 @@ def _is_head(text: str, end: int) -> bool:
     return bool(RULE_ROW.match(following))
 
 
-def _table_head(span: Span) -> str:
+def is_row(text: str) -> bool:
+    return bool(TABLE_ROW.match(text))
+
+
+def table_head(span: Span) -> str:
+    """The header and rule that a row stands under; blank columns where the table has none in reach."""
     lines = (span.hit.chunk.header or span.hit.chunk.text).split("\n")
     for above, line in pairwise(lines):
         if RULE_ROW.match(line) and TABLE_ROW.match(above):

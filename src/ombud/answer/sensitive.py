@@ -35,7 +35,7 @@ class Sensitive:
 
     def find(self, text: str) -> Matter | None:
         """The gravest matter that `text` speaks of; None when it is an ordinary question."""
-        plain = re.sub(r"[’`]", "'", text.lower())
+        plain = _plain(text)
         told = self._personal.search(plain) and not self._about.search(plain)
         found = [
             group.matter for group in self._groups if group.strong.search(plain) or (told and group.weak.search(plain))
@@ -67,5 +67,12 @@ def read_sensitive(path: Path | None = None) -> Sensitive:
 
 def _any(terms: list[str]) -> re.Pattern[str]:
     # A term ending in * matches every word that begins so; white space is any white space.
-    parts = [re.escape(t.rstrip("*")).replace(r"\ ", r"\s+") + (r"\w*" if t.endswith("*") else "") for t in terms]
+    if not isinstance(terms, list) or not all(isinstance(term, str) for term in terms):
+        raise TypeError(f"a list of terms; `{terms}` is none")
+    words = [(re.escape(" ".join(_plain(t.rstrip("*")).split())), t.endswith("*")) for t in terms]
+    parts = [word.replace(r"\ ", r"\s+") + (r"\w*" if open_ else "") for word, open_ in words]
     return re.compile(rf"\b(?:{'|'.join(parts)})(?!\w)") if parts else re.compile(r"(?!)")
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"[’`]", "'", text.lower())

@@ -2,25 +2,19 @@
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable
 
+from ombud.answer.figures import measures, measures_named, numbers
 from ombud.index import analyse
 
 SUPPORT = 0.5
 """Least share of a claim's content terms that must occur in the cited passages."""
-UNITS = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-    "seventeen eighteen nineteen"
-)
-TENS = "twenty thirty forty fifty sixty seventy eighty ninety hundred"
-NUMBER_WORDS = {word: str(i) for i, word in enumerate(UNITS.split())} | {
-    word: str(10 * i) for i, word in enumerate(TENS.split(), start=2)
-}
-COMPOUND = re.compile(rf"\b({'|'.join(TENS.split()[:-1])})[- ]({'|'.join(UNITS.split()[1:10])})\b")
 NEGATIONS = re.compile(
     r"\b(?:not|no|never|none|neither|nor|without|cannot|nobody|nothing|except|unless|\w+n't)\b", re.IGNORECASE
 )
-NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+CURRENCIES = {"pound": "gbp", "euro": "eur", "dollar": "usd"}
+DENIED = re.compile(r"\b(?:not|never|cannot|\w+n't)\s+(?:be\s+|\w+ly\s+)?(\w+)", re.IGNORECASE)
 
 
 def check_quote(quote: str, text: str, start: int, end: int) -> bool:
@@ -33,37 +27,27 @@ def disagreements(claim: str, cited: Iterable[str], language: str = "en") -> lis
     passages = list(cited)
     if not passages:
         return ["it cites nothing"]
-    text = "\n".join(passages)
-    said = [f"`{n}` is not in the cited text" for n in sorted(numbers(claim) - numbers(text))]
-    said += [f"`{name}` is not in the cited text" for name in sorted(_names(claim) - _names(text, all_words=True))]
+    claim, text = _plain(claim), _plain("\n".join(passages))
+    named = measures_named(text)
+    known = _names(text, all_words=True) | named | {CURRENCIES[unit] for unit in named if unit in CURRENCIES}
+    missing = (numbers(claim) - numbers(text), _names(claim) - known, measures(claim) - named)
+    said = [f"`{what}` is not in the cited text" for group in missing for what in sorted(group)]
     terms = set(analyse(claim, language))
     held = terms & set(analyse(text, language))
     if terms and len(held) / len(terms) < SUPPORT:
         said.append("most of its words are not in the cited text")
     if NEGATIONS.search(claim) and not NEGATIONS.search(text):
         said.append("it denies something, the cited text does not")
+    if not NEGATIONS.search(claim) and terms & _denied(text, language):
+        said.append("the cited text denies something, it does not")
     return said
 
 
-def numbers(text: str) -> set[str]:
-    """Numbers as plain decimals: "1,250.00" and "1.250,00" are 1250, "five" is 5, "twenty-five" is 25."""
-    spelt = COMPOUND.sub(lambda m: str(int(NUMBER_WORDS[m[1]]) + int(NUMBER_WORDS[m[2]])), text.lower())
-    found = {_decimal(n) for n in NUMBER.findall(spelt)}
-    return found | {
-        NUMBER_WORDS[word] for word in re.findall(r"[a-z]+", spelt) if word in NUMBER_WORDS and word != "one"
-    }
-
-
-def _decimal(number: str) -> str:
-    whole, mark, last = re.fullmatch(r"(.*?)(?:([.,])(\d+))?", number).groups()  # type: ignore[union-attr]
-    if not mark:
-        return str(int(number))
-    digits = re.sub(r"\D", "", whole)
-    # Three digits after a mark are thousands, unless the number begins with a zero.
-    if len(last) == 3 and digits.strip("0"):
-        return str(int(digits + last))
-    fraction = last.rstrip("0")
-    return f"{int(digits)}.{fraction}" if fraction else str(int(digits))
+def _denied(text: str, language: str) -> set[str]:
+    """Terms that `text` only ever names to deny them, such as accept of "may not accept"."""
+    denied = Counter(term for word in DENIED.findall(text) for term in analyse(word, language))
+    said = Counter(analyse(text, language))
+    return {term for term, count in denied.items() if said[term] <= count}
 
 
 def _names(text: str, all_words: bool = False) -> set[str]:

@@ -4,15 +4,15 @@ from collections.abc import Mapping, Sequence
 
 from ombud.answer.sensitive import Matter
 
-NOT_IN_DOCUMENTS = "I could not find this in the documents that apply to you. The contact below can help."
+NOT_IN_DOCUMENTS = "I could not find this in the documents that apply to you."
 POLICY_SAYS = "This is what the policy says:"
 
 
 def handoff(matter: Matter, country: str | None, emergency: Mapping[str, str]) -> str:
     first = emergency.get(country or "", emergency.get("", "")) if matter.danger else ""
     calm = (
-        "Thank you for telling me. This is something a person should help you with, not a machine: "
-        "the contact below will listen and treat it in confidence."
+        "Thank you for telling me. This is something a person should help you with, not a machine, "
+        "and they will treat it in confidence."
     )
     return f"{first}\n\n{calm}" if first else calm
 
@@ -29,3 +29,9 @@ def clarify(choices: Sequence[str]) -> str:
         return "Could you say a little more about what you would like to know?"
     listed = "\n".join(f"- {choice}" for choice in choices)
     return f"Could you say a little more? For instance, do you mean:\n\n{listed}"
+
+
+def closing(action: str, contact_known: bool) -> str:
+    if action != "contact":
+        return ""
+    return "The contact below can help." if contact_known else "Please ask your HR team."

@@ -59,7 +59,7 @@ def _embedder(workspace: Workspace) -> Check:
 
 
 def _index(workspace: Workspace) -> Check:
-    chunks = workspace.engine.stats().chunks
+    chunks = sum(workspace.engine.documents().values())  # reads rows, not only the count that stands beside them
     languages = ", ".join(sorted(workspace.engine.languages())) or "no language yet"
     hint = "" if chunks else "Run `ombud sync FOLDER`."
     return Check("index", bool(chunks), f"{chunks} passages ({languages})", hint)

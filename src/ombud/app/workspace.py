@@ -124,7 +124,7 @@ class Workspace:
             last_messages(self.store, conversation_id, 0)
         whole = self.plan(question.asker, plan or {})
         answer = await ask(question, whole, self.filter(question, whole), self.answering, tell)
-        notes = (*answer.trace.notes, *self._hidden(question, whole))
+        notes = (*answer.trace.notes, *await asyncio.to_thread(self._hidden, question, whole))
         trace = answer.trace.model_copy(update={"notes": notes})
         answer = answer.model_copy(update={"conversation_id": conversation_id, "trace": trace})
         await asyncio.to_thread(add_turn, self.store, question, answer)

@@ -3,11 +3,13 @@
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ombud.cli.console import day, messages, person, print_json
 from ombud.errors import BadRequest, OmbudError
-from ombud.types import Question
+
+if TYPE_CHECKING:
+    from ombud.types import Question
 
 FIELDS = {"id", "question", "query", "person", "country", "roles", "history", "as_of", "plan"}
 
@@ -23,8 +25,10 @@ def read_lines(path: Path) -> Iterator[tuple[str, dict[str, Any] | OmbudError]]:
             yield _row(line, number)
 
 
-def question_of(row: dict[str, Any]) -> Question:
+def question_of(row: dict[str, Any]) -> "Question":
     """The question of a line; country and roles may stand at its top level."""
+    from ombud.types import Question
+
     text = row.get("question") or row.get("query")
     if not isinstance(text, str) or not text.strip():
         raise BadRequest("The line has no question.", hint='Such as {"id": "1", "question": "..."}.')

@@ -59,7 +59,7 @@ def _stem(word: str, language: str) -> str:
 def _fold(text: str) -> str:
     if text.isascii():
         return text.lower()
-    decomposed = unicodedata.normalize("NFKD", text.lower().replace("ß", "ss"))
+    decomposed = unicodedata.normalize("NFKD", text).lower().replace("ß", "ss")
     kept = (c for c in decomposed if not ("\u0300" <= c <= "\u036f"))
     return unicodedata.normalize("NFC", "".join(kept))
 

@@ -16,9 +16,11 @@ _lock = threading.Lock()
 
 def detect_language(text: str, otherwise: str = "en") -> str:
     """ISO 639-1 code of the language of `text`; `otherwise` where the text is too short to tell."""
-    if any("\u3040" <= c <= "\u30ff" for c in text[:2000]):
+    letters = sum(c.isalpha() for c in text[:2000])
+    kana = sum("\u3040" <= c <= "\u30ff" for c in text[:2000])
+    if kana and 10 * kana >= letters:  # a page that only mentions a Japanese word has fewer
         return "ja"
-    if sum(c.isalpha() for c in text[:2000]) < SHORTEST:
+    if letters < SHORTEST:
         return otherwise
     with _lock:
         return str(_identifier().classify(text[:5000])[0])

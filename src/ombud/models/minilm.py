@@ -133,7 +133,8 @@ def _windows(ids: Sequence[int]) -> list[list[int]]:
 
 def _unit(vectors: npt.NDArray[np.float32]) -> Vectors:
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return (vectors / np.maximum(lengths, 1e-12)).astype(np.float32)
+    unit: Vectors = (vectors / np.maximum(lengths, 1e-12)).astype(np.float32)
+    return unit
 
 
 def _sha256(path: Path) -> str:

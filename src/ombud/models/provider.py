@@ -52,7 +52,7 @@ class ProviderEmbedder:
         asked = self._model.embed_documents(list(texts))
         try:
             found = asyncio.run_coroutine_threadsafe(asked, self._loop).result().embeddings
-            vectors = np.asarray(found, np.float32)
+            vectors: Vectors = np.asarray(found, np.float32)
             if vectors.ndim != 2 or len(vectors) != len(texts):
                 raise ValueError(f"{len(found)} for {len(texts)} texts")
         except (AgentRunError, OSError) as failed:
@@ -65,7 +65,8 @@ class ProviderEmbedder:
                 f"The embedder `{self.fingerprint}` gave no usable vectors: {odd}",
                 hint="Check models.embedder and models.base_url.",
             ) from odd
-        return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+        vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+        return vectors
 
 
 def _compatible(name: str, base_url: str) -> Any:

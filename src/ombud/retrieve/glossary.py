@@ -22,12 +22,16 @@ class Glossary:
     def __init__(self, entries: Sequence[Entry] = ()) -> None:
         self._entries: dict[str, list[Entry]] = {}
         for entry in entries:
-            self._entries.setdefault(entry.abbreviation.casefold(), []).append(entry)
+            if entry.abbreviation:
+                self._entries.setdefault(entry.abbreviation.casefold(), []).append(entry)
+        # Longest first, so that "401(k)" and "W-2" are read whole.
+        known = sorted({e.abbreviation for e in entries if e.abbreviation}, key=lambda word: -len(word))
+        self._known = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, known)) or '(?!)'})(?!\w)", re.IGNORECASE)
 
     def expansions(self, text: str, country: str | None) -> list[str]:
         """What the abbreviations in `text` stand for, in order, each once; the person's country first."""
         found: dict[str, None] = {}
-        for word in re.findall(r"[^\W_][\w&()]*", text):
+        for word in self._known.findall(text):
             entries = [e for e in self._entries.get(word.casefold(), ()) if e.country in ("", country)]
             for entry in sorted(entries, key=lambda e: e.country == "")[:1]:
                 found[entry.expansion] = None

@@ -1,10 +1,11 @@
 """The search flow: queries, legs, fusion, scopes."""
 
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from ombud.errors import UnknownName
+from ombud.errors import ModelError, UnknownName
 from ombud.index import Engine, Filter, Leg, Vector, analyse
 from ombud.models import Embedder, detect_language
 from ombud.retrieve.fusion import fuse
@@ -14,6 +15,15 @@ from ombud.types import Chunk, Evidence, Hit, Plan, Query, Question, Ranking
 
 TURNS = 3
 """Earlier user turns folded into a follow-up."""
+SHORT = 3
+"""Content words up to which a turn is taken for a follow-up."""
+POINTS_BACK = re.compile(
+    r"^\W*(?:and|but|so|or|also|ok(?:ay)?|then|what about|how about|what if|same)\b"
+    r"|\b(?:it|its|that|this|those|these|they|them|their|there|then|same|too|either|instead|both|another)\b",
+    re.IGNORECASE,
+)
+CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+LEGS = ("sparse", "dense")
 LOCAL_BONUS = 0.06
 """What a country's own rule is worth over a global one, as a share of the best fused score (dev: +.02 quote@1000w)."""
 
@@ -38,6 +48,7 @@ class Found(NamedTuple):
 
 def search(question: Question, plan: Plan, where: Filter, index: Index) -> Found:
     """Evidence for a question: at most plan.k hits, what `where` hides removed before anything is ranked."""
+    _check(plan)
     started = time.perf_counter()
     queries = [_strategy(name)(question, index.glossary) for name in plan.strategies[:1]]
     vectors, degraded = _embed(queries, plan, index)
@@ -45,7 +56,8 @@ def search(question: Question, plan: Plan, where: Filter, index: Index) -> Found
     legs: list[tuple[Query, Leg]] = []
     for query, vector in zip(queries, vectors, strict=True):
         terms = " ".join(query_terms(query.text, index.engine))
-        legs += [(query, leg) for leg in index.engine.search(terms, vector, where, plan.pool, plan.mode)]
+        mode = "sparse" if vector is None else plan.mode
+        legs += [(query, leg) for leg in index.engine.search(terms, vector, where, plan.pool, mode)]
     searched = time.perf_counter()
     evidence = _fuse(legs, plan, where)
     return Found(
@@ -59,15 +71,20 @@ def search(question: Question, plan: Plan, where: Filter, index: Index) -> Found
 
 
 def standard(question: Question, glossary: Glossary) -> Query:
-    """The question itself, with the asker's earlier turns before it.
+    """The question itself; a follow-up has the asker's earlier turns before it.
 
     Abbreviations spelt out and the words that policies use for what people say go to the sparse side only: there
     they bridge vocabularies, while a vector of many words points nowhere (measured on dev).
     """
     earlier = [m.content for m in question.history if m.role == "user"][-TURNS:]
-    folded = "\n".join([*earlier, question.text])
+    folded = "\n".join([*earlier, question.text]) if leans_on_history(question.text) else question.text
     more = [*glossary.expansions(folded, question.asker.country), *policy_words(folded)]
     return Query(strategy="standard", text="\n".join([folded, *more]), passage=folded)
+
+
+def leans_on_history(text: str) -> bool:
+    """Whether a turn cannot be understood alone: it is short, or points back. A new subject must not be dragged along."""
+    return len(analyse(text)) <= SHORT or bool(POINTS_BACK.search(text))
 
 
 def query_terms(text: str, engine: Engine) -> list[str]:
@@ -78,6 +95,24 @@ def query_terms(text: str, engine: Engine) -> list[str]:
     languages = engine.languages()
     language = next(iter(languages)) if len(languages) == 1 else detect_language(text)
     return analyse(text, language if language in languages or not languages else "en")
+
+
+def _check(plan: Plan) -> None:
+    """Refuse knobs that nothing here turns yet, rather than ignore them."""
+    if plan.reranker != "none":
+        raise UnknownName(f"No reranker is called `{plan.reranker}`.", hint="Known: none.")
+    for name in ("adaptive", "graph"):
+        if getattr(plan, name):
+            raise UnknownName(f"plan.{name} has nothing behind it in this version.", hint=f"Leave plan.{name} off.")
+    for name in plan.strategies:
+        _strategy(name)
+    for name in plan.weights:
+        if name not in LEGS:
+            raise UnknownName(f"No leg is called `{name}`.", hint=f"Known: {', '.join(LEGS)}.")
+    if not plan.strategies:
+        raise UnknownName("plan.strategies is empty.", hint=f"Known: {', '.join(sorted(STRATEGIES))}.")
+    if plan.strategy_mode == "all" and len(plan.strategies) > 1:
+        raise UnknownName("plan.strategy_mode = `all` needs more than one strategy.", hint="Known: standard.")
 
 
 def _strategy(name: str) -> Callable[[Question, Glossary], Query]:
@@ -91,7 +126,17 @@ def _embed(queries: Sequence[Query], plan: Plan, index: Index) -> tuple[list[Vec
         return [None] * len(queries), ()
     if index.embedder is None:
         return [None] * len(queries), ("dense: no embedding model, searched by words only",)
-    return list(index.embedder.embed([q.passage for q in queries])), ()
+    if index.embedder.languages is not None and all(_unread(q.passage) for q in queries):
+        return [None] * len(queries), ("dense: the embedder does not know the language, searched by words only",)
+    try:
+        return list(index.embedder.embed([q.passage for q in queries])), ()
+    except ModelError:
+        return [None] * len(queries), ("dense: the embedding model gave no answer, searched by words only",)
+
+
+def _unread(text: str) -> bool:
+    """Whether most letters are of a script that an embedder of few languages takes for unknown tokens."""
+    return 2 * len(CJK.findall(text)) > sum(c.isalpha() for c in text)
 
 
 def _fuse(legs: Sequence[tuple[Query, Leg]], plan: Plan, where: Filter) -> Evidence:

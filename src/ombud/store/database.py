@@ -43,7 +43,11 @@ def open_store(url: str, folder: Path) -> Store:
         if engine.dialect.name == "sqlite":
             event.listen(engine, "connect", _tune_sqlite)
             event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN IMMEDIATE"))
-        _migrate(engine)
+        try:
+            _migrate(engine)
+        except BaseException:
+            engine.dispose()
+            raise
     except (exc.ArgumentError, exc.NoSuchModuleError, ModuleNotFoundError, ValueError) as wrong:
         raise SetupError(
             f"store.url cannot be used: {wrong}.",

@@ -1,0 +1,103 @@
+"""How much of the embedder's speed is left to a whole sync?
+
+A sync reads, parses, cuts, analyses, embeds and commits; nearly all of its work should be embedding. For each corpus
+(the sample handbook of Markdown, HTML, PDF and DOCX; a real Markdown handbook of 250 pages where it lies beside the
+repository) this alternates, in one process:
+
+    sync      `sync` of the folder into a fresh workspace, the embedder already open
+    embedder  `windows` of exactly the texts that this sync embedded, in one call: the fastest it can
+
+and prints chunks/s of both and the median of the pairs' ratios. Target: ratio >= .90.
+Run: python ingest.py [--repeat N]
+"""
+
+import argparse
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import median
+from typing import NamedTuple
+
+from record import ROOT, SHARED, keep, print_table, say, spread, verdict
+
+from ombud.app import Workspace, create_workspace
+from ombud.ingest import sync
+from ombud.ingest.sync import searchable
+from ombud.models import Embedder
+from ombud.sources import FolderSource
+
+TARGET = 0.90
+CORPORA = {"sample": (ROOT / "sample/handbook", ""), "gsa-tts-us": (SHARED / "gsa-tts-us", "US")}
+
+
+class Pair(NamedTuple):
+    chunks: int
+    sync: float
+    """Seconds."""
+    embedder: float
+
+    @property
+    def ratio(self) -> float:
+        return self.embedder / self.sync
+
+
+def main(arguments: Sequence[str]) -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--repeat", type=int, default=5, help="syncs of each corpus")
+    parser.add_argument("--corpus", choices=sorted(CORPORA), action="append", help="only this one")
+    options = parser.parse_args(arguments)
+    rows = []
+    for name in options.corpus or CORPORA:
+        folder, country = CORPORA[name]
+        if not folder.is_dir():
+            say(f"{name}: {folder} is not there, left out")
+            continue
+        pairs = [_measure(name, folder, country, number) for number in range(options.repeat)]
+        ratio = median(p.ratio for p in pairs)
+        synced, alone = [p.chunks / p.sync for p in pairs], [p.chunks / p.embedder for p in pairs]
+        rows.append([name, pairs[0].chunks, spread(synced), spread(alone), spread([p.ratio for p in pairs], 3),
+                     f">= {TARGET:.2f} {verdict(ratio, TARGET, most=False)}"])  # fmt: skip
+        keep("ingest", {"corpus": name, "chunks": pairs[0].chunks, "ratio": round(ratio, 3), "target": TARGET,
+                        "sync_per_s": [round(v, 1) for v in synced],
+                        "embedder_per_s": [round(v, 1) for v in alone]}, len(pairs))  # fmt: skip
+    print_table(["corpus", "chunks", "sync chunks/s", "embedder chunks/s", "ratio", "target"], rows)
+
+
+def _measure(name: str, folder: Path, country: str, number: int) -> Pair:
+    home = Path(tempfile.mkdtemp(prefix="ombud-bench-"))
+    try:
+        create_workspace(home)
+        workspace = Workspace(home)
+        embedder = workspace.embedder
+        if embedder is None:
+            raise SystemExit("There is no embedding model; `ombud doctor` says how to install it.")
+        parts = workspace.ingest
+        embedder.embed(["warm"])
+        source = FolderSource(name, folder, facts={"country": country} if country else {})
+        started = time.perf_counter()
+        reports = sync(parts, [source])
+        synced = time.perf_counter() - started
+        failed = [f for report in reports for f in report.failed]
+        if failed:
+            raise SystemExit(f"{failed[0].uri}: {failed[0].reason}")
+        texts = [searchable(chunk) for chunk in workspace.passages()]
+        alone = _alone(embedder, texts)
+        workspace.close()
+    finally:
+        shutil.rmtree(home, ignore_errors=True)
+    pair = Pair(len(texts), synced, alone)
+    say(f"{name} {number + 1}: {pair.chunks} chunks, {synced:.1f} s, embedder alone {alone:.1f} s: {pair.ratio:.3f}")
+    return pair
+
+
+def _alone(embedder: Embedder, texts: Sequence[str]) -> float:
+    started = time.perf_counter()
+    embedder.windows(texts)
+    return time.perf_counter() - started
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,485 @@
+"""Writes docs/reference from the code. Run: python docs/generate.py
+
+With --check nothing is written, and the exit code is 1 when a page is not what the code says now.
+"""
+
+import argparse
+import ast
+import inspect
+import json
+import re
+import sys
+import tempfile
+import types
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from string import Template
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+import typer
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+from typer.models import ArgumentInfo, OptionInfo, ParameterInfo
+
+from ombud import errors
+from ombud.app import Workspace
+from ombud.cli.console import INTERRUPTED
+from ombud.cli.main import app as command_line
+from ombud.lab import METRICS, Measure
+from ombud.prompts import HERE as PROMPTS
+from ombud.prompts import Prompt
+from ombud.settings import Overlay, Settings, Source
+from ombud.types import Plan
+from ombud.web import create_app
+from ombud.web.problems import problem
+
+ROOT = Path(__file__).parents[1]
+REFERENCE = ROOT / "docs" / "reference"
+CODE = ROOT / "src" / "ombud"
+HEAD = "<!-- Made by docs/generate.py from the code. Do not edit; change the code and run `make docs`. -->\n\n"
+
+Rows = Sequence[Sequence[str]]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description="Write docs/reference from the code.")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 when a page is stale")
+    wanted = pages()
+    old = stale(wanted)
+    if parser.parse_args(arguments).check:
+        for name in old:
+            print(f"docs/reference/{name} is stale; run `make docs`.", file=sys.stderr)
+        return 1 if old else 0
+    REFERENCE.mkdir(parents=True, exist_ok=True)
+    for name in old:
+        (REFERENCE / name).write_text(wanted[name], encoding="utf-8")
+        print(f"Wrote docs/reference/{name}.")
+    return 0
+
+
+def pages() -> dict[str, str]:
+    """File name -> what should stand in it."""
+    made = {
+        "api.md": api_page(),
+        "cli.md": cli_page(),
+        "errors.md": errors_page(),
+        "metrics.md": metrics_page(),
+        "prompts.md": prompts_page(),
+        "settings.md": settings_page(),
+    }
+    return {name: HEAD + text.rstrip() + "\n" for name, text in {**made, "README.md": index_page(made)}.items()}
+
+
+def stale(wanted: Mapping[str, str], folder: Path = REFERENCE) -> list[str]:
+    """Names of the pages that are missing or differ."""
+    return [name for name, text in wanted.items() if not _same(folder / name, text)]
+
+
+def _same(path: Path, text: str) -> bool:
+    return path.is_file() and path.read_text(encoding="utf-8") == text
+
+
+def index_page(made: Mapping[str, str]) -> str:
+    lines = [f"* [{text.splitlines()[0].removeprefix('# ')}]({name})" for name, text in made.items()]
+    return "# Reference\n\nMade from the code; a test compares it.\n\n" + "\n".join(lines)
+
+
+# Settings -----------------------------------------------------------------------------------------
+
+
+def settings_page() -> str:
+    words = [
+        "# Settings",
+        "They stand in `ombud.toml` of the workspace. A variable `OMBUD_SECTION__KEY` wins over the file (lists are "
+        "JSON there), and a command's flag wins over both. A key nobody knows is an error. `ombud settings` prints "
+        "every setting with its value and where that comes from.",
+        'Settings marked "reserved" are checked when they are read, but nothing is behind them in this version.',
+    ]
+    for name, field in Settings.model_fields.items():
+        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
+            words += [f"## [{name}]", _fields_table(field.annotation, f"{name}.")]
+    words += [
+        "## [country.XX] and [experiment.NAME]",
+        _table(("key", "type", "default", "what"), list(_rows(Settings, "", only=("country", "experiment")))),
+        "Each of their tables holds:",
+        _fields_table(Overlay, "country.XX."),
+        "## [[source]]",
+        "One block a source, as many as there are.",
+        _fields_table(Source, "source."),
+    ]
+    return "\n\n".join(words)
+
+
+def _fields_table(model: type[BaseModel], prefix: str) -> str:
+    return _table(("key", "type", "default", "what"), list(_rows(model, prefix)))
+
+
+def _rows(model: type[BaseModel], prefix: str, only: Sequence[str] = ()) -> Iterator[list[str]]:
+    for name, field in model.model_fields.items():
+        if only and name not in only:
+            continue
+        what = field.description or ""
+        if not is_read(name):
+            what += " Reserved."
+        yield [f"`{prefix}{name}`", _type_of(field), _default_of(field), what]
+
+
+def is_read(name: str) -> bool:
+    """Whether anything but the settings themselves reads a field of this name."""
+    return any(re.search(rf"\.{name}\b", text) for text in _sources())
+
+
+def _sources() -> list[str]:
+    apart = {CODE / "settings.py", CODE / "types.py"}
+    found = sorted(path for kind in ("*.py", "*.html") for path in CODE.rglob(kind))
+    return [path.read_text(encoding="utf-8") for path in found if path not in apart]
+
+
+def _default_of(field: FieldInfo) -> str:
+    if field.is_required():
+        return "(required)"
+    value = field.get_default(call_default_factory=True)
+    if value is None:
+        return "unset"
+    return f"`{json.dumps(value, ensure_ascii=False, default=_jsonable)}`"
+
+
+def _jsonable(value: Any) -> Any:
+    return value.model_dump(mode="json") if isinstance(value, BaseModel) else str(value)
+
+
+def _type_of(field: FieldInfo) -> str:
+    return _words_of(field.annotation) + _bounds(field.metadata)
+
+
+def _bounds(limits: Sequence[Any]) -> str:
+    signs = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "less than"}
+    said = [f"{word} {getattr(one, sign)}" for one in limits for sign, word in signs.items() if hasattr(one, sign)]
+    return f", {', '.join(said)}" if said else ""
+
+
+PLAIN = {
+    str: "text", int: "whole number", float: "number", bool: "true or false", Path: "path", Any: "any",
+    type(None): "unset", Plan: "table of plan fields",
+}  # fmt: skip
+
+
+def _words_of(kind: Any) -> str:
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin is Literal:
+        return " or ".join(f"`{value}`" for value in inner)
+    if origin in (Union, types.UnionType):
+        return " or ".join(_words_of(one) for one in inner)
+    if origin is tuple:
+        return f"list of {_words_of(inner[0])}"
+    if origin is dict:
+        return f"table of {_words_of(inner[1])}" if inner[1] not in (Any, Overlay) else "table"
+    return PLAIN.get(kind) or str(getattr(kind, "__name__", kind))
+
+
+# Commands -----------------------------------------------------------------------------------------
+
+
+def cli_page() -> str:
+    words = [
+        "# Commands",
+        "`--home` stands before or after the verb. Without it the workspace is `OMBUD_HOME`, else the nearest parent "
+        "folder with an `ombud.toml`. Exit codes: see [errors](errors.md).",
+    ]
+    for name, command in commands():
+        words += [f"## {name}", _tidy(command.help), f"```text\n{_usage(name, command)}\n```"]
+        if table := _parameters(command):
+            words.append(table)
+    return "\n\n".join(words)
+
+
+def commands() -> list[tuple[str, Any]]:
+    """(full name, click command) of every verb; groups are left out."""
+    return list(_leaves("ombud", typer.main.get_command(command_line)))
+
+
+def _leaves(name: str, command: Any) -> Iterator[tuple[str, Any]]:
+    if not hasattr(command, "commands"):
+        yield name, command
+        return
+    for verb, inner in command.commands.items():
+        yield from _leaves(f"{name} {verb}", inner)
+
+
+def _usage(name: str, command: Any) -> str:
+    given = [_spelt(n, info, kind) for n, info, kind in _declared(command) if isinstance(info, ArgumentInfo)]
+    return " ".join([name, "[OPTIONS]", *given])
+
+
+def _declared(command: Any) -> Iterator[tuple[str, ParameterInfo, Any]]:
+    """(name, what typer was told, type) of each parameter."""
+    hints = get_type_hints(inspect.unwrap(command.callback))
+    for name, parameter in inspect.signature(command.callback).parameters.items():
+        yield name, parameter.default, hints[name]
+
+
+def _spelt(name: str, info: ParameterInfo, kind: Any) -> str:
+    if isinstance(info, OptionInfo):
+        return ", ".join(info.param_decls or [f"--{name.replace('_', '-')}"])
+    if info.metavar:
+        return info.metavar
+    return name.upper() if info.default is ... else f"[{name.upper()}]"
+
+
+def _parameters(command: Any) -> str:
+    rows = []
+    for name, info, kind in _declared(command):
+        bounds = {"at least": info.min, "at most": info.max}
+        limits = [f"{word} {limit}" for word, limit in bounds.items() if limit is not None]
+        takes = info.metavar if isinstance(info, OptionInfo) and info.metavar else _taken(kind)
+        rows.append([f"`{_spelt(name, info, kind)}`", ", ".join([takes, *limits]), _tidy(info.help)])
+    return _table(("option", "takes", "what"), rows)
+
+
+def _taken(kind: Any) -> str:
+    if get_origin(kind) is list:
+        return f"{_taken(get_args(kind)[0])}, repeated"
+    kinds = [one for one in get_args(kind) or [kind] if one is not type(None)]
+    return "nothing" if kinds == [bool] else " or ".join(_words_of(one) for one in kinds)
+
+
+# Errors -------------------------------------------------------------------------------------------
+
+
+def errors_page() -> str:
+    tree = re.search(r"OmbudError\n(?:[├│└].*\n)+", errors.__doc__ or "")
+    words = [
+        "# Errors",
+        "A refusal, a hand-over or an empty search is an outcome, not an error.",
+        f"```text\n{tree[0].rstrip() if tree else ''}\n```",
+        _table(("error", "exit code", "HTTP status", "worth retrying", "`type` of the problem"), _error_rows()),
+        "A command prints `Error: `, the message and a hint to stderr; with `--json` it prints "
+        '`{"error": {"type", "message", "hint"}}` to stdout.',
+        "## Exit codes",
+        _table(("code", "when"), _exit_codes()),
+        "## HTTP statuses that are no error of ombud's own",
+        "They come with `type` `about:blank`, or `urn:ombud:bad-request` for a request that cannot be read and "
+        "`urn:ombud:unexpected` for a fault nobody foresaw.",
+        _table(("status", "when"), _plain_statuses()),
+    ]
+    return "\n\n".join(words)
+
+
+def error_classes() -> list[type[errors.OmbudError]]:
+    """Every error, in the order of the page that defines them."""
+    return [c for c in vars(errors).values() if isinstance(c, type) and issubclass(c, errors.OmbudError)]
+
+
+def _error_rows() -> Rows:
+    rows = []
+    for error in error_classes():
+        again = "yes" if error.retryable else ""
+        kind = problem(error("")).type
+        rows.append([f"`{error.__name__}`", str(error.exit_code), str(error.status), again, f"`{kind}`"])
+    return rows
+
+
+def _exit_codes() -> Rows:
+    by_code: dict[int, list[str]] = {}
+    for error in error_classes():
+        by_code.setdefault(error.exit_code, []).append(f"`{error.__name__}`")
+    more = {1: "; also documents that failed in a sync, lines that failed in a batch, a check of `ombud doctor`"}
+    more[2] = "; also options that a command does not know"
+    rows = [[str(code), ", ".join(by_code[code]) + more.get(code, "")] for code in sorted(by_code)]
+    return [["0", "it worked; a denial is an answer too"], *rows, [str(INTERRUPTED), "Ctrl-C"]]
+
+
+def _plain_statuses() -> Rows:
+    return [
+        ["400", "the host name is not this machine's own, or the body is no JSON"],
+        ["403", "a page of another site sent it"],
+        ["404", "there is no such address"],
+        ["405", "the address knows no such method"],
+        ["413", "the body has more than 1,000,000 bytes"],
+        ["422", "a field is missing, unknown or not understood"],
+        ["500", "a fault nobody foresaw; the server's log has the whole of it"],
+    ]
+
+
+# Metrics ------------------------------------------------------------------------------------------
+
+
+def metrics_page() -> str:
+    rows = [[f"`{spelling(n, m)}`", m.what, m.unit, m.better] for n, m in sorted(METRICS.items())]
+    return "\n\n".join(
+        [
+            "# Metrics",
+            "`k` is a number of hits, such as `recall@8`; `1000w` the first 1000 words returned. A metric that cannot "
+            "be computed for a case has no value there, and says why.",
+            _table(("metric", "what it measures", "unit", "better"), rows),
+        ]
+    )
+
+
+def spelling(name: str, measure: Measure) -> str:
+    """How a metric is written, its cut-off included."""
+    return {
+        "none": name,
+        "optional": f"{name}` or `{name}@k",
+        "hits": f"{name}@k",
+        "hits or words": f"{name}@k` or `{name}@1000w",
+    }[measure.cutoff]
+
+
+# Prompts ------------------------------------------------------------------------------------------
+
+FILLED_BY = {
+    "organisation": "`general.name`",
+    "date": "the day whose rules are asked for: `as_of`, else today in `general.timezone`",
+    "country": "the asker's country, or `not given`",
+    "roles": "the asker's roles, or `none`",
+    "grade": "the asker's grade, or `not given`",
+    "local": "passages of the asker's country, labelled L1, L2, …; mandatory ones are marked",
+    "shared": "passages that apply everywhere, labelled G1, G2, …",
+    "history": "up to six earlier messages of the conversation",
+    "question": "the question, word for word",
+    "problems": "each claim that failed its check, and why",
+}
+"""Placeholder -> what the code puts there; a prompt with another one stops this program."""
+SENT = {
+    "compose": "The instructions of every answer that a chat model writes.",
+    "question": "The message that goes with them.",
+    "repair": "Added to that message, once, when claims fail their check and `plan.refine` is on.",
+}
+
+
+def prompts_page() -> str:
+    words = [
+        "# Prompts",
+        "All words that are said to models, in `src/ombud/prompts/TASK/MODEL.txt`. The most specific file wins: for "
+        "`openai:gpt-4.1-mini` that is `gpt-4.1-mini.txt`, then `gpt-4.1.txt`, `gpt.txt` and `default.txt`. The digest "
+        "is what an answer's trace records.",
+    ]
+    for path in sorted(PROMPTS.glob("*/*.txt")):
+        prompt = Prompt(f"{path.parent.name}/{path.stem}", path.read_text(encoding="utf-8"))
+        rows = [[f"`${name}`", FILLED_BY[name]] for name in Template(prompt.text).get_identifiers()]
+        words += [f"## {prompt.name}", f"{SENT[path.parent.name]} Digest `{prompt.digest}`."]
+        words += [_table(("placeholder", "filled with"), rows), f"```text\n{prompt.text.rstrip()}\n```"]
+    return "\n\n".join(words)
+
+
+# The HTTP API -------------------------------------------------------------------------------------
+
+
+def api_page() -> str:
+    described = openapi()
+    words = [
+        "# HTTP API",
+        "The same description for programs is at `/openapi.json` of a running server. "
+        "[The guide](../guides/api.md) shows examples.",
+        "## Routes",
+    ]
+    for path, operations in described["paths"].items():
+        for method, operation in operations.items():
+            words += _route(f"{method.upper()} {path}", operation)
+    words.append("## Shapes")
+    notes = _notes()
+    for name, schema in sorted(described["components"]["schemas"].items()):
+        words += [f"### {name}", *([schema["description"]] if "description" in schema else [])]
+        words.append(_table(("field", "type", "default", "what"), _fields(name, schema, notes)))
+    return "\n\n".join(words)
+
+
+def openapi() -> dict[str, Any]:
+    """The description that a server gives of itself; the workspace it needs is empty and soon gone."""
+    with tempfile.TemporaryDirectory() as folder:
+        return create_app(Workspace(Path(folder))).openapi()
+
+
+def _route(name: str, operation: Mapping[str, Any]) -> list[str]:
+    words = [f"### {name}", _tidy(operation.get("description", ""))]
+    given = [[f"`{p['name']}`", p["in"], _shape(p["schema"])] for p in operation.get("parameters", ())]
+    if given:
+        words.append(_table(("parameter", "in", "type"), given))
+    if "requestBody" in operation:
+        words.append(f"Body: {_content(operation['requestBody'])}.")
+    rows = [[status, _content(r), r.get("description", "")] for status, r in sorted(operation["responses"].items())]
+    words.append(_table(("status", "body", "when"), rows))
+    return words
+
+
+def _content(described: Mapping[str, Any]) -> str:
+    kinds = described.get("content", {})
+    return " or ".join(
+        f"`{media}`" if content["schema"] == {"type": "string"} else _shape(content["schema"])
+        for media, content in kinds.items()
+    )
+
+
+def _fields(name: str, schema: Mapping[str, Any], notes: Mapping[tuple[str, str], str]) -> Rows:
+    needed = schema.get("required", [])
+    rows = []
+    for field, kind in schema.get("properties", {}).items():
+        plain = "default" in kind and "$ref" not in kind
+        default = f"`{json.dumps(kind['default'], ensure_ascii=False)}`" if plain else ""
+        what = kind.get("description") or notes.get((name, field), "")
+        rows.append([f"`{field}`", _shape(kind), "(required)" if field in needed else default, _tidy(what)])
+    return rows
+
+
+def _shape(schema: Mapping[str, Any]) -> str:
+    if "$ref" in schema:
+        name = schema["$ref"].rsplit("/", 1)[-1]
+        return f"[{name}](#{name.lower()})"
+    if "anyOf" in schema:
+        return " or ".join(dict.fromkeys(_shape(one) for one in schema["anyOf"]))
+    if "enum" in schema or "const" in schema:
+        return " or ".join(f"`{json.dumps(value)}`" for value in schema.get("enum", [schema.get("const")]))
+    if "prefixItems" in schema:
+        return f"[{', '.join(_shape(one) for one in schema['prefixItems'])}]"
+    if schema.get("type") == "array":
+        return f"list of {_shape(schema['items'])}"
+    if schema.get("type") == "object":
+        inner = schema.get("additionalProperties")
+        return f"object of {_shape(inner)}" if isinstance(inner, dict) and inner else "object"
+    return _scalar(schema)
+
+
+def _scalar(schema: Mapping[str, Any]) -> str:
+    limits = {"minimum": "at least {}", "maximum": "at most {}", "maxLength": "at most {} characters"}
+    said = [words.format(schema[key]) for key, words in {**limits, "pattern": "like `{}`"}.items() if key in schema]
+    return ", ".join([str(schema.get("format") or schema.get("type") or "any"), *said])
+
+
+def _notes() -> dict[tuple[str, str], str]:
+    """(class, field) -> the words that stand under the field in the code."""
+    found: dict[tuple[str, str], str] = {}
+    for path in (CODE / "types.py", CODE / "web" / "shapes.py", CODE / "web" / "problems.py"):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef):
+                found |= {(node.name, field): text for field, text in _documented(node)}
+    return found
+
+
+def _documented(node: ast.ClassDef) -> Iterator[tuple[str, str]]:
+    for field, below in zip(node.body, node.body[1:], strict=False):
+        said = below.value if isinstance(below, ast.Expr) else None
+        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name) and isinstance(said, ast.Constant):
+            yield field.target.id, str(said.value)
+
+
+# Markdown -----------------------------------------------------------------------------------------
+
+
+def _table(head: Sequence[str], rows: Rows) -> str:
+    if not rows:
+        return ""
+    lines = [head, ["---"] * len(head), *([_cell(text) for text in row] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _cell(text: str) -> str:
+    return re.sub(r"(?<!\\)\|", r"\\|", text)
+
+
+def _tidy(text: str | None) -> str:
+    return " ".join((text or "").split())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

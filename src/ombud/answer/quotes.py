@@ -1,0 +1,100 @@
+"""Spans to an answer: what belongs together stays together, and every piece carries its own marker."""
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from ombud.answer.citing import Composed, Stored, cite, number
+from ombud.answer.extract import LIST_MARK, Span, is_row, table_head
+from ombud.types import Citation, Claim
+
+FEW = 2
+"""Rows or items left out between two chosen ones that are put back: half a short list misleads."""
+
+
+def quote(spans: Sequence[Span], everything: Sequence[Span], stored: Stored) -> Composed:
+    """Verbatim claims in the order of `spans`; a span that the stored text does not bear out is left out.
+
+    everything: all spans of the evidence, from which gaps inside lists and tables are filled.
+    """
+    whole = _fill_gaps(spans, everything)
+    proven = [(span, c) for span in whole if (c := cite(span.hit, span.start, span.end, stored))]
+    citations, places = number([c for _, c in proven])
+    pieces = [(span, place) for (span, _), place in zip(proven, places, strict=True)]
+    claims: list[Claim] = []
+    parts: list[str] = []
+    several = len({c.uri for c in citations}) > 1
+    last = ""
+    for group in _groups(pieces):
+        cited = tuple(dict.fromkeys(place for _, place in group))
+        claims.append(Claim(text=_text(group, markers=False), citations=cited))
+        citation = citations[cited[0]]
+        if several and citation.uri != last:
+            parts.append(f"**{_heading(citation)}**")
+        last = citation.uri
+        parts.append(_text(group, markers=True))
+    return Composed(tuple(claims), tuple(citations), "\n\n".join(parts))
+
+
+def _fill_gaps(spans: Sequence[Span], everything: Sequence[Span]) -> list[Span]:
+    """The chosen spans, and the few rows or items that stand between two of the same list or table."""
+    filled: list[Span] = []
+    for span in spans:
+        if filled and (kind := _kind(span)) != "text" and _together(filled[-1], span):
+            between = [
+                s for s in everything if s.hit.chunk.id == span.hit.chunk.id and filled[-1].end <= s.start < span.start
+            ]
+            if len(between) <= FEW and all(_kind(s) == kind for s in between):
+                filled += sorted(between, key=lambda s: s.start)
+        filled.append(span)
+    return filled
+
+
+def _groups(pieces: Sequence[tuple[Span, int]]) -> list[list[tuple[Span, int]]]:
+    """Runs of rows of one table, items of one list, and sentences that follow each other."""
+    label = 0
+    labelled: list[tuple[int, tuple[Span, int]]] = []
+    for piece in pieces:
+        if not labelled or not _together(labelled[-1][1][0], piece[0]):
+            label += 1
+        labelled.append((label, piece))
+    return [[piece for _, piece in run] for _, run in groupby(labelled, key=lambda pair: pair[0])]
+
+
+def _together(one: Span, other: Span) -> bool:
+    if one.hit.chunk.id != other.hit.chunk.id or _kind(one) != _kind(other):
+        return False
+    chunk = one.hit.chunk
+    between = chunk.text[one.end - chunk.start : other.start - chunk.start]
+    if _kind(one) == "text":
+        return not between.strip() and "\n" not in between
+    return one.lead == other.lead and "\n\n" not in between
+
+
+def _kind(span: Span) -> str:
+    if is_row(span.text):
+        return "row"
+    return "item" if LIST_MARK.match(span.text) else "text"
+
+
+def _text(group: Sequence[tuple[Span, int]], *, markers: bool) -> str:
+    first = group[0][0]
+    marks = [f" [{place + 1}]" if markers else "" for _, place in group]
+    kind = _kind(first)
+    if kind == "row":
+        rows = [_marked_row(span.text.strip(), mark) for (span, _), mark in zip(group, marks, strict=True)]
+        return "\n".join([table_head(first), *rows])
+    texts = [LIST_MARK.sub("", span.text).strip() if kind == "item" else span.text.strip() for span, _ in group]
+    said = [text + mark for text, mark in zip(texts, marks, strict=True)]
+    if kind == "text":
+        return " ".join(said)
+    if len(said) == 1:
+        return f"{first.lead.strip()} {said[0]}".strip()
+    return "\n".join([*([first.lead.strip(), ""] if first.lead else []), *(f"- {line}" for line in said)])
+
+
+def _marked_row(row: str, mark: str) -> str:
+    return f"{row.rstrip('|').rstrip()}{mark} |" if mark else row
+
+
+def _heading(citation: Citation) -> str:
+    return citation.title.replace("*", "")

@@ -1,0 +1,195 @@
+"""Proof: what is caught, and what must not be."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ombud.answer import check_quote, disagreements
+from ombud.answer.figures import numbers
+
+LEAVE = "Employees in Great Britain have 26 days of paid annual leave. Unused days expire on 31 March."
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("1,250.00", {"1250"}),
+        ("1.250,00", {"1250"}),
+        ("1250", {"1250"}),
+        ("1,250", {"1250"}),
+        ("1,250,000 and 1.250.000", {"1250000"}),
+        ("0.125", {"0.125"}),
+        ("12.50", {"12.5"}),
+        ("12,5", {"12.5"}),
+        ("007", {"7"}),
+        ("0", {"0"}),
+        ("five", {"5"}),
+        ("Five days or 5 days", {"5"}),
+        ("twenty-five", {"25"}),
+        ("Twenty five", {"25"}),
+        ("nineteen, zero, ninety", {"19", "0", "90"}),
+        ("1 Jan 2026", {"1", "2026"}),
+        ("2026-01-01", {"1", "2026"}),
+        ("often and tenure, someone, weight", set()),
+        ("", set()),
+    ],
+)
+def test_a_number_is_the_same_however_it_is_written(text: str, found: set[str]) -> None:
+    assert numbers(text) == found
+
+
+def test_a_number_of_any_length_is_read() -> None:
+    assert numbers("9" * 10_000) == {"9" * 10_000}
+    assert numbers("1." + "0" * 10_000) == {"1"}
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "You have 26 days of annual leave.",
+        "You have twenty-six days of annual leave.",
+        "In Great Britain you have 26.0 days of paid leave.",
+        "Days that are unused expire on 31 March.",
+        "Unused days expire on March 31.",
+    ],
+)
+def test_what_the_passage_says_is_supported(claim: str) -> None:
+    assert disagreements(claim, [LEAVE]) == []
+
+
+@pytest.mark.parametrize(
+    ("claim", "said"),
+    [
+        ("You have 27 days of annual leave.", "`27`"),
+        ("You have twenty-seven days of annual leave.", "`27`"),
+        ("You have 2,600 days of annual leave.", "`2600`"),
+        ("In France employees have 26 days of annual leave.", "`france`"),
+        ("Employees in Great Britain, says HMRC, have 26 days of annual leave.", "`hmrc`"),
+        ("Employees in Great Britain have no paid annual leave.", "denies"),
+        ("Unused days don't expire on 31 March.", "denies"),
+        ("The canteen serves lunch until late in the evening.", "most of its words"),
+    ],
+)
+def test_what_the_passage_does_not_say_is_named(claim: str, said: str) -> None:
+    assert any(said in line for line in disagreements(claim, [LEAVE]))
+
+
+@pytest.mark.parametrize(
+    ("claim", "source"),
+    [
+        ("Unused days expire on 31 May.", LEAVE),
+        ("Unused days expire on 31 May 2026.", "Unused days expire on 31 March 2026."),
+        ("Unused days expire on 31 May 2026.", "Unused days expire on 2026-03-31."),
+        ("You have 26 weeks of annual leave.", LEAVE),
+        ("You have 26 working weeks of annual leave.", LEAVE),
+        ("The hotel costs up to 180 euros a night.", "The hotel costs up to 180 pounds a night."),
+        ("The hotel costs up to €180 a night.", "The hotel costs up to £180 a night."),
+        ("The bonus is 5 million pounds.", "The bonus is 5 thousand pounds."),
+        ("The bonus is 10% of salary.", "The bonus is 10 pounds of salary."),
+    ],
+)
+def test_another_month_unit_or_currency_is_no_support(claim: str, source: str) -> None:
+    assert disagreements(claim, [source])
+
+
+@pytest.mark.parametrize(
+    ("claim", "source"),
+    [
+        ("Unused days expire on 31 March 2026.", "Unused days expire on 2026-03-31."),
+        ("Unused days expire on 2026-03-31.", "Unused days expire on 31 March 2026."),
+        ("Unused days expire on 31 Mar.", LEAVE),
+        ("You have 26 days a year.", "Days a year: 26"),
+        ("A five-day week", "5 days in each week"),
+        ("The hotel costs up to £180 a night.", "The hotel costs up to 180 pounds a night."),
+        ("The hotel costs up to 180 GBP a night.", "The hotel costs up to £180 a night."),
+        ("Unused days expire on March 31.", "Unused days expire on 2026-03-31."),
+        ("The pension is 10 percent of salary.", "The pension is 10 % of salary."),
+        ("The notice period is 3 months.", "| Notice period in months |\n| --- |\n| 3 |"),
+        ("You may take 1 day.", "You may take one day."),
+        ("You may take one day.", "You may take 1 day."),
+        ("No one has to work there.", "Nobody has to work there."),
+    ],
+)
+def test_the_same_date_unit_or_currency_in_other_clothes_is_support(claim: str, source: str) -> None:
+    assert disagreements(claim, [source]) == []
+
+
+def test_one_of_something_counts() -> None:
+    assert disagreements("You may take one week off.", ["You may take five weeks off."])
+
+
+@pytest.mark.parametrize(
+    ("claim", "source"),
+    [
+        ("Employees may accept gifts from suppliers.", "Employees may not accept gifts from suppliers."),
+        ("You can claim alcohol as an expense.", "You cannot claim alcohol as an expense."),
+        ("You should share your password.", "You should never share your password."),
+    ],
+)
+def test_a_denial_left_out_is_caught(claim: str, source: str) -> None:
+    assert disagreements(claim, [source])
+
+
+def test_a_denial_about_something_else_does_not_matter() -> None:
+    source = "Employees have 26 days of leave. They may not carry over more than five."
+    assert disagreements("Employees have 26 days of leave.", [source]) == []
+
+
+def test_a_claim_without_a_passage_is_unsupported() -> None:
+    assert disagreements("Employees have leave.", []) == ["it cites nothing"]
+
+
+def test_several_passages_support_together() -> None:
+    claim = "Leave is 26 days and dinner is paid up to 35 euros."
+    dinner = "Dinner is paid up to 35 euros."
+    assert disagreements(claim, [LEAVE])
+    assert disagreements(claim, [LEAVE, dinner]) == []
+
+
+FACTS = [
+    "Employees have {} days of annual leave in each calendar year.",
+    "Dinner on business trips is reimbursed up to {} euros.",
+    "The notice period is {} weeks from the end of the month.",
+    "Overtime is paid at {} percent of the hourly rate.",
+]
+
+
+@given(st.sampled_from(FACTS), st.integers(0, 10**7), st.integers(0, 10**7), st.sampled_from(["{}", "{:,}", "{}.0"]))
+def test_a_changed_number_is_always_caught(fact: str, true: int, told: int, form: str) -> None:
+    source, claim = fact.format(form.format(true)), fact.format(told)
+    assert bool(disagreements(claim, [source])) == (true != told)
+
+
+@given(st.sampled_from(FACTS), st.integers(2, 19), st.integers(2, 19))
+def test_a_changed_number_word_is_always_caught(fact: str, true: int, told: int) -> None:
+    words = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
+    spelt = [*words.split(), "seventeen", "eighteen", "nineteen"]
+    assert bool(disagreements(fact.format(spelt[told]), [fact.format(true)])) == (true != told)
+
+
+@given(st.text(max_size=200), st.lists(st.text(max_size=200), max_size=3))
+def test_anything_can_be_checked(claim: str, passages: list[str]) -> None:
+    assert all(line.strip() for line in disagreements(claim, passages))
+
+
+@pytest.mark.parametrize(
+    ("quote", "there"),
+    [
+        ("the “26 days”", True),
+        ('the "26 days"', True),
+        ("the  “26\n days” ", True),
+        ("the “27 days”", False),
+        ("the “26 days", False),
+        ("", False),
+        ("   ", False),
+    ],
+)
+def test_a_quote_is_what_stands_there(quote: str, there: bool) -> None:
+    text = "🎉 Café: the “26 days” of leave"
+    start = text.index("the")
+    assert check_quote(quote, text, start, text.index(" of leave")) is there
+
+
+@pytest.mark.parametrize(("start", "end"), [(0, 0), (5, 2), (100, 200)])
+def test_a_quote_outside_the_text_is_none(start: int, end: int) -> None:
+    assert not check_quote("26 days", "the 26 days", start, end)

@@ -1,0 +1,25 @@
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ombud.app import Workspace
+
+Open = Callable[..., Workspace]
+
+
+@pytest.fixture
+def open_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
+    """Opens `tmp_path` as a workspace with this ombud.toml; closed at the end."""
+    monkeypatch.delenv("OMBUD_MODELS__EMBEDDER", raising=False)
+    opened: list[Workspace] = []
+
+    def open_it(toml: str = "", **flags: Any) -> Workspace:
+        (tmp_path / "ombud.toml").write_text(toml, encoding="utf-8")
+        opened.append(Workspace(tmp_path, {"models": {"embedder": "none"}} | flags))
+        return opened[-1]
+
+    yield open_it
+    for workspace in opened:
+        workspace.close()

@@ -1,0 +1,75 @@
+"""What `ombud doctor` finds."""
+
+import shutil
+from pathlib import Path
+
+from app.conftest import Open
+from ombud.app import Check, Workspace, check_all, record_folder
+from ombud.ingest import sync
+
+
+def checked(workspace: Workspace) -> dict[str, Check]:
+    return {check.name: check for check in check_all(workspace)}
+
+
+def fill(workspace: Workspace) -> Workspace:
+    docs = workspace.home / "docs"
+    docs.mkdir()
+    (docs / "a.md").write_text("# Leave\n\nEvery employee has 26 days of paid leave in the year.\n")
+    sync(workspace.ingest, [record_folder(workspace.settings, workspace.store, docs, "", "")])
+    return workspace
+
+
+def test_a_filled_workspace_is_well(open_home: Open) -> None:
+    found = checked(fill(open_home()))
+    assert [name for name, check in found.items() if not check.ok] == []
+    assert "1 documents" in found["store"].said
+    assert "1 passages (en)" in found["index"].said
+    assert found["sources"].said == "docs"
+    assert "quotes" in found["chat model"].said
+
+
+def test_an_empty_workspace_says_what_to_do(open_home: Open) -> None:
+    found = checked(open_home())
+    assert {name for name, check in found.items() if not check.ok} == {"index", "sources"}
+    assert "ombud sync" in found["index"].hint
+    assert "ombud sync" in found["sources"].hint
+
+
+def test_the_real_model_says_what_it_reads(open_home: Open) -> None:
+    found = checked(open_home(models={"embedder": "minilm"}))["embedder"]
+    assert found.ok
+    assert "384 dimensions" in found.said
+
+
+def test_a_model_nobody_knows_fails_its_check_only(open_home: Open) -> None:
+    found = checked(open_home(models={"embedder": "minilmm"}))
+    assert not found["embedder"].ok
+    assert "minilm" in found["embedder"].hint
+    assert found["store"].ok
+    assert not found["index"].ok
+
+
+def test_a_damaged_index_is_found(open_home: Open, tmp_path: Path) -> None:
+    fill(open_home()).close()
+    table = tmp_path / ".ombud" / "index" / "chunks.lance"
+    shutil.rmtree(table / "data")
+    found = checked(open_home())
+    assert found["store"].ok
+    assert not found["index"].ok
+    assert "cannot be read" in found["index"].said
+    assert "ombud sync" in found["index"].hint
+
+
+def test_a_store_that_is_no_database(open_home: Open, tmp_path: Path) -> None:
+    (tmp_path / ".ombud").mkdir()
+    (tmp_path / ".ombud" / "store.sqlite").write_text("this is no database " * 100)
+    found = checked(open_home())["store"]
+    assert not found.ok
+    assert found.hint
+
+
+def test_passwords_of_the_store_are_not_printed(open_home: Open) -> None:
+    url = "postgresql+psycopg://ombud:secret@127.0.0.1:1/none"
+    for check in check_all(open_home(store={"url": url})):
+        assert "secret" not in check.said + check.hint

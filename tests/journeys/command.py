@@ -1,0 +1,78 @@
+"""`python -m ombud` as a process of its own, and handbooks for it."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+COMMAND = (sys.executable, "-W", "error::ResourceWarning", "-m", "ombud")
+HANDBOOK = {
+    "gb/leave.md": "---\ncountry: GB\n---\n# Annual leave\n\n"
+    "Employees in Great Britain have 26 days of annual leave.\n",
+    "fr/leave.md": "---\ncountry: FR\n---\n# Annual leave\n\nEmployees in France have 31 days of annual leave.\n",
+    "travel.md": "# Travel\n\nHotel costs on business trips are reimbursed up to 220 euros a night.\n",
+    "pay.md": "---\naudience: {roles: [manager]}\n---\n# Pay\n\nThe pay band of grade G5 ends at 61,000 pounds.\n",
+    "parking.md": "---\neffective_to: 2020-12-31\n---\n# Parking\n\nParking costs 3 pounds a day in the garage.\n",
+}
+
+
+class Result(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """The one object on stdout; fails when anything else stands there."""
+        line, end = self.out.split("\n", 1)
+        assert end == "", f"more than one line on stdout: {self.out!r}"
+        return json.loads(line)
+
+    @property
+    def lines(self) -> list[Any]:
+        return [json.loads(line) for line in self.out.splitlines()]
+
+
+def environment(variables: Mapping[str, str] | None = None) -> dict[str, str]:
+    """This process's, without any OMBUD_* but the given ones; words only unless an embedder is named."""
+    own = {name: value for name, value in os.environ.items() if not name.startswith("OMBUD_")}
+    return own | {"OMBUD_MODELS__EMBEDDER": "none"} | dict(variables or {})
+
+
+def start(*arguments: object, cwd: Path, env: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
+    """The command, running, in a process group of its own."""
+    return subprocess.Popen(
+        [*COMMAND, *map(str, arguments)],
+        cwd=cwd,
+        env=environment(env),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def ombud(*arguments: object, cwd: Path, env: Mapping[str, str] | None = None) -> Result:
+    """Runs a command to its end. Whatever happens, nobody is shown a Python traceback."""
+    with start(*arguments, cwd=cwd, env=env) as process:
+        out, err = process.communicate(timeout=300)
+    assert "Traceback" not in err, err
+    return Result(process.returncode, out, err)
+
+
+def write(folder: Path, files: Mapping[str, str]) -> Path:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+def workspace(home: Path, toml: str = "", files: Mapping[str, str] = HANDBOOK) -> Path:
+    """A workspace with a folder `docs`, nothing indexed yet."""
+    home.mkdir(parents=True, exist_ok=True)
+    write(home / "docs", files)
+    (home / "ombud.toml").write_text(toml or "[plan]\nabstain = 0.05\n", encoding="utf-8")
+    return home

@@ -1,0 +1,275 @@
+"""Killed, interrupted, out of disk, two at a time: one clear sentence, nothing lost, the next run goes on."""
+
+import errno
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ingest.shelf import Shelf, Snapshot, long_text
+from journeys.command import ombud, start, workspace
+from ombud.app import Workspace
+from ombud.store import document_ids, hold
+
+DOCUMENTS = 60
+SECTIONS = 22
+MINILM = {"OMBUD_MODELS__EMBEDDER": "minilm"}
+
+
+def many(folder: Path, sections: int = SECTIONS) -> Path:
+    """A folder whose sync takes several commits."""
+    folder.mkdir(parents=True)
+    for n in range(DOCUMENTS):
+        (folder / f"{n:02}.md").write_text(long_text(n, sections))
+    return folder
+
+
+def kept(home: Path, embedder: str = "none") -> Snapshot:
+    """Everything in the index, and that the store agrees with it."""
+    shelf = Shelf(home, embedder)
+    try:
+        workspace = shelf.workspace
+        assert document_ids(workspace.store) == workspace.engine.documents()
+        for document in workspace.documents(None):
+            assert workspace.document(document.id, None).text
+        return shelf.snapshot()
+    finally:
+        shelf.workspace.close()
+
+
+@pytest.fixture(scope="module", params=["none", "minilm"])
+def undisturbed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path, Snapshot]:
+    """(embedder, folder of documents, what a sync of it that nobody disturbed keeps)."""
+    home = workspace(tmp_path_factory.mktemp("undisturbed"), files={})
+    docs = many(home / "docs", SECTIONS if request.param == "none" else 10)
+    env = {"OMBUD_MODELS__EMBEDDER": request.param}
+    assert ombud("sync", docs, cwd=home, env=env).code == 0
+    snapshot = kept(home, request.param)
+    assert len(snapshot) > 2 * 256
+    assert all(vectors == (request.param == "minilm") for _, vectors in snapshot.values())
+    return request.param, docs, snapshot
+
+
+def versions(home: Path) -> int:
+    """Commits of the index so far."""
+    return len(list((home / ".ombud" / "index" / "chunks.lance" / "_versions").glob("*.manifest")))
+
+
+def reached(process: subprocess.Popen[str], home: Path, commits: int) -> bool:
+    """Waits until the index has so many commits, or the process ends before."""
+    while versions(home) < commits:
+        try:
+            process.wait(0.002)
+        except subprocess.TimeoutExpired:
+            continue
+        return False
+    return True
+
+
+def saved(home: Path) -> set[str]:
+    """Documents that were acknowledged: their rows are in the store."""
+    opened = Workspace(home, {"models": {"embedder": "none"}})
+    try:
+        return set(document_ids(opened.store))
+    finally:
+        opened.close()
+
+
+def test_killed_again_and_again_it_ends_with_the_same(undisturbed: tuple[str, Path, Snapshot], tmp_path: Path) -> None:
+    embedder, docs, whole = undisturbed
+    home, env = workspace(tmp_path, files={}), {"OMBUD_MODELS__EMBEDDER": embedder}
+    killed = 0
+    for more in (0, 1, 2, 1, 3, 1, 2, 4):
+        before, commits = saved(home), versions(home) + more
+        with start("sync", docs, "--json", cwd=home, env=env) as process:
+            killed += reached(process, home, max(1, commits))
+            process.kill()
+            process.communicate(timeout=60)  # also the parser's end: it holds the same stderr
+        assert saved(home) >= before
+    assert killed >= 3
+    before = saved(home)
+    last = ombud("sync", docs, "--json", cwd=home, env=env)
+    assert last.code == 0
+    (report,) = last.json["sources"]
+    assert report["unchanged"] == len(before)
+    assert report["added"] + report["updated"] == DOCUMENTS - len(before)
+    assert kept(home, embedder) == whole
+
+
+def test_killed_while_updating_and_deleting(tmp_path: Path) -> None:
+    home = workspace(tmp_path / "a", files={})
+    docs = many(home / "docs")
+    assert ombud("sync", "docs", cwd=home).code == 0
+    for n in range(DOCUMENTS):
+        file = docs / f"{n:02}.md"
+        if n % 6 == 0:
+            file.unlink()
+        else:
+            file.write_text(long_text(n + 100, SECTIONS))
+    calm = workspace(tmp_path / "b", files={})
+    shutil.copytree(docs, calm / "docs")
+    assert ombud("sync", "docs", cwd=calm).code == 0
+    for more in (1, 1, 2, 2):
+        commits = versions(home) + more
+        with start("sync", cwd=home) as process:
+            reached(process, home, commits)
+            process.kill()
+            process.communicate(timeout=60)
+        # What is not yet replaced is still whole: every search works in between.
+        assert ombud("search", "who keeps this rule", "--json", cwd=home).json["hits"]
+    assert ombud("sync", cwd=home).code == 0
+    assert kept(home) == kept(calm)
+
+
+@pytest.mark.parametrize("commits", [1, 3])
+def test_ctrl_c_is_one_sentence_and_the_next_run_goes_on(tmp_path: Path, commits: int) -> None:
+    home = workspace(tmp_path, files={})
+    many(home / "docs")
+    with start("sync", "docs", "--json", cwd=home) as process:
+        assert reached(process, home, commits)
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does: the parser gets it too
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert out == ""
+    assert err == "Stopped. Nothing is lost; the next run goes on.\n"
+    again = ombud("sync", "--json", cwd=home)
+    assert again.code == 0
+    (report,) = again.json["sources"]
+    assert report["added"] + report["unchanged"] == DOCUMENTS
+    assert len({uri for uri, _ in kept(home).values()}) == len(kept(home))
+
+
+def test_ctrl_c_in_the_middle_of_a_batch(tmp_path: Path) -> None:
+    home = workspace(tmp_path)
+    assert ombud("sync", "docs", cwd=home).code == 0
+    (home / "b.jsonl").write_text('{"question": "annual leave"}\n' * 5000)
+    for verb in ("search", "ask"):
+        with start(verb, "--batch", "b.jsonl", cwd=home) as process:
+            assert process.stdout
+            assert process.stdout.readline()
+            os.killpg(process.pid, signal.SIGINT)
+            _, err = process.communicate(timeout=60)
+        assert process.returncode == 130
+        assert err == "Stopped. Nothing is lost; the next run goes on.\n"
+
+
+def test_a_second_sync_says_who_is_at_it(tmp_path: Path) -> None:
+    home = workspace(tmp_path)
+    assert ombud("sync", "docs", cwd=home).code == 0
+    (home / "docs" / "travel.md").unlink()
+    running = Workspace(home, {"models": {"embedder": "none"}})
+    with hold(running.store, "sync"):
+        people = ombud("sync", cwd=home)
+        assert (people.code, people.out) == (3, "")
+        assert f"process {os.getpid()}" in people.err
+        script = ombud("sync", "--json", cwd=home)
+        assert script.code == 3
+        error = script.json["error"]
+        assert error["type"] == "Busy"
+        assert f"process {os.getpid()}" in error["message"]
+        assert error["hint"]
+        assert "220 euros" in ombud("search", "hotel costs", cwd=home).out
+    running.close()
+    assert ombud("sync", "--json", cwd=home).json["sources"][0]["deleted"] == 1
+
+
+def test_two_syncs_at_once_are_one_sync(tmp_path: Path) -> None:
+    home = workspace(tmp_path, files={})
+    many(home / "docs")
+    with start("sync", "docs", cwd=home) as first:
+        assert reached(first, home, 2)
+        second = ombud("sync", "docs", "--json", cwd=home)
+        first.communicate(timeout=120)
+    assert first.returncode == 0
+    assert second.code == 3
+    assert f"process {first.pid}" in second.json["error"]["message"]
+    assert len({c.split("-")[0] for c in kept(home)}) == DOCUMENTS
+
+
+# Disk ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system that can be made smaller and larger; skipped where mounting is not allowed."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    done = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", str(disk)], capture_output=True, text=True, check=False
+    ) if shutil.which("mount") else None  # fmt: skip
+    if done is None or done.returncode:
+        pytest.skip("a file system of limited size can only be mounted by root")
+    yield disk
+    subprocess.run(["umount", "-l", str(disk)], check=True)
+
+
+def remount(disk: Path, option: str) -> None:
+    subprocess.run(["mount", "-o", f"remount,{option}", str(disk)], check=True, capture_output=True)
+
+
+def fill(file: Path) -> None:
+    """Writes until the disk is full."""
+    with file.open("wb", buffering=0) as filling:
+        try:
+            while True:
+                filling.write(b"x" * 65536)
+        except OSError as full:
+            assert full.errno == errno.ENOSPC
+
+
+@pytest.fixture(scope="module")
+def many_documents(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Snapshot]:
+    home = workspace(tmp_path_factory.mktemp("roomy"), files={})
+    docs = many(home / "docs")
+    assert ombud("sync", docs, cwd=home).code == 0
+    return docs, kept(home)
+
+
+@pytest.mark.parametrize("size", ["64k", "256k", "512k", "1m", "2m", "3m"])
+def test_a_full_disk_is_one_sentence_and_room_lets_it_go_on(
+    small_disk: Path, many_documents: tuple[Path, Snapshot], size: str
+) -> None:
+    docs, whole = many_documents
+    workspace(small_disk, files={})
+    remount(small_disk, f"size={size}")
+    full = ombud("sync", docs, cwd=small_disk)
+    assert (full.code, full.out) == (1, "")
+    sentence, hint = full.err.strip().splitlines()
+    assert sentence.startswith("Error: ")
+    assert "full" in sentence or "space" in sentence
+    assert "space" in hint
+    again = ombud("sync", docs, "--json", cwd=small_disk).json
+    assert again["error"]["type"] in ("StoreError", "EngineError")
+    remount(small_disk, "size=64m")
+    assert ombud("sync", docs, cwd=small_disk).code == 0
+    assert kept(small_disk) == whole
+
+
+def test_what_was_indexed_is_found_while_the_disk_is_full(small_disk: Path) -> None:
+    home = workspace(small_disk)
+    assert ombud("sync", "docs", cwd=home).code == 0
+    many(home / "docs" / "more")
+    fill(home / "filling")
+    assert ombud("sync", cwd=home).code == 1
+    found = ombud("search", "hotel costs", "--json", cwd=home)
+    assert found.code == 0
+    assert found.json["hits"][0]["uri"] == "docs/travel.md"
+    (home / "filling").unlink()
+    assert ombud("sync", cwd=home).code == 0
+    assert "docs/more/00.md" in ombud("documents", "list", cwd=home).out
+
+
+def test_a_read_only_disk_is_a_sentence(small_disk: Path) -> None:
+    home = workspace(small_disk)
+    remount(small_disk, "ro")
+    try:
+        fresh = ombud("sync", "docs", cwd=home)
+    finally:
+        remount(small_disk, "rw")
+    assert (fresh.code, fresh.out) == (1, "")
+    assert fresh.err.startswith("Error: ")
+    assert len(fresh.err.strip().splitlines()) == 2

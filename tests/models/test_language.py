@@ -1,0 +1,42 @@
+"""Which language a text is in."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from ombud.models import detect_language
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("How many days of annual leave do I have every year?", "en"),
+        ("Wie viele Urlaubstage habe ich in jedem Kalenderjahr?", "de"),
+        ("Combien de jours de congés payés ai-je chaque année ?", "fr"),
+        ("¿Cuántos días de vacaciones tengo cada año en la empresa?", "es"),
+        ("Hoeveel vakantiedagen heb ik ieder jaar volgens het contract?", "nl"),
+        ("Quanti giorni di ferie ho ogni anno secondo il contratto?", "it"),
+        ("年次有給休暇は何日ありますか", "ja"),
+        ("我每年有多少天的年假以及如何申请这些假期请告诉我具体的规定", "zh"),
+        ("연차휴가는 매년 며칠이며 어떻게 신청할 수 있는지 알려주세요", "ko"),
+    ],
+)
+def test_a_sentence_is_enough(text: str, language: str) -> None:
+    assert detect_language(text) == language
+
+
+@pytest.mark.parametrize("text", ["", "Urlaub?", "12345678901234567890 !!! 1234567890", "🏖" * 50])
+def test_too_little_is_what_was_said_otherwise(text: str) -> None:
+    assert detect_language(text) == "en"
+    assert detect_language(text, "fr") == "fr"
+
+
+def test_a_word_of_japanese_makes_no_english_page_japanese() -> None:
+    text = "Every team reviews its own way of working once a month; we call this kaizen (カイゼン)."
+    assert detect_language(text) == "en"
+
+
+def test_several_threads_may_ask() -> None:
+    asked = ["Wie viele Urlaubstage habe ich in jedem Kalenderjahr?", "How many days of annual leave do I have?"] * 10
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(detect_language, asked)) == ["de", "en"] * 10

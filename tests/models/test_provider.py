@@ -1,0 +1,103 @@
+"""An embedder behind HTTP: against a server of our own."""
+
+import asyncio
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from models.serving import Server
+from ombud.errors import MalformedOutput, ModelUnavailable, SetupError
+from ombud.models import Embedder, open_embedder
+from ombud.settings import Models
+
+NAME = "openai:nomic-embed-text:v1.5"
+
+
+@pytest.fixture
+def embedder(server: Server) -> Embedder:
+    opened = open_embedder(Models(embedder=NAME, base_url=server.url), Path("unused"))
+    assert opened is not None
+    return opened
+
+
+def test_vectors_have_length_one_and_keep_their_order(embedder: Embedder) -> None:
+    assert (embedder.dimension, embedder.fingerprint, embedder.languages) == (3, NAME, None)
+    assert embedder.embed(["abc", ""]).tolist() == pytest.approx(np.array([[0.6, 0.8, 0], [0, 1, 0]]))
+    assert embedder.embed([]).shape == (0, 3)
+    assert [w.tolist() for w in embedder.windows(["abc"])] == [[pytest.approx([0.6, 0.8, 0])]]
+    assert embedder.windows([]) == []
+
+
+def test_base_url_and_model_name_reach_the_server(embedder: Embedder, server: Server) -> None:
+    asked = server.asked[0]
+    assert (asked["path"], asked["model"]) == ("/v1/embeddings", "nomic-embed-text:v1.5")
+    assert asked["authorization"] == "Bearer none"
+
+
+def test_many_texts_go_in_batches(embedder: Embedder, server: Server) -> None:
+    server.asked.clear()
+    lengths = [n % 7 for n in range(150)]
+    vectors = embedder.embed(["x" * n for n in lengths])
+    assert sorted(len(asked["input"]) for asked in server.asked) == [22, 64, 64]
+    assert (vectors[:, 0] / vectors[:, 1] * 4).round().astype(int).tolist() == lengths
+
+
+def test_any_thread_and_any_event_loop_may_ask(embedder: Embedder) -> None:
+    wrong: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            assert embedder.embed(["abc"]).shape == (1, 3)
+        except BaseException as error:
+            wrong.append(error)
+
+    for _ in range(3):
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert wrong == []
+
+    async def inside() -> tuple[int, ...]:
+        return embedder.embed(["abc"]).shape
+
+    assert asyncio.run(inside()) == (1, 3)
+
+
+@pytest.mark.parametrize(("text", "tokens"), [("", 0), ("one", 2), ("one two three", 4), ("a b c d e f", 8)])
+def test_tokens_are_four_thirds_of_the_words(embedder: Embedder, text: str, tokens: int) -> None:
+    assert embedder.count(text) == tokens
+
+
+@pytest.mark.parametrize("status", [401, 404, 429, 500])
+def test_a_refusal_is_worth_another_try(embedder: Embedder, server: Server, status: int) -> None:
+    server.status, server.body = status, b'{"error": {"message": "no"}}'
+    with pytest.raises(ModelUnavailable, match=f"{status}") as wrong:
+        embedder.embed(["abc"])
+    assert NAME in str(wrong.value)
+
+
+ONE = b'{"object": "list", "model": "m", "data": [{"object": "embedding", "index": 0, "embedding": [1.0]}]}'
+
+
+@pytest.mark.parametrize("body", [b"null", b'{"a": 1}', ONE])
+def test_a_reply_that_is_none_is_malformed(embedder: Embedder, server: Server, body: bytes) -> None:
+    server.body = body
+    with pytest.raises(MalformedOutput, match="no usable vectors"):
+        embedder.embed(["abc", "def"])
+
+
+def test_a_web_page_is_malformed(embedder: Embedder, server: Server) -> None:
+    server.body, server.kind = b"<html></html>", "text/html"
+    with pytest.raises(MalformedOutput):
+        embedder.embed(["abc"])
+
+
+@pytest.mark.parametrize("name", ["nosuch:model", "openai:text-embedding-3-small"])
+def test_a_name_or_key_that_cannot_work_is_a_matter_of_setup(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with pytest.raises(SetupError, match=f"`{name}` cannot be used"):
+        open_embedder(Models(embedder=name), Path("unused"))
