@@ -12,6 +12,7 @@ import sys
 import tempfile
 import types
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from string import Template
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -129,6 +130,7 @@ def is_read(name: str) -> bool:
     return any(re.search(rf"\.{name}\b", text) for text in _sources())
 
 
+@cache
 def _sources() -> list[str]:
     apart = {CODE / "settings.py", CODE / "types.py"}
     found = sorted(path for kind in ("*.py", "*.html") for path in CODE.rglob(kind))

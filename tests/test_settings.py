@@ -54,7 +54,6 @@ def test_a_flag_wins_over_a_variable_and_that_over_the_file(tmp_path: Path, monk
         ("[sever]\nport = 1", "`sever` in ombud.toml", "`server`"),
         ("[plan]\npol = 1", "`plan.pol`", "`pool`"),
         ("[country.GB.plan]\npol = 1", "country.GB.plan: `pol`", "`pool`"),
-        ("[experiment.new.plan]\nmod = 'dense'", "`mod`", "`mode`"),
         ("[country.GB]\nplam = {k = 1}", "`country.GB.plam`", "`plan`"),
         ("[[source]]\nname = 'a'\npaht = 'b'", "`source.0.paht`", "`path`"),
         ("[server]\nzzzzzz = 1", "`server.zzzzzz`", "Known: concurrency, host, port"),
@@ -197,8 +196,7 @@ def test_rows_are_plain_values_of_every_setting(tmp_path: Path) -> None:
     value, origin = listed["source"]
     assert origin == "file"
     assert (value[0]["path"], value[0]["country"]) == ("x", ["GB", "IE"])
-    assert listed["country"] == ({"GB": {"plan": {"k": 3}, "share": 1.0}}, "file")
-    assert listed["experiment"] == ({}, "default")
+    assert listed["country"] == ({"GB": {"plan": {"k": 3}}}, "file")
     assert listed["store.url"] == ("", "default")
     assert {key.partition(".")[0] for key in listed} == set(Settings.model_fields)
 

@@ -72,7 +72,6 @@ class Index(Section):
     engine: str = Field("lance", description="Where chunks live.")
     chunker: str = Field("structure", description="How documents are cut.")
     chunk_tokens: int = Field(256, ge=32, le=8192, description="Most tokens a chunk may have, heading trail included.")
-    exact_below: int = Field(50_000, ge=0, description="Rows up to which vectors are scanned exactly; above, ANN.")
 
 
 class Documents(Section):
@@ -126,7 +125,6 @@ class Source(Section):
 
 class Overlay(Section):
     plan: dict[str, Any] = Field({}, description="Plan fields to change.")
-    share: float = Field(1.0, ge=0, le=1, description="Share of people, for experiments.")
 
     @field_validator("plan")
     @classmethod
@@ -152,7 +150,6 @@ class Settings(BaseSettings):
     sync: Sync = Sync()
     plan: Plan = Plan()
     country: dict[str, Overlay] = Field({}, description="Plan changes per country: [country.GB.plan].")
-    experiment: dict[str, Overlay] = Field({}, description="Plan changes for a share of people: [experiment.NAME].")
     source: tuple[Source, ...] = Field((), description="Where documents come from: [[source]].")
     _file: Path | None = PrivateAttr(None)
 

@@ -191,7 +191,11 @@ def test_maintenance_loses_nothing_and_brings_words_into_the_order_of_the_book(e
 
 
 def test_the_best_window_of_a_chunk_counts_and_it_is_found_once(engine: Engine) -> None:
-    windows = {"a": [[0, 1, 0], [0.8, 0.6, 0]], "b": [[0.6, 0.8, 0]], "c": [[0, 0, 1], [0, 1, 0]]}
+    windows: dict[str, list[list[float]]] = {
+        "a": [[0, 1, 0], [0.8, 0.6, 0]],
+        "b": [[0.6, 0.8, 0]],
+        "c": [[0, 0, 1], [0, 1, 0]],
+    }
     engine.upsert(list(windows), [row(chunk(d), *w) for d, w in windows.items()])
     found = search(engine, "", X)
     assert ids(found) == ["a-0", "b-0", "c-0"]

@@ -1,11 +1,12 @@
 """Killed, interrupted, out of disk, two at a time: one clear sentence, nothing lost, the next run goes on."""
 
-import errno
 import os
 import shutil
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,9 @@ from ombud.store import document_ids, hold
 
 DOCUMENTS = 60
 SECTIONS = 22
-MINILM = {"OMBUD_MODELS__EMBEDDER": "minilm"}
+BATCH = 512
+"""Chunks of a commit; a sync of more can be killed between two."""
+Undisturbed = Callable[[str], tuple[Path, Snapshot]]
 
 
 def many(folder: Path, sections: int = SECTIONS) -> Path:
@@ -41,17 +44,21 @@ def kept(home: Path, embedder: str = "none") -> Snapshot:
         shelf.workspace.close()
 
 
-@pytest.fixture(scope="module", params=["none", "minilm"])
-def undisturbed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path, Snapshot]:
-    """(embedder, folder of documents, what a sync of it that nobody disturbed keeps)."""
-    home = workspace(tmp_path_factory.mktemp("undisturbed"), files={})
-    docs = many(home / "docs", SECTIONS if request.param == "none" else 10)
-    env = {"OMBUD_MODELS__EMBEDDER": request.param}
-    assert ombud("sync", docs, cwd=home, env=env).code == 0
-    snapshot = kept(home, request.param)
-    assert len(snapshot) > 2 * 256
-    assert all(vectors == (request.param == "minilm") for _, vectors in snapshot.values())
-    return request.param, docs, snapshot
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Undisturbed:
+    """Embedder -> (folder of documents, what a sync of it that nobody disturbed keeps)."""
+
+    @cache
+    def run(embedder: str) -> tuple[Path, Snapshot]:
+        home = workspace(tmp_path_factory.mktemp("undisturbed"), files={})
+        docs = many(home / "docs", SECTIONS if embedder == "none" else 10)
+        assert ombud("sync", docs, cwd=home, env={"OMBUD_MODELS__EMBEDDER": embedder}).code == 0
+        snapshot = kept(home, embedder)
+        assert len(snapshot) > BATCH
+        assert all(vectors == (embedder == "minilm") for _, vectors in snapshot.values())
+        return docs, snapshot
+
+    return run
 
 
 def versions(home: Path) -> int:
@@ -79,18 +86,21 @@ def saved(home: Path) -> set[str]:
         opened.close()
 
 
-def test_killed_again_and_again_it_ends_with_the_same(undisturbed: tuple[str, Path, Snapshot], tmp_path: Path) -> None:
-    embedder, docs, whole = undisturbed
+@pytest.mark.parametrize(("embedder", "kills"), [("none", (0, 1, 2, 1, 3, 2)), ("minilm", (1, 2, 1))])
+def test_killed_again_and_again_it_ends_with_the_same(
+    undisturbed: Undisturbed, tmp_path: Path, embedder: str, kills: tuple[int, ...]
+) -> None:
+    docs, whole = undisturbed(embedder)
     home, env = workspace(tmp_path, files={}), {"OMBUD_MODELS__EMBEDDER": embedder}
     killed = 0
-    for more in (0, 1, 2, 1, 3, 1, 2, 4):
+    for more in kills:
         before, commits = saved(home), versions(home) + more
         with start("sync", docs, "--json", cwd=home, env=env) as process:
             killed += reached(process, home, max(1, commits))
             process.kill()
             process.communicate(timeout=60)  # also the parser's end: it holds the same stderr
         assert saved(home) >= before
-    assert killed >= 3
+    assert killed >= 2
     before = saved(home)
     last = ombud("sync", docs, "--json", cwd=home, env=env)
     assert last.code == 0
@@ -177,17 +187,14 @@ def test_a_second_sync_says_who_is_at_it(tmp_path: Path) -> None:
     assert ombud("sync", "--json", cwd=home).json["sources"][0]["deleted"] == 1
 
 
-def test_two_syncs_at_once_are_one_sync(tmp_path: Path) -> None:
+def test_two_syncs_at_once_are_one_sync(undisturbed: Undisturbed, tmp_path: Path) -> None:
+    docs, whole = undisturbed("none")
     home = workspace(tmp_path, files={})
-    many(home / "docs")
-    with start("sync", "docs", cwd=home) as first:
-        assert reached(first, home, 2)
-        second = ombud("sync", "docs", "--json", cwd=home)
-        first.communicate(timeout=120)
-    assert first.returncode == 0
-    assert second.code == 3
-    assert f"process {first.pid}" in second.json["error"]["message"]
-    assert len({c.split("-")[0] for c in kept(home)}) == DOCUMENTS
+    with start("sync", docs, "--json", cwd=home) as first, start("sync", docs, "--json", cwd=home) as second:
+        told = {process.pid: process.communicate(timeout=300) for process in (first, second)}
+    codes = sorted((first.returncode, second.returncode))
+    assert codes in ([0, 3], [0, 0]), told  # 0 and 0 where one was done before the other began
+    assert kept(home) == whole
 
 
 # Disk ---------------------------------------------------------------------------------------------
@@ -213,27 +220,15 @@ def remount(disk: Path, option: str) -> None:
 
 def fill(file: Path) -> None:
     """Writes until the disk is full."""
-    with file.open("wb", buffering=0) as filling:
-        try:
-            while True:
-                filling.write(b"x" * 65536)
-        except OSError as full:
-            assert full.errno == errno.ENOSPC
+    with file.open("wb", buffering=0) as filling, pytest.raises(OSError, match="No space left"):
+        any(filling.write(b"x" * 65536) == 0 for _ in count())
 
 
-@pytest.fixture(scope="module")
-def many_documents(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Snapshot]:
-    home = workspace(tmp_path_factory.mktemp("roomy"), files={})
-    docs = many(home / "docs")
-    assert ombud("sync", docs, cwd=home).code == 0
-    return docs, kept(home)
-
-
-@pytest.mark.parametrize("size", ["64k", "256k", "512k", "1m", "2m", "3m"])
+@pytest.mark.parametrize("size", ["64k", "256k", "1m", "3m"])
 def test_a_full_disk_is_one_sentence_and_room_lets_it_go_on(
-    small_disk: Path, many_documents: tuple[Path, Snapshot], size: str
+    small_disk: Path, undisturbed: Undisturbed, size: str
 ) -> None:
-    docs, whole = many_documents
+    docs, whole = undisturbed("none")
     workspace(small_disk, files={})
     remount(small_disk, f"size={size}")
     full = ombud("sync", docs, cwd=small_disk)
@@ -255,7 +250,7 @@ def test_what_was_indexed_is_found_while_the_disk_is_full(small_disk: Path) -> N
     many(home / "docs" / "more")
     fill(home / "filling")
     assert ombud("sync", cwd=home).code == 1
-    found = ombud("search", "hotel costs", "--json", cwd=home)
+    found = ombud("search", "hotel costs", "--country", "GB", "--json", cwd=home)
     assert found.code == 0
     assert found.json["hits"][0]["uri"] == "docs/travel.md"
     (home / "filling").unlink()

@@ -30,7 +30,7 @@ LEAST_TERMS = 2
 
 class Parts(NamedTuple):
     settings: Settings
-    index: Index
+    knowledge: Index
     chat: Chat | None
     stored: Stored
     contacts: Contacts
@@ -52,9 +52,9 @@ async def ask(question: Question, plan: Plan, where: Filter, parts: Parts, tell:
     started = time.perf_counter()
     matter = parts.sensitive.find(question.text)
     tell("status", {"step": "search"})
-    found = await asyncio.to_thread(search, question, plan, where, parts.index)
+    found = await asyncio.to_thread(search, question, plan, where, parts.knowledge)
     if any(said.startswith("dense") for said in found.degraded):  # what failed once is not asked again
-        parts = parts._replace(index=parts.index._replace(embedder=None))
+        parts = parts._replace(index=parts.knowledge._replace(embedder=None))
     spans, signals = await asyncio.to_thread(_look, question, found, parts)
     tell("status", {"step": "compose"})
     composing = time.perf_counter()
@@ -75,7 +75,7 @@ async def ask(question: Question, plan: Plan, where: Filter, parts: Parts, tell:
         "evidence": tuple(h.chunk.id for h in found.evidence.hits),
         "signals": {k: round(v, 4) for k, v in signals.items()},
         "seconds": {k: round(v, 4) for k, v in seconds.items()},
-        "index_version": parts.index.engine.version(),
+        "index_version": parts.knowledge.engine.version(),
         "degraded": found.degraded,
     }
     facts |= body.trace | {"degraded": (*found.degraded, *body.trace.get("degraded", ()))}
@@ -107,7 +107,7 @@ def _answer(body: _Body, contacts: tuple[Contact, ...], trace: Trace, tell: Tell
 
 
 def _look(question: Question, found: Found, parts: Parts) -> tuple[list[Span], dict[str, float]]:
-    engine, embedder = parts.index.engine, parts.index.embedder
+    engine, embedder = parts.knowledge.engine, parts.knowledge.embedder
     query = found.queries[0]
     said = term_weights(query_terms(query.text, engine), engine)
     spans = candidates(found.evidence)
@@ -184,7 +184,7 @@ async def _with_model(
 
 
 def _extract(spans: list[Span], full: bool, parts: Parts) -> _Body:
-    composed = quote(choose(spans, parts.index.embedder), spans, parts.stored)
+    composed = quote(choose(spans, parts.knowledge.embedder), spans, parts.stored)
     if not composed.claims:
         return _deny(True, parts)
     return _Body("full" if full else "partial", "none", composed)
@@ -194,7 +194,7 @@ def _handoff(question: Question, matter: Matter, spans: list[Span], sure: bool, 
     opening = wording.handoff(matter, question.asker.country, parts.settings.answer.emergency)
     quotes = Composed((), (), "")
     if sure and parts.settings.answer.sensitive_quotes:
-        quotes = quote(choose(spans[:8], parts.index.embedder)[:2], spans, parts.stored)
+        quotes = quote(choose(spans[:8], parts.knowledge.embedder)[:2], spans, parts.stored)
     text = f"{opening}\n\n{wording.POLICY_SAYS}\n\n{quotes.text}" if quotes.claims else opening
     return _Body("partial" if quotes.claims else "denied", "handoff", quotes._replace(text=text))
 

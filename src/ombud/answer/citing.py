@@ -1,5 +1,6 @@
 """Claims and citations: numbering, merging, and the last check before anything is shown."""
 
+import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -61,9 +62,15 @@ def number(citations: Sequence[Citation]) -> tuple[list[Citation], list[int]]:
     return distinct, places
 
 
+def escaped(text: str) -> str:
+    """`text` with brackets around numbers escaped: a footnote of a document is no marker of ours."""
+    return re.sub(r"(?<!\\)\[(?=\d+\])", r"\\[", text)
+
+
 def marked(text: str, places: Sequence[int]) -> str:
     """`text` with its markers, [1] for place 0; under a table they stand on a line of their own."""
     markers = "".join(f"[{place + 1}]" for place in dict.fromkeys(places))
+    text = escaped(text)
     if not markers:
         return text
     return f"{text}\n\n{markers}" if text.rstrip().endswith("|") else f"{text.rstrip()} {markers}"

@@ -1,5 +1,6 @@
 """Composition with a chat model: typed claims, each checked against what it cites before it is shown."""
 
+import re
 import time
 from collections.abc import Sequence
 from datetime import date
@@ -8,7 +9,7 @@ from typing import Literal, NamedTuple
 from pydantic import BaseModel, Field
 
 from ombud.answer.citing import Composed, Stored, cite, marked, number
-from ombud.answer.extract import coverage
+from ombud.answer.extract import coverage, words_in
 from ombud.answer.verify import disagreements
 from ombud.documents import sentences
 from ombud.errors import MalformedOutput
@@ -16,6 +17,12 @@ from ombud.index import analyse
 from ombud.models import Chat
 from ombud.prompts import load as load_prompt
 from ombud.types import Citation, Claim, Evidence, Hit, Outcome, Plan, Question
+
+TAG = re.compile(r"<\s*(/?\s*passage)", re.IGNORECASE)
+"""What would open or close a passage of ours inside one."""
+LABEL = re.compile(r"[A-Z]\d{1,3}")
+LONGEST_SUGGESTION = 150
+LONGEST_NOTE, MOST_NOTES = 200, 20
 
 
 class DraftClaim(BaseModel):
@@ -82,13 +89,13 @@ async def compose(
     return Written(
         composed,
         outcome,
-        tuple(s.strip() for s in reply.value.suggestions[:3] if s.strip()),
+        _suggestions(reply.value, labels),
         used,
         sum(r.tokens_in for r in replies),
         sum(r.tokens_out for r in replies),
         None if None in prices else sum(p for p in prices if p is not None),
         kept,
-        tuple(f"claim left out: {reason}" for reason in dropped),
+        tuple(f"claim left out: {reason[:LONGEST_NOTE]}" for reason in dropped[:MOST_NOTES]),
     )
 
 
@@ -97,7 +104,7 @@ def _fit(evidence: Evidence, budget: int) -> tuple[Hit, ...]:
     kept: list[Hit] = []
     spent = 0.0
     for hit in evidence.hits:
-        spent += len(f"{hit.chunk.header} {hit.chunk.text}".split()) * 4 / 3
+        spent += words_in(f"{hit.chunk.header} {hit.chunk.text}") * 4 / 3
         if kept and spent > budget:
             break
         kept.append(hit)
@@ -130,8 +137,9 @@ def _fields(question: Question, labels: dict[str, Hit], day: date) -> dict[str, 
 def _passage(label: str, hit: Hit) -> str:
     chunk = hit.chunk
     mark = " MANDATORY" if chunk.mandatory else ""
-    body = f"{chunk.header}\n{chunk.text}".strip().replace("</passage", "< /passage")
-    return f'<passage label="{label}"{mark} title="{" > ".join(chunk.trail)}">\n{body}\n</passage>'
+    body = TAG.sub(r"< \1", f"{chunk.header}\n{chunk.text}".strip())
+    title = TAG.sub(r"< \1", " > ".join(chunk.trail)).replace('"', "'")
+    return f'<passage label="{label}"{mark} title="{title}">\n{body}\n</passage>'
 
 
 def _problems(draft: Draft, labels: dict[str, Hit]) -> dict[int, str]:
@@ -142,7 +150,9 @@ def _problems(draft: Draft, labels: dict[str, Hit]) -> dict[int, str]:
     for i, claim in enumerate(draft.claims):
         unknown = [p for p in claim.passages if p not in labels]
         cited = [_searchable(labels[p]) for p in claim.passages if p in labels]
-        said = [f"there is no passage {p}" for p in unknown] + disagreements(claim.text, cited)
+        said = [f"there is no passage {p if LABEL.fullmatch(p) else 'of that label'}" for p in unknown] + disagreements(
+            claim.text, cited
+        )
         if said:
             found[i] = f"“{claim.text}”: {'; '.join(said)}"
     return found
@@ -179,6 +189,13 @@ def _proof(claim: str, hit: Hit, stored: Stored) -> Citation | None:
         return None
     start, end = max(spans, key=lambda se: coverage(weights, set(analyse(chunk.text[se[0] : se[1]], chunk.language))))
     return cite(hit, chunk.start + start, chunk.start + end, stored)
+
+
+def _suggestions(draft: Draft, labels: dict[str, Hit]) -> tuple[str, ...]:
+    """Questions that the passages bear out too: nothing a model says is shown unchecked."""
+    passages = [_searchable(hit) for hit in labels.values()]
+    asked = (" ".join(s.split()) for s in draft.suggestions[:3])
+    return tuple(s for s in asked if s and len(s) <= LONGEST_SUGGESTION and not disagreements(s, passages))
 
 
 def _outcome(draft: Draft, composed: Composed, dropped: list[str]) -> Outcome:

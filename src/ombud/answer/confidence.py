@@ -7,7 +7,7 @@ set, fitted on sparse search alone, is used.
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,7 @@ from ombud.errors import BadRequest
 
 SHIPPED = Path(__file__).parent / "confidence.json"
 FEATURES = (
-    "cosine", "cosine_span", "coverage_best", "coverage_all", "agreement", "known_terms", "rare_held", "length", "peak",
+    "cosine", "cosine_span", "coverage_best", "coverage_all", "known_terms", "rare_held", "length",
     "sparse_share", "span_match",
 )  # fmt: skip
 SPARSE_FEATURES = (
@@ -68,7 +68,8 @@ def fit(rows: Sequence[Mapping[str, float]], answerable: Sequence[bool], feature
 
 def load_weights(path: Path = SHIPPED, *, dense: bool) -> Weights:
     content = json.loads(path.read_text(encoding="utf-8"))["hybrid" if dense else "sparse"]
-    return Weights(**{key: tuple(v) if isinstance(v, list) else v for key, v in content.items()})
+    values: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in content.items()}
+    return Weights(**values)
 
 
 def _newton(

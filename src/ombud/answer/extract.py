@@ -41,6 +41,7 @@ ABOUT_PAGE = re.compile(r"versions?\b|related|history of this|change log|documen
 TABLE_ROW = re.compile(r"^\s*\|.*\|\s*$")
 RULE_ROW = re.compile(r"^\s*\|[\s:|-]+\|\s*$")
 LEAD_IN = re.compile(r":\s*$")
+CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 LIST_MARK = re.compile(r"^\s*(?:[-*+•]|\d+[.)])\s+")
 
 
@@ -113,6 +114,11 @@ def coverage(weights: Mapping[str, float], held: set[str]) -> float:
     return sum(w for term, w in weights.items() if term in held) / total if total else 0.0
 
 
+def words_in(text: str) -> int:
+    """Words; two characters of Chinese, Japanese or Korean, which has no spaces between words, count as one."""
+    return len(text.split()) + len(CJK.findall(text)) // 2
+
+
 def chunk_terms(hit: Hit) -> set[str]:
     text = " ".join((*hit.chunk.trail, hit.chunk.header, hit.chunk.text))
     return set(analyse(text, hit.chunk.language))
@@ -125,7 +131,7 @@ def choose(spans: Sequence[Span], embedder: Embedder | None) -> list[Span]:
     chosen: list[int] = []
     words = 0
     for i, span in enumerate(pool):
-        length = len(span.text.split())
+        length = words_in(span.text)
         if chosen and (words + length > MOST_WORDS or len(chosen) == MOST_SPANS):
             continue
         if _repeats(i, chosen, pool, vectors):
@@ -142,7 +148,7 @@ def _spans(hit: Hit) -> list[Span]:
         if not text.strip() or RULE_ROW.match(text) or _is_head(chunk.text, end):
             continue
         item = bool(LIST_MARK.match(text))
-        if len(text.split()) < LEAST_WORDS and not item and not is_row(text):
+        if words_in(text) < LEAST_WORDS and not item and not is_row(text):
             continue
         if LEAD_IN.search(text) and not item:
             lead = text

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import groupby
 
-from ombud.answer.citing import Composed, Stored, cite, number
+from ombud.answer.citing import Composed, Stored, cite, escaped, number
 from ombud.answer.extract import LIST_MARK, Span, is_row, table_head
 from ombud.types import Citation, Claim
 
@@ -78,12 +78,13 @@ def _kind(span: Span) -> str:
 
 def _text(group: Sequence[tuple[Span, int]], *, markers: bool) -> str:
     first = group[0][0]
+    shown = escaped if markers else str
     marks = [f" [{place + 1}]" if markers else "" for _, place in group]
     kind = _kind(first)
     if kind == "row":
-        rows = [_marked_row(span.text.strip(), mark) for (span, _), mark in zip(group, marks, strict=True)]
+        rows = [_marked_row(shown(span.text.strip()), mark) for (span, _), mark in zip(group, marks, strict=True)]
         return "\n".join([table_head(first), *rows])
-    texts = [LIST_MARK.sub("", span.text).strip() if kind == "item" else span.text.strip() for span, _ in group]
+    texts = [shown(LIST_MARK.sub("", span.text) if kind == "item" else span.text).strip() for span, _ in group]
     said = [text + mark for text, mark in zip(texts, marks, strict=True)]
     if kind == "text":
         return " ".join(said)

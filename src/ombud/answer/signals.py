@@ -24,17 +24,14 @@ def measure(terms: Sequence[str], found: Found, engine: Engine, spans: Sequence[
     hits = found.evidence.hits[:DEPTH]
     held = [chunk_terms(hit) for hit in hits]
     rare = sorted(weights, key=lambda term: -weights[term])[:RAREST]
-    sparse, dense = (_scores(found, leg) for leg in ("sparse", "dense"))
     return {
         "cosine": max(0.0, found.best.get("dense", 0.0)),
         "cosine_span": max((row["cosine"] for row in spans), default=0.0),
         "coverage_best": max((coverage(weights, terms_) for terms_ in held), default=0.0),
         "coverage_all": coverage(weights, set().union(*held)),
-        "agreement": len(set(list(sparse)[:DEPTH]) & set(list(dense)[:DEPTH])) / DEPTH,
         "known_terms": sum(weights[t] < _weight(engine, 0) for t in weights) / max(1, len(weights)),
         "rare_held": max((sum(t in terms_ for t in rare) / len(rare) for terms_ in held if rare), default=0.0),
         "length": min(len(weights), LONG) / LONG,
-        "peak": max(dense.values(), default=0.0) - min(dense.values(), default=0.0),
         "sparse_share": found.best.get("sparse", 0.0) / (sum(weights.values()) or 1.0),
         "span_match": max((row["cosine"] * row["terms"] for row in spans), default=0.0),
         "span_terms": max((row["terms"] for row in spans), default=0.0),
@@ -53,9 +50,3 @@ def _weight(engine: Engine, holders: int) -> float:
 
 def _idf(chunks: int, holders: int) -> float:
     return math.log(1 + (chunks - holders + 0.5) / (holders + 0.5))
-
-
-def _scores(found: Found, leg: str) -> dict[str, float]:
-    """Chunk id -> score of one leg over both scopes, best first."""
-    rows = [row for ranking in found.rankings if f"/{leg}/" in ranking.leg for row in ranking.rows]
-    return {identity: score for identity, _, score in sorted(rows, key=lambda row: -row[2])}

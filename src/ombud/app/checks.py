@@ -52,6 +52,10 @@ def _store(workspace: Workspace) -> Check:
 
 def _embedder(workspace: Workspace) -> Check:
     embedder = workspace.embedder
+    if workspace.missing_model:
+        return Check(
+            "embedder", False, f"{workspace.missing_model} Search is by words only.", workspace.missing_model.hint
+        )
     if embedder is None:
         return Check("embedder", True, "none: search is by words only", "Set models.embedder to find paraphrases too.")
     reads = ", ".join(sorted(embedder.languages)) if embedder.languages else "all languages"

@@ -12,11 +12,12 @@ from zoneinfo import ZoneInfo
 
 from ombud.answer import Parts as AnswerParts
 from ombud.answer import Tell, ask, read_contacts, read_sensitive
-from ombud.errors import NotFound, SetupError, UnknownName
+from ombud.errors import MissingExtra, NotFound, SetupError, UnknownName
 from ombud.index import Engine, Filter, open_engine, visible
 from ombud.ingest import Parts as IngestParts
 from ombud.ingest import delete_documents
 from ombud.models import Chat, Embedder, open_chat, open_embedder
+from ombud.prompts import digests as prompt_digests
 from ombud.retrieve import Found, Index, read_glossary, search
 from ombud.settings import FILE, Settings, load, plan_for
 from ombud.store import (
@@ -43,6 +44,7 @@ class Workspace:
         self.home, self.flags = home, dict(flags or {})
         self.settings: Settings = load(home, flags)
         self.data = home / ".ombud"
+        self.missing_model: MissingExtra | None = None
 
     # Parts --------------------------------------------------------------------------------------
 
@@ -52,7 +54,12 @@ class Workspace:
 
     @cached_property
     def embedder(self) -> Embedder | None:
-        return open_embedder(self.settings.models, self.data / "models")
+        """None where there is none: search is then by words only, and every trace says so."""
+        try:
+            return open_embedder(self.settings.models, self.data / "models")
+        except MissingExtra as missing:
+            self.missing_model = missing
+            return None
 
     @cached_property
     def engine(self) -> Engine:
@@ -199,12 +206,12 @@ class Workspace:
 
     def describe(self) -> dict[str, Any]:
         settings = self.settings
-        config = settings.model_dump_json(include={"index", "models", "answer", "plan", "country", "experiment"})
+        config = settings.model_dump_json(include={"index", "models", "answer", "plan", "country"})
         return {
             "version": version("ombud"),
             "config_digest": sha256(config.encode()).hexdigest()[:16],
             "plan": settings.plan.model_dump(mode="json"),
-            "prompts": {},
+            "prompts": prompt_digests(),
             "models": {"embedder": self.engine.fingerprint or "none", "chat": settings.models.chat or "none"},
             "index_version": self.engine.version(),
         }

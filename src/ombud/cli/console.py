@@ -133,7 +133,9 @@ def messages(rows: Any) -> tuple["Message", ...]:
 def _bad(wrong: Any) -> BadRequest:
     first = wrong.errors()[0]
     where = ".".join(map(str, first["loc"]))
-    return BadRequest(f"{where or 'input'}: {first['msg'].lower()}.", hint="See the README for the form of a line.")
+    return BadRequest(
+        f"{where or 'input'}: {first['msg'].lower()}.", hint="docs/guides/asking.md shows the form of a line."
+    )
 
 
 @contextmanager

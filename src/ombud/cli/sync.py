@@ -41,6 +41,9 @@ def sync(
             chosen = configured_sources(workspace.settings, workspace.home, workspace.store, names)
         if not chosen:
             raise BadRequest("There is nothing to sync.", hint="`ombud sync FOLDER`, or add [[source]] to ombud.toml.")
+        if workspace.embedder is None and workspace.missing_model:
+            missing = workspace.missing_model
+            print(f"{missing} The index is made for search by words only.\n{missing.hint}", file=sys.stderr)
         with progress(not as_json) as tell:
             reports = run(workspace.ingest, chosen, allow_deletes=allow_deletes, tell=tell)
         _say(reports, time.monotonic() - started, as_json)

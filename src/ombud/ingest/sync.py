@@ -38,9 +38,12 @@ from ombud.store import (
 )
 from ombud.types import Chunk, Document
 
-BATCH_CHUNKS = 512
-"""Chunks embedded and committed together: enough to sort by length, little enough to lose at a kill."""
-AHEAD = 8
+FIRST_CHUNKS, BATCH_CHUNKS = 64, 512
+"""Chunks embedded and committed together: enough to sort by length, little enough to lose at a kill. The first batch is
+small and each next one twice as large, so that the embedder has something to do soon.
+"""
+AHEAD = 1
+"""Batches cut and waiting beside the one that is embedded."""
 FEW = 10
 """Documents that may vanish without the share being looked at."""
 
@@ -117,10 +120,11 @@ def _sync_source(parts: Parts, source: Source, lease: Lease, allow_deletes: bool
     _take_facts(parts, [c for c in plan.changes if not c.content], begins)
     content = [c for c in plan.changes if c.content]
     done: list[Change] = []
-    for batch in _batches(_cut_all(parts, source, content, failed_documents), len(content), tell):
+    for batch in _cut_all(parts, source, content, failed_documents):
         lease.check()
         _commit(parts, batch, begins)
         done += [item.change for item in batch]
+        tell("index", len(done) + len(failed_documents) - len(plan.failed), len(content))
     gone = [] if note else [e.id for e in plan.gone]
     if gone:
         lease.check()
@@ -166,21 +170,27 @@ def _take_facts(parts: Parts, changes: Sequence[Change], begins: Mapping[str, da
         save_facts(parts.store, document, change.kept(count))
 
 
-def _cut_all(parts: Parts, source: Source, changes: list[Change], failed: list[Failure]) -> Iterator[Cut]:
-    """Parse and chunk ahead of the embedder, in a thread that waits on the parser process."""
-    queue: Queue[Cut | BaseException | None] = Queue(AHEAD)
+def _cut_all(parts: Parts, source: Source, changes: list[Change], failed: list[Failure]) -> Iterator[list[Cut]]:
+    """Parse and chunk ahead of the embedder, in a thread that waits on the parser process; whole batches, so that
+    the next one is there when one is done.
+    """
+    queue: Queue[list[Cut] | BaseException | None] = Queue(AHEAD)
     stop = threading.Event()
+
+    def cuts() -> Iterator[Cut]:
+        with Worker(parts.settings.documents) as worker:
+            for change in changes:
+                if stop.is_set():
+                    return
+                try:
+                    yield _cut(parts, source, worker, change)
+                except SourceError as bad:
+                    failed.append(failure(change.ref.uri, bad))
 
     def work() -> None:
         try:
-            with Worker(parts.settings.documents) as worker:
-                for change in changes:
-                    if stop.is_set():
-                        return
-                    try:
-                        queue.put(_cut(parts, source, worker, change))
-                    except SourceError as bad:
-                        failed.append(failure(change.ref.uri, bad))
+            for batch in _batches(cuts()):
+                queue.put(batch)
             queue.put(None)
         except BaseException as broken:  # noqa: BLE001 - raised again where the sync runs
             queue.put(broken)
@@ -209,19 +219,17 @@ def _cut(parts: Parts, source: Source, worker: Worker, change: Change) -> Cut:
     return Cut(change, document, chunks)
 
 
-def _batches(items: Iterator[Cut], total: int, tell: Tell) -> Iterator[list[Cut]]:
+def _batches(items: Iterator[Cut]) -> Iterator[list[Cut]]:
     batch: list[Cut] = []
-    done = 0
+    chunks, enough = 0, FIRST_CHUNKS
     for item in items:
         batch.append(item)
-        if sum(len(cut.chunks) for cut in batch) >= BATCH_CHUNKS:
+        chunks += len(item.chunks)
+        if chunks >= enough:
             yield batch
-            done += len(batch)
-            tell("index", done, total)
-            batch = []
+            batch, chunks, enough = [], 0, min(2 * enough, BATCH_CHUNKS)
     if batch:
         yield batch
-        tell("index", total, total)
 
 
 def _commit(parts: Parts, batch: Sequence[Cut], begins: Mapping[str, date]) -> None:

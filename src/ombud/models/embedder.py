@@ -37,7 +37,7 @@ def open_embedder(settings: Models, cache: Path) -> Embedder | None:
     """The embedder that the settings name; None for `none`.
 
     cache: folder for files built once, used when the user's own cache cannot be written.
-    Raises SetupError when its model is not installed, UnknownName for a name nobody knows.
+    Raises MissingExtra when its model is not installed, UnknownName for a name nobody knows.
     """
     name = settings.embedder
     if name == "none":

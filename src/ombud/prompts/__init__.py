@@ -39,3 +39,10 @@ def load(task: str, model: str = "", override: Path | None = None) -> Prompt:
                 return Prompt(f"{task}/{stem}", path.read_text(encoding="utf-8"))
     tasks = sorted(p.name for p in HERE.iterdir() if p.is_dir() and not p.name.startswith("_"))
     raise UnknownName(f"No prompt is called `{task}`.", hint=f"Known: {', '.join(tasks)}.")
+
+
+def digests() -> dict[str, str]:
+    """Prompt -> digest of every prompt that ships."""
+    found = sorted(HERE.glob("*/*.txt"))
+    prompts = [Prompt(f"{path.parent.name}/{path.stem}", path.read_text(encoding="utf-8")) for path in found]
+    return {prompt.name: prompt.digest for prompt in prompts}

@@ -1,0 +1,101 @@
+"""An OpenAI-compatible server that misbehaves as it is told."""
+
+import json
+import re
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+Reply = tuple[int, bytes, dict[str, str]]
+"""Status, body, headers beside the usual."""
+
+
+class Handler(BaseHTTPRequestHandler):
+    server: "Faulty"
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self) -> None:
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.server.asked.append(asked)
+        if self.server.silent:
+            self.server.over.wait(60)
+            self.close_connection = True
+            return
+        status, body, headers = self.server.reply(asked)
+        self.send_response(status)
+        for name, value in ({"Content-Type": "application/json", "Content-Length": str(len(body))} | headers).items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+        if len(body) < int(headers.get("Content-Length", 0)):
+            self.close_connection = True
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+class Faulty(ThreadingHTTPServer):
+    """asked: every request. reply: what is answered. silent: nothing is, until the server ends."""
+
+    daemon_threads = True
+
+    def __init__(self, reply: Callable[[dict[str, Any]], Reply]) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.asked: list[dict[str, Any]] = []
+        self.reply, self.silent, self.over = reply, False, threading.Event()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}/v1"
+
+    def handle_error(self, *_: Any) -> None:
+        pass  # the client went away, as it should
+
+
+@contextmanager
+def misbehaving(reply: Callable[[dict[str, Any]], Reply]) -> Iterator[Faulty]:
+    with Faulty(reply) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        try:
+            yield server
+        finally:
+            server.over.set()
+            server.shutdown()
+            thread.join()
+
+
+def prompt(asked: dict[str, Any]) -> str:
+    """The user's message of a request."""
+    return str(next(m["content"] for m in asked["messages"] if m["role"] == "user"))
+
+
+def label(asked: dict[str, Any], text: str) -> str:
+    """The label of the passage that holds `text`."""
+    found = re.search(rf'<passage label="(\w+)"(?:(?!</passage>).)*{re.escape(text)}', prompt(asked), re.DOTALL)
+    assert found
+    # the nearest opening before the text
+    return re.findall(r'<passage label="(\w+)"', prompt(asked)[: prompt(asked).index(text)])[-1]
+
+
+def completion(asked: dict[str, Any], said: str, **message: Any) -> dict[str, Any]:
+    """A chat completion whose content, or whose call of the asked-for tool, is `said`."""
+    whole: dict[str, Any] = {"role": "assistant", "content": said}
+    if asked.get("tools"):
+        call = {"name": asked["tools"][0]["function"]["name"], "arguments": said}
+        whole = {"role": "assistant", "content": None}
+        whole["tool_calls"] = [{"id": "c1", "type": "function", "function": call}]
+    return {
+        "id": "x",
+        "object": "chat.completion",
+        "created": 1,
+        "model": asked["model"],
+        "choices": [{"index": 0, "finish_reason": "stop", "message": whole | message}],
+        "usage": {"prompt_tokens": 50, "completion_tokens": 5, "total_tokens": 55},
+    }
+
+
+def ok(body: Any) -> Reply:
+    return 200, body if isinstance(body, bytes) else json.dumps(body).encode(), {}
