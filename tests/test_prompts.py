@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ombud.errors import UnknownName
-from ombud.prompts import HERE, Prompt, load
+from ombud.prompts import HERE, Prompt, digests, load
 
 TASKS = sorted(folder.name for folder in HERE.iterdir() if (folder / "default.txt").is_file())
 
@@ -67,6 +67,11 @@ def test_the_digest_is_that_of_the_text() -> None:
     # printf abc | sha256sum
     assert Prompt("x", "abc").digest == "ba7816bf8f01"
     assert load("compose").digest == sha256((HERE / "compose" / "default.txt").read_bytes()).hexdigest()[:12]
+
+
+def test_every_shipped_prompt_has_its_digest() -> None:
+    assert set(digests()) == {f"{task}/default" for task in TASKS}
+    assert digests()["compose/default"] == load("compose").digest
 
 
 @pytest.mark.parametrize("task", TASKS)

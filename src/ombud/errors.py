@@ -3,19 +3,19 @@
 OmbudError
 ├── SetupError            the operator can fix it: exit code 2, HTTP 500
 │   ├── BadSetting        a key in ombud.toml or the environment
-│   ├── UnknownName       no such engine, model, source, metric, strategy
+│   ├── UnknownName       no such engine, model, source, metric, strategy: HTTP 422
 │   └── MissingExtra      an optional dependency is not installed
 ├── BadRequest            a question, a date, a file of cases that cannot be read: exit code 2, HTTP 422
 ├── NotFound              no such document, answer or conversation: HTTP 404
 ├── Busy                  someone else holds the lease: exit code 3, HTTP 409
 ├── SourceError           one document or site; ingest reports it and goes on
-├── ModelError            a chat model or embedder call
-│   ├── ModelUnavailable  worth retrying
+├── ModelError            a chat model or embedder call: HTTP 502
+│   ├── ModelUnavailable  worth retrying: HTTP 503
 │   └── MalformedOutput   the reply did not fit its type
-├── StoreError            the database cannot be read or written
-├── EngineError           an index
+├── StoreError            the database cannot be read or written: HTTP 503
+├── EngineError           an index: HTTP 503
 │   └── Conflict          two writers met; worth retrying
-├── HandoffError          the live-advisor side
+├── HandoffError          the live-advisor side: HTTP 503
 │   └── Undelivered       worth retrying; the message is kept
 └── LabError              a dataset, a run, a comparison
 

@@ -14,14 +14,12 @@ Reply = tuple[int, bytes, dict[str, str]]
 
 class Handler(BaseHTTPRequestHandler):
     server: "Faulty"
-    protocol_version = "HTTP/1.1"
 
     def do_POST(self) -> None:
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.server.asked.append(asked)
         if self.server.silent:
             self.server.over.wait(60)
-            self.close_connection = True
             return
         status, body, headers = self.server.reply(asked)
         self.send_response(status)
@@ -29,8 +27,6 @@ class Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(body)
-        if len(body) < int(headers.get("Content-Length", 0)):
-            self.close_connection = True
 
     def log_message(self, *_: Any) -> None:
         pass

@@ -183,7 +183,7 @@ def test_words_that_are_no_draft(shelf: Shelf, said: str) -> None:
 def test_a_megabyte_of_claims(shelf: Shelf) -> None:
     def reply(asked: dict[str, Any]) -> Reply:
         noise = [claim("lorem ipsum dolor sit amet " * 40, "L1") for _ in range(900)]
-        return ok(completion(asked, json.dumps(draft(*noise, claim(TRUE, label(asked, "26 days"))))))
+        return ok(completion(asked, json.dumps(draft(claim(TRUE, label(asked, "26 days")), *noise))))
 
     with misbehaving(reply) as server:
         answer = ask(connected(shelf, server.url), LEAVE)
@@ -233,8 +233,8 @@ def test_an_embedding_server_that_goes_away_leaves_the_words(shelf: Shelf) -> No
             raise ModelUnavailable("The embedder did not answer")
 
     workspace = with_model(shelf.workspace, None)
-    index: Any = workspace.answering.index._replace(embedder=Away())
-    workspace.__dict__["answering"] = workspace.answering._replace(index=index)
+    knowledge: Any = workspace.answering.knowledge._replace(embedder=Away())
+    workspace.__dict__["answering"] = workspace.answering._replace(knowledge=knowledge)
     try:
         answer = ask(workspace, LEAVE, GB)
     finally:

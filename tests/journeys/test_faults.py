@@ -160,9 +160,11 @@ def test_ctrl_c_in_the_middle_of_a_batch(tmp_path: Path) -> None:
     for verb in ("search", "ask"):
         with start(verb, "--batch", "b.jsonl", cwd=home) as process:
             assert process.stdout
-            assert process.stdout.readline()
-            os.killpg(process.pid, signal.SIGINT)
+            line = process.stdout.readline()
+            if line:
+                os.killpg(process.pid, signal.SIGINT)
             _, err = process.communicate(timeout=60)
+        assert line, err
         assert process.returncode == 130
         assert err == "Stopped. Nothing is lost; the next run goes on.\n"
 

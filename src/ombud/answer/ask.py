@@ -1,6 +1,7 @@
 """The ask flow: triage, search, confidence, composition, proof."""
 
 import asyncio
+import re
 import time
 import uuid
 from collections.abc import Callable
@@ -24,6 +25,7 @@ from ombud.settings import Settings
 from ombud.types import Action, Answer, Contact, Outcome, Plan, Question, Trace
 
 Tell = Callable[[str, dict[str, Any]], None]
+LONGEST_REASON = 200
 LEAST_TERMS = 2
 """Content words below which a question without history is too vague to answer."""
 
@@ -54,7 +56,7 @@ async def ask(question: Question, plan: Plan, where: Filter, parts: Parts, tell:
     tell("status", {"step": "search"})
     found = await asyncio.to_thread(search, question, plan, where, parts.knowledge)
     if any(said.startswith("dense") for said in found.degraded):  # what failed once is not asked again
-        parts = parts._replace(index=parts.knowledge._replace(embedder=None))
+        parts = parts._replace(knowledge=parts.knowledge._replace(embedder=None))
     spans, signals = await asyncio.to_thread(_look, question, found, parts)
     tell("status", {"step": "compose"})
     composing = time.perf_counter()
@@ -168,7 +170,7 @@ async def _with_model(
     except ModelError as failed:
         weights = load_weights(dense="dense" in found.best)
         body = _extract(spans, signals["confidence"] >= weights.full, parts)
-        return body._replace(trace={"degraded": (f"model: {failed}",)})
+        return body._replace(trace={"degraded": (f"model: {_why(failed)}",)})
     trace = {
         "model": chat.name,
         "prompts": written.prompts,
@@ -181,6 +183,11 @@ async def _with_model(
     if written.outcome == "denied":
         return _deny(True, parts)._replace(trace=trace)
     return _Body(written.outcome, "none", written.composed, written.suggestions, trace)
+
+
+def _why(failed: ModelError) -> str:
+    """What went wrong, without what the server sent: that may repeat the prompt, which no trace may hold."""
+    return re.split(r",? body:|\n", str(failed))[0][:LONGEST_REASON]
 
 
 def _extract(spans: list[Span], full: bool, parts: Parts) -> _Body:

@@ -20,6 +20,8 @@ from ombud.types import Citation, Claim, Evidence, Hit, Outcome, Plan, Question
 
 TAG = re.compile(r"<\s*(/?\s*passage)", re.IGNORECASE)
 """What would open or close a passage of ours inside one."""
+MOST_CLAIMS, LONGEST_CLAIM = 40, 2000
+"""Beyond is noise, and proving it would take seconds."""
 LABEL = re.compile(r"[A-Z]\d{1,3}")
 LONGEST_SUGGESTION = 150
 LONGEST_NOTE, MOST_NOTES = 200, 20
@@ -78,8 +80,8 @@ async def compose(
     if problems and plan.refine and left > 0:
         repair = load_prompt("repair", chat.name)
         used[repair.name] = repair.digest
-        again = f"{prompt}\n\n=== Your answer ===\n{reply.value.model_dump_json()}\n\n"
-        again += repair.fill(problems="\n".join(f"- {p}" for p in problems.values()))
+        again = f"{prompt}\n\n=== Your answer ===\n{_echo(reply.value)}\n\n"
+        again += repair.fill(problems="\n".join(f"- {p}" for p in dict.fromkeys(problems.values())))
         reply = await chat.reply(instructions, again, Draft, temperature=plan.temperature, seconds=left)
         replies.append(reply)
         problems = _problems(reply.value, labels)
@@ -97,6 +99,11 @@ async def compose(
         kept,
         tuple(f"claim left out: {reason[:LONGEST_NOTE]}" for reason in dropped[:MOST_NOTES]),
     )
+
+
+def _echo(draft: Draft) -> str:
+    claims = [c for c in draft.claims[:MOST_CLAIMS] if len(c.text) <= LONGEST_CLAIM]
+    return draft.model_copy(update={"reasoning": "", "claims": claims}).model_dump_json()
 
 
 def _fit(evidence: Evidence, budget: int) -> tuple[Hit, ...]:
@@ -148,6 +155,9 @@ def _problems(draft: Draft, labels: dict[str, Hit]) -> dict[int, str]:
         raise MalformedOutput("The model gave an answer without claims.")
     found: dict[int, str] = {}
     for i, claim in enumerate(draft.claims):
+        if i >= MOST_CLAIMS or len(claim.text) > LONGEST_CLAIM:
+            found[i] = "it is more than an answer may say"
+            continue
         unknown = [p for p in claim.passages if p not in labels]
         cited = [_searchable(labels[p]) for p in claim.passages if p in labels]
         said = [f"there is no passage {p if LABEL.fullmatch(p) else 'of that label'}" for p in unknown] + disagreements(

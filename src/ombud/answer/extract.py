@@ -1,7 +1,7 @@
 """Answers without a model: the passages a careful colleague would have underlined, word for word."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -21,6 +21,10 @@ LEAST_SHARE = 0.4
 """A further span must be this share as likely as the best one."""
 LEAST_WORDS = 4
 """Shorter sentences are remains of headings and numbering."""
+POOL = 24
+"""Spans that are looked at; the rest is far from answering."""
+RULES = 0.6
+"""A local span this near to the best one shows that the country has a rule of its own."""
 REDUNDANT = 0.86
 """Cosine above which a span says again what another said."""
 SPAN_FEATURES = (
@@ -125,8 +129,16 @@ def chunk_terms(hit: Hit) -> set[str]:
 
 
 def choose(spans: Sequence[Span], embedder: Embedder | None) -> list[Span]:
-    """The few spans that make the answer: good enough beside the best, saying different things, in reading order."""
-    pool = [span for span in spans[:24] if spans and span.score >= LEAST_SHARE * spans[0].score]
+    """The few spans that make the answer: good enough beside the best, saying different things, in reading order.
+
+    A country's own rule speaks instead of the global one on its topic, unless that one is mandatory: then the best
+    of the mandatory one stands beside it.
+    """
+    ruled = _topics(span for span in spans[:POOL] if span.hit.chunk.countries and span.score >= RULES * spans[0].score)
+    kept = [span for span in spans[:POOL] if not _overridden(span, ruled)]
+    pool = [span for span in kept if span.score >= LEAST_SHARE * kept[0].score]
+    floors = [span for span in spans if span.hit.chunk.mandatory and span.hit.chunk.topic in ruled]
+    floors.sort(key=lambda span: (span.hit.chunk.start, -span.score))  # a policy says its rule first
     vectors = embedder.embed([span.text for span in pool]) if embedder and pool else None
     chosen: list[int] = []
     words = 0
@@ -138,7 +150,17 @@ def choose(spans: Sequence[Span], embedder: Embedder | None) -> list[Span]:
             continue
         chosen.append(i)
         words += length
-    return _reading_order([pool[i] for i in chosen])
+    best = [pool[i] for i in chosen if pool[i] not in floors]
+    return _reading_order([*best, *floors[:1]])
+
+
+def _topics(spans: Iterable[Span]) -> set[str]:
+    return {span.hit.chunk.topic for span in spans if span.hit.chunk.topic}
+
+
+def _overridden(span: Span, ruled: set[str]) -> bool:
+    chunk = span.hit.chunk
+    return not chunk.countries and not chunk.mandatory and chunk.topic in ruled
 
 
 def _spans(hit: Hit) -> list[Span]:

@@ -8,7 +8,9 @@ from ombud.answer.extract import LIST_MARK, Span, is_row, table_head
 from ombud.types import Citation, Claim
 
 FEW = 2
-"""Rows or items left out between two chosen ones that are put back: half a short list misleads."""
+"""Rows or items left out between two chosen ones that are put back."""
+SHORT = 3
+"""Rows or items up to which a table or list is shown whole: half of one misleads."""
 
 
 def quote(spans: Sequence[Span], everything: Sequence[Span], stored: Stored) -> Composed:
@@ -36,17 +38,35 @@ def quote(spans: Sequence[Span], everything: Sequence[Span], stored: Stored) -> 
 
 
 def _fill_gaps(spans: Sequence[Span], everything: Sequence[Span]) -> list[Span]:
-    """The chosen spans, and the few rows or items that stand between two of the same list or table."""
+    """The chosen spans; short lists and tables whole, and in longer ones the few that stand between two chosen."""
     filled: list[Span] = []
     for span in spans:
-        if filled and (kind := _kind(span)) != "text" and _together(filled[-1], span):
-            between = [
-                s for s in everything if s.hit.chunk.id == span.hit.chunk.id and filled[-1].end <= s.start < span.start
-            ]
-            if len(between) <= FEW and all(_kind(s) == kind for s in between):
-                filled += sorted(between, key=lambda s: s.start)
+        if any(span.hit.chunk.id == s.hit.chunk.id and span.start == s.start for s in filled):
+            continue
+        family = _family(span, everything)
+        if len(family) <= SHORT:
+            filled += family
+            continue
+        if filled and _together(filled[-1], span):
+            between = [s for s in family if filled[-1].end <= s.start < span.start]
+            filled += between if len(between) <= FEW else []
         filled.append(span)
     return filled
+
+
+def _family(span: Span, everything: Sequence[Span]) -> list[Span]:
+    """The rows of its table or items of its list, in reading order; a sentence stands alone."""
+    if _kind(span) == "text":
+        return [span]
+    near = [s for s in everything if s.hit.chunk.id == span.hit.chunk.id and _kind(s) == _kind(span)]
+    near.sort(key=lambda s: s.start)
+    at = next(i for i, s in enumerate(near) if s.start == span.start)
+    first = last = at
+    while first and _together(near[first - 1], near[first]):
+        first -= 1
+    while last + 1 < len(near) and _together(near[last], near[last + 1]):
+        last += 1
+    return near[first : last + 1]
 
 
 def _groups(pieces: Sequence[tuple[Span, int]]) -> list[list[tuple[Span, int]]]:

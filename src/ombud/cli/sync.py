@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from ombud.cli.console import COUNTRY, HOME, JSON, errors_said, open_workspace, person, print_json, progress
+from ombud.cli.console import HOME, JSON, errors_said, open_workspace, person, print_json, progress
 from ombud.errors import BadRequest
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def sync(
     paths: list[Path] = typer.Argument(None, metavar="[PATH]...", help="Folders to index; remembered as sources."),
-    country: str = COUNTRY,
+    country: str = typer.Option("", "--country", help="Two-letter code for documents that name no country."),
     source: str = typer.Option("", "--source", help="Name of the source; with no PATH, the only one to sync."),
     allow_deletes: bool = typer.Option(False, "--allow-deletes", help="Delete even when most documents are gone."),
     as_json: bool = JSON,

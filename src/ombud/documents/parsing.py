@@ -7,8 +7,8 @@ from pathlib import PurePosixPath
 from typing import cast
 
 from ombud.documents.blocks import Reading, tidy, visible
-from ombud.models import detect_language
 from ombud.errors import SourceError, UnknownName
+from ombud.models import detect_language
 from ombud.registry import find
 from ombud.types import Block, Document
 

@@ -98,7 +98,7 @@ def _compare(source: Source, ref: Ref, entry: Entry | None, chunks: int, setting
     data = source.read(ref)
     facts = dict(ref.facts)
     if _suffix(ref) in (".md", ".markdown"):
-        facts |= normalise(front_matter(data, ref.uri), ref.uri, strict=False)
+        facts |= normalise(front_matter(data, ref.uri), "front matter", strict=False)
     blank = Document(id=document_id(ref.uri), source=source.name, uri=ref.uri, title="", language="")
     document = apply(blank, facts).model_copy(update={"digest": sha256(data).hexdigest()})
     _check_dates(document.effective_from, document.effective_to)

@@ -14,6 +14,10 @@ RETRIES = 1
 """Times a model is asked again, by pydantic-ai, when its reply does not fit the type."""
 
 
+SHAPELESS = (AttributeError, TypeError, ValueError, LookupError)
+"""What pydantic-ai lets through where a server's JSON is of another shape altogether."""
+
+
 class Reply(NamedTuple, Generic[T]):
     value: T
     tokens_in: int
@@ -54,7 +58,7 @@ class Chat:
                 f"The model `{self.name}` gave no answer within {seconds:.0f} seconds.",
                 hint="Raise models.timeout_seconds or take a faster model.",
             ) from late
-        except (exceptions.UnexpectedModelBehavior, exceptions.IncompleteToolCall) as odd:
+        except (exceptions.UnexpectedModelBehavior, exceptions.IncompleteToolCall, *SHAPELESS) as odd:
             raise MalformedOutput(f"The model `{self.name}` gave no usable answer: {odd}") from odd
         except (exceptions.ModelAPIError, OSError) as away:
             raise ModelUnavailable(

@@ -24,9 +24,11 @@ POINTS_BACK = re.compile(
 )
 CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 LEGS = ("sparse", "dense")
+FLOOR_FROM = 5
+"""Fewest hits among which one may be spared for a mandatory global rule."""
 ASKING = re.compile(
     r"\bhow\s+(?:many|much|long|often|far|soon|early|late|high|big|do|does|can|would)\b"
-    r"|\b(?:want(?:ed)? to|need to|would like to|tell me|know|please|hi|hello|thanks?|thank you|wondering|ask(?:ing)?)\b",
+    r"|\b(?:want(?:ed)? to|need to|would like to|tell me|know|please|hi|hello|thanks?|thank you|wondering)\b",
     re.IGNORECASE,
 )
 """How people ask, which says nothing of what they ask about: a rare "many" would outweigh a common "leave"."""
@@ -89,7 +91,7 @@ def standard(question: Question, glossary: Glossary) -> Query:
 
 
 def leans_on_history(text: str) -> bool:
-    """Whether a turn cannot be understood alone: it is short, or points back. A new subject must not be dragged along."""
+    """Whether a turn cannot be understood alone: it is short, or points back. A new subject stands for itself."""
     return len(analyse(text)) <= SHORT or bool(POINTS_BACK.search(text))
 
 
@@ -158,13 +160,28 @@ def _fuse(legs: Sequence[tuple[Query, Leg]], plan: Plan, where: Filter) -> Evide
     bonus = LOCAL_BONUS * max(fused.values(), default=0.0)
     fused = {i: score + bonus * bool(chunks[i].countries) for i, score in fused.items()}
     hits = [Hit(chunk=chunks[i], score=score, found_by=tuple(held[i])) for i, score in fused.items()]
-    everything = Evidence(
+    ranked = _by_scope(hits).hits
+    return _by_scope(_with_floor(ranked, plan.k))
+
+
+def _by_scope(hits: Sequence[Hit]) -> Evidence:
+    return Evidence(
         local=tuple(h for h in hits if h.chunk.countries), shared=tuple(h for h in hits if not h.chunk.countries)
     )
-    top = everything.hits[: plan.k]
-    return Evidence(
-        local=tuple(h for h in top if h.chunk.countries), shared=tuple(h for h in top if not h.chunk.countries)
-    )
+
+
+def _with_floor(ranked: Sequence[Hit], k: int) -> Sequence[Hit]:
+    """The best k hits. Where they hold a country's rule and a mandatory global document speaks of the same topic,
+    the passage that opens that document takes the last place: nobody should be told the local rule without the
+    floor under it, and policies say their rule first.
+    """
+    top = list(ranked[:k])
+    ruled = {h.chunk.topic for h in top if h.chunk.countries and h.chunk.topic}
+    floors = [h for h in ranked if h.chunk.mandatory and h.chunk.topic in ruled]
+    if k < FLOOR_FROM or not floors:
+        return top
+    opening = min((h for h in floors if h.chunk.uri == floors[0].chunk.uri), key=lambda h: h.chunk.start)
+    return top if opening in top else [*top[:-1], opening]
 
 
 def _rankings(legs: Sequence[tuple[Query, Leg]], where: Filter) -> list[Ranking]:
