@@ -158,7 +158,7 @@ class Script:
 
     def _say(self, messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
         asked = [m for m in messages if isinstance(m, ModelRequest)]
-        self.prompts.append("\n".join(str(part.content) for part in asked[-1].parts))
+        self.prompts.append("\n".join(str(getattr(part, "content", "")) for part in asked[-1].parts))
         self.instructions.append(info.instructions or "")
         draft = self.drafts[min(len(self.prompts), len(self.drafts)) - 1]
         said = draft(self.prompts[-1]) if callable(draft) else draft
@@ -183,7 +183,5 @@ def draft(*claims: dict[str, Any], outcome: str = "full", **more: Any) -> dict[s
 
 
 def label(prompt: str, text: str) -> str:
-    """The label under which the prompt shows the passage that holds `text`."""
-    passages = re.findall(r'<passage label="(\w+)".*?</passage>', prompt, re.DOTALL)
-    bodies = re.findall(r"<passage .*?</passage>", prompt, re.DOTALL)
-    return next(name for name, body in zip(passages, bodies, strict=True) if text in body)
+    """The label of the passage that holds `text`: the last one opened before it."""
+    return str(re.findall(r'<passage label="(\w+)"', prompt.partition(text)[0])[-1])

@@ -323,6 +323,8 @@ def test_what_is_told_on_the_way_is_what_is_answered(words: Workspace) -> None:
     ]
 
 
-@pytest.mark.parametrize("text", ["x" * 20_000, "\x00\x01", "<script>alert(1)</script>", "🎉" * 500, "[1] [2]", "9" * 6000])
+@pytest.mark.parametrize(
+    "text", ["x" * 20_000, "\x00\x01", "<script>alert(1)</script>", "🎉" * 500, "[1] [2]", "9" * 6000]
+)
 def test_any_question_gets_an_answer(words: Workspace, text: str) -> None:
     assert ask(words, text).action in {"none", "clarify", "contact"}

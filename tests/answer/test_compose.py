@@ -90,11 +90,7 @@ def test_day_country_roles_and_grade_are_told(home: Workspace) -> None:
 
 
 def test_the_conversation_and_the_question_are_told(home: Workspace) -> None:
-    turns = [
-        Message(role=role, content=f"{role} turn {n}")  # type: ignore[arg-type]
-        for n in range(5)
-        for role in ("user", "assistant")
-    ]
+    turns = [Message(role=role, content=f"{role} turn {n}") for n in range(5) for role in ("user", "assistant")]
     script = told(claim(TRUE, "L1"))
     answered(home, script, history=tuple(turns))
     prompt = script.prompts[0]
@@ -115,8 +111,10 @@ def test_the_organisation_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("words", "passages"), [(60, 3), (120, 1), (900, 1)])
 def test_the_budget_drops_passages_from_the_tail_and_cuts_none(tmp_path: Path, words: int, passages: int) -> None:
     # 3 passages of 60 words are 240 of 256 estimated tokens; of 120 words 160 each, of which one fits
-    text = "# Rule {n}\n\nParking rule {n}: " + "the garage is open on every working day " * (words // 8) + "and closed.\n"
-    files = {f"{n}.md": (text.format(n=n), {}) for n in range(3)}
+    text = (
+        "# Rule {n}\n\nParking rule {n}: " + "the garage is open on every working day " * (words // 8) + "and closed.\n"
+    )
+    files: dict[str, Any] = {f"{n}.md": (text.format(n=n), {}) for n in range(3)}
     shelf = company(tmp_path, files=files, index={"chunk_tokens": 2000}, plan={"abstain": 0.0, "budget_tokens": 256})
     script = told(claim("The garage is open on every working day.", "G1"))
     answer = answered(shelf.workspace, script, "When is the garage for parking open on a working day?")

@@ -245,6 +245,14 @@ def test_an_emptied_folder_loses_nothing(shelf: Shelf) -> None:
     assert shelf.chunks() == []
 
 
+def test_a_small_emptied_folder_loses_nothing_either(shelf: Shelf) -> None:
+    shelf.write("only.md", "# Rule\n\nThe only rule.\n")
+    shelf.sync()
+    shelf.remove("only.md")
+    assert "1 of 1" in shelf.sync().note
+    assert counts(shelf.sync(allow_deletes=True)) == {"deleted": 1}
+
+
 def test_renaming_everything_is_no_loss(shelf: Shelf) -> None:
     for name in twenty(shelf):
         (shelf.folder / name).rename(shelf.folder / f"new-{name}")

@@ -188,7 +188,12 @@ def passage(text: str, *earlier: str, index: Index | None = None, country: str =
 
 @pytest.mark.parametrize(
     "follow_up",
-    ["And in Germany?", "How much?", "What about contractors on fixed-term contracts?", "Does it apply to interns too?"],
+    [
+        "And in Germany?",
+        "How much?",
+        "What about contractors on fixed-term contracts?",
+        "Does it apply to interns too?",
+    ],
 )
 def test_a_follow_up_carries_what_was_asked_before(follow_up: str) -> None:
     said, _ = passage(follow_up, "Who pays the hotel on business trips?")

@@ -68,7 +68,7 @@ def _load(inside: str) -> Any:
             f"The front matter is not valid YAML: line {line}, {wrong.problem or wrong.context}.",
             hint="Put values with `:` or `#` between quotes.",
         ) from wrong
-    except (yaml.YAMLError, ValueError, RecursionError, OverflowError) as wrong:
+    except (yaml.YAMLError, ValueError, LookupError, AttributeError, RecursionError, OverflowError) as wrong:
         raise SourceError(
             f"The front matter, from line 2, is not valid: {str(wrong).splitlines()[0] if str(wrong) else 'too deep'}.",
             hint="Dates are written YYYY-MM-DD.",

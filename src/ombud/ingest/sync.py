@@ -134,7 +134,8 @@ def _sync_source(parts: Parts, source: Source, lease: Lease, allow_deletes: bool
 
 def _too_many_gone(settings: Settings, plan: Plan, known: int, allow: bool) -> str:
     lost = len(plan.gone) - len(plan.moved)
-    if allow or lost <= FEW or lost <= settings.sync.largest_loss * known:
+    few = lost <= FEW or lost <= settings.sync.largest_loss * known
+    if allow or lost <= 0 or (few and lost < known):  # all gone is an unmounted drive, however few they are
         return ""
     return (
         f"{lost} of {known} documents are gone from the source, so none was deleted. "
