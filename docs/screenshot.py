@@ -48,6 +48,7 @@ def _take(url: str, target: Path) -> None:
         page.keyboard.press("Enter")
         page.get_by_role("button", name="Source 1").first.click()
         page.wait_for_selector("mark")
+        page.wait_for_timeout(600)  # let the panel finish sliding in
         page.screenshot(path=str(target))
         browser.close()
 

@@ -38,10 +38,8 @@ from ombud.store import (
 )
 from ombud.types import Chunk, Document
 
-FIRST_CHUNKS, BATCH_CHUNKS = 64, 512
-"""Chunks embedded and committed together: enough to sort by length, little enough to lose at a kill. The first batch is
-small and each next one twice as large, so that the embedder has something to do soon.
-"""
+BATCH_CHUNKS = 512
+"""Chunks embedded and committed together: enough to sort by length, little enough to lose at a kill."""
 AHEAD = 1
 """Batches cut and waiting beside the one that is embedded."""
 FEW = 10
@@ -222,13 +220,13 @@ def _cut(parts: Parts, source: Source, worker: Worker, change: Change) -> Cut:
 
 def _batches(items: Iterator[Cut]) -> Iterator[list[Cut]]:
     batch: list[Cut] = []
-    chunks, enough = 0, FIRST_CHUNKS
+    chunks = 0
     for item in items:
         batch.append(item)
         chunks += len(item.chunks)
-        if chunks >= enough:
+        if chunks >= BATCH_CHUNKS:
             yield batch
-            batch, chunks, enough = [], 0, min(2 * enough, BATCH_CHUNKS)
+            batch, chunks = [], 0
     if batch:
         yield batch
 
