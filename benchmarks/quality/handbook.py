@@ -24,6 +24,7 @@ from ombud.lab import (
     score,
     split_of,
 )
+from ombud.store import text_of
 from ombud.types import Case, Question, Score
 
 ROOT = Path(__file__).parents[2]
@@ -79,8 +80,7 @@ async def _ask_all(workspace: Workspace, cases: Sequence[Case]) -> list[Observat
 
 def _scores(group: Sequence[Observation]) -> Iterable[tuple[str, list[Score]]]:
     workspace = Workspace(ROOT / "sample")
-    stored = workspace.answering.stored
-    instruments = Instruments(text_of=lambda i, digest: (d := stored(i, digest)) and d.text)
+    instruments = Instruments(text_of=lambda i, digest: text_of(workspace.store, i, digest))
     rows = [s for o in group for s in score(o, METRICS, instruments)]
     for metric in METRICS:
         yield str(metric), [s for s in rows if s.metric == str(metric)]
