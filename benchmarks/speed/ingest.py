@@ -65,8 +65,9 @@ def main(arguments: Sequence[str]) -> None:
         pairs = [_measure(name, folder, country, number) for number in range(options.repeat)]
         ratio = median(p.ratio for p in pairs)
         synced, alone = [p.chunks / p.sync for p in pairs], [p.chunks / p.embedder for p in pairs]
-        rows.append([name, pairs[0].chunks, spread(synced), spread(alone), spread([p.ratio for p in pairs], 3),
-                     spread([p.cpu_ratio for p in pairs], 3), f">= {TARGET:.2f} {verdict(ratio, TARGET, most=False)}"])  # fmt: skip
+        said = f">= {TARGET:.2f} {verdict(ratio, TARGET, most=False)}"
+        shares = [spread([p.ratio for p in pairs], 3), spread([p.cpu_ratio for p in pairs], 3)]
+        rows.append([name, pairs[0].chunks, spread(synced), spread(alone), *shares, said])
         keep("ingest", {"corpus": name, "chunks": pairs[0].chunks, "ratio": round(ratio, 3), "target": TARGET,
                         "cpu_ratio": round(median(p.cpu_ratio for p in pairs), 3),
                         "sync_per_s": [round(v, 1) for v in synced],
