@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from index.makers import EVERYTHING, chunk, ids, row
-from ombud.index import analyse, open_engine, phrases
+from ombud.index import analyse, open_engine
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,3 @@ def test_any_text_becomes_words_without_white_space(text: str, language: str) ->
 @given(st.lists(st.from_regex(r"[a-zäöü]{1,12}", fullmatch=True), max_size=6))
 def test_capitals_do_not_count(words: list[str]) -> None:
     assert analyse(" ".join(words).upper()) == analyse(" ".join(words))
-
-
-def test_phrases_keep_the_word_as_written() -> None:
-    assert phrases("The Employees' 13.5 DAYS") == [("Employees", "employe"), ("13.5", "13"), ("DAYS", "day")]

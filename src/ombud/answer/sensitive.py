@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ombud.errors import BadSetting
+from ombud.index import plain, term_pattern
 
 SHIPPED = Path(__file__).parent / "sensitive.toml"
 
@@ -35,10 +36,10 @@ class Sensitive:
 
     def find(self, text: str) -> Matter | None:
         """The gravest matter that `text` speaks of; None when it is an ordinary question."""
-        plain = _plain(text)
-        told = self._personal.search(plain) and not self._about.search(plain)
+        said = plain(text)
+        told = self._personal.search(said) and not self._about.search(said)
         found = [
-            group.matter for group in self._groups if group.strong.search(plain) or (told and group.weak.search(plain))
+            group.matter for group in self._groups if group.strong.search(said) or (told and group.weak.search(said))
         ]
         return max(found, key=lambda matter: matter.danger, default=None)
 
@@ -66,13 +67,6 @@ def read_sensitive(path: Path | None = None) -> Sensitive:
 
 
 def _any(terms: list[str]) -> re.Pattern[str]:
-    # A term ending in * matches every word that begins so; white space is any white space.
     if not isinstance(terms, list) or not all(isinstance(term, str) for term in terms):
         raise TypeError(f"a list of terms; `{terms}` is none")
-    words = [(re.escape(" ".join(_plain(t.rstrip("*")).split())), t.endswith("*")) for t in terms]
-    parts = [word.replace(r"\ ", r"\s+") + (r"\w*" if open_ else "") for word, open_ in words]
-    return re.compile(rf"\b(?:{'|'.join(parts)})(?!\w)") if parts else re.compile(r"(?!)")
-
-
-def _plain(text: str) -> str:
-    return re.sub(r"[’`]", "'", text.lower())
+    return term_pattern(terms)

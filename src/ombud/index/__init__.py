@@ -3,9 +3,10 @@
 from pathlib import Path
 from typing import Any
 
-from ombud.index.analyser import analyse, phrases
+from ombud.index.analyser import analyse
 from ombud.index.engine import Engine, Leg, Row, Stats, Vector
 from ombud.index.visibility import Filter, may_read, reader_key, visible
+from ombud.index.wording import plain, term_pattern
 from ombud.registry import find
 
 __all__ = [
@@ -19,8 +20,9 @@ __all__ = [
     "analyse",
     "may_read",
     "open_engine",
-    "phrases",
+    "plain",
     "reader_key",
+    "term_pattern",
     "visible",
 ]
 

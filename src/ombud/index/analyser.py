@@ -34,12 +34,6 @@ def analyse(text: str, language: str = "en") -> list[str]:
     return terms
 
 
-def phrases(text: str, language: str = "en") -> list[tuple[str, str]]:
-    """(word as written, its term) of every word that is not a stop word, in reading order."""
-    found = [(m.group(), analyse(m.group(), language)) for m in WORD.finditer(text)]
-    return [(word, term) for word, terms in found for term in terms[:1]]
-
-
 def _terms(word: str, language: str) -> list[str]:
     # "401(k)", "on-call" and "13.5" are one word to a reader: keep the parts, and the whole where it is short.
     parts = PART.findall(word)

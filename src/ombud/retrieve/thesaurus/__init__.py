@@ -4,11 +4,13 @@ import re
 from functools import lru_cache
 from pathlib import Path
 
+from ombud.index import plain, term_pattern
+
 
 def policy_words(text: str, language: str = "en") -> list[str]:
     """Words that policies use for what `text` speaks of; empty where the language has no list."""
-    plain = re.sub(r"[’`]", "'", text.lower())
-    return [words for said, words in _entries(language) if said.search(plain)]
+    asked = plain(text)
+    return [words for said, words in _entries(language) if said.search(asked)]
 
 
 @lru_cache
@@ -18,11 +20,4 @@ def _entries(language: str) -> tuple[tuple[re.Pattern[str], str], ...]:
         return ()
     lines = path.read_text(encoding="utf-8").splitlines()
     pairs = (line.split(":", 1) for line in lines if ":" in line and not line.startswith("#"))
-    return tuple((_any(said), words.strip()) for said, words in pairs)
-
-
-def _any(said: str) -> re.Pattern[str]:
-    # A term ending in * matches every word that begins so.
-    terms = [term.strip() for term in said.split(",")]
-    parts = [re.escape(t.rstrip("*")).replace(r"\ ", r"\s+") + (r"\w*" if t.endswith("*") else "") for t in terms]
-    return re.compile(rf"\b(?:{'|'.join(parts)})(?!\w)")
+    return tuple((term_pattern(term.strip() for term in said.split(",")), words.strip()) for said, words in pairs)
