@@ -12,7 +12,7 @@ from ombud.answer.citing import Composed, Stored, cite, marked, number
 from ombud.answer.extract import coverage, words_in
 from ombud.answer.verify import disagreements
 from ombud.documents import sentences
-from ombud.errors import MalformedOutput
+from ombud.errors import MalformedOutput, ModelError
 from ombud.index import analyse
 from ombud.models import Chat
 from ombud.prompts import load as load_prompt
@@ -82,9 +82,15 @@ async def compose(
         used[repair.name] = repair.digest
         again = f"{prompt}\n\n=== Your answer ===\n{_echo(reply.value)}\n\n"
         again += repair.fill(problems="\n".join(f"- {p}" for p in dict.fromkeys(problems.values())))
-        reply = await chat.reply(instructions, again, Draft, temperature=plan.temperature, seconds=left)
-        replies.append(reply)
-        problems = _problems(reply.value, labels)
+        try:
+            second = await chat.reply(instructions, again, Draft, temperature=plan.temperature, seconds=left)
+            problems = _problems(second.value, labels)
+            replies.append(second)
+        except ModelError:
+            if len(problems) == len(reply.value.claims):
+                raise
+            # What the first draft could prove is worth more than starting over.
+    reply = replies[-1]
     composed, dropped = _assemble(reply.value, labels, problems, stored)
     outcome = _outcome(reply.value, composed, dropped)
     prices = [r.price for r in replies]
