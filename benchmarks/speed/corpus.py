@@ -123,7 +123,8 @@ def _words(text: str) -> list[tuple[int, int]]:
 
 
 def _vectors(windows: Sequence[Window], embedder: Embedder, kept: Path) -> Vector:
-    if kept.is_file() and len(stored := np.load(kept)) == len(windows):
+    stored: Vector | None = np.load(kept) if kept.is_file() else None
+    if stored is not None and len(stored) == len(windows):
         return stored
     real = np.linspace(0, len(windows) - 1, min(EMBEDDED, len(windows))).astype(int)
     say(f"embedding {len(real):,} windows")
@@ -132,7 +133,7 @@ def _vectors(windows: Sequence[Window], embedder: Embedder, kept: Path) -> Vecto
     nearest = np.clip(np.searchsorted(real, np.arange(len(windows))), 0, len(real) - 1)
     noise = np.random.default_rng(0).normal(0, NOISE, (len(windows), base.shape[1])).astype(np.float32)
     noise[real] = 0
-    vectors = base[nearest] + noise
+    vectors: Vector = base[nearest] + noise
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     np.save(kept, vectors)
     return vectors

@@ -134,7 +134,7 @@ async def _write(
     weights = load_weights(dense="dense" in found.best)
     threshold = weights.answer if plan.abstain is None else plan.abstain
     if matter:
-        return _handoff(question, matter, spans, signals["confidence"] >= threshold, parts)
+        return await asyncio.to_thread(_handoff, question, matter, spans, signals["confidence"] >= threshold, parts)
     if signals["own_terms"] < LEAST_TERMS and not question.history:
         return _clarify(found)
     if signals["confidence"] < threshold or not spans:
@@ -142,7 +142,7 @@ async def _write(
         return _deny(topical, parts)
     if parts.chat:
         return await _with_model(question, plan, day, found, spans, signals, parts, parts.chat)
-    return _extract(spans, signals["confidence"] >= weights.full, parts)
+    return await asyncio.to_thread(_extract, spans, signals["confidence"] >= weights.full, parts)
 
 
 async def _with_model(
