@@ -6,6 +6,7 @@ set, fitted on sparse search alone, is used.
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -66,6 +67,7 @@ def fit(rows: Sequence[Mapping[str, float]], answerable: Sequence[bool], feature
     )
 
 
+@cache
 def load_weights(path: Path = SHIPPED, *, dense: bool) -> Weights:
     content = json.loads(path.read_text(encoding="utf-8"))["hybrid" if dense else "sparse"]
     values: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in content.items()}

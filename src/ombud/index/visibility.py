@@ -7,8 +7,6 @@ from hashlib import sha256
 
 from ombud.types import Audience, Chunk, Document, Noun, Person, Status
 
-KEYS = ("roles", "grades", "groups", "contracts")
-
 
 class Filter(Noun):
     """Everything that hides a chunk. Never a string from outside."""
