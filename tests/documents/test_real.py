@@ -28,7 +28,7 @@ def words(text: str) -> int:
 
 
 def test_every_handbook_page_parses_and_chunks() -> None:
-    failed, chunks = {}, 0
+    failed, kept, whole = {}, 0, 0
     for path in sorted((DATA / "handbooks").rglob("*.md")):
         try:
             document = parse(path.read_bytes(), facts(path))
@@ -39,11 +39,14 @@ def test_every_handbook_page_parses_and_chunks() -> None:
             assert made.text == document.text[made.start : made.end]
             assert words(" > ".join(made.trail) + "\n" + made.text) <= 256
             assert not any(mark in made.text for mark in ("{% include", "{% page", "{{<", "<td", "</details>"))
-            chunks += 1
+            kept += words(made.text)
+        whole += words(document.text)
     # Files that hold front matter only.
     assert set(failed.values()) <= {"The file is empty.", "The file holds no text."}
     assert len(failed) <= 4
-    assert chunks > 4000
+    # Some headings stand in the trail alone; nothing else is lost.
+    assert whole > 400_000
+    assert kept > 0.95 * whole
 
 
 def test_every_pdf_word_and_html_file_parses() -> None:
