@@ -55,7 +55,7 @@ def keep(name: str, values: Mapping[str, Any], n: int) -> None:
     """Append a line to benchmarks/results/NAME.jsonl. n: repetitions or questions behind each number."""
     line = {
         "at": datetime.now(UTC).isoformat(timespec="seconds"),
-        "commit": _commit(),
+        "commit": commit(),
         "source": _source(),
         "machine": _machine(),
         "load": round(os.getloadavg()[0], 2),
@@ -75,7 +75,7 @@ def _machine() -> dict[str, Any]:
     return {"cpu": model, "cores": os.cpu_count(), "memory_gb": round(memory), "python": platform.python_version()}
 
 
-def _commit() -> str:
+def commit() -> str:
     """The commit that HEAD names, read from the repository's files; empty outside of one."""
     folder = ROOT / ".git"
     if folder.is_file():  # a linked work tree

@@ -18,6 +18,7 @@ OmbudError
 ├── HandoffError          the live-advisor side: HTTP 503
 │   └── Undelivered       worth retrying; the message is kept
 └── LabError              a dataset, a run, a comparison
+    └── Unreachable       a run's target is down; worth resuming
 
 A refusal, a hand-over or an empty search is an outcome, not an error.
 """
@@ -98,3 +99,7 @@ class Undelivered(HandoffError):
 
 
 class LabError(OmbudError): ...
+
+
+class Unreachable(LabError):
+    retryable = True

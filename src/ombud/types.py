@@ -325,10 +325,41 @@ class Score(Noun):
     """Model or person who gave it; empty for arithmetic."""
 
 
+class Observation(Noun):
+    """One case and what a target did with it: all that a metric may look at, kept until it is scored anew."""
+
+    case: Case
+    hits: tuple[Hit, ...] | None = None
+    """Best first; None when nothing was searched, empty when nothing was found."""
+    answer: Answer | None = None
+    seconds: float | None = None
+    """Until the whole answer, or, where nothing was asked, until the hits were there."""
+    error: str = ""
+    """What the target said when it failed; then no metric has a value."""
+    trace: Trace | None = None
+    """Of the search, where nothing was answered."""
+    lost: str = ""
+    """Where the evidence was lost on its way into the answer, such as `not retrieved`; empty when it was not."""
+
+
 class Run(Noun):
+    """One pass of a dataset through a target; its observations and scores are read by its id."""
+
     id: str
+    name: str
     dataset: str
+    dataset_digest: str = ""
+    """Of the cases asked, in their order."""
+    split: str = ""
+    target: str = "local"
     config: dict[str, Any] = {}
-    """Digest of settings, plan, prompts, models and index version, and their values."""
-    answers: dict[str, Answer] = {}
-    scores: tuple[Score, ...] = ()
+    """What the target says of itself, and the plan fields and index settings that this run changed."""
+    digest: str = ""
+    """Of dataset, target and config: runs with the same digest did the same."""
+    study: str = ""
+    """The sweep it belongs to."""
+    cases: int = 0
+    state: Literal["running", "done"] = "running"
+    started: datetime | None = None
+    ended: datetime | None = None
+    notes: tuple[str, ...] = ()

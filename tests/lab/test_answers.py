@@ -11,7 +11,8 @@ ASKED = case(gold(QUOTE), references=("25 days a year",))
 
 
 def row(metric: str, asked: Case, answer: Answer | None, *, seconds: float | None = None, **tools: Any) -> Score:
-    (one,) = score(Observation(asked, answer=answer, seconds=seconds), [parse_metric(metric)], Instruments(**tools))
+    seen = Observation(case=asked, answer=answer, seconds=seconds)
+    (one,) = score(seen, [parse_metric(metric)], Instruments(**tools))
     return one
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ombud.errors import LabError
+from lab.files import GOOD, failure, file, lines
 from ombud.lab import read_cases, write_cases
 from ombud.types import Case, Message, Passage, Person, Reference
 
@@ -23,23 +23,6 @@ FULL = Case(
     evidence=(Passage(document="hr/leave.md", quote="In leap years | 26 |", grade=1, page=3),),
     tags=("typo",),
 )
-
-
-def file(folder: Path, text: str | bytes, name: str = "cases.jsonl") -> Path:
-    path = folder / name
-    path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return path
-
-
-def lines(*rows: Any) -> str:
-    return "\n".join(json.dumps(row) for row in rows)
-
-
-def failure(path: Path) -> tuple[str, str]:
-    with pytest.raises(LabError) as wrong:
-        read_cases(path)
-    assert str(path) in str(wrong.value)
-    return str(wrong.value).removeprefix(str(path)), wrong.value.hint
 
 
 def test_round_trip(tmp_path: Path) -> None:
@@ -61,9 +44,6 @@ def test_any_text_survives(tmp_path_factory: pytest.TempPathFactory, question: s
 def test_blank_lines_bom_and_windows_line_ends(tmp_path: Path) -> None:
     text = "\ufeff" + lines({"id": "1", "question": "a"}) + "\r\n\r\n" + lines({"id": "2", "question": "b"}) + "\r\n"
     assert [case.id for case in read_cases(file(tmp_path, text))] == ["1", "2"]
-
-
-GOOD = {"id": "1", "question": "a"}
 
 
 def with_evidence(fields: dict[str, Any]) -> dict[str, Any]:

@@ -11,12 +11,13 @@ from ombud.lab import (
     read_beir,
     read_cases,
     read_qrels,
-    read_run,
+    read_rankings,
     score_rankings,
     write_beir,
     write_qrels,
-    write_run,
+    write_rankings,
 )
+from ombud.lab.exchange import from_ragas
 
 QRELS = {"q1": {"d1": 2, "d2": 0}, "q2": {"d3": 1, "d1": -1}}
 RUN = {"q1": {"d2": 0.1 + 0.2, "d1": 1e-30, "d9": 1e-30}, "q2": {"d3": -4.0}}
@@ -24,24 +25,24 @@ RUN = {"q1": {"d2": 0.1 + 0.2, "d1": 1e-30, "d9": 1e-30}, "q2": {"d3": -4.0}}
 
 def test_trec_round_trip_and_the_oracle_reads_the_same(tmp_path: Path) -> None:
     write_qrels(tmp_path / "qrels", QRELS)
-    write_run(tmp_path / "run", RUN)
+    write_rankings(tmp_path / "run", RUN)
     assert read_qrels(tmp_path / "qrels") == QRELS
-    assert read_run(tmp_path / "run") == RUN
+    assert read_rankings(tmp_path / "run") == RUN
     theirs = list(ir_measures.read_trec_qrels(str(tmp_path / "qrels")))
     assert {(q.query_id, q.doc_id): q.relevance for q in theirs} == {
         (q, d): g for q in QRELS for d, g in QRELS[q].items()
     }
     ranked = [line.split() for line in (tmp_path / "run").read_text().splitlines()]
     assert [(row[2], row[3]) for row in ranked[:3]] == [("d2", "1"), ("d9", "2"), ("d1", "3")]
-    (one, two) = score_rankings(read_qrels(tmp_path / "qrels"), read_run(tmp_path / "run"), [parse_metric("mrr")])
+    (one, two) = score_rankings(read_qrels(tmp_path / "qrels"), read_rankings(tmp_path / "run"), [parse_metric("mrr")])
     assert (one.value, two.value) == (1 / 3, 1)
 
 
 def test_white_space_in_ids(tmp_path: Path) -> None:
     write_qrels(tmp_path / "qrels", {"q 1": {"hr/our leave.md": 1}})
-    write_run(tmp_path / "run", {"q 1": {"hr/our leave.md": 1.0}}, tag="my run")
+    write_rankings(tmp_path / "run", {"q 1": {"hr/our leave.md": 1.0}}, tag="my run")
     assert read_qrels(tmp_path / "qrels") == {"q%201": {"hr/our%20leave.md": 1}}
-    assert read_run(tmp_path / "run") == {"q%201": {"hr/our%20leave.md": 1.0}}
+    assert read_rankings(tmp_path / "run") == {"q%201": {"hr/our%20leave.md": 1.0}}
 
 
 @pytest.mark.parametrize(
@@ -74,7 +75,7 @@ def test_broken_runs(tmp_path: Path, text: str, said: str) -> None:
     path = tmp_path / "run"
     path.write_text(text)
     with pytest.raises(LabError) as wrong:
-        read_run(path)
+        read_rankings(path)
     assert str(wrong.value).startswith(f"{path}{said}")
 
 
@@ -83,7 +84,7 @@ def test_unreadable_files(tmp_path: Path) -> None:
     with pytest.raises(LabError, match="not UTF-8"):
         read_qrels(tmp_path / "latin")
     with pytest.raises(LabError, match="cannot be read"):
-        read_run(tmp_path / "missing")
+        read_rankings(tmp_path / "missing")
 
 
 CASES = (
@@ -138,3 +139,21 @@ def test_beir_that_does_not_fit(tmp_path: Path) -> None:
 def test_broken_queries(tmp_path: Path, row: str, said: str) -> None:
     with pytest.raises(LabError, match=f"line 1: {said}"):
         read_beir(beir(tmp_path, "q1\td\t1\n", row))
+
+
+def test_a_number_of_too_many_digits_in_queries_is_said_and_no_crash(tmp_path: Path) -> None:
+    with pytest.raises(LabError, match="line 1: not valid JSON"):
+        read_beir(beir(tmp_path, "q1\td\t1\n", f'{{"_id": {"9" * 5000}}}'))
+
+
+def test_ids_with_line_ends_stay_one_line_in_trec_and_are_refused_by_beir(tmp_path: Path) -> None:
+    write_qrels(tmp_path / "qrels", {"q\n1": {"a\r\nb\u2028c": 1, "": 2}})
+    assert read_qrels(tmp_path / "qrels") == {"q%201": {"a%20%20b%20c": 1, "%20": 2}}
+    with pytest.raises(LabError, match="line end"):
+        write_beir(tmp_path, [case(gold("x"), id="a\nb")])
+
+
+@pytest.mark.parametrize("name", ["reference_contexts", "reference_context_ids"])
+def test_records_name_their_evidence_with_both_lists_or_have_none(name: str) -> None:
+    assert from_ragas({"user_input": "q", name: ["a"]})["evidence"] == []
+    assert from_ragas({"user_input": "q", "id": "", name: None})["id"].startswith("q-")

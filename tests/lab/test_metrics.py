@@ -87,11 +87,11 @@ ANSWERS = st.builds(
 )
 OBSERVATIONS = st.builds(
     Observation,
-    CASES,
-    st.none() | st.lists(HITS, max_size=6).map(tuple),
-    st.none() | ANSWERS,
-    st.none() | NUMBER,
-    st.sampled_from(["", "", "", "timed out"]),
+    case=CASES,
+    hits=st.none() | st.lists(HITS, max_size=6).map(tuple),
+    answer=st.none() | ANSWERS,
+    seconds=st.none() | NUMBER,
+    error=st.sampled_from(["", "", "", "timed out"]),
 )
 VECTORS = st.lists(st.lists(NUMBER, max_size=3), max_size=4)
 
@@ -118,12 +118,12 @@ def test_a_finite_value_or_a_reason_whatever_was_observed(
 
 
 def test_a_failed_target_has_no_scores_and_says_why() -> None:
-    (row,) = score(Observation(case(), answer=says("x"), error="timed out"), [parse_metric("outcome_accuracy")])
+    (row,) = score(Observation(case=case(), answer=says("x"), error="timed out"), [parse_metric("outcome_accuracy")])
     assert (row.value, row.reason) == (None, "the target failed: timed out")
 
 
 def test_instruments_that_break_are_a_reason() -> None:
-    observed = Observation(case(references=("x",)), answer=says("x", cites("x")))
+    observed = Observation(case=case(references=("x",)), answer=says("x", cites("x")))
     for name in ("semantic_similarity", "quote_verbatim"):
         (row,) = score(observed, [parse_metric(name)], Instruments(broken, broken))
         assert row.reason == "could not be computed: RuntimeError: the disk is full"
@@ -131,12 +131,12 @@ def test_instruments_that_break_are_a_reason() -> None:
 
 def test_not_a_finite_number() -> None:
     for seconds in (math.nan, math.inf):
-        (row,) = score(Observation(case(), seconds=seconds), [Metric("latency")])
+        (row,) = score(Observation(case=case(), seconds=seconds), [Metric("latency")])
         assert (row.value, row.reason) == (None, "what was recorded is not a finite number")
 
 
 def test_a_metric_made_by_hand() -> None:
-    (row,) = score(Observation(case()), [Metric("nonsense")])
+    (row,) = score(Observation(case=case()), [Metric("nonsense")])
     assert row.reason == "no metric is called nonsense"
 
 

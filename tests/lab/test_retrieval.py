@@ -15,7 +15,7 @@ def measure(metric: str, asked: Case, *hits: Hit) -> float | None:
 
 
 def row(metric: str, asked: Case, *hits: Hit) -> Score:
-    (one,) = score(Observation(asked, hits), [parse_metric(metric)])
+    (one,) = score(Observation(case=asked, hits=hits), [parse_metric(metric)])
     return one
 
 
@@ -114,7 +114,7 @@ def test_amounts() -> None:
     "metric", ["recall@3", "mrr", "map", "ndcg@3", "page_recall@3", "quote_recall@3", "context_f1@3"]
 )
 def test_undefined_has_a_reason_and_nothing_found_is_zero(metric: str) -> None:
-    (unsearched,) = score(Observation(TWO), [parse_metric(metric)])
+    (unsearched,) = score(Observation(case=TWO), [parse_metric(metric)])
     assert (unsearched.value, unsearched.reason) == (None, "no hits were recorded")
     assert row(metric, case(), NOISE).reason == "the case names no evidence"
     assert "to be denied" in row(metric, case(gold(LEAVE), expect="deny"), NOISE).reason

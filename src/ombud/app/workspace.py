@@ -35,15 +35,19 @@ from ombud.types import Answer, Chunk, Document, Evidence, Message, Mode, Person
 TURNS = 10
 """Turns of a conversation that an answer looks back on."""
 PERSONAS = ("employee",)
+DATA = ".ombud"
 
 
 class Workspace:
-    """Opens its parts when they are first needed; safe to use from several threads."""
+    """Opens its parts when they are first needed; safe to use from several threads.
 
-    def __init__(self, home: Path, flags: Mapping[str, Any] | None = None) -> None:
+    data: where index and store live, when not in `.ombud/` of the home.
+    """
+
+    def __init__(self, home: Path, flags: Mapping[str, Any] | None = None, data: Path | None = None) -> None:
         self.home, self.flags = home, dict(flags or {})
         self.settings: Settings = load(home, flags)
-        self.data = home / ".ombud"
+        self.data = data or home / DATA
         self.missing_model: MissingExtra | None = None
 
     # Parts --------------------------------------------------------------------------------------
@@ -56,7 +60,7 @@ class Workspace:
     def embedder(self) -> Embedder | None:
         """None where there is none: search is then by words only, and every trace says so."""
         try:
-            return open_embedder(self.settings.models, self.data / "models")
+            return open_embedder(self.settings.models, self.home / DATA / "models")
         except MissingExtra as missing:
             self.missing_model = missing
             return None
@@ -122,6 +126,7 @@ class Workspace:
         plan: Mapping[str, Any] | None = None,
         conversation_id: str | None = None,
         tell: Tell = lambda *_: None,
+        keep: bool = True,
     ) -> Answer:
         """Answer and keep the answer. conversation_id adds its last ten turns unless the question has history."""
         if conversation_id and not question.history:
@@ -134,7 +139,8 @@ class Workspace:
         notes = (*answer.trace.notes, *await asyncio.to_thread(self._hidden, question, whole))
         trace = answer.trace.model_copy(update={"notes": notes})
         answer = answer.model_copy(update={"conversation_id": conversation_id, "trace": trace})
-        await asyncio.to_thread(add_turn, self.store, question, answer)
+        if keep:
+            await asyncio.to_thread(add_turn, self.store, question, answer)
         return answer
 
     def plan(self, person: Person, request: Mapping[str, Any]) -> Plan:
@@ -207,9 +213,14 @@ class Workspace:
     def describe(self) -> dict[str, Any]:
         settings = self.settings
         config = settings.model_dump_json(include={"index", "models", "answer", "plan", "country"})
+        named = (settings.answer.glossary, settings.answer.contacts, settings.answer.sensitive_terms)
+        files = [self.home / name for name in named if name]
+        digest = sha256(config.encode())
+        for path in files:
+            digest.update(path.read_bytes() if path.is_file() else b"")
         return {
             "version": version("ombud"),
-            "config_digest": sha256(config.encode()).hexdigest()[:16],
+            "config_digest": digest.hexdigest()[:16],
             "plan": settings.plan.model_dump(mode="json"),
             "prompts": prompt_digests(),
             "models": {"embedder": self.engine.fingerprint or "none", "chat": settings.models.chat or "none"},

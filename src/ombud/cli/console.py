@@ -138,14 +138,40 @@ def _bad(wrong: Any) -> BadRequest:
     )
 
 
+def write_file(path: Path, text: str) -> None:
+    """Write a file, whole or not at all; its folder is made. Raises BadRequest where that cannot be."""
+    draft = path.with_name(f".{path.name}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft.write_text(text, encoding="utf-8")
+        draft.replace(path)
+    except OSError as failed:
+        draft.unlink(missing_ok=True)
+        raise BadRequest(f"{path} cannot be written: {failed.strerror}.", hint="Choose another place.") from failed
+
+
 @contextmanager
 def progress(shown: bool = True) -> Iterator[Callable[[str, int, int], None]]:
     """A bar on stderr with rate and time left, one line a step; silent where stderr is no terminal."""
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        ProgressColumn,
+        Task,
+        TaskID,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+    from rich.text import Text
+
+    class Rate(ProgressColumn):
+        def render(self, task: Task) -> Text:
+            return Text(f"{task.speed:.1f}/s" if task.speed else "")
 
     console = Console(stderr=True)
-    columns = (TextColumn("{task.description:<10}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (TextColumn("{task.description:<10}"), BarColumn(), MofNCompleteColumn(), Rate(), TimeRemainingColumn())
     tasks: dict[str, TaskID] = {}
     with Progress(*columns, console=console, disable=not (shown and console.is_terminal), transient=True) as bar:
 

@@ -9,10 +9,10 @@ import re
 from collections.abc import Callable, Sequence
 from math import sqrt
 
-from ombud.lab.observation import Embed, Instruments, Observation, Undefined, Value
+from ombud.lab.observation import Embed, Instruments, Undefined, Value
 from ombud.lab.overlap import numbers
 from ombud.lab.quotes import normalise, shared
-from ombud.types import Answer, Case, Citation, Passage
+from ombud.types import Answer, Case, Citation, Observation, Passage
 
 NO_ANSWER = Undefined("no answer was recorded")
 NO_REFERENCE = Undefined("the case has no reference answer")
@@ -83,7 +83,7 @@ def citation_precision(observation: Observation) -> Value:
     citations, gold = judged
     if not citations:
         return NO_CITATIONS
-    return sum(any(_meets(citation, item) for item in gold) for citation in citations) / len(citations)
+    return sum(any(meets(citation, item) for item in gold) for citation in citations) / len(citations)
 
 
 def citation_recall(observation: Observation) -> Value:
@@ -92,7 +92,7 @@ def citation_recall(observation: Observation) -> Value:
     if isinstance(judged, Undefined):
         return judged
     citations, gold = judged
-    return sum(any(_meets(citation, item) for citation in citations) for item in gold) / len(gold)
+    return sum(any(meets(citation, item) for citation in citations) for item in gold) / len(gold)
 
 
 def quote_verbatim(observation: Observation, instruments: Instruments) -> Value:
@@ -204,7 +204,8 @@ def _all(observation: Observation) -> Sequence[Citation]:
     return observation.answer.citations if observation.answer else ()
 
 
-def _meets(citation: Citation, item: Passage) -> bool:
+def meets(citation: Citation, item: Passage) -> bool:
+    """Whether a citation is of the evidence's document and shares at least half of the shorter text with its quote."""
     if citation.uri != item.document:
         return False
     shorter = min(len(normalise(citation.quote)), len(normalise(item.quote)))

@@ -7,16 +7,17 @@ field and a repeated id are errors.
 import csv
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from hashlib import sha256
 from io import StringIO
+from itertools import chain
 from pathlib import Path
 from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
 from ombud.errors import LabError
-from ombud.lab.exchange import read_beir
+from ombud.lab.exchange import from_ragas, read_beir
 from ombud.settings import nearest
 from ombud.types import Case
 
@@ -43,15 +44,20 @@ _EXPECTED = {
 
 
 def read_cases(path: Path) -> tuple[Case, ...]:
-    """The cases of a .jsonl or .csv file or a BEIR folder (its test split), in order; raises LabError."""
-    if path.is_dir():
-        cases: Iterable[tuple[str, Case]] = ((str(path), case) for case in read_beir(path))
-    elif path.suffix.lower() in {".jsonl", ".ndjson"}:
-        cases = _jsonl(path)
-    elif path.suffix.lower() in {".csv", ".tsv"}:
-        cases = _csv(path)
+    """The cases of a .jsonl or .csv file, of all those in a folder, or of a BEIR folder (its test split), in order.
+
+    Raises LabError.
+    """
+    cases: Iterable[tuple[str, Case]]
+    if (path / "queries.jsonl").is_file():
+        cases = ((str(path), case) for case in read_beir(path))
+    elif path.is_dir():
+        files = sorted(file for file in _listed(path) if file.suffix.lower() in _READERS)
+        cases = chain.from_iterable(_READERS[file.suffix.lower()](file) for file in files)
+    elif path.suffix.lower() in _READERS:
+        cases = _READERS[path.suffix.lower()](path)
     else:
-        raise LabError(f"{path}: not a format of cases.", hint="Known: .jsonl, .csv, .tsv, a BEIR folder.")
+        raise LabError(f"{path}: not a format of cases.", hint="Known: .jsonl, .csv, .tsv, a folder of them, BEIR.")
     seen: dict[str, str] = {}
     kept = []
     for place, case in cases:
@@ -66,15 +72,28 @@ def read_cases(path: Path) -> tuple[Case, ...]:
 
 def write_cases(path: Path, cases: Iterable[Case]) -> int:
     """Write JSONL that `read_cases` reads back equal, fields at their defaults left out; returns how many."""
-    lines = [json.dumps(_sparse(case), ensure_ascii=False) + "\n" for case in cases]
-    path.write_text("".join(lines), encoding="utf-8")
-    return len(lines)
+    kept = tuple(cases)
+    path.write_text(cases_text(kept), encoding="utf-8")
+    return len(kept)
+
+
+def cases_text(cases: Iterable[Case]) -> str:
+    """What `write_cases` writes."""
+    return "".join(json.dumps(_sparse(case), ensure_ascii=False) + "\n" for case in cases)
 
 
 def _sparse(case: Case) -> dict[str, Any]:
     # Type and expectation are always written: a reader should not have to know the defaults.
     changed = case.model_dump(mode="json", exclude_defaults=True)
     return {"id": case.id, "question": case.question, "type": case.type, "expect": case.expect} | changed
+
+
+def _listed(folder: Path) -> list[Path]:
+    """What is in a folder, without what other programs hide there."""
+    try:
+        return [file for file in folder.iterdir() if not file.name.startswith(".")]
+    except OSError as wrong:
+        raise LabError(f"{folder}: cannot be read: {wrong.strerror}.", hint="Check its permissions.") from wrong
 
 
 def _read(path: Path) -> str:
@@ -94,14 +113,21 @@ def _jsonl(path: Path) -> Iterator[tuple[str, Case]]:
         place = f"{path}, line {number}"
         try:
             row = json.loads(line)
-        except (json.JSONDecodeError, RecursionError) as wrong:
-            said = str(wrong) if isinstance(wrong, RecursionError) else f"{wrong.msg} at column {wrong.colno}"
+        except (ValueError, RecursionError) as wrong:  # ValueError: also a number of too many digits
+            said = f"{wrong.msg} at column {wrong.colno}" if isinstance(wrong, json.JSONDecodeError) else str(wrong)
             raise LabError(f"{place}: not valid JSON: {said}.", hint="One JSON object a line.") from wrong
         if not isinstance(row, dict):
             raise LabError(f"{place}: not a JSON object.", hint="A case is an object with `id` and `question`.")
         if "\\u" in line and not _encodes(row):
             raise LabError(f"{place}: half a character (a lone surrogate).", hint="Write it as UTF-8, not as \\u.")
-        yield place, _case(row, place)
+        yield place, _case(_from_record(row, place) if "user_input" in row else row, place)
+
+
+def _from_record(row: Mapping[str, Any], place: str) -> dict[str, Any]:
+    try:
+        return from_ragas(row)
+    except LabError as wrong:
+        raise LabError(f"{place}: {wrong}", hint=wrong.hint) from wrong
 
 
 def _encodes(row: object) -> bool:
@@ -119,6 +145,7 @@ def _case(row: Mapping[str, Any], place: str) -> Case:
         raise _explain(wrong, place) from wrong
     for field, bad, why in (
         ("id", not case.id.strip(), "is empty"),
+        ("id", not case.id.isprintable(), "has a line end or another character that does not print"),
         ("question", not case.question.strip(), "is empty"),
         ("person.country", not _country(case.person.country), "is not an ISO country code such as GB"),
         *((f"evidence.{at}.document", not item.document.strip(), "is empty") for at, item in enumerate(case.evidence)),
@@ -133,7 +160,7 @@ def _case(row: Mapping[str, Any], place: str) -> Case:
 
 
 def _country(code: str | None) -> bool:
-    return code is None or bool(re.fullmatch(r"[A-Z]{2}", code))
+    return code is None or bool(re.fullmatch(r"(?!UK)[A-Z]{2}", code))
 
 
 def _explain(wrong: ValidationError, place: str) -> LabError:
@@ -217,3 +244,11 @@ def _evidence(row: Mapping[str, str], place: str) -> list[dict[str, Any]]:
         return []
     page = {"page": row["page"]} if "page" in row else {}
     return [{"document": row["document"], "quote": row.get("quote", ""), **page}]
+
+
+_READERS: dict[str, Callable[[Path], Iterator[tuple[str, Case]]]] = {
+    ".jsonl": _jsonl,
+    ".ndjson": _jsonl,
+    ".csv": _csv,
+    ".tsv": _csv,
+}

@@ -8,6 +8,7 @@ inside an id is written as %20, because the formats have no other way.
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from hashlib import sha256
 from math import isnan
 from pathlib import Path
 from typing import Any
@@ -49,11 +50,16 @@ def read_qrels(path: Path) -> dict[str, dict[str, int]]:
 
 def write_qrels(path: Path, qrels: Qrels) -> None:
     """TREC qrels, in the order given."""
+    _write(path, qrels_lines(qrels))
+
+
+def qrels_lines(qrels: Qrels) -> Iterator[str]:
+    """Lines of TREC qrels, without their ends."""
     rows = ((query, document, grade) for query, grades in qrels.items() for document, grade in grades.items())
-    _write(path, (f"{_id(query)} 0 {_id(document)} {grade}" for query, document, grade in rows))
+    return (f"{_id(query)} 0 {_id(document)} {grade}" for query, document, grade in rows)
 
 
-def read_run(path: Path) -> dict[str, dict[str, float]]:
+def read_rankings(path: Path) -> dict[str, dict[str, float]]:
     """A TREC run; the rank column is not read, scores alone give the order. Raises LabError naming file and line."""
     run: dict[str, dict[str, float]] = {}
     for number, line in _lines(path):
@@ -67,14 +73,18 @@ def read_run(path: Path) -> dict[str, dict[str, float]]:
     return run
 
 
-def write_run(path: Path, run: Rankings, tag: str = "ombud") -> None:
+def write_rankings(path: Path, run: Rankings, tag: str = "ombud") -> None:
     """A TREC run, best first, ranks from 1."""
-    rows = (
+    _write(path, run_lines(run, tag))
+
+
+def run_lines(run: Rankings, tag: str = "ombud") -> Iterator[str]:
+    """Lines of a TREC run, without their ends."""
+    return (
         f"{_id(query)} Q0 {_id(document)} {rank} {scores[document]!r} {_id(tag)}"
         for query, scores in run.items()
         for rank, document in enumerate(ranked(scores), 1)
     )
-    _write(path, rows)
 
 
 def read_beir(folder: Path, split: str = "test") -> tuple[Case, ...]:
@@ -116,6 +126,37 @@ def write_beir(
     _write(folder / "qrels" / f"{split}.tsv", ("query-id\tcorpus-id\tscore", *rows))
 
 
+def from_ragas(record: Mapping[str, Any]) -> dict[str, Any]:
+    """A RAGAS record as the fields of a case: what was retrieved and answered in it is left out.
+
+    Its contexts are evidence only where `reference_context_ids` name their documents. Raises LabError naming the
+    field that is not of RAGAS's shape, such as the list of messages of a conversation.
+    """
+    question, reference, identity = (record.get(field) for field in ("user_input", "reference", "id"))
+    contexts, names = (record.get(field) or [] for field in ("reference_contexts", "reference_context_ids"))
+    for field, fits, wanted in (
+        ("user_input", isinstance(question, str), "a text"),
+        ("reference", reference is None or isinstance(reference, str), "a text"),
+        ("id", identity is None or isinstance(identity, str | int), "a text"),
+        ("reference_contexts", _list_of(contexts, str), "a list of texts"),
+        ("reference_context_ids", _list_of(names, str | int), "a list of texts"),
+    ):
+        if not fits:
+            raise LabError(f"`{field}` is not {wanted}.", hint="A RAGAS record of one question, not of several turns.")
+    # As of a CSV row without a country: the same question has the same id, and so the same split.
+    from_question = "q-" + sha256(f"{question}\0".encode()).hexdigest()[:12]
+    return {
+        "id": str(identity) if identity not in {None, ""} else from_question,
+        "question": question,
+        "references": [{"text": reference}] if reference else [],
+        "evidence": [{"document": str(n), "quote": c} for n, c in zip(names, contexts, strict=False)],
+    }
+
+
+def _list_of(values: Any, kind: Any) -> bool:
+    return isinstance(values, list) and all(isinstance(value, kind) for value in values)
+
+
 def _passages(grades: Mapping[str, int]) -> Iterator[Passage]:
     for uri, grade in grades.items():
         if grade > 0:
@@ -126,7 +167,7 @@ def _rows(path: Path, fields: tuple[str, ...]) -> Iterator[dict[str, str]]:
     for number, line in _lines(path):
         try:
             row: Any = json.loads(line)
-        except (json.JSONDecodeError, RecursionError) as wrong:
+        except (ValueError, RecursionError) as wrong:
             raise _wrong(path, number, "not valid JSON") from wrong
         bad = next((f for f in fields if not isinstance(row, dict) or not isinstance(row.get(f), str)), None)
         if bad:

@@ -9,10 +9,18 @@ from typing import Literal
 
 from ombud.errors import UnknownName
 from ombud.lab import answers, overlap, retrieval
-from ombud.lab.observation import Instruments, Metric, Observation, Undefined, Value
-from ombud.types import Score
+from ombud.lab.observation import Instruments, Metric, Undefined, Value
+from ombud.types import Observation, Score
 
 _SPELLING = re.compile(r"([A-Za-z][A-Za-z0-9_.]*)(?:@([1-9][0-9]{0,5})(w)?)?")
+
+SCORED_BY = 1
+"""Raised with every change that gives another value: scores of different versions are not compared."""
+USUAL = (
+    "quote_recall@5,page_recall@5,quote_recall@1000w,mrr,citation_recall,quote_verbatim,outcome_accuracy,"
+    "action_accuracy,length,latency"
+)
+"""What a run scores when nothing is said: was it found, was it shown, was the right thing done, and how fast."""
 
 Compute = Callable[[Observation, Metric, Instruments], Value]
 
@@ -52,6 +60,18 @@ def parse_metrics(text: str) -> tuple[Metric, ...]:
 def known_metrics() -> tuple[str, ...]:
     """How every metric is spelt, sorted: `recall@k`, `latency`, …"""
     return tuple(_spelling(name) for name in sorted(METRICS))
+
+
+def needs(metrics: Iterable[Metric]) -> tuple[bool, bool]:
+    """(hits, answer): what the target must be asked for. Latency alone is that of whatever else is asked."""
+    names = {metric.name for metric in metrics}
+    answer = bool(names & _OF_ANSWERS.keys() - {"latency"})
+    hits = bool(names & _OF_HITS.keys())
+    return hits, answer or not hits
+
+
+def is_answer_metric(metric: str) -> bool:
+    return metric.partition("@")[0] in _OF_ANSWERS
 
 
 def score(
@@ -108,7 +128,7 @@ def _with(compute: Callable[[Observation, Instruments], Value]) -> Compute:
 
 _ranked = _found(retrieval.ranked)
 
-METRICS: dict[str, Measure] = {
+_OF_HITS: dict[str, Measure] = {
     "recall": Measure(_ranked, "evidence items found in the top k", "hits"),
     "precision": Measure(_ranked, "hits in the top k that carry evidence, of k", "hits"),
     "hit": Measure(_ranked, "any evidence in the top k", "hits"),
@@ -125,6 +145,8 @@ METRICS: dict[str, Measure] = {
     "words": Measure(_found(retrieval.words_returned), "words in the top k", "hits", "neither", "words"),
     "score": Measure(_found(retrieval.average_score), "average score of the top k", "hits", "neither", "score"),
     "context_f1": Measure(_found(retrieval.context_f1), "token F1 of the top k against the gold quotes", "hits"),
+}
+_OF_ANSWERS: dict[str, Measure] = {
     "token_f1": Measure(_said(answers.best(overlap.token_f1)), "shared words of answer and reference"),
     "exact_match": Measure(_said(answers.best(overlap.exact_match)), "answer and reference have the same words"),
     "rouge_l": Measure(_said(answers.best(overlap.rouge_l)), "longest common subsequence of words, F1"),
@@ -144,3 +166,4 @@ METRICS: dict[str, Measure] = {
     "tokens": Measure(_said(answers.tokens), "model tokens, in and out", "none", "lower", "tokens"),
     "price": Measure(_said(answers.price), "price of the model calls", "none", "lower", "US dollars"),
 }
+METRICS: dict[str, Measure] = {**_OF_HITS, **_OF_ANSWERS}

@@ -3,8 +3,6 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ombud.types import Answer, Case, Hit
-
 Embed = Callable[[Sequence[str]], Sequence[Sequence[float]]]
 """Texts -> one vector each, of one length."""
 TextOf = Callable[[str, str], str | None]
@@ -22,19 +20,6 @@ class Metric:
 
     def __str__(self) -> str:
         return self.name if self.cutoff is None else f"{self.name}@{self.cutoff}{'w' if self.words else ''}"
-
-
-@dataclass(frozen=True, slots=True)
-class Observation:
-    """One case and what the target did with it: all that a metric may look at."""
-
-    case: Case
-    hits: tuple[Hit, ...] | None = None
-    """Best first; None when nothing was searched, empty when nothing was found."""
-    answer: Answer | None = None
-    seconds: float | None = None
-    error: str = ""
-    """What the target said when it failed; then no metric has a value."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from ombud.lab import rankings
-from ombud.lab.observation import Metric, Observation, Undefined, Value
+from ombud.lab.observation import Metric, Undefined, Value
 from ombud.lab.overlap import token_f1
 from ombud.lab.quotes import first_words, holds, normalise, pieces, shared, union
-from ombud.types import Chunk, Hit, Passage
+from ombud.types import Chunk, Hit, Observation, Passage
 
 NO_HITS = Undefined("no hits were recorded")
 NO_EVIDENCE = Undefined("the case names no evidence")

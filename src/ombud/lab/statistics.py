@@ -186,7 +186,9 @@ def compare(
     if not valid:
         return Comparison(None, 0, None, None, None, None, None)
     low, high = interval(differences, clusters, seed=seed) or (None, None)
-    detectable = smallest_difference(len(valid), stdev(valid)) if len(valid) > 1 else None
+    # Differences that do not vary say nothing of how much they could.
+    spread = stdev(valid) if len(valid) > 1 else 0.0
+    detectable = smallest_difference(len(valid), spread) if spread else None
     return Comparison(
         difference=fmean(valid),
         pairs=len(valid),

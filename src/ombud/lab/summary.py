@@ -3,13 +3,14 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
 from ombud.errors import LabError
 from ombud.lab.statistics import Mean, mean
 from ombud.types import Case, Score
 
 Group = Literal["overall", "tag", "type", "country"]
+GROUPS: tuple[Group, ...] = get_args(Group)
 NO_COUNTRY = "none"
 
 
@@ -30,7 +31,7 @@ def summarise(
     cases: Iterable[Case],
     scores: Iterable[Score],
     *,
-    by: Sequence[Group] = ("overall", "tag", "type", "country"),
+    by: Sequence[Group] = GROUPS,
     seed: int = 0,
     repeats: int = 2000,
 ) -> tuple[Line, ...]:
@@ -44,7 +45,7 @@ def summarise(
     for score in scores:
         if score.case_id not in known:
             raise LabError(f"A score belongs to case `{score.case_id}`, which is not in the dataset.")
-        for key in _groups(known[score.case_id], by):
+        for key in groups_of(known[score.case_id], by):
             cells.setdefault(score.metric, {}).setdefault(key, []).append(score)
     return tuple(
         _line(metric, group, name, groups[group, name], known, seed, repeats)
@@ -64,7 +65,8 @@ def as_markdown(lines: Iterable[Line]) -> str:
     return head + "".join(_row(line) for line in lines)
 
 
-def _groups(case: Case, by: Sequence[Group]) -> list[tuple[Group, str]]:
+def groups_of(case: Case, by: Sequence[Group] = GROUPS) -> list[tuple[Group, str]]:
+    """(group, name) of everything a case counts in."""
     names: dict[Group, tuple[str, ...]] = {
         "overall": ("",),
         "tag": tuple(dict.fromkeys(case.tags)),

@@ -10,7 +10,7 @@ from sqlalchemy.engine import URL, make_url
 
 from ombud.errors import SetupError, StoreError
 
-HEAD = "0001"
+HEAD = "0002"
 MIGRATIONS = Path(__file__).parent / "migrations"
 KNOWN = {file.name.partition("_")[0] for file in (MIGRATIONS / "versions").glob("[0-9]*.py")}
 

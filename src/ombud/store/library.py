@@ -9,6 +9,7 @@ from sqlalchemy import delete, insert, select, update
 from ombud.errors import NotFound
 from ombud.store.database import Store
 from ombud.store.tables import document as documents
+from ombud.store.tables import lab_passage as passages
 from ombud.store.tables import source as sources
 from ombud.store.tables import text as texts
 from ombud.types import Block, Document
@@ -152,10 +153,11 @@ def tombstones(store: Store) -> list[str]:
 
 
 def forget(store: Store, ids: Sequence[str]) -> None:
-    """Remove the rows of buried documents and all their texts."""
+    """Remove the rows of buried documents and all their texts, also those that runs of the lab have seen."""
     with store.begin() as db:
         for identity in ids:
             db.execute(delete(texts).where(texts.c.document_id == identity))
+            db.execute(delete(passages).where(passages.c.document_id == identity))
             db.execute(delete(documents).where(documents.c.id == identity, documents.c.deleted))
 
 

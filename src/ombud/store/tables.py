@@ -85,3 +85,65 @@ lease = Table(
     Column("fence", Integer, nullable=False),
     Column("expires", Float, nullable=False),
 )
+
+# The lab's. Rows hold JSON as text: it is read whole or not at all, and PostgreSQL's JSON refuses some characters.
+
+lab_run = Table(
+    "lab_run",
+    metadata,
+    Column("id", String(16), primary_key=True),
+    Column("name", String(200), nullable=False, index=True),
+    Column("digest", String(64), nullable=False, index=True),
+    Column("study", String(200), nullable=False, index=True),
+    Column("state", String(16), nullable=False),
+    Column("started", String(32), nullable=False),
+    Column("run", Text, nullable=False),
+)
+
+lab_row = Table(
+    "lab_row",
+    metadata,
+    Column("run_id", String(16), ForeignKey("lab_run.id", ondelete="CASCADE"), primary_key=True),
+    # Place in the dataset: reports keep its order, whichever case was done first.
+    Column("place", Integer, primary_key=True),
+    Column("case_id", Text, nullable=False),
+    Column("failed", Boolean, nullable=False),
+    # The observation without its hits, and these as [[chunk id, score, found_by], ...] into lab_passage.
+    Column("observation", Text, nullable=False),
+    Column("hits", Text, nullable=True),
+)
+
+lab_score = Table(
+    "lab_score",
+    metadata,
+    Column("run_id", String(16), ForeignKey("lab_run.id", ondelete="CASCADE"), primary_key=True),
+    Column("place", Integer, primary_key=True),
+    Column("metric", String(100), primary_key=True),
+    Column("by", String(200), primary_key=True),
+    # Order in which the metrics were named.
+    Column("number", Integer, nullable=False),
+    # Scores of different versions of a metric are not compared.
+    Column("version", Integer, nullable=False),
+    Column("value", Float, nullable=True),
+    Column("reason", Text, nullable=False),
+)
+
+# Chunks that runs have seen, once each: a chunk's id changes with its text.
+lab_passage = Table(
+    "lab_passage",
+    metadata,
+    Column("chunk_id", Text, primary_key=True),
+    Column("document_id", Text, nullable=False, index=True),
+    Column("chunk", Text, nullable=False),
+)
+
+# Every look at a sealed split, for ever: also those of runs that were deleted.
+lab_look = Table(
+    "lab_look",
+    metadata,
+    Column("number", Integer, primary_key=True, autoincrement=True),
+    Column("dataset", Text, nullable=False),
+    Column("dataset_digest", String(64), nullable=False, index=True),
+    Column("run_id", String(16), nullable=False),
+    Column("at", String(32), nullable=False),
+)

@@ -10,7 +10,7 @@ from fastapi.responses import StreamingResponse
 
 from ombud.app import Workspace
 from ombud.errors import StoreError
-from ombud.types import Answer, Chunk, Document, Message, Person, Question
+from ombud.types import Answer, Chunk, Document, Person, Question
 from ombud.web import stream
 from ombud.web.problems import Problem
 from ombud.web.shapes import (
@@ -64,13 +64,16 @@ Reader = Annotated[Person, Depends(reader)]
 @router.post("/api/v1/search", responses=POSTED)
 def search(body: SearchIn, at: At) -> SearchOut:
     """Passages for a query, best first, from the person's country and from everywhere."""
-    evidence, trace = at.search(body.query, body.person.noun(), k=body.k, mode=body.mode, as_of=body.as_of)
+    turns = [turn.noun() for turn in body.history or ()]
+    evidence, trace = at.search(
+        body.query, body.person.noun(), k=body.k, mode=body.mode, as_of=body.as_of, history=turns, plan=body.plan
+    )
     return SearchOut.of(evidence, trace)
 
 
 def work_of(body: AskIn, at: Workspace) -> stream.Work:
     """What answers the question."""
-    history = tuple(Message(role=turn.role, content=turn.content) for turn in body.history or ())
+    history = tuple(turn.noun() for turn in body.history or ())
     question = Question(text=body.question, asker=body.person.noun(), history=history, as_of=body.as_of)
 
     async def work(tell: stream.Tell) -> Answer:

@@ -66,17 +66,23 @@ class PersonIn(Shape):
         return Person.model_validate(self.model_dump())
 
 
+class Turn(Shape):
+    role: Role
+    content: Annotated[str, Field(max_length=20_000)]
+
+    def noun(self) -> Message:
+        return Message(role=self.role, content=self.content)
+
+
 class SearchIn(Shape):
     query: Asked
     person: PersonIn = PersonIn()
     k: Annotated[StrictInt, Field(ge=1, le=100)] | None = None
     mode: Mode | None = None
     as_of: Day | None = None
-
-
-class Turn(Shape):
-    role: Role
-    content: Annotated[str, Field(max_length=20_000)]
+    plan: Annotated[dict[str, Any], AfterValidator(_known_fields)] | None = None
+    """Fields of Plan to set for this search; `k` and `mode` beside it win."""
+    history: Annotated[list[Turn], Field(max_length=100)] | None = None
 
 
 class AskIn(Shape):
@@ -104,6 +110,9 @@ class HitOut(Shape):
     score: float
     found_by: tuple[str, ...]
     scope: Scope
+    countries: tuple[str, ...]
+    digest: str
+    """Of the document version that the offsets count in."""
 
 
 class SearchOut(Shape):

@@ -1,0 +1,270 @@
+"""What the lab remembers: runs, what was observed case by case, scores, looks at sealed splits."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, delete, func, insert, select, text, update
+
+from ombud.errors import NotFound
+from ombud.store.database import Store
+from ombud.store.tables import lab_look as looks
+from ombud.store.tables import lab_passage as passages
+from ombud.store.tables import lab_row as rows
+from ombud.store.tables import lab_run as runs
+from ombud.store.tables import lab_score as scores
+from ombud.types import Chunk, Hit, Observation, Run, Score
+
+_BLOCK = 200
+"""Observations read at once: their chunks are joined to them in one more query."""
+_MOST = 500
+"""Values in one IN list."""
+_KEEP = text(
+    "INSERT INTO lab_passage (chunk_id, document_id, chunk) VALUES (:chunk_id, :document_id, :chunk)"
+    " ON CONFLICT (chunk_id) DO NOTHING"
+)
+
+
+class Done(NamedTuple):
+    """A case that is finished: its place in the dataset, what was observed, its scores by (metric, version)."""
+
+    place: int
+    observation: Observation
+    scores: tuple[Score, ...]
+
+
+# Runs ---------------------------------------------------------------------------------------------
+
+
+def start_run(store: Store, run: Run) -> None:
+    with store.begin() as db:
+        db.execute(insert(runs).values(id=run.id, **_columns(run)))
+
+
+def save_run(store: Store, run: Run) -> None:
+    """Take over what changed of a run."""
+    with store.begin() as db:
+        db.execute(update(runs).where(runs.c.id == run.id).values(**_columns(run)))
+
+
+def list_runs(store: Store, *, study: str = "", digest: str = "") -> list[Run]:
+    """Newest first; of one sweep, or of one digest, when given."""
+    query = select(runs.c.run).order_by(runs.c.started.desc(), runs.c.id)
+    query = query.where(runs.c.study == study) if study else query
+    query = query.where(runs.c.digest == digest) if digest else query
+    with store.begin() as db:
+        return [Run.model_validate_json(found) for found in db.execute(query).scalars()]
+
+
+def find_run(store: Store, named: str) -> Run:
+    """A run by its id, the beginning of its id, or its name, of which the newest counts; `last` is the newest of all.
+
+    Raises NotFound, naming some that are there.
+    """
+    known = list_runs(store)
+    for fits in (
+        [run for run in known if run.id == named],
+        [run for run in known if run.name == named],
+        known[:1] if named == "last" else [],
+        [run for run in known if len(named) >= 3 and run.id.startswith(named)],
+    ):
+        if fits:
+            return fits[0]
+    some = ", ".join(f"{run.id} ({run.name})" for run in known[:5]) or "none yet; `ombud lab run DATASET` makes one"
+    raise NotFound(f"There is no run `{named}`.", hint=f"The newest: {some}.")
+
+
+def delete_run(store: Store, run_id: str) -> None:
+    """Remove a run with its rows and scores, and the passages that no other run shows. Looks stay counted."""
+    with store.begin() as db:
+        for table in (scores, rows):
+            db.execute(delete(table).where(table.c.run_id == run_id))
+        db.execute(delete(runs).where(runs.c.id == run_id))
+        shown = {hit[0] for kept in db.execute(select(rows.c.hits)).scalars() for hit in json.loads(kept or "[]")}
+        alone = sorted(set(db.execute(select(passages.c.chunk_id)).scalars()) - shown)
+        for start in range(0, len(alone), _MOST):
+            db.execute(delete(passages).where(passages.c.chunk_id.in_(alone[start : start + _MOST])))
+
+
+# Cases of a run -----------------------------------------------------------------------------------
+
+
+def save_done(store: Store, run_id: str, done: Sequence[Done], version: int = 1) -> None:
+    """Keep finished cases with their scores: one transaction. A case that failed before is replaced."""
+    if not done:
+        return
+    with store.begin() as db:
+        chunks = {hit.chunk.id: hit.chunk for one in done for hit in one.observation.hits or ()}
+        _keep_passages(db, chunks.values())
+        places = [one.place for one in done]
+        db.execute(delete(rows).where(rows.c.run_id == run_id, rows.c.place.in_(places)))
+        db.execute(insert(rows), [_row(run_id, one) for one in done])
+        _put_scores(db, run_id, {one.place: one.scores for one in done}, version)
+
+
+def done_places(store: Store, run_id: str) -> dict[int, bool]:
+    """Place in the dataset -> whether the target failed there."""
+    with store.begin() as db:
+        found = db.execute(select(rows.c.place, rows.c.failed).where(rows.c.run_id == run_id))
+        return {row.place: bool(row.failed) for row in found}
+
+
+def read_observations(store: Store, run_id: str, case_id: str | None = None) -> Iterator[tuple[int, Observation]]:
+    """(place, observation) in the order of the dataset, a block at a time: also a large run needs little memory.
+
+    A hit whose document was purged meanwhile is left out.
+    """
+    after = -1
+    while True:
+        query = select(rows).where(rows.c.run_id == run_id, rows.c.place > after).order_by(rows.c.place)
+        query = query.where(rows.c.case_id == case_id) if case_id is not None else query
+        with store.begin() as db:
+            block = db.execute(query.limit(_BLOCK)).all()
+            wanted = {row[0] for one in block for row in json.loads(one.hits or "[]")}
+            chunks = _passages(db, wanted)
+        for one in block:
+            yield one.place, _observation(one.observation, one.hits, chunks)
+        if len(block) < _BLOCK:
+            return
+        after = block[-1].place
+
+
+# Scores -------------------------------------------------------------------------------------------
+
+
+def save_scores(store: Store, run_id: str, given: Mapping[int, Sequence[Score]], version: int = 1) -> None:
+    """Put scores (by place) beside or instead of those that are there: one transaction."""
+    with store.begin() as db:
+        _put_scores(db, run_id, given, version)
+
+
+def scored_places(store: Store, run_id: str) -> dict[int, set[str]]:
+    """Place in the dataset -> metrics that are scored there."""
+    found: dict[int, set[str]] = {}
+    with store.begin() as db:
+        for row in db.execute(select(scores.c.place, scores.c.metric).where(scores.c.run_id == run_id)):
+            found.setdefault(row.place, set()).add(row.metric)
+    return found
+
+
+def score_versions(store: Store, run_id: str) -> set[int]:
+    """Versions of the metrics' formulas that scored a run."""
+    with store.begin() as db:
+        query = select(scores.c.version).where(scores.c.run_id == run_id).distinct()
+        return set(db.execute(query).scalars())
+
+
+def read_scores(store: Store, run_id: str) -> list[Score]:
+    """All scores of a run, in the order of the dataset and of their metrics' first appearance."""
+    query = (
+        select(rows.c.case_id, scores.c.metric, scores.c.by, scores.c.value, scores.c.reason)
+        .join(rows, (rows.c.run_id == scores.c.run_id) & (rows.c.place == scores.c.place))
+        .where(scores.c.run_id == run_id)
+        .order_by(scores.c.place, scores.c.number)
+    )
+    with store.begin() as db:
+        return [
+            Score.model_construct(case_id=row.case_id, metric=row.metric, value=row.value, reason=row.reason, by=row.by)
+            for row in db.execute(query)
+        ]
+
+
+# Looks at sealed splits ---------------------------------------------------------------------------
+
+
+def add_look(store: Store, run: Run) -> int:
+    """Count a look at the sealed split of a dataset; returns how many there were, this one included."""
+    with store.begin() as db:
+        row = {"dataset": run.dataset, "dataset_digest": run.dataset_digest, "run_id": run.id, "at": _now()}
+        db.execute(insert(looks).values(**row))
+        same = looks.c.dataset_digest == run.dataset_digest
+        return int(db.execute(select(func.count()).select_from(looks).where(same)).scalar_one())
+
+
+def count_looks(store: Store) -> dict[str, int]:
+    """Digest of a dataset's sealed cases -> looks at them so far."""
+    with store.begin() as db:
+        query = select(looks.c.dataset_digest, func.count()).group_by(looks.c.dataset_digest)
+        return {row[0]: int(row[1]) for row in db.execute(query)}
+
+
+# Inside -------------------------------------------------------------------------------------------
+
+
+def _columns(run: Run) -> dict[str, str]:
+    fixed = {"name": run.name, "digest": run.digest, "study": run.study, "state": run.state}
+    return fixed | {"started": (run.started or datetime.now(UTC)).isoformat(), "run": run.model_dump_json()}
+
+
+def _row(run_id: str, one: Done) -> dict[str, Any]:
+    seen = one.observation
+    listed = None if seen.hits is None else [[hit.chunk.id, hit.score, hit.found_by] for hit in seen.hits]
+    return {
+        "run_id": run_id,
+        "place": one.place,
+        "case_id": seen.case.id,
+        "failed": bool(seen.error),
+        "observation": seen.model_dump_json(exclude={"hits"}, exclude_defaults=True),
+        "hits": None if listed is None else json.dumps(listed),
+    }
+
+
+def _observation(kept: str, hits: str | None, chunks: Mapping[str, Chunk]) -> Observation:
+    seen = Observation.model_validate_json(kept)
+    if hits is None:
+        return seen
+    listed = [(chunks.get(row[0]), row[1], tuple(row[2])) for row in json.loads(hits)]
+    found = tuple(Hit(chunk=chunk, score=score, found_by=by) for chunk, score, by in listed if chunk)
+    return seen.model_copy(update={"hits": found})
+
+
+def _keep_passages(db: Connection, chunks: Iterable[Chunk]) -> None:
+    given = {chunk.id: chunk for chunk in chunks}
+    known = set(db.execute(select(passages.c.chunk_id).where(passages.c.chunk_id.in_(given))).scalars())
+    new = [
+        {"chunk_id": identity, "document_id": chunk.document_id, "chunk": chunk.model_dump_json(exclude_defaults=True)}
+        for identity, chunk in given.items()
+        if identity not in known
+    ]
+    if new:
+        db.execute(_KEEP, new)
+
+
+def _passages(db: Connection, wanted: set[str]) -> dict[str, Chunk]:
+    found: dict[str, Chunk] = {}
+    listed = sorted(wanted)
+    for start in range(0, len(listed), _MOST):
+        some = passages.c.chunk_id.in_(listed[start : start + _MOST])
+        for row in db.execute(select(passages.c.chunk_id, passages.c.chunk).where(some)):
+            found[row.chunk_id] = Chunk.model_validate_json(row.chunk)
+    return found
+
+
+def _put_scores(db: Connection, run_id: str, given: Mapping[int, Sequence[Score]], version: int) -> None:
+    listed: list[dict[str, Any]] = [
+        {
+            "run_id": run_id,
+            "place": place,
+            "number": number,
+            "metric": score.metric,
+            "by": score.by,
+            "version": version,
+            "value": score.value,
+            "reason": score.reason.replace("\0", ""),
+        }
+        for place, some in given.items()
+        for number, score in enumerate(some)
+    ]
+    places: dict[tuple[str, str], list[int]] = {}
+    for row in listed:
+        places.setdefault((row["metric"], row["by"]), []).append(row["place"])
+    for (metric, by), some in places.items():
+        same = (scores.c.run_id == run_id) & (scores.c.metric == metric) & (scores.c.by == by)
+        db.execute(delete(scores).where(same, scores.c.place.in_(some)))
+    if listed:
+        db.execute(insert(scores), listed)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat()

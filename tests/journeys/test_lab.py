@@ -1,0 +1,288 @@
+"""`ombud lab` as an engineer and a build server use it: run, read, compare, gate, and what goes wrong."""
+
+import json
+import os
+import signal
+import sqlite3
+from contextlib import chdir, closing
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from typer.testing import CliRunner
+
+from journeys.command import Result, ombud, start, workspace
+from ombud.cli import console
+from ombud.cli.main import app
+
+FLOORS = [
+    "ground",
+    "first",
+    "second",
+    "third",
+    "fourth",
+    "fifth",
+    "sixth",
+    "seventh",
+    "eighth",
+    "ninth",
+    "tenth",
+    "eleventh",
+]
+PAGE = (
+    "# The {floor} floor\n\nThe desk on the {floor} floor is booked for {days} days at most. "
+    "Its key costs {key} pounds.\n\n## Visitors\n\nVisitors of the {floor} floor wear a badge.\n"
+)
+PAGES = {f"floors/{at}.md": PAGE.format(floor=at, days=n + 2, key=n + 11) for n, at in enumerate(FLOORS)}
+
+
+def line(n: int, **fields: Any) -> str:
+    floor = FLOORS[n % len(FLOORS)]
+    quote = f"The desk on the {floor} floor is booked for {n % len(FLOORS) + 2} days at most."
+    case = {
+        "id": f"floor-{n}",
+        "question": f"How long may I book the desk on the {floor} floor ({n})?",
+        "references": [{"text": f"{n % len(FLOORS) + 2} days"}],
+        "evidence": [{"document": f"docs/floors/{floor}.md", "quote": quote}],
+        "tags": ["desk"],
+    }
+    return json.dumps(case | fields)
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An indexed handbook with two runs: `base`, and `one` with a single passage."""
+    made = workspace(tmp_path_factory.mktemp("lab"), files=PAGES)
+    denied = [line(n, question=f"Who won the chess match of {n}?", evidence=[], expect="deny") for n in range(60, 75)]
+    (made / "cases.jsonl").write_text("\n".join([line(n) for n in range(40)] + denied), encoding="utf-8")
+    assert ombud("sync", "docs", cwd=made).code == 0
+    for name, plan in (("base", "k=8"), ("one", "k=1")):
+        done = lab(made, "run", "cases.jsonl", "--name", name, "--plan", plan)
+        assert done.code == 0, done
+    return made
+
+
+def lab(home: Path, *arguments: object) -> Result:
+    """The verb in this process: the same code without the second that starting takes."""
+    with chdir(home), pytest.MonkeyPatch.context() as patch:
+        for name in [name for name in os.environ if name.startswith("OMBUD_")]:
+            patch.delenv(name)
+        patch.setenv("OMBUD_MODELS__EMBEDDER", "none")
+        patch.setattr(console.state, "home", None)
+        done = CliRunner().invoke(app, ["lab", *map(str, arguments)])
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    return Result(done.exit_code, done.stdout, done.stderr)
+
+
+def refused(result: Result, code: int, message: str, hint: str = "") -> None:
+    """One sentence and a hint, on stderr."""
+    assert result.code == code, result
+    assert result.err.startswith("Error: ")
+    assert message in result.err
+    assert hint in result.err
+
+
+def test_a_run_prints_its_figures_what_was_lost_and_what_it_cost(home: Path) -> None:
+    said = lab(home, "run", "cases.jsonl", "--split", "test", "--metrics", "hit@8,outcome_accuracy,latency")
+    assert said.code == 0, said
+    assert said.err == ""
+    assert "Cost: nothing, no model was called." in said.out
+    shown = [row.split() for row in said.out.splitlines() if row.startswith("hit@8")]
+    # Cases to deny have nothing to find.
+    counts = shown[0][-1].split("/")
+    assert 0 < int(counts[0]) < int(counts[1])
+    assert shown[0][2] == "1.000"
+
+
+def test_json_has_every_figure_with_its_coverage(home: Path) -> None:
+    shown = lab(home, "show", "base", "--json").json
+    assert shown["run"]["name"] == "base"
+    overall = {row["metric"]: row for row in shown["metrics"] if row["group"] == "overall"}
+    assert overall["outcome_accuracy"]["total"] == shown["run"]["cases"]
+    assert overall["mrr"]["valid"] < overall["mrr"]["total"]
+    missing = overall["mrr"]["total"] - overall["mrr"]["valid"]
+    assert overall["mrr"]["reasons"] == {"the case is to be denied: nothing should be found": missing}
+    assert {row["name"] for row in shown["metrics"] if row["group"] == "tag"} == {"desk"}
+
+
+def test_one_case_is_shown_whole(home: Path) -> None:
+    case = lab(home, "export", "base").lines[0]["case"]["id"]
+    told = lab(home, "show", "base", "--case", case)
+    for part in (
+        "How long may I book",
+        "Queries",
+        "Ranking global/sparse/standard",
+        "Answer (",
+        "Claims",
+        "Scores",
+        "mrr",
+    ):
+        assert part in told.out
+    whole = lab(home, "show", "base", "--case", case, "--json").json
+    assert whole["answer"]["trace"]["rankings"][0]["rows"]
+    assert {score["metric"] for score in whole["scores"]} >= {"mrr", "latency"}
+    refused(lab(home, "show", "base", "--case", "nobody"), 1, "has no case `nobody`", "Such as ")
+
+
+def test_list_names_the_runs_newest_first(home: Path) -> None:
+    names = [run["name"] for run in lab(home, "list", "--json").json["runs"]]
+    assert names.index("one") < names.index("base")
+
+
+def test_compare_says_what_differs_and_the_gate_stops_it(home: Path, tmp_path: Path) -> None:
+    told = lab(home, "compare", "base", "one", "--json").json
+    rows = {row["metric"]: row for row in told["metrics"] if row["group"] == "overall"}
+    words = rows["length"]
+    assert words["second"] < words["first"]
+    assert words["low"] <= words["difference"] <= words["high"]
+    same = lab(home, "gate", "--baseline", "base", "--candidate", "base")
+    assert same.code == 0
+    assert same.out.startswith("PASS")
+    worse = lab(home, "run", "cases.jsonl", "--name", "mute", "--plan", "abstain=1", "--json")
+    assert worse.code == 0
+    stopped = lab(home, "gate", "--baseline", "base", "--junit", tmp_path / "gate.xml")
+    assert stopped.code == 1
+    assert "outcome_accuracy went from" in stopped.out
+    suite = ElementTree.parse(tmp_path / "gate.xml").getroot()
+    assert int(suite.attrib["failures"]) >= 1
+    verdict = lab(home, "gate", "--baseline", "base", "--metrics", "mrr", "--json")
+    assert (verdict.code, verdict.json["passed"]) == (0, True)
+
+
+def test_a_report_is_one_file_that_asks_nobody_for_anything(home: Path, tmp_path: Path) -> None:
+    said = lab(home, "report", "base", "one", "--html", tmp_path / "r.html", "--markdown", tmp_path / "r.md")
+    assert said.code == 0, said
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "<svg" in page
+    assert "http://" not in page.replace("http://www.w3.org", "")
+    assert "| mrr |" in (tmp_path / "r.md").read_text(encoding="utf-8")
+    refused(lab(home, "report", "base"), 2, "Where should the report go?")
+    refused(lab(home, "report", "base", "--html", "/proc/nothing/r.html"), 2, "cannot be written")
+
+
+def test_a_sweep_is_a_table_a_plot_and_is_not_asked_twice(home: Path) -> None:
+    sweep = ("sweep", "cases.jsonl", "plan.k=1,3", "index.chunk_tokens=64,256", "--metrics", "mrr,words@8,latency")
+    told = lab(home, *sweep, "--json")
+    assert told.code == 0, told
+    cells = told.json["cells"]
+    assert [cell["cell"] for cell in cells] == [
+        {"plan.k": k, "index.chunk_tokens": size} for k in (1, 3) for size in (64, 256)
+    ]
+    assert any(cell["front"] for cell in cells)
+    ElementTree.parse(told.json["plot"])
+    again = lab(home, *sweep, "--json").json
+    assert [cell["run"]["id"] for cell in again["cells"]] == [cell["run"]["id"] for cell in cells]
+    refused(lab(home, "sweep", "cases.jsonl", "plan.kk=3"), 2, "`kk` is not a field of the plan", "`k`")
+    refused(lab(home, "sweep", "cases.jsonl", "k=3"), 1, "`k=3` is not an axis", "plan.k=3,5,7,10")
+
+
+def test_calibrate_chooses_on_dev_and_shows_test(home: Path) -> None:
+    told = lab(home, "calibrate", "cases.jsonl", "--json").json
+    assert 0 < told["abstain"] < 1
+    assert [row["coverage"] for row in told["test"]] == [n / 10 for n in range(1, 11)]
+    ElementTree.parse(told["plot"])
+
+
+def test_trend_follows_a_dataset(home: Path, tmp_path: Path) -> None:
+    told = lab(home, "trend", "one", "--metric", "mrr", "--plot", tmp_path / "t.svg", "--json").json
+    heads = [step["run"]["name"] for step in told["trend"]["mrr"]]
+    assert heads[:2] == ["base", "one"]
+    assert told["trend"]["mrr"][0]["since"] is None
+    assert told["trend"]["mrr"][1]["since"]["pairs"] > 0
+    ElementTree.parse(tmp_path / "t.svg")
+
+
+def test_synthesis_makes_cases_that_can_be_run_at_once(home: Path) -> None:
+    made = lab(home, "synth", "made.jsonl", "--n", "8", "--json").json
+    assert 0 < made["cases"] <= 8
+    assert made["proposed"] == made["kept"] + sum(made["fallen"].values())
+    ran = lab(home, "run", "made.jsonl", "--metrics", "quote_recall@8", "--json").json
+    assert ran["metrics"][0]["mean"] > 0.5
+    assert any("understates" in note for note in ran["run"]["notes"])
+
+
+def test_a_run_leaves_for_other_tools_and_can_be_scored_there(home: Path) -> None:
+    for form, name in (("trec", "run.txt"), ("qrels", "qrels.txt")):
+        assert lab(home, "export", "base", "--format", form, "--to", name).code == 0
+    scored = lab(home, "score", "--qrels", "qrels.txt", "--run", "run.txt", "--metrics", "recall@8,mrr", "--json").json
+    assert scored["metrics"]["recall@8"]["mean"] == 1
+    records = lab(home, "export", "base", "--format", "ragas").lines
+    assert {"user_input", "retrieved_contexts", "response", "reference"} <= records[0].keys()
+    refused(lab(home, "export", "base", "--format", "xml"), 2, "No format is called `xml`", "ragas")
+
+
+def test_stored_answers_are_scored_again_and_runs_forgotten(home: Path) -> None:
+    assert lab(home, "run", "cases.jsonl", "--name", "brief", "--sample", "0.2", "--metrics", "mrr").code == 0
+    assert lab(home, "rescore", "brief", "--metrics", "recall@3").code == 0
+    metrics = {row["metric"] for row in lab(home, "show", "brief", "--json").json["metrics"]}
+    assert metrics == {"mrr", "recall@3"}
+    assert "Exploratory" in lab(home, "show", "brief").out
+    assert lab(home, "delete", "brief").code == 0
+    refused(lab(home, "show", "brief"), 1, "There is no run `brief`")
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+def test_stopped_in_the_middle_the_same_command_goes_on(home: Path, tmp_path: Path, how: signal.Signals) -> None:
+    many = tmp_path / "many.jsonl"
+    many.write_text("\n".join(line(n) for n in range(500)), encoding="utf-8")
+    command = ("lab", "run", str(many), "--name", how.name, "--metrics", "mrr", "--split", "open")
+    with start(*command, cwd=home) as process:
+        while process.poll() is None and not _begun(home, how.name):
+            pass
+        assert process.poll() is None
+        os.killpg(process.pid, how)
+        _, err = process.communicate(timeout=60)
+    if how is signal.SIGINT:
+        assert process.returncode == 130
+        assert err == "Stopped. Nothing is lost; the next run goes on.\n"
+    done = lab(home, "show", how.name, "--json").json
+    assert done["run"]["state"] == "running"
+    ended = ombud(*command, "--json", cwd=home).json
+    assert ended["run"]["id"] == done["run"]["id"]
+    assert ended["run"]["state"] == "done"
+    assert ended["metrics"][0]["valid"] == ended["run"]["cases"]
+
+
+def _begun(home: Path, name: str) -> bool:
+    with closing(sqlite3.connect(f"file:{home / '.ombud' / 'store.sqlite'}?mode=ro", uri=True)) as db:
+        query = "SELECT COUNT(*) FROM lab_row JOIN lab_run ON lab_run.id = lab_row.run_id WHERE name = ?"
+        return bool(db.execute(query, (name,)).fetchone()[0] >= 20)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ('{"id": "a", "question": "x"}\n{"id": "a", "question": "y"}', "line 2: id `a` was used before"),
+        ('{"id": "a", "question": "x"}\n{"id": ', "line 2: not valid JSON"),
+        ('{"id": "a", "qestion": "x"}', "line 1: `qestion` is not a field"),
+        ("", "no cases in it"),
+    ],
+)
+def test_a_bad_dataset_names_file_line_and_field(home: Path, content: str, message: str) -> None:
+    (home / "bad.jsonl").write_text(content, encoding="utf-8")
+    refused(lab(home, "run", "bad.jsonl"), 1, message)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message", "hint"),
+    [
+        (("run", "cases.jsonl", "--target", "http://127.0.0.1:9"), 1, "cannot be reached", "goes on"),
+        (("run", "cases.jsonl", "--target", "ftp://x"), 1, "is not an address", "http://"),
+        (("run", "cases.jsonl", "--metrics", "recal@5"), 2, "No metric is called `recal`", "`recall`"),
+        (("run", "cases.jsonl", "--split", "secret"), 2, "No split is called `secret`", "sealed"),
+        (("run", "cases.jsonl", "--sample", "0"), 2, "cannot be drawn", "0.2"),
+        (("run", "cases.jsonl", "--plan", "k=0"), 2, "plan.k", ""),
+        (("gate", "--baseline", "nothing"), 1, "There is no run `nothing`", "The newest: "),
+        (("compare", "base", "one", "--metric", "recall"), 2, "`recall` is not a metric", "recall@k"),
+    ],
+)
+def test_a_mistake_is_one_sentence_and_a_hint(
+    home: Path, arguments: tuple[str, ...], code: int, message: str, hint: str
+) -> None:
+    refused(lab(home, *arguments), code, message, hint)
+
+
+def test_looks_at_the_sealed_split_are_printed(home: Path) -> None:
+    looks = [lab(home, "run", "cases.jsonl", "--split", "sealed", "--metrics", "mrr").out for _ in range(2)]
+    assert ["Look 1 at" in looks[0], "Look 2 at" in looks[1]] == [True, True]
