@@ -29,7 +29,7 @@ from ombud.cli.main import app as command_line
 from ombud.lab import METRICS, Measure
 from ombud.prompts import HERE as PROMPTS
 from ombud.prompts import Prompt
-from ombud.settings import Overlay, Settings, Source
+from ombud.settings import PLACES, Overlay, Place, Settings
 from ombud.types import Plan
 from ombud.web import create_app
 from ombud.web.problems import problem
@@ -105,10 +105,19 @@ def settings_page() -> str:
         "Each of their tables holds:",
         _fields_table(Overlay, "country.XX."),
         "## [[source]]",
-        "One block a source, as many as there are.",
-        _fields_table(Source, "source."),
+        "One block a source, as many as there are. `type` says what kind it is; a folder, when it does not.",
+        _fields_table(Place, "source."),
+        *(part for place in PLACES for part in _place(place)),
     ]
     return "\n\n".join(words)
+
+
+def _place(place: type[Place]) -> Iterator[str]:
+    kind = place.model_fields["type"]
+    yield f"### type = {json.dumps(kind.default)}"
+    yield f"{kind.description}"
+    own = [name for name in place.model_fields if name not in {*Place.model_fields, "type"}]
+    yield _table(("key", "type", "default", "what"), list(_rows(place, "source.", only=own)))
 
 
 def _fields_table(model: type[BaseModel], prefix: str) -> str:
@@ -132,7 +141,7 @@ def is_read(name: str) -> bool:
 
 @cache
 def _sources() -> list[str]:
-    apart = {CODE / "settings.py", CODE / "types.py"}
+    apart = {*(CODE / "settings").glob("*.py"), CODE / "types.py"}
     found = sorted(path for kind in ("*.py", "*.html") for path in CODE.rglob(kind))
     return [path.read_text(encoding="utf-8") for path in found if path not in apart]
 

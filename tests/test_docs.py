@@ -27,7 +27,7 @@ from ombud.ingest import sync
 from ombud.lab import METRICS, read_cases
 from ombud.prompts import HERE as PROMPTS
 from ombud.retrieve import read_glossary
-from ombud.settings import Overlay, Settings, Source, load
+from ombud.settings import PLACES, Overlay, Settings, load
 from ombud.sources import FolderSource, normalise
 from ombud.types import Plan
 from ombud.web.api import router
@@ -117,7 +117,7 @@ def _keys() -> Iterator[str]:
         inner = getattr(field.annotation, "model_fields", None)
         yield from [f"{section}.{key}" for key in inner] if inner else [section]
     yield from (f"plan.{key}" for key in Plan.model_fields)
-    yield from (f"source.{key}" for key in Source.model_fields)
+    yield from (f"source.{key}" for place in PLACES for key in place.model_fields if key != "type")
     yield from (f"country.XX.{key}" for key in Overlay.model_fields)
 
 
@@ -127,7 +127,7 @@ def test_every_setting_is_in_the_reference(key: str, reference: dict[str, str]) 
 
 
 def test_every_setting_is_described() -> None:
-    models = [Overlay, Source, *(f.annotation for f in Settings.model_fields.values())]
+    models = [Overlay, *PLACES, *(f.annotation for f in Settings.model_fields.values())]
     for model in models:
         for name, field in getattr(model, "model_fields", {}).items():
             assert field.description, name

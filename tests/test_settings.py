@@ -111,7 +111,7 @@ def test_a_misspelt_flag_is_said_to_be_in_the_command(tmp_path: Path) -> None:
         ("[general]\ntimezone = 'Europe'", "not an IANA time zone", ""),
         ("[general]\ntimezone = '../../etc/passwd'", "not an IANA time zone", ""),
         ("[[source]]\nname = 'a'", "`source.0.path` is missing", ""),
-        ("[[source]]\nname = 'a'\npath = 'x'\ntype = 'fodler'", "source.0.type = 'fodler'", "'folder'"),
+        ("[[source]]\nname = 'a'\npath = 'x'\ntype = 'fodler'", "source.0.type = 'fodler'", "`folder`"),
         ("server = 3", "server = 3", ""),
         ("country = 3", "country = 3", ""),
     ],

@@ -99,7 +99,9 @@ def _corpus(title: str, workspace: Workspace, whole: Sequence[Case]) -> list[str
         cases = select(whole, split)
         say(f"{title}, {split}: {len(cases)} cases")
         target = LocalTarget(workspace)
-        options = Options(parse_metrics(USUAL), "", title, split, study=f"baseline {title} {split}")
+        study = f"baseline {title} {split}"
+        # One at a time: with several, the seconds would be those of a queue.
+        options = Options(parse_metrics(USUAL), "", title, split, study=study, concurrency=1)
         tools = Instruments(text_of=target.text_of)
         runs = asyncio.run(sweep(cells, cases, target, workspace.store, options, tools, _tell))
         recorded = [read_run(workspace.store, run.id) for run in runs]

@@ -42,6 +42,8 @@ class Document(Noun):
     source: str
     uri: str
     title: str
+    url: str = ""
+    """Where people open the original; empty for files."""
     blocks: tuple[Block, ...] = ()
     text: str = ""
     """The block texts joined by a blank line, NFC; tables as Markdown."""

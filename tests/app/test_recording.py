@@ -13,11 +13,14 @@ TOML = '[[source]]\nname = "hr"\npath = "hr"\ncountry = "GB"\n[[source]]\nname =
 
 
 def record(workspace: Workspace, path: Path, name: str = "", country: str = "") -> FolderSource:
-    return record_folder(workspace.settings, workspace.store, path, name, country, workspace.home)
+    source = record_folder(workspace.settings, workspace.store, path, name, country, workspace.home)
+    assert isinstance(source, FolderSource)
+    return source
 
 
 def configured(workspace: Workspace, *names: str) -> dict[str, Path]:
-    return {s.name: s.path for s in configured_sources(workspace.settings, workspace.home, workspace.store, names)}
+    found = configured_sources(workspace.settings, workspace.home, workspace.store, names)
+    return {s.name: s.path for s in found if isinstance(s, FolderSource)}
 
 
 def folder(path: Path) -> Path:
@@ -79,6 +82,7 @@ def test_the_country_is_remembered(open_home: Open, tmp_path: Path) -> None:
     assert record(workspace, notes).facts == {"countries": ("FR",)}
     assert record(workspace, notes, country="DE").facts == {"countries": ("DE",)}
     (again,) = configured_sources(workspace.settings, workspace.home, workspace.store)
+    assert isinstance(again, FolderSource)
     assert again.facts == {"countries": ("DE",)}
 
 

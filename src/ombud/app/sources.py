@@ -4,13 +4,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ombud.errors import BadRequest, BadSetting, SourceError
-from ombud.settings import Settings
-from ombud.settings import Source as SourceSettings
-from ombud.sources import FolderSource
+from ombud.settings import Folder, Place, Settings
+from ombud.sources import FolderSource, Source, open_source
 from ombud.store import Recorded, Store, add_source, list_sources
 
 
-def configured_sources(settings: Settings, home: Path, store: Store, names: Sequence[str] = ()) -> list[FolderSource]:
+def configured_sources(settings: Settings, home: Path, store: Store, names: Sequence[str] = ()) -> list[Source]:
     """Sources of ombud.toml and recorded ones; only those called `names`, when given."""
     found = [_configured(s, home) for s in settings.source]
     taken = {source.name for source in found}
@@ -24,7 +23,7 @@ def configured_sources(settings: Settings, home: Path, store: Store, names: Sequ
 
 def record_folder(
     settings: Settings, store: Store, path: Path, name: str, country: str, home: Path | None = None
-) -> FolderSource:
+) -> Source:
     """Remember `path` as a source, so that a bare `ombud sync` runs it again.
 
     home: the workspace; a source of its ombud.toml with this name and this path is that one, not another.
@@ -40,10 +39,10 @@ def record_folder(
             f"`{recorded.name}` cannot name a source.", hint="Name it with --source NAME, without slashes."
         )
     known = {r.name: r for r in list_sources(store)}
-    configured = {s.name: _configured(s, home or Path()) for s in settings.source}
+    configured = {s.name: s for s in settings.source}
     same = configured.get(recorded.name)
-    if same and same.path == whole and not country:
-        return same
+    if isinstance(same, Folder) and _path(same, home or Path()) == whole and not country:
+        return _configured(same, home or Path())
     if same or known.get(recorded.name, recorded).path != recorded.path:
         raise BadRequest(
             f"Another source is called `{recorded.name}` already.", hint="Give this one a name with --source NAME."
@@ -54,19 +53,15 @@ def record_folder(
     return _folder(recorded)
 
 
-def _configured(source: SourceSettings, home: Path) -> FolderSource:
-    audience = {"audience": source.audience} if source.audience else {}
+def _configured(place: Place, home: Path) -> Source:
     try:
-        return FolderSource(
-            source.name,
-            (home / source.path.expanduser()).resolve(),
-            include=source.include,
-            exclude=source.exclude,
-            facts={"country": source.country, **audience},
-            patterns=source.patterns,
-        )
+        return open_source(place, home)
     except SourceError as wrong:  # what is wrong stands in ombud.toml
         raise BadSetting(str(wrong), hint=wrong.hint) from wrong
+
+
+def _path(folder: Folder, home: Path) -> Path:
+    return (home / folder.path.expanduser()).resolve()
 
 
 def _folder(recorded: Recorded) -> FolderSource:

@@ -10,11 +10,24 @@ from wcmatch import glob
 from wcmatch._wcparse import PatternLimitException
 
 from ombud.errors import SourceError
+from ombud.settings import Folder
 from ombud.sources.metadata import normalise, read_yaml
 from ombud.sources.source import Ref
 
 SIDECAR = "ombud.yaml"
 GLOB = glob.GLOBSTAR | glob.BRACE | glob.MATCHBASE
+
+
+def open_folder(place: Folder, home: Path) -> "FolderSource":
+    audience = {"audience": place.audience} if place.audience else {}
+    return FolderSource(
+        place.name,
+        (home / place.path.expanduser()).resolve(),
+        include=place.include,
+        exclude=place.exclude,
+        facts={"country": place.country, **audience},
+        patterns=place.patterns,
+    )
 
 
 class FolderSource:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, field_validator, model_validator
@@ -23,11 +23,12 @@ from pydantic_settings import (
 )
 
 from ombud.errors import BadSetting
-from ombud.types import Audience, Plan
+from ombud.settings.places import KINDS, PLACES, Source
+from ombud.types import Plan
 
 FILE = "ombud.toml"
 RESERVED = {"OMBUD_HOME"}
-PLACES = {"flag": "the command", "env": "the environment", "file": FILE, "default": FILE}
+ORIGINS = {"flag": "the command", "env": "the environment", "file": FILE, "default": FILE}
 
 
 class Section(BaseModel):
@@ -70,8 +71,19 @@ class Store(Section):
 
 class Index(Section):
     engine: str = Field("lance", description="Where chunks live.")
-    chunker: str = Field("structure", description="How documents are cut.")
+    chunker: str = Field(
+        "structure", description="How documents are cut: structure, sentence, semantic, pattern, fixed."
+    )
     chunk_tokens: int = Field(256, ge=32, le=8192, description="Most tokens a chunk may have, heading trail included.")
+    overlap_tokens: int = Field(
+        0, ge=0, le=4096, description="Tokens that neighbouring chunks share (sentence, fixed)."
+    )
+    pattern: str = Field("", description="Regular expression that begins a chunk, for the chunker `pattern`.")
+    percentile: float = Field(
+        90, ge=1, le=99, description="Cosine distances above this percentile part chunks (semantic)."
+    )
+    window: int = Field(3, ge=1, le=20, description="Sentences compared on each side of a border (semantic).")
+    min_sentences: int = Field(3, ge=1, le=100, description="Fewest sentences of a chunk (semantic).")
 
 
 class Documents(Section):
@@ -112,17 +124,6 @@ class Sync(Section):
     largest_loss: float = Field(0.5, gt=0, le=1, description="A sync that would delete a larger share stops.")
 
 
-class Source(Section):
-    type: Literal["folder"] = Field("folder", description="Kind of source.")
-    name: str = Field(description="Short name, the first part of every uri.")
-    path: Path = Field(description="Where it is; relative to the workspace.")
-    country: str | tuple[str, ...] = Field("", description="Country of documents that say none.")
-    include: tuple[str, ...] = Field(("**/*",), description="Patterns of files to read.")
-    exclude: tuple[str, ...] = Field((), description="Patterns of files to leave out.")
-    audience: Audience = Field({}, description="Audience of documents that say none.")
-    patterns: dict[str, dict[str, Any]] = Field({}, description="Metadata by path, such as `uk/**` -> country GB.")
-
-
 class Overlay(Section):
     plan: dict[str, Any] = Field({}, description="Plan fields to change.")
 
@@ -152,6 +153,14 @@ class Settings(BaseSettings):
     country: dict[str, Overlay] = Field({}, description="Plan changes per country: [country.GB.plan].")
     source: tuple[Source, ...] = Field((), description="Where documents come from: [[source]].")
     _file: Path | None = PrivateAttr(None)
+
+    @field_validator("source", mode="before")
+    @classmethod
+    def _folders(cls, sources: Any) -> Any:
+        """A source that does not say its type is a folder."""
+        if not isinstance(sources, list | tuple):
+            return sources
+        return [{"type": "folder"} | source if isinstance(source, dict) else source for source in sources]
 
     _codes = field_validator("country", mode="before")(_by_country)
 
@@ -309,9 +318,13 @@ def _check_variables() -> None:
 def _explain(wrong: ValidationError, trees: Trees) -> BadSetting:
     # A misspelt key also leaves the right one missing: say the first.
     first = min(wrong.errors(), key=lambda error: error["type"] != "extra_forbidden")
-    where, place = _path(first["loc"]), PLACES[_origin(first["loc"], trees)]
+    loc, known = _located(first["loc"])
+    where, place = _path(loc), ORIGINS[_origin(loc, trees)]
+    if first["type"] == "union_tag_invalid":
+        kind = str(first["input"].get("type"))
+        return BadSetting(f"{where}.type = {kind!r} is no kind of source.", hint=nearest(kind, KINDS))
     if first["type"] == "extra_forbidden":
-        return BadSetting(f"`{where}` in {place} is not a setting.", hint=nearest(str(first["loc"][-1]), _known(first)))
+        return BadSetting(f"`{where}` in {place} is not a setting.", hint=nearest(str(loc[-1]), known))
     if first["type"] == "missing":
         return BadSetting(f"`{where}` is missing.", hint=_choices(first))
     said = first.get("ctx", {}).get("error")
@@ -324,14 +337,17 @@ def _explain(wrong: ValidationError, trees: Trees) -> BadSetting:
     return BadSetting(f"{where or 'settings'} = {first['input']!r}: {first['msg'].lower()}.", hint=_choices(first))
 
 
-def _known(error: Any) -> list[str]:
+def _located(loc: tuple[int | str, ...]) -> tuple[tuple[int | str, ...], list[str]]:
+    """The place of an error as it stands in the file, and the keys that are known there."""
+    if loc[:1] == ("source",) and len(loc) > 2 and loc[2] in KINDS:  # the kind is no key of its own
+        return (*loc[:2], *loc[3:]), list(PLACES[KINDS.index(str(loc[2]))].model_fields)
     model: Any = Settings
-    for part in error["loc"][:-1]:
+    for part in loc[:-1]:
         if isinstance(part, str) and hasattr(model, "model_fields") and part in model.model_fields:
             annotation = model.model_fields[part].annotation
             inner = [a for a in get_args(annotation) if isinstance(a, type) and issubclass(a, BaseModel)]
             model = inner[0] if inner else annotation
-    return list(getattr(model, "model_fields", {}))
+    return loc, list(getattr(model, "model_fields", {}))
 
 
 def _path(loc: tuple[int | str, ...]) -> str:

@@ -1,0 +1,90 @@
+"""Where documents come from: one class for each kind of `[[source]]`.
+
+Passwords and tokens are never settings: `*_env` names the environment variable that holds one.
+"""
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from ombud.types import Audience
+
+
+class Place(BaseModel):
+    """What every kind of source has."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
+
+    name: str = Field(description="Short name, the first part of every uri.")
+    country: str | tuple[str, ...] = Field("", description="Country of documents that say none.")
+    include: tuple[str, ...] = Field(("**/*",), description="Patterns of documents to read.")
+    exclude: tuple[str, ...] = Field((), description="Patterns of documents to leave out.")
+    audience: Audience = Field({}, description="Audience of documents that say none.")
+    patterns: dict[str, dict[str, Any]] = Field({}, description="Metadata by path, such as `uk/**` -> country GB.")
+    chunker: str = Field("", description="How this source's documents are cut; empty = index.chunker.")
+
+
+class Folder(Place):
+    type: Literal["folder"] = Field("folder", description="Files of a folder and those below it.")
+    path: Path = Field(description="Where it is; relative to the workspace.")
+
+
+class Confluence(Place):
+    type: Literal["confluence"] = Field("confluence", description="Pages and attachments of Confluence spaces.")
+    url: str = Field(description="Address of the site, such as https://example.atlassian.net or a Data Center.")
+    spaces: tuple[str, ...] = Field((), description="Keys of the spaces; empty = all that the account can see.")
+    user: str = Field("", description="Mail address of the account (Cloud); empty = the token alone (Data Center).")
+    token_env: str = Field("CONFLUENCE_TOKEN", description="Environment variable that holds the API token.")
+    attachments: bool = Field(True, description="Read PDF and Office files attached to pages, too.")
+    archived: bool = Field(False, description="Read archived pages, too.")
+    labels: dict[str, dict[str, Any]] = Field({}, description="Metadata by page label, such as `uk` -> country GB.")
+    groups: dict[str, str] = Field({}, description="Group there -> group here, for read restrictions; else the same.")
+
+
+class Web(Place):
+    type: Literal["web"] = Field("web", description="Pages of a web site.")
+    start: tuple[str, ...] = Field((), description="Addresses to begin with.")
+    sitemaps: tuple[str, ...] = Field((), description="Addresses of sitemaps to take pages from.")
+    hosts: tuple[str, ...] = Field((), description="Further hosts whose pages are read; those of start always are.")
+    private_hosts: tuple[str, ...] = Field((), description="Hosts that may have an address inside your network.")
+    depth: int = Field(3, ge=0, le=50, description="Links followed from a start page.")
+    pages: int = Field(1000, ge=1, le=100_000, description="Most pages.")
+    rate: float = Field(2.0, gt=0, le=100, description="Most requests a second to one host.")
+
+
+class Wikipedia(Place):
+    type: Literal["wikipedia"] = Field("wikipedia", description="Pages of any MediaWiki.")
+    url: str = Field("https://en.wikipedia.org/w/api.php", description="Address of the wiki's api.php.")
+    titles: tuple[str, ...] = Field((), description="Pages by title.")
+    categories: tuple[str, ...] = Field((), description="All pages of these categories.")
+    pages: int = Field(1000, ge=1, le=100_000, description="Most pages.")
+    private_hosts: tuple[str, ...] = Field((), description="Hosts that may have an address inside your network.")
+
+
+class Arxiv(Place):
+    type: Literal["arxiv"] = Field("arxiv", description="Papers of arXiv.")
+    url: str = Field("https://export.arxiv.org/api/query", description="Address of the query API.")
+    query: str = Field("", description="Search, such as cat:cs.CL AND all:retrieval.")
+    ids: tuple[str, ...] = Field((), description="Papers by id.")
+    papers: int = Field(50, ge=1, le=2000, description="Most papers.")
+    pdf: bool = Field(True, description="Read the PDF beside the abstract.")
+    private_hosts: tuple[str, ...] = Field((), description="Hosts that may have an address inside your network.")
+
+
+class SharePoint(Place):
+    type: Literal["sharepoint"] = Field("sharepoint", description="Libraries and pages of a SharePoint site.")
+    site: str = Field(description="Host and path, such as example.sharepoint.com:/sites/hr.")
+    tenant: str = Field(description="Directory (tenant) id.")
+    client: str = Field(description="Application (client) id.")
+    secret_env: str = Field("SHAREPOINT_SECRET", description="Environment variable that holds the client secret.")
+    libraries: tuple[str, ...] = Field((), description="Names of document libraries; empty = all.")
+    site_pages: bool = Field(True, description="Read site pages, too.")
+    groups: dict[str, str] = Field({}, description="Group there -> group here, for permissions; else the same.")
+    graph_url: str = Field("https://graph.microsoft.com", description="Address of Microsoft Graph.")
+    login_url: str = Field("https://login.microsoftonline.com", description="Address that gives tokens.")
+
+
+Source = Annotated[Folder | Confluence | Web | Wikipedia | Arxiv | SharePoint, Field(discriminator="type")]
+PLACES: tuple[type[Place], ...] = (Folder, Confluence, Web, Wikipedia, Arxiv, SharePoint)
+KINDS = tuple(str(place.model_fields["type"].default) for place in PLACES)

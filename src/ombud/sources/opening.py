@@ -1,0 +1,24 @@
+"""From a `[[source]]` of the settings to the source."""
+
+from pathlib import Path
+from typing import Any, cast
+
+from ombud.registry import find
+from ombud.settings import Place
+from ombud.sources.source import Source
+
+
+def open_source(place: Place, home: Path) -> Source:
+    """The source that a block of the settings describes; nothing is read or asked yet.
+
+    home: what relative paths count from. Raises SourceError for settings that cannot be right, MissingExtra.
+    """
+    kind = str(cast(Any, place).type)
+    made: Source = find("source", kind, SOURCES)(place, home)
+    return made
+
+
+SOURCES: dict[str, str] = {
+    "folder": "ombud.sources.folder:open_folder",
+}
+"""Kind -> `(settings, home) -> Source`; plugins register under `ombud.source`."""
