@@ -1,4 +1,4 @@
-"""Take the README's picture: the chat on the sample handbook, with a citation open, in headless Chromium.
+"""Take the pictures: the chat on the sample handbook with a citation open, and a report of the lab, in Chromium.
 
 Needs `make demo` to have indexed the sample, the test dependencies, and Debian's chromium.
 """
@@ -6,9 +6,11 @@ Needs `make demo` to have indexed the sample, the test dependencies, and Debian'
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Page, sync_playwright
 
 ROOT = Path(__file__).parents[1]
 QUESTION = "How many days of annual leave do I get?"
@@ -30,18 +32,43 @@ def main() -> None:
             _take(url, ROOT / "docs/chat.png")
         finally:
             server.terminate()
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "report.html"
+        _measure(report)
+        _take_report(report.as_uri(), ROOT / "docs/report.png")
 
 
-def _take(url: str, target: Path) -> None:
+def _measure(report: Path) -> None:
+    """Two runs of the sample's test split, compared."""
+    ombud = [sys.executable, "-m", "ombud", "--home", str(ROOT / "sample"), "lab"]
+    for mode in ("sparse", "hybrid"):
+        run = ["run", str(ROOT / "sample/cases"), "--split", "test", "--name", mode, "--plan", f"mode={mode}"]
+        subprocess.run([*ombud, *run], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([*ombud, "report", "sparse", "hybrid", "--html", str(report)], check=True)
+
+
+@contextmanager
+def _browser(height: int) -> Iterator[Page]:
     with sync_playwright() as driver, tempfile.TemporaryDirectory() as profile:
         browser = driver.chromium.launch_persistent_context(
             profile,
             executable_path="/usr/bin/chromium",
             args=ARGUMENTS,
-            viewport={"width": 1280, "height": 820},
+            viewport={"width": 1280, "height": height},
             color_scheme="light",
         )
-        page = browser.new_page()
+        yield browser.new_page()
+        browser.close()
+
+
+def _take_report(url: str, target: Path) -> None:
+    with _browser(1500) as page:
+        page.goto(url)
+        page.screenshot(path=str(target))
+
+
+def _take(url: str, target: Path) -> None:
+    with _browser(820) as page:
         page.goto(url)
         page.get_by_label("Country").select_option("GB")
         page.get_by_role("textbox").fill(QUESTION)
@@ -50,7 +77,6 @@ def _take(url: str, target: Path) -> None:
         page.wait_for_selector("mark")
         page.wait_for_timeout(600)  # let the panel finish sliding in
         page.screenshot(path=str(target))
-        browser.close()
 
 
 if __name__ == "__main__":

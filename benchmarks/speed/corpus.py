@@ -25,7 +25,7 @@ from ombud.app import Workspace, create_workspace
 from ombud.documents import Worker
 from ombud.errors import SourceError
 from ombud.index import Row, Vector
-from ombud.ingest.sync import searchable, terms
+from ombud.ingest.rows import searchable, terms
 from ombud.models import Embedder
 from ombud.settings import Documents
 from ombud.types import Chunk, Document

@@ -27,7 +27,7 @@ from record import ROOT, SHARED, keep, print_table, say, spread, verdict
 
 from ombud.app import Workspace, create_workspace
 from ombud.ingest import Report, sync
-from ombud.ingest.sync import searchable
+from ombud.ingest.rows import searchable
 from ombud.sources import FolderSource
 
 TARGET = 0.90

@@ -12,10 +12,12 @@ import pytest
 from ombud.app import LocalTarget, Workspace, configured_sources
 from ombud.documents import sentences
 from ombud.documents.chunks import CHUNKERS
-from ombud.documents.structure import Cut, cut
+from ombud.documents.outline import Cut
+from ombud.documents.structure import cut
 from ombud.errors import BadRequest, LabError
 from ombud.ingest import sync
 from ombud.lab import Options, Verdict, gate, parse_metrics, read_cases, read_run, run_cases, select
+from ombud.settings import Index
 from ombud.types import Document, Person, Question
 
 SAMPLE = Path(__file__).parents[2] / "sample"
@@ -157,9 +159,9 @@ def test_the_answers_are_those_of_the_product_but_are_not_kept(workspace: Worksp
     assert text[first.start : first.end] == first.quote
 
 
-def with_holes(document: Document, most: int, count: Any) -> Iterator[Cut]:
+def with_holes(document: Document, settings: Index, count: Any, embed: Any) -> Iterator[Cut]:
     """The structure chunker, but every third sentence of a chunk is in none."""
-    for whole in cut(document, most, count):
+    for whole in cut(document, settings, count):
         spans = sentences(document.text[whole.start : whole.end], document.language)
         for at in range(0, len(spans), 3):
             first, last = spans[at], spans[min(at + 1, len(spans) - 1)]

@@ -374,7 +374,7 @@ def test_an_index_of_another_embedder_is_refused(name: str, tmp_path: Path) -> N
     open_engine(name, tmp_path, fingerprint="old", dimension=3)
     with pytest.raises(EngineError, match="built with the embedder `old`, not `new`") as wrong:
         open_engine(name, tmp_path, fingerprint="new", dimension=4)
-    assert "ombud sync" in wrong.value.hint
+    assert "ombud index rebuild" in wrong.value.hint
     with pytest.raises(EngineError, match="not `none`"):
         open_engine(name, tmp_path, fingerprint="", dimension=0)
     assert open_engine(name, tmp_path, fingerprint="old", dimension=3).fingerprint == "old"

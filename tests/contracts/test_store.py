@@ -174,7 +174,7 @@ def test_a_document_comes_back_as_it_was(store: Store) -> None:
     assert find_document(store, "hr/ü'.md") == whole
     assert list_documents(store) == [whole.model_copy(update={"blocks": (), "text": ""})]
     assert document_ids(store) == {whole.id: 7}
-    assert entries(store, "hr") == {whole.id: Entry(whole.id, whole.uri, "1", "f", "r", 7)}
+    assert entries(store, "hr") == {whole.id: Entry(whole.id, whole.uri, "1", "f", "r", 7, "")}
     assert entries(store, "other") == {}
 
 

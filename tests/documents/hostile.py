@@ -2,8 +2,13 @@
 
 import io
 import random
+import string
 import zipfile
 import zlib
+from collections.abc import Iterator
+from itertools import islice, product
+
+from . import office
 
 FONT = b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>"
 CATALOG = b"<</Type/Catalog/Pages 2 0 R>>"
@@ -37,6 +42,11 @@ def good_pdf() -> bytes:
     return pdf(
         CATALOG, ONE_PAGE, FONT, page(5), stream(b"BT /F 12 Tf 50 700 Td (Leave is asked for in writing.) Tj ET")
     )
+
+
+def drawn_pdf() -> bytes:
+    """A page with a black square and no words."""
+    return pdf(CATALOG, ONE_PAGE, FONT, page(5), stream(b"100 100 300 300 re f"))
 
 
 def truncated_pdf() -> bytes:
@@ -91,6 +101,82 @@ def nested_tables() -> bytes:
     return b"<table><tr><td>" * 3000 + b"deep" + b"</td></tr></table>" * 3000
 
 
+def bomb(name: str, head: bytes, foot: bytes, others: dict[str, str]) -> bytes:
+    """An office file one of whose parts unpacks to 160 MB."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for other, content in others.items():
+            archive.writestr(other, content)
+        with archive.open(name, "w") as part:
+            part.write(head)
+            for _ in range(40):
+                part.write(b" " * 4_000_000)
+            part.write(foot)
+    return out.getvalue()
+
+
+def sheet_bomb() -> bytes:
+    book = {"xl/workbook.xml": WORKBOOK, "xl/_rels/workbook.xml.rels": office.relations(("a", "worksheet", "a.xml"))}
+    return bomb("xl/a.xml", b"<worksheet><sheetData>", b"</sheetData></worksheet>", book)
+
+
+def slide_bomb() -> bytes:
+    show = {"ppt/presentation.xml": DECK, "ppt/_rels/presentation.xml.rels": office.relations(("a", "slide", "a.xml"))}
+    return bomb("ppt/a.xml", b"<sld>", b"</sld>", show)
+
+
+def entities(root: str) -> str:
+    """Ten entities of ten others, eight times over."""
+    said = "".join(f'<!ENTITY {chr(98 + n)} "{f"&{chr(97 + n)};" * 10}">' for n in range(8))
+    return f'<!DOCTYPE x [<!ENTITY a "lol">{said}]>{root.replace(">", ">&i;", 1)}'
+
+
+def hidden_entities() -> bytes:
+    """The same where a search for its words in the bytes finds none."""
+    return ('<?xml version="1.0" encoding="utf-16"?>' + entities("<worksheet></worksheet>")).encode("utf-16")
+
+
+def book_of_entities() -> bytes:
+    names = office.relations(("a", "worksheet", "a.xml"))
+    return office.archive(
+        {"xl/workbook.xml": WORKBOOK, "xl/_rels/workbook.xml.rels": names, "xl/a.xml": hidden_entities()}
+    )
+
+
+def many_rows() -> bytes:
+    return b"Name,Days\n" + b"Ann,25\n" * 1_000_000
+
+
+def wide_and_tall() -> bytes:
+    """Few cells, in a row and a column that span a plain of 200 million."""
+    across = "".join(f'<c r="{c}1"><v>1</v></c>' for c in columns(2000))
+    down = "".join(f'<row r="{n}"><c r="A{n}"><v>1</v></c></row>' for n in range(2, 100_000))
+    return office.workbook({"S": f'<sheetData><row r="1">{across}</row>{down}</sheetData>'})
+
+
+def columns(most: int) -> Iterator[str]:
+    letters = string.ascii_uppercase
+    names = (*letters, *map("".join, product(letters, repeat=2)), *map("".join, product(letters, repeat=3)))
+    return islice(iter(names), most)
+
+
+def endless_message() -> bytes:
+    return b"Subject: x\n" + b"Content-Type: message/rfc822\n\n" * 50_000
+
+
+def parts_in_parts() -> bytes:
+    return b"Subject: x\n" + b"".join(
+        b"Content-Type: multipart/mixed; boundary=b%d\n\n--b%d\n" % (n, n) for n in range(20_000)
+    )
+
+
+def cut_short(data: bytes) -> bytes:
+    return data[: len(data) // 2]
+
+
+WORKBOOK = f'<workbook xmlns:r="{office.OFFICE}"><sheets><sheet name="S" r:id="a"/></sheets></workbook>'
+DECK = f'<presentation xmlns:r="{office.OFFICE}"><sldIdLst><sldId id="1" r:id="a"/></sldIdLst></presentation>'
+
 FILES = {
     "empty.pdf": lambda: b"",
     "truncated.pdf": truncated_pdf,
@@ -103,5 +189,23 @@ FILES = {
     "bomb.docx": zip_bomb,
     "random.docx": random_bytes,
     "tables.html": nested_tables,
+    "bomb.xlsx": sheet_bomb,
+    "bomb.pptx": slide_bomb,
+    "bomb.odt": lambda: bomb("content.xml", b"<document-content>", b"</document-content>", {}),
+    "entities.xlsx": lambda: office.archive({"xl/workbook.xml": entities(WORKBOOK)}),
+    "entities.pptx": lambda: office.archive({"ppt/presentation.xml": entities(DECK)}),
+    "entities.odt": lambda: office.archive({"content.xml": entities("<document-content></document-content>")}),
+    "hidden-entities.xlsx": book_of_entities,
+    "wide.xlsx": wide_and_tall,
+    "rows.csv": many_rows,
+    "endless.eml": endless_message,
+    "parts.eml": parts_in_parts,
+    "truncated.xlsx": lambda: cut_short(office.workbook({"S": office.sheet(["a", "b"])})),
+    "truncated.pptx": lambda: cut_short(office.deck([office.shape("Leave")])),
+    "truncated.odt": lambda: cut_short(office.text_file("<text:p>Leave</text:p>")),
+    "truncated.msg": lambda: b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600),
+    "random.xlsx": random_bytes,
+    "random.csv": random_bytes,
+    "random.eml": random_bytes,
 }
 """Name -> what makes the file; each must cost one clear error."""

@@ -9,38 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from documents.makers import document, documents, heading, sentence, text, words
 from ombud.documents import chunk, parse
 from ombud.errors import UnknownName
 from ombud.settings import Index
 from ombud.types import Block, Chunk, Document
 
 
-def words(text: str) -> int:
-    """A tokenizer whose counts can be checked by hand."""
-    return len(text.split())
-
-
-def document(*blocks: Block, title: str = "Leave") -> Document:
-    return Document(
-        id="0123456789abcdef", source="s", uri="leave.md", title=title, blocks=blocks, digest="d",
-        text="\n\n".join(b.text for b in blocks),
-    )  # fmt: skip
-
-
-def heading(text: str, level: int) -> Block:
-    return Block(kind="heading", text=text, level=level)
-
-
-def text(words: str, page: int | None = None) -> Block:
-    return Block(kind="text", text=words, page=page)
-
-
 def cut(source: Document, most: int = 64) -> list[Chunk]:
     return chunk(source, Index(chunk_tokens=most), words)
-
-
-def sentence(word: str, length: int) -> str:
-    return " ".join([word.capitalize(), *[word] * (length - 2), word + "."])
 
 
 def test_headings_are_the_trail_and_not_the_text() -> None:
@@ -169,21 +146,6 @@ def test_an_unknown_chunker_lists_the_known() -> None:
 def test_text_without_blocks_is_cut_by_its_paragraphs() -> None:
     bare = Document(id="x", source="s", uri="u", title="T", text="One.\n\nTwo.")
     assert [c.text for c in cut(bare)] == ["One.\n\nTwo."]
-
-
-KINDS = st.sampled_from(["text", "list", "table", "code", "heading"])
-LINES = st.lists(st.text("ab .|-。\u0301é", min_size=1, max_size=60).filter(str.strip), min_size=1, max_size=12)
-
-
-@st.composite
-def documents(draw: st.DrawFn) -> Document:
-    blocks = []
-    for kind in draw(st.lists(KINDS, max_size=12)):
-        lines = [" ".join(line.split()) for line in draw(LINES)]
-        joint = " " if kind in {"text", "heading"} else "\n"
-        level = draw(st.integers(1, 4)) if kind == "heading" else 0
-        blocks.append(Block.model_validate({"kind": kind, "text": joint.join(lines), "level": level}))
-    return document(*blocks, title=draw(st.sampled_from(["", "Leave", "a b " * 40])))
 
 
 @settings(max_examples=200, deadline=None)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ombud.documents import parse
+from ombud.documents import kinds, parse
 from ombud.errors import SourceError
 from ombud.types import Document
 
@@ -54,6 +54,11 @@ def test_what_cannot_be_read_is_one_sentence_and_a_hint(uri: str, data: bytes, s
     assert str(wrong.value).endswith(".")
     assert "\n" not in str(wrong.value)
     assert wrong.value.hint
+
+
+def test_what_can_be_read_is_what_has_a_parser() -> None:
+    assert {".md", ".pdf", ".docx", ".pptx", ".xlsx", ".csv", ".tsv", ".eml", ".msg", ".odt"} <= kinds()
+    assert ".exe" not in kinds()
 
 
 def test_other_encodings() -> None:

@@ -11,7 +11,7 @@ from reportlab.lib.styles import ParagraphStyle, getSampleStyleSheet
 from reportlab.pdfgen.canvas import Canvas
 from reportlab.platypus import PageBreak, Paragraph, SimpleDocTemplate, Spacer, Table, TableStyle
 
-from ombud.documents import parse
+from ombud.documents import parse, pdf
 from ombud.errors import SourceError
 from ombud.types import Document
 
@@ -58,6 +58,12 @@ def test_headings_by_size_and_weight() -> None:
     ]
     assert document.title == "Leave"
     assert document.blocks[2].text == (LONG * 3).strip()
+
+
+def test_an_italic_name_alone_above_a_paragraph_is_a_heading() -> None:
+    name, quoted = said("<i>Carry Over of Leave</i>"), said("<i>Annual Report</i>")
+    document = parsed(built(said(LONG), Spacer(1, 12), name, said(LONG), quoted, Spacer(1, 40), quoted, quoted))
+    assert [block.text for block in document.blocks if block.kind == "heading"] == ["Carry Over of Leave"]
 
 
 def test_pages_are_exact_and_running_lines_go() -> None:
@@ -144,7 +150,8 @@ def test_a_turned_page_reads_as_a_person_holds_it() -> None:
     assert parsed(out.getvalue()).text == "Leave is asked for in writing by all members of the staff of the company."
 
 
-def test_pictures_of_text_need_ocr() -> None:
+def test_pictures_of_text_need_ocr(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pdf, "installed", lambda: False)
     out = io.BytesIO()
     canvas = Canvas(out)
     for _ in range(3):

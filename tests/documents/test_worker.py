@@ -1,6 +1,7 @@
 """The worker survives what files do to its process, and leaves nothing behind."""
 
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -15,7 +16,7 @@ from ombud.errors import SourceError
 from ombud.settings import Documents
 from ombud.types import Document
 
-from .hostile import FILES, good_pdf
+from .hostile import FILES, drawn_pdf, good_pdf
 
 CALM = Documents(seconds=30, memory_mb=2048)
 
@@ -159,6 +160,29 @@ def test_threads_take_turns(shared: Worker) -> None:
     for thread in threads:
         thread.join()
     assert texts == {number: f"Document {number}" for number in range(8)}
+
+
+def test_what_the_parser_has_started_ends_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    os.mkfifo(tmp_path / "read")
+    program = tmp_path / "tesseract"
+    program.write_text(
+        f'#!/bin/sh\n[ "$1" = --list-langs ] && {{ echo Languages; echo eng; exit; }}\nexec 3<{tmp_path}/read; cat <&3\n'
+    )
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    with Worker(Documents(seconds=3)) as worker:
+        worker.parse(b"Text", facts("a.txt"))
+        # Both ends are open here until the program has its own.
+        both = os.open(tmp_path / "read", os.O_RDWR)
+        with pytest.raises(SourceError, match="longer than 3 seconds"):
+            worker.parse(drawn_pdf(), facts("scan.pdf"))
+        write = os.open(tmp_path / "read", os.O_WRONLY)
+        os.close(both)
+        # The pipe is broken once nobody is left to read it.
+        waiting = select.poll()
+        waiting.register(write, 0)
+        assert waiting.poll(30_000)
+        os.close(write)
 
 
 def test_what_a_parser_prints_does_not_reach_the_answer(tmp_path: Path) -> None:

@@ -5,10 +5,10 @@ import threading
 from collections.abc import Callable
 from datetime import timedelta
 
-from ombud.app.sources import configured_sources
+from ombud.app.syncing import sync_all
 from ombud.app.workspace import Workspace
 from ombud.errors import BadSetting, Busy, OmbudError
-from ombud.ingest import Report, sync
+from ombud.ingest import Report
 
 UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
@@ -26,11 +26,15 @@ def every(text: str) -> timedelta | None:
 def run_schedule(workspace: Workspace, stop: threading.Event, tell: Callable[[str], None]) -> None:
     """Sync at once and then every period until `stop` is set; a failure is told and the next turn comes."""
     period = every(workspace.settings.sync.every)
-    while period:
+    if period:
+        run_every(workspace, period, stop, tell)
+
+
+def run_every(workspace: Workspace, period: timedelta, stop: threading.Event, tell: Callable[[str], None]) -> None:
+    while True:
         try:
-            sources = configured_sources(workspace.settings, workspace.home, workspace.store)
-            for report in sync(workspace.ingest, sources):
-                tell(_line(report))
+            for report in sync_all(workspace):
+                tell(report_line(report))
         except Busy:
             tell("sync: another process is at it")
         except OmbudError as failed:
@@ -39,7 +43,7 @@ def run_schedule(workspace: Workspace, stop: threading.Event, tell: Callable[[st
             return
 
 
-def _line(report: Report) -> str:
+def report_line(report: Report) -> str:
     counts = {k: getattr(report, k) for k in ("added", "updated", "moved", "deleted")}
     said = ", ".join(f"{n} {what}" for what, n in counts.items() if n) or "nothing changed"
     return (

@@ -7,7 +7,7 @@ from functools import cached_property, lru_cache
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from zoneinfo import ZoneInfo
 
 from ombud.answer import Parts as AnswerParts
@@ -94,7 +94,11 @@ class Workspace:
 
     @property
     def ingest(self) -> IngestParts:
-        return IngestParts(self.settings, self.store, self.engine, self.embedder)
+        return self.ingest_into(self.engine)
+
+    def ingest_into(self, engine: Engine | None) -> IngestParts:
+        """The same with another engine, such as one that is being built; None: one that comes later."""
+        return IngestParts(self.settings, self.store, cast(Engine, engine), self.embedder)
 
     def close(self) -> None:
         if "store" in self.__dict__:

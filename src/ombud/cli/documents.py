@@ -1,13 +1,15 @@
 """`ombud documents`."""
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
-from ombud.cli.console import COUNTRY, HOME, JSON, ROLE, errors_said, open_workspace, person, print_json
+from ombud.cli.console import COUNTRY, HOME, JSON, ROLE, errors_said, open_workspace, person, print_json, write_file
 
 if TYPE_CHECKING:
+    from ombud.app import Workspace
     from ombud.types import Document, Person
 
 app = typer.Typer(help="What is indexed.", no_args_is_help=True)
@@ -49,15 +51,48 @@ def show(
 
 
 @app.command()
-def delete(document: str = typer.Argument(help="Id or uri."), as_json: bool = JSON, home: Path | None = HOME) -> None:
+def delete(
+    document: str = typer.Argument(help="Id or uri."),
+    certify: bool = typer.Option(False, "--certify", help="Also purge what repeats it, and prove it."),
+    to: Path | None = typer.Option(None, "--to", help="With --certify: write the certificate into this file, as JSON."),
+    as_json: bool = JSON,
+    home: Path | None = HOME,
+) -> None:
     """Remove a document from the index and the store. A file that is still there comes back with the next sync."""
     del home
     with errors_said(as_json):
+        if certify:
+            _certify(open_workspace(), document, to, as_json)
+            return
         gone = open_workspace().delete(document)
         if as_json:
             print_json({"deleted": gone.id, "uri": gone.uri})
         else:
             print(f"Deleted {gone.uri}.")
+
+
+def _certify(workspace: "Workspace", document: str, to: Path | None, as_json: bool) -> None:
+    from ombud.app import certificate_json, certify_deletion
+
+    made = certify_deletion(workspace, document)
+    written = certificate_json(made)
+    if to:
+        write_file(to, json.dumps(written, indent=2, ensure_ascii=False) + "\n")
+    if as_json:
+        print_json(written)
+    else:
+        print(f"{made.uri} ({made.digest[:12]}), {made.at}")
+        for place in made.places:
+            print(
+                f"  {'gone' if not place.found else 'STILL THERE'}: {place.name}"
+                + f" ({place.said})" * bool(place.said)
+            )
+        for case in made.retire:
+            print(f"  to retire: {case}")
+        if made.source:
+            print(f"  {made.source}")
+    if not made.gone:
+        raise typer.Exit(1)
 
 
 def _reader(country: str, roles: list[str]) -> "Person | None":

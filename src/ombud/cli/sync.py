@@ -1,6 +1,7 @@
 """`ombud sync`."""
 
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -8,9 +9,10 @@ from typing import TYPE_CHECKING
 import typer
 
 from ombud.cli.console import HOME, JSON, errors_said, open_workspace, person, print_json, progress
-from ombud.errors import BadRequest
+from ombud.errors import BadRequest, OmbudError
 
 if TYPE_CHECKING:
+    from ombud.app import Workspace
     from ombud.ingest import Report
 
 
@@ -18,6 +20,8 @@ def sync(
     paths: list[Path] = typer.Argument(None, metavar="[PATH]...", help="Folders to index; remembered as sources."),
     country: str = typer.Option("", "--country", help="Two-letter code for documents that name no country."),
     source: str = typer.Option("", "--source", help="Name of the source; with no PATH, the only one to sync."),
+    every_: str = typer.Option("", "--every", help="Again after each such period, such as 30m, 12h, 7d, until Ctrl-C."),
+    watch: bool = typer.Option(False, "--watch", help="Again after every change in a folder, until Ctrl-C."),
     allow_deletes: bool = typer.Option(False, "--allow-deletes", help="Delete even when most documents are gone."),
     as_json: bool = JSON,
     home: Path | None = HOME,
@@ -26,7 +30,7 @@ def sync(
     del home
     with errors_said(as_json):
         from ombud.app import configured_sources, record_folder
-        from ombud.ingest import sync as run
+        from ombud.app import run_sync as run
 
         started = time.monotonic()
         workspace = open_workspace()
@@ -45,10 +49,38 @@ def sync(
             missing = workspace.missing_model
             print(f"{missing} The index is made for search by words only.\n{missing.hint}", file=sys.stderr)
         with progress(not as_json) as tell:
-            reports = run(workspace.ingest, chosen, allow_deletes=allow_deletes, tell=tell)
+            reports = run(workspace, chosen, allow_deletes=allow_deletes, tell=tell)
         _say(reports, time.monotonic() - started, as_json)
+        if every_ or watch:
+            _go_on(workspace, every_, watch)
         if not all(report.ok for report in reports):
             raise typer.Exit(1)
+
+
+def _go_on(workspace: "Workspace", period: str, watching: bool) -> None:
+    """Sync again and again; a failure is told and the next turn comes."""
+    from ombud.app import every, report_line, run_every, sync_all
+    from ombud.app import watch as changes
+
+    stop = threading.Event()
+    pause = every(period)
+    if pause and not watching:
+        stop.wait(pause.total_seconds())
+        run_every(workspace, pause, stop, _tell)
+        return
+    print("Watching for changes; Ctrl-C ends it.", file=sys.stderr)
+    turns = changes(workspace, stop)
+    next(turns)  # the first turn was the sync that is just over
+    for _ in turns:
+        try:
+            for report in sync_all(workspace):
+                _tell(report_line(report))
+        except OmbudError as failed:
+            _tell(f"sync failed: {failed} {failed.hint}".strip())
+
+
+def _tell(line: str) -> None:
+    print(line, flush=True)
 
 
 def _say(reports: list["Report"], seconds: float, as_json: bool) -> None:

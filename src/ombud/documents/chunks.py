@@ -1,24 +1,37 @@
 """A document becomes chunks: the chunker that the settings name decides where, this module what a chunk carries."""
 
 import hashlib
-from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from ombud.documents.structure import Cut
+from ombud.documents.outline import Count, Cut, Embed
+from ombud.errors import BadSetting
 from ombud.registry import find
 from ombud.settings import Index
 from ombud.types import Chunk, Document
 
 
-def chunk(document: Document, settings: Index, count: Callable[[str], int]) -> list[Chunk]:
+def chunk(document: Document, settings: Index, count: Count, embed: Embed | None = None) -> list[Chunk]:
     """The chunks of a document in reading order, each a slice of its text.
 
-    count: tokens of a text, by the embedder's own tokenizer. A chunk's trail, joined by " > ", and its text on the
-    next line have at most settings.chunk_tokens. Raises UnknownName for a chunker that does not exist.
+    count: tokens of a text, by the embedder's own tokenizer. embed: unit vectors of texts, for `semantic`. A chunk's
+    trail, joined by " > ", and its text on the next line have at most settings.size tokens, unless one character alone
+    has more. Raises UnknownName for a chunker that does not exist, BadSetting for settings that it cannot work with,
+    SourceError for a document that it cannot cut.
     """
-    cuts = _chunker(settings.chunker)(document, settings.chunk_tokens, count)
-    return [_chunk(document, settings, cut) for cut in cuts]
+    recipe = recipe_of(settings)
+    if "overlap" in READS.get(settings.chunker, ()) and settings.overlap >= settings.size:
+        raise BadSetting(
+            f"index.overlap_tokens = {settings.overlap} is not less than index.chunk_tokens = {settings.size}.",
+            hint="A quarter of it is usual.",
+        )
+    cuts = _chunker(settings.chunker)(document, settings, count, embed)
+    return [_chunk(document, recipe, cut) for cut in cuts]
+
+
+def recipe_of(settings: Index) -> tuple[str | float, ...]:
+    """The chunker and all that it reads of the settings: the same recipe cuts a document alike."""
+    return settings.chunker, *(getattr(settings, name) for name in READS.get(settings.chunker, EVERYTHING))
 
 
 @cache
@@ -26,8 +39,8 @@ def _chunker(name: str) -> Any:
     return find("chunker", name, CHUNKERS)
 
 
-def _chunk(document: Document, settings: Index, cut: Cut) -> Chunk:
-    facts = f"{document.digest}|{settings.chunker}:{settings.chunk_tokens}|{cut.start}|{cut.end}"
+def _chunk(document: Document, recipe: tuple[str | float, ...], cut: Cut) -> Chunk:
+    facts = f"{document.digest}|{':'.join(map(str, recipe))}|{cut.start}|{cut.end}"
     return Chunk(
         id=f"{document.id}-{hashlib.sha256(facts.encode()).hexdigest()[:12]}",
         document_id=document.id,
@@ -54,5 +67,19 @@ def _chunk(document: Document, settings: Index, cut: Cut) -> Chunk:
 
 CHUNKERS: dict[str, str] = {
     "structure": "ombud.documents.structure:cut",
+    "sentence": "ombud.documents.sentence:cut",
+    "semantic": "ombud.documents.semantic:cut",
+    "pattern": "ombud.documents.pattern:cut",
+    "fixed": "ombud.documents.fixed:cut",
 }
-"""Name -> `(document, most tokens, count) -> Iterator[Cut]`; plugins register under `ombud.chunker`."""
+"""Name -> `(document, settings, count, embed) -> Iterator[Cut]`; plugins register under `ombud.chunker`."""
+READS: dict[str, tuple[str, ...]] = {
+    "structure": ("size",),
+    "sentence": ("size", "overlap"),
+    "semantic": ("size", "percentile", "window", "min_sentences"),
+    "pattern": ("size", "pattern"),
+    "fixed": ("size", "overlap"),
+}
+"""Chunker -> what it reads of the settings."""
+EVERYTHING = ("size", "overlap", "pattern", "percentile", "window", "min_sentences")
+"""What a plugin may read."""

@@ -20,17 +20,18 @@ _WORD = re.compile(r"\S+")
 
 def spans(block: Block, room: int, count: Callable[[str], int], language: str = "en") -> Iterator[Span]:
     """Consecutive spans of block.text, each at most `room` tokens, that together hold every word."""
-    text = block.text
-    if block.kind == "table":
-        joints = _rows(text)
-    elif block.kind == "list":
-        joints = _items(text)
-    elif block.kind == "code":
-        joints = [line.span() for line in _LINE.finditer(text)]
-    else:
-        joints = sentences(text, language)
+    joints = _items(block.text) if block.kind == "list" else sentences_of(block, language)
     for start, end in joints:
-        yield from _fit(text, start, end, room, count, language)
+        yield from fit(block.text, start, end, room, count, language)
+
+
+def sentences_of(block: Block, language: str = "en") -> list[tuple[int, int]]:
+    """Sentences, or what is like them: rows of a table, lines of code."""
+    if block.kind == "table":
+        return _rows(block.text)
+    if block.kind == "code":
+        return [line.span() for line in _LINE.finditer(block.text)]
+    return sentences(block.text, language)
 
 
 def _rows(text: str) -> list[tuple[int, int]]:
@@ -50,7 +51,8 @@ def _items(text: str) -> list[tuple[int, int]]:
     return found
 
 
-def _fit(text: str, start: int, end: int, room: int, count: Callable[[str], int], language: str) -> Iterator[Span]:
+def fit(text: str, start: int, end: int, room: int, count: Callable[[str], int], language: str) -> Iterator[Span]:
+    """text[start:end] whole, or where it has more than `room` tokens, cut at lines, sentences, words, characters."""
     tokens = count(text[start:end])
     if tokens <= room:
         yield Span(start, end, tokens)
@@ -62,7 +64,7 @@ def _fit(text: str, start: int, end: int, room: int, count: Callable[[str], int]
         inner = [(start + a, start + b) for a, b in sentences(text[start:end], language)]
     if len(inner) > 1:
         for a, b in inner:
-            yield from _fit(text, a, b, room, count, language)
+            yield from fit(text, a, b, room, count, language)
     else:
         yield from _words(text, start, end, room, count)
 

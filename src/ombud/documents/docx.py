@@ -4,22 +4,17 @@ Own code rather than xberg: that gives neither the automatic numbers of headings
 people cite, nor headings that are only set in bold.
 """
 
-import io
 import re
-import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from xml.etree.ElementTree import Element, ParseError, iterparse
+from xml.etree.ElementTree import Element
 
 from ombud.documents.blocks import Reading, pipe_table, tidy
 from ombud.documents.docx_styles import Numbering, Style, W, inherited, is_on, read_numbering, read_styles, value, whole
-from ombud.errors import SourceError
+from ombud.documents.packed import Program, broken, opened
 from ombud.types import Block
 
-LARGEST = 100 * 2**20
-"""Bytes of one part when unpacked; the text of the longest handbook has 5 MB."""
-DEEPEST = 300
-"""Open XML elements."""
+_WORD = Program("Word", "Word document", ".docx")
 _SKIPPED = {f"{W}del", f"{W}moveFrom", f"{W}pPr", f"{W}rPr", f"{W}instrText", f"{W}footnoteReference",
             "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"}  # fmt: skip
 _BOX = f"{W}txbxContent"
@@ -29,54 +24,15 @@ _ENDS = (".", ";", ",", ":", "?", "!")
 def read(data: bytes, pages: int) -> Reading:
     """Headings, paragraphs, lists and clauses with their numbers, tables, text boxes; no headers or footers."""
     del pages
-    if data.startswith(b"\xd0\xcf\x11\xe0"):
-        raise SourceError(
-            "The file is encrypted, or a Word document of before 2007.", hint="Save it as .docx without a password."
-        )
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            body = _part(archive, "word/document.xml")
-            styles = read_styles(_part(archive, "word/styles.xml"))
-            numbering = read_numbering(_part(archive, "word/numbering.xml"))
-    except (zipfile.BadZipFile, zipfile.LargeZipFile, EOFError, NotImplementedError, ValueError, OSError) as wrong:
-        raise _broken() from wrong
-    except RuntimeError as locked:
-        raise SourceError("The file is encrypted.", hint="Save a copy without a password.") from locked
+    with opened(data, _WORD) as package:
+        body = package.part("word/document.xml")
+        styles = read_styles(package.part("word/styles.xml"))
+        numbering = read_numbering(package.part("word/numbering.xml"))
     if body is None:
-        raise _broken()
+        raise broken(_WORD)
     reader = _Reader(styles, numbering)
     blocks = list(reader.blocks(body.find(f"{W}body")))
     return Reading(list(_headings_levelled(_bold_headings(blocks, reader.emphasised), reader.titles)))
-
-
-def _broken() -> SourceError:
-    return SourceError("The file is broken or no Word document.", hint="Open it in Word and save it again as .docx.")
-
-
-def _part(archive: zipfile.ZipFile, name: str) -> Element | None:
-    """The XML of one part, None when the archive has no such part."""
-    if name not in archive.namelist():
-        return None
-    with archive.open(name) as packed:
-        # The size that the archive declares may be a lie.
-        data = packed.read(LARGEST + 1)
-    if len(data) > LARGEST:
-        raise SourceError(
-            f"The document unpacks to more than {LARGEST // 2**20} MB.", hint="Split it into several documents."
-        )
-    if b"<!DOCTYPE" in data[:4096] or b"<!ENTITY" in data[:65536]:
-        raise SourceError("The document declares XML entities, which Word never does.", hint="Save it again in Word.")
-    depth, root = 0, None
-    try:
-        # Entities are refused above, and depth is watched: what the warning is about.
-        for event, node in iterparse(io.BytesIO(data), events=("start", "end")):  # noqa: S314
-            depth += 1 if event == "start" else -1
-            root = node if root is None else root
-            if depth > DEEPEST:
-                raise SourceError(f"The document nests more than {DEEPEST} elements.", hint="Save it again in Word.")
-    except ParseError as wrong:
-        raise _broken() from wrong
-    return root
 
 
 @dataclass

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from functools import cache
+from importlib.metadata import entry_points
 from pathlib import PurePosixPath
 from typing import cast
 
@@ -46,12 +47,18 @@ def parse(data: bytes, facts: Document, pages: int = PAGES) -> Document:
 
 
 @cache
+def kinds() -> frozenset[str]:
+    """Endings of the files that can be read, such as ".pdf": ours and those of installed plugins."""
+    return frozenset(f".{name}" for name in (*PARSERS, *entry_points(group="ombud.parser").names))
+
+
+@cache
 def _parser(suffix: str) -> Parser:
     try:
         return cast(Parser, find("parser", suffix, PARSERS))
     except UnknownName as unknown:
         kind = f"`.{suffix}` files" if suffix else "files without an ending"
-        known = ", ".join(f".{name}" for name in sorted(PARSERS))
+        known = ", ".join(sorted(kinds()))
         raise SourceError(f"There is no parser for {kind}.", hint=f"Convert it to one of {known}.") from unknown
 
 
@@ -89,12 +96,19 @@ def readable(uri: str) -> str:
 
 
 PARSERS: dict[str, str] = {
+    "csv": "ombud.documents.csv_table:read",
     "docx": "ombud.documents.docx:read",
+    "eml": "ombud.documents.eml:read",
     "htm": "ombud.documents.html:read",
     "html": "ombud.documents.html:read",
     "markdown": "ombud.documents.markdown:read",
     "md": "ombud.documents.markdown:read",
+    "msg": "ombud.documents.msg:read",
+    "odt": "ombud.documents.odt:read",
     "pdf": "ombud.documents.pdf:read",
+    "pptx": "ombud.documents.pptx:read",
+    "tsv": "ombud.documents.csv_table:read",
     "txt": "ombud.documents.plain:read",
+    "xlsx": "ombud.documents.xlsx:read",
 }
 """Ending of the uri -> `(bytes, most pages) -> Reading`; plugins register under `ombud.parser`."""

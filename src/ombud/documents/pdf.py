@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from ombud.documents.blocks import Reading, pipe_table
+from ombud.documents.ocr import FEWEST, PACKAGE, installed, languages, needs_reading, recognise
 from ombud.documents.pdf_borderless import MOST_PAGES, borderless
 from ombud.documents.pdf_lines import Line, columns, is_inside, lines_of, spacing, without_running
 from ombud.documents.pdf_tables import Table, aligned, ruled
@@ -13,8 +14,6 @@ from ombud.documents.pdf_words import Page, read_pages
 from ombud.errors import SourceError
 from ombud.types import Block
 
-FEWEST = 15
-"""Letters and digits on an average page; below that the pages are pictures of text."""
 LONGEST_HEADING = 160
 _BULLET = re.compile(r"^[•●○◦▪■□–—➢➤✓*\uf0b7\uf0a7\uf0d8\uf076-](?=\s)")
 _NUMBER = re.compile(
@@ -26,6 +25,8 @@ _CLAUSE = re.compile(
     re.IGNORECASE,
 )
 """What opens a part of a law or a contract, whatever type it is set in."""
+_NAME = re.compile(r"[A-Z][\w'’/-]*(?: (?:[A-Z\d][\w'’/-]*|&|and|or|of|for|the|to|in|on|with|by|at|a|an|from)){1,8}")
+"""Title case, which italic lines need to be headings: they are captions, names and quotations too."""
 _ENDS = (".", ";", ",", ":", "?", "!")
 Item = Line | Table
 Kind = Literal["heading", "text", "list"]
@@ -34,18 +35,31 @@ Kind = Literal["heading", "text", "list"]
 def read(data: bytes, pages: int) -> Reading:
     """Blocks with the page they stand on. Raises SourceError when the pages hold (almost) no text."""
     read_in = read_pages(data, pages)
+    scanned = [page for page in read_in if needs_reading(page)]
+    if scanned and installed():
+        sizes = Counter(word.size for page in read_in for word in page.words)
+        recognise(data, scanned, sizes.most_common(1)[0][0] if sizes else 10.0)
     letters = sum(1 for page in read_in for word in page.words for c in word.text if c.isalnum())
     if letters < FEWEST * max(1, len(read_in)):
-        raise SourceError(
-            "The PDF has almost no text, so its pages are probably scanned: it needs OCR.",
-            hint="Run it through OCR, such as ocrmypdf, and sync again.",
-        )
+        raise _without_text()
     drawn = {page.number: found for page in read_in if (found := ruled(page))}
     without_running(read_in, {number: [table.box for table in tables] for number, tables in drawn.items()})
     levels = _Levels(read_in)
     tables = drawn | _undrawn(data, [page for page in read_in if page.number not in drawn], len(read_in))
     items = [(page, list(_items(page, tables.get(page.number, [])))) for page in read_in]
     return Reading(list(_continued(block for page, found in items for block in _blocks(page, found, levels))))
+
+
+def _without_text() -> SourceError:
+    if installed():
+        return SourceError(
+            "The PDF has almost no text, and OCR found no more in its pictures.",
+            hint=f"Is it in another language than {', '.join(languages())}? Install {PACKAGE}-LANGUAGE for it.",
+        )
+    return SourceError(
+        "The PDF has almost no text, so its pages are probably scanned: it needs OCR.",
+        hint=f"Install {PACKAGE} (on Debian: apt install {PACKAGE}) and sync again.",
+    )
 
 
 def _undrawn(data: bytes, pages: list[Page], total: int) -> dict[int, list[Table]]:
@@ -91,6 +105,7 @@ class _Levels:
         larger = sorted((size for size in sizes if size > self.body * 1.08), reverse=True)[:5]
         self.levels = {size: level for level, size in enumerate(larger, 1)}
         # Where half of the text is bold, bold says nothing.
+        self.lowest = len(self.levels) + 2
         self.bold_counts = bold < 0.4 * max(1, sizes.total())
 
     def of(self, line: Line) -> int:
@@ -112,6 +127,7 @@ def _blocks(page: Page, items: list[Item], levels: _Levels) -> Iterator[Block]:
     kind: Kind = "text"
     level = 0
     usual = spacing([item for item in items if isinstance(item, Line)])
+    leaning = set(_leaning(items, levels.body))
     for item in items:
         if isinstance(item, Table):
             yield from _joined(page, run, kind, level)
@@ -119,7 +135,7 @@ def _blocks(page: Page, items: list[Item], levels: _Levels) -> Iterator[Block]:
             if text := pipe_table(item.rows):
                 yield Block(kind="table", text=text, page=page.number, bbox=item.box)
             continue
-        its_level = levels.of(item)
+        its_level = levels.of(item) or (levels.lowest if id(item) in leaning else 0)
         marked = bool(_BULLET.match(item.text) or _NUMBER.match(item.text))
         its_kind: Kind = "heading" if its_level else "list" if marked else "text"
         if run and not _belongs(run, kind, level, item, its_kind, its_level, marked, usual):
@@ -129,6 +145,20 @@ def _blocks(page: Page, items: list[Item], levels: _Levels) -> Iterator[Block]:
             kind, level = its_kind, its_level
         run.append(item)
     yield from _joined(page, run, kind, level)
+
+
+def _leaning(items: list[Item], body: float) -> Iterator[int]:
+    """Identities of lines in italics that stand alone right above a paragraph: headings, as quotations are not."""
+    for above, line, below in zip([None, *items], items, items[1:], strict=False):
+        if not isinstance(line, Line) or not isinstance(below, Line) or not line.italic or below.italic:
+            continue
+        height = max(line.bottom - line.top, 1.0)
+        under = below.top - line.bottom
+        over = line.top - above.bottom if isinstance(above, Line) and above.top < line.top else height
+        alone = over > max(0.5 * height, under)
+        near = -0.5 * height < under < height and abs(below.x0 - line.x0) < 3
+        if alone and near and below.size == body and below.x1 > line.x1 and _NAME.fullmatch(line.text):
+            yield id(line)
 
 
 def _belongs(

@@ -32,7 +32,7 @@ def borderless(data: bytes, pages: list[Page]) -> list[Table]:
 
     try:
         results = asyncio.run(extract()).results
-    except xberg.XbergError:
+    except (xberg.XbergError, RuntimeError):
         return []
     heights = {page.number: page.height for page in pages}
     found = []

@@ -25,6 +25,7 @@ class Line:
     bottom: float = 0
     size: float = 0
     bold: bool = False
+    italic: bool = False
     segments: list[tuple[float, float, str]] = field(default_factory=list)
     """(x0, x1, text) of parts set apart by more than a word space."""
 
@@ -38,6 +39,7 @@ class Line:
             weight[word.size] += len(word.text)
         self.size = weight.most_common(1)[0][0]
         self.bold = all(word.bold for word in words if any(c.isalnum() for c in word.text))
+        self.italic = all(word.italic for word in words if any(c.isalnum() for c in word.text))
         self.segments = _segments(words, self.size)
 
 

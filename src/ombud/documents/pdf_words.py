@@ -20,6 +20,8 @@ MOST_SHAPES = 20_000
 _ENCRYPTED = raw.FPDF_ERR_PASSWORD
 _BOLD = 600
 """Weight; 400 is regular."""
+_ITALIC = 1 << 6
+"""Flag of a font."""
 
 
 @dataclass(slots=True)
@@ -32,6 +34,7 @@ class Word:
     size: float
     """Of the font, in points."""
     bold: bool
+    italic: bool = False
 
     @property
     def middle(self) -> float:
@@ -126,7 +129,7 @@ def _words(text: Any, place: _Placing) -> list[Word]:
     """Characters joined to words: a space, a jump or another line ends one."""
     words: list[Word] = []
     word: Word | None = None
-    for letter, box, size, bold in _characters(text, place):
+    for letter, box, size, bold, italic in _characters(text, place):
         if letter.isspace():
             word = None
             continue
@@ -136,8 +139,9 @@ def _words(text: Any, place: _Placing) -> list[Word]:
             word.text += letter
             word.x1, word.top, word.bottom = max(word.x1, x1), min(word.top, top), max(word.bottom, bottom)
             word.bold = word.bold and bold
+            word.italic = word.italic and italic
         else:
-            word = Word(letter, x0, top, x1, bottom, size, bold)
+            word = Word(letter, x0, top, x1, bottom, size, bold, italic)
             words.append(word)
     return _without_shadows(words)
 
@@ -162,11 +166,11 @@ def _without_shadows(words: list[Word]) -> list[Word]:
     return kept
 
 
-def _characters(text: Any, place: _Placing) -> Iterator[tuple[str, Edge, float, bool]]:
-    """(character, box, size, bold). Size and weight are looked up once for each text object."""
+def _characters(text: Any, place: _Placing) -> Iterator[tuple[str, Edge, float, bool, bool]]:
+    """(character, box, size, bold, italic). Size and weight are looked up once for each text object."""
     rectangle = raw.FS_RECTF()
     pointer = ctypes.byref(rectangle)
-    fonts: dict[int, tuple[float, bool] | None] = {}
+    fonts: dict[int, tuple[float, bool, bool] | None] = {}
     surrogate = 0
     for position in range(min(raw.FPDFText_CountChars(text), MOST_CHARACTERS)):
         code = raw.FPDFText_GetUnicode(text, position)
@@ -189,8 +193,8 @@ def _characters(text: Any, place: _Placing) -> Iterator[tuple[str, Edge, float, 
             yield letter, box, *font
 
 
-def _font(text: Any, position: int, turn: int) -> tuple[float, bool] | None:
-    """(size, bold) of a character, None when it stands on its side on a page turned by `turn` degrees."""
+def _font(text: Any, position: int, turn: int) -> tuple[float, bool, bool] | None:
+    """(size, bold, italic) of a character, None when it stands on its side on a page turned by `turn` degrees."""
     matrix = raw.FS_MATRIX()
     size = raw.FPDFText_GetFontSize(text, position)
     if raw.FPDFText_GetMatrix(text, position, ctypes.byref(matrix)):
@@ -202,7 +206,8 @@ def _font(text: Any, position: int, turn: int) -> tuple[float, bool] | None:
     raw.FPDFText_GetFontInfo(text, position, name, 128, ctypes.byref(flags))
     said = name.value.lower()
     named = any(mark in said for mark in (b"bold", b"black", b"heavy", b"demi"))
-    return round(size * 2) / 2, named or raw.FPDFText_GetFontWeight(text, position) >= _BOLD
+    italic = bool(flags.value & _ITALIC) or b"italic" in said or b"oblique" in said
+    return round(size * 2) / 2, named or raw.FPDFText_GetFontWeight(text, position) >= _BOLD, italic
 
 
 def _edges(page: Any, place: _Placing) -> Iterator[Edge]:

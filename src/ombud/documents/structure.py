@@ -5,48 +5,13 @@ lead-in, a table. Pieces that fit are packed together; a block that does not fit
 Headings live in the trail, where they are embedded and searched with every chunk below them.
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 from ombud.documents.cuts import spans
+from ombud.documents.outline import Count, Cut, Embed, Section, fitting, sections, table_header
+from ombud.settings import Index
 from ombud.types import Block, Document
-
-Count = Callable[[str], int]
-
-SHORT = 60
-"""Characters. Sections up to this long say too little alone: lists of names or definitions set as headings."""
-
-
-@dataclass(frozen=True)
-class Cut:
-    """Where one chunk lies in the document's text, and what stands above it."""
-
-    start: int
-    end: int
-    trail: tuple[str, ...]
-    pages: tuple[int, ...] = ()
-    header: str = ""
-
-
-@dataclass
-class Section:
-    """A heading and the blocks below it, up to the next heading; with their offsets in the document's text."""
-
-    above: tuple[str, ...]
-    """The title and the headings over this one."""
-    heading: tuple[Block, int] | None = None
-    body: list[tuple[Block, int]] = field(default_factory=list)
-    name: str = ""
-    """The joined headings of several sections."""
-
-    @property
-    def level(self) -> int:
-        return self.heading[0].level if self.heading else 0
-
-    @property
-    def trail(self) -> tuple[str, ...]:
-        heading = self.heading[0].text if self.heading else self.name
-        return _below(self.above, heading) if heading else self.above
 
 
 @dataclass(frozen=True)
@@ -62,58 +27,36 @@ class Piece:
     """Announces what comes next, such as "The following applies:", and should not be parted from it."""
 
 
-def cut(document: Document, most: int, count: Count) -> Iterator[Cut]:
-    """Chunks of at most `most` tokens in reading order."""
-    for section in _joined(list(_worthwhile(list(_sections(document)))), most, count):
+def cut(document: Document, settings: Index, count: Count, embed: Embed | None = None) -> Iterator[Cut]:
+    """Chunks in reading order; headings are in none of their texts, but where several sections share a chunk."""
+    most = settings.size
+    for section in _joined(list(_worthwhile(list(sections(document)))), most, count):
         yield from _pack(section, document, most, count)
 
 
-def _sections(document: Document) -> Iterator[Section]:
-    # A document made without a parser may have its text only.
-    blocks = document.blocks or tuple(Block(kind="text", text=part) for part in document.text.split("\n\n"))
-    title = (document.title,) if document.title else ()
-    open_headings: list[tuple[int, tuple[str, ...]]] = []
-    section, at = Section(title), 0
-    for block in blocks:
-        if block.kind == "heading":
-            yield section
-            open_headings = [pair for pair in open_headings if pair[0] < block.level]
-            section = Section(open_headings[-1][1] if open_headings else title, (block, at))
-            open_headings.append((block.level, section.trail))
-        elif block.text.strip():
-            section.body.append((block, at))
-        at += len(block.text) + 2
-    yield section
-
-
-def _below(above: tuple[str, ...], heading: str) -> tuple[str, ...]:
-    """A heading that repeats what stands right above it, as the title often does, is not said twice."""
-    return above if above[-1:] == (heading,) else (*above, heading)
-
-
-def _worthwhile(sections: list[Section]) -> Iterator[Section]:
+def _worthwhile(found: list[Section]) -> Iterator[Section]:
     """Sections with a body, and headings that nothing follows: those stand for themselves.
 
     A title alone is left out, unless the document has nothing else.
     """
-    filled = any(section.body for section in sections)
-    for position, section in enumerate(sections):
+    filled = any(section.body for section in found)
+    for position, section in enumerate(found):
         if section.body:
             yield section
         elif section.heading:
-            after = sections[position + 1] if position + 1 < len(sections) else None
+            after = found[position + 1] if position + 1 < len(found) else None
             if (after is None or after.level <= section.level) and not (filled and section.trail == section.above):
                 yield section
 
 
-def _joined(sections: list[Section], most: int, count: Count) -> Iterator[Section]:
+def _joined(found: list[Section], most: int, count: Count) -> Iterator[Section]:
     """Neighbouring sections of one parent become one while they fit a chunk together, their headings in its trail.
 
     A section of two lines finds little and says little alone (dev: +.04 quote recall@1000w).
     """
     run: list[Section] = []
     tokens = 0
-    for section in sections:
+    for section in found:
         more = count(" ".join((*section.trail[-1:], *(block.text for block, _ in section.body))))
         if run and not (_are_siblings(run[-1], section) and tokens + more + count(" > ".join(section.above)) <= most):
             yield _as_one(run)
@@ -140,7 +83,7 @@ def _as_one(run: list[Section]) -> Section:
 
 def _pack(section: Section, document: Document, most: int, count: Count) -> Iterator[Cut]:
     """Pieces of one section, packed evenly: three chunks of 170 tokens rather than 256, 250 and 4."""
-    text, trail = document.text, _fitting(section.trail, most, count)
+    text, trail = document.text, fitting(section.trail, most, count)
     above = " > ".join(trail) + "\n"
     room = max(1, most - count(above))
     pieces = list(_pieces(section, document.language, room, count))
@@ -185,7 +128,7 @@ def _pieces(section: Section, language: str, room: int, count: Count) -> Iterato
         if tokens <= room:
             yield Piece(at, at + len(block.text), tokens, block.page, leads=leads)
             continue
-        header = _table_header(block, room, count)
+        header = table_header(block, room, count)
         left = room - count(header + "\n") if header else room
         for number, span in enumerate(spans(block, left, count, language)):
             repeated = header if number else ""
@@ -198,31 +141,3 @@ def _announces(block: Block, follower: Block) -> bool:
     if block.kind != "text" or follower.kind not in {"list", "table", "code"}:
         return False
     return block.text.endswith((":", "：")) or (follower.kind == "list" and len(block.text) < 200)
-
-
-def _table_header(block: Block, room: int, count: Count) -> str:
-    """The header that continuation chunks repeat; none when it would fill most of the chunk."""
-    lines = block.text.split("\n", 2)
-    if block.kind != "table" or len(lines) < 3:
-        return ""
-    header = "\n".join(lines[:2])
-    return header if count(header) * 2 <= room else ""
-
-
-def _fitting(trail: tuple[str, ...], most: int, count: Count) -> tuple[str, ...]:
-    """The trail, shortened from the middle until it leaves at least half of the chunk to the text."""
-
-    def fits(parts: tuple[str, ...]) -> bool:
-        return count(" > ".join(parts) + "\n") * 2 <= most
-
-    if sum(len(part) for part in trail) * 2 <= most or fits(trail):
-        return trail
-    while len(trail) > 2 and not fits(trail):
-        trail = (trail[0], *trail[2:])
-    if not fits(trail):
-        trail = trail[-1:]
-    words = trail[0].split()
-    while trail and not fits(trail):
-        words = words[: len(words) * 3 // 4]
-        trail = (" ".join(words) + "…",) if words else ()
-    return trail

@@ -1,5 +1,6 @@
 """A parser process that can be killed: whatever a file does to it costs that file only."""
 
+import contextlib
 import json
 import os
 import selectors
@@ -99,6 +100,8 @@ class Worker:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             env=environment,
+            # A group of its own: what it has started, such as OCR, ends with it.
+            start_new_session=True,
         )
         self._finalize = weakref.finalize(self, _end, self._process)
         self._parsed = 0
@@ -111,7 +114,9 @@ class Worker:
 
 def _end(process: subprocess.Popen[bytes]) -> None:
     """Kill and reap; no process and no pipe is left."""
-    process.kill()
+    with contextlib.suppress(ProcessLookupError):
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
     for pipe in (process.stdin, process.stdout):
         if pipe:
             try:

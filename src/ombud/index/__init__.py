@@ -1,10 +1,12 @@
 """What we know: chunks, the engines that hold them, and who may read which."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from ombud.index.analyser import analyse
 from ombud.index.engine import Engine, Leg, Row, Stats, Vector
+from ombud.index.generations import current, follow, fresh, keep_only_current, switch
 from ombud.index.visibility import Filter, may_read, reader_key, visible
 from ombud.index.wording import plain, term_pattern
 from ombud.registry import find
@@ -18,10 +20,15 @@ __all__ = [
     "Stats",
     "Vector",
     "analyse",
+    "current",
+    "fresh",
+    "keep_only_current",
     "may_read",
     "open_engine",
+    "open_generation",
     "plain",
     "reader_key",
+    "switch",
     "term_pattern",
     "visible",
 ]
@@ -30,10 +37,16 @@ ENGINES = {"lance": "ombud.index.lance:LanceEngine"}
 
 
 def open_engine(name: str, folder: Path, *, fingerprint: str, dimension: int, **options: Any) -> Engine:
-    """Open or create an index in `folder`.
+    """Open or create the index in `folder`; after a rebuild, also by another process, it is the new one.
 
     fingerprint: identity of the embedder ("" = no vectors); a different one than the index was built with
     raises EngineError. dimension: length of a vector, 0 without an embedder.
     """
+    make = find("engine", name, ENGINES)
+    return follow(folder, partial(make, fingerprint=fingerprint, dimension=dimension, **options))
+
+
+def open_generation(name: str, folder: Path, *, fingerprint: str, dimension: int, **options: Any) -> Engine:
+    """Open or create one generation by itself, such as `folder / fresh(folder)`, to be built before it counts."""
     engine: Engine = find("engine", name, ENGINES)(folder, fingerprint=fingerprint, dimension=dimension, **options)
     return engine

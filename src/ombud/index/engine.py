@@ -58,6 +58,10 @@ class Engine(Protocol):
         """Chunk id -> (windows, dimension)."""
         ...
 
+    def rows(self, documents: Sequence[str]) -> Iterable[Row]:
+        """All that is indexed of the documents, as it came in: to fill another engine without embedding again."""
+        ...
+
     def documents(self) -> dict[str, int]:
         """Document id -> number of chunks, for reconciliation."""
         ...

@@ -121,6 +121,18 @@ class LanceEngine:
         query = self._chunks.search().where("part = 0").select(["chunk_id"]).limit(100_000_000)
         return sorted(self._read(query.to_arrow)["chunk_id"].to_pylist())
 
+    def rows(self, documents: Sequence[str]) -> Iterable[Row]:
+        for batch in _batches(documents, 200):
+            query = self._chunks.search().where(_among("document_id", batch)).limit(100_000_000)
+            found: dict[str, list[dict[str, Any]]] = {}
+            for cells in self._read(query.to_arrow).sort_by("part").to_pylist():
+                found.setdefault(cells["chunk_id"], []).append(cells)
+            for parts in found.values():
+                vectors = [cells["vector"] for cells in parts if cells.get("vector") is not None]
+                first = parts[0]
+                chunk = Chunk.model_validate_json(first["chunk"])
+                yield Row(chunk, first["source"], first["terms"], np.array(vectors, np.float32) if vectors else None)
+
     def languages(self) -> frozenset[str]:
         return frozenset(rule["language"] for rule in self._rule_table().values())
 
@@ -158,7 +170,7 @@ class LanceEngine:
         if built != self.fingerprint:
             raise EngineError(
                 f"The index was built with the embedder `{built or 'none'}`, not `{self.fingerprint or 'none'}`.",
-                hint="Put the old embedder back in ombud.toml, or delete .ombud/index and run `ombud sync`.",
+                hint="Put the old embedder back in ombud.toml, or run `ombud index rebuild`.",
             )
 
     def _register(self, keys: Iterable[tuple[str, str]]) -> None:

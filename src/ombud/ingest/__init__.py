@@ -1,6 +1,7 @@
 """Sources -> index, again and again, so that what is indexed is what is there."""
 
+from ombud.ingest.rebuild import Generation, Rebuilt, copy, rebuild
 from ombud.ingest.report import Failure, Report
 from ombud.ingest.sync import Parts, delete_documents, sync
 
-__all__ = ["Failure", "Parts", "Report", "delete_documents", "sync"]
+__all__ = ["Failure", "Generation", "Parts", "Rebuilt", "Report", "copy", "delete_documents", "rebuild", "sync"]

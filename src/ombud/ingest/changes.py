@@ -5,19 +5,18 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from datetime import date
 from hashlib import sha256
-from pathlib import PurePosixPath
+from posixpath import splitext
 from typing import NamedTuple
 
-from ombud.documents import front_matter
+from ombud.documents import front_matter, kinds, recipe_of
 from ombud.errors import SourceError
 from ombud.ingest.report import Failure
-from ombud.settings import Settings
+from ombud.settings import Settings, index_for
 from ombud.sources import Ref, Source, apply, normalise
 from ombud.store import Entry, Kept
 from ombud.types import Document
 
-KINDS = frozenset({".md", ".markdown", ".html", ".htm", ".txt", ".pdf", ".docx"})
-PARSED_BY = "3"
+PARSED_BY = "4"
 """Changes when parsers or chunkers give other results from the same bytes: everything is then cut anew."""
 
 
@@ -30,9 +29,10 @@ class Change(NamedTuple):
     content: bool
     """Parse and embed again, or only take over metadata."""
     new: bool
+    stamp: str = ""
 
     def kept(self, chunks: int) -> Kept:
-        return Kept(self.facts_digest, self.recipe, self.document.effective_to, chunks)
+        return Kept(self.facts_digest, self.recipe, self.document.effective_to, chunks, self.stamp)
 
 
 class Plan(NamedTuple):
@@ -45,38 +45,51 @@ class Plan(NamedTuple):
     skipped: dict[str, int]
     documents: list[Document]
     """Everything that was listed and could be read."""
+    stamps: dict[str, str]
+    """Unchanged documents that had to be read to see it -> what spares that the next time."""
 
 
 def plan_changes(
     source: Source,
     known: Mapping[str, Entry],
+    documents: Mapping[str, Document],
     indexed: Mapping[str, int],
     settings: Settings,
     tell: Callable[[str, int, int], None],
 ) -> Plan:
-    """Compare; reads every listed file, keeps none of them in memory.
+    """Compare; reads what the source does not say is unchanged, keeps none of it in memory.
 
-    indexed: document id -> chunks in the index. Raises SourceError when the source cannot be listed.
+    known, documents: what is stored of this source, by document id; indexed: chunks in the index. Raises SourceError
+    when the source cannot be listed.
     """
     refs = source.list()
-    skipped = Counter(suffix for ref in refs if (suffix := _suffix(ref)) not in KINDS)
-    plan = Plan([], [], {}, 0, [], dict(skipped), [])
+    readable, recipe = kinds(), _digest(PARSED_BY, *recipe_of(index_for(settings, source.name)))
+    skipped = Counter(suffix for ref in refs if (suffix := _suffix(ref)) not in readable)
+    plan = Plan([], [], {}, 0, [], dict(skipped), [], {})
     unchanged, seen = 0, set()
     for number, ref in enumerate(refs, start=1):
         tell("compare", number, len(refs))
         identity = document_id(ref.uri)
-        if _suffix(ref) not in KINDS:
+        if _suffix(ref) not in readable:
             continue
         seen.add(identity)
+        entry, stamp = known.get(identity), _stamp(recipe, ref)
+        if entry and stamp and (entry.stamp, entry.chunks) == (stamp, indexed.get(identity, 0)):
+            plan.documents.append(documents[identity])
+            unchanged += 1
+            continue
         try:
-            change = _compare(source, ref, known.get(identity), indexed.get(identity, 0), settings)
+            change = _compare(source, ref, entry, indexed.get(identity, 0), settings)._replace(stamp=stamp)
         except SourceError as failed:
             plan.failed.append(failure(ref.uri, failed))
+            if entry and ref.facts.get("audience", documents[identity].audience) != documents[identity].audience:
+                plan.changes.append(_narrowed(ref, entry, documents[identity]))
             continue
         plan.documents.append(change.document)
         if change.new or change.content or change.facts_digest != known[identity].facts_digest:
             plan.changes.append(change)
         else:
+            plan.stamps[identity] = stamp
             unchanged += 1
     plan.gone.extend(entry for identity, entry in known.items() if identity not in seen)
     moved = dict(_moves(plan.changes, plan.gone))
@@ -102,11 +115,23 @@ def _compare(source: Source, ref: Ref, entry: Entry | None, chunks: int, setting
     blank = Document(id=document_id(ref.uri), source=source.name, uri=ref.uri, title="", language="")
     document = apply(blank, facts).model_copy(update={"digest": sha256(data).hexdigest()})
     _check_dates(document.effective_from, document.effective_to)
-    recipe = _digest(PARSED_BY, settings.index.chunker, settings.index.chunk_tokens,
-                     document.title, document.language)  # fmt: skip
+    recipe = _digest(PARSED_BY, *recipe_of(index_for(settings, source.name)), document.title, document.language)
     same = entry and (entry.digest, entry.recipe, entry.chunks) == (document.digest, recipe, chunks)
     facts_digest = _digest(document.model_dump(mode="json", exclude={"digest", "text", "blocks"}))
     return Change(ref, document, facts_digest, recipe, content=not same, new=entry is None)
+
+
+def _narrowed(ref: Ref, entry: Entry, document: Document) -> Change:
+    """What cannot be read keeps its text, but not readers that its source no longer grants. Its digests are left empty,
+    so that the next sync looks at it again whatever the source says.
+    """
+    changed = document.model_copy(update={"audience": ref.facts["audience"]})
+    return Change(ref, changed, facts_digest="", recipe=entry.recipe, content=False, new=False)
+
+
+def _stamp(recipe: str, ref: Ref) -> str:
+    """What decides a document besides its bytes, and the source's word for these; empty where it has none."""
+    return _digest(recipe, ref.version, dict(ref.facts)) if ref.version else ""
 
 
 def _check_dates(first: date | None, last: date | None) -> None:
@@ -124,7 +149,7 @@ def _moves(changes: list[Change], gone: list[Entry]) -> Iterator[tuple[str, str]
 
 
 def _suffix(ref: Ref) -> str:
-    return PurePosixPath(ref.uri).suffix.lower()
+    return splitext(ref.uri)[1].lower()
 
 
 def _digest(*parts: object) -> str:

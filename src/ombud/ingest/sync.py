@@ -12,11 +12,12 @@ from typing import NamedTuple
 
 from ombud.documents import Worker, chunk
 from ombud.errors import SourceError
-from ombud.index import Engine, Row, analyse
+from ombud.index import Engine
 from ombud.ingest.changes import Change, Plan, failure, plan_changes
 from ombud.ingest.report import Failure, Report
+from ombud.ingest.rows import estimate, rows_of
 from ombud.models import Embedder
-from ombud.settings import Settings
+from ombud.settings import Settings, index_for
 from ombud.sources import Source
 from ombud.store import (
     Lease,
@@ -33,6 +34,7 @@ from ombud.store import (
     save_document,
     save_end,
     save_facts,
+    save_stamps,
     successors,
     tombstones,
 )
@@ -108,11 +110,12 @@ def _reconcile(parts: Parts) -> None:
 def _sync_source(parts: Parts, source: Source, lease: Lease, allow_deletes: bool, tell: Tell) -> Report:
     known = entries(parts.store, source.name)
     try:
-        plan = plan_changes(source, known, parts.engine.documents(), parts.settings, tell)
+        stored = {document.id: document for document in list_documents(parts.store, source.name)}
+        plan = plan_changes(source, known, stored, parts.engine.documents(), parts.settings, tell)
     except SourceError as failed:
         return Report(name=source.name, note=f"{failed} {failed.hint} Nothing was changed.")
     note = _too_many_gone(parts.settings, plan, len(known), allow_deletes)
-    others = (d for d in list_documents(parts.store) if d.source != source.name)
+    others = list_documents(parts.store, but=source.name)
     begins = successors([*plan.documents, *others])
     failed_documents = list(plan.failed)
     _take_facts(parts, [c for c in plan.changes if not c.content], begins)
@@ -123,6 +126,8 @@ def _sync_source(parts: Parts, source: Source, lease: Lease, allow_deletes: bool
         _commit(parts, batch, begins)
         done += [item.change for item in batch]
         tell("index", len(done) + len(failed_documents) - len(plan.failed), len(content))
+    if plan.stamps:
+        save_stamps(parts.store, plan.stamps)
     gone = [] if note else [e.id for e in plan.gone]
     if gone:
         lease.check()
@@ -211,8 +216,9 @@ def _cut_all(parts: Parts, source: Source, changes: list[Change], failed: list[F
 
 def _cut(parts: Parts, source: Source, worker: Worker, change: Change) -> Cut:
     document = worker.parse(source.read(change.ref), change.document)
-    count = parts.embedder.count if parts.embedder else _estimate
-    chunks = chunk(document, parts.settings.index, count)
+    count = parts.embedder.count if parts.embedder else estimate
+    embed = parts.embedder.embed if parts.embedder else None
+    chunks = chunk(document, index_for(parts.settings, source.name), count, embed)
     if not chunks:
         raise SourceError("Nothing in it can be searched.", hint="Is it empty?")
     return Cut(change, document, chunks)
@@ -238,36 +244,6 @@ def _commit(parts: Parts, batch: Sequence[Cut], begins: Mapping[str, date]) -> N
         for item, document in zip(batch, shown, strict=True)
         for c in item.chunks
     ]
-    parts.engine.upsert([document.id for document in shown], _rows(parts, shown, chunks))
+    parts.engine.upsert([document.id for document in shown], rows_of(shown, chunks, parts.embedder))
     for item, document in zip(batch, shown, strict=True):
         save_document(parts.store, document, item.change.kept(len(item.chunks)))
-
-
-def _rows(parts: Parts, documents: Sequence[Document], chunks: Sequence[Chunk]) -> Iterator[Row]:
-    source = {document.id: document.source for document in documents}
-    embedder = parts.embedder
-    known = [c for c in chunks if embedder and (embedder.languages is None or c.language not in UNREADABLE)]
-    vectors = embedder.windows([searchable(c) for c in known]) if embedder and known else []
-    by_id = {c.id: windows for c, windows in zip(known, vectors, strict=True)}
-    for c in chunks:
-        yield Row(c, source[c.document_id], terms(c), by_id.get(c.id))
-
-
-def searchable(chunk: Chunk) -> str:
-    """What is embedded and indexed: the heading trail as context, a table's header, the text."""
-    return "\n".join(part for part in (" > ".join(chunk.trail), chunk.header, chunk.text) if part)
-
-
-def terms(chunk: Chunk) -> str:
-    """Index terms; headings count three times, for they say what the text is about (dev: +.04 quote recall@1000w)."""
-    trail = analyse(" ".join(chunk.trail), chunk.language)
-    return " ".join([*trail, *trail, *analyse(searchable(chunk), chunk.language)])
-
-
-def _estimate(text: str) -> int:
-    """Tokens without a tokenizer: words x 4/3."""
-    return -(-len(text.split()) * 4 // 3)
-
-
-UNREADABLE = frozenset({"ja", "ko", "zh"})
-"""Languages whose script MiniLM's vocabulary mostly lacks (17 % unknown tokens in Japanese)."""

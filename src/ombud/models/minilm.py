@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ombud.errors import MissingExtra, SetupError
+from ombud.models.counting import counter
 from ombud.models.embedder import Vectors
 from ombud.models.onnx_graph import build_int8
 
@@ -48,11 +49,12 @@ class OnnxEmbedder:
         # The file's own limit is 128 tokens; the encoder's window is longer and we cut windows ourselves.
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
+        self._count = counter(self._tokenizer)
         self._inputs = {i.name for i in self._session.get_inputs()}
         self.dimension = int(self.embed(["dimension"]).shape[1])
 
     def count(self, text: str) -> int:
-        return len(self._tokenizer.encode(text, add_special_tokens=False).ids)
+        return self._count(text)
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         return self._run([_windows(encoding.ids)[0] for encoding in self._tokenizer.encode_batch_fast(list(texts))])

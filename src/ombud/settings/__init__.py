@@ -13,13 +13,14 @@ from ombud.settings.loading import (
     Store,
     Sync,
     find_home,
+    index_for,
     load,
     merge_plan,
     nearest,
     plan_for,
     rows,
 )
-from ombud.settings.places import PLACES, Arxiv, Confluence, Folder, Place, SharePoint, Source, Web, Wikipedia
+from ombud.settings.places import PLACES, Arxiv, Confluence, Folder, Place, Source, Web, Wikipedia
 
 __all__ = [
     "FILE",
@@ -36,13 +37,13 @@ __all__ = [
     "Place",
     "Server",
     "Settings",
-    "SharePoint",
     "Source",
     "Store",
     "Sync",
     "Web",
     "Wikipedia",
     "find_home",
+    "index_for",
     "load",
     "merge_plan",
     "nearest",

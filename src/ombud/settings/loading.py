@@ -31,6 +31,11 @@ RESERVED = {"OMBUD_HOME"}
 ORIGINS = {"flag": "the command", "env": "the environment", "file": FILE, "default": FILE}
 
 
+CHUNK_TOKENS = {"structure": (256, 0), "sentence": (512, 200), "semantic": (256, 0), "pattern": (256, 0),
+                "fixed": (2048, 512)}  # fmt: skip
+"""Chunker -> (most tokens of a chunk, tokens shared with its neighbour), where the settings say nothing."""
+
+
 class Section(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
 
@@ -74,16 +79,35 @@ class Index(Section):
     chunker: str = Field(
         "structure", description="How documents are cut: structure, sentence, semantic, pattern, fixed."
     )
-    chunk_tokens: int = Field(256, ge=32, le=8192, description="Most tokens a chunk may have, heading trail included.")
-    overlap_tokens: int = Field(
-        0, ge=0, le=4096, description="Tokens that neighbouring chunks share (sentence, fixed)."
+    chunk_tokens: int | None = Field(
+        None,
+        ge=32,
+        le=8192,
+        description="Most tokens a chunk may have, heading trail included; unset = 256, sentence 512, fixed 2048.",
+    )
+    overlap_tokens: int | None = Field(
+        None,
+        ge=0,
+        le=4096,
+        description="Tokens that neighbouring chunks share; unset = 200 of 512 (sentence), a quarter (fixed).",
     )
     pattern: str = Field("", description="Regular expression that begins a chunk, for the chunker `pattern`.")
     percentile: float = Field(
         90, ge=1, le=99, description="Cosine distances above this percentile part chunks (semantic)."
     )
     window: int = Field(3, ge=1, le=20, description="Sentences compared on each side of a border (semantic).")
-    min_sentences: int = Field(3, ge=1, le=100, description="Fewest sentences of a chunk (semantic).")
+    min_sentences: int = Field(3, ge=1, le=100, description="Fewest sentences before a cut (semantic).")
+
+    @property
+    def size(self) -> int:
+        """Most tokens of a chunk: as set, or what suits the chunker."""
+        return self.chunk_tokens or CHUNK_TOKENS.get(self.chunker, CHUNK_TOKENS["structure"])[0]
+
+    @property
+    def overlap(self) -> int:
+        """Most tokens that neighbours share: as set, or the chunker's own share of `size`."""
+        size, shared = CHUNK_TOKENS.get(self.chunker, CHUNK_TOKENS["structure"])
+        return self.size * shared // size if self.overlap_tokens is None else self.overlap_tokens
 
 
 class Documents(Section):
@@ -239,6 +263,12 @@ def plan_for(settings: Settings, country: str | None, request: Mapping[str, Any]
     """The plan of one question: [plan], then [country.XX.plan], then what the request itself sets."""
     overlay = settings.country.get(country or "", Overlay()).plan
     return merge_plan(overlay, request or {}, base=settings.plan)
+
+
+def index_for(settings: Settings, source: str) -> Index:
+    """How the documents of a source are cut: [index], with the source's own chunker where it has one."""
+    own = next((place.chunker for place in settings.source if place.name == source), "")
+    return settings.index.model_copy(update={"chunker": own}) if own else settings.index
 
 
 def rows(settings: Settings, flags: Mapping[str, Any] | None = None) -> Iterator[tuple[str, Any, str]]:

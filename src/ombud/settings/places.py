@@ -72,19 +72,6 @@ class Arxiv(Place):
     private_hosts: tuple[str, ...] = Field((), description="Hosts that may have an address inside your network.")
 
 
-class SharePoint(Place):
-    type: Literal["sharepoint"] = Field("sharepoint", description="Libraries and pages of a SharePoint site.")
-    site: str = Field(description="Host and path, such as example.sharepoint.com:/sites/hr.")
-    tenant: str = Field(description="Directory (tenant) id.")
-    client: str = Field(description="Application (client) id.")
-    secret_env: str = Field("SHAREPOINT_SECRET", description="Environment variable that holds the client secret.")
-    libraries: tuple[str, ...] = Field((), description="Names of document libraries; empty = all.")
-    site_pages: bool = Field(True, description="Read site pages, too.")
-    groups: dict[str, str] = Field({}, description="Group there -> group here, for permissions; else the same.")
-    graph_url: str = Field("https://graph.microsoft.com", description="Address of Microsoft Graph.")
-    login_url: str = Field("https://login.microsoftonline.com", description="Address that gives tokens.")
-
-
-Source = Annotated[Folder | Confluence | Web | Wikipedia | Arxiv | SharePoint, Field(discriminator="type")]
-PLACES: tuple[type[Place], ...] = (Folder, Confluence, Web, Wikipedia, Arxiv, SharePoint)
+Source = Annotated[Folder | Confluence | Web | Wikipedia | Arxiv, Field(discriminator="type")]
+PLACES: tuple[type[Place], ...] = (Folder, Confluence, Web, Wikipedia, Arxiv)
 KINDS = tuple(str(place.model_fields["type"].default) for place in PLACES)

@@ -2,20 +2,20 @@
 
 import os
 import stat
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from wcmatch import glob
-from wcmatch._wcparse import PatternLimitException
-
 from ombud.errors import SourceError
 from ombud.settings import Folder
+from ombud.sources.matching import Matching, fits
 from ombud.sources.metadata import normalise, read_yaml
 from ombud.sources.source import Ref
 
 SIDECAR = "ombud.yaml"
-GLOB = glob.GLOBSTAR | glob.BRACE | glob.MATCHBASE
+SETTLED = 2.0
+"""Seconds after which a file's times can be trusted to tell a later write."""
 
 
 def open_folder(place: Folder, home: Path) -> "FolderSource":
@@ -47,24 +47,27 @@ class FolderSource:
         patterns: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> None:
         self.name, self.path = name, path
-        self.include, self.exclude = list(include), list(exclude)
-        where = f"source `{name}`"
-        self.facts = normalise(facts or {}, where, strict=True)
-        self.patterns = {p: normalise(layer, where, strict=True) for p, layer in (patterns or {}).items()}
+        self._matching = Matching(name, include=include, exclude=exclude, facts=facts, patterns=patterns)
+        self.facts = self._matching.facts
 
     def list(self) -> list[Ref]:
         if not self.path.is_dir():
             raise SourceError(
                 f"The folder {self.path} does not exist.", hint="Was it moved, or is a drive not mounted?"
             )
-        sidecars: dict[Path, _Sidecar] = {}
         refs: list[Ref] = []
-        for folder, names, files in os.walk(self.path, onerror=_unreadable):
+        top = str(self.path)
+        above: dict[str, Sidecars] = {os.path.dirname(top): ()}  # noqa: PTH120
+        for folder, names, files in os.walk(top, onerror=_unreadable):
             names[:] = sorted(n for n in names if not n.startswith("."))
-            here = Path(folder)
+            inside = folder[len(top) :].lstrip(os.sep)
+            above[folder] = above[os.path.dirname(folder)]  # noqa: PTH120
             if SIDECAR in files:
-                sidecars[here] = _Sidecar(here / SIDECAR)
-            refs += [self._ref(here / name, sidecars) for name in sorted(files) if self._wanted(here / name)]
+                above[folder] = (*above[folder], (inside, _Sidecar(Path(folder) / SIDECAR)))
+            for name in sorted(files):
+                relative = f"{inside}/{name}" if inside else name
+                if self._wanted(name, relative):
+                    refs.append(self._ref(relative, above[folder]))
         return refs
 
     def read(self, ref: Ref) -> bytes:
@@ -76,32 +79,30 @@ class FolderSource:
             reason = failed.strerror or "unknown error"
             raise SourceError(f"The file cannot be read: {reason}.", hint="Check its permissions.") from failed
 
-    def _wanted(self, file: Path) -> bool:
-        relative = file.relative_to(self.path).as_posix()
-        if file.name.startswith(".") or file.name == SIDECAR:
+    def _wanted(self, name: str, relative: str) -> bool:
+        if name.startswith(".") or name == SIDECAR:
             return False
-        if file.is_symlink() and _leaves(file, self.path):
+        file = os.path.join(self.path, relative)  # noqa: PTH118 - ten thousand paths cost a second as objects
+        if os.path.islink(file) and _leaves(Path(file), self.path):  # noqa: PTH114
             return False
-        if self.exclude and _fits(relative, self.exclude):
-            return False
-        return self.include == ["**/*"] or _fits(relative, self.include)
+        return self._matching.wanted(relative)
 
-    def _ref(self, file: Path, sidecars: Mapping[Path, "_Sidecar"]) -> Ref:
-        relative = file.relative_to(self.path).as_posix()
-        facts = dict(self.facts)
-        for pattern, layer in self.patterns.items():
-            if _fits(relative, pattern):
-                facts |= layer
-        for folder in reversed([self.path / p for p in file.relative_to(self.path).parents]):
-            if folder in sidecars:
-                facts |= sidecars[folder].facts(file.relative_to(folder).as_posix())
+    def _ref(self, relative: str, sidecars: "Sidecars") -> Ref:
+        facts = self._matching.facts_of(relative)
+        for folder, sidecar in sidecars:
+            facts |= sidecar.facts(relative[len(folder) + 1 :] if folder else relative)
+        file = os.path.join(self.path, relative)  # noqa: PTH118
         try:
-            size = file.stat().st_size
+            found = os.stat(file)  # noqa: PTH116
         except OSError:
-            size = 0  # `read` will say what is wrong with it
+            found = None  # `read` will say what is wrong with it
         # Names are bytes; one that is not UTF-8 keeps its odd bytes as \xNN, for a uri is text.
         name = os.fsencode(relative).decode("utf-8", "backslashreplace")
-        return Ref(f"{self.name}/{name}", str(file), size, facts)
+        return Ref(f"{self.name}/{name}", file, found.st_size if found else 0, facts, _version(found))
+
+
+Sidecars = tuple[tuple[str, "_Sidecar"], ...]
+"""(folder inside the tree, its ombud.yaml), outermost first."""
 
 
 class _Sidecar:
@@ -126,9 +127,18 @@ class _Sidecar:
     def facts(self, relative: str) -> dict[str, Any]:
         facts = dict(self.defaults)
         for pattern, layer in self.files.items():
-            if relative == pattern or _fits(relative, pattern.removeprefix("/")):
+            if relative == pattern or fits(relative, pattern.removeprefix("/")):
                 facts |= layer
         return facts
+
+
+def _version(found: os.stat_result | None) -> str:
+    """What changes with every write. A file that was written just now may be written again within one tick of the
+    file system's clock, unseen: it has no version yet.
+    """
+    if found is None or time.time() - max(found.st_mtime, found.st_ctime) < SETTLED:
+        return ""
+    return f"{found.st_mtime_ns}.{found.st_ctime_ns}.{found.st_size}.{found.st_ino}"
 
 
 def _leaves(link: Path, tree: Path) -> bool:
@@ -136,13 +146,6 @@ def _leaves(link: Path, tree: Path) -> bool:
         return not Path(os.path.realpath(link)).is_relative_to(tree.resolve())
     except OSError:
         return False
-
-
-def _fits(relative: str, patterns: str | Sequence[str]) -> bool:
-    try:
-        return bool(glob.globmatch(relative, patterns, flags=GLOB))
-    except PatternLimitException as many:
-        raise SourceError(f"The pattern `{patterns}` stands for too many.", hint="Use fewer braces.") from many
 
 
 def _map(value: Any, path: Path) -> Mapping[Any, Any]:

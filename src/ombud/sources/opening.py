@@ -19,6 +19,10 @@ def open_source(place: Place, home: Path) -> Source:
 
 
 SOURCES: dict[str, str] = {
+    "arxiv": "ombud.sources.arxiv:open_arxiv",
+    "confluence": "ombud.sources.confluence:open_confluence",
     "folder": "ombud.sources.folder:open_folder",
+    "web": "ombud.sources.web:open_web",
+    "wikipedia": "ombud.sources.wikipedia:open_wikipedia",
 }
 """Kind -> `(settings, home) -> Source`; plugins register under `ombud.source`."""

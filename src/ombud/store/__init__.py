@@ -6,6 +6,7 @@ SQLite with write-ahead log by default; any SQLAlchemy URL of PostgreSQL.
 
 from ombud.store.conversations import add_turn, last_messages, new_conversation, read_answer
 from ombud.store.database import Store, open_store
+from ombud.store.erasure import ERASED, erase_quotes, phrases_held
 from ombud.store.lease import Lease, hold
 from ombud.store.library import (
     Entry,
@@ -21,13 +22,16 @@ from ombud.store.library import (
     forget,
     list_documents,
     list_sources,
+    save_chunks,
     save_document,
     save_end,
     save_facts,
+    save_stamps,
     successors,
     text_of,
     tombstones,
 )
+from ombud.store.progress import read_progress, save_progress
 from ombud.store.runs import (
     Done,
     add_look,
@@ -47,6 +51,7 @@ from ombud.store.runs import (
 )
 
 __all__ = [
+    "ERASED",
     "Done",
     "Entry",
     "Kept",
@@ -64,6 +69,7 @@ __all__ = [
     "done_places",
     "ends",
     "entries",
+    "erase_quotes",
     "find_document",
     "find_run",
     "forget",
@@ -74,15 +80,20 @@ __all__ = [
     "list_sources",
     "new_conversation",
     "open_store",
+    "phrases_held",
     "read_answer",
     "read_observations",
+    "read_progress",
     "read_scores",
+    "save_chunks",
     "save_document",
     "save_done",
     "save_end",
     "save_facts",
+    "save_progress",
     "save_run",
     "save_scores",
+    "save_stamps",
     "score_versions",
     "scored_places",
     "start_run",

@@ -1,7 +1,8 @@
 """Opening the database and keeping its shape current."""
 
+import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from sqlalchemy.engine import URL, make_url
 
 from ombud.errors import SetupError, StoreError
 
-HEAD = "0002"
+HEAD = "0003"
 MIGRATIONS = Path(__file__).parent / "migrations"
 KNOWN = {file.name.partition("_")[0] for file in (MIGRATIONS / "versions").glob("[0-9]*.py")}
 
@@ -28,6 +29,19 @@ class Store:
                 yield connection
         except exc.SQLAlchemyError as failed:
             raise _explain(failed) from failed
+
+    def settle(self) -> None:
+        """Bring everything out of SQLite's log into the file and empty the log; nothing to do for PostgreSQL."""
+        if self._engine.dialect.name != "sqlite":
+            return
+        try:
+            # Outside of SQLAlchemy's transactions: inside one the log cannot be emptied.
+            with closing(self._engine.raw_connection()) as connection:
+                connection.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        except (exc.SQLAlchemyError, sqlite3.Error) as failed:
+            raise StoreError(
+                f"The store failed: {failed}.", hint="Try again when no other process uses it."
+            ) from failed
 
     def close(self) -> None:
         self._engine.dispose()
@@ -71,7 +85,8 @@ def _arguments(url: URL) -> dict[str, Any]:
 def _tune_sqlite(connection: Any, _record: Any) -> None:
     # We say BEGIN ourselves (IMMEDIATE: a writer waits its turn instead of failing in the middle).
     connection.isolation_level = None
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+    # What is deleted is overwritten, so that a certified deletion leaves nothing in free pages.
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "secure_delete=ON"):
         connection.execute(f"PRAGMA {pragma}")
 
 

@@ -26,6 +26,7 @@ class Entry(NamedTuple):
     facts_digest: str
     recipe: str
     chunks: int
+    stamp: str
 
 
 class Kept(NamedTuple):
@@ -37,6 +38,8 @@ class Kept(NamedTuple):
     """Digest of what else decides the chunks: parser, chunker, title, language."""
     own_end: date | None
     chunks: int
+    stamp: str = ""
+    """Digest of what the source said before it was read; empty when that says nothing."""
 
 
 class Recorded(NamedTuple):
@@ -134,6 +137,20 @@ def cut(document: Document, begins: Mapping[str, date]) -> Document:
     return document.model_copy(update={"effective_to": min((day for day in days if day), default=None)})
 
 
+def save_chunks(store: Store, counts: Mapping[str, int]) -> None:
+    """Remember how many chunks of each document the index holds."""
+    with store.begin() as db:
+        for identity, count in counts.items():
+            db.execute(update(documents).where(documents.c.id == identity).values(chunks=count))
+
+
+def save_stamps(store: Store, stamps: Mapping[str, str]) -> None:
+    """Remember what the source says of documents that were read and had not changed."""
+    with store.begin() as db:
+        for identity, stamp in stamps.items():
+            db.execute(update(documents).where(documents.c.id == identity).values(stamp=stamp))
+
+
 def save_end(store: Store, document: Document) -> None:
     facts = document.model_dump(mode="json", exclude=CONTENT)
     with store.begin() as db:
@@ -161,11 +178,13 @@ def forget(store: Store, ids: Sequence[str]) -> None:
             db.execute(delete(documents).where(documents.c.id == identity, documents.c.deleted))
 
 
-def list_documents(store: Store, source: str | None = None) -> list[Document]:
-    """All documents without blocks and text, by uri."""
+def list_documents(store: Store, source: str | None = None, but: str | None = None) -> list[Document]:
+    """All documents without blocks and text, by uri; of one source, or of all but one, when given."""
     query = select(documents.c.facts).where(~documents.c.deleted).order_by(documents.c.uri)
+    query = query if source is None else query.where(documents.c.source == source)
+    query = query if but is None else query.where(documents.c.source != but)
     with store.begin() as db:
-        rows = db.execute(query if source is None else query.where(documents.c.source == source))
+        rows = db.execute(query)
         return [Document.model_validate(facts) for facts in rows.scalars()]
 
 
@@ -206,6 +225,7 @@ def _row(document: Document, kept: Kept) -> dict[str, object]:
         "recipe": kept.recipe,
         "own_end": kept.own_end.isoformat() if kept.own_end else None,
         "chunks": kept.chunks,
+        "stamp": kept.stamp,
     }
 
 

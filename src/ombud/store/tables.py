@@ -28,6 +28,8 @@ document = Table(
     # What the sync compares besides the digest: everything that is known about a document but its bytes.
     Column("facts_digest", String(64), nullable=False),
     Column("recipe", String(64), nullable=False),
+    # Digest of what a source said before it was read: the same again means that nothing has changed. Empty = unknown.
+    Column("stamp", String(64), nullable=False, default=""),
     Column("facts", JSON, nullable=False),
     # The effective_to of its own metadata; `facts` holds the one cut by a successor.
     Column("own_end", String(10), nullable=True),
@@ -74,6 +76,14 @@ answer = Table(
     Column("question", JSON, nullable=False),
     Column("answer", JSON, nullable=False),
     Column("at", String(32), nullable=False, index=True),
+)
+
+# What a long job says of itself while it works, for whoever asks: one row a job.
+progress = Table(
+    "progress",
+    metadata,
+    Column("job", String(100), primary_key=True),
+    Column("said", Text, nullable=False),
 )
 
 lease = Table(

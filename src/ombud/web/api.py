@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import StreamingResponse
 
-from ombud.app import Workspace
+from ombud.app import Workspace, sync_progress
 from ombud.errors import StoreError
 from ombud.types import Answer, Chunk, Document, Person, Question
 from ombud.web import stream
@@ -24,6 +24,7 @@ from ombud.web.shapes import (
     MessagesOut,
     SearchIn,
     SearchOut,
+    SyncOut,
     reader,
 )
 
@@ -152,6 +153,12 @@ def _list(at: Workspace) -> Iterator[str]:
         yield mark + json.dumps(chunk.model_dump(mode="json"), ensure_ascii=False)
         mark = ","
     yield "[]" if mark == "[" else "]"
+
+
+@router.get("/api/v1/sync")
+def sync(at: At) -> SyncOut:
+    """How far the running sync is, or how the last one ended, whichever process ran it."""
+    return SyncOut.model_validate(sync_progress(at.store))
 
 
 @router.get("/healthz")

@@ -2,7 +2,7 @@
 
 import re
 from datetime import date, datetime
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from fastapi import Query
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StrictInt
@@ -170,6 +170,25 @@ class ConversationOut(Shape):
 class MessagesOut(Shape):
     id: str
     messages: list[Message]
+
+
+class SyncOut(Shape):
+    state: Literal["idle", "running", "done", "failed", "killed"]
+    kind: Literal["sync", "rebuild"] = "sync"
+    step: str = ""
+    done: int = 0
+    total: int = 0
+    per_second: float = 0.0
+    seconds_left: float | None = None
+    """Of this step; nothing when that cannot be told."""
+    seconds: float | None = None
+    """How long it took, once it is done."""
+    started: datetime | None = None
+    at: float = 0.0
+    """When this was said, in seconds since 1970."""
+    failed: list[dict[str, str]] = []
+    """Documents that could not be read: uri and reason."""
+    notes: list[str] = []
 
 
 class Health(Shape):

@@ -1,0 +1,145 @@
+"""Syncs and rebuilds as the product runs them: with progress that also others can see."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from ombud.app.sources import configured_sources
+from ombud.app.workspace import Workspace
+from ombud.errors import Busy, OmbudError, StoreError
+from ombud.index import current, fresh, open_generation, switch
+from ombud.ingest import Generation, Rebuilt, Report, rebuild, sync
+from ombud.settings import Folder
+from ombud.sources import Source
+from ombud.store import Store, hold, list_sources, read_progress, save_progress
+
+Tell = Callable[[str, int, int], None]
+JOB = "sync"
+PAUSE = 0.5
+"""Least seconds between two notes of progress in the store."""
+STALE = 60.0
+"""Seconds without a note after which a job that says it is running is taken for killed."""
+
+
+def run_sync(
+    workspace: Workspace, sources: Sequence[Source], *, allow_deletes: bool = False, tell: Tell = lambda *_: None
+) -> list[Report]:
+    """`ingest.sync`, seen from outside: `sync_progress` tells how far it is, also in other processes."""
+    with _noted(workspace.store, "sync", tell) as note:
+        reports = sync(workspace.ingest, sources, allow_deletes=allow_deletes, tell=note.tell)
+        note.failed = [failure.model_dump() for report in reports for failure in report.failed]
+        note.notes = [f"{report.name}: {report.note}" for report in reports if report.note]
+    return reports
+
+
+def rebuild_index(workspace: Workspace, tell: Tell = lambda *_: None) -> Rebuilt:
+    """Make the index anew from the stored texts, with the embedder and chunker of today, and let it serve.
+
+    Running servers go over to it by themselves, unless they have another embedder: those need a restart.
+    """
+    with _noted(workspace.store, "rebuild", tell) as note:
+        parts = workspace.ingest_into(None)
+        return rebuild(parts, lambda: new_generation(workspace), note.tell)
+
+
+def new_generation(workspace: Workspace) -> Generation:
+    """An empty index beside the one that counts."""
+    root, embedder = workspace.data / "index", workspace.embedder
+    name = fresh(root)
+    fingerprint, dimension = (embedder.fingerprint, embedder.dimension) if embedder else ("", 0)
+    kind = workspace.settings.index.engine
+    engine = open_generation(kind, root / name, fingerprint=fingerprint, dimension=dimension)
+    return Generation(engine, lambda: switch(root, name))
+
+
+def optimize_index(workspace: Workspace) -> None:
+    """Raises Busy while a sync runs: that ends with the same work."""
+    with hold(workspace.store, "sync"):
+        workspace.engine.maintain()
+
+
+def index_stats(workspace: Workspace) -> dict[str, Any]:
+    root, engine = workspace.data / "index", workspace.engine
+    size = sum(file.stat().st_size for file in root.rglob("*") if file.is_file())
+    return {
+        "passages": engine.stats().chunks,
+        "documents": len(engine.documents()),
+        "embedder": engine.fingerprint or "none",
+        "languages": sorted(engine.languages()),
+        "version": engine.version(),
+        "generation": current(root),
+        "megabytes": round(size / 2**20, 1),
+    }
+
+
+def sync_progress(store: Store) -> dict[str, Any]:
+    """state idle | running | done | failed | killed, step, done, total, per_second, seconds_left, started, failed."""
+    said = read_progress(store, JOB) or {"state": "idle"}
+    if said["state"] == "running" and time.time() - said["at"] > STALE:
+        said["state"] = "killed"
+    return said
+
+
+def folders_of(workspace: Workspace) -> list[Path]:
+    """The folders that sources read, for watching them."""
+    configured = [place.path for place in workspace.settings.source if isinstance(place, Folder)]
+    recorded = [Path(row.path) for row in list_sources(workspace.store)]
+    return sorted({(workspace.home / path.expanduser()).resolve() for path in [*configured, *recorded]})
+
+
+def sync_all(workspace: Workspace) -> list[Report]:
+    """Every source of the workspace."""
+    return run_sync(workspace, configured_sources(workspace.settings, workspace.home, workspace.store))
+
+
+def watch(workspace: Workspace, stop: threading.Event) -> Iterator[None]:
+    """Yields once at the start and after every change in a folder, quick ones together, until `stop` is set."""
+    from watchfiles import watch as changes
+
+    yield
+    for _ in changes(*folders_of(workspace), stop_event=stop, step=100, debounce=1000):
+        yield
+
+
+class _Note:
+    def __init__(self, store: Store, kind: str, tell: Tell) -> None:
+        self._store, self._tell = store, tell
+        self._kind, self.started = kind, time.time()
+        self._step, self._since, self._saved = "", time.time(), 0.0
+        self.failed: list[dict[str, str]] = []
+        self.notes: list[str] = []
+
+    def tell(self, step: str, done: int, total: int) -> None:
+        self._tell(step, done, total)
+        now = time.time()
+        if step != self._step:
+            self._step, self._since = step, now
+        elif now - self._saved < PAUSE and done < total:
+            return
+        rate = done / (now - self._since) if now > self._since else 0.0
+        left = (total - done) / rate if rate else None
+        self.save("running", step=step, done=done, total=total, per_second=round(rate, 2), seconds_left=left)
+
+    def save(self, state: str, **more: Any) -> None:
+        self._saved = time.time()
+        started = datetime.fromtimestamp(self.started, UTC).isoformat(timespec="seconds")
+        fixed = {"kind": self._kind, "state": state, "started": started, "at": self._saved}
+        save_progress(self._store, JOB, fixed | {"failed": self.failed, "notes": self.notes} | more)
+
+
+@contextmanager
+def _noted(store: Store, kind: str, tell: Tell) -> Iterator[_Note]:
+    """Busy is no failure of the job that runs; it leaves that one's note alone."""
+    note = _Note(store, kind, tell)
+    try:
+        yield note
+    except OmbudError as failed:
+        if not isinstance(failed, Busy | StoreError):
+            note.notes.append(f"{failed} {failed.hint}".strip())
+            note.save("failed")
+        raise
+    note.save("done", seconds=round(time.time() - note.started, 1))

@@ -1,0 +1,205 @@
+"""Papers of arXiv through its query API: the abstract and the PDF."""
+
+import re
+from collections.abc import Iterator, Mapping
+from html import escape
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import urlencode
+from xml.etree.ElementTree import Element
+
+from ombud.errors import SourceError
+from ombud.settings import Arxiv
+from ombud.sources.fetch import TRIES, Fetcher, checked, refused
+from ombud.sources.guard import Network
+from ombud.sources.matching import matching_of
+from ombud.sources.source import Ref
+from ombud.sources.trees import local, read_tree, words
+from ombud.sources.web_pages import document
+
+BETWEEN = 3.0
+"""Seconds between two requests, as arXiv asks of everyone."""
+BATCH = 100
+PAPER = re.compile(r"(?P<id>\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?P<version>v\d{1,3})?")
+
+_AROUND = re.compile(r"^(?:https?://)?(?:[a-z.]*arxiv\.org/(?:abs|pdf)/|arxiv:)|\.pdf$", re.IGNORECASE)
+
+
+class Paper(NamedTuple):
+    id: str
+    """Without its version, which is no part of a document's name."""
+    version: str
+    title: str
+    authors: tuple[str, ...]
+    subjects: tuple[str, ...]
+    published: str
+    updated: str
+    comment: str
+    summary: str
+    page: str
+    pdf: str
+
+
+def open_arxiv(place: Arxiv, home: Path) -> "ArxivSource":
+    del home
+    if not place.query and not place.ids:
+        raise SourceError(f"source `{place.name}` has neither query nor ids.", hint='query = "cat:cs.CL"')
+    checked(place.url)
+    return ArxivSource(place, Fetcher(Network(place.private_hosts), spacing=BETWEEN))
+
+
+class ArxivSource:
+    """Papers by id first, then those of the query, up to `papers` in all; each is one document for the abstract and,
+    where wanted, one for the PDF. Raises SourceError for an id that is none.
+    """
+
+    def __init__(self, place: Arxiv, fetcher: Fetcher) -> None:
+        self.name, self.chunker = place.name, place.chunker
+        self._place, self._fetcher, self._matching = place, fetcher, matching_of(place)
+        self._ids = [_paper_id(text) for text in place.ids]
+        self._abstracts: dict[str, bytes] = {}
+
+    def list(self) -> list[Ref]:
+        papers: dict[str, Paper] = {}
+        try:
+            for paper in self._papers():
+                papers.setdefault(paper.id, paper)
+                if len(papers) >= self._place.papers:
+                    break
+        finally:
+            self._fetcher.close()
+        if not papers:
+            raise SourceError("arXiv has no paper of these ids or this query.", hint="Are they spelled as there?")
+        self._abstracts = {f"{paper.id}.html": _abstract(paper) for paper in papers.values()}
+        refs = []
+        for paper in papers.values():
+            facts = {"title": paper.title, "url": paper.page}
+            refs.append(self._ref(f"{paper.id}.html", paper.page, facts, f"{paper.version} {paper.updated}"))
+            if self._place.pdf and paper.pdf:
+                refs.append(self._ref(f"{paper.id}.pdf", paper.pdf, facts | {"url": paper.pdf}, paper.version))
+        return sorted((ref for ref in refs if ref is not None), key=lambda ref: ref.uri)
+
+    def read(self, ref: Ref) -> bytes:
+        path = ref.uri.removeprefix(f"{self.name}/")
+        if path.endswith(".html"):
+            if path in self._abstracts:
+                return self._abstracts[path]
+            raise SourceError("Its abstract was not listed.", hint="Sync again.")
+        try:
+            reply = self._fetcher.get(ref.place)
+        finally:
+            self._fetcher.close()
+        if not 200 <= reply.status < 300:
+            raise refused(reply)
+        if not reply.body.startswith(b"%PDF-"):
+            raise SourceError(f"{reply.url} is no PDF.", hint="arXiv makes some on demand: try later.")
+        return reply.body
+
+    def _ref(self, path: str, place: str, facts: Mapping[str, str], version: str) -> Ref | None:
+        if not self._matching.wanted(path):
+            return None
+        return Ref(f"{self.name}/{path}", place, 0, dict(facts) | self._matching.facts_of(path), version)
+
+    def _papers(self) -> Iterator[Paper]:
+        for start in range(0, len(self._ids), BATCH):
+            batch = self._ids[start : start + BATCH]
+            feed = self._asked({"id_list": ",".join(batch), "max_results": str(len(batch))})
+            yield from _entries(feed)
+        start, total = 0, 1
+        while self._place.query and start < min(total, self._place.papers):
+            most = min(BATCH, self._place.papers - start)
+            page = {"search_query": self._place.query, "start": str(start), "max_results": str(most)}
+            # A fixed order, or papers would be missed between two pages.
+            feed, total = self._filled(page | {"sortBy": "submittedDate", "sortOrder": "descending"}, start)
+            yield from _entries(feed)
+            start += most
+
+    def _filled(self, asked: Mapping[str, str], start: int) -> tuple[Element, int]:
+        """A page of results, and how many there are in all. The API now and then sends an empty page by mistake;
+        raises SourceError when it keeps to it, for that would be half a list.
+        """
+        for _ in range(TRIES):
+            feed = self._asked(asked)
+            said = words(_child(feed, "totalResults"))
+            total = int(said) if said.isdigit() else 0
+            if _child(feed, "entry") is not None or (said.isdigit() and total <= start):
+                return feed, total
+        raise SourceError("arXiv sent an empty page of results.", hint="Try again later.")
+
+    def _asked(self, what: Mapping[str, str]) -> Element:
+        mark = "&" if "?" in self._place.url else "?"
+        reply = self._fetcher.get(f"{self._place.url}{mark}{urlencode(what)}")
+        if reply.status == 400:
+            raise SourceError("arXiv does not understand what is asked.", hint="Check `query` and `ids`.")
+        if not 200 <= reply.status < 300:
+            raise refused(reply)
+        feed = read_tree(reply.body, f"The answer of {self._place.url}")
+        if local(feed) != "feed":
+            raise SourceError(f"{self._place.url} sent no feed.", hint="It must be arXiv's query API.")
+        for entry in feed:
+            if local(entry) == "entry" and "/api/errors" in words(_child(entry, "id")):
+                said = words(_child(entry, "summary"))[:300].rstrip(".")
+                raise SourceError(f"arXiv answered: {said}.", hint="Check `query` and `ids`.")
+        return feed
+
+
+def _paper_id(text: str) -> str:
+    """The id as the API wants it; also from an address such as https://arxiv.org/abs/2401.01234v2."""
+    plain = re.sub(
+        r"^(?:https?://)?(?:[a-z.]*arxiv\.org/(?:abs|pdf)/|arxiv:)|\.pdf$", "", text.strip(), flags=re.IGNORECASE
+    )
+    if not PAPER.fullmatch(plain):
+        raise SourceError(f"`{text}` is no id of arXiv.", hint="Such as 2401.01234, 2401.01234v2 or cs/0112017.")
+    return plain
+
+
+def _entries(feed: Element) -> Iterator[Paper]:
+    for entry in feed:
+        found = PAPER.search(words(_child(entry, "id"))) if local(entry) == "entry" else None
+        # An id that does not exist comes back as an entry without a title.
+        if found and words(_child(entry, "title")):
+            yield _paper(entry, found.group("id"), found.group("version") or "v1")
+
+
+def _paper(entry: Element, paper_id: str, version: str) -> Paper:
+    children = list(entry)
+    links = [child for child in children if local(child) == "link"]
+    pdf = next((link.get("href", "") for link in links if link.get("title") == "pdf"), "")
+    page = next((link.get("href", "") for link in links if link.get("rel") == "alternate"), "")
+    return Paper(
+        paper_id,
+        version,
+        words(_child(entry, "title")),
+        tuple(words(_child(child, "name")) for child in children if local(child) == "author"),
+        tuple(child.get("term", "") for child in children if local(child) == "category"),
+        words(_child(entry, "published"))[:10],
+        words(_child(entry, "updated")),
+        words(_child(entry, "comment")),
+        words(_child(entry, "summary")),
+        _secure(page or words(_child(entry, "id"))),
+        _secure(pdf),
+    )
+
+
+def _secure(url: str) -> str:
+    """The feed still names http; arXiv answers that with a redirect."""
+    return re.sub(r"^http://((?:[a-z]+\.)?arxiv\.org/)", r"https://\1", url)
+
+
+def _child(element: Element, name: str) -> Element | None:
+    return next((child for child in element if local(child) == name), None)
+
+
+def _abstract(paper: Paper) -> bytes:
+    rows = {
+        "Authors": ", ".join(paper.authors),
+        "Subjects": ", ".join(paper.subjects),
+        "Published": paper.published,
+        "Updated": paper.updated[:10],
+        "Comments": paper.comment,
+        "arXiv": f"{paper.id}{paper.version}",
+    }
+    lines = "".join(f"<li>{name}: {escape(value)}</li>" for name, value in rows.items() if value)
+    return document(
+        paper.title, f"<h1>{escape(paper.title)}</h1><h2>Abstract</h2><p>{escape(paper.summary)}</p><ul>{lines}</ul>"
+    )

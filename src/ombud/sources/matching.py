@@ -1,0 +1,70 @@
+"""Which paths of a source are documents, and what the settings say about each."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from wcmatch import glob
+from wcmatch._wcparse import PatternLimitException
+
+from ombud.errors import SourceError
+from ombud.settings import Place
+from ombud.sources.metadata import normalise
+
+GLOB = glob.GLOBSTAR | glob.BRACE | glob.MATCHBASE
+EVERYTHING = ["**/*"]
+
+
+class Matching:
+    """Paths are relative to the source, with slashes.
+
+    facts: metadata of documents that say nothing themselves. patterns: glob -> metadata, stronger than facts.
+    Raises SourceError, naming the source, for metadata that cannot be right.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        include: Sequence[str] = EVERYTHING,
+        exclude: Sequence[str] = (),
+        facts: Mapping[str, Any] | None = None,
+        patterns: Mapping[str, Mapping[str, Any]] | None = None,
+    ) -> None:
+        where = f"source `{name}`"
+        self.include, self.exclude = list(include), list(exclude)
+        self.facts = normalise(facts or {}, where, strict=True)
+        self.patterns = {p: normalise(layer, where, strict=True) for p, layer in (patterns or {}).items()}
+
+    def included(self, path: str) -> bool:
+        return self.include == EVERYTHING or fits(path, self.include)
+
+    def excluded(self, path: str) -> bool:
+        return bool(self.exclude) and fits(path, self.exclude)
+
+    def wanted(self, path: str) -> bool:
+        return not self.excluded(path) and self.included(path)
+
+    def facts_of(self, path: str) -> dict[str, Any]:
+        facts = dict(self.facts)
+        for pattern, layer in self.patterns.items():
+            if fits(path, pattern):
+                facts |= layer
+        return facts
+
+
+def matching_of(place: Place) -> Matching:
+    audience = {"audience": place.audience} if place.audience else {}
+    return Matching(
+        place.name,
+        include=place.include,
+        exclude=place.exclude,
+        facts={"country": place.country, **audience},
+        patterns=place.patterns,
+    )
+
+
+def fits(path: str, patterns: str | Sequence[str]) -> bool:
+    try:
+        return bool(glob.globmatch(path, patterns, flags=GLOB))
+    except PatternLimitException as many:
+        raise SourceError(f"The pattern `{patterns}` stands for too many.", hint="Use fewer braces.") from many

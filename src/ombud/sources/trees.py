@@ -1,0 +1,55 @@
+"""XML that strangers send: sitemaps and feeds."""
+
+import zlib
+from io import BytesIO
+from xml.etree.ElementTree import Element, ParseError, iterparse
+
+from ombud.errors import SourceError
+from ombud.sources.fetch import LARGEST, unzipped
+
+DEEPEST = 100
+MOST_ELEMENTS = 2_000_000
+
+
+def read_tree(data: bytes, what: str) -> Element:
+    """The outermost element, gunzipped where needed; raises SourceError naming `what` when it is no plain XML.
+
+    Document types are refused: a few lines of entities can stand for gigabytes.
+    """
+    try:
+        plain = gunzipped(data)
+        if b"<!DOCTYPE" in plain or b"<!ENTITY" in plain or b"\0" in plain:
+            raise SourceError(f"{what} has a document type or is not UTF-8.", hint="Only plain XML is read.")
+        root: Element | None = None
+        depth = count = 0
+        for event, element in iterparse(BytesIO(plain), events=("start", "end")):  # noqa: S314 - bounded, no entities
+            depth += 1 if event == "start" else -1
+            count += event == "start"
+            root = element if root is None else root
+            if depth > DEEPEST or count > MOST_ELEMENTS:
+                raise SourceError(f"{what} nests too deeply or is too long.")
+    except (ParseError, ValueError, LookupError, zlib.error, EOFError) as wrong:
+        raise SourceError(f"{what} is not valid XML.", hint="Open it in a browser: is it the right address?") from wrong
+    if root is None:
+        raise SourceError(f"{what} is empty.")
+    return root
+
+
+def gunzipped(data: bytes) -> bytes:
+    if not data.startswith(b"\x1f\x8b"):
+        return data
+    whole = bytearray()
+    for piece in unzipped(iter((data,))):
+        whole += piece
+        if len(whole) > LARGEST:
+            raise ValueError
+    return bytes(whole)
+
+
+def local(element: Element) -> str:
+    """Its name without the namespace, which many write wrongly."""
+    return str(element.tag).rpartition("}")[2]
+
+
+def words(element: Element | None) -> str:
+    return " ".join("".join(element.itertext()).split()) if element is not None else ""

@@ -1,0 +1,189 @@
+"""Pages of any MediaWiki through its api.php."""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, MutableSequence
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import quote, urlencode
+
+from selectolax.lexbor import LexborHTMLParser
+
+from ombud.errors import SourceError
+from ombud.settings import Wikipedia
+from ombud.sources.fetch import Fetcher, Reply, checked, refused
+from ombud.sources.guard import Network
+from ombud.sources.matching import matching_of
+from ombud.sources.source import Ref
+from ombud.sources.web_pages import DEEPEST, depth_of, document, outermost
+
+BATCH, BATCH_LETTERS = 50, 2000
+"""Titles in one request, as wikis allow to everyone, and as addresses may be long."""
+MOST_REQUESTS = 5000
+BUSY_CODES = frozenset({"maxlag", "ratelimited", "readonly"})
+LANGUAGE = re.compile(r"[a-z]{2}(?=$|-)")
+# References are numbers and links to elsewhere; a quote with [3] in it would match nothing a reader sees.
+FURNITURE = (
+    ".mw-editsection, .navbox, .vertical-navbox, .navbar, .sidebar, .toc, .toclimit, sup.reference, "
+    ".mw-references-wrap, ol.references, .reflist, .metadata, .ambox, .noprint, .mw-empty-elt, .sistersitebox, "
+    ".mw-jump-link, .mw-indicators, .navigation-not-searchable, .mw-cite-backlink, .mw-kartographer-map, "
+    ".catlinks, .printfooter, style, script, link"
+)
+
+
+class Article(NamedTuple):
+    title: str
+    revision: int
+    url: str
+    language: str
+
+
+def open_wikipedia(place: Wikipedia, home: Path) -> "WikipediaSource":
+    del home
+    if not place.titles and not place.categories:
+        raise SourceError(f"source `{place.name}` has neither titles nor categories.", hint='titles = ["Sick leave"]')
+    checked(place.url)
+    return WikipediaSource(place, Fetcher(Network(place.private_hosts)))
+
+
+class WikipediaSource:
+    """Redirects are followed to the page they mean, so that it is one document. A title that the wiki says is missing
+    is no document; when nothing at all is found, that is an error.
+    """
+
+    def __init__(self, place: Wikipedia, fetcher: Fetcher) -> None:
+        self.name, self.chunker = place.name, place.chunker
+        self._place, self._fetcher, self._matching = place, fetcher, matching_of(place)
+
+    def list(self) -> list[Ref]:
+        found: dict[str, Article] = {}
+        missing: list[str] = []
+        try:
+            for article in self._articles(missing):
+                found.setdefault(article.title, article)
+                if len(found) >= self._place.pages:
+                    break
+        finally:
+            self._fetcher.close()
+        if not found:
+            named = ", ".join([*missing, *self._place.categories][:5])
+            raise SourceError(f"{self._place.url} has none of these: {named}.", hint="Are they spelled as there?")
+        refs = []
+        for article in found.values():
+            path = f"{article.title.replace(' ', '_')}.html"
+            if self._matching.wanted(path):
+                facts = {"title": article.title, "url": article.url}
+                if language := LANGUAGE.match(article.language):
+                    facts["language"] = language.group()
+                whole = facts | self._matching.facts_of(path)
+                refs.append(Ref(f"{self.name}/{path}", str(article.revision), 0, whole, str(article.revision)))
+        return sorted(refs, key=lambda ref: ref.uri)
+
+    def read(self, ref: Ref) -> bytes:
+        asked = {"action": "parse", "oldid": ref.place, "prop": "text", "disableeditsection": "1", "disabletoc": "1",
+                 "disablelimitreport": "1"}  # fmt: skip
+        try:
+            said = self._asked(asked)
+        finally:
+            self._fetcher.close()
+        try:
+            text = str(said["parse"]["text"])
+            title = str(said["parse"]["title"])
+        except (LookupError, TypeError) as wrong:
+            raise self._nonsense() from wrong
+        language = str(ref.facts.get("language", ""))
+        return document(title, f"<h1>{_escaped(title)}</h1>\n{_content(text)}", language)
+
+    def _articles(self, missing: MutableSequence[str]) -> Iterator[Article]:
+        for batch in _batches(self._place.titles):
+            # Separated by U+001F, for a title may hold the usual bar.
+            yield from self._queried({"titles": "\x1f" + "\x1f".join(batch)}, missing)
+        for category in self._place.categories:
+            name = re.sub(r"^\s*category\s*:\s*", "", category, flags=re.IGNORECASE).strip()
+            members = {"generator": "categorymembers", "gcmtitle": f"Category:{name}", "gcmtype": "page",
+                       "gcmlimit": "max"}  # fmt: skip
+            yield from self._queried(members, missing)
+
+    def _queried(self, what: Mapping[str, str], missing: MutableSequence[str]) -> Iterator[Article]:
+        """Pages of one query, over all its continuations."""
+        asked = {"action": "query", "prop": "info", "inprop": "url", "redirects": "1", **what}
+        carried: dict[str, str] = {}
+        for _ in range(MOST_REQUESTS):
+            said = self._asked(asked | carried)
+            try:
+                for page in said.get("query", {}).get("pages", []):
+                    if page.get("missing") or page.get("invalid"):
+                        missing.append(str(page.get("title", "")))
+                    elif page.get("lastrevid"):
+                        yield _article(page)
+                following = {str(key): str(value) for key, value in said.get("continue", {}).items()}
+            except (AttributeError, LookupError, TypeError, ValueError) as wrong:
+                raise self._nonsense() from wrong
+            if not following or following == carried:
+                return
+            carried = following
+        raise SourceError(f"{self._place.url} goes on without end.", hint="Ask for fewer pages.")
+
+    def _asked(self, what: Mapping[str, str]) -> dict[str, Any]:
+        mark = "&" if "?" in self._place.url else "?"
+        query = urlencode({**what, "format": "json", "formatversion": "2", "maxlag": "5"})
+        reply = self._fetcher.get(f"{self._place.url}{mark}{query}", again=_is_busy)
+        if not 200 <= reply.status < 300:
+            raise refused(reply)
+        try:
+            said = json.loads(reply.body)
+        except (ValueError, RecursionError) as wrong:
+            raise self._nonsense() from wrong
+        if not isinstance(said, dict):
+            raise self._nonsense()
+        if "error" in said:
+            error = said["error"] if isinstance(said["error"], dict) else {}
+            info = str(error.get("info", "no reason given"))[:300].rstrip(".")
+            raise SourceError(f"{self._place.url} answered: {info}.", hint=_hint(str(error.get("code", ""))))
+        return said
+
+    def _nonsense(self) -> SourceError:
+        return SourceError(f"{self._place.url} sent no answer of a MediaWiki.", hint="It must be the wiki's api.php.")
+
+
+def _batches(titles: Iterable[str]) -> Iterator[list[str]]:
+    batch: list[str] = []
+    for title in dict.fromkeys(title.strip() for title in titles):
+        if batch and (len(batch) == BATCH or len(quote("".join([*batch, title]))) > BATCH_LETTERS):
+            yield batch
+            batch = []
+        if title:
+            batch.append(title)
+    if batch:
+        yield batch
+
+
+def _article(page: Mapping[str, Any]) -> Article:
+    url = str(page.get("canonicalurl") or page.get("fullurl") or "")
+    return Article(str(page["title"]), int(page["lastrevid"]), url, str(page.get("pagelanguage", "")))
+
+
+def _content(text: str) -> str:
+    if depth_of(text) > DEEPEST:
+        return text  # the parser will say what is wrong with it
+    body = LexborHTMLParser(text).body
+    if body is None:
+        return ""
+    marked = {node.mem_id for node in body.css(FURNITURE)}
+    for node in outermost(body, lambda node: node.mem_id in marked or node.tag == "-comment"):
+        node.decompose()
+    return body.inner_html or ""
+
+
+def _escaped(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;")
+
+
+def _is_busy(reply: Reply) -> bool:
+    return reply.headers.get("mediawiki-api-error", "") in BUSY_CODES
+
+
+def _hint(code: str) -> str:
+    if code in {"readapidenied", "permissiondenied"}:
+        return "Only wikis that everyone can read are read."
+    return "Try again later." if code in BUSY_CODES else ""

@@ -1,0 +1,102 @@
+"""What stored answers, conversations and runs repeat of a document, blanked; who asked what and when stays."""
+
+import json
+from collections.abc import Iterable, Sequence
+
+from sqlalchemy import ColumnElement, Connection, Text, cast, false, func, or_, select, update
+
+from ombud.store.database import Store
+from ombud.store.tables import answer as answers
+from ombud.store.tables import lab_passage as passages
+from ombud.store.tables import lab_row as rows
+from ombud.store.tables import message as messages
+from ombud.store.tables import text as texts
+from ombud.types import Answer, Observation
+
+ERASED = "[evidence erased]"
+
+
+def erase_quotes(store: Store, document_id: str, uri: str) -> dict[str, int]:
+    """Blank everything that repeats the document: place -> how many rows were changed. One transaction."""
+    with store.begin() as db:
+        return {"answers": _answers(db, document_id), "lab runs": _runs(db, document_id, uri)}
+
+
+def blank(answer: Answer, document_id: str) -> Answer:
+    """The answer without a word of the document; its outcome, offsets and trace stay, for they hold none."""
+    cited = [at for at, citation in enumerate(answer.citations) if citation.document_id == document_id]
+    citations = tuple(
+        c.model_copy(update={"quote": "", "title": ERASED, "trail": ()}) if at in cited else c
+        for at, c in enumerate(answer.citations)
+    )
+    claims = tuple(c.model_copy(update={"text": ERASED}) if set(c.citations) & set(cited) else c for c in answer.claims)
+    text = ERASED if cited else answer.text
+    # Suggestions are headings of what was found.
+    return answer.model_copy(update={"citations": citations, "claims": claims, "text": text, "suggestions": ()})
+
+
+def _answers(db: Connection, document_id: str) -> int:
+    held = cast(answers.c.answer, Text).like(f"%{document_id}%")
+    changed = 0
+    for row in db.execute(select(answers.c.id, answers.c.conversation_id, answers.c.answer).where(held)).all():
+        before = Answer.model_validate(row.answer)
+        after = blank(before, document_id)
+        if after == before:
+            continue
+        changed += 1
+        db.execute(update(answers).where(answers.c.id == row.id).values(answer=after.model_dump(mode="json")))
+        if row.conversation_id and after.text != before.text:
+            said = (messages.c.conversation_id == row.conversation_id) & (messages.c.content == before.text)
+            db.execute(update(messages).where(said).values(content=ERASED))
+    return changed
+
+
+def _runs(db: Connection, document_id: str, uri: str) -> int:
+    held = rows.c.observation.like(f"%{document_id}%") | rows.c.observation.contains(uri, autoescape=True)
+    changed = 0
+    for row in db.execute(select(rows.c.run_id, rows.c.place, rows.c.observation).where(held)).all():
+        before = Observation.model_validate_json(row.observation)
+        evidence = tuple(
+            item.model_copy(update={"quote": ERASED}) if item.document == uri else item for item in before.case.evidence
+        )
+        case = before.case.model_copy(update={"evidence": evidence})
+        answer = blank(before.answer, document_id) if before.answer else None
+        after = before.model_copy(update={"case": case, "answer": answer})
+        if after != before:
+            changed += 1
+            same = (rows.c.run_id == row.run_id) & (rows.c.place == row.place)
+            text = after.model_dump_json(exclude={"hits"}, exclude_defaults=True)
+            db.execute(update(rows).where(same).values(observation=text))
+    return changed
+
+
+def phrases_held(store: Store, phrases: Sequence[str], but: str = "", *, each: bool = False) -> dict[str, int]:
+    """Rows that hold one of the phrases, by place; with `each`, phrase -> document texts that hold it.
+
+    but: a document whose own texts do not count.
+    """
+    with store.begin() as db:
+        if each:
+            own = texts.c.document_id != but
+            return {p: _count(db, texts.c.text.contains(p, autoescape=True) & own) for p in phrases}
+        stored = _any(cast(answers.c.answer, Text), (_in_json(p, ascii_only=True) for p in phrases))
+        spoken = _any(messages.c.content, phrases)
+        seen = _any(rows.c.observation, map(_in_json, phrases))
+        shown = _any(passages.c.chunk, map(_in_json, phrases))
+        return {
+            "answers": _count(db, stored) + _count(db, spoken),
+            "lab runs": _count(db, seen) + _count(db, shown),
+        }
+
+
+def _count(db: Connection, where: ColumnElement[bool]) -> int:
+    return int(db.execute(select(func.count()).where(where)).scalar_one())
+
+
+def _any(column: ColumnElement[str], phrases: Iterable[str]) -> ColumnElement[bool]:
+    return or_(*(column.contains(phrase, autoescape=True) for phrase in phrases), false())
+
+
+def _in_json(phrase: str, *, ascii_only: bool = False) -> str:
+    """As it stands inside JSON: of SQLAlchemy's making (ASCII only) or of ours."""
+    return json.dumps(phrase, ensure_ascii=ascii_only)[1:-1]

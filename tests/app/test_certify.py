@@ -1,0 +1,101 @@
+"""A certified deletion: no word of the document is left anywhere, and the certificate would tell if one were."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from app.conftest import Open
+from ombud.app import LocalTarget, Workspace, certify_deletion, configured_sources
+from ombud.errors import NotFound
+from ombud.ingest import sync
+from ombud.lab import Options, parse_metrics, read_cases, read_run, run_cases
+from ombud.types import Person, Question
+
+SECRET = "Whoever finds the golden spanner returns it to the porter of the north gate"
+PAGES = {
+    "spanner.md": f"# The golden spanner\n\n{SECRET} before sunset.\n\nThe porter writes its number into the book.\n",
+    "leave.md": "# Leave\n\nEverybody has 26 days of annual leave, and asks for them in writing.\n",
+}
+CASE = (
+    '{"id": "s-1", "question": "Who gets the golden spanner when I find it?", "evidence":'
+    f' [{{"document": "docs/spanner.md", "quote": "{SECRET}"}}]}}\n'
+)
+
+
+def opened(open_home: Open, home: Path) -> Workspace:
+    for name, text in PAGES.items():
+        (home / "docs").mkdir(exist_ok=True)
+        (home / "docs" / name).write_text(text, encoding="utf-8")
+    (home / "cases.jsonl").write_text(CASE, encoding="utf-8")
+    workspace = open_home('[plan]\nabstain = 0\n[[source]]\nname = "docs"\npath = "docs"\n')
+    (report,) = sync(workspace.ingest, configured_sources(workspace.settings, home, workspace.store))
+    assert report.added == 2
+    return workspace
+
+
+def holding(home: Path) -> set[str]:
+    """Files under .ombud that hold the sentence."""
+    return {
+        file.relative_to(home).as_posix()
+        for file in (home / ".ombud").rglob("*")
+        if file.is_file() and SECRET.encode() in file.read_bytes()
+    }
+
+
+def test_nothing_of_it_is_left_in_any_file(open_home: Open, tmp_path: Path) -> None:
+    workspace = opened(open_home, tmp_path)
+    question = Question(text="Who gets the golden spanner when I find it?", asker=Person())
+    conversation = workspace.new_conversation(Person())
+    answer = asyncio.run(workspace.ask(question, conversation_id=conversation))
+    assert SECRET in answer.text
+    target = LocalTarget(workspace)
+    target.variant({"index.chunk_tokens": 64})
+    options = Options(parse_metrics("mrr,citation_recall"), "run", "cases.jsonl")
+    run = asyncio.run(run_cases(read_cases(tmp_path / "cases.jsonl"), target, workspace.store, options))
+    workspace.store.settle()
+    assert holding(tmp_path)
+
+    made = certify_deletion(workspace, "docs/spanner.md")
+    assert made.gone
+    assert holding(tmp_path) == set()
+    assert {place.name: place.said for place in made.places}[
+        "store: answers and conversations"
+    ] == "1 answers were blanked"
+    assert made.retire == ("cases.jsonl: s-1",)
+    assert "next sync brings it back" in made.source
+
+    kept = workspace.answer(answer.id)
+    assert (kept.text, kept.citations[0].quote) == ("[evidence erased]", "")
+    assert kept.outcome == answer.outcome
+    assert workspace.messages(conversation)[0].content == question.text
+    assert "spanner" not in workspace.messages(conversation)[1].content
+    (seen,) = read_run(workspace.store, run.id).observations
+    assert seen.hits is not None
+    assert {hit.chunk.uri for hit in seen.hits} <= {"docs/leave.md"}
+    assert seen.case.evidence[0].quote == "[evidence erased]"
+
+
+def test_the_others_still_answer_and_are_not_read_again(open_home: Open, tmp_path: Path) -> None:
+    workspace = opened(open_home, tmp_path)
+    certify_deletion(workspace, "docs/spanner.md")
+    (tmp_path / "docs" / "spanner.md").unlink()
+    answer = asyncio.run(workspace.ask(Question(text="How many days of annual leave do I have?")))
+    assert "26 days" in answer.text
+    (report,) = sync(workspace.ingest, configured_sources(workspace.settings, tmp_path, workspace.store))
+    assert (report.unchanged, report.updated, report.added) == (1, 0, 0)
+
+
+def test_what_is_left_somewhere_is_said(open_home: Open, tmp_path: Path) -> None:
+    workspace = opened(open_home, tmp_path)
+    (tmp_path / ".ombud" / "notes.txt").write_text(f"Copied: {SECRET} before sunset.", encoding="utf-8")
+    made = certify_deletion(workspace, "docs/spanner.md")
+    assert not made.gone
+    assert [place.name for place in made.places if place.found] == ["other files of the workspace"]
+
+
+def test_an_unknown_document_changes_nothing(open_home: Open, tmp_path: Path) -> None:
+    workspace = opened(open_home, tmp_path)
+    with pytest.raises(NotFound):
+        certify_deletion(workspace, "docs/nothing.md")
+    assert {document.uri for document in workspace.documents(None)} == {"docs/spanner.md", "docs/leave.md"}
