@@ -228,6 +228,7 @@ def _headings() -> list[str]:
     pairs = [(path, _headings_of(path)) for path in sorted(HEADINGS.iterdir()) if path.suffix in kinds]
     pairs = [(path, names) for path, names in pairs if names]
     lines = [f"| reader | {' | '.join(kinds.values())} | missed |", "|---|---|---|---|"]
+    verdicts: list[str] = []
     for name, reader in _readers().items():
         say(f"headings: {name}")
         cells: list[str] = []
@@ -242,11 +243,13 @@ def _headings() -> list[str]:
                 right, total = right + len(names) - left.total(), total + len(names)
                 missed += [f"{path.name}: {heading}" for heading in left][:6]
             cells.append(f"{right / total:.3f} ({right} of {total})" if total else "not installed")
+            if name == "ombud" and total:
+                verdicts.append(f"{kinds[suffix]} {_verdict(right / total, TARGETS['headings'])}")
         shown = "; ".join(missed) if name == "ombud" else ""
         if name == "pdfplumber" and reader:
             cells = ["knows none", "reads none"]
         lines.append(f"| {name} | {' | '.join(cells)} | {shown} |")
-    return [*lines, "", f"Target: {TARGETS['headings']:.2f} each."]
+    return [*lines, "", f"Target: {TARGETS['headings']:.2f} each: {', '.join(verdicts)}."]
 
 
 def _headings_of(path: Path) -> list[str]:

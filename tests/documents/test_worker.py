@@ -166,7 +166,8 @@ def test_what_the_parser_has_started_ends_with_it(tmp_path: Path, monkeypatch: p
     os.mkfifo(tmp_path / "read")
     program = tmp_path / "tesseract"
     program.write_text(
-        f'#!/bin/sh\n[ "$1" = --list-langs ] && {{ echo Languages; echo eng; exit; }}\nexec 3<{tmp_path}/read; cat <&3\n'
+        '#!/bin/sh\n[ "$1" = --list-langs ] && { echo Languages; echo eng; exit; }\n'
+        f"exec 3<{tmp_path}/read; cat <&3\n"
     )
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")

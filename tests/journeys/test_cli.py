@@ -180,11 +180,11 @@ def test_sync_prints_one_object_with_json(tmp_path: Path) -> None:
 def test_sync_says_what_it_did_and_what_failed(tmp_path: Path) -> None:
     workspace(tmp_path)
     (tmp_path / "docs" / "broken.pdf").write_bytes(b"%PDF-1.7 nothing more")
-    (tmp_path / "docs" / "table.xlsx").write_bytes(b"x")
+    (tmp_path / "docs" / "table.zip").write_bytes(b"x")
     result = ombud("sync", "docs", cwd=tmp_path)
     assert result.code == 1
     assert "docs: 5 added" in result.out
-    assert "1 .xlsx" in result.out
+    assert "1 .zip" in result.out
     assert "docs/broken.pdf" in result.err
     assert "docs/broken.pdf" not in result.out
 
