@@ -30,7 +30,8 @@ WRITTEN_BY = "1"
 AT_ONCE = 4
 """Requests on their way."""
 FILES = frozenset(
-    (".pdf", ".docx", ".pptx", ".xlsx", ".odt", ".csv", ".txt", ".md", ".markdown", ".html", ".htm", ".eml")
+    f".{kind}"
+    for kind in "pdf docx pptx xlsx odt csv tsv txt md markdown html htm eml msg".split()  # noqa: SIM905
 )
 MOST_INCLUDED, DEEPEST_INCLUDED = 100, 10
 """Pages shown inside one page, in all and one inside the other."""
