@@ -197,6 +197,9 @@ class Citation(Noun):
     """Digest of the document version that the offsets count in."""
     trail: tuple[str, ...] = ()
     scope: Scope = "shared"
+    effective_from: date | None = None
+    effective_to: date | None = None
+    """Last day in force; a day in the past marks an earlier version of a rule."""
 
 
 class Claim(Noun):

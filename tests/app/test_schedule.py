@@ -1,8 +1,9 @@
 """Syncs that run by themselves."""
 
 import threading
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -25,10 +26,30 @@ TOML = '[[source]]\nname = "docs"\npath = "docs"\n[sync]\nevery = "1h"\n'
     ],
 )
 def test_periods(text: str, period: timedelta | None) -> None:
-    assert every(text) == period
+    schedule = every(text)
+    assert (schedule.period if schedule else None) == period
 
 
-@pytest.mark.parametrize("text", ["7", "d", "0d", "7 d", "-7d", "1.5h", "7D", "7days", "7d ", "99999w", "٣d"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "7",
+        "d",
+        "0d",
+        "7 d",
+        "-7d",
+        "1.5h",
+        "7D",
+        "7days",
+        "7d ",
+        "99999w",
+        "٣d",
+        "0 3 * *",
+        "61 3 * * 1",
+        "0 3 * * 1 1",
+        "0 0 30 2 *",
+    ],
+)
 def test_what_is_no_period_is_said(text: str) -> None:
     with pytest.raises(BadSetting) as wrong:
         every(text)
@@ -37,9 +58,34 @@ def test_what_is_no_period_is_said(text: str) -> None:
 
 
 def test_the_longest_period_can_be_waited_for() -> None:
-    assert every("9999w")
-    period = every("9999w") or timedelta()
-    assert period.total_seconds() < threading.TIMEOUT_MAX
+    schedule = every("9999w")
+    assert schedule
+    assert schedule.pause(datetime.now(UTC)) < threading.TIMEOUT_MAX
+
+
+@pytest.mark.parametrize(
+    ("line", "now", "hours"),
+    [
+        ("0 3 * * 1", "2026-03-02T02:00", 1),  # a Monday
+        ("0 3 * * 1", "2026-03-02T03:00", 7 * 24),
+        ("30 4 1 * *", "2026-02-28T04:30", 24),
+        ("0 3 * * *", "2026-03-29T00:00", 2),  # the night in which Paris loses the hour from two to three
+    ],
+)
+def test_a_cron_line_counts_in_the_time_zone_of_the_settings(line: str, now: str, hours: float) -> None:
+    schedule = every(line)
+    assert schedule
+    moment = datetime.fromisoformat(now).replace(tzinfo=ZoneInfo("Europe/Paris"))
+    assert schedule.pause(moment) / 3600 == pytest.approx(hours)
+
+
+def test_a_cron_line_waits_for_its_time(open_home: Open, tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.md").write_text("# Leave\n\nYou have 26 days of leave.\n")
+    told, stop = list[str](), Turns(2)
+    run_schedule(open_home(TOML.replace("1h", "* * * * *")), stop, told.append)
+    assert told == ["sync docs: 1 added"]
+    assert all(0 < (pause or 0) <= 60 for pause in stop.waits)
 
 
 class Turns(threading.Event):

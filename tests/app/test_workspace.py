@@ -111,8 +111,15 @@ def test_an_expired_document_still_opens_but_is_not_searched(workspace: Workspac
     assert workspace.document("docs/old.md", GB).title == "Parking"
     query = "parking costs in the garage"
     assert "docs/old.md" not in uris(workspace.search(query, GB)[0])
-    assert "docs/old.md" in uris(workspace.search(query, GB, as_of=date(2020, 12, 31))[0])
-    assert "3 pounds" in ask(workspace, query, GB, as_of=date(2020, 12, 31)).text
+    evidence, trace = workspace.search(query, GB, as_of=date(2020, 12, 31))
+    assert "docs/old.md" in uris(evidence)
+    said = "Parking (docs/old.md) is no longer in force: it ended on 2020-12-31."
+    assert said in trace.notes
+    answer = ask(workspace, query, GB, as_of=date(2020, 12, 31))
+    assert "3 pounds" in answer.text
+    assert said in answer.trace.notes
+    assert answer.citations[0].effective_to == date(2020, 12, 31)
+    assert not any("in force" in note for note in ask(workspace, LEAVE).trace.notes)
 
 
 def test_without_a_country_a_note_says_what_is_hidden(workspace: Workspace) -> None:

@@ -38,6 +38,8 @@ def cite(hit: Hit, start: int, end: int, stored: Stored) -> Citation | None:
         digest=chunk.digest,
         trail=chunk.trail,
         scope="local" if chunk.countries else "shared",
+        effective_from=chunk.effective_from,
+        effective_to=chunk.effective_to,
     )
 
 

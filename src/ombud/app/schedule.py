@@ -3,7 +3,11 @@
 import re
 import threading
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
+from zoneinfo import ZoneInfo
+
+from cronsim import CronSim, CronSimError
 
 from ombud.app.syncing import sync_all
 from ombud.app.workspace import Workspace
@@ -13,25 +17,58 @@ from ombud.ingest import Report
 UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
-def every(text: str) -> timedelta | None:
-    """A period such as 30m, 12h, 7d or 2w; None for an empty one. Raises BadSetting."""
+class Schedule(NamedTuple):
+    """A period, which begins at once, or the times of a cron line."""
+
+    period: timedelta | None
+    cron: str = ""
+
+    def pause(self, now: datetime) -> float:
+        """Seconds from `now` until the next turn. A cron line counts in the time zone of `now`."""
+        if self.period:
+            return self.period.total_seconds()
+        # In one zone Python counts by the clock on the wall, which jumps twice a year.
+        return (next(CronSim(self.cron, now)).astimezone(UTC) - now.astimezone(UTC)).total_seconds()
+
+
+def every(text: str) -> Schedule | None:
+    """A period such as 30m, 12h, 7d or 2w, or a cron line of five fields; None for an empty one. Raises BadSetting."""
     if not text:
         return None
-    match = re.fullmatch(r"([1-9]\d{0,3})([mhdw])", text)
-    if not match:
-        raise BadSetting(f"sync.every = `{text}` is not a period.", hint="Write it as 30m, 12h, 7d or 2w.")
-    return timedelta(**{UNITS[match[2]]: int(match[1])})
+    if match := re.fullmatch(r"([1-9]\d{0,3})([mhdw])", text):
+        return Schedule(timedelta(**{UNITS[match[2]]: int(match[1])}))
+    try:
+        if len(text.split()) == 5:  # the library also takes seconds
+            next(CronSim(text, datetime(2000, 1, 1)))  # noqa: DTZ001 - only whether there is one
+            return Schedule(None, text)
+    except (CronSimError, StopIteration):
+        pass
+    raise BadSetting(
+        f"sync.every = `{text}` is no period and no cron line.",
+        hint="Write it as 30m, 12h, 7d or 2w, or as `0 3 * * 1` for Mondays at three.",
+    )
 
 
 def run_schedule(workspace: Workspace, stop: threading.Event, tell: Callable[[str], None]) -> None:
-    """Sync at once and then every period until `stop` is set; a failure is told and the next turn comes."""
-    period = every(workspace.settings.sync.every)
-    if period:
-        run_every(workspace, period, stop, tell)
+    """Sync at once and then every period, or at the times of a cron line, until `stop` is set; a failure is told and
+    the next turn comes.
+    """
+    schedule = every(workspace.settings.sync.every)
+    if schedule:
+        run_every(workspace, schedule, stop, tell, at_once=bool(schedule.period))
 
 
-def run_every(workspace: Workspace, period: timedelta, stop: threading.Event, tell: Callable[[str], None]) -> None:
-    while True:
+def run_every(
+    workspace: Workspace,
+    schedule: Schedule,
+    stop: threading.Event,
+    tell: Callable[[str], None],
+    *,
+    at_once: bool,
+) -> None:
+    zone = ZoneInfo(workspace.settings.general.timezone)
+    while at_once or not stop.wait(schedule.pause(datetime.now(zone))):
+        at_once = False
         try:
             for report in sync_all(workspace):
                 tell(report_line(report))
@@ -39,8 +76,6 @@ def run_every(workspace: Workspace, period: timedelta, stop: threading.Event, te
             tell("sync: another process is at it")
         except OmbudError as failed:
             tell(f"sync failed: {failed} {failed.hint}".strip())
-        if stop.wait(period.total_seconds()):
-            return
 
 
 def report_line(report: Report) -> str:

@@ -30,7 +30,7 @@ from ombud.store import (
     open_store,
     read_answer,
 )
-from ombud.types import Answer, Chunk, Document, Evidence, Message, Mode, Person, Plan, Question, Trace
+from ombud.types import Answer, Chunk, Citation, Document, Evidence, Message, Mode, Person, Plan, Question, Trace
 
 TURNS = 10
 """Turns of a conversation that an answer looks back on."""
@@ -121,7 +121,8 @@ class Workspace:
         whole = self.plan(person, {**(plan or {}), **{key: v for key, v in chosen.items() if v is not None}})
         question = Question(text=query, asker=person, history=tuple(history), as_of=as_of)
         found = search(question, whole, self.filter(question, whole), self.index)
-        return found.evidence, self._trace(found, whole, self._hidden(question, whole))
+        notes = (*self._hidden(question, whole), *self._out_of_force([hit.chunk for hit in found.evidence.hits]))
+        return found.evidence, self._trace(found, whole, notes)
 
     async def ask(
         self,
@@ -140,7 +141,8 @@ class Workspace:
             last_messages(self.store, conversation_id, 0)
         whole = self.plan(question.asker, plan or {})
         answer = await ask(question, whole, self.filter(question, whole), self.answering, tell)
-        notes = (*answer.trace.notes, *await asyncio.to_thread(self._hidden, question, whole))
+        hidden = await asyncio.to_thread(self._hidden, question, whole)
+        notes = (*answer.trace.notes, *hidden, *self._out_of_force(answer.citations))
         trace = answer.trace.model_copy(update={"notes": notes})
         answer = answer.model_copy(update={"conversation_id": conversation_id, "trace": trace})
         if keep:
@@ -260,6 +262,18 @@ class Workspace:
             if hidden
             else ()
         )
+
+    def _out_of_force(self, passages: Sequence[Chunk | Citation]) -> tuple[str, ...]:
+        """Who asks for another day must not take what was the rule then for what it is now."""
+        today, said = self.today(), dict[str, None]()
+        for passage in passages:
+            if passage.effective_to and passage.effective_to < today:
+                said[f"{passage.title} ({passage.uri}) is no longer in force: it ended on {passage.effective_to}."] = (
+                    None
+                )
+            elif passage.effective_from and passage.effective_from > today:
+                said[f"{passage.title} ({passage.uri}) is not yet in force: from {passage.effective_from} on."] = None
+        return tuple(said)
 
     def _trace(self, found: Found, plan: Plan, notes: tuple[str, ...]) -> Trace:
         return Trace(

@@ -59,10 +59,11 @@ def search(
 
 def rows(evidence: "Evidence") -> list[dict[str, Any]]:
     """Hits as the API gives them."""
-    fields = ("document_id", "uri", "title", "trail", "header", "page_from", "page_to", "start", "end", "text")
+    fields = {"document_id", "uri", "title", "trail", "header", "page_from", "page_to", "start", "end", "text"}
+    dates = {"effective_from", "effective_to"}
     return [
         {"chunk_id": hit.chunk.id}
-        | {name: getattr(hit.chunk, name) for name in fields}
+        | hit.chunk.model_dump(mode="json", include=fields | dates)
         | {"score": hit.score, "found_by": hit.found_by, "scope": "local" if hit.chunk.countries else "shared"}
         for hit in evidence.hits
     ]

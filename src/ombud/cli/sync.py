@@ -20,7 +20,9 @@ def sync(
     paths: list[Path] = typer.Argument(None, metavar="[PATH]...", help="Folders to index; remembered as sources."),
     country: str = typer.Option("", "--country", help="Two-letter code for documents that name no country."),
     source: str = typer.Option("", "--source", help="Name of the source; with no PATH, the only one to sync."),
-    every_: str = typer.Option("", "--every", help="Again after each such period, such as 30m, 12h, 7d, until Ctrl-C."),
+    every_: str = typer.Option(
+        "", "--every", help="Again each 30m, 12h, 7d or by a cron line, until Ctrl-C."
+    ),
     watch: bool = typer.Option(False, "--watch", help="Again after every change in a folder, until Ctrl-C."),
     allow_deletes: bool = typer.Option(False, "--allow-deletes", help="Delete even when most documents are gone."),
     as_json: bool = JSON,
@@ -63,10 +65,9 @@ def _go_on(workspace: "Workspace", period: str, watching: bool) -> None:
     from ombud.app import watch as changes
 
     stop = threading.Event()
-    pause = every(period)
-    if pause and not watching:
-        stop.wait(pause.total_seconds())
-        run_every(workspace, pause, stop, _tell)
+    schedule = every(period)
+    if schedule and not watching:
+        run_every(workspace, schedule, stop, _tell, at_once=False)
         return
     print("Watching for changes; Ctrl-C ends it.", file=sys.stderr)
     turns = changes(workspace, stop)

@@ -144,7 +144,7 @@ class Answering(Section):
 
 
 class Sync(Section):
-    every: str = Field("", description="Schedule of `ombud serve`, such as 7d or 12h; empty = only by hand.")
+    every: str = Field("", description="Schedule of `ombud serve`: 7d, 12h or a cron line; empty = only by hand.")
     largest_loss: float = Field(0.5, gt=0, le=1, description="A sync that would delete a larger share stops.")
 
 

@@ -111,6 +111,8 @@ class HitOut(Shape):
     found_by: tuple[str, ...]
     scope: Scope
     countries: tuple[str, ...]
+    effective_from: date | None
+    effective_to: date | None
     digest: str
     """Of the document version that the offsets count in."""
 

@@ -26,6 +26,13 @@ function text(citation, person) {
   return read.get(address);
 }
 
+// What was the rule on another day must not be taken for what it is now.
+function force({ effective_from: from, effective_to: to }) {
+  const today = new Date().toLocaleDateString("sv"); // as 2026-01-31
+  if (to && to < today) return `No longer in force since ${to}`;
+  return from && from > today ? `Not in force before ${from}` : "";
+}
+
 function card(citation, number, person) {
   const quote = el("blockquote", { dir: "auto" }, el("p", {}, el("mark", {}, citation.quote)));
   const meta = [citation.scope === "local" && person.country ? country(person.country) : "Global", citation.page && `Page ${citation.page}`, citation.trail.filter((heading) => heading !== citation.title).join(" › ")];
@@ -44,6 +51,7 @@ function card(citation, number, person) {
   const made = el("li", {}, el("article", { class: "source", id: `source-${number}`, tabindex: -1, "aria-label": `Source ${number}` },
     el("header", {}, el("span", { class: "number" }, String(number)), el("h3", {}, citation.title)),
     el("p", { class: "meta" }, meta.filter(Boolean).join(" · ")),
+    force(citation) && el("p", { class: "badge none" }, force(citation)),
     quote,
     el("footer", {},
       el("a", { class: "plain", href: address, target: "_blank", rel: "noopener" }, icon("doc"), el("span", {}, "Open document"), el("span", { class: "vh" }, `: ${citation.title}, in a new tab`)),
