@@ -266,13 +266,12 @@ class Workspace:
     def _out_of_force(self, passages: Sequence[Chunk | Citation]) -> tuple[str, ...]:
         """Who asks for another day must not take what was the rule then for what it is now."""
         today, said = self.today(), dict[str, None]()
-        for passage in passages:
-            if passage.effective_to and passage.effective_to < today:
-                said[f"{passage.title} ({passage.uri}) is no longer in force: it ended on {passage.effective_to}."] = (
-                    None
-                )
-            elif passage.effective_from and passage.effective_from > today:
-                said[f"{passage.title} ({passage.uri}) is not yet in force: from {passage.effective_from} on."] = None
+        for one in passages:
+            name = f"{one.title} ({one.uri})"
+            if one.effective_to and one.effective_to < today:
+                said[f"{name} is no longer in force: it ended on {one.effective_to}."] = None
+            elif one.effective_from and one.effective_from > today:
+                said[f"{name} is not yet in force: from {one.effective_from} on."] = None
         return tuple(said)
 
     def _trace(self, found: Found, plan: Plan, notes: tuple[str, ...]) -> Trace:
