@@ -20,9 +20,7 @@ def sync(
     paths: list[Path] = typer.Argument(None, metavar="[PATH]...", help="Folders to index; remembered as sources."),
     country: str = typer.Option("", "--country", help="Two-letter code for documents that name no country."),
     source: str = typer.Option("", "--source", help="Name of the source; with no PATH, the only one to sync."),
-    every_: str = typer.Option(
-        "", "--every", help="Again each 30m, 12h, 7d or by a cron line, until Ctrl-C."
-    ),
+    every_: str = typer.Option("", "--every", help="Again each 30m, 12h, 7d or by a cron line, until Ctrl-C."),
     watch: bool = typer.Option(False, "--watch", help="Again after every change in a folder, until Ctrl-C."),
     allow_deletes: bool = typer.Option(False, "--allow-deletes", help="Delete even when most documents are gone."),
     as_json: bool = JSON,
