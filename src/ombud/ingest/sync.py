@@ -5,9 +5,12 @@ delete = tombstone in SQL, index, then the row. A sync killed anywhere is finish
 """
 
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from contextlib import ExitStack
 from datetime import date
-from queue import Queue
+from queue import Queue, SimpleQueue
 from typing import NamedTuple
 
 from ombud.documents import Worker, chunk
@@ -182,12 +185,16 @@ def _cut_all(parts: Parts, source: Source, changes: list[Change], failed: list[F
     stop = threading.Event()
 
     def cuts() -> Iterator[Cut]:
-        with Worker(parts.settings.documents) as worker:
-            for change in changes:
+        with ExitStack() as stack:
+            count = min(parts.settings.documents.processes, len(changes))
+            workers = [stack.enter_context(Worker(parts.settings.documents)) for _ in range(count)]
+            pool = stack.enter_context(ThreadPoolExecutor(max(1, count), thread_name_prefix="parse"))
+            reader = _Reader(source, workers)
+            for change, task in _in_order(pool, lambda change: _cut(parts, reader, change), changes, 2 * count):
                 if stop.is_set():
                     return
                 try:
-                    yield _cut(parts, source, worker, change)
+                    yield task.result()
                 except SourceError as bad:
                     failed.append(failure(change.ref.uri, bad))
 
@@ -214,11 +221,47 @@ def _cut_all(parts: Parts, source: Source, changes: list[Change], failed: list[F
             thread.join(0.05)
 
 
-def _cut(parts: Parts, source: Source, worker: Worker, change: Change) -> Cut:
-    document = worker.parse(source.read(change.ref), change.document)
+def _in_order(
+    pool: Executor, work: Callable[[Change], Cut], changes: Sequence[Change], ahead: int
+) -> Iterator[tuple[Change, Future[Cut]]]:
+    """Each change with its task, in their order; at most `ahead` are begun. What is not begun at the end never is."""
+    begun: deque[tuple[Change, Future[Cut]]] = deque()
+    try:
+        for change in changes:
+            begun.append((change, pool.submit(work, change)))
+            if len(begun) >= ahead:
+                yield begun.popleft()
+        while begun:
+            yield begun.popleft()
+    finally:
+        for _, task in begun:
+            task.cancel()
+
+
+class _Reader:
+    """Reads and parses for several threads. Sources are asked by one at a time: they keep to a polite rate."""
+
+    def __init__(self, source: Source, workers: Sequence[Worker]) -> None:
+        self.source, self._asking = source, threading.Lock()
+        self._free = SimpleQueue[Worker]()
+        for worker in workers:
+            self._free.put(worker)
+
+    def read(self, change: Change) -> Document:
+        with self._asking:
+            data = self.source.read(change.ref)
+        worker = self._free.get()
+        try:
+            return worker.parse(data, change.document)
+        finally:
+            self._free.put(worker)
+
+
+def _cut(parts: Parts, reader: _Reader, change: Change) -> Cut:
+    document = reader.read(change)
     count = parts.embedder.count if parts.embedder else estimate
     embed = parts.embedder.embed if parts.embedder else None
-    chunks = chunk(document, index_for(parts.settings, source.name), count, embed)
+    chunks = chunk(document, index_for(parts.settings, reader.source.name), count, embed)
     if not chunks:
         raise SourceError("Nothing in it can be searched.", hint="Is it empty?")
     return Cut(change, document, chunks)

@@ -116,6 +116,7 @@ class Documents(Section):
     pages: int = Field(2000, ge=1, description="Most pages per document.")
     size_mb: int = Field(200, ge=1, description="Largest document.")
     recycle: int = Field(200, ge=1, description="Documents a parser process reads before it is replaced.")
+    processes: int = Field(2, ge=1, le=64, description="Parser processes of a sync, each with the caps above.")
 
 
 class Models(Section):

@@ -20,7 +20,7 @@ from ombud.sources.confluence_access import NOBODY, NotShown, Restrictions, audi
 from ombud.sources.confluence_api import Attachment, Body, Cloud, DataCenter, Page
 from ombud.sources.confluence_storage import Rendered, has_text, render
 from ombud.sources.http import Client
-from ombud.sources.matching import matching_of
+from ombud.sources.matching import FILES, matching_of
 from ombud.sources.metadata import normalise
 from ombud.sources.source import Ref
 from ombud.types import Audience
@@ -29,10 +29,6 @@ WRITTEN_BY = "1"
 """Changes when the same storage gives other HTML: every page is then read anew."""
 AT_ONCE = 4
 """Requests on their way."""
-FILES = frozenset(
-    f".{kind}"
-    for kind in "pdf docx pptx xlsx odt csv tsv txt md markdown html htm eml msg".split()  # noqa: SIM905
-)
 MOST_INCLUDED, DEEPEST_INCLUDED = 100, 10
 """Pages shown inside one page, in all and one inside the other."""
 _PAGE, _FILE, _REFUSED = "page ", "file ", "refused "

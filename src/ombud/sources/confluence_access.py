@@ -92,12 +92,12 @@ def audience(readers: Readers, groups: Mapping[str, str]) -> Audience:
     return {"groups": tuple(sorted(names))} if names else NOBODY
 
 
-def narrow(first: Audience, second: Audience) -> Audience:
-    """Those who are in both, as far as an audience can say it; a key of both that shares no value is nobody."""
+def narrow(first: Audience, second: Audience, nobody: Audience = NOBODY) -> Audience:
+    """Those who are in both, as far as an audience can say it; a key of both that shares no value is `nobody`."""
     both = {**first, **second}
     for key in first.keys() & second.keys():
         both[key] = tuple(sorted(set(first[key]) & set(second[key])))
-    return both if all(both.values()) else NOBODY
+    return both if all(both.values()) else nobody
 
 
 def within(inner: Audience, outer: Audience) -> bool:

@@ -6,7 +6,7 @@ where they lead.
 
 import json
 import weakref
-from collections.abc import Container, Mapping
+from collections.abc import Callable, Container, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http.cookiejar import CookieJar, DefaultCookiePolicy
@@ -29,6 +29,10 @@ BUSY = frozenset({429, 500, 502, 503, 504})
 _MOVED = frozenset({301, 302, 303, 307, 308})
 
 
+Credentials = Mapping[str, str] | Callable[[Mapping[str, str] | None], Mapping[str, str]]
+"""Headers; or what gives them for a request, told which ones were refused a moment ago (None = none)."""
+
+
 class Answer(NamedTuple):
     status: int
     headers: httpx.Headers
@@ -48,10 +52,10 @@ class Client:
     else. hint: what to do about a refused account.
     """
 
-    def __init__(self, name: str, address: str, *, credentials: Mapping[str, str], hint: str) -> None:
+    def __init__(self, name: str, address: str, *, credentials: Credentials, hint: str) -> None:
         self._name, self._hint = name, hint
         self._home = _origin(httpx.URL(address))
-        self._credentials = dict(credentials)
+        self._credentials = credentials if callable(credentials) else dict(credentials)
         # A jar gives cookies to every port of a host, and a session is nothing that a token needs.
         self._http = httpx.Client(
             timeout=httpx.Timeout(SILENT_SECONDS, connect=CONNECT_SECONDS),
@@ -66,7 +70,7 @@ class Client:
         target, trusted = self._address(url), True
         for _ in range(HOPS + 1):
             trusted = trusted and _origin(target) == self._home
-            answer = self._patiently(target, trusted, largest)
+            answer = self._admitted(target, largest) if trusted else self._patiently(target, {}, largest)
             if answer.status in _MOVED and "location" in answer.headers:
                 target = self._onward(target, answer.headers["location"])
             elif 200 <= answer.status < 300:
@@ -90,11 +94,32 @@ class Client:
                 hint="Is the address right? A login page or a proxy may stand before it.",
             ) from wrong
 
-    def _patiently(self, url: httpx.URL, trusted: bool, largest: int) -> Answer:
+    def exchange(
+        self, url: str, headers: Mapping[str, str] | None = None, form: Mapping[str, str] | None = None
+    ) -> Answer:
+        """What is answered to a GET, or to a form that is sent, whatever the status. Only at home; redirects are not
+        followed and credentials not added: this is how credentials are got. Raises SourceError.
+        """
+        target = self._address(url)
+        if _origin(target) != self._home:
+            raise SourceError(f"{self._name} sends to another host, {target.host}, which is told nothing.")
+        return self._patiently(target, headers or {}, LARGEST_JSON, form)
+
+    def _admitted(self, url: httpx.URL, largest: int) -> Answer:
+        """With credentials, and with new ones, once, where those are not valid any more."""
+        if not callable(self._credentials):
+            return self._patiently(url, self._credentials, largest)
+        sent = self._credentials(None)
+        answer = self._patiently(url, sent, largest)
+        return self._patiently(url, self._credentials(sent), largest) if answer.status == 401 else answer
+
+    def _patiently(
+        self, url: httpx.URL, headers: Mapping[str, str], largest: int, form: Mapping[str, str] | None = None
+    ) -> Answer:
         wait = WAIT
         for attempt in range(1, TRIES + 1):
             try:
-                answer = self._once(url, trusted, largest)
+                answer = self._once(url, headers, largest, form)
             except httpx.HTTPError as failed:
                 if attempt == TRIES:
                     raise SourceError(
@@ -112,9 +137,12 @@ class Client:
             wait *= 2
         raise AssertionError  # the last attempt returns or raises
 
-    def _once(self, url: httpx.URL, trusted: bool, largest: int) -> Answer:
+    def _once(
+        self, url: httpx.URL, headers: Mapping[str, str], largest: int, form: Mapping[str, str] | None
+    ) -> Answer:
         body, until = bytearray(), monotonic() + WHOLE_SECONDS
-        with self._http.stream("GET", url, headers=self._credentials if trusted else {}) as response:
+        method = "GET" if form is None else "POST"
+        with self._http.stream(method, url, headers=dict(headers), data=form) as response:
             for piece in response.iter_bytes():
                 body += piece
                 if len(body) > largest:

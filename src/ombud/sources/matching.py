@@ -12,6 +12,11 @@ from ombud.sources.metadata import normalise
 
 GLOB = glob.GLOBSTAR | glob.BRACE | glob.MATCHBASE
 EVERYTHING = ["**/*"]
+FILES = frozenset(
+    f".{kind}"
+    for kind in "pdf docx pptx xlsx odt csv tsv txt md markdown html htm eml msg".split()  # noqa: SIM905
+)
+"""Endings of documents that lie in a site beside its pages."""
 
 
 class Matching:
