@@ -1,5 +1,5 @@
 # make demo: the assistant on the sample handbook at http://127.0.0.1:8321    make test: every test
-.PHONY: demo test lint types docs bench baseline calibrate sample clean
+.PHONY: demo test lint types docs bench baseline retrieval peers calibrate sample clean
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet -c constraints.txt
@@ -29,6 +29,16 @@ bench: .venv/test
 
 baseline: .venv/test sample/.ombud/synced
 	@$(BIN)/python benchmarks/quality/baseline.py
+
+retrieval: .venv/test
+	@$(BIN)/python benchmarks/quality/retrieval.py $(PARTS)
+
+# Needs /tmp/raglite; benchmarks/quality/peers.py says how it is made.
+peers: .venv/test
+	@$(BIN)/python benchmarks/quality/peers.py $(PEERS)
+
+studies: .venv/test sample/.ombud/synced
+	@$(BIN)/python benchmarks/quality/studies.py $(STUDIES)
 
 calibrate: .venv/test sample/.ombud/synced
 	@$(BIN)/python benchmarks/quality/calibrate.py

@@ -29,7 +29,7 @@ from ombud.cli.main import app as command_line
 from ombud.lab import METRICS, Measure
 from ombud.prompts import HERE as PROMPTS
 from ombud.prompts import Prompt
-from ombud.settings import PLACES, Overlay, Place, Settings
+from ombud.settings import PLACES, Experiment, Overlay, Place, Settings
 from ombud.types import Plan
 from ombud.web import create_app
 from ombud.web.problems import problem
@@ -100,10 +100,12 @@ def settings_page() -> str:
         if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
             words += [f"## [{name}]", _fields_table(field.annotation, f"{name}.")]
     words += [
-        "## [country.XX] and [experiment.NAME]",
-        _table(("key", "type", "default", "what"), list(_rows(Settings, "", only=("country", "experiment")))),
+        "## [country.XX], [persona.NAME] and [experiment.NAME]",
+        _fields_table(Settings, "", only=("country", "persona", "experiment")),
         "Each of their tables holds:",
         _fields_table(Overlay, "country.XX."),
+        "An experiment holds as well:",
+        _fields_table(Experiment, "experiment.NAME.", only=("share", "countries", "off")),
         "## [[source]]",
         "One block a source, as many as there are. `type` says what kind it is; a folder, when it does not.",
         _fields_table(Place, "source."),
@@ -120,8 +122,8 @@ def _place(place: type[Place]) -> Iterator[str]:
     yield _table(("key", "type", "default", "what"), list(_rows(place, "source.", only=own)))
 
 
-def _fields_table(model: type[BaseModel], prefix: str) -> str:
-    return _table(("key", "type", "default", "what"), list(_rows(model, prefix)))
+def _fields_table(model: type[BaseModel], prefix: str, only: Sequence[str] = ()) -> str:
+    return _table(("key", "type", "default", "what"), list(_rows(model, prefix, only)))
 
 
 def _rows(model: type[BaseModel], prefix: str, only: Sequence[str] = ()) -> Iterator[list[str]]:
@@ -135,13 +137,13 @@ def _rows(model: type[BaseModel], prefix: str, only: Sequence[str] = ()) -> Iter
 
 
 def is_read(name: str) -> bool:
-    """Whether anything but the settings themselves reads a field of this name."""
-    return any(re.search(rf"\.{name}\b", text) for text in _sources())
+    """Whether anything reads a field of this name; where it is declared and checked does not count."""
+    return any(re.search(rf"\.({name}\b|get\(\"{name}\")", text) for text in _sources())
 
 
 @cache
 def _sources() -> list[str]:
-    apart = {*(CODE / "settings").glob("*.py"), CODE / "types.py"}
+    apart = {CODE / "settings" / f"{name}.py" for name in ("loading", "places", "sections")} | {CODE / "types.py"}
     found = sorted(path for kind in ("*.py", "*.html") for path in CODE.rglob(kind))
     return [path.read_text(encoding="utf-8") for path in found if path not in apart]
 
@@ -350,11 +352,26 @@ FILLED_BY = {
     "history": "up to six earlier messages of the conversation",
     "question": "the question, word for word",
     "problems": "each claim that failed its check, and why",
+    "rewrites": "`plan.rewrites`",
+    "count": "how many passages there are",
 }
 """Placeholder -> what the code puts there; a prompt with another one stops this program."""
 SENT = {
     "compose": "The instructions of every answer that a chat model writes.",
-    "question": "The message that goes with them.",
+    "doctor": "What `ombud doctor --ask` sends to every model.",
+    "entities": 'Asks which names in the graph are one thing, with `index.graph = "model"`.',
+    "hyde": "Strategy `hyde`: a paragraph that would answer.",
+    "keywords": "Strategy `keywords`.",
+    "listwise": "Reranker `listwise`: an order of numbered passages.",
+    "multi": "Strategy `multi`: several search questions.",
+    "pointwise": "Reranker `pointwise`: how relevant one passage is.",
+    "question": "The message that goes with `compose`.",
+    "reformulate": "Strategy `reformulate`: a more formal question.",
+    "rewrite": "Strategy `rewrite`: a question that stands alone.",
+    "situation": "The message that goes with the strategies: the question and what was said before.",
+    "stepback": "Strategy `stepback`: the broader question.",
+    "triplets": 'Reads subject, predicate and object out of a passage, with `index.graph = "model"`.',
+    "understand": "Strategy `understand`: all of the strategies' texts in one call.",
     "repair": "Added to that message, once, when claims fail their check and `plan.refine` is on.",
 }
 
@@ -363,8 +380,9 @@ def prompts_page() -> str:
     words = [
         "# Prompts",
         "All words that are said to models, in `src/ombud/prompts/TASK/MODEL.txt`. The most specific file wins: for "
-        "`openai:gpt-4.1-mini` that is `gpt-4.1-mini.txt`, then `gpt-4.1.txt`, `gpt.txt` and `default.txt`. The digest "
-        "is what an answer's trace records.",
+        "`openai:gpt-4.1-mini` that is `gpt-4.1-mini.txt`, then `gpt-4.1.txt`, `gpt.txt` and `default.txt`. A "
+        "workspace may have [its own](../guides/operating.md#your-own-prompts). The digest is what an answer's trace "
+        "records.",
     ]
     for path in sorted(PROMPTS.glob("*/*.txt")):
         prompt = Prompt(f"{path.parent.name}/{path.stem}", path.read_text(encoding="utf-8"))

@@ -27,7 +27,7 @@ from ombud.ingest import sync
 from ombud.lab import METRICS, read_cases
 from ombud.prompts import HERE as PROMPTS
 from ombud.retrieve import read_glossary
-from ombud.settings import PLACES, Overlay, Settings, load
+from ombud.settings import PLACES, Experiment, Overlay, Settings, load
 from ombud.sources import FolderSource, normalise
 from ombud.types import Plan
 from ombud.web.api import router
@@ -119,6 +119,7 @@ def _keys() -> Iterator[str]:
     yield from (f"plan.{key}" for key in Plan.model_fields)
     yield from (f"source.{key}" for place in PLACES for key in place.model_fields if key != "type")
     yield from (f"country.XX.{key}" for key in Overlay.model_fields)
+    yield from (f"experiment.NAME.{key}" for key in Experiment.model_fields if key not in Overlay.model_fields)
 
 
 @pytest.mark.parametrize("key", sorted(set(_keys()) - {"source"}))
@@ -127,7 +128,7 @@ def test_every_setting_is_in_the_reference(key: str, reference: dict[str, str]) 
 
 
 def test_every_setting_is_described() -> None:
-    models = [Overlay, *PLACES, *(f.annotation for f in Settings.model_fields.values())]
+    models = [Overlay, Experiment, *PLACES, *(f.annotation for f in Settings.model_fields.values())]
     for model in models:
         for name, field in getattr(model, "model_fields", {}).items():
             assert field.description, name

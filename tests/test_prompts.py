@@ -6,16 +6,21 @@ from pathlib import Path
 import pytest
 
 from ombud.errors import UnknownName
-from ombud.prompts import HERE, Prompt, digests, load
+from ombud.prompts import HERE, Prompt, digests, load, problems
 
 TASKS = sorted(folder.name for folder in HERE.iterdir() if (folder / "default.txt").is_file())
+VALUES = (
+    "organisation", "date", "country", "roles", "grade", "local", "shared", "history", "question", "problems",
+    "rewrites", "count",
+)  # fmt: skip
+"""What is put into prompts anywhere."""
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "compose").mkdir()
     for stem in ("gpt", "gpt-4.1", "gpt-4.1-mini", "llama3"):
-        (tmp_path / "compose" / f"{stem}.txt").write_text(f"{stem} says $word")
+        (tmp_path / "compose" / f"{stem}.txt").write_text(f"{stem} says $organisation")
     return tmp_path
 
 
@@ -48,10 +53,84 @@ def test_without_an_override_the_shipped_words_are_taken(tmp_path: Path) -> None
     assert load("compose", "openai:gpt-4.1", tmp_path) == Prompt("compose/default", shipped)
 
 
+def test_what_is_edited_counts_at_once(folder: Path) -> None:
+    before = load("compose", "openai:gpt-5", folder)
+    (folder / "compose" / "gpt.txt").write_text("Speak plainly for $organisation.")
+    after = load("compose", "openai:gpt-5", folder)
+    assert after.fill(organisation="Acme") == "Speak plainly for Acme."
+    assert after.digest != before.digest
+    (folder / "compose" / "gpt.txt").unlink()
+    assert load("compose", "openai:gpt-5", folder) == load("compose", "openai:gpt-5")
+
+
+WRONG = [
+    ("Answer for $organization.", "`compose` has no placeholder $organization. Did you mean `organisation`?"),
+    ("Answer $Organisation.", "`compose` has no placeholder $Organisation."),
+    ("Pay up to $ 50.", "a $ stands before no placeholder; write $$ for a dollar sign."),
+    ("Pay up to $50.", "a $ stands before no placeholder"),
+    (" \n", "it is empty."),
+    (b"\xff\xfe", "it is not UTF-8 text."),
+]
+
+
+@pytest.mark.parametrize(("text", "why"), WRONG)
+def test_a_wrong_file_of_the_workspace_is_passed_over(tmp_path: Path, text: str | bytes, why: str) -> None:
+    own = tmp_path / "prompts"
+    (own / "compose").mkdir(parents=True)
+    (own / "compose" / "default.txt").write_bytes(text.encode() if isinstance(text, str) else text)
+    found = load("compose", "openai:gpt-4.1", own)
+    assert found._replace(note="") == load("compose")
+    assert found.note.startswith(f"prompts/compose/default.txt is not used: {why}")
+    assert problems(own) == [found.note]
+    assert digests(own) == digests()
+
+
+def test_a_file_that_cannot_be_read_is_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "compose" / "default.txt").mkdir(parents=True)
+    found = load("compose", "", tmp_path)
+    assert found.text == load("compose").text
+    assert "cannot be read (Is a directory)" in found.note
+
+
+def test_the_next_file_that_can_be_used_takes_the_place_of_a_wrong_one(folder: Path) -> None:
+    (folder / "compose" / "gpt-4.1.txt").write_text("$wrong")
+    found = load("compose", "openai:gpt-4.1", folder)
+    assert found.text == "gpt says $organisation"
+    assert "gpt-4.1.txt is not used" in found.note
+
+
+def test_a_prompt_that_leaves_placeholders_out_is_right(tmp_path: Path) -> None:
+    (tmp_path / "question").mkdir()
+    (tmp_path / "question" / "default.txt").write_text("$question costs $$5")
+    found = load("question", "", tmp_path)
+    assert found.note == ""
+    assert found.fill(question="Lunch", grade="7") == "Lunch costs $5"
+
+
+def test_a_folder_that_is_no_task_is_a_problem(folder: Path) -> None:
+    (folder / "compse").mkdir()
+    (folder / "compse" / "default.txt").write_text("Hello")
+    assert len(problems(folder)) == 1
+    assert problems(folder)[0].endswith("there is no task `compse`. Did you mean `compose`?")
+
+
+def test_without_a_folder_there_is_no_problem(tmp_path: Path) -> None:
+    assert problems(tmp_path / "prompts") == []
+    assert digests(tmp_path / "prompts") == digests()
+
+
+def test_digests_name_what_is_sent(folder: Path) -> None:
+    (folder / "compose" / "default.txt").write_text("abc")
+    found = digests(folder)
+    assert found["compose/default"] == "ba7816bf8f01"  # printf abc | sha256sum
+    assert set(found) - set(digests()) == {f"compose/{stem}" for stem in ("gpt", "gpt-4.1", "gpt-4.1-mini", "llama3")}
+
+
 def test_an_unknown_task_lists_the_known() -> None:
     with pytest.raises(UnknownName, match="No prompt is called `compse`") as wrong:
         load("compse")
-    assert wrong.value.hint == "Known: compose, question, repair."
+    assert wrong.value.hint == f"Known: {', '.join(TASKS)}."
+    assert "compose" in wrong.value.hint
 
 
 def test_values_are_never_read_as_templates() -> None:
@@ -76,7 +155,6 @@ def test_every_shipped_prompt_has_its_digest() -> None:
 
 @pytest.mark.parametrize("task", TASKS)
 def test_every_shipped_prompt_can_be_filled(task: str) -> None:
-    names = ("organisation", "date", "country", "roles", "grade", "local", "shared", "history", "question", "problems")
-    filled = load(task).fill(**dict.fromkeys(names, "VALUE"))
+    filled = load(task).fill(**dict.fromkeys(VALUES, "VALUE"))
     assert "$" not in filled
-    assert "VALUE" in filled
+    assert ("VALUE" in filled) == (task != "doctor")

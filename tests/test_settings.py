@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ombud.errors import BadSetting
 from ombud.settings import Settings, find_home, load, merge_plan, nearest, plan_for, rows
-from ombud.types import Plan
+from ombud.types import Person, Plan
 
 
 @pytest.fixture(autouse=True)
@@ -55,6 +55,9 @@ def test_a_flag_wins_over_a_variable_and_that_over_the_file(tmp_path: Path, monk
         ("[plan]\npol = 1", "`plan.pol`", "`pool`"),
         ("[country.GB.plan]\npol = 1", "country.GB.plan: `pol`", "`pool`"),
         ("[country.GB]\nplam = {k = 1}", "`country.GB.plam`", "`plan`"),
+        ("[persona.manager.plan]\npol = 1", "persona.manager.plan: `pol`", "`pool`"),
+        ("[experiment.a]\nshrae = 1", "`experiment.a.shrae`", "`share`"),
+        ("[experiment.a]\nshare = 1\nplan = {pol = 1}", "experiment.a.plan: `pol`", "`pool`"),
         ("[[source]]\nname = 'a'\npaht = 'b'", "`source.0.paht`", "`path`"),
         ("[server]\nzzzzzz = 1", "`server.zzzzzz`", "Known: concurrency, host, port"),
     ],
@@ -106,6 +109,16 @@ def test_a_misspelt_flag_is_said_to_be_in_the_command(tmp_path: Path) -> None:
         ("[country.GB.plan]\nk = 1000", "country.GB.plan: plan.k: input should be less than or equal to 100", ""),
         ("[country.England.plan]\nk = 3", "`England` is not a two-letter country code such as GB", ""),
         ("[answer.emergency]\nEngland = '999'", "answer.emergency: `England`", ""),
+        ("[experiment.a]\nplan = {k = 3}", "`experiment.a.share` is missing", ""),
+        ("[experiment.a]\nshare = 10", "experiment.a.share = 10: input should be less than or equal to 1", ""),
+        ("[experiment.a]\nshare = -0.1", "experiment.a.share = -0.1: input should be greater than or equal to 0", ""),
+        ("[experiment.a]\nshare = nan", "experiment.a.share", ""),
+        ("[experiment.a]\nshare = 1\nplan = {k = 0}", "experiment.a.plan: plan.k", ""),
+        ("[experiment.a]\nshare = 1\ncountries = ['GBR']", "`GBR` is not a two-letter country code such as GB", ""),
+        ("[experiment.a]\nshare = 1\ncountries = ['']", "a two-letter country code such as GB is missing", ""),
+        ("[experiment.'a+b']\nshare = 1", "`a+b` is no name of small letters, digits, - and _", ""),
+        ("[experiment.Hyde]\nshare = 1", "`Hyde` is no name of small letters", ""),
+        ("[persona.manager.plan]\nk = 0", "persona.manager.plan: plan.k", ""),
         ("[general]\ntimezone = 'Europe/Berln'", "'Europe/Berln': not an IANA time zone such as Europe/Berlin.", ""),
         ("[general]\ntimezone = ''", "not an IANA time zone", ""),
         ("[general]\ntimezone = 'Europe'", "not an IANA time zone", ""),
@@ -129,9 +142,9 @@ def test_two_sources_of_one_name_are_refused(tmp_path: Path) -> None:
         load(write(tmp_path, block + block))
 
 
-@pytest.mark.parametrize("text", ["[plan\nk = 0", "[plan]\nk = 1\nk = 2", "k ="])
+@pytest.mark.parametrize("text", ["[plan\nk = 0", "[plan]\nk = 1\nk = 2", "k =", "k = " + "[" * 10_000])
 def test_invalid_toml_names_the_file_and_the_line(tmp_path: Path, text: str) -> None:
-    with pytest.raises(BadSetting, match=r"ombud\.toml is not valid TOML: .*(line|end of document)"):
+    with pytest.raises(BadSetting, match=r"ombud\.toml is not valid TOML: .*(line|end of document|depth)"):
         load(write(tmp_path, text))
 
 
@@ -206,17 +219,18 @@ def test_rows_are_plain_values_of_every_setting(tmp_path: Path) -> None:
 
 def test_a_country_changes_the_plan_and_a_request_changes_both(tmp_path: Path) -> None:
     settings = load(write(tmp_path, "[plan]\nk = 5\npool = 40\n[country.GB.plan]\nk = 6\nrrf_k = 10\n"))
-    assert plan_for(settings, None) == Plan(k=5, pool=40)
-    assert plan_for(settings, "FR") == Plan(k=5, pool=40)
-    assert plan_for(settings, "GB") == Plan(k=6, pool=40, rrf_k=10)
-    assert plan_for(settings, "GB", {"k": 7}) == Plan(k=7, pool=40, rrf_k=10)
+    nowhere, france, britain = (Person(country=code) for code in (None, "FR", "GB"))
+    assert plan_for(settings, nowhere).plan == Plan(k=5, pool=40)
+    assert plan_for(settings, france).plan == Plan(k=5, pool=40)
+    assert plan_for(settings, britain).plan == Plan(k=6, pool=40, rrf_k=10)
+    assert plan_for(settings, britain, {"k": 7}).plan == Plan(k=7, pool=40, rrf_k=10, pinned=("k",))
 
 
 def test_a_country_may_be_set_in_small_letters_and_by_variable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OMBUD_COUNTRY__FR__PLAN__K", "4")
     monkeypatch.setenv("OMBUD_ANSWER__EMERGENCY__FR", "Call 112.")
     settings = load(write(tmp_path, "[country.gb.plan]\nk = 3\n"))
-    assert [plan_for(settings, country).k for country in ("GB", "FR", "DE")] == [3, 4, 8]
+    assert [plan_for(settings, Person(country=country)).plan.k for country in ("GB", "FR", "DE")] == [3, 4, 8]
     assert settings.answer.emergency == {"FR": "Call 112."}
 
 

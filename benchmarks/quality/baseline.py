@@ -73,7 +73,7 @@ def main() -> None:
     sample = Workspace(ROOT / "sample")
     lines += _corpus("The sample handbook", sample, read_cases(ROOT / "sample/cases"))
     if SHARED.is_dir():
-        lines += _corpus("Real handbooks (US, UK, global)", _handbooks(), read_cases(ROOT / "tests/data"))
+        lines += _corpus("Real handbooks (US, UK, global)", handbooks(), own_cases())
     else:
         say(f"no handbooks in {SHARED}: their part is left out")
     target = ROOT / "docs/results/baseline.md"
@@ -81,12 +81,16 @@ def main() -> None:
     print(target.read_text(encoding="utf-8"))
 
 
-def _handbooks() -> Workspace:
+def own_cases() -> list[Case]:
+    return [case for path in sorted((ROOT / "tests/data").glob("handbooks-*.jsonl")) for case in read_cases(path)]
+
+
+def handbooks() -> Workspace:
     HOME.mkdir(parents=True, exist_ok=True)
     (HOME / "ombud.toml").write_text(TOML.format(shared=SHARED), encoding="utf-8")
     workspace = Workspace(HOME)
     sources = configured_sources(workspace.settings, workspace.home, workspace.store)
-    for report in sync(workspace.ingest, sources, tell=_tell):
+    for report in sync(workspace.ingest, sources, tell=tell):
         say(f"{report.name}: {report.added} added, {report.unchanged} unchanged, {len(report.failed)} failed")
     return workspace
 
@@ -103,7 +107,7 @@ def _corpus(title: str, workspace: Workspace, whole: Sequence[Case]) -> list[str
         # One at a time: with several, the seconds would be those of a queue.
         options = Options(parse_metrics(USUAL), "", title, split, study=study, concurrency=1)
         tools = Instruments(text_of=target.text_of)
-        runs = asyncio.run(sweep(cells, cases, target, workspace.store, options, tools, _tell))
+        runs = asyncio.run(sweep(cells, cases, target, workspace.store, options, tools, tell))
         recorded = [read_run(workspace.store, run.id) for run in runs]
         lines += ["", f"### {split}, {len(cases)} cases", "", *_table(cells, recorded), "", *_differences(recorded)]
         usual = next(one for one in recorded if one.run.name == "mode=hybrid k=8")
@@ -161,7 +165,7 @@ def _figure(mean: Mean) -> str:
     return f"{mean.value:.3f} ({mean.low:.3f} to {mean.high:.3f})"
 
 
-def _tell(step: str, done: int, total: int) -> None:
+def tell(step: str, done: int, total: int) -> None:
     if step != "score" and done % 50 == 0:
         say(f"{step} {done}/{total}")
 

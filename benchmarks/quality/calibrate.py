@@ -4,6 +4,7 @@ Fits both on the dev split of the sample's cases, prints what they do on dev and
 ship: src/ombud/answer/confidence.json and extract.json. The sealed split is not touched. Run: make calibrate
 """
 
+import asyncio
 import json
 import sys
 from collections.abc import Sequence
@@ -68,8 +69,8 @@ def main() -> None:
 
 def _look(workspace: Workspace, case: Case, mode: str) -> Row:
     question = Question(text=case.question, asker=case.person, history=case.history, as_of=case.as_of)
-    plan = workspace.plan(case.person, {"mode": mode})
-    found = search(question, plan, workspace.filter(question, plan), workspace.index)
+    plan = workspace.planned(case.person, {"mode": mode}).plan
+    found = asyncio.run(search(question, plan, workspace.filter(question, plan), workspace.index))
     embedder = workspace.embedder if mode == "hybrid" else None
     query, engine = found.queries[0], workspace.engine
     spans = candidates(found.evidence)

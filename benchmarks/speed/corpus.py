@@ -27,7 +27,7 @@ from ombud.errors import SourceError
 from ombud.index import Row, Vector
 from ombud.ingest.rows import searchable, terms
 from ombud.models import Embedder
-from ombud.settings import Documents
+from ombud.settings import Documents, Index
 from ombud.types import Chunk, Document
 
 BUILT = "2"
@@ -128,7 +128,7 @@ def _vectors(windows: Sequence[Window], embedder: Embedder, kept: Path) -> Vecto
         return stored
     real = np.linspace(0, len(windows) - 1, min(EMBEDDED, len(windows))).astype(int)
     say(f"embedding {len(real):,} windows")
-    texts = [searchable(_chunk(windows[at], 0, int(at))) for at in real]
+    texts = [searchable(_chunk(windows[at], 0, int(at)), Index()) for at in real]
     base = embedder.embed(texts)
     nearest = np.clip(np.searchsorted(real, np.arange(len(windows))), 0, len(real) - 1)
     noise = np.random.default_rng(0).normal(0, NOISE, (len(windows), base.shape[1])).astype(np.float32)
@@ -141,7 +141,7 @@ def _vectors(windows: Sequence[Window], embedder: Embedder, kept: Path) -> Vecto
 
 def _row(window: Window, number: int, at: int, vector: Vector) -> Row:
     chunk = _chunk(window, number, at)
-    return Row(chunk, "bench", terms(chunk), vector[None])
+    return Row(chunk, "bench", terms(chunk, Index()), vector[None])
 
 
 def _chunk(window: Window, number: int, at: int) -> Chunk:

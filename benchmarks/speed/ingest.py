@@ -28,6 +28,7 @@ from record import ROOT, SHARED, keep, print_table, say, spread, verdict
 from ombud.app import Workspace, create_workspace
 from ombud.ingest import Report, sync
 from ombud.ingest.rows import searchable
+from ombud.settings import Index
 from ombud.sources import FolderSource
 
 TARGET = 0.90
@@ -90,7 +91,7 @@ def _measure(name: str, folder: Path, country: str, number: int) -> Pair:
         synced, synced_cpu = _timed(lambda: reports.extend(sync(parts, [source])))
         for failure in (f for report in reports for f in report.failed if not number):
             say(f"left out: {failure.uri}: {failure.reason}")
-        texts = [searchable(chunk) for chunk in workspace.passages()]
+        texts = [searchable(chunk, Index()) for chunk in workspace.passages()]
         alone, alone_cpu = _timed(lambda: embedder.windows(texts))
         workspace.close()
     finally:

@@ -9,6 +9,7 @@ Processes are started outside of the times. Run: python lifecycle.py [--document
 """
 
 import argparse
+import asyncio
 import os
 import random
 import signal
@@ -78,7 +79,7 @@ def _until_found(workspace: Workspace, home: Path) -> float:
     started = time.perf_counter()
     running.start()
     while True:
-        evidence, _ = workspace.search("Where does the quokka sleep?", Person(), k=3)
+        evidence, _ = asyncio.run(workspace.search("Where does the quokka sleep?", Person(), k=3))
         if any("quokka" in hit.chunk.text for hit in evidence.hits):
             break
     found = time.perf_counter() - started

@@ -12,6 +12,7 @@ import time
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from hashlib import sha256
+from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -56,8 +57,8 @@ def keep(name: str, values: Mapping[str, Any], n: int) -> None:
     line = {
         "at": datetime.now(UTC).isoformat(timespec="seconds"),
         "commit": commit(),
-        "source": _source(),
-        "machine": _machine(),
+        "source": source(),
+        "machine": machine(),
         "load": round(os.getloadavg()[0], 2),
         "n": n,
         **values,
@@ -67,7 +68,7 @@ def keep(name: str, values: Mapping[str, Any], n: int) -> None:
         file.write(json.dumps(line) + "\n")
 
 
-def _machine() -> dict[str, Any]:
+def machine() -> dict[str, Any]:
     cpu = Path("/proc/cpuinfo")
     lines = cpu.read_text(encoding="utf-8", errors="replace").splitlines() if cpu.is_file() else []
     model = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.machine())
@@ -95,8 +96,11 @@ def commit() -> str:
         return ""
 
 
-def _source() -> str:
+def source() -> str:
+    """Digest of the code that is measured, wherever it is imported from."""
     digest = sha256()
-    for file in sorted((ROOT / "src/ombud").rglob("*.py")):
+    found = find_spec("ombud")
+    package = Path(found.origin).parent if found and found.origin else ROOT / "src/ombud"
+    for file in sorted(package.rglob("*.py")):
         digest.update(file.read_bytes())
     return digest.hexdigest()[:12]

@@ -12,6 +12,7 @@ The first run builds and caches the corpora (minutes). Run: python search.py [--
 """
 
 import argparse
+import asyncio
 import itertools
 import sys
 import time
@@ -77,10 +78,10 @@ def _time(workspace: Workspace, questions: Sequence[Question], setting: str) -> 
     totals: list[float] = []
     steps: list[list[float]] = [[], [], []]
     for number, question in enumerate(questions):
-        plan = workspace.plan(question.asker, {})
+        plan = workspace.planned(question.asker, {}).plan
         where = workspace.filter(question, plan) if setting == "filters" else EVERYTHING
         started = time.perf_counter()
-        found = search(question, plan, where, workspace.index)
+        found = asyncio.run(search(question, plan, where, workspace.index))
         seconds = time.perf_counter() - started
         if number >= WARM_UP:
             totals.append(1000 * seconds)

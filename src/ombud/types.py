@@ -127,23 +127,36 @@ class Question(Noun):
     """The day whose rules are asked for; None is today."""
 
 
+Parameter = Literal["k", "rewrites", "graph_keywords", "graph_depth"]
+"""What adaptation may set."""
+Preset = Literal["", "fixed", "pa", "pa+rerank", "hypa", "hypa+rerank"]
+
+
 class Plan(Noun):
     """Every knob of one answer. Tuning, A/B and ablation only ever change this."""
 
     k: int = Field(default=8, ge=1, le=100, description="Chunks that go to the answer, in total.")
     pool: int = Field(default=30, ge=1, le=1000, description="Candidates per leg before fusion.")
-    strategies: tuple[str, ...] = Field(default=("standard",), description="How search texts are made.")
+    strategies: tuple[str, ...] = Field(default=(), description="How search texts are made; empty = what suits.")
     strategy_mode: Literal["first", "all"] = Field(default="first", description="First that works, or all fused.")
-    mode: Mode = Field(default="hybrid", description="Legs: sparse (BM25), dense (vectors) or both.")
-    fusion: Literal["rrf", "combsum", "combmnz"] = Field(default="combsum", description="How legs become one ranking.")
+    hyde_for: Literal["both", "sparse", "dense"] = Field(default="both", description="Legs that `hyde` writes for.")
+    stepback_with_question: bool = Field(default=True, description="The question stands beside the broader one.")
+    glossary: bool = Field(default=True, description="Spell abbreviations out, and policy words for plain ones.")
+    mode: Mode = Field(default="hybrid", description="Legs: sparse (words), dense (vectors) or both.")
+    weighting: Literal["bm25", "tfidf"] = Field(default="bm25", description="How the sparse leg weighs words.")
+    fusion: Literal["rrf", "combsum", "combmnz", "weighted"] = Field(default="combsum", description="Legs to ranking.")
     weights: dict[str, float] = Field(default={"sparse": 0.4, "dense": 0.6}, description="Weight of each leg.")
     rrf_k: int = Field(default=60, ge=1, description="Damping of reciprocal rank fusion.")
     reranker: str = Field(default="none", description="What reorders the fused pool.")
-    adaptive: bool = Field(default=False, description="Let the question's complexity set k and the rest.")
+    rerank_pool: int = Field(default=25, ge=1, le=200, description="Best fused hits that a reranker sees.")
+    preset: Preset = Field(default="", description="Several fields at once, as the HyPA-RAG paper names them.")
+    adaptive: bool | tuple[Parameter, ...] = Field(default=False, description="Fields that complexity sets, or all.")
     classes: Literal[2, 3] = Field(default=3, description="Complexity classes of the router.")
-    rewrites: int = Field(default=3, ge=0, le=20, description="Rewrites that `multi` asks for.")
+    mapping: dict[Parameter, tuple[int, ...]] = Field(default={}, description="Adaptive field -> value per class.")
+    pinned: tuple[str, ...] = Field(default=(), description="Fields that the request set; adaptation leaves them.")
+    rewrites: int = Field(default=3, ge=1, le=20, description="Rewrites that `multi` asks for.")
     graph: bool = Field(default=False, description="Add paths of the triplet graph to the evidence.")
-    graph_keywords: int = Field(default=4, ge=0, description="Keywords looked up in the graph.")
+    graph_keywords: int = Field(default=4, ge=0, le=50, description="Keywords looked up in the graph.")
     graph_depth: int = Field(default=2, ge=0, le=5, description="Longest path in the graph, in triplets.")
     sources: tuple[str, ...] = Field(default=(), description="Only these sources; empty means all.")
     abstain: float | None = Field(
@@ -172,10 +185,26 @@ class Hit(Noun):
     """Rankings that held it, such as `GB/sparse/standard`."""
 
 
+class Contradiction(Noun):
+    """Two passages that give different figures for one thing."""
+
+    first: str
+    """Chunk id; the local passage where one of the two is."""
+    second: str
+    first_says: str
+    """The sentence, or the row of a table."""
+    second_says: str
+    about: str
+    """The terms that both share."""
+    kind: Literal["conflict", "override", "below_floor"]
+    """override: a country's rule before a global one; below_floor: it gives less than a mandatory global one."""
+
+
 class Evidence(Noun):
     local: tuple[Hit, ...] = ()
     shared: tuple[Hit, ...] = ()
     triplets: tuple[Triplet, ...] = ()
+    contradictions: tuple[Contradiction, ...] = ()
 
     @property
     def hits(self) -> tuple[Hit, ...]:

@@ -1,5 +1,6 @@
 """Answers by a scripted chat model: what it is told, and that nothing it says is shown without proof."""
 
+import asyncio
 import json
 import re
 from collections.abc import Iterator
@@ -123,7 +124,7 @@ def test_the_budget_drops_passages_from_the_tail_and_cuts_none(tmp_path: Path, w
     assert len(stored) == 3
     assert len(bodies) == passages
     assert [stored[body] for body in bodies] == list(answer.trace.evidence)
-    evidence, _ = shelf.workspace.search("When is the garage for parking open on a working day?", GB)
+    evidence, _ = asyncio.run(shelf.workspace.search("When is the garage for parking open on a working day?", GB))
     assert list(answer.trace.evidence) == [hit.chunk.id for hit in evidence.hits][:passages]
     shelf.workspace.close()
 

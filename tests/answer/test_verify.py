@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ombud.answer import check_quote, disagreements
-from ombud.answer.figures import numbers
+from ombud.index import numbers
 
 LEAVE = "Employees in Great Britain have 26 days of paid annual leave. Unused days expire on 31 March."
 

@@ -73,3 +73,37 @@ def test_passwords_of_the_store_are_not_printed(open_home: Open) -> None:
     url = "postgresql+psycopg://ombud:secret@127.0.0.1:1/none"
     for check in check_all(open_home(store={"url": url})):
         assert "secret" not in check.said + check.hint
+
+
+def test_flags_and_experiments_are_listed(open_home: Open) -> None:
+    assert checked(open_home())["flags"].said == "one plan for everyone"
+    text = """
+        [country.GB.plan]
+        k = 9
+        [persona.employee.plan]
+        k = 7
+        [experiment.hyde]
+        share = 0.125
+        countries = ["gb", "IE"]
+        [experiment.old]
+        share = 0.5
+        off = true
+    """
+    check = checked(open_home(text))["flags"]
+    assert check.ok
+    assert check.said == (
+        "the plan changes for country GB, persona employee; experiments: hyde (12.5 % of people in GB, IE), old (off)"
+    )
+
+
+def test_own_prompts_are_listed_and_wrong_ones_fail(open_home: Open, tmp_path: Path) -> None:
+    workspace = open_home()
+    assert checked(workspace)["prompts"].said == "as shipped"
+    folder = tmp_path / "prompts" / "compose"
+    folder.mkdir(parents=True)
+    (folder / "default.txt").write_text("Answer for $organisation.")
+    assert checked(workspace)["prompts"].said == "your own compose/default"
+    (folder / "default.txt").write_text("Answer for $organization.")
+    check = checked(workspace)["prompts"]
+    assert not check.ok
+    assert "prompts/compose/default.txt is not used: `compose` has no placeholder $organization." in check.said

@@ -1,5 +1,6 @@
 """Rebuilding while serving, progress that others see, folders that are watched."""
 
+import asyncio
 import threading
 from pathlib import Path
 from typing import Any
@@ -35,7 +36,7 @@ def shelf(open_home: Open, home: Path, count: int = 6) -> Workspace:
 
 
 def found(workspace: Workspace) -> list[str]:
-    evidence, _ = workspace.search("When does door 3 stay shut?", Person(), k=3)
+    evidence, _ = asyncio.run(workspace.search("When does door 3 stay shut?", Person(), k=3))
     return [hit.chunk.id for hit in evidence.hits]
 
 

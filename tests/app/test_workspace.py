@@ -71,10 +71,10 @@ def test_every_citation_is_verbatim_in_the_stored_text(workspace: Workspace) -> 
 def test_what_a_role_hides_is_hidden_everywhere(workspace: Workspace) -> None:
     manager = Person(country="GB", roles=("manager",))
     identity = workspace.document("docs/pay.md", None).id
-    assert "docs/pay.md" in uris(workspace.search(PAY, manager)[0])
+    assert "docs/pay.md" in uris(asyncio.run(workspace.search(PAY, manager))[0])
     assert "61,000" in ask(workspace, PAY, manager).text
     for outsider in (GB, NOBODY, Person(country="GB", roles=("employee",))):
-        evidence, trace = workspace.search(PAY, outsider)
+        evidence, trace = asyncio.run(workspace.search(PAY, outsider))
         assert "docs/pay.md" not in uris(evidence)
         assert identity not in trace.model_dump_json()
         answer = ask(workspace, PAY, outsider)
@@ -110,8 +110,8 @@ def test_a_document_of_another_country_is_not_found(workspace: Workspace) -> Non
 def test_an_expired_document_still_opens_but_is_not_searched(workspace: Workspace) -> None:
     assert workspace.document("docs/old.md", GB).title == "Parking"
     query = "parking costs in the garage"
-    assert "docs/old.md" not in uris(workspace.search(query, GB)[0])
-    evidence, trace = workspace.search(query, GB, as_of=date(2020, 12, 31))
+    assert "docs/old.md" not in uris(asyncio.run(workspace.search(query, GB))[0])
+    evidence, trace = asyncio.run(workspace.search(query, GB, as_of=date(2020, 12, 31)))
     assert "docs/old.md" in uris(evidence)
     said = "Parking (docs/old.md) is no longer in force: it ended on 2020-12-31."
     assert said in trace.notes
@@ -123,27 +123,27 @@ def test_an_expired_document_still_opens_but_is_not_searched(workspace: Workspac
 
 
 def test_without_a_country_a_note_says_what_is_hidden(workspace: Workspace) -> None:
-    _, trace = workspace.search("annual leave", NOBODY)
+    _, trace = asyncio.run(workspace.search("annual leave", NOBODY))
     assert any("2 of the best" in note for note in trace.notes)
-    assert workspace.search("annual leave", GB)[1].notes == ()
+    assert asyncio.run(workspace.search("annual leave", GB))[1].notes == ()
     assert any("2 of the best" in note for note in ask(workspace, LEAVE, NOBODY).trace.notes)
 
 
 def test_a_note_about_hidden_countries_counts_nothing_of_other_roles(workspace: Workspace) -> None:
-    _, trace = workspace.search("pay band grade", NOBODY)
+    _, trace = asyncio.run(workspace.search("pay band grade", NOBODY))
     assert trace.notes == ()
 
 
 def test_k_and_mode_change_the_search(workspace: Workspace) -> None:
-    evidence, trace = workspace.search("annual leave hotel costs", GB, k=1, mode="sparse")
+    evidence, trace = asyncio.run(workspace.search("annual leave hotel costs", GB, k=1, mode="sparse"))
     assert len(evidence.hits) == 1
     assert (trace.plan.k, trace.plan.mode) == (1, "sparse")
     assert trace.degraded == ()
 
 
 def test_only_the_named_sources_are_searched(workspace: Workspace) -> None:
-    assert uris(workspace.search("annual leave", GB, plan={"sources": ["docs"]})[0]) >= {"docs/gb.md"}
-    assert workspace.search("annual leave", GB, plan={"sources": ["elsewhere"]})[0].hits == ()
+    assert uris(asyncio.run(workspace.search("annual leave", GB, plan={"sources": ["docs"]}))[0]) >= {"docs/gb.md"}
+    assert asyncio.run(workspace.search("annual leave", GB, plan={"sources": ["elsewhere"]}))[0].hits == ()
 
 
 def test_a_trace_names_chunks_but_never_quotes_them(workspace: Workspace) -> None:
@@ -155,9 +155,9 @@ def test_a_trace_names_chunks_but_never_quotes_them(workspace: Workspace) -> Non
 
 def test_history_completes_a_follow_up(workspace: Workspace) -> None:
     earlier = (Message(role="user", content="Who pays the hotel on business trips?"),)
-    alone = workspace.search("And up to how much?", GB)[0]
+    alone = asyncio.run(workspace.search("And up to how much?", GB))[0]
     assert "docs/hotel.md" not in uris(alone)
-    assert "docs/hotel.md" in uris(workspace.search("And up to how much?", GB, history=earlier)[0])
+    assert "docs/hotel.md" in uris(asyncio.run(workspace.search("And up to how much?", GB, history=earlier))[0])
 
 
 # Conversations ------------------------------------------------------------------------------------
@@ -203,10 +203,10 @@ def test_an_unknown_conversation_is_not_found(workspace: Workspace, history: tup
 
 def test_the_request_wins_over_the_country_and_the_country_over_the_plan(open_home: Open) -> None:
     workspace = open_home("[plan]\nk = 3\npool = 40\n[country.GB.plan]\nk = 4\npool = 50\n")
-    assert workspace.plan(NOBODY, {}).k == 3
-    assert workspace.plan(FR, {}).k == 3
-    assert (workspace.plan(GB, {}).k, workspace.plan(GB, {}).pool) == (4, 50)
-    assert (workspace.plan(GB, {"k": 5}).k, workspace.plan(GB, {"k": 5}).pool) == (5, 50)
+    assert workspace.planned(NOBODY, {}).plan.k == 3
+    assert workspace.planned(FR, {}).plan.k == 3
+    assert (workspace.planned(GB, {}).plan.k, workspace.planned(GB, {}).plan.pool) == (4, 50)
+    assert (workspace.planned(GB, {"k": 5}).plan.k, workspace.planned(GB, {"k": 5}).plan.pool) == (5, 50)
 
 
 @pytest.mark.parametrize(
@@ -214,16 +214,16 @@ def test_the_request_wins_over_the_country_and_the_country_over_the_plan(open_ho
 )
 def test_a_wrong_knob_is_named(open_home: Open, request_: dict[str, Any], hint: str) -> None:
     with pytest.raises(BadSetting) as wrong:
-        open_home().plan(GB, request_)
+        open_home().planned(GB, request_)
     assert hint in wrong.value.hint + str(wrong.value)
 
 
 @pytest.mark.parametrize(("person", "request_"), [(Person(persona="hr"), {}), (GB, {"persona": "hr"})])
 def test_an_unknown_persona_is_an_unknown_name(open_home: Open, person: Person, request_: dict[str, Any]) -> None:
     workspace = open_home()
-    assert workspace.plan(Person(persona="employee"), {"persona": "employee"}).persona == "employee"
+    assert workspace.planned(Person(persona="employee"), {"persona": "employee"}).plan.persona == "employee"
     with pytest.raises(UnknownName, match="`hr`") as wrong:
-        workspace.plan(person, request_)
+        workspace.planned(person, request_)
     assert "employee" in wrong.value.hint
 
 
@@ -258,7 +258,7 @@ def test_an_empty_workspace_is_not_ready_and_says_why(workspace: Workspace, open
     assert "ombud sync" in empty.ready()
     assert empty.documents(None) == []
     assert list(empty.passages()) == []
-    assert empty.search("leave", GB)[0].hits == ()
+    assert asyncio.run(empty.search("leave", GB))[0].hits == ()
     assert ask(empty, LEAVE).outcome == "denied"
 
 

@@ -1,5 +1,6 @@
 """A workspace with one folder, a sync of it, and a look at everything that was kept."""
 
+import asyncio
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -51,7 +52,7 @@ class Shelf:
     def found(self, query: str, country: str | None = None, as_of: date | None = None, **person: Any) -> set[str]:
         """Names of the documents that a search shows this person."""
         asker = Person(country=country, **person)
-        evidence, _ = self.workspace.search(query, asker, k=50, as_of=as_of)
+        evidence, _ = asyncio.run(self.workspace.search(query, asker, k=50, as_of=as_of))
         return {hit.chunk.uri.removeprefix("docs/") for hit in evidence.hits}
 
     def snapshot(self) -> Snapshot:

@@ -30,6 +30,10 @@ class Handler(BaseHTTPRequestHandler):
             ]
             usage = {"prompt_tokens": 3, "total_tokens": 3}
             return json.dumps({"object": "list", "model": asked["model"], "data": data, "usage": usage}).encode()
+        if self.path.endswith("/rerank"):
+            found = [{"index": n, "relevance_score": len(text) / 100} for n, text in enumerate(asked["documents"])]
+            found.sort(key=lambda one: -one["relevance_score"])
+            return json.dumps({"id": "x", "results": found[: asked["top_n"]], "meta": {}}).encode()
         said: dict[str, Any] = {"role": "assistant", "content": self.server.said}
         if asked.get("tools"):
             call = {"name": asked["tools"][0]["function"]["name"], "arguments": self.server.said}

@@ -135,7 +135,7 @@ def check(
     workspace: Workspace, documents: dict[str, Document], pages: list[Page], person: Person, question: str
 ) -> None:
     signs = hidden(documents, pages, person, DAY)
-    evidence, trace = workspace.search(question, person, as_of=DAY, k=50)
+    evidence, trace = asyncio.run(workspace.search(question, person, as_of=DAY, k=50))
     clean(evidence.model_dump_json() + trace.model_dump_json(), signs)
     right = {n for n, page in enumerate(pages) if page.is_for(person) and page.holds_on(DAY)}
     if "rule" in question:  # what may be seen is found, or this test would prove nothing

@@ -57,7 +57,7 @@ def test_nothing_fused_is_nothing(name: str) -> None:
 def test_an_unknown_fusion_lists_the_known() -> None:
     with pytest.raises(UnknownName, match="`borda`") as wrong:
         fuse("borda", [(WORDS, 1.0)])
-    assert wrong.value.hint == "Known: combmnz, combsum, rrf."
+    assert wrong.value.hint == "Known: combmnz, combsum, rrf, weighted."
 
 
 ranking = st.lists(

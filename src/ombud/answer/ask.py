@@ -20,7 +20,7 @@ from ombud.answer.signals import measure, term_weights
 from ombud.errors import ModelError
 from ombud.index import Filter
 from ombud.models import Chat
-from ombud.retrieve import Found, Index, query_terms, search
+from ombud.retrieve import Found, Index, Spent, find, query_terms, search, standard
 from ombud.settings import Settings
 from ombud.types import Action, Answer, Contact, Outcome, Plan, Question, Trace
 
@@ -47,6 +47,7 @@ class _Body(NamedTuple):
     composed: Composed
     suggestions: tuple[str, ...] = ()
     trace: dict[str, Any] = {}  # noqa: RUF012 - never written to
+    spent: Spent = Spent()
 
 
 async def ask(question: Question, plan: Plan, where: Filter, parts: Parts, tell: Tell = lambda *_: None) -> Answer:
@@ -54,10 +55,11 @@ async def ask(question: Question, plan: Plan, where: Filter, parts: Parts, tell:
     started = time.perf_counter()
     matter = parts.sensitive.find(question.text)
     tell("status", {"step": "search"})
-    found = await asyncio.to_thread(search, question, plan, where, parts.knowledge)
+    found = await search(question, plan, where, parts.knowledge)
+    plan = found.plan
     if any(said.startswith("dense") for said in found.degraded):  # what failed once is not asked again
         parts = parts._replace(knowledge=parts.knowledge._replace(embedder=None))
-    spans, signals = await asyncio.to_thread(_look, question, found, parts)
+    spans, signals = await asyncio.to_thread(_look, question, found, where, parts)
     tell("status", {"step": "compose"})
     composing = time.perf_counter()
     body = await _write(question, plan, where.as_of, found, spans, signals, matter, parts)
@@ -81,6 +83,7 @@ async def ask(question: Question, plan: Plan, where: Filter, parts: Parts, tell:
         "degraded": found.degraded,
     }
     facts |= body.trace | {"degraded": (*found.degraded, *body.trace.get("degraded", ()))}
+    facts |= found.spent.plus(body.spent)._asdict()
     closing = wording.closing(body.action, bool(contacts))
     return _answer(_closed(body, closing), contacts, Trace(**facts), tell)
 
@@ -108,9 +111,12 @@ def _answer(body: _Body, contacts: tuple[Contact, ...], trace: Trace, tell: Tell
     )
 
 
-def _look(question: Question, found: Found, parts: Parts) -> tuple[list[Span], dict[str, float]]:
+def _look(question: Question, found: Found, where: Filter, parts: Parts) -> tuple[list[Span], dict[str, float]]:
+    """Spans and signals of the question as it was said: what a model wrote is a search key and proves nothing."""
     engine, embedder = parts.knowledge.engine, parts.knowledge.embedder
-    query = found.queries[0]
+    query = standard(question, parts.knowledge.glossary)
+    if found.queries != (query,):
+        found = found._replace(best=find([query], found.plan, where, parts.knowledge).best)
     said = term_weights(query_terms(query.text, engine), engine)
     spans = candidates(found.evidence)
     rows = features(question, query, said, spans, embedder)
@@ -166,23 +172,21 @@ async def _with_model(
             organisation=settings.general.name,
             day=day or date.today(),  # noqa: DTZ011 - the caller gives the day; this is for those who asked for any
             seconds=settings.models.timeout_seconds,
+            prompts=parts.knowledge.prompts,
         )
     except ModelError as failed:
         weights = load_weights(dense="dense" in found.best)
         body = _extract(spans, signals["confidence"] >= weights.full, parts)
         return body._replace(trace={"degraded": (f"model: {_why(failed)}",)})
+    spent = Spent(chat.name, written.prompts, written.tokens_in, written.tokens_out, written.price)
     trace = {
-        "model": chat.name,
-        "prompts": written.prompts,
-        "tokens_in": written.tokens_in,
-        "tokens_out": written.tokens_out,
-        "price": written.price,
         "evidence": tuple(h.chunk.id for h in written.evidence),
         "notes": written.notes,
+        "degraded": written.degraded,
     }
     if written.outcome == "denied":
-        return _deny(True, parts)._replace(trace=trace)
-    return _Body(written.outcome, "none", written.composed, written.suggestions, trace)
+        return _deny(True, parts)._replace(trace=trace, spent=spent)
+    return _Body(written.outcome, "none", written.composed, written.suggestions, trace, spent)
 
 
 def _why(failed: ModelError) -> str:

@@ -4,6 +4,7 @@ import re
 import time
 from collections.abc import Sequence
 from datetime import date
+from pathlib import Path
 from typing import Literal, NamedTuple
 
 from pydantic import BaseModel, Field
@@ -49,6 +50,7 @@ class Written(NamedTuple):
     price: float | None
     evidence: tuple[Hit, ...]
     notes: tuple[str, ...]
+    degraded: tuple[str, ...]
 
 
 async def compose(
@@ -61,6 +63,7 @@ async def compose(
     organisation: str,
     day: date,
     seconds: float,
+    prompts: Path | None = None,
 ) -> Written:
     """Ask the model, check, repair once; raises ModelError where it cannot answer in time or in form.
 
@@ -69,17 +72,17 @@ async def compose(
     deadline = time.monotonic() + seconds
     kept = _fit(evidence, plan.budget_tokens)
     labels = _labels(kept)
-    rules, form = load_prompt("compose", chat.name), load_prompt("question", chat.name)
+    rules, form = load_prompt("compose", chat.name, prompts), load_prompt("question", chat.name, prompts)
     instructions = rules.fill(organisation=organisation)
     prompt = form.fill(**_fields(question, labels, day))
-    used = {rules.name: rules.digest, form.name: form.digest}
+    sent = [rules, form]
     reply = await chat.reply(instructions, prompt, Draft, temperature=plan.temperature, seconds=seconds)
     replies = [reply]
     problems = _problems(reply.value, labels)
     left = deadline - time.monotonic()
     if problems and plan.refine and left > 0:
-        repair = load_prompt("repair", chat.name)
-        used[repair.name] = repair.digest
+        repair = load_prompt("repair", chat.name, prompts)
+        sent.append(repair)
         again = f"{prompt}\n\n=== Your answer ===\n{_echo(reply.value)}\n\n"
         again += repair.fill(problems="\n".join(f"- {p}" for p in dict.fromkeys(problems.values())))
         try:
@@ -98,12 +101,13 @@ async def compose(
         composed,
         outcome,
         _suggestions(reply.value, labels),
-        used,
+        {prompt.name: prompt.digest for prompt in sent},
         sum(r.tokens_in for r in replies),
         sum(r.tokens_out for r in replies),
         None if None in prices else sum(p for p in prices if p is not None),
         kept,
         tuple(f"claim left out: {reason[:LONGEST_NOTE]}" for reason in dropped[:MOST_NOTES]),
+        tuple(f"prompt: {prompt.note}" for prompt in sent if prompt.note),
     )
 
 

@@ -5,8 +5,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable
 
-from ombud.answer.figures import measures, measures_named, numbers
-from ombud.index import analyse
+from ombud.index import analyse, measures, measures_named, numbers
 
 SUPPORT = 0.5
 """Least share of a claim's content terms that must occur in the cited passages."""

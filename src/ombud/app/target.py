@@ -1,6 +1,5 @@
 """The workspace as the lab's target: the same search and the same answers as everywhere, kept nowhere."""
 
-import asyncio
 import json
 from collections.abc import Callable, Iterator, Mapping
 from hashlib import sha256
@@ -12,7 +11,7 @@ from ombud.errors import BadRequest, LabError
 from ombud.ingest import sync
 from ombud.settings import Index, nearest
 from ombud.store import text_of
-from ombud.types import Answer, Chunk, Evidence, Hit, Question, Trace
+from ombud.types import Answer, Chunk, Hit, Question, Trace
 
 Tell = Callable[[str, int, int], None]
 
@@ -29,7 +28,10 @@ class LocalTarget:
         return await self.workspace.ask(question, plan=plan, keep=False)
 
     async def search(self, question: Question, plan: Mapping[str, Any]) -> tuple[tuple[Hit, ...], Trace]:
-        evidence, trace = await asyncio.to_thread(self._search, question, plan)
+        day, turns = question.as_of, question.history
+        evidence, trace = await self.workspace.search(
+            question.text, question.asker, as_of=day, history=turns, plan=plan
+        )
         return evidence.hits, trace
 
     def describe(self) -> dict[str, Any]:
@@ -56,10 +58,6 @@ class LocalTarget:
         shadow = Workspace(self.workspace.home, flags, data=self.workspace.data / "variants" / digest)
         self._fill(shadow)
         return LocalTarget(shadow, self._tell)
-
-    def _search(self, question: Question, plan: Mapping[str, Any]) -> tuple[Evidence, Trace]:
-        day, turns = question.as_of, question.history
-        return self.workspace.search(question.text, question.asker, as_of=day, history=turns, plan=plan)
 
     def _embedder(self) -> str:
         return self.workspace.embedder.fingerprint if self.workspace.embedder else ""

@@ -1,9 +1,10 @@
 """A workspace: one `ombud.toml`, the data beside it, and everything that can be asked of them."""
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, datetime
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
@@ -12,15 +13,18 @@ from zoneinfo import ZoneInfo
 
 from ombud.answer import Parts as AnswerParts
 from ombud.answer import Tell, ask, read_contacts, read_sensitive
+from ombud.app.flags import PROMPTS, check_flags
 from ombud.errors import MissingExtra, NotFound, SetupError, UnknownName
 from ombud.index import Engine, Filter, open_engine, visible
 from ombud.ingest import Parts as IngestParts
 from ombud.ingest import delete_documents
-from ombud.models import Chat, Embedder, open_chat, open_embedder
+from ombud.models import Chat, Embedder, open_chat, open_embedder, open_reranker
 from ombud.prompts import digests as prompt_digests
-from ombud.retrieve import Found, Index, read_glossary, search
-from ombud.settings import FILE, Settings, load, plan_for
+from ombud.prompts import problems as prompt_problems
+from ombud.retrieve import Found, Index, find, read_glossary, search
+from ombud.settings import FILE, FLAGS, Flags, Planned, Settings, load, plan_for
 from ombud.store import (
+    Graph,
     Store,
     add_turn,
     find_document,
@@ -30,7 +34,7 @@ from ombud.store import (
     open_store,
     read_answer,
 )
-from ombud.types import Answer, Chunk, Citation, Document, Evidence, Message, Mode, Person, Plan, Question, Trace
+from ombud.types import Answer, Chunk, Citation, Document, Evidence, Message, Mode, Person, Plan, Query, Question, Trace
 
 TURNS = 10
 """Turns of a conversation that an answer looks back on."""
@@ -47,6 +51,8 @@ class Workspace:
     def __init__(self, home: Path, flags: Mapping[str, Any] | None = None, data: Path | None = None) -> None:
         self.home, self.flags = home, dict(flags or {})
         self.settings: Settings = load(home, flags)
+        self.prompts = home / PROMPTS
+        self._followed: Flags | None = None
         self.data = data or home / DATA
         self.missing_model: MissingExtra | None = None
 
@@ -78,7 +84,17 @@ class Workspace:
 
     @cached_property
     def index(self) -> Index:
-        return Index(self.engine, self.embedder, read_glossary(self.home / self.settings.answer.glossary))
+        return Index(
+            self.engine,
+            self.embedder,
+            read_glossary(self.home / self.settings.answer.glossary),
+            self.chat,
+            self.settings.models.search_seconds,
+            self.settings.general.name,
+            self.prompts,
+            open_reranker(self.settings.models),
+            Graph(self.store) if self.settings.index.graph != "none" else None,
+        )
 
     @cached_property
     def answering(self) -> AnswerParts:
@@ -100,13 +116,28 @@ class Workspace:
         """The same with another engine, such as one that is being built; None: one that comes later."""
         return IngestParts(self.settings, self.store, cast(Engine, engine), self.embedder)
 
+    def follow(self, tell: Callable[[str], None], clock: Callable[[], float] = time.monotonic) -> None:
+        """From now on plans follow `ombud.toml`, as a server's do; tell gets a line for each change of it.
+
+        Raises BadSetting where the file is wrong already.
+        """
+        check = partial(check_flags, personas=PERSONAS)
+        self._followed = Flags(self.home, self.flags, check=check, tell=tell, clock=clock)
+        for line in prompt_problems(self.prompts):
+            tell(line)
+
+    @property
+    def flagged(self) -> Settings:
+        """The settings with the flags of now; as they were at the beginning where nobody follows the file."""
+        return self._followed.current() if self._followed else self.settings
+
     def close(self) -> None:
         if "store" in self.__dict__:
             self.store.close()
 
     # Asking -------------------------------------------------------------------------------------
 
-    def search(
+    async def search(
         self,
         query: str,
         person: Person,
@@ -117,12 +148,13 @@ class Workspace:
         history: Sequence[Message] = (),
         plan: Mapping[str, Any] | None = None,
     ) -> tuple[Evidence, Trace]:
-        chosen = {"k": k, "mode": mode}
-        whole = self.plan(person, {**(plan or {}), **{key: v for key, v in chosen.items() if v is not None}})
+        chosen = {key: value for key, value in (("k", k), ("mode", mode)) if value is not None}
+        whole, variant = self.planned(person, {**(plan or {}), **chosen})
         question = Question(text=query, asker=person, history=tuple(history), as_of=as_of)
-        found = search(question, whole, self.filter(question, whole), self.index)
-        notes = (*self._hidden(question, whole), *self._out_of_force([hit.chunk for hit in found.evidence.hits]))
-        return found.evidence, self._trace(found, whole, notes)
+        found = await search(question, whole, self.filter(question, whole), self.index)
+        hidden = await asyncio.to_thread(self._hidden, question, whole, found.queries)
+        notes = (*hidden, *self._out_of_force([hit.chunk for hit in found.evidence.hits]))
+        return found.evidence, self._trace(found, notes, variant)
 
     async def ask(
         self,
@@ -139,22 +171,22 @@ class Workspace:
             question = question.model_copy(update={"history": history})
         elif conversation_id:
             last_messages(self.store, conversation_id, 0)
-        whole = self.plan(question.asker, plan or {})
+        whole, variant = self.planned(question.asker, plan or {})
         answer = await ask(question, whole, self.filter(question, whole), self.answering, tell)
-        hidden = await asyncio.to_thread(self._hidden, question, whole)
+        hidden = await asyncio.to_thread(self._hidden, question, whole, answer.trace.queries)
         notes = (*answer.trace.notes, *hidden, *self._out_of_force(answer.citations))
-        trace = answer.trace.model_copy(update={"notes": notes})
+        trace = answer.trace.model_copy(update={"notes": notes, "variant": variant})
         answer = answer.model_copy(update={"conversation_id": conversation_id, "trace": trace})
         if keep:
             await asyncio.to_thread(add_turn, self.store, question, answer)
         return answer
 
-    def plan(self, person: Person, request: Mapping[str, Any]) -> Plan:
-        plan = plan_for(self.settings, person.country, request)
-        for persona in (person.persona, plan.persona):
+    def planned(self, person: Person, request: Mapping[str, Any]) -> Planned:
+        planned = plan_for(self.flagged, person, request)
+        for persona in (person.persona, planned.plan.persona):
             if persona not in PERSONAS:
                 raise UnknownName(f"No persona is called `{persona}`.", hint=f"Known: {', '.join(PERSONAS)}.")
-        return plan
+        return planned
 
     def filter(self, question: Question, plan: Plan) -> Filter:
         country = question.asker.country
@@ -217,8 +249,8 @@ class Workspace:
     # What the lab and the operator want to know -------------------------------------------------
 
     def describe(self) -> dict[str, Any]:
-        settings = self.settings
-        config = settings.model_dump_json(include={"index", "models", "answer", "plan", "country"})
+        settings = self.flagged
+        config = settings.model_dump_json(include={"index", "models", "answer", *FLAGS})
         named = (settings.answer.glossary, settings.answer.contacts, settings.answer.sensitive_terms)
         files = [self.home / name for name in named if name]
         digest = sha256(config.encode())
@@ -227,8 +259,8 @@ class Workspace:
         return {
             "version": version("ombud"),
             "config_digest": digest.hexdigest()[:16],
-            "plan": settings.plan.model_dump(mode="json"),
-            "prompts": prompt_digests(),
+            "plan": plan_for(settings, Person()).plan.model_dump(mode="json"),
+            "prompts": prompt_digests(self.prompts),
             "models": {"embedder": self.engine.fingerprint or "none", "chat": settings.models.chat or "none"},
             "index_version": self.engine.version(),
         }
@@ -250,12 +282,12 @@ class Workspace:
         except NotFound:
             return None
 
-    def _hidden(self, question: Question, plan: Plan) -> tuple[str, ...]:
+    def _hidden(self, question: Question, plan: Plan, queries: Sequence[Query]) -> tuple[str, ...]:
         """Without a country only global documents speak; say how much that left out."""
         if question.asker.country or not self.choices()["countries"]:
             return ()
         where = self.filter(question, plan).model_copy(update={"countries": None})
-        found = search(question, plan, where, self.index)
+        found = find(queries, plan, where, self.index)
         hidden = len(found.evidence.local)
         return (
             (f"{hidden} of the best {plan.k} passages are of single countries; name a country to see them.",)
@@ -274,9 +306,9 @@ class Workspace:
                 said[f"{name} is not yet in force: from {one.effective_from} on."] = None
         return tuple(said)
 
-    def _trace(self, found: Found, plan: Plan, notes: tuple[str, ...]) -> Trace:
+    def _trace(self, found: Found, notes: tuple[str, ...], variant: str) -> Trace:
         return Trace(
-            plan=plan,
+            plan=found.plan,
             queries=found.queries,
             rankings=found.rankings,
             evidence=tuple(hit.chunk.id for hit in found.evidence.hits),
@@ -284,6 +316,8 @@ class Workspace:
             index_version=self.engine.version(),
             degraded=found.degraded,
             notes=notes,
+            variant=variant,
+            **found.spent._asdict(),
         )
 
 

@@ -40,6 +40,7 @@ def serve(
         every(workspace.settings.sync.every)  # a misspelt period is said now, not by a thread
         stop = threading.Event()
         tell = lambda line: print(line, file=sys.stderr, flush=True)  # noqa: E731
+        workspace.follow(tell)
         threading.Thread(target=run_schedule, args=(workspace, stop, tell), daemon=True).start()
         try:
             server = workspace.settings.server
@@ -48,14 +49,18 @@ def serve(
             stop.set()
 
 
-def doctor(as_json: bool = JSON, home: Path | None = HOME) -> None:
+def doctor(
+    ask: bool = typer.Option(False, "--ask", help="Make one real call of every chat model."),
+    as_json: bool = JSON,
+    home: Path | None = HOME,
+) -> None:
     """Look whether everything that answers need is there; exit code 1 where it is not."""
     del home
     with errors_said(as_json):
         from ombud.app import check_all
 
         checks = []
-        for check in check_all(open_workspace()):
+        for check in check_all(open_workspace(), ask):
             checks.append(check)
             if not as_json:
                 print(f"{'ok  ' if check.ok else 'FAIL'} {check.name}: {check.said}")

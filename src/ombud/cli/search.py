@@ -1,5 +1,6 @@
 """`ombud search`."""
 
+import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -48,9 +49,9 @@ def search(
         chosen = {key: value for key, value in {"k": k, "mode": mode}.items() if value}
         workspace = open_workspace()
         if batch:
-            raise typer.Exit(_batch(workspace, batch, chosen))
+            raise typer.Exit(asyncio.run(_batch(workspace, batch, chosen)))
         asker = person(country, role)
-        evidence, trace = workspace.search(query, asker, as_of=day(as_of), plan=chosen)
+        evidence, trace = asyncio.run(workspace.search(query, asker, as_of=day(as_of), plan=chosen))
         if as_json:
             print_json({"hits": rows(evidence), "trace": trace.model_dump(mode="json")})
         else:
@@ -69,14 +70,14 @@ def rows(evidence: "Evidence") -> list[dict[str, Any]]:
     ]
 
 
-def _batch(workspace: "Workspace", path: Path, chosen: dict[str, Any]) -> int:
+async def _batch(workspace: "Workspace", path: Path, chosen: dict[str, Any]) -> int:
     code = 0
     for identity, row in read_lines(path):
         try:
             if isinstance(row, OmbudError):
                 raise row
             asked = question_of(row)
-            evidence, trace = workspace.search(
+            evidence, trace = await workspace.search(
                 asked.text, asked.asker, as_of=asked.as_of, history=asked.history, plan=plan_of(row, chosen)
             )
         except OmbudError as failed:

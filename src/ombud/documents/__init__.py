@@ -4,10 +4,11 @@ Parsers read untrusted files, and every one of them hangs or crashes on some: `W
 its own that can be killed; `parse` runs them here.
 """
 
+from ombud.documents.abbreviations import abbreviations
 from ombud.documents.chunks import chunk, recipe_of
 from ombud.documents.frontmatter import front_matter
 from ombud.documents.parsing import kinds, parse
 from ombud.documents.sentences import sentences
 from ombud.documents.worker import Worker
 
-__all__ = ["Worker", "chunk", "front_matter", "kinds", "parse", "recipe_of", "sentences"]
+__all__ = ["Worker", "abbreviations", "chunk", "front_matter", "kinds", "parse", "recipe_of", "sentences"]

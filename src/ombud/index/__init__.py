@@ -6,6 +6,8 @@ from typing import Any
 
 from ombud.index.analyser import analyse
 from ombud.index.engine import Engine, Leg, Row, Stats, Vector
+from ombud.index.entities import alternatives, entity_key, shown, stems
+from ombud.index.figures import MONTHS, NUMBER_WORDS, decimal, measures, measures_named, numbers, spelt
 from ombud.index.generations import current, follow, fresh, keep_only_current, switch
 from ombud.index.visibility import Filter, may_read, reader_key, visible
 from ombud.index.wording import plain, term_pattern
@@ -13,21 +15,32 @@ from ombud.registry import find
 
 __all__ = [
     "ENGINES",
+    "MONTHS",
+    "NUMBER_WORDS",
     "Engine",
     "Filter",
     "Leg",
     "Row",
     "Stats",
     "Vector",
+    "alternatives",
     "analyse",
     "current",
+    "decimal",
+    "entity_key",
     "fresh",
     "keep_only_current",
     "may_read",
+    "measures",
+    "measures_named",
+    "numbers",
     "open_engine",
     "open_generation",
     "plain",
     "reader_key",
+    "shown",
+    "spelt",
+    "stems",
     "switch",
     "term_pattern",
     "visible",

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from ombud.documents import front_matter, kinds, recipe_of
 from ombud.errors import SourceError
 from ombud.ingest.report import Failure
+from ombud.ingest.rows import form_of
 from ombud.settings import Settings, index_for
 from ombud.sources import Ref, Source, apply, normalise
 from ombud.store import Entry, Kept
@@ -63,7 +64,7 @@ def plan_changes(
     when the source cannot be listed.
     """
     refs = source.list()
-    readable, recipe = kinds(), _digest(PARSED_BY, *recipe_of(index_for(settings, source.name)))
+    readable, recipe = kinds(), _digest(*_recipe(settings, source.name))
     skipped = Counter(suffix for ref in refs if (suffix := _suffix(ref)) not in readable)
     plan = Plan([], [], {}, 0, [], dict(skipped), [], {})
     unchanged, seen = 0, set()
@@ -115,10 +116,15 @@ def _compare(source: Source, ref: Ref, entry: Entry | None, chunks: int, setting
     blank = Document(id=document_id(ref.uri), source=source.name, uri=ref.uri, title="", language="")
     document = apply(blank, facts).model_copy(update={"digest": sha256(data).hexdigest()})
     _check_dates(document.effective_from, document.effective_to)
-    recipe = _digest(PARSED_BY, *recipe_of(index_for(settings, source.name)), document.title, document.language)
+    recipe = _digest(*_recipe(settings, source.name), document.title, document.language)
     same = entry and (entry.digest, entry.recipe, entry.chunks) == (document.digest, recipe, chunks)
     facts_digest = _digest(document.model_dump(mode="json", exclude={"digest", "text", "blocks"}))
     return Change(ref, document, facts_digest, recipe, content=not same, new=entry is None)
+
+
+def _recipe(settings: Settings, source: str) -> tuple[object, ...]:
+    index = index_for(settings, source)
+    return PARSED_BY, *recipe_of(index), *form_of(index)
 
 
 def _narrowed(ref: Ref, entry: Entry, document: Document) -> Change:

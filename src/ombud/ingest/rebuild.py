@@ -6,8 +6,9 @@ from typing import NamedTuple
 from ombud.documents import chunk
 from ombud.errors import NotFound, SourceError
 from ombud.index import Engine
+from ombud.ingest.graph import check_graph, update_graph
+from ombud.ingest.parts import Parts, Tell
 from ombud.ingest.rows import estimate, rows_of
-from ombud.ingest.sync import Parts, Tell
 from ombud.settings import index_for
 from ombud.store import Store, document_ids, find_document, hold, list_documents, save_chunks
 from ombud.types import Chunk, Document
@@ -37,11 +38,13 @@ def rebuild(parts: Parts, begin: Callable[[], Generation], tell: Tell = lambda *
 
     Holds the sync's lease, so that nothing changes meanwhile but deletions, which are caught up with before the switch.
     Killed anywhere before it, the old index serves on; between the switch and the last counts, the next sync mends
-    them. Raises Busy.
+    them, and also reads what a model could not read for the graph now. Raises Busy.
     """
+    check_graph(parts)
     with hold(parts.store, "sync") as lease:
         engine, switch = begin()
         parts = parts._replace(engine=engine)
+        form = parts.settings.index
         known = list_documents(parts.store)
         counts: dict[str, int] = {}
         missing: list[str] = []
@@ -49,7 +52,9 @@ def rebuild(parts: Parts, begin: Callable[[], Generation], tell: Tell = lambda *
             lease.check()
             documents = [document for document, _ in batch]
             chunks = [one for _, some in batch for one in some]
-            parts.engine.upsert([document.id for document in documents], rows_of(documents, chunks, parts.embedder))
+            parts.engine.upsert(
+                [document.id for document in documents], rows_of(documents, chunks, parts.embedder, form)
+            )
             counts |= {document.id: len(some) for document, some in batch}
             tell("rebuild", len(counts), len(known))
         tell("optimise", 0, 1)
@@ -58,6 +63,8 @@ def rebuild(parts: Parts, begin: Callable[[], Generation], tell: Tell = lambda *
         lease.check()
         switch()
         save_chunks(parts.store, {**counts, **dict.fromkeys(_ids(known, missing), 0)})
+        for source in sorted({document.source for document in known}):
+            update_graph(parts, source, lease, tell)
     return Rebuilt(len(counts), sum(counts.values()), tuple(missing))
 
 

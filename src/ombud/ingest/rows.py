@@ -1,31 +1,69 @@
 """What of a chunk is embedded and indexed."""
 
+import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
-from ombud.index import Row, analyse
+import numpy as np
+
+from ombud.index import Row, Vector, analyse
 from ombud.models import Embedder
+from ombud.settings import Index
 from ombud.types import Chunk, Document
 
+UNREADABLE = frozenset({"ja", "ko", "zh"})
+"""Languages whose script MiniLM's vocabulary mostly lacks (17 % unknown tokens in Japanese)."""
+MOST_PAIRS = 16
+"""Pairs of paragraphs of one chunk that get a vector of their own."""
+_RULE = re.compile(r"^\s*\|[\s:|-]+\|\s*$")
+_CELLS = re.compile(r"(?<!\\)\|")
 
-def rows_of(documents: Sequence[Document], chunks: Sequence[Chunk], embedder: Embedder | None) -> Iterator[Row]:
+
+def rows_of(
+    documents: Sequence[Document], chunks: Sequence[Chunk], embedder: Embedder | None, form: Index
+) -> Iterator[Row]:
     """Rows of the index: each chunk with its source, its terms and, where the embedder reads its language, vectors."""
     source = {document.id: document.source for document in documents}
     known = [c for c in chunks if embedder and (embedder.languages is None or c.language not in UNREADABLE)]
-    vectors = embedder.windows([searchable(c) for c in known]) if embedder and known else []
-    by_id = {c.id: windows for c, windows in zip(known, vectors, strict=True)}
+    vectors = _vectors(known, embedder, form) if embedder and known else {}
     for c in chunks:
-        yield Row(c, source[c.document_id], terms(c), by_id.get(c.id))
+        yield Row(c, source[c.document_id], terms(c, form), vectors.get(c.id))
 
 
-def searchable(chunk: Chunk) -> str:
+def form_of(form: Index) -> tuple[str, ...]:
+    """What of the settings changes rows without cutting anything anew; empty for the usual form."""
+    usual = Index()
+    names = ("header", "tables", "vectors")
+    return tuple(f"{name}={getattr(form, name)}" for name in names if getattr(form, name) != getattr(usual, name))
+
+
+def searchable(chunk: Chunk, form: Index) -> str:
     """What is embedded and indexed: the heading trail as context, a table's header, the text."""
-    return "\n".join(part for part in (" > ".join(chunk.trail), chunk.header, chunk.text) if part)
+    trail = " > ".join(chunk.trail) if form.header else ""
+    body = "\n".join(filter(None, (chunk.header, chunk.text)))
+    return "\n".join(filter(None, (trail, in_rows(body) if form.tables == "rows" else body)))
 
 
-def terms(chunk: Chunk) -> str:
+def terms(chunk: Chunk, form: Index) -> str:
     """Index terms; headings count three times, for they say what the text is about (dev: +.04 quote recall@1000w)."""
-    trail = analyse(" ".join(chunk.trail), chunk.language)
-    return " ".join([*trail, *trail, *analyse(searchable(chunk), chunk.language)])
+    trail = analyse(" ".join(chunk.trail), chunk.language) if form.header else []
+    return " ".join([*trail, *trail, *analyse(searchable(chunk, form), chunk.language)])
+
+
+def in_rows(text: str) -> str:
+    """Markdown tables as a line a row, `column: cell; column: cell`; other lines stay."""
+    lines, names, out = text.split("\n"), list[str](), list[str]()
+    for line, following in pairwise([*lines, ""]):
+        if not line.lstrip().startswith("|"):
+            names = []
+            out.append(line)
+        elif _RULE.match(following) and not _RULE.match(line):
+            names = _row(line)
+        elif not _RULE.match(line):
+            cells = _row(line)
+            named = zip(_fitted(names, cells), cells, strict=True)
+            out.append("; ".join(f"{name}: {cell}" if name else cell for name, cell in named if cell))
+    return "\n".join(out)
 
 
 def estimate(text: str) -> int:
@@ -33,5 +71,32 @@ def estimate(text: str) -> int:
     return -(-len(text.split()) * 4 // 3)
 
 
-UNREADABLE = frozenset({"ja", "ko", "zh"})
-"""Languages whose script MiniLM's vocabulary mostly lacks (17 % unknown tokens in Japanese)."""
+def _row(line: str) -> list[str]:
+    return [cell.strip() for cell in _CELLS.split(line.strip().strip("|"))]
+
+
+def _fitted(names: Sequence[str], cells: Sequence[str]) -> list[str]:
+    return [*names, *[""] * len(cells)][: len(cells)]
+
+
+def _vectors(chunks: Sequence[Chunk], embedder: Embedder, form: Index) -> dict[str, Vector]:
+    texts = [searchable(c, form) for c in chunks]
+    whole = embedder.windows(texts)
+    if form.vectors == "chunk":
+        return {c.id: windows for c, windows in zip(chunks, whole, strict=True)}
+    pairs = [_pairs(c, form) for c in chunks]
+    inner = embedder.windows([text for some in pairs for text in some])
+    found: dict[str, Vector] = {}
+    for c, windows, some in zip(chunks, whole, pairs, strict=True):
+        mine, inner = inner[: len(some)], inner[len(some) :]
+        found[c.id] = np.concatenate([windows, *mine])
+    return found
+
+
+def _pairs(chunk: Chunk, form: Index) -> list[str]:
+    """Neighbouring paragraphs two by two, under their heading; none for a chunk of one or two."""
+    paragraphs = [part for part in re.split(r"\n\s*\n", chunk.text) if part.strip()]
+    if len(paragraphs) < 3:
+        return []
+    trail = " > ".join(chunk.trail) + "\n" if form.header else ""
+    return [f"{trail}{one}\n{other}" for one, other in pairwise(paragraphs)][:MOST_PAIRS]

@@ -1,4 +1,4 @@
-"""One sync: compare, parse, chunk, embed, commit; then let go of what is gone.
+"""One sync: compare, parse, chunk, embed, commit; then let go of what is gone, and bring the graph in line.
 
 Order of writes: add or update = one index commit replacing all chunks of the documents, then their digests in SQL;
 delete = tombstone in SQL, index, then the row. A sync killed anywhere is finished by the next one.
@@ -15,16 +15,15 @@ from typing import NamedTuple
 
 from ombud.documents import Worker, chunk
 from ombud.errors import SourceError
-from ombud.index import Engine
 from ombud.ingest.changes import Change, Plan, failure, plan_changes
+from ombud.ingest.graph import check_graph, update_graph
+from ombud.ingest.parts import Parts, Tell
 from ombud.ingest.report import Failure, Report
 from ombud.ingest.rows import estimate, rows_of
-from ombud.models import Embedder
 from ombud.settings import Settings, index_for
 from ombud.sources import Source
 from ombud.store import (
     Lease,
-    Store,
     bury,
     cut,
     document_ids,
@@ -50,16 +49,6 @@ AHEAD = 1
 FEW = 10
 """Documents that may vanish without the share being looked at."""
 
-Tell = Callable[[str, int, int], None]
-"""(step, done, total)."""
-
-
-class Parts(NamedTuple):
-    settings: Settings
-    store: Store
-    engine: Engine
-    embedder: Embedder | None
-
 
 class Cut(NamedTuple):
     """A document as it goes into the index."""
@@ -76,6 +65,7 @@ def sync(
 
     One bad document is one `Failure` in its source's report and never stops the rest.
     """
+    check_graph(parts)
     with hold(parts.store, "sync") as lease:
         _reconcile(parts)
         reports = [_sync_source(parts, source, lease, allow_deletes, tell) for source in sources]
@@ -135,7 +125,9 @@ def _sync_source(parts: Parts, source: Source, lease: Lease, allow_deletes: bool
     if gone:
         lease.check()
         delete_documents(parts, gone)
-    return _report(source.name, plan, done, len(gone), failed_documents, note)
+    graph = update_graph(parts, source.name, lease, tell)
+    note = f"{note} {graph.note}".strip()
+    return _report(source.name, plan, done, len(gone), [*failed_documents, *graph.failed], note)
 
 
 def _too_many_gone(settings: Settings, plan: Plan, known: int, allow: bool) -> str:
@@ -287,6 +279,7 @@ def _commit(parts: Parts, batch: Sequence[Cut], begins: Mapping[str, date]) -> N
         for item, document in zip(batch, shown, strict=True)
         for c in item.chunks
     ]
-    parts.engine.upsert([document.id for document in shown], rows_of(shown, chunks, parts.embedder))
+    rows = rows_of(shown, chunks, parts.embedder, parts.settings.index)
+    parts.engine.upsert([document.id for document in shown], rows)
     for item, document in zip(batch, shown, strict=True):
         save_document(parts.store, document, item.change.kept(len(item.chunks)))

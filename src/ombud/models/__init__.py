@@ -1,7 +1,27 @@
-"""Text in, typed value out: embedders, chat models, language."""
+"""Text in, typed value out: embedders, chat models, rerankers, language."""
 
-from ombud.models.chat import Chat, Reply, open_chat
+from ombud.models.calls import Call, recorded, stand_ins
+from ombud.models.chat import Chat, Reply
 from ombud.models.embedder import Embedder, open_embedder
 from ombud.models.language import detect_language
+from ombud.models.purse import Purse
+from ombud.models.reranker import Reranker, open_reranker
+from ombud.models.resilience import Timing
+from ombud.models.switchboard import Switchboard, open_chat
 
-__all__ = ["Chat", "Embedder", "Reply", "detect_language", "open_chat", "open_embedder"]
+__all__ = [
+    "Call",
+    "Chat",
+    "Embedder",
+    "Purse",
+    "Reply",
+    "Reranker",
+    "Switchboard",
+    "Timing",
+    "detect_language",
+    "open_chat",
+    "open_embedder",
+    "open_reranker",
+    "recorded",
+    "stand_ins",
+]

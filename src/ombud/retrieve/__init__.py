@@ -2,6 +2,35 @@
 
 from ombud.retrieve.fusion import FUSIONS, fuse
 from ombud.retrieve.glossary import Glossary, read_glossary
-from ombud.retrieve.search import Found, Index, query_terms, search
+from ombud.retrieve.model import Spent, Understanding
+from ombud.retrieve.paths import Neighbourhood, Walked, neighbourhood, paths, with_paths
+from ombud.retrieve.rerank import RERANKERS, Reranked, rerank
+from ombud.retrieve.search import Found, Index, find, search
+from ombud.retrieve.search import check as check_plan
+from ombud.retrieve.standard import query_terms, standard
+from ombud.retrieve.strategies import STRATEGIES
 
-__all__ = ["FUSIONS", "Found", "Glossary", "Index", "fuse", "query_terms", "read_glossary", "search"]
+__all__ = [
+    "FUSIONS",
+    "RERANKERS",
+    "STRATEGIES",
+    "Found",
+    "Glossary",
+    "Index",
+    "Neighbourhood",
+    "Reranked",
+    "Spent",
+    "Understanding",
+    "Walked",
+    "check_plan",
+    "find",
+    "fuse",
+    "neighbourhood",
+    "paths",
+    "query_terms",
+    "read_glossary",
+    "rerank",
+    "search",
+    "standard",
+    "with_paths",
+]

@@ -44,6 +44,19 @@ def combmnz(rankings: Weighted, damping: int) -> dict[str, float]:
     return {identity: score * found_in[identity] for identity, score in combsum(rankings, damping).items()}
 
 
+def weighted(rankings: Weighted, _damping: int) -> dict[str, float]:
+    """Convex combination: scores over their ranking's best, from 0 as the least that BM25 and cosine of like texts
+    can be, and weights that add up to 1: Bruch, Gai, Ingber, TOIS 2023, theoretical minimum.
+    """
+    total = sum(weight for _, weight in rankings) or 1.0
+    fused: dict[str, float] = defaultdict(float)
+    for ranking, weight in rankings:
+        best = max((score for _, score in ranking), default=0.0)
+        for identity, score in ranking:
+            fused[identity] += weight / total * (max(0.0, score) / best if best > 0 else 0.0)
+    return dict(fused)
+
+
 def _min_max(ranking: Scores) -> Mapping[str, float]:
     """Scores to 0..1; a ranking whose scores are all equal gives 1 to each."""
     if not ranking:
@@ -53,4 +66,9 @@ def _min_max(ranking: Scores) -> Mapping[str, float]:
     return {identity: (score - low) / spread if spread else 1.0 for identity, score in ranking}
 
 
-FUSIONS: dict[str, Callable[[Weighted, int], dict[str, float]]] = {"rrf": rrf, "combsum": combsum, "combmnz": combmnz}
+FUSIONS: dict[str, Callable[[Weighted, int], dict[str, float]]] = {
+    "rrf": rrf,
+    "combsum": combsum,
+    "combmnz": combmnz,
+    "weighted": weighted,
+}

@@ -1,37 +1,36 @@
 """The search flow: queries, legs, fusion, scopes."""
 
+import asyncio
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from ombud.errors import ModelError, UnknownName
-from ombud.index import Engine, Filter, Leg, Vector, analyse
-from ombud.models import Embedder, detect_language
+from ombud.index import Engine, Filter, Leg, Vector
+from ombud.models import Chat, Embedder, Reranker
+from ombud.retrieve.adapt import adapt
+from ombud.retrieve.contradictions import contradictions
+from ombud.retrieve.feedback import more_legs
 from ombud.retrieve.fusion import fuse
 from ombud.retrieve.glossary import Glossary
-from ombud.retrieve.thesaurus import policy_words
+from ombud.retrieve.model import Model, Spent, Understanding
+from ombud.retrieve.paths import paths, with_paths
+from ombud.retrieve.rerank import rerank, reranker_of
+from ombud.retrieve.standard import query_terms
+from ombud.retrieve.strategies import make_queries, strategy_of
+from ombud.retrieve.weighting import CANDIDATES, by_tfidf
+from ombud.store import Graph
 from ombud.types import Chunk, Evidence, Hit, Plan, Query, Question, Ranking
 
-TURNS = 3
-"""Earlier user turns folded into a follow-up."""
-SHORT = 3
-"""Content words up to which a turn is taken for a follow-up."""
-POINTS_BACK = re.compile(
-    r"^\W*(?:and|but|so|or|also|ok(?:ay)?|then|what about|how about|what if|same)\b"
-    r"|\b(?:it|its|that|this|those|these|they|them|their|there|then|same|too|either|instead|both|another)\b",
-    re.IGNORECASE,
-)
 CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 LEGS = ("sparse", "dense")
+LEAST_SECONDS = 0.0005
+"""A step that took less was not done."""
 FLOOR_FROM = 5
 """Fewest hits among which one may be spared for a mandatory global rule."""
-ASKING = re.compile(
-    r"\bhow\s+(?:many|much|long|often|far|soon|early|late|high|big|do|does|can|would)\b"
-    r"|\b(?:want(?:ed)? to|need to|would like to|tell me|know|please|hi|hello|thanks?|thank you|wondering)\b",
-    re.IGNORECASE,
-)
-"""How people ask, which says nothing of what they ask about: a rare "many" would outweigh a common "leave"."""
 LOCAL_BONUS = 0.06
 """What a country's own rule is worth over a global one, as a share of the best fused score (dev: +.02 quote@1000w)."""
 
@@ -42,6 +41,14 @@ class Index(NamedTuple):
     engine: Engine
     embedder: Embedder | None
     glossary: Glossary = Glossary()
+    chat: Chat | None = None
+    seconds: float = 15.0
+    """Deadline of the model calls that prepare a search, all together; a reranker has as much again."""
+    organisation: str = "the organisation"
+    prompts: Path | None = None
+    """A folder of the workspace's own prompts."""
+    cross_encoder: Reranker | None = None
+    graph: Graph | None = None
 
 
 class Found(NamedTuple):
@@ -52,95 +59,146 @@ class Found(NamedTuple):
     degraded: tuple[str, ...]
     best: Mapping[str, float]
     """Leg -> score of its first hit: BM25 or cosine."""
+    plan: Plan = Plan()
+    """As it was carried out."""
+    spent: Spent = Spent()
+    understood: Understanding | None = None
+    signals: Mapping[str, float] = {}
 
 
-def search(question: Question, plan: Plan, where: Filter, index: Index) -> Found:
-    """Evidence for a question: at most plan.k hits, what `where` hides removed before anything is ranked."""
-    _check(plan)
-    started = time.perf_counter()
-    queries = [_strategy(name)(question, index.glossary) for name in plan.strategies[:1]]
-    vectors, degraded = _embed(queries, plan, index)
-    embedded = time.perf_counter()
-    legs: list[tuple[Query, Leg]] = []
-    for query, vector in zip(queries, vectors, strict=True):
-        terms = " ".join(query_terms(query.text, index.engine))
-        mode = "sparse" if vector is None else plan.mode
-        legs += [(query, leg) for leg in index.engine.search(terms, vector, where, plan.pool, mode)]
-    searched = time.perf_counter()
-    evidence = _fuse(legs, plan, where)
-    return Found(
-        evidence,
-        tuple(queries),
-        tuple(_rankings(legs, where)),
-        {"embed": embedded - started, "search": searched - embedded, "fuse": time.perf_counter() - searched},
-        degraded,
-        {leg.name: leg.hits[0][1] for _, leg in legs if leg.hits},
+class _Ranked(NamedTuple):
+    """Everything that was found, fused, before it is cut to k."""
+
+    hits: Sequence[Hit]
+    found: Found
+    """Without evidence."""
+
+
+async def search(question: Question, plan: Plan, where: Filter, index: Index) -> Found:
+    """Evidence for a question: at most plan.k hits, what `where` hides removed before anything is ranked.
+
+    Paths of the graph come on top of these.
+    """
+    check(plan)
+    clock = _Clock()
+    plan, signals = adapt(plan, question.text)
+    model = Model(index.chat, plan, index.organisation, index.seconds, index.prompts)
+    asked = await make_queries(question, plan, model, index.glossary)
+    if model.understood:
+        plan, signals = adapt(plan, question.text, model.understood.contexts)
+    clock.lap("strategy")
+    hits, found = await asyncio.to_thread(_rank, asked.queries, plan, where, index)
+    clock.start()
+    reranked = await rerank(question.text, hits, plan, index)
+    evidence = _by_scope(_with_floor(_by_scope(reranked.hits).hits, plan.k))
+    clock.lap("rerank")
+    evidence, lost = await asyncio.to_thread(_joined, evidence, question, plan, where, index, model.understood)
+    clock.lap("graph")
+    return found._replace(
+        evidence=evidence,
+        degraded=(*asked.degraded, *model.notes, *found.degraded, *reranked.degraded, *lost),
+        seconds=clock.seconds | dict(found.seconds),
+        spent=model.spent.plus(reranked.spent),
+        understood=model.understood,
+        signals=signals,
     )
 
 
-def standard(question: Question, glossary: Glossary) -> Query:
-    """The question itself; a follow-up has the asker's earlier turns before it.
-
-    Abbreviations spelt out and the words that policies use for what people say go to the sparse side only: there
-    they bridge vocabularies, while a vector of many words points nowhere (measured on dev).
-    """
-    earlier = [m.content for m in question.history if m.role == "user"][-TURNS:]
-    folded = "\n".join([*earlier, question.text]) if leans_on_history(question.text) else question.text
-    more = [*glossary.expansions(folded, question.asker.country), *policy_words(folded)]
-    return Query(strategy="standard", text="\n".join([folded, *more]), passage=folded)
+def find(queries: Sequence[Query], plan: Plan, where: Filter, index: Index) -> Found:
+    """What the queries find, without any model: nothing is written, reordered or walked."""
+    hits, found = _rank(queries, plan, where, index)
+    return found._replace(evidence=_by_scope(_with_floor(hits, plan.k)))
 
 
-def leans_on_history(text: str) -> bool:
-    """Whether a turn cannot be understood alone: it is short, or points back. A new subject stands for itself."""
-    return len(analyse(text)) <= SHORT or bool(POINTS_BACK.search(text))
-
-
-def query_terms(text: str, engine: Engine) -> list[str]:
-    """Index terms of a question, stemmed by the rules of its language, and of the index's only one if it has one.
-
-    Short questions are hard to place; in an index of one language there is nothing to place.
-    """
-    text = ASKING.sub(" ", text)
-    languages = engine.languages()
-    language = next(iter(languages)) if len(languages) == 1 else detect_language(text)
-    return analyse(text, language if language in languages or not languages else "en")
-
-
-def _check(plan: Plan) -> None:
-    """Refuse knobs that nothing here turns yet, rather than ignore them."""
-    if plan.reranker != "none":
-        raise UnknownName(f"No reranker is called `{plan.reranker}`.", hint="Known: none.")
-    for name in ("adaptive", "graph"):
-        if getattr(plan, name):
-            raise UnknownName(f"plan.{name} has nothing behind it in this version.", hint=f"Leave plan.{name} off.")
+def check(plan: Plan) -> None:
+    """Raises UnknownName for what nothing here knows, rather than ignore it."""
+    reranker_of(plan.reranker)
     for name in plan.strategies:
-        _strategy(name)
+        strategy_of(name)
     for name in plan.weights:
         if name not in LEGS:
             raise UnknownName(f"No leg is called `{name}`.", hint=f"Known: {', '.join(LEGS)}.")
-    if not plan.strategies:
-        raise UnknownName("plan.strategies is empty.", hint=f"Known: {', '.join(sorted(STRATEGIES))}.")
-    if plan.strategy_mode == "all" and len(plan.strategies) > 1:
-        raise UnknownName("plan.strategy_mode = `all` needs more than one strategy.", hint="Known: standard.")
 
 
-def _strategy(name: str) -> Callable[[Question, Glossary], Query]:
-    if name not in STRATEGIES:
-        raise UnknownName(f"No strategy is called `{name}`.", hint=f"Known: {', '.join(sorted(STRATEGIES))}.")
-    return STRATEGIES[name]
+class _Clock:
+    """Seconds of the steps that took any."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self.start()
+
+    def start(self) -> None:
+        self._since = time.perf_counter()
+
+    def lap(self, step: str) -> None:
+        now = time.perf_counter()
+        if now - self._since > LEAST_SECONDS:
+            self.seconds[step] = now - self._since
+        self._since = now
+
+
+def _rank(queries: Sequence[Query], plan: Plan, where: Filter, index: Index) -> _Ranked:
+    started = time.perf_counter()
+    vectors, degraded = _embed(queries, plan, index)
+    embedded = time.perf_counter()
+    paired = zip(queries, vectors, strict=True)
+    legs = [pair for query, vector in paired for pair in _legs(query, vector, plan, where, index)]
+    searched = time.perf_counter()
+    hits = _fuse(legs, plan, where)
+    seconds = {"embed": embedded - started, "search": searched - embedded, "fuse": time.perf_counter() - searched}
+    rankings = tuple(_rankings(legs, where))
+    return _Ranked(hits, Found(Evidence(), tuple(queries), rankings, seconds, degraded, _best(legs), plan))
+
+
+def _joined(
+    evidence: Evidence, question: Question, plan: Plan, where: Filter, index: Index, said: Understanding | None
+) -> tuple[Evidence, tuple[str, ...]]:
+    """The evidence with what stands around it in the graph and what in it disagrees."""
+    lost: tuple[str, ...] = ()
+    if plan.graph and index.graph is None:
+        lost = ("graph: there is none, set index.graph",)
+    elif plan.graph and index.graph is not None:
+        walked = paths(question.text, plan, where, index.graph, index.engine, said.keywords if said else ())
+        evidence, lost = with_paths(evidence, walked), walked.degraded
+    return evidence.model_copy(update={"contradictions": contradictions(evidence)}), lost
+
+
+def _legs(query: Query, vector: Vector | None, plan: Plan, where: Filter, index: Index) -> list[tuple[Query, Leg]]:
+    terms = " ".join(query_terms(query.text, index.engine))
+    mode = "sparse" if vector is None else plan.mode
+    deep = plan.weighting == "tfidf" and mode != "dense"
+    legs = index.engine.search(terms, vector, where, max(plan.pool, CANDIDATES) if deep else plan.pool, mode)
+    if deep:
+        legs = tuple(by_tfidf(leg, terms, index.engine) if leg.name == "sparse" else leg for leg in legs)
+        legs = tuple(leg._replace(hits=leg.hits[: plan.pool]) for leg in legs)
+    if query.strategy == "feedback":
+        legs = more_legs(legs, terms, vector, where, plan.pool, index.engine)
+    return [(query, leg) for leg in legs]
+
+
+def _best(legs: Sequence[tuple[Query, Leg]]) -> dict[str, float]:
+    best: dict[str, float] = {}
+    for _, leg in legs:
+        if leg.hits:
+            best[leg.name] = max(best.get(leg.name, leg.hits[0][1]), leg.hits[0][1])
+    return best
 
 
 def _embed(queries: Sequence[Query], plan: Plan, index: Index) -> tuple[list[Vector | None], tuple[str, ...]]:
-    if plan.mode == "sparse":
-        return [None] * len(queries), ()
+    """A vector for each query that has a passage."""
+    none: list[Vector | None] = [None] * len(queries)
+    said = list(dict.fromkeys(q.passage for q in queries if q.passage))
+    if plan.mode == "sparse" or not said:
+        return none, ()
     if index.embedder is None:
-        return [None] * len(queries), ("dense: no embedding model, searched by words only",)
-    if index.embedder.languages is not None and all(_unread(q.passage) for q in queries):
-        return [None] * len(queries), ("dense: the embedder does not know the language, searched by words only",)
+        return none, ("dense: no embedding model, searched by words only",)
+    if index.embedder.languages is not None and all(map(_unread, said)):
+        return none, ("dense: the embedder does not know the language, searched by words only",)
     try:
-        return list(index.embedder.embed([q.passage for q in queries])), ()
+        vectors = dict(zip(said, index.embedder.embed(said), strict=True))
     except ModelError:
-        return [None] * len(queries), ("dense: the embedding model gave no answer, searched by words only",)
+        return none, ("dense: the embedding model gave no answer, searched by words only",)
+    return [vectors.get(q.passage) for q in queries], ()
 
 
 def _unread(text: str) -> bool:
@@ -148,20 +206,23 @@ def _unread(text: str) -> bool:
     return 2 * len(CJK.findall(text)) > sum(c.isalpha() for c in text)
 
 
-def _fuse(legs: Sequence[tuple[Query, Leg]], plan: Plan, where: Filter) -> Evidence:
+def _fuse(legs: Sequence[tuple[Query, Leg]], plan: Plan, where: Filter) -> Sequence[Hit]:
+    """Every hit of the legs, best first."""
     chunks = {chunk.id: chunk for _, leg in legs for chunk, _ in leg.hits}
     held: dict[str, list[str]] = {identity: [] for identity in chunks}
     weighted = []
+    of_kind = Counter(leg.name for _, leg in legs)
     for query, leg in legs:
-        weighted.append(([(chunk.id, score) for chunk, score in leg.hits], plan.weights.get(leg.name, 1.0)))
+        # However many texts were searched for, words and vectors keep their shares.
+        weight = plan.weights.get(leg.name, 1.0) / of_kind[leg.name]
+        weighted.append(([(chunk.id, score) for chunk, score in leg.hits], weight))
         for chunk, _ in leg.hits:
             held[chunk.id].append(f"{_scope(chunk, where)}/{leg.name}/{query.strategy}")
     fused = fuse(plan.fusion, weighted, rrf_k=plan.rrf_k)
     bonus = LOCAL_BONUS * max(fused.values(), default=0.0)
     fused = {i: score + bonus * bool(chunks[i].countries) for i, score in fused.items()}
     hits = [Hit(chunk=chunks[i], score=score, found_by=tuple(held[i])) for i, score in fused.items()]
-    ranked = _by_scope(hits).hits
-    return _by_scope(_with_floor(ranked, plan.k))
+    return _by_scope(hits).hits
 
 
 def _by_scope(hits: Sequence[Hit]) -> Evidence:
@@ -196,6 +257,3 @@ def _rankings(legs: Sequence[tuple[Query, Leg]], where: Filter) -> list[Ranking]
 def _scope(chunk: Chunk, where: Filter) -> str:
     mine = [c for c in chunk.countries if where.countries is None or c in where.countries]
     return mine[0] if mine else "global"
-
-
-STRATEGIES = {"standard": standard}

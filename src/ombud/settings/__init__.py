@@ -1,47 +1,51 @@
 """Every setting: `ombud.toml` of the workspace, `OMBUD_*` variables over it, flags over both."""
 
-from ombud.settings.loading import (
-    FILE,
+from ombud.settings.flags import FLAGS, Flags
+from ombud.settings.loading import FILE, Settings, find_home, index_for, load, rows
+from ombud.settings.places import PLACES, Arxiv, Confluence, Folder, Place, SharePoint, Source, Web, Wikipedia
+from ombud.settings.plans import merge_plan, nearest
+from ombud.settings.sections import (
     Answering,
     Documents,
+    Experiment,
     General,
     Index,
+    ModelRole,
     Models,
     Overlay,
     Server,
-    Settings,
     Store,
     Sync,
-    find_home,
-    index_for,
-    load,
-    merge_plan,
-    nearest,
-    plan_for,
-    rows,
 )
-from ombud.settings.places import PLACES, Arxiv, Confluence, Folder, Place, Source, Web, Wikipedia
+from ombud.settings.variants import Planned, check_plans, plan_for
 
 __all__ = [
     "FILE",
+    "FLAGS",
     "PLACES",
     "Answering",
     "Arxiv",
     "Confluence",
     "Documents",
+    "Experiment",
+    "Flags",
     "Folder",
     "General",
     "Index",
+    "ModelRole",
     "Models",
     "Overlay",
     "Place",
+    "Planned",
     "Server",
     "Settings",
+    "SharePoint",
     "Source",
     "Store",
     "Sync",
     "Web",
     "Wikipedia",
+    "check_plans",
     "find_home",
     "index_for",
     "load",

@@ -4,16 +4,13 @@ A misspelt key or variable is an error that names the nearest one. API keys of m
 environment variables those providers define; they are never settings.
 """
 
-import difflib
 import os
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, get_args
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, Field, PrivateAttr, ValidationError, field_validator, model_validator
 from pydantic_settings import (
     BaseSettings,
     EnvSettingsSource,
@@ -24,142 +21,26 @@ from pydantic_settings import (
 
 from ombud.errors import BadSetting
 from ombud.settings.places import KINDS, PLACES, Source
+from ombud.settings.plans import choices_of, nearest, path_of
+from ombud.settings.sections import (
+    Answering,
+    Documents,
+    Experiment,
+    General,
+    Index,
+    Models,
+    Overlay,
+    Server,
+    Store,
+    Sync,
+    by_country,
+    by_name,
+)
 from ombud.types import Plan
 
 FILE = "ombud.toml"
 RESERVED = {"OMBUD_HOME"}
 ORIGINS = {"flag": "the command", "env": "the environment", "file": FILE, "default": FILE}
-
-
-CHUNK_TOKENS = {"structure": (256, 0), "sentence": (512, 200), "semantic": (256, 0), "pattern": (256, 0),
-                "fixed": (2048, 512)}  # fmt: skip
-"""Chunker -> (most tokens of a chunk, tokens shared with its neighbour), where the settings say nothing."""
-
-
-class Section(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
-
-
-def _by_country(values: Any) -> Any:
-    # A variable such as OMBUD_COUNTRY__GB__PLAN__K arrives in lower case.
-    if not isinstance(values, dict):
-        return values
-    for code in values:
-        if code and not re.fullmatch("[A-Za-z]{2}", str(code)):
-            raise ValueError(f"`{code}` is not a two-letter country code such as GB")
-    return {str(code).upper(): value for code, value in values.items()}
-
-
-class General(Section):
-    name: str = Field("the organisation", description="How answers call your organisation.")
-    timezone: str = Field("UTC", description="Where a day begins, for effective dates; an IANA name.")
-
-    @field_validator("timezone")
-    @classmethod
-    def _known_zone(cls, name: str) -> str:
-        try:
-            ZoneInfo(name)
-        except (ZoneInfoNotFoundError, ValueError, OSError) as unknown:
-            raise ValueError("not an IANA time zone such as Europe/Berlin") from unknown
-        return name
-
-
-class Server(Section):
-    host: str = Field("127.0.0.1", description="Address to listen on; only loopback until identity is set up.")
-    port: int = Field(8321, ge=0, le=65535, description="Port to listen on; 0 picks a free one.")
-    concurrency: int = Field(8, ge=1, description="Questions answered at the same time; more wait their turn.")
-
-
-class Store(Section):
-    url: str = Field("", description="SQLAlchemy URL; empty = SQLite in .ombud/.")
-
-
-class Index(Section):
-    engine: str = Field("lance", description="Where chunks live.")
-    chunker: str = Field(
-        "structure", description="How documents are cut: structure, sentence, semantic, pattern, fixed."
-    )
-    chunk_tokens: int | None = Field(
-        None,
-        ge=32,
-        le=8192,
-        description="Most tokens a chunk may have, heading trail included; unset = 256, sentence 512, fixed 2048.",
-    )
-    overlap_tokens: int | None = Field(
-        None,
-        ge=0,
-        le=4096,
-        description="Tokens that neighbouring chunks share; unset = 200 of 512 (sentence), a quarter (fixed).",
-    )
-    pattern: str = Field("", description="Regular expression that begins a chunk, for the chunker `pattern`.")
-    percentile: float = Field(
-        90, ge=1, le=99, description="Cosine distances above this percentile part chunks (semantic)."
-    )
-    window: int = Field(3, ge=1, le=20, description="Sentences compared on each side of a border (semantic).")
-    min_sentences: int = Field(3, ge=1, le=100, description="Fewest sentences before a cut (semantic).")
-
-    @property
-    def size(self) -> int:
-        """Most tokens of a chunk: as set, or what suits the chunker."""
-        return self.chunk_tokens or CHUNK_TOKENS.get(self.chunker, CHUNK_TOKENS["structure"])[0]
-
-    @property
-    def overlap(self) -> int:
-        """Most tokens that neighbours share: as set, or the chunker's own share of `size`."""
-        size, shared = CHUNK_TOKENS.get(self.chunker, CHUNK_TOKENS["structure"])
-        return self.size * shared // size if self.overlap_tokens is None else self.overlap_tokens
-
-
-class Documents(Section):
-    memory_mb: int = Field(4096, ge=256, description="Memory cap of the parser process (RLIMIT_AS).")
-    seconds: float = Field(60, gt=0, description="Wall clock cap per document.")
-    pages: int = Field(2000, ge=1, description="Most pages per document.")
-    size_mb: int = Field(200, ge=1, description="Largest document.")
-    recycle: int = Field(200, ge=1, description="Documents a parser process reads before it is replaced.")
-    processes: int = Field(2, ge=1, le=64, description="Parser processes of a sync, each with the caps above.")
-
-
-class Models(Section):
-    embedder: str = Field("minilm", description="minilm, none, a folder with model.onnx, or `provider:model`.")
-    chat: str = Field("", description="`provider:model` such as openai:gpt-4.1; empty = extractive answers, no model.")
-    base_url: str = Field("", description="Address of an OpenAI-compatible server, for `openai:` models.")
-    timeout_seconds: float = Field(60, gt=0, description="Deadline of one answer's model calls, repair included.")
-    threads: int = Field(0, ge=0, description="Threads of the embedder; 0 = all cores.")
-
-
-class Answering(Section):
-    sensitive_quotes: bool = Field(True, description="Quote policy passages on sensitive questions.")
-    sensitive_terms: str = Field("", description="Your own file of sensitive terms; empty = the shipped list.")
-    contacts: str = Field("contacts.toml", description="File of topic contacts, relative to the workspace.")
-    glossary: str = Field("glossary.csv", description="File of abbreviations, relative to the workspace.")
-    notice: str = Field(
-        "Answers come from your organisation's documents. They are not legal advice.",
-        description="Shown under every chat.",
-    )
-    emergency: dict[str, str] = Field(
-        {"": "If you or someone else is in danger now, call your local emergency number first."},
-        description="Wording shown first when someone may be in danger, per country; key '' for everyone else.",
-    )
-
-    _codes = field_validator("emergency", mode="before")(_by_country)
-
-
-class Sync(Section):
-    every: str = Field("", description="Schedule of `ombud serve`: 7d, 12h or a cron line; empty = only by hand.")
-    largest_loss: float = Field(0.5, gt=0, le=1, description="A sync that would delete a larger share stops.")
-
-
-class Overlay(Section):
-    plan: dict[str, Any] = Field({}, description="Plan fields to change.")
-
-    @field_validator("plan")
-    @classmethod
-    def _known_plan(cls, plan: dict[str, Any]) -> dict[str, Any]:
-        try:
-            merge_plan(plan)
-        except BadSetting as wrong:
-            raise ValueError(str(wrong)) from wrong
-        return plan
 
 
 class Settings(BaseSettings):
@@ -176,6 +57,10 @@ class Settings(BaseSettings):
     sync: Sync = Sync()
     plan: Plan = Plan()
     country: dict[str, Overlay] = Field({}, description="Plan changes per country: [country.GB.plan].")
+    persona: dict[str, Overlay] = Field({}, description="Plan changes per persona: [persona.NAME.plan].")
+    experiment: dict[str, Experiment] = Field(
+        {}, description="Plan changes for a share of people: [experiment.NAME], in the order of the file."
+    )
     source: tuple[Source, ...] = Field((), description="Where documents come from: [[source]].")
     _file: Path | None = PrivateAttr(None)
 
@@ -187,7 +72,8 @@ class Settings(BaseSettings):
             return sources
         return [{"type": "folder"} | source if isinstance(source, dict) else source for source in sources]
 
-    _codes = field_validator("country", mode="before")(_by_country)
+    _codes = field_validator("country", mode="before")(by_country)
+    _names = field_validator("experiment", mode="before")(by_name)
 
     @model_validator(mode="after")
     def _distinct_sources(self) -> "Settings":
@@ -245,27 +131,6 @@ def find_home(given: Path | None = None) -> Path | None:
     return next((folder for folder in (here, *here.parents) if (folder / FILE).is_file()), None)
 
 
-def merge_plan(*overlays: Mapping[str, Any], base: Plan | None = None) -> Plan:
-    """Lay plan fields over each other, weakest first; raises BadSetting naming the nearest field."""
-    values = (base or Plan()).model_dump()
-    for overlay in overlays:
-        for key in overlay:
-            if key not in values:
-                raise BadSetting(f"`{key}` is not a field of the plan.", hint=nearest(key, values))
-        values |= overlay
-    try:
-        return Plan.model_validate(values)
-    except ValidationError as wrong:
-        first = wrong.errors()[0]
-        raise BadSetting(f"plan.{_path(first['loc'])}: {first['msg'].lower()}.", hint=_choices(first)) from wrong
-
-
-def plan_for(settings: Settings, country: str | None, request: Mapping[str, Any] | None = None) -> Plan:
-    """The plan of one question: [plan], then [country.XX.plan], then what the request itself sets."""
-    overlay = settings.country.get(country or "", Overlay()).plan
-    return merge_plan(overlay, request or {}, base=settings.plan)
-
-
 def index_for(settings: Settings, source: str) -> Index:
     """How the documents of a source are cut: [index], with the source's own chunker where it has one."""
     own = next((place.chunker for place in settings.source if place.name == source), "")
@@ -282,12 +147,6 @@ def rows(settings: Settings, flags: Mapping[str, Any] | None = None) -> Iterator
             continue
         for key in type(value).model_fields:
             yield f"{section}.{key}", _plain(getattr(value, key)), _origin((section, key), trees)
-
-
-def nearest(word: str, known: Any) -> str:
-    """A hint: the nearest known name, or all of them."""
-    near = difflib.get_close_matches(word, list(known), n=1, cutoff=0.5)
-    return f"Did you mean `{near[0]}`?" if near else f"Known: {', '.join(sorted(known))}."
 
 
 def _plain(value: Any) -> Any:
@@ -325,7 +184,7 @@ def _check_readable(path: Path) -> None:
 
     try:
         tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as wrong:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as wrong:
         raise BadSetting(f"{path} is not valid TOML: {wrong}.", hint="Look at the line it names.") from wrong
     except OSError as wrong:
         raise BadSetting(f"{path} cannot be read: {wrong.strerror}.", hint="Check the file's permissions.") from wrong
@@ -350,22 +209,22 @@ def _explain(wrong: ValidationError, trees: Trees) -> BadSetting:
     # A misspelt key also leaves the right one missing: say the first.
     first = min(wrong.errors(), key=lambda error: error["type"] != "extra_forbidden")
     loc, known = _located(first["loc"])
-    where, place = _path(loc), ORIGINS[_origin(loc, trees)]
+    where, place = path_of(loc), ORIGINS[_origin(loc, trees)]
     if first["type"] == "union_tag_invalid":
         kind = str(first["input"].get("type"))
         return BadSetting(f"{where}.type = {kind!r} is no kind of source.", hint=nearest(kind, KINDS))
     if first["type"] == "extra_forbidden":
         return BadSetting(f"`{where}` in {place} is not a setting.", hint=nearest(str(loc[-1]), known))
     if first["type"] == "missing":
-        return BadSetting(f"`{where}` is missing.", hint=_choices(first))
+        return BadSetting(f"`{where}` is missing.", hint=choices_of(first))
     said = first.get("ctx", {}).get("error")
     cause = getattr(said, "__cause__", None)
     if isinstance(cause, BadSetting):
         return BadSetting(f"{where}: {cause}", hint=cause.hint)
     if said:
         place = f"{where} = {first['input']!r}" if isinstance(first["input"], str) else where or "settings"
-        return BadSetting(f"{place}: {said}.", hint=_choices(first))
-    return BadSetting(f"{where or 'settings'} = {first['input']!r}: {first['msg'].lower()}.", hint=_choices(first))
+        return BadSetting(f"{place}: {said}.", hint=choices_of(first))
+    return BadSetting(f"{where or 'settings'} = {first['input']!r}: {first['msg'].lower()}.", hint=choices_of(first))
 
 
 def _located(loc: tuple[int | str, ...]) -> tuple[tuple[int | str, ...], list[str]]:
@@ -379,13 +238,3 @@ def _located(loc: tuple[int | str, ...]) -> tuple[tuple[int | str, ...], list[st
             inner = [a for a in get_args(annotation) if isinstance(a, type) and issubclass(a, BaseModel)]
             model = inner[0] if inner else annotation
     return loc, list(getattr(model, "model_fields", {}))
-
-
-def _path(loc: tuple[int | str, ...]) -> str:
-    return ".".join(str(part) for part in loc)
-
-
-def _choices(error: Any) -> str:
-    return (
-        f"It takes {error['ctx']['expected']}." if "expected" in error.get("ctx", {}) else "`ombud settings` lists all."
-    )

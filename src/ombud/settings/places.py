@@ -42,6 +42,24 @@ class Confluence(Place):
     groups: dict[str, str] = Field({}, description="Group there -> group here, for read restrictions; else the same.")
 
 
+class SharePoint(Place):
+    type: Literal["sharepoint"] = Field("sharepoint", description="Files and pages of a SharePoint site.")
+    url: str = Field(description="Address of the site, such as https://contoso.sharepoint.com/sites/hr.")
+    tenant: str = Field(description="Id or domain of the tenant (directory) in Entra.")
+    client: str = Field(description="Id of the application (client) in Entra that may read the site.")
+    secret_env: str = Field(
+        "SHAREPOINT_SECRET", description="Environment variable that holds its secret, or certificate and key as PEM."
+    )
+    libraries: tuple[str, ...] = Field((), description="Document libraries by name; empty = all.")
+    pages: bool = Field(True, description="Read the published pages of the site, too.")
+    groups: dict[str, str] = Field({}, description="Group there, by name or id, -> group here; `*` = everybody here.")
+    links: bool = Field(
+        False, description="What was shared by a link for the whole organisation, or for anyone, is everybody's."
+    )
+    graph: str = Field("https://graph.microsoft.com", description="Address of Microsoft Graph in your cloud.")
+    authority: str = Field("https://login.microsoftonline.com", description="Address of the sign-in in your cloud.")
+
+
 class Web(Place):
     type: Literal["web"] = Field("web", description="Pages of a web site.")
     start: tuple[str, ...] = Field((), description="Addresses to begin with.")
@@ -72,6 +90,6 @@ class Arxiv(Place):
     private_hosts: tuple[str, ...] = Field((), description="Hosts that may have an address inside your network.")
 
 
-Source = Annotated[Folder | Confluence | Web | Wikipedia | Arxiv, Field(discriminator="type")]
-PLACES: tuple[type[Place], ...] = (Folder, Confluence, Web, Wikipedia, Arxiv)
+Source = Annotated[Folder | Confluence | SharePoint | Web | Wikipedia | Arxiv, Field(discriminator="type")]
+PLACES: tuple[type[Place], ...] = (Folder, Confluence, SharePoint, Web, Wikipedia, Arxiv)
 KINDS = tuple(str(place.model_fields["type"].default) for place in PLACES)

@@ -137,9 +137,7 @@ class Client:
             wait *= 2
         raise AssertionError  # the last attempt returns or raises
 
-    def _once(
-        self, url: httpx.URL, headers: Mapping[str, str], largest: int, form: Mapping[str, str] | None
-    ) -> Answer:
+    def _once(self, url: httpx.URL, headers: Mapping[str, str], largest: int, form: Mapping[str, str] | None) -> Answer:
         body, until = bytearray(), monotonic() + WHOLE_SECONDS
         method = "GET" if form is None else "POST"
         with self._http.stream(method, url, headers=dict(headers), data=form) as response:

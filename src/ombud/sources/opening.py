@@ -22,6 +22,7 @@ SOURCES: dict[str, str] = {
     "arxiv": "ombud.sources.arxiv:open_arxiv",
     "confluence": "ombud.sources.confluence:open_confluence",
     "folder": "ombud.sources.folder:open_folder",
+    "sharepoint": "ombud.sources.sharepoint:open_sharepoint",
     "web": "ombud.sources.web:open_web",
     "wikipedia": "ombud.sources.wikipedia:open_wikipedia",
 }

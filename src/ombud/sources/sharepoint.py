@@ -9,10 +9,8 @@ keeps what was last published; of one that was never published nothing is read.
 """
 
 import os
-from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path, PurePosixPath
-from typing import Any
 from urllib.parse import urlsplit
 
 from ombud.errors import SourceError
@@ -57,16 +55,21 @@ class SharePointSource:
     def list(self) -> list[Ref]:
         """Asks for the permissions of every file and page: those change without a new version."""
         site = self._site()
-        work: list[Callable[[], Ref]] = []
+        found: list[tuple[Ref, Item | None]] = []
         for library in site.libraries(self._place.libraries):
-            items = site.items(library.drive)
-            work += [self._file(item, path) for item in items if (path := self._wanted(library.name, item.path))]
+            for item in site.items(library.drive):
+                path = f"{library.name}/{item.path}"
+                if PurePosixPath(path).suffix.lower() in FILES and self._matching.wanted(path):
+                    found.append((self._file(item, path), item))
         if self._place.pages:
-            pages = [page for page in site.pages() if page.version and self._wanted(PAGES, page.name)]
-            # Asked for only where there is something to ask about: most accounts may see fewer lists than pages.
-            items_of = site.page_items() if pages else {}
-            work += [self._page(page, items_of.get(page.id.lower())) for page in pages]
-        return _done(work)
+            pages = [page for page in site.pages() if page.version and self._matching.wanted(f"{PAGES}/{page.name}")]
+            items = site.page_items() if pages else {}
+            found += [(self._page(page), items.get(page.id.lower())) for page in pages]
+        pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="sharepoint")
+        try:
+            return [*pool.map(lambda pair: self._with_readers(*pair), found)]
+        finally:
+            pool.shutdown(cancel_futures=True)
 
     def read(self, ref: Ref) -> bytes:
         if ref.place.startswith(_REFUSED):
@@ -91,7 +94,8 @@ class SharePointSource:
             raise SourceError("The page is not there any more.", hint="The next sync will not list it.")
         if content.editing:
             raise SourceError(
-                "The page is being edited, and what is published cannot be read.", hint="It is read once it is published."
+                "The page is being edited, and what is published cannot be read.",
+                hint="It is read once it is published.",
             )
         if content.version != version:
             raise SourceError("The page was changed while it was read.", hint="The next sync reads it.")
@@ -121,28 +125,21 @@ class SharePointSource:
             self._opened = Site(client, graph, place.url)
         return self._opened
 
-    def _wanted(self, library: str, path: str) -> str:
-        """The path that patterns see; empty for what is left out."""
-        whole = f"{library}/{path}"
-        ending = PurePosixPath(path).suffix.lower()
-        return whole if (ending in FILES or library == PAGES) and self._matching.wanted(whole) else ""
-
-    def _file(self, item: Item, path: str) -> Callable[[], Ref]:
+    def _file(self, item: Item, path: str) -> Ref:
         name = PurePosixPath(item.path)
-        uri = f"{self.name}/{item.drive}/{item.id}{name.suffix.lower()}"
-        facts = self._matching.facts_of(path) | {"url": item.url, "title": name.stem.replace("_", " ").strip()}
+        facts = {"title": name.stem.replace("_", " ").strip()} | self._matching.facts_of(path) | {"url": item.url}
         place = f"{_FILE}{item.drive} {item.id} {item.version}"
-        return lambda: self._ref(Ref(uri, place, item.size, facts, item.version), item)
+        uri = f"{self.name}/{item.drive}/{item.id}{name.suffix.lower()}"
+        return Ref(uri, place, item.size, facts, item.version)
 
-    def _page(self, page: SitePage, item: Item | None) -> Callable[[], Ref]:
-        uri = f"{self.name}/{PAGES}/{page.id}.html"
-        # Not its title, which editors change before the page is published; it stands in the page itself.
+    def _page(self, page: SitePage) -> Ref:
+        # Not its title, which editors change before they publish; it stands in the page itself.
         facts = self._matching.facts_of(f"{PAGES}/{page.name}") | {"url": page.url}
         place = f"{_PAGE}{page.id} {page.version}"
-        return lambda: self._ref(Ref(uri, place, 0, facts, f"{page.version}.{WRITTEN_BY}"), item)
+        return Ref(f"{self.name}/{PAGES}/{page.id}.html", place, 0, facts, f"{page.version}.{WRITTEN_BY}")
 
-    def _ref(self, ref: Ref, item: Item | None) -> Ref:
-        """With who may read it; nobody, where that is not known."""
+    def _with_readers(self, ref: Ref, item: Item | None) -> Ref:
+        """item: what has the permissions. Where they are not known it is nobody's, and not read."""
         try:
             if item is None:
                 raise NotShown("the file behind the page is not shown to the application")
@@ -151,14 +148,6 @@ class SharePointSource:
             return Ref(ref.uri, f"{_REFUSED}{hidden}", 0, {"audience": NOBODY})
         allowed = narrow(ref.facts.get("audience", {}), audience(found, self._place.groups), NOBODY)
         return ref._replace(facts={**ref.facts, "audience": allowed})
-
-
-def _done(work: Iterable[Callable[[], Ref]]) -> list[Ref]:
-    pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="sharepoint")
-    try:
-        return list(pool.map(lambda ask: ask(), work))
-    finally:
-        pool.shutdown(cancel_futures=True)
 
 
 def _check_address(name: str, key: str, url: str) -> None:

@@ -138,7 +138,11 @@ class Site:
         return _version(self._one(f"/drives/{drive}/items/{item}?$select=id,eTag,cTag") or {})
 
     def pages(self) -> list[SitePage]:
-        rows = self._rows(f"/sites/{self.id}/pages/microsoft.graph.sitePage") or []
+        rows = self._rows(f"/sites/{self.id}/pages/microsoft.graph.sitePage", absent=HIDDEN)
+        if rows is None:
+            raise SourceError(
+                "The application may not read the site's pages.", hint="Grant it Sites.Read.All, or set pages = false."
+            )
         return [SitePage(_id(row), _text(row.get("name")), *_state(row), _text(row.get("webUrl"))) for row in rows]
 
     def page_items(self) -> dict[str, Item]:
@@ -250,7 +254,7 @@ def _state(row: Mapping[str, Any]) -> tuple[str, bool]:
     said = _map(row.get("publishingState"))
     level, number = _text(said.get("level")), _text(said.get("versionId"))
     if not level or not re.fullmatch(r"\d{1,9}\.\d{1,9}", number):
-        raise SourceError("Graph listed a page without its version.", hint="Is it Microsoft Graph that answers?")
+        raise SourceError("Graph listed a page without its version.", hint="Sync again later, or set pages = false.")
     if level == PUBLISHED:
         return number, False
     major = int(number.partition(".")[0])

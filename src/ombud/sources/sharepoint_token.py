@@ -28,6 +28,9 @@ REASONS = {
 }
 """Number of a sign-in error of Entra (AADSTS…) -> (what it is, what to do)."""
 
+_ODD = (MsalError, AttributeError, LookupError, TypeError, ValueError)
+"""What comes out of msal when an answer is not what it trusts it to be."""
+
 
 class Token:
     """What `Client` takes as credentials; several threads may share one. Raises SourceError.
@@ -53,7 +56,7 @@ class Token:
                 self._application.remove_tokens_for_client()
             try:
                 said = self._opened().acquire_token_for_client([self._scope])
-            except (MsalError, LookupError, TypeError, ValueError) as failed:
+            except _ODD as failed:
                 raise self._failure(failed) from failed
             token = said.get("access_token") if isinstance(said, dict) else None
             if not (isinstance(token, str) and token.isascii() and token.isprintable()):
@@ -74,11 +77,11 @@ class Token:
         return self._application
 
     def _failure(self, failed: Exception) -> SourceError:
-        if isinstance(failed, ValueError) and 400 <= self._wire.status < 500:
+        if self._application is None and isinstance(failed, ValueError) and self._wire.status in {400, 404}:
             return self._said("90002")
         return SourceError(
-            f"The sign-in for source `{self._name}` answered {self._wire.status}, which is no answer.",
-            hint="Try again later; else check authority.",
+            f"The sign-in for source `{self._name}` answered {self._wire.status} and nothing that can be used.",
+            hint="Try again later; else check authority, and whether a proxy stands before it.",
         )
 
     def _denial(self, said: Any) -> SourceError:
@@ -131,10 +134,11 @@ class _Wire:
         url: str,
         *,
         headers: Mapping[str, str] | None = None,
-        data: Mapping[str, str] | None = None,
+        data: Mapping[str, str | bytes] | None = None,
         **_: Any,
     ) -> _Reply:
-        return self._reply(url, headers, data or {})
+        form = {key: value.decode() if isinstance(value, bytes) else value for key, value in (data or {}).items()}
+        return self._reply(url, headers, form)
 
     def close(self) -> None:
         """The client closes itself."""

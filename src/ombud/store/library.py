@@ -8,6 +8,7 @@ from sqlalchemy import delete, insert, select, update
 
 from ombud.errors import NotFound
 from ombud.store.database import Store
+from ombud.store.graph import forget_graph
 from ombud.store.tables import document as documents
 from ombud.store.tables import lab_passage as passages
 from ombud.store.tables import source as sources
@@ -170,8 +171,11 @@ def tombstones(store: Store) -> list[str]:
 
 
 def forget(store: Store, ids: Sequence[str]) -> None:
-    """Remove the rows of buried documents and all their texts, also those that runs of the lab have seen."""
+    """Remove the rows of buried documents, all their texts, also those that runs of the lab have seen, and their
+    triplets.
+    """
     with store.begin() as db:
+        forget_graph(db, ids)
         for identity in ids:
             db.execute(delete(texts).where(texts.c.document_id == identity))
             db.execute(delete(passages).where(passages.c.document_id == identity))

@@ -1,6 +1,19 @@
 """The tables. Migrations under `migrations/` bring a database to this shape."""
 
-from sqlalchemy import JSON, Boolean, Column, Float, ForeignKey, Index, Integer, MetaData, String, Table, Text
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Boolean,
+    Column,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+)
 
 names = {
     "ix": "ix_%(column_0_label)s",
@@ -96,6 +109,18 @@ lease = Table(
     Column("expires", Float, nullable=False),
 )
 
+# What models cost, for the daily budget: numbers and model names only.
+spending = Table(
+    "spending",
+    metadata,
+    Column("day", String(10), primary_key=True),
+    Column("model", String(200), primary_key=True),
+    Column("calls", Integer, nullable=False),
+    Column("tokens_in", BigInteger, nullable=False),
+    Column("tokens_out", BigInteger, nullable=False),
+    Column("price", Float, nullable=False),
+)
+
 # The lab's. Rows hold JSON as text: it is read whole or not at all, and PostgreSQL's JSON refuses some characters.
 
 lab_run = Table(
@@ -156,4 +181,48 @@ lab_look = Table(
     Column("dataset_digest", String(64), nullable=False, index=True),
     Column("run_id", String(16), nullable=False),
     Column("at", String(32), nullable=False),
+)
+
+# The graph of triplets, kept here and not in the index, so that it goes with the document's row in one transaction.
+
+graph_document = Table(
+    "graph_document",
+    metadata,
+    Column("document_id", String(16), primary_key=True),
+    # Of the chunks and of how they were read; empty where some of them could not be.
+    Column("digest", String(64), nullable=False),
+    # {chunk id: digest of its text and of how it was read}, as text.
+    Column("chunks", Text, nullable=False),
+)
+
+graph_triplet = Table(
+    "graph_triplet",
+    metadata,
+    Column("number", Integer, primary_key=True, autoincrement=True),
+    Column("document_id", String(16), nullable=False, index=True),
+    Column("chunk_id", String(64), nullable=False),
+    Column("subject", Text, nullable=False),
+    Column("predicate", Text, nullable=False),
+    Column("object", Text, nullable=False),
+    # What two names of one thing have in common.
+    Column("subject_key", String(200), nullable=False, index=True),
+    Column("object_key", String(200), nullable=False, index=True),
+)
+
+# By what an entity is found: its key, other names of it, and the stems of its words, each with its weight.
+graph_name = Table(
+    "graph_name",
+    metadata,
+    Column("document_id", String(16), primary_key=True),
+    Column("name", String(200), primary_key=True, index=True),
+    Column("key", String(200), primary_key=True),
+    Column("weight", Float, nullable=False),
+)
+
+# Keys that a model says are one thing. `key` < `other`; gone when one of them has no triplet left.
+graph_same = Table(
+    "graph_same",
+    metadata,
+    Column("key", String(200), primary_key=True),
+    Column("other", String(200), primary_key=True),
 )

@@ -63,10 +63,10 @@ Reader = Annotated[Person, Depends(reader)]
 
 
 @router.post("/api/v1/search", responses=POSTED)
-def search(body: SearchIn, at: At) -> SearchOut:
+async def search(body: SearchIn, at: At) -> SearchOut:
     """Passages for a query, best first, from the person's country and from everywhere."""
     turns = [turn.noun() for turn in body.history or ()]
-    evidence, trace = at.search(
+    evidence, trace = await at.search(
         body.query, body.person.noun(), k=body.k, mode=body.mode, as_of=body.as_of, history=turns, plan=body.plan
     )
     return SearchOut.of(evidence, trace)

@@ -54,6 +54,8 @@ class Shape(BaseModel):
 
 
 class PersonIn(Shape):
+    id: Name = ""
+    """Who it is, wherever that counts: experiments are dealt by it."""
     country: Country | None = None
     roles: Names = []
     groups: Names = []

@@ -60,7 +60,7 @@ def numbers(text: str) -> set[str]:
     """
     plain = spelt(text)
     words = {NUMBER_WORDS[word] for word in re.findall(r"[a-z]+", plain) if word in NUMBER_WORDS and word != "one"}
-    return {_decimal(n) for n in NUMBER.findall(plain)} | words
+    return {decimal(n) for n in NUMBER.findall(plain)} | words
 
 
 def measures(text: str) -> set[str]:
@@ -83,7 +83,8 @@ def _date(match: re.Match[str]) -> str:
     return f"{int(day)} {MONTHS[int(month) - 1]} {year}"
 
 
-def _decimal(number: str) -> str:
+def decimal(number: str) -> str:
+    """A written number as a plain decimal, its thousands marks left out."""
     whole, mark, last = re.fullmatch(r"(.*?)(?:([.,])(\d+))?", number).groups()  # type: ignore[union-attr]
     if not mark:
         return _whole(number)

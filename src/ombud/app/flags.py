@@ -1,0 +1,25 @@
+"""What settings alone cannot say of a flag: whether the strategy, the reranker or the persona it names exists."""
+
+from collections.abc import Collection
+
+from ombud.errors import BadSetting, UnknownName
+from ombud.retrieve import check_plan
+from ombud.settings import Settings, check_plans, nearest
+from ombud.types import Plan
+
+PROMPTS = "prompts"
+"""Folder of a workspace with its own prompts."""
+
+
+def check_flags(settings: Settings, personas: Collection[str]) -> None:
+    """Raises BadSetting where a layer of the plan asks for what does not exist."""
+    for name in settings.persona:
+        if name not in personas:
+            raise BadSetting(f"[persona.{name}]: no persona is called that.", hint=nearest(name, personas))
+
+    def check(plan: Plan) -> None:
+        if plan.persona not in personas:
+            raise UnknownName(f"No persona is called `{plan.persona}`.", hint=nearest(plan.persona, personas))
+        check_plan(plan)
+
+    check_plans(settings, check)

@@ -1,0 +1,24 @@
+"""What ingestion needs of the workspace."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from ombud.index import Engine
+from ombud.models import Chat, Embedder
+from ombud.settings import Settings
+from ombud.store import Store
+
+Tell = Callable[[str, int, int], None]
+"""(step, done, total)."""
+
+
+class Parts(NamedTuple):
+    settings: Settings
+    store: Store
+    engine: Engine
+    embedder: Embedder | None
+    chat: Callable[[], Chat | None] = lambda: None
+    """Opens a chat model for one sync alone: its connections belong to the event loop they were made in."""
+    prompts: Path | None = None
+    """A folder of the workspace's own prompts."""

@@ -1,0 +1,176 @@
+"""One request to one chat model, through pydantic-ai: what came of it is a value, also where it failed."""
+
+import asyncio
+import re
+from collections.abc import Sequence
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from pydantic import BaseModel
+
+from ombud.errors import MalformedOutput, ModelError, ModelUnavailable
+
+T = TypeVar("T", bound=BaseModel)
+TRIES = 1
+"""Times a model is asked again, by pydantic-ai, when its reply does not fit the type."""
+SHAPELESS = (AttributeError, TypeError, ValueError, LookupError)
+"""What pydantic-ai lets through where a server's JSON is of another shape altogether."""
+PASSING = (408, 409, 425)
+"""HTTP statuses beside 429 and 5xx that say "not now" (OpenAI's and Anthropic's clients ask again after them too)."""
+LONGEST = 150
+
+
+class Asked(NamedTuple, Generic[T]):
+    """A request, the same for whichever model gets it."""
+
+    instructions: str
+    prompt: str
+    kind: type[T]
+    temperature: float
+
+
+class Usage(NamedTuple):
+    tokens_in: int = 0
+    tokens_out: int = 0
+    price: float | None = 0.0
+    """US dollars; None where it is not known."""
+
+    def plus(self, other: "Usage") -> "Usage":
+        price = None if self.price is None or other.price is None else self.price + other.price
+        return Usage(self.tokens_in + other.tokens_in, self.tokens_out + other.tokens_out, price)
+
+
+class Said(NamedTuple, Generic[T]):
+    value: T
+    usage: Usage = Usage()
+
+
+class Failed(NamedTuple):
+    error: ModelError
+    reason: str
+    """A few words for traces and logs; never what a server sent, for that may repeat the prompt."""
+    usage: Usage = Usage()
+    again: bool = False
+    """The same may work soon."""
+    after: float | None = None
+    """Seconds that the server asks to be left alone."""
+    down: bool = False
+    """The model is at fault, not what it was asked."""
+
+
+async def ask_once(name: str, model: Any, agent: Any, asked: Asked[T], seconds: float) -> Said[T] | Failed:
+    """Ask, and once more where the reply does not fit the type. agent: made by `agent_for`.
+
+    seconds: wall clock of it all.
+    """
+    from pydantic_ai import capture_run_messages, exceptions
+
+    with capture_run_messages() as messages:
+        try:
+            async with asyncio.timeout(seconds):
+                run = await agent.run(
+                    asked.prompt, instructions=asked.instructions, model_settings=_settings(model, asked)
+                )
+        except TimeoutError:
+            return _late(name, seconds, _usage(messages))
+        except (exceptions.ModelAPIError, OSError) as away:
+            return _away(name, away)._replace(usage=_usage(messages))
+        except (exceptions.UnexpectedModelBehavior, exceptions.IncompleteToolCall, *SHAPELESS) as odd:
+            return _malformed(name, odd)._replace(usage=_usage(messages))
+        except (exceptions.AgentRunError, exceptions.UserError) as wrong:
+            kind = type(wrong).__name__
+            return Failed(ModelError(f"The model `{name}` failed: {_short(wrong)}"), kind, _usage(messages))
+    return Said(run.output, _usage(messages))
+
+
+def agent_for(model: Any, kind: type[BaseModel]) -> Any:
+    """What asks `model` for values of this type; worth keeping, for it takes milliseconds to make."""
+    from pydantic_ai import Agent, NativeOutput
+
+    native = model.profile.get("supports_json_schema_output", False)
+    output: Any = NativeOutput(kind) if native else kind
+    return Agent(model, output_type=output, retries=TRIES)
+
+
+def _settings(model: Any, asked: Asked[Any]) -> dict[str, Any]:
+    # Asking again is done in one place, which knows the deadline; a client that cannot be told is left as it is.
+    quiet = {} if "max_retries" in model.unsupported_settings else {"max_retries": 0}
+    return {"temperature": asked.temperature, **quiet}
+
+
+def _late(name: str, seconds: float, usage: Usage) -> Failed:
+    error = ModelUnavailable(
+        f"The model `{name}` gave no answer within {seconds:.0f} seconds.",
+        hint="Raise models.timeout_seconds or take a faster model.",
+    )
+    # What the provider made of it until then may cost something all the same.
+    return Failed(error, f"no answer within {seconds:.0f} seconds", usage._replace(price=None), down=True)
+
+
+def _malformed(name: str, odd: Exception) -> Failed:
+    said = f" ({_short(odd)})" if type(odd).__module__.startswith("pydantic_ai") else ""
+    return Failed(MalformedOutput(f"The model `{name}` gave no usable answer{said}."), "no usable answer")
+
+
+def _away(name: str, away: Exception) -> Failed:
+    """A request that the provider refused or never got."""
+    from pydantic_ai import exceptions
+
+    status = getattr(away, "status_code", None)
+    if status is None:
+        error = ModelUnavailable(
+            f"The model `{name}` cannot be reached: {_short(away)}",
+            hint="Check models.base_url and the network; `ombud doctor --ask` tries every model.",
+        )
+        return Failed(error, "it cannot be reached", again=True, after=getattr(away, "retry_after", None), down=True)
+    code = str(getattr(away, "provider_error_code", None) or "")
+    reason = f"HTTP {status}" + (f", {code}" if re.fullmatch(r"[\w.-]{1,60}", code) else "")
+    passing = (exceptions.ModelRateLimitError, exceptions.ModelUnavailableError, exceptions.ModelServerError)
+    refused = isinstance(away, exceptions.ModelRequestRejectedError) or status == 413
+    key = isinstance(away, exceptions.ModelAuthenticationError | exceptions.ModelNotFoundError)
+    return Failed(
+        ModelUnavailable(f"The model `{name}` answered with {reason}.", hint=_hint(away)),
+        reason,
+        again=isinstance(away, passing) or status in PASSING,
+        after=getattr(away, "retry_after", None),
+        down=key or not refused,
+    )
+
+
+def _hint(away: Exception) -> str:
+    from pydantic_ai import exceptions
+
+    hints = {
+        exceptions.ModelQuotaExceededError: "The account's quota or credit is used up.",
+        exceptions.ModelRateLimitError: "The provider's rate limit is reached; lower models.concurrency or raise it.",
+        exceptions.ModelAuthenticationError: "Check the provider's API key, and that it may use this model.",
+        exceptions.ModelNotFoundError: "Check the model's name, and models.base_url.",
+        exceptions.ModelContextWindowExceededError: "Lower plan.budget_tokens or plan.k.",
+        exceptions.ModelRequestRejectedError: "The provider does not accept the request; does the model know JSON "
+        "schemas and temperatures?",
+    }
+    return next((hint for kind, hint in hints.items() if isinstance(away, kind)), "Later it may work again.")
+
+
+def _usage(messages: Sequence[Any]) -> Usage:
+    """Of all replies, also those that did not fit."""
+    from pydantic_ai import ModelResponse
+
+    total = Usage()
+    for one in messages:
+        if isinstance(one, ModelResponse):
+            usage = one.usage
+            total = total.plus(Usage(usage.input_tokens or 0, usage.output_tokens or 0, _price(one)))
+    return total
+
+
+def _price(response: Any) -> float | None:
+    try:
+        return float(response.cost().total_price)
+    except (LookupError, AssertionError, ValueError, TypeError, AttributeError):
+        return None
+
+
+def _short(error: Exception) -> str:
+    """The first line of what happened, without the body of an answer."""
+    said = str(getattr(error, "message", None) or error) or type(error).__name__
+    return re.split(r",? body:|\n", said)[0].strip()[:LONGEST]

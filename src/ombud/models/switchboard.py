@@ -1,0 +1,91 @@
+"""Which models a role has, opened once each however many roles name them."""
+
+import asyncio
+import threading
+from collections.abc import Sequence
+from functools import cache
+from typing import get_args
+
+from ombud.models.cache import Cache
+from ombud.models.chat import Chat
+from ombud.models.connecting import connect
+from ombud.models.line import Conduct, Line
+from ombud.models.purse import Purse
+from ombud.models.resilience import Timing
+from ombud.settings import ModelRole, Models
+
+ROLES: tuple[ModelRole, ...] = get_args(ModelRole)
+NONE = "none"
+
+
+class Switchboard:
+    """The chat models of the settings. Roles share lines, and with them what is known of a model: that it is down, how
+    many calls are under way. A model is opened when a role first needs it.
+
+    purse: counts what is spent; needed where the settings have a daily budget.
+    """
+
+    def __init__(self, settings: Models, purse: Purse | None = None, timing: Timing = Timing()) -> None:  # noqa: B008
+        self._settings = settings
+        self._conduct = Conduct(
+            settings.retries,
+            settings.concurrency,
+            settings.breaker_failures,
+            settings.breaker_seconds,
+            timing,
+            purse if settings.daily_budget else None,
+            Cache(timing) if settings.cache else None,
+        )
+        self._lines: dict[str, Line] = {}
+        self._lock = threading.Lock()
+
+    def chat(self, role: ModelRole) -> Chat | None:
+        """The models of a role; None where it has none. Raises SetupError for one that cannot be used."""
+        names = names_for(self._settings, role)
+        return self._over([self._line(name) for name in names], role) if names else None
+
+    def models(self) -> dict[str, tuple[ModelRole, ...]]:
+        """Name -> the roles that may ask it, first choices before those that stand in."""
+        listed = {role: names_for(self._settings, role) for role in ROLES}
+        longest = max(map(len, listed.values()), default=0)
+        names = dict.fromkeys(named[n] for n in range(longest) for named in listed.values() if n < len(named))
+        return {name: tuple(role for role, named in listed.items() if name in named) for name in names}
+
+    def alone(self, name: str) -> Chat:
+        """One model by itself, never from memory, so that its own state shows."""
+        conduct = self._conduct._replace(retries=0, cache=None)
+        return self._over([Line(name, connect(name, self._settings.base_url), conduct)], "")
+
+    def priced(self, name: str) -> bool:
+        """Whether the price list knows it. Raises SetupError for a model that cannot be used."""
+        return self._line(name).priced
+
+    def _line(self, name: str) -> Line:
+        with self._lock:
+            if name not in self._lines:
+                self._lines[name] = Line(name, connect(name, self._settings.base_url), self._conduct)
+            return self._lines[name]
+
+    def _over(self, lines: Sequence[Line], role: str) -> Chat:
+        return Chat(lines[0].name, lines=lines, role=role, timing=self._conduct.timing, loop=_loop())
+
+
+def open_chat(settings: Models, role: ModelRole = "compose") -> Chat | None:
+    """The models of one role, by themselves; None when there is none. Raises SetupError for one that cannot be used."""
+    return Switchboard(settings).chat(role)
+
+
+def names_for(settings: Models, role: ModelRole) -> tuple[str, ...]:
+    """The models that a role asks, in this order: its own or else `chat`, then the fallbacks."""
+    own = [name for name in settings.roles.get(role, ()) if name] or [settings.chat]
+    if own[0] in ("", NONE):
+        return ()
+    return tuple(dict.fromkeys((*own, *settings.fallbacks)))
+
+
+@cache
+def _loop() -> asyncio.AbstractEventLoop:
+    """One for the process, for open connections belong to one event loop, and whoever asks may have another."""
+    loop = asyncio.new_event_loop()
+    threading.Thread(target=loop.run_forever, name="models", daemon=True).start()
+    return loop

@@ -1,0 +1,99 @@
+"""The chat model as one question's strategies see it: typed texts, counted, each call once."""
+
+import asyncio
+import time
+from pathlib import Path
+from typing import Literal, NamedTuple, TypeVar
+
+from pydantic import BaseModel, Field
+
+from ombud.errors import ModelUnavailable
+from ombud.models import Chat
+from ombud.prompts import load as load_prompt
+from ombud.types import Plan, Question
+
+T = TypeVar("T", bound=BaseModel)
+TURNS, LONGEST = 6, 2000
+"""Earlier turns that a prompt shows, and characters of each: a pasted mail is not the question."""
+
+
+class Understanding(BaseModel):
+    """All that one call can say of a question."""
+
+    standalone: str
+    passage: str = ""
+    keywords: list[str] = []
+    broader: str = ""
+    contexts: int = Field(default=1, description="0, 1, 2, or 3 for three and more.")
+    triage: Literal["ordinary", "sensitive", "out_of_scope", "vague"] = "ordinary"
+
+
+class Spent(NamedTuple):
+    """What model calls came to. price is None when that of one call is not known."""
+
+    model: str = ""
+    prompts: dict[str, str] = {}  # noqa: RUF012 - never written to
+    tokens_in: int = 0
+    tokens_out: int = 0
+    price: float | None = 0.0
+
+    def plus(self, other: "Spent") -> "Spent":
+        price = None if self.price is None or other.price is None else self.price + other.price
+        return Spent(
+            self.model or other.model,
+            self.prompts | other.prompts,
+            self.tokens_in + other.tokens_in,
+            self.tokens_out + other.tokens_out,
+            price,
+        )
+
+
+class Model:
+    """What strategies may ask of a chat model about one question.
+
+    chat: None where there is none; every call then raises ModelUnavailable. seconds: deadline of all calls together.
+    """
+
+    def __init__(self, chat: Chat | None, plan: Plan, organisation: str, seconds: float, prompts: Path | None) -> None:
+        self.chat, self._plan, self._organisation, self._prompts = chat, plan, organisation, prompts
+        self._until = time.monotonic() + seconds
+        self._understanding: asyncio.Task[Understanding] | None = None
+        self.understood: Understanding | None = None
+        """What `understand` found out, once it has."""
+        self.spent = Spent()
+        self.notes: dict[str, None] = {}
+        """Prompts of the workspace that cannot be used, and why."""
+
+    async def write(self, task: str, kind: type[T], question: Question, **more: str) -> T:
+        """The typed answer to prompt `task`; raises ModelError."""
+        if self.chat is None:
+            raise ModelUnavailable("There is no chat model.", hint="Set models.chat.")
+        rules = load_prompt(task, self.chat.name, self._prompts)
+        form = load_prompt("situation", self.chat.name, self._prompts)
+        self.notes |= dict.fromkeys(f"prompt: {prompt.note}" for prompt in (rules, form) if prompt.note)
+        reply = await self.chat.reply(
+            rules.fill(organisation=self._organisation, **more),
+            form.fill(**_fields(question)),
+            kind,
+            temperature=self._plan.temperature,
+            seconds=max(0.001, self._until - time.monotonic()),
+        )
+        used = {rules.name: rules.digest, form.name: form.digest}
+        self.spent = self.spent.plus(Spent(self.chat.name, used, reply.tokens_in, reply.tokens_out, reply.price))
+        return reply.value
+
+    async def understand(self, question: Question) -> Understanding:
+        """One call, however many ask for it."""
+        if self._understanding is None:
+            self._understanding = asyncio.create_task(self.write("understand", Understanding, question))
+        self.understood = await asyncio.shield(self._understanding)
+        return self.understood
+
+
+def _fields(question: Question) -> dict[str, str]:
+    turns = [f"{m.role}: {m.content[:LONGEST]}" for m in question.history[-TURNS:]]
+    return {
+        "country": question.asker.country or "not given",
+        "history": "\n".join(turns) or "(none)",
+        "question": question.text,
+    }

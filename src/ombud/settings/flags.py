@@ -1,0 +1,138 @@
+"""Feature flags of a running server: plans and experiments are read again when `ombud.toml` changes."""
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from ombud.errors import OmbudError
+from ombud.settings.loading import FILE, Settings, load
+
+FLAGS = ("plan", "country", "persona", "experiment")
+"""Sections that are taken over while a server runs; behind the others stand parts that are open already."""
+PAUSE = 0.5
+"""Seconds between two looks at the file."""
+MOST_SAID = 8
+
+Signature = tuple[int, int, int] | None
+
+
+class Flags:
+    """The settings of the workspace `home` as they are now; raises BadSetting when they are wrong at the beginning.
+
+    Later a wrong file, or none, leaves the settings as they were. Safe to use from several threads.
+
+    given: values that win over the file, as for `load`. check: raises OmbudError for what cannot be judged here, such
+    as a strategy that does not exist. tell: gets one line for each change. clock: seconds that only grow.
+    """
+
+    def __init__(
+        self,
+        home: Path,
+        given: Mapping[str, Any] | None = None,
+        *,
+        check: Callable[[Settings], None] = lambda _: None,
+        tell: Callable[[str], None] = lambda _: None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.home, self._given = home, dict(given or {})
+        self._check, self._tell, self._clock = check, tell, clock
+        self._lock = threading.Lock()
+        self._seen = _signature(home / FILE)
+        self._settings = self._read()
+        self._next = clock() + PAUSE
+        self.note = ""
+        """What stands in the file and does not count, and why; empty when all of it counts."""
+
+    def current(self) -> Settings:
+        """The settings of now. Looks at the file twice a second at most, and reads it only when it changed."""
+        # Who comes while another thread looks does not wait for it, and gets what was true until now.
+        if self._clock() >= self._next and self._lock.acquire(blocking=False):
+            try:
+                said = self._look()
+            finally:
+                self._lock.release()
+            for line in said:
+                self._tell(line)
+        return self._settings
+
+    def _read(self) -> Settings:
+        settings = load(self.home, self._given)
+        self._check(settings)
+        return settings
+
+    def _look(self) -> list[str]:
+        """Take over what changed; returns what is to be told of it."""
+        self._next = self._clock() + PAUSE
+        seen = _signature(self.home / FILE)
+        if seen == self._seen:
+            return []
+        if seen is None:  # some editors delete and write anew: defaults must not rule in between
+            self._seen = None
+            return self._noted(f"{FILE} is not there any more; the settings stay as they were.")
+        try:
+            read = self._read()
+        except OmbudError as wrong:
+            said = self._noted(f"{FILE} is wrong, the old one stays: {wrong} {wrong.hint}".strip())
+        else:
+            if _signature(self.home / FILE) != seen:  # still being written
+                return []
+            said = self._taken(read)
+        self._seen = seen
+        return said
+
+    def _taken(self, read: Settings) -> list[str]:
+        old, had_note = self._settings, bool(self.note)
+        self._settings = old.model_copy(update={name: getattr(read, name) for name in FLAGS})
+        changed = _changed(old, self._settings)
+        said = [f"settings read again: {changed}"] if changed else []
+        later = sorted(_restarts(self._settings, read))
+        waiting = f"{FILE}: {', '.join(later)} changed too, which counts after a restart." if later else ""
+        if had_note and not (said or waiting):
+            said = [f"settings read again: {FILE} is as it was."]
+        return said + self._noted(waiting)
+
+    def _noted(self, note: str) -> list[str]:
+        """Keep the note; returns it when it is a new one."""
+        new = [note] if note and note != self.note else []
+        self.note = note
+        return new
+
+
+def _signature(path: Path) -> Signature:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+def _changed(old: Settings, new: Settings) -> str:
+    """Such as `plan.k 8 -> 5, experiment.hyde.share 0.1 -> 0`; empty where nothing changed."""
+    before, after = (dict(_flat(s.model_dump(mode="json", include=set(FLAGS)))) for s in (old, new))
+    keys = [key for key in dict.fromkeys((*before, *after)) if before.get(key) != after.get(key)]
+    said = [f"{key} {before.get(key, 'unset')} -> {after.get(key, 'unset')}" for key in keys]
+    more = [f"and {len(said) - MOST_SAID} more"] if len(said) > MOST_SAID else []
+    return ", ".join(said[:MOST_SAID] + more)
+
+
+def _flat(tree: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, str]]:
+    for key, value in tree.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{above}{key}.")
+        else:
+            yield above + key, json.dumps(value, ensure_ascii=False)
+
+
+def _restarts(running: Settings, read: Settings) -> Iterator[str]:
+    """Keys that differ outside of the flags. Only their names: a value may hold a password."""
+    for section in set(Settings.model_fields) - set(FLAGS):
+        before, after = getattr(running, section), getattr(read, section)
+        if isinstance(before, tuple):
+            yield from [section] if before != after else []
+            continue
+        yield from (
+            f"{section}.{key}" for key in type(before).model_fields if getattr(before, key) != getattr(after, key)
+        )

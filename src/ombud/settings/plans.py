@@ -1,0 +1,55 @@
+"""Laying plan fields over each other: the one place where a plan is made."""
+
+import difflib
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from ombud.errors import BadSetting
+from ombud.types import Plan
+
+
+def merge_plan(*overlays: Mapping[str, Any], base: Plan | None = None) -> Plan:
+    """Lay plan fields over each other, weakest first; raises BadSetting naming the nearest field.
+
+    A preset stands for its fields; others beside it win.
+    """
+    values = (base or Plan()).model_dump()
+    for overlay in overlays:
+        for key in overlay:
+            if key not in values:
+                raise BadSetting(f"`{key}` is not a field of the plan.", hint=nearest(key, values))
+        values |= {**PRESETS.get(str(overlay.get("preset", "")), {}), **overlay}
+    try:
+        return Plan.model_validate(values)
+    except ValidationError as wrong:
+        first = wrong.errors()[0]
+        raise BadSetting(f"plan.{path_of(first['loc'])}: {first['msg'].lower()}.", hint=choices_of(first)) from wrong
+
+
+def nearest(word: str, known: Any) -> str:
+    """A hint: the nearest known name, or all of them."""
+    near = difflib.get_close_matches(word, list(known), n=1, cutoff=0.5)
+    return f"Did you mean `{near[0]}`?" if near else f"Known: {', '.join(sorted(known))}."
+
+
+def path_of(loc: tuple[int | str, ...]) -> str:
+    return ".".join(str(part) for part in loc)
+
+
+def choices_of(error: Any) -> str:
+    return (
+        f"It takes {error['ctx']['expected']}." if "expected" in error.get("ctx", {}) else "`ombud settings` lists all."
+    )
+
+
+_FIXED = {"adaptive": False, "graph": False, "reranker": "none"}
+PRESETS: dict[str, dict[str, Any]] = {
+    "fixed": _FIXED,
+    "pa": _FIXED | {"adaptive": ("k", "rewrites"), "strategies": ("multi",)},
+    "pa+rerank": _FIXED | {"adaptive": ("k", "rewrites"), "strategies": ("multi",), "reranker": "cross-encoder"},
+    "hypa": _FIXED | {"adaptive": True, "strategies": ("multi",), "graph": True},
+    "hypa+rerank": _FIXED | {"adaptive": True, "strategies": ("multi",), "graph": True, "reranker": "cross-encoder"},
+}
+"""Kalra et al., HyPA-RAG, 2024: adaptive parameters (pa), the knowledge graph as well (hypa), and a reranker."""

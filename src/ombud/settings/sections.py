@@ -1,0 +1,209 @@
+"""The sections of `ombud.toml`: typed, few, each with a reason for its default."""
+
+import re
+from typing import Any, Literal
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from ombud.errors import BadSetting
+from ombud.settings.plans import merge_plan
+
+CHUNK_TOKENS = {"structure": (256, 0), "sentence": (512, 200), "semantic": (256, 0), "pattern": (256, 0),
+                "fixed": (2048, 512)}  # fmt: skip
+"""Chunker -> (most tokens of a chunk, tokens shared with its neighbour), where the settings say nothing."""
+
+
+ModelRole = Literal["strategy", "rerank", "compose", "judge", "synthesise", "extract"]
+"""What a chat model is asked for: search texts, orders, answers, verdicts, test questions, triplets."""
+
+
+class Section(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
+
+
+def by_country(values: Any) -> Any:
+    # A variable such as OMBUD_COUNTRY__GB__PLAN__K arrives in lower case.
+    if not isinstance(values, dict):
+        return values
+    for code in values:
+        if code and not re.fullmatch("[A-Za-z]{2}", str(code)):
+            raise ValueError(f"`{code}` is not a two-letter country code such as GB")
+    return {str(code).upper(): value for code, value in values.items()}
+
+
+class General(Section):
+    name: str = Field("the organisation", description="How answers call your organisation.")
+    timezone: str = Field("UTC", description="Where a day begins, for effective dates; an IANA name.")
+
+    @field_validator("timezone")
+    @classmethod
+    def _known_zone(cls, name: str) -> str:
+        try:
+            ZoneInfo(name)
+        except (ZoneInfoNotFoundError, ValueError, OSError) as unknown:
+            raise ValueError("not an IANA time zone such as Europe/Berlin") from unknown
+        return name
+
+
+class Server(Section):
+    host: str = Field("127.0.0.1", description="Address to listen on; only loopback until identity is set up.")
+    port: int = Field(8321, ge=0, le=65535, description="Port to listen on; 0 picks a free one.")
+    concurrency: int = Field(8, ge=1, description="Questions answered at the same time; more wait their turn.")
+
+
+class Store(Section):
+    url: str = Field("", description="SQLAlchemy URL; empty = SQLite in .ombud/.")
+
+
+class Index(Section):
+    engine: str = Field("lance", description="Where chunks live.")
+    chunker: str = Field(
+        "structure", description="How documents are cut: structure, sentence, semantic, pattern, fixed."
+    )
+    chunk_tokens: int | None = Field(
+        None,
+        ge=32,
+        le=8192,
+        description="Most tokens a chunk may have, heading trail included; unset = 256, sentence 512, fixed 2048.",
+    )
+    overlap_tokens: int | None = Field(
+        None,
+        ge=0,
+        le=4096,
+        description="Tokens that neighbouring chunks share; unset = 200 of 512 (sentence), a quarter (fixed).",
+    )
+    pattern: str = Field("", description="Regular expression that begins a chunk, for the chunker `pattern`.")
+    percentile: float = Field(
+        90, ge=1, le=99, description="Cosine distances above this percentile part chunks (semantic)."
+    )
+    window: int = Field(3, ge=1, le=20, description="Sentences compared on each side of a border (semantic).")
+    min_sentences: int = Field(3, ge=1, le=100, description="Fewest sentences before a cut (semantic).")
+
+    header: bool = Field(True, description="Index the headings above a passage with it.")
+    tables: Literal["markdown", "rows"] = Field(
+        "markdown", description="How tables are indexed: as they are, or each row with its column names."
+    )
+    vectors: Literal["chunk", "paragraphs"] = Field(
+        "chunk", description="Vectors of a passage: one of all its text, or also one of each pair of paragraphs."
+    )
+
+    graph: Literal["none", "rules", "model"] = Field(
+        "none", description="Triplets of the documents: none, by rules, or by the chat model (one call a passage)."
+    )
+
+    @property
+    def size(self) -> int:
+        """Most tokens of a chunk: as set, or what suits the chunker."""
+        return self.chunk_tokens or CHUNK_TOKENS.get(self.chunker, CHUNK_TOKENS["structure"])[0]
+
+    @property
+    def overlap(self) -> int:
+        """Most tokens that neighbours share: as set, or the chunker's own share of `size`."""
+        size, shared = CHUNK_TOKENS.get(self.chunker, CHUNK_TOKENS["structure"])
+        return self.size * shared // size if self.overlap_tokens is None else self.overlap_tokens
+
+
+class Documents(Section):
+    memory_mb: int = Field(4096, ge=256, description="Memory cap of the parser process (RLIMIT_AS).")
+    seconds: float = Field(60, gt=0, description="Wall clock cap per document.")
+    pages: int = Field(2000, ge=1, description="Most pages per document.")
+    size_mb: int = Field(200, ge=1, description="Largest document.")
+    recycle: int = Field(200, ge=1, description="Documents a parser process reads before it is replaced.")
+    processes: int = Field(2, ge=1, le=64, description="Parser processes of a sync, each with the caps above.")
+
+
+class Models(Section):
+    embedder: str = Field("minilm", description="minilm, none, a folder with model.onnx, or `provider:model`.")
+    chat: str = Field("", description="`provider:model` such as openai:gpt-4.1; empty = extractive answers, no model.")
+    roles: dict[ModelRole, tuple[str, ...]] = Field(
+        {},
+        description="Another model for one role, or several in the order they are asked; `none` = none there.",
+    )
+    fallbacks: tuple[str, ...] = Field((), description="Models asked in this order when a role's own have failed.")
+    base_url: str = Field(
+        "", description="Address of an OpenAI-compatible server, for `openai:`, `ollama:` and `vllm:` models."
+    )
+    timeout_seconds: float = Field(60, gt=0, description="Deadline of one answer's model calls, repair included.")
+    search_seconds: float = Field(15, gt=0, description="Deadline of the model calls that prepare one search.")
+    retries: int = Field(2, ge=0, le=10, description="Times a busy, broken or unreachable model is asked again.")
+    concurrency: int = Field(
+        16, ge=1, le=1000, description="Calls of one model under way at once; more wait within their deadline."
+    )
+    breaker_failures: int = Field(
+        3, ge=1, description="Failed calls in a row after which a model rests; one that used up its time does at once."
+    )
+    breaker_seconds: float = Field(30, gt=0, description="How long it rests before one call tries it again.")
+    daily_budget: float = Field(
+        0, ge=0, description="US dollars a day, for all processes; 0 = no limit. Unknown prices do not count."
+    )
+    cache: bool = Field(False, description="The same request at temperature 0 is answered from memory for an hour.")
+    reranker: str = Field("", description="folder:PATH, cohere:MODEL or jina:MODEL; for plan.reranker = cross-encoder.")
+    reranker_url: str = Field(
+        "", description="Address of a server that speaks Cohere's or Jina's rerank protocol; empty = their own."
+    )
+    threads: int = Field(0, ge=0, description="Threads of the embedder, and of a reranker in a folder; 0 = all cores.")
+
+    @field_validator("roles", mode="before")
+    @classmethod
+    def _listed(cls, roles: Any) -> Any:
+        """One model may stand without brackets."""
+        if not isinstance(roles, dict):
+            return roles
+        return {role: (named,) if isinstance(named, str) else named for role, named in roles.items()}
+
+
+class Answering(Section):
+    sensitive_quotes: bool = Field(True, description="Quote policy passages on sensitive questions.")
+    sensitive_terms: str = Field("", description="Your own file of sensitive terms; empty = the shipped list.")
+    contacts: str = Field("contacts.toml", description="File of topic contacts, relative to the workspace.")
+    glossary: str = Field("glossary.csv", description="File of abbreviations, relative to the workspace.")
+    notice: str = Field(
+        "Answers come from your organisation's documents. They are not legal advice.",
+        description="Shown under every chat.",
+    )
+    emergency: dict[str, str] = Field(
+        {"": "If you or someone else is in danger now, call your local emergency number first."},
+        description="Wording shown first when someone may be in danger, per country; key '' for everyone else.",
+    )
+
+    _codes = field_validator("emergency", mode="before")(by_country)
+
+
+class Sync(Section):
+    every: str = Field("", description="Schedule of `ombud serve`: 7d, 12h or a cron line; empty = only by hand.")
+    largest_loss: float = Field(0.5, gt=0, le=1, description="A sync that would delete a larger share stops.")
+
+
+class Overlay(Section):
+    plan: dict[str, Any] = Field({}, description="Plan fields to change.")
+
+    @field_validator("plan")
+    @classmethod
+    def _known_plan(cls, plan: dict[str, Any]) -> dict[str, Any]:
+        try:
+            merge_plan(plan)
+        except BadSetting as wrong:
+            raise ValueError(str(wrong)) from wrong
+        return plan
+
+
+class Experiment(Overlay):
+    share: float = Field(ge=0, le=1, description="Share of people, by their id, who get this plan.")
+    countries: tuple[str, ...] = Field((), description="Only people of these countries; empty = all.")
+    off: bool = Field(False, description="Nobody is in it, whatever the share.")
+
+    @field_validator("countries", mode="after")
+    @classmethod
+    def _country_codes(cls, codes: tuple[str, ...]) -> tuple[str, ...]:
+        if "" in codes:
+            raise ValueError("a two-letter country code such as GB is missing")
+        return tuple(by_country(dict.fromkeys(codes)))
+
+
+def by_name(values: Any) -> Any:
+    # A trace joins the names of several experiments by `+`, and variables arrive in lower case.
+    for name in values if isinstance(values, dict) else ():
+        if not re.fullmatch("[a-z0-9][a-z0-9_-]{0,39}", str(name)):
+            raise ValueError(f"`{name}` is no name of small letters, digits, - and _, 40 at most")
+    return values

@@ -1,0 +1,244 @@
+"""The graph of triplets: which entities documents speak of, and how they hang together.
+
+It lives in the database and not in the index, because what is deleted must go at once and whole: a document's
+triplets and names are dropped in the transaction that drops its row, and are saved in one that has seen this row.
+Rows belong to chunks of the index; who reads them asks the index for the chunk and its permissions.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from typing import NamedTuple
+
+from sqlalchemy import Connection, RowMapping, delete, func, insert, or_, select, union
+
+from ombud.store.database import Store
+from ombud.store.tables import document as documents
+from ombud.store.tables import graph_document as read_documents
+from ombud.store.tables import graph_name as names
+from ombud.store.tables import graph_same as merged
+from ombud.store.tables import graph_triplet as triplets
+from ombud.types import Triplet
+
+BATCH = 500
+"""Values of one IN."""
+
+
+class Edge(NamedTuple):
+    triplet: Triplet
+    document_id: str
+    subject_key: str
+    object_key: str
+
+
+class Name(NamedTuple):
+    """`key` is the entity that a text which holds `name` may mean; weight: from 0 to 1, how much this name says."""
+
+    document_id: str
+    name: str
+    key: str
+    weight: float
+
+
+class Extracted(NamedTuple):
+    """What is kept of one document."""
+
+    chunks: Mapping[str, str]
+    """Chunk id -> digest of its text and of how it was read; chunks that could not be read are not there."""
+    edges: Sequence[Edge]
+
+
+# Writing ------------------------------------------------------------------------------------------
+
+
+def save_graph(store: Store, document_id: str, digest: str, found: Extracted, known_by: Iterable[Name]) -> bool:
+    """Replace all that the graph holds of a document. False, and nothing kept, where the document is gone meanwhile.
+
+    digest: what `graph_digests` gives back; empty where some chunks could not be read.
+    """
+    rows = [
+        edge.triplet.model_dump()
+        | {"document_id": document_id, "subject_key": edge.subject_key, "object_key": edge.object_key}
+        for edge in found.edges
+    ]
+    known = [name._asdict() for name in {(n.name, n.key): n for n in known_by}.values()]
+    with store.begin() as db:
+        # Locked: a deletion of the document waits, or has been and is seen.
+        there = select(documents.c.id).where(documents.c.id == document_id, ~documents.c.deleted).with_for_update()
+        drop_graph(db, document_id)
+        if db.execute(there).first() is None:
+            return False
+        head = {"document_id": document_id, "digest": digest, "chunks": json.dumps(dict(found.chunks))}
+        db.execute(insert(read_documents).values(**head))
+        if rows:
+            db.execute(insert(triplets), rows)
+        if known:
+            db.execute(insert(names), known)
+        _drop_unsupported(db)
+    return True
+
+
+def drop_graph(db: Connection, document_id: str) -> None:
+    """Inside the transaction that removes or replaces the document."""
+    for table in (read_documents, triplets, names):
+        db.execute(delete(table).where(table.c.document_id == document_id))
+
+
+def forget_graph(db: Connection, ids: Iterable[str]) -> None:
+    """The same for documents that do not come back: nothing that a model said of their entities stays either."""
+    for identity in ids:
+        drop_graph(db, identity)
+    _drop_unsupported(db)
+
+
+def clear_graph(store: Store, ids: Iterable[str] | None = None) -> None:
+    """Drop what the graph holds of these documents, or all of it."""
+    with store.begin() as db:
+        if ids is None:
+            for table in (read_documents, triplets, names, merged):
+                db.execute(delete(table))
+        else:
+            forget_graph(db, ids)
+
+
+def save_same(store: Store, pairs: Iterable[tuple[str, str]]) -> None:
+    """Let two keys each count as one entity from now on."""
+    ordered = {(min(pair), max(pair)) for pair in pairs if pair[0] != pair[1]}
+    with store.begin() as db:
+        held = {tuple(row) for row in db.execute(select(merged.c.key, merged.c.other))}
+        fresh = [{"key": key, "other": other} for key, other in sorted(ordered - held)]
+        if fresh:
+            db.execute(insert(merged), fresh)
+        _drop_unsupported(db)
+
+
+def _drop_unsupported(db: Connection) -> None:
+    if db.execute(select(merged.c.key).limit(1)).first() is not None:
+        alive = union(select(triplets.c.subject_key), select(triplets.c.object_key))
+        db.execute(delete(merged).where(or_(merged.c.key.not_in(alive), merged.c.other.not_in(alive))))
+
+
+# Reading ------------------------------------------------------------------------------------------
+
+
+def graph_digests(store: Store) -> dict[str, str]:
+    """Document id -> digest with which its triplets were saved."""
+    with store.begin() as db:
+        rows = db.execute(select(read_documents.c.document_id, read_documents.c.digest))
+        return {row.document_id: row.digest for row in rows}
+
+
+def read_extracted(store: Store, document_id: str) -> Extracted:
+    """What is kept of a document; empty where nothing is."""
+    with store.begin() as db:
+        chunks = db.execute(select(read_documents.c.chunks).where(read_documents.c.document_id == document_id)).scalar()
+        rows = db.execute(select(triplets).where(triplets.c.document_id == document_id).order_by(triplets.c.number))
+        return Extracted(json.loads(chunks or "{}"), [_edge(row._mapping) for row in rows])
+
+
+def entity_names(store: Store) -> dict[str, str]:
+    """Key -> one name of it, of every entity."""
+    with store.begin() as db:
+        subjects = select(triplets.c.subject_key.label("key"), func.min(triplets.c.subject).label("name"))
+        objects = select(triplets.c.object_key.label("key"), func.min(triplets.c.object).label("name"))
+        rows = [
+            *db.execute(objects.group_by(triplets.c.object_key)),
+            *db.execute(subjects.group_by(triplets.c.subject_key)),
+        ]
+        return {row.key: row.name for row in rows}
+
+
+def graph_stats(store: Store) -> dict[str, int]:
+    keys = union(select(triplets.c.subject_key), select(triplets.c.object_key)).subquery()
+    with store.begin() as db:
+        return {
+            "documents": _count(db, select(func.count()).select_from(read_documents)),
+            "incomplete": _count(db, select(func.count()).where(read_documents.c.digest == "")),
+            "triplets": _count(db, select(func.count()).select_from(triplets)),
+            "entities": _count(db, select(func.count()).select_from(keys)),
+            "merged": _count(db, select(func.count()).select_from(merged)),
+        }
+
+
+def graph_rows_of(store: Store, document_id: str) -> int:
+    """Rows of the graph that belong to a document, for the proof of its deletion."""
+    with store.begin() as db:
+        tables = (read_documents, triplets, names)
+        return sum(_count(db, select(func.count()).where(table.c.document_id == document_id)) for table in tables)
+
+
+class Graph:
+    """The graph as a search reads it. Rows of buried documents are left out; what their readers may see is not asked
+    here.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def named(self, wanted: Sequence[str]) -> list[Name]:
+        """Rows whose name is one of these."""
+        query = select(names).join(documents, documents.c.id == names.c.document_id).where(~documents.c.deleted)
+        with self._store.begin() as db:
+            return [
+                Name(**row._mapping)
+                for some in _batches(set(wanted))
+                for row in db.execute(query.where(names.c.name.in_(some)))
+            ]
+
+    def sharing(self, stems: Sequence[str], least: float) -> list[Name]:
+        """Entities of which these stems, at most 500, make the share `least`; weight is the share, name is empty."""
+        total = func.sum(names.c.weight)
+        query = select(names.c.document_id, names.c.key, total.label("weight"))
+        query = query.join(documents, documents.c.id == names.c.document_id).where(~documents.c.deleted)
+        query = query.where(names.c.name.in_(list(stems)[:BATCH])).group_by(names.c.document_id, names.c.key)
+        with self._store.begin() as db:
+            # A third and a third and a third is a little less than one.
+            rows = db.execute(query.having(total >= least - 1e-6))
+            return [Name(row.document_id, "", row.key, float(row.weight)) for row in rows]
+
+    def around(self, keys: Iterable[str], sources: Sequence[str] = ()) -> list[Edge]:
+        """All triplets of these entities, in the order they were saved; sources: only of documents of these."""
+        found: dict[int, Edge] = {}
+        with self._store.begin() as db:
+            for some in _batches(set(keys)):
+                # Two queries: an OR over two columns is not looked up in their indexes everywhere.
+                for column in (triplets.c.subject_key, triplets.c.object_key):
+                    query = select(triplets).join(documents, documents.c.id == triplets.c.document_id)
+                    query = query.where(column.in_(some), ~documents.c.deleted)
+                    query = query.where(documents.c.source.in_(sources)) if sources else query
+                    found |= {row.number: _edge(row._mapping) for row in db.execute(query)}
+        return [found[number] for number in sorted(found)]
+
+    def same(self, keys: Iterable[str]) -> dict[str, set[str]]:
+        """Key -> all keys that count as the same entity, itself included."""
+        groups = {key: {key} for key in keys}
+        new = set(groups)
+        with self._store.begin() as db:
+            while new:
+                pairs = [pair for some in _batches(new) for pair in _pairs(db, some)]
+                new = {key for pair in pairs for key in pair} - groups.keys()
+                groups |= {key: {key} for key in new}
+                for one, other in pairs:
+                    whole = groups[one] | groups[other]
+                    groups |= dict.fromkeys(whole, whole)
+        return groups
+
+
+def _pairs(db: Connection, keys: Sequence[str]) -> Iterator[tuple[str, str]]:
+    query = select(merged.c.key, merged.c.other).where(merged.c.key.in_(keys) | merged.c.other.in_(keys))
+    yield from ((row.key, row.other) for row in db.execute(query))
+
+
+def _edge(row: RowMapping) -> Edge:
+    fields = {name: row[name] for name in Triplet.model_fields}
+    own = ("document_id", "subject_key", "object_key")
+    # Not validated again: a search reads thousands of them.
+    return Edge(Triplet.model_construct(**fields), *(str(row[name]) for name in own))
+
+
+def _count(db: Connection, query: object) -> int:
+    return int(db.execute(query).scalar_one())  # type: ignore[call-overload]
+
+
+def _batches(values: Set[str]) -> Iterator[list[str]]:
+    ordered = sorted(values)
+    yield from (ordered[at : at + BATCH] for at in range(0, len(ordered), BATCH))
