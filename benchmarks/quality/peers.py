@@ -26,7 +26,7 @@ from raglite_target import SIZE, Own, Raglite
 from record import ROOT, SHARED, say
 
 from ombud.app import LocalTarget, Workspace
-from ombud.ingest.rows import rows_of, searchable
+from ombud.ingest.rows import searchable
 from ombud.lab import Recorded, cluster_of, select
 
 METRICS = ("page_recall@5", "quote_recall@1000w", "mrr")
@@ -90,13 +90,10 @@ def _peers(workspace: Workspace, python: Path) -> list[tuple[str, Raglite]]:
     if embedder is None:
         sys.exit("There is no embedding model; `ombud doctor` says how to install it.")
     documents = [one for one in workspace.documents(None) if one.status == "published"]
-    known = {one.id for one in documents}
-    chunks = [chunk for chunk in workspace.passages() if chunk.document_id in known]
-    # The rows that our own index has: the same texts, the same vectors.
-    form = workspace.settings.index
-    own = [
-        Own(row.chunk, searchable(row.chunk, form), row.vectors) for row in rows_of(documents, chunks, embedder, form)
-    ]
+    rows = sorted(
+        workspace.engine.rows([one.id for one in documents]), key=lambda row: (row.chunk.uri, row.chunk.start)
+    )
+    own = [Own(row.chunk, searchable(row.chunk, workspace.settings.index), row.vectors) for row in rows]
     files = {one.uri: SHARED / one.uri for one in documents}
     peers = [("RAGLite, our chunks", Raglite(python, embedder, own=own))]
     for size in SIZES:

@@ -40,42 +40,51 @@ def open_database(state: dict[str, Any], database: str, chunk_size: int) -> dict
     state["config"] = raglite.RAGLiteConfig(
         db_url=f"duckdb:///{database}", llm="none/none", embedder=MODEL, reranker=None, chunk_max_size=chunk_size
     )
+    state["database"] = database
     return {"raglite": import_module("importlib.metadata").version("raglite")}
 
 
 def put(state: dict[str, Any], chunks: list[dict[str, Any]]) -> int:
     """Chunks as ombud made them: id, document, headings, body, countries, vectors."""
-    import numpy as np
     from sqlalchemy import text
     from sqlmodel import Session  # type: ignore[import-not-found, unused-ignore]
 
     tables = import_module("raglite._database")
     places: dict[str, int] = {}
+    rows: dict[str, list[dict[str, Any]]] = {"document": [], "chunk": [], "chunk_embedding": []}
+    for chunk in chunks:
+        name = chunk["document"]
+        if name not in places:
+            rows["document"].append({"id": name, "filename": name, "metadata": "{}"})
+        index = places[name] = places.get(name, -1) + 1
+        about = json.dumps({"country": chunk["countries"], "filename": [name]})
+        row = {"id": chunk["id"], "document_id": name, "index": index, "headings": chunk["headings"]}
+        rows["chunk"].append({**row, "body": chunk["body"], "metadata": about})
+        rows["chunk_embedding"] += [{"chunk_id": chunk["id"], "embedding": vector} for vector in chunk["vectors"]]
     with Session(tables.create_database_engine(state["config"])) as session:
-        for chunk in chunks:
-            name = chunk["document"]
-            if name not in places:
-                session.add(tables.Document(id=name, filename=name, metadata_={}, content=""))
-            index = places[name] = places.get(name, -1) + 1
-            session.add(
-                tables.Chunk(
-                    id=chunk["id"],
-                    document_id=name,
-                    index=index,
-                    headings=chunk["headings"],
-                    body=chunk["body"],
-                    metadata_={"country": chunk["countries"], "filename": [name]},
-                )
-            )
-            for vector in chunk["vectors"]:
-                session.add(tables.ChunkEmbedding(chunk_id=chunk["id"], embedding=np.array(vector, np.float16)))
-        session.commit()
+        for table, listed in rows.items():
+            for statement in _filling(table, listed, Path(state["database"]).parent):
+                session.execute(text(statement))
+            session.commit()
         # As raglite.insert_documents does.
         session.execute(text("PRAGMA create_fts_index('chunk', 'id', 'body', overwrite = 1);"))
         session.execute(text("PRAGMA hnsw_compact_index('vector_search_chunk_index');"))
         session.commit()
         session.execute(text("CHECKPOINT;"))
     return len(chunks)
+
+
+def _filling(table: str, rows: list[dict[str, Any]], folder: Path) -> list[str]:
+    """The statement that reads the rows from a file: one by one they take minutes."""
+    if not rows:
+        return []
+    file = folder / f"{table}.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    kinds = {"index": "INTEGER", "metadata": "VARCHAR", "embedding": f"FLOAT[{DIMENSION}]"}
+    columns = ", ".join(f"'{name}': '{kinds.get(name, 'VARCHAR')}'" for name in rows[0])
+    names = ", ".join(f'"{name}"' for name in rows[0])
+    source = f"read_json('{file}', format = 'newline_delimited', columns = {{{columns}}})"
+    return [f"INSERT INTO {table} ({names}) SELECT {names} FROM {source}".replace(":", "\\:")]
 
 
 def read(state: dict[str, Any], documents: list[dict[str, Any]]) -> int:

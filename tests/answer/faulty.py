@@ -27,20 +27,26 @@ class Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(body)
+        if self.server.lingering:
+            self.wfile.flush()
+            self.server.over.wait(60)
 
     def log_message(self, *_: Any) -> None:
         pass
 
 
 class Faulty(ThreadingHTTPServer):
-    """asked: every request. reply: what is answered. silent: nothing is, until the server ends."""
+    """asked: every request. reply: what is answered. silent: nothing is, until the server ends. lingering: it goes
+    silent after what it has sent.
+    """
 
     daemon_threads = True
 
     def __init__(self, reply: Callable[[dict[str, Any]], Reply]) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
         self.asked: list[dict[str, Any]] = []
-        self.reply, self.silent, self.over = reply, False, threading.Event()
+        self.reply, self.over = reply, threading.Event()
+        self.silent, self.lingering = False, False
 
     @property
     def url(self) -> str:

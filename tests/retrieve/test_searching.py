@@ -176,12 +176,21 @@ def test_a_sparse_plan_is_no_degradation() -> None:
 def passage(text: str, *earlier: str, index: Index | None = None, country: str = "GB") -> tuple[str, str]:
     """(passage, search text) of a question after these earlier turns of the asker."""
     history = [Message(role="user", content=said) for said in earlier]
-    replies = [Message(role="assistant", content="An answer about parking.") for _ in earlier]
+    replies = [Message(role="assistant", content="Yes.") for _ in earlier]
     turns = tuple(m for pair in zip(history, replies, strict=True) for m in pair)
     question = Question(text=text, asker=Person(country=country), history=turns)
     index = index or Index(Told(), None)  # type: ignore[arg-type]
     (query,) = asyncio.run(search(question, Plan(), Filter(), index)).queries
     return query.passage, query.text
+
+
+def test_a_follow_up_carries_what_the_answer_was_about() -> None:
+    turns = (Message(role="user", content="Who pays?"), Message(role="assistant", content="**Hotels**\n\nThe company."))
+    question = Question(text="And in Germany?", asker=GB, history=turns)
+    (query,) = asyncio.run(search(question, Plan(), Filter(), Index(Told(), None))).queries  # type: ignore[arg-type]
+    assert query.passage.startswith("Who pays?\n")
+    assert "hotel" in query.passage.lower()
+    assert query.passage.endswith("\nAnd in Germany?")
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from ombud.answer.signals import measure, term_weights
 from ombud.errors import ModelError
 from ombud.index import Filter
 from ombud.models import Chat
-from ombud.retrieve import Found, Index, Spent, find, query_terms, search, standard
+from ombud.retrieve import Found, Index, Spent, disagreeing, find, query_terms, search, standard
 from ombud.settings import Settings
 from ombud.types import Action, Answer, Contact, Outcome, Plan, Question, Trace
 
@@ -77,13 +77,14 @@ async def ask(question: Question, plan: Plan, where: Filter, parts: Parts, tell:
         "queries": found.queries,
         "rankings": found.rankings,
         "evidence": tuple(h.chunk.id for h in found.evidence.hits),
-        "signals": {k: round(v, 4) for k, v in signals.items()},
+        "signals": {k: round(v, 4) for k, v in {**signals, **found.signals}.items()},
         "seconds": {k: round(v, 4) for k, v in seconds.items()},
         "index_version": parts.knowledge.engine.version(),
         "degraded": found.degraded,
     }
     facts |= body.trace | {"degraded": (*found.degraded, *body.trace.get("degraded", ()))}
     facts |= found.spent.plus(body.spent)._asdict()
+    facts |= {"notes": (*body.trace.get("notes", ()), *disagreeing(found.evidence))}
     closing = wording.closing(body.action, bool(contacts))
     return _answer(_closed(body, closing), contacts, Trace(**facts), tell)
 

@@ -15,7 +15,7 @@ from ombud.answer.verify import disagreements
 from ombud.documents import sentences
 from ombud.errors import MalformedOutput, ModelError
 from ombud.index import analyse
-from ombud.models import Chat
+from ombud.models import Chat, detect_language
 from ombud.prompts import load as load_prompt
 from ombud.types import Citation, Claim, Evidence, Hit, Outcome, Plan, Question
 
@@ -95,6 +95,8 @@ async def compose(
             # What the first draft could prove is worth more than starting over.
     reply = replies[-1]
     composed, dropped = _assemble(reply.value, labels, problems, stored)
+    if not composed.claims and _astray(reply.value, labels):
+        raise MalformedOutput("What the model wrote was endless, or not in the language of the documents.")
     outcome = _outcome(reply.value, composed, dropped)
     prices = [r.price for r in replies]
     return Written(
@@ -109,6 +111,13 @@ async def compose(
         tuple(f"claim left out: {reason[:LONGEST_NOTE]}" for reason in dropped[:MOST_NOTES]),
         tuple(f"prompt: {prompt.note}" for prompt in sent if prompt.note),
     )
+
+
+def _astray(draft: Draft, labels: dict[str, Hit]) -> bool:
+    """Whether a draft of which nothing could be proven is noise: then quotes are worth more than a denial."""
+    spoken = {hit.chunk.language for hit in labels.values()}
+    text = " ".join(claim.text for claim in draft.claims[:MOST_CLAIMS])
+    return len(draft.claims) > MOST_CLAIMS or detect_language(text, min(spoken)) not in spoken
 
 
 def _echo(draft: Draft) -> str:

@@ -2,6 +2,7 @@
 
 from ombud.app.certify import Certificate, certificate_json, certify_deletion
 from ombud.app.checks import Check, check_all
+from ombud.app.graph import graph_around, graph_stats
 from ombud.app.schedule import every, report_line, run_every, run_schedule
 from ombud.app.sources import configured_sources, record_folder
 from ombud.app.syncing import index_stats, optimize_index, rebuild_index, run_sync, sync_all, sync_progress, watch
@@ -19,6 +20,8 @@ __all__ = [
     "configured_sources",
     "create_workspace",
     "every",
+    "graph_around",
+    "graph_stats",
     "index_stats",
     "optimize_index",
     "rebuild_index",

@@ -19,7 +19,15 @@ from ombud.index import keep_only_current
 from ombud.ingest import copy
 from ombud.lab import read_cases
 from ombud.sources import FolderSource
-from ombud.store import erase_quotes, find_document, list_runs, phrases_held, text_of
+from ombud.store import (
+    abbreviations_of,
+    erase_quotes,
+    find_document,
+    graph_rows_of,
+    list_runs,
+    phrases_held,
+    text_of,
+)
 from ombud.types import Document
 
 PHRASES = 12
@@ -81,6 +89,8 @@ def _places(workspace: Workspace, document: Document, known: list[str], erased: 
     yield Place("index: passages and vectors", rows + chunks)
     yield Place("index: files", _in_files(workspace.data / "index", known), f"searched for {len(known)} of its phrases")
     yield Place("store: document and texts", _in_store(workspace, document))
+    yield Place("store: graph of triplets", graph_rows_of(workspace.store, document.id))
+    yield Place("store: abbreviations", len(abbreviations_of(workspace.store, document.id)))
     held = phrases_held(workspace.store, known)
     yield Place("store: answers and conversations", held["answers"], f"{erased['answers']} answers were blanked")
     yield Place("store: runs of the lab", held["lab runs"], f"{erased['lab runs']} cases were blanked")

@@ -21,7 +21,7 @@ from ombud.ingest import delete_documents
 from ombud.models import Chat, Embedder, open_chat, open_embedder, open_reranker
 from ombud.prompts import digests as prompt_digests
 from ombud.prompts import problems as prompt_problems
-from ombud.retrieve import Found, Index, find, read_glossary, search
+from ombud.retrieve import Found, Index, disagreeing, find, named_countries, read_glossary, search
 from ombud.settings import FILE, FLAGS, Flags, Planned, Settings, load, plan_for
 from ombud.store import (
     Graph,
@@ -29,6 +29,7 @@ from ombud.store import (
     add_turn,
     find_document,
     last_messages,
+    list_abbreviations,
     list_documents,
     new_conversation,
     open_store,
@@ -87,7 +88,7 @@ class Workspace:
         return Index(
             self.engine,
             self.embedder,
-            read_glossary(self.home / self.settings.answer.glossary),
+            read_glossary(self.home / self.settings.answer.glossary, list_abbreviations(self.store)),
             self.chat,
             self.settings.models.search_seconds,
             self.settings.general.name,
@@ -153,7 +154,8 @@ class Workspace:
         question = Question(text=query, asker=person, history=tuple(history), as_of=as_of)
         found = await search(question, whole, self.filter(question, whole), self.index)
         hidden = await asyncio.to_thread(self._hidden, question, whole, found.queries)
-        notes = (*hidden, *self._out_of_force([hit.chunk for hit in found.evidence.hits]))
+        dated = self._out_of_force([hit.chunk for hit in found.evidence.hits])
+        notes = (*hidden, *dated, *disagreeing(found.evidence))
         return found.evidence, self._trace(found, notes, variant)
 
     async def ask(
@@ -189,9 +191,11 @@ class Workspace:
         return planned
 
     def filter(self, question: Question, plan: Plan) -> Filter:
-        country = question.asker.country
+        """Countries: the person's own and those that the question names."""
+        own = (question.asker.country,) if question.asker.country else ()
+        named = named_countries(question.text, self.choices()["countries"]) if question.text else ()
         return Filter(
-            countries=(country,) if country else (),
+            countries=tuple(dict.fromkeys((*own, *named))),
             reader=question.asker,
             as_of=question.as_of or self.today(),
             sources=plan.sources,

@@ -3,15 +3,21 @@
 The algorithm is that of Schwartz and Hearst, "A Simple Algorithm for Identifying Abbreviation Definitions in
 Biomedical Text", Pacific Symposium on Biocomputing 2003: a short form in or before brackets, and the shortest words
 beside it in which its characters occur in order, the first one at the beginning of a word. Policies have more brackets
-that explain nothing than papers have, so its rules are stricter here (`_is_short`, `_is_long`, `_at_start`, `_is_word`);
-and where the initials of the last words are the short form, these words are taken: the shortest ones would make "to
-Travel Permit" of "Time to Travel Permit (TTP)".
+that explain nothing than papers have, so its rules are stricter here (`_is_short`, `_is_long`, `_at_start`,
+`_is_word`); and where the initials of the last words are the short form, these words are taken: the shortest ones
+would make "to Travel Permit" of "Time to Travel Permit (TTP)".
 """
 
 import re
 
 from ombud.documents.sentences import sentences
 
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+_MOST_CHARACTERS = 120
 _BRACKETS = re.compile(r"\(([^()]{2,120})\)")
 _PART = re.compile(r"[^\W_]+")
 _SHORT = re.compile(r"[^\W_](?:[^\W_]|[&/.-](?=[^\W_])|\.$){1,9}")
@@ -19,82 +25,9 @@ _MARKS = " \t\"'“”‘’«»„*_`|"
 """What stands around a term and is no part of it; in Markdown also emphasis and the edge of a table's cell."""
 _EDGE = re.compile(r"[,;:.!?|\n\t]\s*|\s[–—-]\s")
 """No term goes over one of these."""
-_LINKS = frozenset(
-    [
-        "a",
-        "an",
-        "and",
-        "at",
-        "by",
-        "de",
-        "der",
-        "des",
-        "die",
-        "du",
-        "et",
-        "for",
-        "für",
-        "in",
-        "la",
-        "le",
-        "of",
-        "on",
-        "or",
-        "the",
-        "to",
-        "und",
-        "y",
-    ]
-)
-_OPENERS = frozenset(
-    [
-        "a",
-        "an",
-        "any",
-        "each",
-        "every",
-        "our",
-        "the",
-        "this",
-        "your",
-        "das",
-        "der",
-        "die",
-        "ein",
-        "eine",
-        "la",
-        "le",
-        "les",
-        "un",
-        "une",
-        "el",
-        "los",
-    ]
-)
-_NO_SHORT = frozenset(
-    [
-        "I",
-        "II",
-        "III",
-        "IV",
-        "VI",
-        "VII",
-        "VIII",
-        "IX",
-        "XI",
-        "XII",
-        "AM",
-        "PM",
-        "NB",
-        "OK",
-        "NO",
-        "YES",
-        "USD",
-        "EUR",
-        "GBP",
-        "CHF",
-    ]
-)
+_LINKS = _set("a an and at by de der des die du et for für in la le of on or the to und y")
+_OPENERS = _set("a an any each every our the this your das der die ein eine la le les un une el los")
+_NO_SHORT = _set("I II III IV VI VII VIII IX XI XII AM PM NB OK NO YES USD EUR GBP CHF")
 _MOST_LETTERS = 3
 """Letters of a short form that may lie inside a word: two names in a row explain each other rarely."""
 
@@ -186,7 +119,7 @@ def _is_long(short: str, long: str) -> bool:
     without a letter, else a sentence's words are taken for a name's.
     """
     parts = _PART.findall(long)
-    if len(long) <= len(short) + 2 or short.lower() in (part.lower() for part in parts):
+    if not len(short) + 2 < len(long) <= _MOST_CHARACTERS or short.lower() in (part.lower() for part in parts):
         return False
     if parts[0].lower() in _OPENERS | _LINKS or any(part.isdigit() for part in parts) or set(long) & set("()[]<>"):
         return False

@@ -6,7 +6,7 @@ from typing import Any
 
 from ombud.index.analyser import analyse
 from ombud.index.engine import Engine, Leg, Row, Stats, Vector
-from ombud.index.entities import alternatives, entity_key, shown, stems
+from ombud.index.entities import alternatives, entity_key, shown, stems, words
 from ombud.index.figures import MONTHS, NUMBER_WORDS, decimal, measures, measures_named, numbers, spelt
 from ombud.index.generations import current, follow, fresh, keep_only_current, switch
 from ombud.index.visibility import Filter, may_read, reader_key, visible
@@ -44,6 +44,7 @@ __all__ = [
     "switch",
     "term_pattern",
     "visible",
+    "words",
 ]
 
 ENGINES = {"lance": "ombud.index.lance:LanceEngine"}

@@ -39,6 +39,13 @@ _HEAD_ENDS = re.compile(
     r"|who|whom|whose|as|from|until|under|during|between|through|because|since|per|via|upon|pursuant|regarding"
     r"|including|such as|about|against|into|over|so)\b"
 )
+_QUANTITY = re.compile(
+    r"(?:(?:up to|at least|at most|(?:no )?(?:more|less|fewer) than|about|only|a further|a (?:min|max)imum of)\s+)?"
+    r"(?:\d[\d.,]*|one|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|thirty)\s+(?:[a-z]+\s+){0,2}?"
+    r"(?:days?|weeks?|months?|hours?|years?)(?:(?:\s+(?:a|per|each|every)\s+[a-z]+)?\s+of\s+(?!the\b)|[’']\s+)",
+    re.IGNORECASE,
+)
+"""How much of a thing: "25 working days of paid annual leave" is paid annual leave."""
 _SECTION = re.compile(r"(?:sections?|§§?|articles?)\s*\d+[-:]\d\w*", re.IGNORECASE)
 """A number that is one section's wherever it is written, with or without its code's name behind it."""
 _NO_PLURAL = frozenset({"bias", "series", "species", "news", "always", "gas", "canvas", "texas", "kansas", "arkansas"})
@@ -58,6 +65,7 @@ def entity_key(text: str) -> str:
     name = shown(text)
     if section := _SECTION.match(name):
         return _key(section.group())
+    name = _QUANTITY.sub("", name, count=1) if _QUANTITY.match(name) else name
     cut = _HEAD_ENDS.search(name)
     return _key(name[: cut.start()] if cut and cut.start() else name) or _key(name)
 

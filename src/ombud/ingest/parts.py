@@ -19,6 +19,6 @@ class Parts(NamedTuple):
     engine: Engine
     embedder: Embedder | None
     chat: Callable[[], Chat | None] = lambda: None
-    """Opens a chat model for one sync alone: its connections belong to the event loop they were made in."""
+    """Opens the model that reads passages for the graph; asked for only where `index.graph` is `model`."""
     prompts: Path | None = None
     """A folder of the workspace's own prompts."""

@@ -3,14 +3,14 @@
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from ombud.documents import chunk
+from ombud.documents import abbreviations, chunk
 from ombud.errors import NotFound, SourceError
 from ombud.index import Engine
 from ombud.ingest.graph import check_graph, update_graph
 from ombud.ingest.parts import Parts, Tell
 from ombud.ingest.rows import estimate, rows_of
 from ombud.settings import index_for
-from ombud.store import Store, document_ids, find_document, hold, list_documents, save_chunks
+from ombud.store import Store, document_ids, find_document, hold, list_documents, save_abbreviations, save_chunks
 from ombud.types import Chunk, Document
 
 BATCH_CHUNKS = 512
@@ -55,6 +55,8 @@ def rebuild(parts: Parts, begin: Callable[[], Generation], tell: Tell = lambda *
             parts.engine.upsert(
                 [document.id for document in documents], rows_of(documents, chunks, parts.embedder, form)
             )
+            for document in documents:
+                save_abbreviations(parts.store, document.id, abbreviations(document.text, document.language))
             counts |= {document.id: len(some) for document, some in batch}
             tell("rebuild", len(counts), len(known))
         tell("optimise", 0, 1)

@@ -13,7 +13,7 @@ from datetime import date
 from queue import Queue, SimpleQueue
 from typing import NamedTuple
 
-from ombud.documents import Worker, chunk
+from ombud.documents import Worker, abbreviations, chunk
 from ombud.errors import SourceError
 from ombud.ingest.changes import Change, Plan, failure, plan_changes
 from ombud.ingest.graph import check_graph, update_graph
@@ -282,4 +282,5 @@ def _commit(parts: Parts, batch: Sequence[Cut], begins: Mapping[str, date]) -> N
     rows = rows_of(shown, chunks, parts.embedder, parts.settings.index)
     parts.engine.upsert([document.id for document in shown], rows)
     for item, document in zip(batch, shown, strict=True):
-        save_document(parts.store, document, item.change.kept(len(item.chunks)))
+        explained = abbreviations(item.document.text, item.document.language)
+        save_document(parts.store, document, item.change.kept(len(item.chunks)), explained)

@@ -65,20 +65,26 @@ async def ask_once(name: str, model: Any, agent: Any, asked: Asked[T], seconds: 
     from pydantic_ai import capture_run_messages, exceptions
 
     with capture_run_messages() as messages:
+        settings = _settings(model, asked)
+        task = asyncio.create_task(agent.run(asked.prompt, instructions=asked.instructions, model_settings=settings))
         try:
-            async with asyncio.timeout(seconds):
-                run = await agent.run(
-                    asked.prompt, instructions=asked.instructions, model_settings=_settings(model, asked)
-                )
-        except TimeoutError:
-            return _late(name, seconds, _usage(messages))
-        except (exceptions.ModelAPIError, OSError) as away:
+            # Not asyncio.timeout: a client that works in a thread (Bedrock's) cannot be called off, only left.
+            if not (await asyncio.wait({task}, timeout=seconds))[0]:
+                return _late(name, seconds, _usage(messages))
+            run = task.result()
+        except (exceptions.ModelHTTPError, exceptions.ModelConnectionError, OSError) as away:
             return _away(name, away)._replace(usage=_usage(messages))
-        except (exceptions.UnexpectedModelBehavior, exceptions.IncompleteToolCall, *SHAPELESS) as odd:
+        except (exceptions.ModelAPIError, exceptions.UnexpectedModelBehavior, exceptions.IncompleteToolCall) as odd:
+            return _malformed(name, odd)._replace(usage=_usage(messages))
+        except SHAPELESS as odd:
             return _malformed(name, odd)._replace(usage=_usage(messages))
         except (exceptions.AgentRunError, exceptions.UserError) as wrong:
             kind = type(wrong).__name__
             return Failed(ModelError(f"The model `{name}` failed: {_short(wrong)}"), kind, _usage(messages))
+        finally:
+            if not task.done():
+                task.cancel()
+                task.add_done_callback(lambda left: left.cancelled() or left.exception())
     return Said(run.output, _usage(messages))
 
 
@@ -107,7 +113,10 @@ def _late(name: str, seconds: float, usage: Usage) -> Failed:
 
 
 def _malformed(name: str, odd: Exception) -> Failed:
-    said = f" ({_short(odd)})" if type(odd).__module__.startswith("pydantic_ai") else ""
+    from pydantic_ai import exceptions
+
+    # The others say what they were given, which may repeat the prompt.
+    said = f" ({_short(odd)})" if isinstance(odd, exceptions.UnexpectedModelBehavior) else ""
     return Failed(MalformedOutput(f"The model `{name}` gave no usable answer{said}."), "no usable answer")
 
 

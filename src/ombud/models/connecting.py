@@ -12,9 +12,10 @@ EXTRAS = {"anthropic": "anthropic", "bedrock": "bedrock", "cohere": "cohere", "g
 """Providers -> the extra of ours that installs their client."""
 
 
-def connect(name: str, base_url: str) -> Any:
+def connect(name: str, base_url: str, seconds: float) -> Any:
     """A pydantic-ai model; nothing is sent. base_url: counts for the providers of OWN_SERVERS and bare names only.
 
+    seconds: the longest that anyone waits for it, for a client that cannot be called off.
     Raises MissingExtra, or SetupError for a name or key that cannot work.
     """
     provider, colon, _ = name.partition(":")
@@ -23,7 +24,7 @@ def connect(name: str, base_url: str) -> Any:
             return _compatible(name, base_url)
         from pydantic_ai.models import infer_model
 
-        return infer_model(name)
+        return infer_model(name, lambda _: _bedrock(seconds)) if provider == "bedrock" else infer_model(name)
     except ImportError as missing:
         extra = EXTRAS.get(provider, "")
         package = f"ombud[{extra}]" if extra else f"pydantic-ai-slim[{provider}]"
@@ -57,3 +58,9 @@ def _provider(kind: str, base_url: str) -> Any:
 
     # Local servers want no key, but the client insists on one.
     return OpenAIProvider(base_url=base_url, api_key=os.environ.get("OPENAI_API_KEY") or "none")
+
+
+def _bedrock(seconds: float) -> Any:
+    from pydantic_ai.providers.bedrock import BedrockProvider
+
+    return BedrockProvider(aws_read_timeout=seconds)

@@ -121,7 +121,7 @@ class Line:
 
 def _spent(name: str, limit: float) -> Failed:
     error = ModelUnavailable(
-        f"The model `{name}` is not asked: today's {limit:.2f} US dollars for models are spent.",
+        f"The model `{name}` is not asked: today's {limit:g} US dollars for models are spent.",
         hint="It is asked again tomorrow; or raise models.daily_budget.",
     )
     return Failed(error, "the day's budget is spent")

@@ -11,8 +11,11 @@ from ombud.settings import Models
 class Reranker(Protocol):
     name: str
     """As the settings name it, such as `cohere:rerank-v3.5`."""
-    price: float | None
-    """US dollars of a call; None = not known."""
+
+    @property
+    def price(self) -> float | None:
+        """US dollars of a call; None = not known."""
+        ...
 
     async def score(self, query: str, texts: Sequence[str], seconds: float) -> list[float]:
         """One score a text, in their order; higher is more relevant, on a scale of the model's own.

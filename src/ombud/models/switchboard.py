@@ -54,7 +54,7 @@ class Switchboard:
     def alone(self, name: str) -> Chat:
         """One model by itself, never from memory, so that its own state shows."""
         conduct = self._conduct._replace(retries=0, cache=None)
-        return self._over([Line(name, connect(name, self._settings.base_url), conduct)], "")
+        return self._over([self._open(name, conduct)], "")
 
     def priced(self, name: str) -> bool:
         """Whether the price list knows it. Raises SetupError for a model that cannot be used."""
@@ -63,8 +63,13 @@ class Switchboard:
     def _line(self, name: str) -> Line:
         with self._lock:
             if name not in self._lines:
-                self._lines[name] = Line(name, connect(name, self._settings.base_url), self._conduct)
+                self._lines[name] = self._open(name, self._conduct)
             return self._lines[name]
+
+    def _open(self, name: str, conduct: Conduct) -> Line:
+        settings = self._settings
+        longest = max(settings.timeout_seconds, settings.search_seconds)
+        return Line(name, connect(name, settings.base_url, longest), conduct)
 
     def _over(self, lines: Sequence[Line], role: str) -> Chat:
         return Chat(lines[0].name, lines=lines, role=role, timing=self._conduct.timing, loop=_loop())

@@ -1,5 +1,8 @@
 """Question -> Evidence: strategies make search texts, legs are searched together, fused, and split by scope."""
 
+from ombud.retrieve.contradictions import contradictions, disagreeing
+from ombud.retrieve.conversation import aside_free, carry_over, parts
+from ombud.retrieve.countries import named_countries
 from ombud.retrieve.fusion import FUSIONS, fuse
 from ombud.retrieve.glossary import Glossary, read_glossary
 from ombud.retrieve.model import Spent, Understanding
@@ -22,10 +25,16 @@ __all__ = [
     "Spent",
     "Understanding",
     "Walked",
+    "aside_free",
+    "carry_over",
     "check_plan",
+    "contradictions",
+    "disagreeing",
     "find",
     "fuse",
+    "named_countries",
     "neighbourhood",
+    "parts",
     "paths",
     "query_terms",
     "read_glossary",

@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 from typing import get_args
 
-from ombud.errors import UnknownName
+from ombud.errors import BadSetting
+from ombud.retrieve.router import Router, class_of, classify
+from ombud.settings import merge_plan
 from ombud.types import Parameter, Plan
 
 TABLE: Mapping[int, Mapping[Parameter, tuple[int, ...]]] = {
@@ -13,30 +15,46 @@ TABLE: Mapping[int, Mapping[Parameter, tuple[int, ...]]] = {
 """Number of classes -> parameter -> value per class: Kalra et al., HyPA-RAG, 2024."""
 
 
-def adapt(plan: Plan, text: str, contexts: int | None = None) -> tuple[Plan, dict[str, float]]:
-    """The plan for this question, and what was seen in it.
+def adapt(
+    plan: Plan, text: str, contexts: int | None = None, router: Router = classify
+) -> tuple[Plan, dict[str, float]]:
+    """The plan for this question, and what was seen in it: `complexity`, the class, and `complexity_p`, how sure.
 
-    contexts: passages that the question needs, where a model has counted them; the classifier is then not asked.
-    Raises UnknownName for a mapping that has not one value a class.
+    contexts: passages that the question needs, where a model has counted them; the router is then not asked. What a
+    request pinned stays. Raises BadSetting as `check_mapping` does.
     """
-    if not plan.adaptive:
+    names = adaptive(plan)
+    if not names:
         return plan, {}
     if contexts is None:
-        from ombud.retrieve.router import classify
-
-        routed = classify(text, plan.classes)
-        label, sure = routed.label, max(routed.probabilities)
+        label, probabilities = router(text, plan.classes)
+        sure = probabilities[label]
     else:
-        label, sure = min(max(contexts, 1), plan.classes) - 1, 1.0
-    names: tuple[Parameter, ...] = get_args(Parameter) if isinstance(plan.adaptive, bool) else plan.adaptive
-    values: dict[str, int] = {name: _value(plan, name, label) for name in names if name not in plan.pinned}
-    return plan.model_copy(update=values), {"complexity": float(label), "complexity_p": float(sure)}
+        label, sure = class_of(contexts, plan.classes), 1.0
+    chosen = {name: values(plan, name)[label] for name in names if name not in plan.pinned}
+    return merge_plan(chosen, base=plan), {"complexity": float(label), "complexity_p": float(sure)}
 
 
-def _value(plan: Plan, name: Parameter, label: int) -> int:
-    values = plan.mapping.get(name, TABLE[plan.classes][name])
-    if len(values) != plan.classes:
-        raise UnknownName(
-            f"plan.mapping.{name} has {len(values)} values for {plan.classes} classes.", hint="Give one a class."
+def check_mapping(plan: Plan) -> None:
+    """Raises BadSetting for a mapping that has not one value a class, or one that the field cannot have."""
+    for name in plan.mapping:
+        for value in values(plan, name):
+            merge_plan({name: value}, base=plan)
+
+
+def adaptive(plan: Plan) -> tuple[Parameter, ...]:
+    """The fields that the question's class sets; pinned ones among them."""
+    if isinstance(plan.adaptive, bool):
+        return get_args(Parameter) if plan.adaptive else ()
+    return plan.adaptive
+
+
+def values(plan: Plan, name: Parameter) -> tuple[int, ...]:
+    """Value of a field per class: the plan's own mapping, else the paper's."""
+    found = plan.mapping.get(name, TABLE[plan.classes][name])
+    if len(found) != plan.classes:
+        raise BadSetting(
+            f"plan.mapping.{name} has {len(found)} values for {plan.classes} classes.",
+            hint=f"Give one a class, such as {name} = {list(TABLE[plan.classes][name])}.",
         )
-    return values[label]
+    return found

@@ -18,6 +18,7 @@ _GOING = re.compile(
     re.IGNORECASE,
 )
 _HAVE = re.compile(r"\s*(?:[?.,;!]|$|(?:get|have|has|do|are|can|may|must|take|also|all|had|work)\b)", re.IGNORECASE)
+_LOOK_BACK = 60
 _NEAR = 2
 """Words between an adjective and its noun: "French parental leave rules"."""
 
@@ -92,10 +93,12 @@ def _is_meant(entry: _Entry, tokens: list[_Token], at: int, end: int, text: str)
 def _is_us(written: str, tokens: list[_Token], at: int, end: int, text: str) -> bool:
     """The pronoun is in small letters, or everything is in capitals; "the us" is the country in any."""
     the = at > 0 and tokens[at - 1].word == "the"
-    shouting = sum(c.isupper() for c in text) > sum(c.islower() for c in text)
+    around = text[max(0, tokens[at].start - _LOOK_BACK) : tokens[at].end + _LOOK_BACK]
+    shouting = sum(c.isupper() for c in around) > sum(c.islower() for c in around)
     if written == "US" and not shouting:
         return True
-    in_the = the and at > 1 and tokens[at - 2].word in (*_listed()["at"], "to", "from", "for")
+    places = (*_listed()["at"], "to", "from", "for")
+    in_the = the and at > 1 and tokens[at - 2].word in places
     return in_the or (the and _before_work(tokens, end, text))
 
 
@@ -109,7 +112,9 @@ def _after_place(tokens: list[_Token], at: int, text: str) -> bool:
     before = at - 1 - (at > 0 and tokens[at - 1].word in _listed()["articles"])
     if before < 0:
         return False
-    return tokens[before].word in _listed()["at"] or bool(_GOING.search(text[: tokens[at].start]))
+    return tokens[before].word in _listed()["at"] or bool(
+        _GOING.search(text[max(0, tokens[at].start - _LOOK_BACK) : tokens[at].start])
+    )
 
 
 def _before_work(tokens: list[_Token], end: int, text: str) -> bool:

@@ -9,7 +9,7 @@ from ombud.index import analyse, entity_key, stems
 from ombud.store import Graph, Name
 
 WORD = re.compile(r"[^\W_]+(?:[.'’&/-][^\W_]+)*(?:\(\w{1,3}\))*")
-LINKS = frozenset({"of", "for", "and", "to", "in", "section", "§"})
+LINKS = frozenset({"of", "for", "and", "to", "in", "a", "an", "the", "section", "§"})
 """Words that may stand inside a name, and never begin or end one by themselves."""
 LONGEST = 5
 """Words of a name, links not counted."""
@@ -17,7 +17,7 @@ SHARE = 0.6
 """Of an entity's words that a question must have where it does not name it."""
 MEANINGS = 3
 """Entities that one keyword may mean."""
-BY_WORDS = 0.7
+BY_WORDS = 0.85
 """What such a match counts beside a name."""
 
 
@@ -42,6 +42,11 @@ def phrases(text: str) -> list[str]:
     return sorted(found, key=lambda phrase: -found[phrase])
 
 
+def beginning(word: str) -> str:
+    """What other forms of a word begin with, too: "appl" of "apply" and "applied"."""
+    return word[: max(4, len(word) - 3)]
+
+
 def matches(texts: Iterable[str], graph: Graph, language: str) -> list[tuple[Match, str]]:
     """Entities that these phrases name, and those most of whose words are in them; with the document that says so."""
     held = {entity_key(phrase): frozenset(stems(phrase, language)) for phrase in texts}
@@ -58,22 +63,22 @@ def choose(found: Mapping[Match, int], most: int) -> list[Match]:
     """The entities of at most so many keywords: named before alike, long before short, rare before common.
 
     found: matches with how many triplets their entity has. A word that a longer name has taken ("audit" of "bias
-    audit") stands for nothing else.
+    audit") stands for nothing else; shorter names of several words come in where room is left.
     """
     by_words: dict[frozenset[str], list[Match]] = {}
     for match in sorted(found, key=lambda match: (-match.strength, match.key)):
         by_words.setdefault(match.words, []).append(match)
-    chosen: list[Match] = []
-    taken = frozenset[str]()
-    for words in sorted(by_words, key=lambda words: -_worth(by_words[words][0], found)):
-        if words.isdisjoint(taken) and most > 0:
-            chosen += by_words[words][:MEANINGS]
-            taken, most = taken | words, most - 1
-    return chosen
+    ranked = sorted(by_words, key=lambda words: -_worth(by_words[words][0], found))
+    taken: list[frozenset[str]] = []
+    for words in ranked:
+        if words.isdisjoint(frozenset[str]().union(*taken)):
+            taken.append(words)
+    taken = taken[:most] + [words for words in ranked if len(words) > 1 and words not in taken]
+    return [match for words in taken[:most] for match in by_words[words][:MEANINGS]]
 
 
 def _worth(match: Match, degrees: Mapping[Match, int]) -> float:
-    return match.strength * len(match.words) ** 1.5 / math.log2(2 + degrees[match])
+    return match.strength * math.pow(len(match.words), 1.5) / math.log2(2 + degrees[match])
 
 
 def _by_words(name: Name, all_stems: frozenset[str], language: str) -> Match:

@@ -1,12 +1,15 @@
-"""Abbreviations of the organisation, spelt out for the search."""
+"""Abbreviations of the organisation, spelt out for the search: its own list, and what its documents explain."""
 
 import csv
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from ombud.errors import BadSetting
+from ombud.index import analyse
+from ombud.store import Explained
 
 COLUMNS = ("abbreviation", "expansion", "country")
 
@@ -16,6 +19,8 @@ class Entry(NamedTuple):
     expansion: str
     country: str
     """Empty = everywhere."""
+    as_written: bool = False
+    """Found in this case only: "CHIP" in a document does not explain "chip in"."""
 
 
 class Glossary:
@@ -33,15 +38,42 @@ class Glossary:
         found: dict[str, None] = {}
         for word in self._known.findall(text):
             entries = [e for e in self._entries.get(word.casefold(), ()) if e.country in ("", country)]
+            entries = [e for e in entries if not e.as_written or e.abbreviation == word]
             for entry in sorted(entries, key=lambda e: e.country == "")[:1]:
                 found[entry.expansion] = None
         return [e for e in found if e.casefold() not in text.casefold()]
 
 
-def read_glossary(path: Path) -> Glossary:
-    """A CSV with the columns abbreviation, expansion and, where wanted, country; a missing file is an empty one."""
+def read_glossary(path: Path, explained: Iterable[Explained] = ()) -> Glossary:
+    """A CSV with the columns abbreviation, expansion and, where wanted, country; a missing file is an empty one.
+
+    explained: what documents say of abbreviations; where the file has one, the file counts. Raises BadSetting.
+    """
+    own = _read(path)
+    return Glossary([*own, *_found(own, explained)])
+
+
+def _found(own: Sequence[Entry], explained: Iterable[Explained]) -> Iterator[Entry]:
+    """An entry for each abbreviation that the documents of a country agree on, or more of them than on any other."""
+    counts: dict[tuple[str, str], Counter[tuple[str, ...]]] = {}
+    written: dict[tuple[str, tuple[str, ...]], tuple[str, str]] = {}
+    for one in explained:
+        meaning = tuple(analyse(one.expansion))
+        for country in one.countries or ("",) if meaning else ():
+            counts.setdefault((one.abbreviation.casefold(), country), Counter())[meaning] += 1
+            written.setdefault((one.abbreviation.casefold(), meaning), (one.abbreviation, one.expansion))
+    known = {(entry.abbreviation.casefold(), entry.country) for entry in own}
+    for (short, country), meanings in counts.items():
+        (best, times), *others = meanings.most_common(2)
+        agreed = not others or others[0][1] < times
+        if agreed and (short, country) not in known and (short, "") not in known:
+            abbreviation, expansion = written[short, best]
+            yield Entry(abbreviation, expansion, country, as_written=True)
+
+
+def _read(path: Path) -> list[Entry]:
     if not path.is_file():
-        return Glossary()
+        return []
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             rows = list(csv.DictReader(file))
@@ -50,4 +82,5 @@ def read_glossary(path: Path) -> Glossary:
     missing = [c for c in COLUMNS[:2] if rows and c not in rows[0]]
     if missing:
         raise BadSetting(f"{path} has no column `{missing[0]}`.", hint=f"The first line is {','.join(COLUMNS)}.")
-    return Glossary([Entry(*((row.get(c) or "").strip() for c in COLUMNS)) for row in rows])
+    cells = [[(row.get(column) or "").strip() for column in COLUMNS] for row in rows]
+    return [Entry(abbreviation, expansion, country) for abbreviation, expansion, country in cells]

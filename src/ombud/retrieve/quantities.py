@@ -12,7 +12,7 @@ from ombud.index import MONTHS, NUMBER_WORDS, decimal, spelt
 
 class Quantity(NamedTuple):
     kind: str
-    """What can be compared: "days", "working days", "minutes", "percent", "eur", "date", "time", "age", "count char"."""
+    """What can be compared: days, working days, minutes, percent, eur, date, time, age, "count char" of characters."""
     value: float
     """Durations in days (weeks, months and years as well) or in minutes; dates as month x 100 + day."""
     role: str
@@ -198,7 +198,7 @@ def _role(kind: str, before: str, after: str) -> str:
         return "ahead"
     for role, pattern in _ROLES_AFTER:
         if pattern.match(after):
-            return role
+            return "by" if role == "within" and kind in _POINTS else role
     bare = _FILLER.sub("", f" {before}")
     for role, pattern in _POINTS_BEFORE if kind in _POINTS else ():
         if pattern.search(bare):

@@ -73,21 +73,18 @@ async def rerank(question_text: str, hits: Sequence[Hit], plan: Plan, index: Too
     task = Task(question_text, pool, plan, index)
     if plan.reranker == "none" or len(pool) < 2:
         return Reranked(tuple(hits))
+    ordered = tuple(hits)
     try:
         async with asyncio.timeout(index.seconds):
             order = await order_by(task)
+        if order != list(range(len(pool))):
+            ordered = tuple(_scored([*(pool[i] for i in order), *hits[len(pool) :]]))
     except TimeoutError:
-        why = f"gave no order within {index.seconds:.0f} seconds"
-        return Reranked(tuple(hits), (_said(plan, f"{why}, kept the order"),), task.spent)
+        task.note(f"rerank: {plan.reranker} gave no order within {index.seconds:.0f} seconds, kept the order")
     except (ModelError, EngineError) as failed:
         # Only what kind of error: its words may repeat what was sent, which no trace may hold.
-        why = f"failed ({type(failed).__name__})"
-        return Reranked(tuple(hits), (_said(plan, f"{why}, kept the order"),), task.spent)
-    notes = tuple(_said(plan, note) for note in task.notes)
-    if order == list(range(len(pool))):
-        return Reranked(tuple(hits), notes, task.spent)
-    ordered = [*(pool[i] for i in order), *hits[len(pool) :]]
-    return Reranked(tuple(_scored(ordered)), notes, task.spent)
+        task.note(f"rerank: {plan.reranker} failed ({type(failed).__name__}), kept the order")
+    return Reranked(ordered, tuple(task.notes), task.spent)
 
 
 def reranker_of(name: str) -> "Order":
@@ -102,7 +99,11 @@ class Task:
     def __init__(self, question: str, hits: Sequence[Hit], plan: Plan, index: Tools) -> None:
         self.question, self.hits, self.plan, self.index = question, hits, plan, index
         self.spent = Spent()
-        self.notes: list[str] = []
+        self.notes: dict[str, None] = {}
+        """What the trace should say, each once."""
+
+    def note(self, what: str) -> None:
+        self.notes[what] = None
 
     async def ask(self, prompt: str, kind: type[T], passages: str, **more: str) -> T:
         """The typed answer of the chat model to prompt file `prompt`; raises ModelError."""
@@ -110,7 +111,8 @@ class Task:
         if chat is None:
             raise ModelUnavailable("There is no chat model.", hint="Set models.chat.")
         rules = load_prompt(prompt, chat.name, self.index.prompts)
-        self.notes += [f"prompt: {rules.note}"] if rules.note else []
+        if rules.note:
+            self.note(f"prompt: {rules.note}")
         reply = await chat.reply(
             rules.fill(organisation=self.index.organisation, **more),
             f"<question>\n{_data(self.question)}\n</question>\n\n{passages}",
@@ -174,7 +176,8 @@ async def by_listwise(task: Task) -> list[int]:
         order[start:end] = permuted(window, said)
         unusable += not any(1 <= number <= len(window) for number in said)
     if unusable:
-        task.notes.append(f"gave no usable order for {unusable} of {len(all_windows)} windows, which kept theirs")
+        which = f"{unusable} of {len(all_windows)} windows"
+        task.note(f"rerank: listwise gave no usable order for {which}, which kept theirs")
     return order
 
 
@@ -255,10 +258,6 @@ def _scored(hits: Sequence[Hit]) -> Iterator[Hit]:
     for hit, score in zip(hits, sorted((h.score for h in hits), reverse=True), strict=True):
         last = min(score, math.nextafter(last, -math.inf))
         yield hit.model_copy(update={"score": last})
-
-
-def _said(plan: Plan, what: str) -> str:
-    return f"rerank: {plan.reranker} {what}"
 
 
 RERANKERS: dict[str, Order] = {

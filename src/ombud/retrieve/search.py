@@ -19,7 +19,7 @@ from ombud.retrieve.glossary import Glossary
 from ombud.retrieve.model import Model, Spent, Understanding
 from ombud.retrieve.paths import paths, with_paths
 from ombud.retrieve.rerank import rerank, reranker_of
-from ombud.retrieve.standard import query_terms
+from ombud.retrieve.standard import query_terms, with_history
 from ombud.retrieve.strategies import make_queries, strategy_of
 from ombud.retrieve.weighting import CANDIDATES, by_tfidf
 from ombud.store import Graph
@@ -89,7 +89,8 @@ async def search(question: Question, plan: Plan, where: Filter, index: Index) ->
     clock.lap("strategy")
     hits, found = await asyncio.to_thread(_rank, asked.queries, plan, where, index)
     clock.start()
-    reranked = await rerank(question.text, hits, plan, index)
+    said = model.understood.standalone if model.understood else with_history(question)
+    reranked = await rerank(said, hits, plan, index)
     evidence = _by_scope(_with_floor(_by_scope(reranked.hits).hits, plan.k))
     clock.lap("rerank")
     evidence, lost = await asyncio.to_thread(_joined, evidence, question, plan, where, index, model.understood)

@@ -4,6 +4,7 @@ import re
 
 from ombud.index import Engine, analyse
 from ombud.models import detect_language
+from ombud.retrieve.conversation import carry_over
 from ombud.retrieve.glossary import Glossary
 from ombud.retrieve.thesaurus import policy_words
 from ombud.types import Query, Question
@@ -39,8 +40,13 @@ def standard(question: Question, glossary: Glossary | None) -> Query:
 
 
 def with_history(question: Question) -> str:
+    """A follow-up after the asker's earlier turns and what the answers to them were about (dev, 16 follow-ups: quote
+    recall@5 .594 with the turns alone, .812 with both).
+    """
     earlier = [m.content for m in question.history if m.role == "user"][-TURNS:]
-    return "\n".join([*earlier, question.text]) if leans_on_history(question.text) else question.text
+    if not leans_on_history(question.text):
+        return question.text
+    return "\n".join(filter(None, (*earlier, carry_over(question), question.text)))
 
 
 def leans_on_history(text: str) -> bool:

@@ -29,11 +29,13 @@ _FIGURE = re.compile(
 )
 _HISTORY = re.compile(
     r"\b(?:until|before|in|since|up to|end of) (?:the end of )?(?:19|20)\d\d\b|\bprevious|\bformer|\bused to\b"
-    r"|\bhad to\b|\bno longer\b|\bsuperseded\b|\bwas (?:raised|changed|increased|reduced)\b|\bold (?:rule|version|page)",
+    r"|\bhad to\b|\bno longer\b|\bsuperseded\b|\bwas (?:raised|changed|increased|reduced)\b"
+    r"|\bold (?:rule|version|page)",
     re.IGNORECASE,
 )
 _EXAMPLE = re.compile(
-    r"\bexamples?\b|\be\.g\.|\bfor instance\b|\bsuppose\b|\bimagine\b|\?|^\W*(?:my|i|i['’]m|i['’]ve)\b", re.IGNORECASE
+    r"\bexamples?\b|\be\.g\.|\bfor instance\b|\bsuppose\b|\bimagine\b|\?|^\W*(?:my|i|i['’]m|i['’]ve)\b",
+    re.IGNORECASE,
 )
 _VERSIONS = re.compile(r"\b(?:versions?|change(?:s| log|log)?|history|revisions?|document control)\b", re.IGNORECASE)
 _EXCEPTION = re.compile(r"\b(?:unless|except)\b[^,;.]*")
@@ -61,25 +63,11 @@ _PHASE = re.compile(
 _PHASES = {"throughout": "during", "following": "after", "upon": "after", "prior to": "before"}
 
 
-class Statement(NamedTuple):
-    chunk: Chunk
-    said: str
-    """The sentence, or the row of a table, as it stands."""
-    quantity: Quantity
-    others: frozenset[tuple[str, float, str]]
-    """(kind, value, role) of the sentence's other figures: its conditions."""
-    terms: Mapping[str, float]
-    """Stems of the subject, with weights; where it says too little the heading's as well."""
-    own: frozenset[str]
-    """Those of the sentence alone that are not generic."""
-    words: tuple[tuple[str, str], ...]
-    """(word, stem) of the subject's weightier terms, in reading order."""
-    heads: frozenset[str]
-    """Stems of title, headings and lead-in that are not generic."""
-    context: frozenset[str]
-    """All of them."""
+class Case(NamedTuple):
+    """Of whom and of what circumstances a sentence speaks."""
+
     marks: frozenset[int]
-    """Special people and things of which the sentence or its heading speaks."""
+    """Special people and things that the sentence or its heading names."""
     marks_around: frozenset[int]
     """The same with all headings and the title."""
     sides: tuple[frozenset[int], ...]
@@ -92,6 +80,26 @@ class Statement(NamedTuple):
     negated: bool
     countries: frozenset[str]
     places: frozenset[str]
+
+
+class Statement(NamedTuple):
+    chunk: Chunk
+    said: str
+    """The sentence, or the row of a table, as it stands."""
+    quantity: Quantity
+    others: frozenset[tuple[str, float, str]]
+    """(kind, value, role) of the sentence's other figures: its conditions."""
+    case: Case
+    terms: Mapping[str, float]
+    """Stems of the subject, with weights; where it says too little the heading's as well."""
+    own: frozenset[str]
+    """Those of the sentence alone that are not generic."""
+    words: tuple[tuple[str, str], ...]
+    """(word, stem) of the subject's weightier terms, in reading order."""
+    heads: frozenset[str]
+    """Stems of title, headings and lead-in that are not generic."""
+    context: frozenset[str]
+    """All of them."""
 
 
 class _Line(NamedTuple):
@@ -114,21 +122,35 @@ class _Headings(NamedTuple):
     marks: frozenset[int]
 
 
-def statements(chunk: Chunk) -> Iterator[Statement]:
+def statements(chunk: Chunk) -> list[Statement]:
     """Those of an English passage, but for examples, questions and what was once the rule."""
-    last = chunk.trail[-1] if chunk.trail else chunk.title
-    if not chunk.language.startswith("en") or _VERSIONS.search(last) or _EXAMPLE.search(last):
-        return
-    above = _headings(chunk, "")
-    for line in _lines(chunk):
-        if not _FIGURE.search(line.text) or _EXAMPLE.search(line.text) or _HISTORY.search(line.text):
-            continue
-        read = plain(line.text)
-        found = quantities(read)
-        # In a cell the label of its row says when, not how much.
-        stated = [q for q in found if q.start > read.rfind(" · ") and q.role != "range"]
-        if stated:
-            yield from _of_line(chunk, line, read, found, stated, _headings(chunk, line.lead) if line.lead else above)
+    if not chunk.language.startswith("en"):
+        return []
+    read = _read(chunk.title, chunk.trail, chunk.header, chunk.text, chunk.countries)
+    return [statement._replace(chunk=chunk) for statement in read]
+
+
+@lru_cache(maxsize=4096)
+def _read(
+    title: str, trail: tuple[str, ...], header: str, text: str, countries: tuple[str, ...]
+) -> tuple[Statement, ...]:
+    """The same passages are found again and again; what else is known of them is looked at anew."""
+    passage = Chunk(
+        id="",
+        document_id="",
+        uri="",
+        start=0,
+        end=0,
+        title=title,
+        trail=trail,
+        header=header,
+        text=text,
+        countries=countries,
+    )
+    last = trail[-1] if trail else title
+    if _VERSIONS.search(last) or _EXAMPLE.search(last):
+        return ()
+    return tuple(statement for line in _lines(passage) for statement in _of_line(passage, line))
 
 
 def _headings(chunk: Chunk, lead: str) -> _Headings:
@@ -140,26 +162,19 @@ def _headings(chunk: Chunk, lead: str) -> _Headings:
     )
 
 
-def _of_line(
-    chunk: Chunk, line: _Line, read: str, found: list[Quantity], stated: list[Quantity], above: _Headings
-) -> Iterator[Statement]:
+def _of_line(passage: Chunk, line: _Line) -> Iterator[Statement]:
+    if not _FIGURE.search(line.text) or _EXAMPLE.search(line.text) or _HISTORY.search(line.text):
+        return
+    read = plain(line.text)
+    found = quantities(read)
+    # In a cell the label of its row says when, not how much.
+    stated = [q for q in found if q.start > read.rfind(" · ") and q.role != "range"]
+    if not stated:
+        return
+    above = _headings(passage, line.lead)
     bare = _EXCEPTION.sub(lambda cut: " " * len(cut.group()), _without(read, found))
     countries = named_countries(line.text)
-    marks = _words().marks.found(bare) | above.near_marks
-    sides = _words().apart.found(bare)
-    told = {
-        "codes": frozenset(_CODE.findall(line.text)),
-        "actor": _actor(bare),
-        "phases": {noun: _PHASES.get(when, when) for when, noun in _PHASE.findall(bare)},
-        "negated": bool(_NEGATED.search(bare)),
-        "countries": frozenset(countries),
-        "places": frozenset(_PLACE.findall(line.text)),
-        "sides": tuple(frozenset(sides & group) for group in _words().groups),
-        "marks": marks,
-        "marks_around": marks | above.marks,
-        "heads": above.heads,
-        "context": above.context,
-    }
+    case = _case(line.text, bare, countries, above)
     for quantity in stated:
         others = frozenset((q.kind, q.value, q.role) for q in found if q != quantity)
         terms = {t: w for t, w in _terms(bare, quantity).items() if t not in _stems_of(countries)}
@@ -167,15 +182,33 @@ def _of_line(
         if sum(terms.values()) < FEW:
             terms = {**dict.fromkeys(_stems(above.last), 1.0), **terms}
         yield Statement(
-            chunk=chunk,
+            chunk=passage,
             said=line.said,
             quantity=quantity,
             others=others - {(quantity.kind, quantity.value, quantity.role)},
+            case=case,
             terms=terms,
             own=own,
             words=tuple((w, t) for w in _WORD.findall(bare) for t in _stem(w)[:1] if terms.get(t, 0) > GENERIC),
-            **told,
+            heads=above.heads,
+            context=above.context,
         )
+
+
+def _case(text: str, bare: str, countries: tuple[str, ...], above: _Headings) -> Case:
+    marks = _words().marks.found(bare) | above.near_marks
+    sides = _words().apart.found(bare)
+    return Case(
+        marks=marks,
+        marks_around=marks | above.marks,
+        sides=tuple(frozenset(sides & group) for group in _words().groups),
+        codes=frozenset(_CODE.findall(text)),
+        actor=_actor(bare),
+        phases={noun: _PHASES.get(when, when) for when, noun in _PHASE.findall(bare)},
+        negated=bool(_NEGATED.search(bare)),
+        countries=frozenset(countries),
+        places=frozenset(_PLACE.findall(text)),
+    )
 
 
 def _lines(chunk: Chunk) -> Iterator[_Line]:

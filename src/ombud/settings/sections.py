@@ -82,7 +82,7 @@ class Index(Section):
 
     header: bool = Field(True, description="Index the headings above a passage with it.")
     tables: Literal["markdown", "rows"] = Field(
-        "markdown", description="How tables are indexed: as they are, or each row with its column names."
+        "rows", description="How tables are indexed: each row with its column names, or as they are."
     )
     vectors: Literal["chunk", "paragraphs"] = Field(
         "chunk", description="Vectors of a passage: one of all its text, or also one of each pair of paragraphs."

@@ -7,11 +7,13 @@ SQLite with write-ahead log by default; any SQLAlchemy URL of PostgreSQL.
 from ombud.store.conversations import add_turn, last_messages, new_conversation, read_answer
 from ombud.store.database import Store, open_store
 from ombud.store.erasure import ERASED, erase_quotes, phrases_held
+from ombud.store.glossary import Explained, abbreviations_of, list_abbreviations, save_abbreviations
 from ombud.store.graph import (
     Edge,
     Extracted,
     Graph,
     Name,
+    Spread,
     clear_graph,
     entity_names,
     graph_digests,
@@ -70,6 +72,7 @@ __all__ = [
     "Done",
     "Edge",
     "Entry",
+    "Explained",
     "Extracted",
     "Graph",
     "Kept",
@@ -77,7 +80,9 @@ __all__ = [
     "Name",
     "Recorded",
     "Spending",
+    "Spread",
     "Store",
+    "abbreviations_of",
     "add_look",
     "add_source",
     "add_spending",
@@ -101,6 +106,7 @@ __all__ = [
     "graph_stats",
     "hold",
     "last_messages",
+    "list_abbreviations",
     "list_documents",
     "list_runs",
     "list_sources",
@@ -113,6 +119,7 @@ __all__ = [
     "read_progress",
     "read_scores",
     "read_spending",
+    "save_abbreviations",
     "save_chunks",
     "save_document",
     "save_done",

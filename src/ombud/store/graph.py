@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import NamedTuple
 
-from sqlalchemy import Connection, RowMapping, delete, func, insert, or_, select, union
+from sqlalchemy import ColumnElement, Connection, RowMapping, delete, func, insert, or_, select, true, union
 
 from ombud.store.database import Store
 from ombud.store.tables import document as documents
@@ -19,6 +19,7 @@ from ombud.store.tables import graph_same as merged
 from ombud.store.tables import graph_triplet as triplets
 from ombud.types import Triplet
 
+ENDS = (triplets.c.subject_key, triplets.c.object_key)
 BATCH = 500
 """Values of one IN."""
 
@@ -37,6 +38,17 @@ class Name(NamedTuple):
     name: str
     key: str
     weight: float
+
+
+class Spread(NamedTuple):
+    """An entity in a document."""
+
+    key: str
+    document_id: str
+    chunk_id: str
+    """One of the passages that speak of it."""
+    ends: int
+    """Triplets of which it is one end; both ends count apart."""
 
 
 class Extracted(NamedTuple):
@@ -160,10 +172,14 @@ def graph_stats(store: Store) -> dict[str, int]:
 
 
 def graph_rows_of(store: Store, document_id: str) -> int:
-    """Rows of the graph that belong to a document, for the proof of its deletion."""
+    """Rows of the graph that come from a document, for the proof of its deletion."""
     with store.begin() as db:
-        tables = (read_documents, triplets, names)
-        return sum(_count(db, select(func.count()).where(table.c.document_id == document_id)) for table in tables)
+        own = sum(
+            _count(db, select(func.count()).where(table.c.document_id == document_id))
+            for table in (read_documents, triplets, names)
+        )
+        said = triplets.c.chunk_id.startswith(f"{document_id}-") & (triplets.c.document_id != document_id)
+        return own + _count(db, select(func.count()).where(said))
 
 
 class Graph:
@@ -195,16 +211,37 @@ class Graph:
             rows = db.execute(query.having(total >= least - 1e-6))
             return [Name(row.document_id, "", row.key, float(row.weight)) for row in rows]
 
-    def around(self, keys: Iterable[str], sources: Sequence[str] = ()) -> list[Edge]:
-        """All triplets of these entities, in the order they were saved; sources: only of documents of these."""
+    def spread(self, keys: Iterable[str], sources: Sequence[str] = ()) -> list[Spread]:
+        """In which documents these entities have triplets, and how many; read from an index, so also cheap for an
+        entity that everything speaks of.
+        """
+        found: list[Spread] = []
+        with self._store.begin() as db:
+            for some in _batches(set(keys)):
+                for column in ENDS:
+                    columns = (column, triplets.c.document_id, func.min(triplets.c.chunk_id), func.count())
+                    query = select(*columns).join(documents, documents.c.id == triplets.c.document_id)
+                    query = query.where(column.in_(some), *_shown(sources)).group_by(column, triplets.c.document_id)
+                    found += [Spread(*row) for row in db.execute(query)]
+        return found
+
+    def around(
+        self, keys: Iterable[str], sources: Sequence[str] = (), holding: Sequence[str] = (), most: int = 20_000
+    ) -> list[Edge]:
+        """Triplets of these entities in the order they were saved, at most so many of each batch of 500 keys.
+
+        sources: only of documents of these. holding: only those in whose words one of these parts stands.
+        """
         found: dict[int, Edge] = {}
+        said = func.lower(triplets.c.subject + " " + triplets.c.predicate + " " + triplets.c.object)
+        words = or_(*(said.contains(part, autoescape=True) for part in holding)) if holding else true()
         with self._store.begin() as db:
             for some in _batches(set(keys)):
                 # Two queries: an OR over two columns is not looked up in their indexes everywhere.
-                for column in (triplets.c.subject_key, triplets.c.object_key):
+                for column in ENDS:
                     query = select(triplets).join(documents, documents.c.id == triplets.c.document_id)
-                    query = query.where(column.in_(some), ~documents.c.deleted)
-                    query = query.where(documents.c.source.in_(sources)) if sources else query
+                    query = query.where(column.in_(some), words, *_shown(sources))
+                    query = query.order_by(triplets.c.number).limit(most)
                     found |= {row.number: _edge(row._mapping) for row in db.execute(query)}
         return [found[number] for number in sorted(found)]
 
@@ -213,6 +250,8 @@ class Graph:
         groups = {key: {key} for key in keys}
         new = set(groups)
         with self._store.begin() as db:
+            if db.execute(select(merged.c.key).limit(1)).first() is None:
+                return groups
             while new:
                 pairs = [pair for some in _batches(new) for pair in _pairs(db, some)]
                 new = {key for pair in pairs for key in pair} - groups.keys()
@@ -221,6 +260,10 @@ class Graph:
                     whole = groups[one] | groups[other]
                     groups |= dict.fromkeys(whole, whole)
         return groups
+
+
+def _shown(sources: Sequence[str]) -> list[ColumnElement[bool]]:
+    return [~documents.c.deleted, *([documents.c.source.in_(sources)] if sources else [])]
 
 
 def _pairs(db: Connection, keys: Sequence[str]) -> Iterator[tuple[str, str]]:

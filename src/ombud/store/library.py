@@ -8,6 +8,7 @@ from sqlalchemy import delete, insert, select, update
 
 from ombud.errors import NotFound
 from ombud.store.database import Store
+from ombud.store.glossary import forget_abbreviations, replace_abbreviations
 from ombud.store.graph import forget_graph
 from ombud.store.tables import document as documents
 from ombud.store.tables import lab_passage as passages
@@ -83,8 +84,10 @@ def document_ids(store: Store) -> dict[str, int]:
         return {row.id: row.chunks for row in rows}
 
 
-def save_document(store: Store, document: Document, kept: Kept) -> None:
-    """Remember a document and the text of this version; older texts stay for the citations into them."""
+def save_document(store: Store, document: Document, kept: Kept, abbreviations: Iterable[tuple[str, str]] = ()) -> None:
+    """Remember a document, the text of this version and the (abbreviation, expansion) pairs that it explains; older
+    texts stay for the citations into them.
+    """
     blocks = [[b.kind, b.level, b.page, len(b.text)] for b in document.blocks]
     with store.begin() as db:
         key = (texts.c.document_id == document.id) & (texts.c.digest == document.digest)
@@ -93,6 +96,7 @@ def save_document(store: Store, document: Document, kept: Kept) -> None:
         db.execute(insert(texts).values(**row))
         db.execute(delete(documents).where(documents.c.id == document.id))
         db.execute(insert(documents).values(**_row(document, kept), deleted=False))
+        replace_abbreviations(db, document.id, abbreviations)
 
 
 def save_facts(store: Store, document: Document, kept: Kept) -> None:
@@ -171,11 +175,12 @@ def tombstones(store: Store) -> list[str]:
 
 
 def forget(store: Store, ids: Sequence[str]) -> None:
-    """Remove the rows of buried documents, all their texts, also those that runs of the lab have seen, and their
-    triplets.
+    """Remove the rows of buried documents, all their texts, also those that runs of the lab have seen, their triplets
+    and their abbreviations.
     """
     with store.begin() as db:
         forget_graph(db, ids)
+        forget_abbreviations(db, ids)
         for identity in ids:
             db.execute(delete(texts).where(texts.c.document_id == identity))
             db.execute(delete(passages).where(passages.c.document_id == identity))

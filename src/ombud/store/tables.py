@@ -205,8 +205,11 @@ graph_triplet = Table(
     Column("predicate", Text, nullable=False),
     Column("object", Text, nullable=False),
     # What two names of one thing have in common.
-    Column("subject_key", String(200), nullable=False, index=True),
-    Column("object_key", String(200), nullable=False, index=True),
+    Column("subject_key", String(200), nullable=False),
+    Column("object_key", String(200), nullable=False),
+    # Whose passages speak of an entity is read from these alone, however many triplets it has.
+    Index("ix_graph_triplet_subject_key_document_id_chunk_id", "subject_key", "document_id", "chunk_id"),
+    Index("ix_graph_triplet_object_key_document_id_chunk_id", "object_key", "document_id", "chunk_id"),
 )
 
 # By what an entity is found: its key, other names of it, and the stems of its words, each with its weight.
@@ -225,4 +228,13 @@ graph_same = Table(
     metadata,
     Column("key", String(200), primary_key=True),
     Column("other", String(200), primary_key=True),
+)
+
+# Abbreviations that documents explain: "Annual Cash Bonus (ACB)".
+glossary = Table(
+    "glossary",
+    metadata,
+    Column("document_id", String(16), primary_key=True),
+    Column("abbreviation", String(20), primary_key=True),
+    Column("expansion", String(200), primary_key=True),
 )

@@ -11,32 +11,39 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import NamedTuple
 
+from ombud.index import words as plain_words
 from ombud.retrieve import Neighbourhood
 from ombud.store import Edge
+from ombud.web.wrapping import Line, Word, pixels, shortened, wrapped
 
 WIDTH, GAP, APART, MARGIN, PAD, BETWEEN = 268.0, 84.0, 14.0, 24.0, 11.0, 4.0
 """Pixels: of a card, between columns, between cards, around everything, inside a card, between its statements."""
 MOST_CARDS, MOST_SAID, MOST_LINES = 40, 5, 4
 """Cards; statements of a card; lines of a statement."""
+LONG = 9
+"""Cards of a column beside the term from which it counts as long."""
 HEAD, SAID, SOURCE, TITLE = (13.5, 18.0), (12.5, 16.5), (10.5, 14.0), (19.0, 24.0)
 """Size of the letters and height of a line."""
-_NARROW, _BROAD = frozenset("iljtfrI.,:;|!'’`()[]{} "), frozenset("mwMWQ@%—…")
+_REQUIRED = re.compile(r"\b(?:must|shall|(?<!not )ha(?:s|ve) to|(?<!not )needs?|requires?d?|should|responsible)\b")
+_FORBIDDEN = re.compile(
+    r"\b(?:(?:must|may|shall|can|should) not|not (?:allowed|permitted|eligible|entitled)|cannot|never|prohibit\w*"
+    r"|forbidden|unlawful)\b"
+)
 _KINDS = (
-    ("no", "prohibited", re.compile(r"\b(?:not|cannot|never|prohibit\w*|forbidden|excludes?|exempt)\b")),
-    ("must", "required", re.compile(r"\b(?:must|shall|has to|have to|requires?d?|needs?|should|responsible)\b")),
-    ("may", "allowed", re.compile(r"\b(?:may|can|allowed|permitted|entitled?s?|eligible)\b")),
+    (
+        "no",
+        "prohibited",
+        re.compile(
+            r"\b(?:(?:must|may|shall|can|should|only) not|not (?:allowed|permitted|eligible|entitled)"
+            r"|cannot|never|prohibit\w*|forbidden|unlawful)\b"
+        ),
+    ),
+    ("must", "required", _REQUIRED),
+    ("may", "allowed", re.compile(r"\b(?:may|can|allowed|permitted|entitled?s?|eligible|not (?:have|need) to)\b")),
     ("is", "defined", re.compile(r"\b(?:means?|is short for|is defined|refers? to|is about|includes?|stands for)\b")),
     ("other", "stated", re.compile("")),
 )
 """Class, its word in the legend, and the predicates that are of it; the first that fits counts."""
-
-
-class Word(NamedTuple):
-    text: str
-    style: str
-
-
-Line = list[Word]
 
 
 class Block(NamedTuple):
@@ -69,10 +76,10 @@ def draw_graph(term: str, found: Neighbourhood) -> str:
     """The SVG. Beyond 40 entities the farthest are left out, and a line below says how many statements that is."""
     cards, drawn = _placed(found)
     for card in cards:
-        _write(card, found)
+        _write(card, found, term)
     columns = {number: [card for card in cards if card.column == number] for number in {c.column for c in cards} | {0}}
-    centre = _wrapped(_words(term, "term"), WIDTH - 2 * PAD, TITLE[0], 3)
-    tall = max([len(centre) * TITLE[1] + 30, *(_height(column) for column in columns.values())])
+    centre = _about(term, found)
+    tall = max([_tall(centre) + 30, *(_height(column) for column in columns.values())])
     top = MARGIN + 46
     for number, column in columns.items():
         _stack(column, MARGIN + (number - min(columns)) * (WIDTH + GAP), top, tall, cards)
@@ -81,7 +88,7 @@ def draw_graph(term: str, found: Neighbourhood) -> str:
     missing = len(found.edges) - drawn + found.left_out
     body = [
         *_legend(cards),
-        *_links(cards, middle, len(centre) * TITLE[1] / 2 + 14),
+        *_links(cards, middle, _tall(centre) / 2),
         *_centre(centre, middle),
         *(line for card in cards for line in _card(card)),
     ]
@@ -111,37 +118,57 @@ def _placed(found: Neighbourhood) -> tuple[list[Card], int]:
 
 
 def _take(edge: Edge, keys: tuple[str, str], cards: dict[str, Card], column: dict[str, int]) -> bool:
-    """Put a statement onto the card of its farther entity, which is made where it is new."""
+    """Put a statement onto the card of its farther entity, which is made where it is new. Between two names of the term
+    it stands with the term.
+    """
+    if not any(column.get(key, 1) for key in keys):
+        return True
     far = max(keys, key=lambda key: abs(column.get(key, 99)))
     near = keys[0] if far == keys[1] else keys[1]
     if far not in column:
         if len(cards) >= MOST_CARDS:
             return False
         incoming = edge.subject_key == far
-        side = column[near] or (-1 if incoming else 1)
-        column[far] = side if not column[near] else side + (1 if side > 0 else -1)
+        column[far] = column[near] + (1 if column[near] > 0 else -1) if column[near] else _side(incoming, cards)
         cards[far] = Card(far, column[far], near, incoming)
-    if far not in cards:
-        return False
     cards[far].said.append(edge)
     return True
 
 
-def _write(card: Card, found: Neighbourhood) -> None:
+def _side(incoming: bool, cards: Mapping[str, Card]) -> int:
+    """Left of the term what speaks of it, right what it says; a long column goes on at the shorter one."""
+    held = {side: sum(card.column == side for card in cards.values()) for side in (-1, 1)}
+    side = -1 if incoming else 1
+    return -side if held[side] >= LONG and held[-side] < held[side] else side
+
+
+def _different(edges: Iterable[Edge]) -> list[Edge]:
+    """Without what another document says in the same words."""
+    seen: dict[str, Edge] = {}
+    for edge in edges:
+        one = edge.triplet
+        seen.setdefault(" ".join(plain_words(f"{one.subject} {one.predicate} {one.object}")), edge)
+    return list(seen.values())
+
+
+def _write(card: Card, found: Neighbourhood, term: str) -> None:
     """Wrap what a card says: the subject as its head where it speaks of its parent, then each statement."""
     room = WIDTH - 2 * PAD - 8
     if card.incoming:
         subject = card.said[0].triplet.subject
-        card.blocks.append(Block("", _wrapped(_words(subject, "head"), room, HEAD[0], 2), HEAD, subject))
-    for edge in card.said[:MOST_SAID]:
+        card.blocks.append(Block("", wrapped(_words(subject, "head"), room, HEAD[0], 2), HEAD, subject))
+    different = _different(card.said)
+    for edge in different[:MOST_SAID]:
         one = edge.triplet
-        # A subject that is neither the card's head nor its parent has to be named.
+        # A subject that is neither the card's head nor what it hangs on has to be named.
         named = edge.subject_key != (card.key if card.incoming else card.parent)
+        if not card.incoming and card.parent in found.keys:
+            named = list(plain_words(one.subject)) != list(plain_words(term))
         words = _words(one.subject, "subject") if named else []
         words += [*_words(one.predicate, "does"), *_words(one.object, "object")]
         whole = f"{one.subject} {one.predicate} {one.object}"
-        card.blocks.append(Block(_kind(one.predicate), _wrapped(words, room, SAID[0], MOST_LINES), SAID, whole))
-    notes = [f"and {len(card.said) - MOST_SAID} more"] if len(card.said) > MOST_SAID else []
+        card.blocks.append(Block(_kind(one.predicate), wrapped(words, room, SAID[0], MOST_LINES), SAID, whole))
+    notes = [f"and {len(different) - MOST_SAID} more"] if len(different) > MOST_SAID else []
     notes += _sources(card, found)
     card.blocks += [Block("", [[Word(note, "quiet")]], SOURCE, note) for note in notes]
     card.height = 2 * PAD + sum(len(block.lines) * block.size[1] + BETWEEN for block in card.blocks) - BETWEEN
@@ -161,7 +188,7 @@ def _sources(card: Card, found: Neighbourhood) -> Iterator[str]:
     different = list(dict.fromkeys(places))
     if different:
         more = f" +{len(different) - 1}" if len(different) > 1 else ""
-        yield _cut(different[0], WIDTH - 2 * PAD - 8 - _width(more, SOURCE[0]), SOURCE[0]) + more
+        yield shortened(different[0], WIDTH - 2 * PAD - 8 - pixels(more, SOURCE[0]), SOURCE[0]) + more
 
 
 def _stack(column: Sequence[Card], x: float, top: float, tall: float, cards: Sequence[Card]) -> None:
@@ -181,49 +208,6 @@ def _height(column: Iterable[Card]) -> float:
 
 def _kind(predicate: str) -> str:
     return next(name for name, _, pattern in _KINDS if pattern.search(predicate))
-
-
-# Words --------------------------------------------------------------------------------------------
-
-
-def _wrapped(words: Sequence[Word], room: float, size: float, most: int) -> list[Line]:
-    """At most so many lines; the last one ends in "…" where words are left over. A word too long for a line is cut."""
-    lines: list[Line] = [[]]
-    used = 0.0
-    for place, word in enumerate(words):
-        text = _cut(word.text, room, size)
-        wide = _width(text + " ", size)
-        if lines[-1] and used + wide > room:
-            if len(lines) == most:
-                lines[-1] = _ended(lines[-1], room, size)
-                return lines
-            lines.append([])
-            used = 0.0
-        lines[-1].append(Word(text, words[place].style))
-        used += wide
-    return lines
-
-
-def _ended(line: Line, room: float, size: float) -> Line:
-    while len(line) > 1 and _width(" ".join(word.text for word in line) + "…", size) > room:
-        line = line[:-1]
-    return [*line[:-1], Word(line[-1].text.rstrip(",;.") + "…", line[-1].style)]
-
-
-def _cut(text: str, room: float, size: float) -> str:
-    if _width(text, size) <= room:
-        return text
-    while text and _width(text + "…", size) > room:
-        text = text[:-1]
-    return text.rstrip() + "…"
-
-
-def _width(text: str, size: float) -> float:
-    """Pixels, a little more than any usual font takes."""
-    units = sum(
-        0.36 if c in _NARROW else 0.95 if c in _BROAD or c > "\u2e80" else 0.58 + 0.08 * c.isupper() for c in text
-    )
-    return units * size
 
 
 # Marks --------------------------------------------------------------------------------------------
@@ -263,13 +247,32 @@ def _text(x: float, y: float, inner: str, style: str, size: float, anchor: str =
     return f'<text{named} x="{x:.1f}" y="{y:.1f}" font-size="{size}" text-anchor="{anchor}">{inner}</text>'
 
 
-def _centre(lines: Sequence[Line], middle: tuple[float, float]) -> Iterator[str]:
-    x, y = middle
-    tall = len(lines) * TITLE[1] + 28
-    yield f'<rect class="term" x="{x:.1f}" y="{y - tall / 2:.1f}" width="{WIDTH}" height="{tall:.1f}" rx="14"/>'
-    for number, line in enumerate(lines):
-        place = y - tall / 2 + 14 + TITLE[1] * (number + 0.76)
-        yield _text(x + WIDTH / 2, place, escape(" ".join(word.text for word in line)), "on-term", TITLE[0], "middle")
+def _about(term: str, found: Neighbourhood) -> list[Block]:
+    """The term, and what it is short for."""
+    room = WIDTH - 2 * PAD
+    between = [edge for edge in found.edges if {edge.subject_key, edge.object_key} <= set(found.keys)]
+    blocks = [Block("", wrapped(_words(term, "on-term"), room, TITLE[0], 3), TITLE, term)]
+    objects = {" ".join(plain_words(edge.triplet.object)): edge.triplet for edge in reversed(between)}
+    for one in list(objects.values())[:2]:
+        said = f"{one.predicate} {one.object}"
+        blocks.append(Block("", wrapped(_words(said, "on-term"), room, SAID[0], 2), SAID, said))
+    return blocks
+
+
+def _tall(blocks: Sequence[Block]) -> float:
+    return sum(len(block.lines) * block.size[1] for block in blocks) + 28
+
+
+def _centre(blocks: Sequence[Block], middle: tuple[float, float]) -> Iterator[str]:
+    x, tall = middle[0], _tall(blocks)
+    y = middle[1] - tall / 2
+    yield f'<rect class="term" x="{x:.1f}" y="{y:.1f}" width="{WIDTH}" height="{tall:.1f}" rx="14"/>'
+    y += 14
+    for block in blocks:
+        for line in block.lines:
+            words_said = escape(" ".join(word.text for word in line))
+            yield _text(x + WIDTH / 2, y + 0.76 * block.size[1], words_said, "on-term", block.size[0], "middle")
+            y += block.size[1]
 
 
 def _links(cards: Sequence[Card], middle: tuple[float, float], half: float) -> Iterator[str]:
@@ -306,7 +309,7 @@ def _legend(cards: Sequence[Card]) -> Iterator[str]:
         if name in used:
             yield f'<rect class="{name}" x="{x:.1f}" y="{MARGIN:.1f}" width="12" height="12" rx="3"/>'
             yield _text(x + 18, MARGIN + 10.5, said, "quiet", SOURCE[0] + 1.5)
-            x += 18 + _width(said, SOURCE[0] + 1.5) + 20
+            x += 18 + pixels(said, SOURCE[0] + 1.5) + 20
 
 
 def _framed(term: str, found: Neighbourhood, width: float, height: float, body: Sequence[str]) -> str:

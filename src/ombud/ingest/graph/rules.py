@@ -73,7 +73,9 @@ _EMPTY = re.compile(
 _THIS_TEXT = re.compile(r"this (?:policy|procedure|handbook|guide|document|agreement|code|standard)\Z", re.IGNORECASE)
 _POINTING = re.compile(r"(?:this|that|these|those) \w+\Z", re.IGNORECASE)
 """Says nothing to who does not see the sentence before."""
+_PLURAL = re.compile(r"(?:s|staff|people|everyone|employee|organisation|\band\b.*)\Z", re.IGNORECASE)
 _SINGULAR = {"are": "is", "have": "has", "do": "does"}
+_SINGULAR |= {verb: f"{verb}s" for verb in ("receive", "get", "earn", "accrue", "pay", "take", "need", "require")}
 _NOT_LIMITED = re.compile(r",?\s*but (?:shall |is |are )?not (?:be )?limited to,?\s+")
 _CUT = re.compile(r";\s|\s\((?:see|cf)\b|(?<!following)(?<!circumstances)(?<!conditions):\s")
 _UNFINISHED = re.compile(
@@ -147,11 +149,17 @@ def _duties(text: str) -> Iterator[Said]:
             yield Said(subject, _agreeing(subject, found[0]), _with_condition(found[1], condition))
 
 
+def _agrees(subject: str, verb: str) -> bool:
+    """Whether it is a verb: in "Desired start date" the subject would be no plural."""
+    return verb.endswith("s") or verb in ("are", "have") or bool(_PLURAL.search(subject))
+
+
 def _agreeing(subject: str, predicate: str) -> str:
     """Readers are addressed in the plural: "you are", "employee is"."""
     if subject not in ("employee", "organisation"):
         return predicate
-    return re.sub(r"\A(?:are|have|do)\b", lambda m: _SINGULAR[m.group()], predicate)
+    first, _, rest = predicate.partition(" ")
+    return f"{_SINGULAR.get(first, first)} {rest}".strip()
 
 
 def _pieces(main: str) -> Iterator[tuple[str, str, str]]:
@@ -188,7 +196,8 @@ def _statements(text: str) -> Iterator[Said]:
     if stated and (subject := subject_of(main[: stated.start()])) and len(subject.split()) <= 10:
         rest = main[stated.end() :].strip()
         if not _NOT_AFTER_VERB.match(rest) and not _MODAL.search(main):
-            yield Said(subject, stated.group(), _with_condition(_limited(rest, LONGEST_OBJECT), condition))
+            predicate = _agreeing(subject, stated.group())
+            yield Said(subject, predicate, _with_condition(_limited(rest, LONGEST_OBJECT), condition))
             return
     yield from _amounts(text)
 
@@ -199,7 +208,7 @@ def _amounts(text: str) -> Iterator[Said]:
         return
     for verb in _AMOUNT_VERB.finditer(main):
         subject, rest = subject_of(main[: verb.start()]), main[verb.end() :].strip()
-        if not subject or len(subject.split()) > 8:
+        if not subject or len(subject.split()) > 8 or not _agrees(subject, verb.group()):
             continue
         amount = _AMOUNT.search(rest)
         if not amount or _NOT_AFTER_VERB.match(rest) or len(rest[: amount.start()].split()) > 12:

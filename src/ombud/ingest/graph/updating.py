@@ -17,6 +17,7 @@ from ombud.ingest.graph.phrases import Said
 from ombud.ingest.graph.rules import triplets_of
 from ombud.ingest.parts import Parts, Tell
 from ombud.ingest.report import Failure
+from ombud.models import Chat
 from ombud.store import (
     Edge,
     Extracted,
@@ -47,10 +48,8 @@ class Updated(NamedTuple):
 
 def check_graph(parts: Parts) -> None:
     """Raises BadSetting where the settings ask for what cannot be."""
-    if parts.settings.index.graph == "model" and not parts.settings.models.chat:
-        raise BadSetting(
-            "index.graph = `model` needs a chat model.", hint='Set models.chat, or take index.graph = "rules".'
-        )
+    if parts.settings.index.graph == "model":
+        _model(parts)
 
 
 def update_graph(parts: Parts, source: str, lease: Lease, tell: Tell) -> Updated:
@@ -74,9 +73,19 @@ def update_graph(parts: Parts, source: str, lease: Lease, tell: Tell) -> Updated
 
 
 def _asker(parts: Parts) -> Asker | None:
-    chat = parts.chat() if parts.settings.index.graph == "model" else None
+    if parts.settings.index.graph != "model":
+        return None
     settings = parts.settings
-    return Asker(chat, settings.general.name, settings.models.timeout_seconds, parts.prompts) if chat else None
+    return Asker(_model(parts), settings.general.name, settings.models.timeout_seconds, parts.prompts)
+
+
+def _model(parts: Parts) -> Chat:
+    chat = parts.chat()
+    if chat is None:
+        raise BadSetting(
+            "index.graph = `model` needs a chat model.", hint='Set models.chat, or take index.graph = "rules".'
+        )
+    return chat
 
 
 def _chunk_ids(parts: Parts) -> dict[str, list[str]]:

@@ -22,9 +22,12 @@ def upgrade() -> None:
         sa.Column("subject", sa.Text, nullable=False),
         sa.Column("predicate", sa.Text, nullable=False),
         sa.Column("object", sa.Text, nullable=False),
-        sa.Column("subject_key", sa.String(200), nullable=False, index=True),
-        sa.Column("object_key", sa.String(200), nullable=False, index=True),
+        sa.Column("subject_key", sa.String(200), nullable=False),
+        sa.Column("object_key", sa.String(200), nullable=False),
     )
+    for end in ("subject_key", "object_key"):
+        columns = [end, "document_id", "chunk_id"]
+        op.create_index(f"ix_graph_triplet_{'_'.join(columns)}", "graph_triplet", columns)
     op.create_table(
         "graph_name",
         sa.Column("document_id", sa.String(16), primary_key=True),

@@ -1,0 +1,95 @@
+"""`ombud graph`."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from ombud.cli.console import (
+    AS_OF,
+    COUNTRY,
+    HOME,
+    JSON,
+    ROLE,
+    day,
+    errors_said,
+    open_workspace,
+    person,
+    print_json,
+    write_file,
+)
+
+if TYPE_CHECKING:
+    from ombud.retrieve import Neighbourhood
+
+app = typer.Typer(help="What documents say as triplets of subject, predicate and object.", no_args_is_help=True)
+
+
+@app.command()
+def show(
+    term: str = typer.Argument(help="A name, such as `annual leave` or `section 20-871`."),
+    depth: int = typer.Option(1, "--depth", min=1, max=3, help="Triplets from the term to the farthest entity."),
+    country: str = COUNTRY,
+    role: list[str] = ROLE,
+    as_of: str = AS_OF,
+    svg: Path = typer.Option(None, "--svg", help="Also draw it into this file."),
+    as_json: bool = JSON,
+    home: Path | None = HOME,
+) -> None:
+    """What the documents say of a term; with --country or --role, those that such a person may read."""
+    del home
+    with errors_said(as_json):
+        from ombud.app import graph_around
+
+        reader = person(country, role) if country or role else None
+        found = graph_around(open_workspace(), term, reader, depth, day(as_of))
+        if svg:
+            from ombud.web import draw_graph
+
+            write_file(svg, draw_graph(term, found))
+        if as_json:
+            print_json({"term": term, "entities": found.keys, "triplets": rows(found), "left_out": found.left_out})
+        else:
+            _say(found)
+
+
+@app.command()
+def stats(as_json: bool = JSON, home: Path | None = HOME) -> None:
+    """How it is made, and how many documents, triplets and entities it has."""
+    del home
+    with errors_said(as_json):
+        from ombud.app import graph_stats
+
+        found = graph_stats(open_workspace())
+        if as_json:
+            print_json(found)
+            return
+        for name, value in found.items():
+            print(f"{name.replace('_', ' '):<11} {value}")
+
+
+def rows(found: "Neighbourhood") -> list[dict[str, Any]]:
+    """Triplets with the passages that say them."""
+    fields = {"document_id", "uri", "title", "trail", "page_from", "countries", "effective_from", "effective_to"}
+    return [
+        edge.triplet.model_dump() | found.chunks[edge.triplet.chunk_id].model_dump(mode="json", include=fields)
+        for edge in found.edges
+    ]
+
+
+def _say(found: "Neighbourhood") -> None:
+    """Statements of one subject together, each once, with the documents that make it."""
+    names: dict[str, str] = {}
+    places: dict[tuple[str, str, str], dict[str, None]] = {}
+    for edge, row in zip(found.edges, rows(found), strict=True):
+        names.setdefault(edge.subject_key, row["subject"])
+        page = f", page {row['page_from']}" if row["page_from"] else ""
+        said = (edge.subject_key, row["predicate"], row["object"])
+        places.setdefault(said, {})[f"{row['uri']}{page}"] = None
+    for key, name in names.items():
+        print(name)
+        for (subject, predicate, thing), held in places.items():
+            if subject == key:
+                print(f"  {predicate}: {thing}\n      {'; '.join(held)}")
+    if found.left_out:
+        print(f"{found.left_out} more are left out.")

@@ -1,0 +1,221 @@
+"""Reading what people write, without a model: its questions, its asides, what a follow-up carries over.
+
+Conservative throughout: what is not surely two questions is one, and what is not surely an aside stays.
+"""
+
+import re
+import tomllib
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from ombud.index import analyse
+from ombud.retrieve.countries import named_countries
+from ombud.retrieve.phrases import Phrases
+from ombud.retrieve.thesaurus import policy_words
+from ombud.types import Question
+
+LEAST_TERMS = 2
+"""Content words without which something that ends in a question mark is no question of its own."""
+LONGEST = 300
+"""Characters of a question that are looked at to tell that it is one."""
+LEAST_SENTENCES = 2
+"""In fewer, nothing is an aside."""
+MOST_CARRIED = 24
+"""Words carried over from an answer; of 6, 12, 20 and 40 on few dev cases 20 was the first that more did not beat."""
+
+_END = re.compile(
+    r"(?<=[?!])[\"')\]]*\s+|(?<=[^\W\d_]{2}[.…])[\"')\]]*\s+|(?<=\d{2}[.…])\s+(?=[A-Z])|(?<=[)%][.…])\s+|\s*\n\s*"
+)
+"""Where a sentence ends as people type: "8 p.m. today" and "5. floor" go on."""
+_SHORTENED = re.compile(
+    r"\b(?:approx|etc|e\.g|i\.e|vs|no|dept|mr|mrs|ms|dr|st|max|min|incl|excl|ca|usw|bzw|inkl|p\.m|a\.m|pls|tel)[.…]$",
+    re.IGNORECASE,
+)
+_WH = (
+    r"(?:who|whom|whose|what|which|when|where|why|how|whats|what['’]s|whos|who['’]s|hows|how['’]s|wheres|where['’]s"
+    r"|whens|when['’]s)"
+)
+_AUXILIARY = (
+    r"(?:do|does|did|is|are|am|was|were|can|could|may|might|must|should|shall|will|would|have|has|don['’]?t|doesn['’]?t"
+    r"|isn['’]?t|aren['’]?t|can['’]?t|won['’]?t|couldn['’]?t|shouldn['’]?t|wouldn['’]?t)"
+)
+_SUBJECT = (
+    r"(?:i|we|you|they|he|she|it|my|our|your|their|his|her|the|a|an|this|that|these|those|there|any|all|everyone|someone"
+    r"|anybody|somebody|employees?|managers?|people|staff)"
+)
+_PREPOSITION = r"(?:(?:at|by|until|till|in|for|from|to|on|with|about|under|since|of) )?"
+_OPENS = rf"{_PREPOSITION}(?:{_WH}\b|{_AUXILIARY} {_SUBJECT}\b)"
+_FILLER = r"(?:(?:so|and|but|or|ok|okay|n|also|then|now|well|hey|hi|hello|oh|plus|anyway|please|pls|right)\b\W*)*"
+_OPENED = re.compile(rf"(?:^|[\s:,.(]){_OPENS}.*", re.IGNORECASE | re.DOTALL)
+_ASKS = re.compile(
+    rf"^\W*{_FILLER}{_OPENS}"
+    r"|\?\W*$|\b(?:tell me|let me know|explain|i(?: would|['’]d)? (?:like|want|need) to (?:know|ask|understand)"
+    r"|wondering|wanted to (?:know|ask)|(?:my|the|quick|one) question|what i(?:['’]d)? (?:want|like)|any idea"
+    r"|advise)\b",
+    re.IGNORECASE,
+)
+_JOINT = re.compile(
+    rf"(?P<comma>\s*[,;]\s*|\s+[–—-]\s+|\s+)(?:and|&|n|plus|as well as)\s+(?:also\s+)?(?={_OPENS})", re.IGNORECASE
+)
+_WHOLE = re.compile(
+    rf"\b{_AUXILIARY}\b|\b(?:is|are|has|have|pays?|counts?|appl(?:y|ies)|decides?|approves?|\w+s)\b", re.IGNORECASE
+)
+_ELLIPTIC = re.compile(rf"^{_PREPOSITION}{_WH} \w+\W*$", re.IGNORECASE)
+"""Behind a comma: "…, and in which languages?"."""
+_SETTING = re.compile(r"^(?P<setting>[^?:]{4,90}):\s+(?=\S)")
+_POINTS_BACK = re.compile(
+    r"\b(?:it|its|that|this|those|these|they|them|their|then|same|one|ones|either|both|another|else|so)\b",
+    re.IGNORECASE,
+)
+_PLEASANTRY = re.compile(
+    r"^\W*(?:"
+    r"(?:hi|hey|hello|dear|good (?:morning|afternoon|evening|day)|morning|evening|greetings|hallo|bonjour|hola|moin)"
+    r"(?:\W+(?:there|all|team|everyone|folks|hr|bot|again|ombud|together|zusammen))*"
+    r"|(?:many |a lot of |big )?(?:thanks|thank you|thx|ty|cheers|merci|danke|gracias)"
+    r"(?:\W+(?:a lot|a million|so much|very much|in advance|again|for (?:your|the|any) \w+|all|everyone|you|bye))*"
+    r"|(?:best|kind|warm)? ?regards|best|bye|sorry(?: to (?:bother|disturb)(?: you)?(?: again)?"
+    r"| for (?:the )?(?:long|silly|stupid)[^.?!]*)?"
+    r"|(?:i )?hope (?:you(?:['’]re| are)|your|this)[^.?!]*|have a (?:nice|good|great) \w+"
+    r"|quick question|two (?:quick )?(?:questions|things)|lol|haha|ok(?:ay)?|right"
+    r")\W*$",
+    re.IGNORECASE,
+)
+_GREETING = re.compile(
+    r"^\W*(?:hi|hey|hello|dear|good (?:morning|afternoon|evening)|morning)(?:\s+(?:there|all|team|everyone|folks|hr))*"
+    r"\s*[,!.–-]+\s*(?=\S)",
+    re.IGNORECASE,
+)
+_FIGURE = re.compile(
+    r"\d|[€£$%]|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|half|double|twice|dozen|week|month|year"
+    r"|days?|today|tomorrow|yesterday|january|february|march|april|june|july|august|september|october|november|december|christmas"
+    r"|easter|summer|winter|spring|autumn)s?\b",
+    re.IGNORECASE,
+)
+_HEADING = re.compile(r"^\s*\[\d+\]\s*([^\n]{3,120})$", re.MULTILINE)
+"""A line of sources below an answer: "[1] Annual leave > Carry-over"."""
+_NAMED = re.compile(r"[^\W\d_][\w'’-]+")
+_ABBREVIATION = re.compile(r"\b[A-Z][A-Z0-9&]{1,6}\b")
+
+
+@lru_cache
+def _asides() -> Phrases[str]:
+    path = Path(__file__).with_name("conversation.toml")
+    return Phrases((words, words) for words in tomllib.loads(path.read_text(encoding="utf-8"))["asides"])
+
+
+class _Sentence(NamedTuple):
+    text: str
+    asks: bool
+
+
+def parts(text: str) -> tuple[str, ...]:
+    """The questions of a message, each with what was told before them; one that is single comes back as one.
+
+    Greetings, thanks and asides are left out. A part that points back ("and how much of it is paid?") has the question
+    before it in front, so that each can be searched for by itself.
+    """
+    said = _sentences(aside_free(text))
+    asked = [piece for sentence in said if sentence.asks for piece in _split(sentence.text)]
+    asked = _joined([piece for piece in asked if analyse(piece)])
+    if len(asked) < 2:
+        return (" ".join(sentence.text for sentence in said),) if said else (text.strip(),)
+    told = [sentence.text for sentence in said if not sentence.asks]
+    setting = _SETTING.match(asked[0])
+    if setting:
+        told.append(setting["setting"])
+        asked[0] = asked[0][setting.end() :]
+    made = []
+    for index, piece in enumerate(asked):
+        leans = index > 0 and (bool(_POINTS_BACK.search(piece)) or bool(_ELLIPTIC.match(piece)))
+        made.append(" ".join([*told, *([asked[index - 1]] if leans else ()), piece]))
+    return tuple(made)
+
+
+def aside_free(text: str) -> str:
+    """`text` without greetings, thanks and the sentences that have nothing to do with what is asked; never empty.
+
+    A sentence goes only when it has a word of `conversation.toml`, neither asks nor holds a figure, a date, a country
+    or an abbreviation, speaks of nothing that policies speak of and shares no word with the question, and no question
+    right behind it points back.
+    """
+    said = _sentences(text)
+    if len(said) < LEAST_SENTENCES or not any(sentence.asks for sentence in said):
+        return " ".join(sentence.text for sentence in said) or text.strip()
+    core = {term for sentence in said if sentence.asks for term in analyse(sentence.text)}
+    kept = [
+        sentence.text
+        for index, sentence in enumerate(said)
+        if sentence.asks or _matters(sentence.text, core) or _leaned_on(said, index)
+    ]
+    return " ".join(kept)
+
+
+def carry_over(question: Question) -> str:
+    """What a follow-up may be about beside the asker's own turns: the content words of the last answer, headings that
+    it names first, each once and at most `MOST_CARRIED`; empty without an answer.
+
+    An answer is worded as the documents are, the asker's turns often are not. For turns that lean on history.
+    """
+    said = next((m.content for m in reversed(question.history) if m.role == "assistant"), "")
+    headings = " ".join(_HEADING.findall(said))
+    words = [word for word in _NAMED.findall(f"{headings} {said}") if analyse(word)]
+    return " ".join(list(dict.fromkeys(words))[:MOST_CARRIED])
+
+
+def _sentences(text: str) -> list[_Sentence]:
+    """Sentences as people type them, greetings and thanks left out."""
+    found: list[str] = []
+    for piece in _END.split(re.sub(r"[^\S\n]+", " ", text.strip())):
+        if found and _SHORTENED.search(found[-1]):
+            found[-1] = f"{found[-1]} {piece}"
+        elif piece and piece.strip():
+            found.append(piece.strip())
+    found = [_GREETING.sub("", piece) for piece in found if not _PLEASANTRY.match(piece)]
+    return [_Sentence(piece, bool(_ASKS.search(piece))) for piece in found if piece]
+
+
+def _split(sentence: str) -> list[str]:
+    """A sentence of two questions as two; each must be able to stand."""
+    start, pieces = 0, []
+    for joint in _JOINT.finditer(sentence):
+        left, right = sentence[start : joint.start()], sentence[joint.end() :][:LONGEST]
+        if _is_question(left) and (_is_question(right) or (joint["comma"].strip() and _ELLIPTIC.match(right))):
+            pieces.append(f"{left.rstrip(' ,;')}?")
+            start = joint.end()
+    return [*pieces, sentence[start:]]
+
+
+def _is_question(text: str) -> bool:
+    opened = _OPENED.search(text)
+    return opened is not None and len(analyse(text)) >= LEAST_TERMS and bool(_WHOLE.search(opened.group()))
+
+
+def _joined(pieces: list[str]) -> list[str]:
+    """Echoes ("Is that allowed?") belong to the question before them."""
+    kept: list[str] = []
+    for piece in pieces:
+        if kept and len(analyse(piece)) < LEAST_TERMS and not _ELLIPTIC.match(piece):
+            kept[-1] = f"{kept[-1]} {piece}"
+        else:
+            kept.append(piece)
+    return kept
+
+
+def _matters(sentence: str, core: set[str]) -> bool:
+    return bool(
+        not _asides().found(sentence.lower())
+        or _FIGURE.search(sentence)
+        or _ABBREVIATION.search(sentence)
+        or core & set(analyse(sentence))
+        or named_countries(sentence)
+        or policy_words(sentence)
+    )
+
+
+def _leaned_on(said: list[_Sentence], index: int) -> bool:
+    """Whether the question right behind it points back, or says little by itself."""
+    following = said[index + 1] if index + 1 < len(said) else None
+    if following is None or not following.asks:
+        return False
+    return bool(_POINTS_BACK.search(following.text)) or len(analyse(following.text)) < 2 * LEAST_TERMS

@@ -1,0 +1,93 @@
+"""One question -> how many passages settle it."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from pydantic import BaseModel
+
+from ombud.errors import BadSetting
+from ombud.models import Chat, Embedder, open_embedder
+from ombud.prompts import load as load_prompt
+from ombud.retrieve.router.weights import Weights, load_weights, score
+from ombud.settings import Models
+
+WEIGHTS = "weights.json"
+"""In the folder of a fine-tuned router, beside its encoder."""
+
+
+class Routed(NamedTuple):
+    label: int
+    """0 one passage; the last class is that many and more."""
+    probabilities: tuple[float, ...]
+    """One a class; they sum to 1."""
+
+
+Router = Callable[[str, int], Routed]
+"""(question, number of classes) -> its class."""
+
+
+def classify(question: str, classes: int = 3) -> Routed:
+    """By the shipped weights: numpy alone, about 2 ms."""
+    return route(question, classes, load_weights(), None)
+
+
+def open_router(name: str, embedder: Embedder | None = None) -> Router:
+    """A weights file or the folder of a fine-tuned router; empty = the shipped weights.
+
+    embedder: the workspace's own, for weights that were trained on its vectors. Raises BadSetting where the file holds
+    no weights, or vectors of another embedder are wanted.
+    """
+    if not name:
+        return classify
+    path = Path(name).expanduser()
+    if path.is_dir():
+        own = open_embedder(Models(embedder=f"folder:{path}"), path)
+        weights = load_weights(path / WEIGHTS)
+        return lambda question, classes: route(question, classes, weights, own)
+    weights = load_weights(path)
+    if weights.embedder and (embedder is None or embedder.fingerprint != weights.embedder):
+        raise BadSetting(
+            f"The router's weights {path} were trained on vectors of {weights.embedder}, which is not the embedder here.",
+            hint="Set models.embedder to it, or train without vectors: ombud lab train-router --variant logistic.",
+        )
+    return lambda question, classes: route(question, classes, weights, embedder)
+
+
+def route(question: str, classes: int, weights: Weights, embedder: Embedder | None) -> Routed:
+    """Classes that the weights tell apart and the caller does not are added up; raises BadSetting the other way round."""
+    if classes > weights.classes:
+        raise BadSetting(
+            f"The router's weights know {weights.classes} classes, not {classes}.",
+            hint=f"Set plan.classes = {weights.classes}, or train them anew with --classes {classes}.",
+        )
+    found = score([question], weights, embedder.embed if embedder else None)[0]
+    return routed([*found[: classes - 1], found[classes - 1 :].sum()])
+
+
+def routed(probabilities: list[float]) -> Routed:
+    """The likeliest class; of two alike the wider one, for a passage too many costs less than one too few."""
+    found = tuple(float(p) for p in probabilities)
+    return Routed(max(range(len(found)), key=lambda label: (found[label], label)), found)
+
+
+class _Counted(BaseModel):
+    contexts: int
+
+
+async def classify_by_model(
+    question: str, classes: int, chat: Chat, *, seconds: float, prompts: Path | None = None
+) -> Routed:
+    """Zero-shot: a chat model counts the passages; raises ModelError.
+
+    Its class has probability 1. `understand` counts them too: where it runs, no call of its own is needed.
+    """
+    prompt = load_prompt("complexity", chat.name, prompts)
+    reply = await chat.reply(prompt.text, question, _Counted, temperature=0.0, seconds=seconds)
+    label = class_of(reply.value.contexts, classes)
+    return Routed(label, tuple(float(n == label) for n in range(classes)))
+
+
+def class_of(contexts: int, classes: int) -> int:
+    """Passages needed -> class: min(max(n, 1), classes) - 1."""
+    return min(max(contexts, 1), classes) - 1

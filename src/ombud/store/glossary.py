@@ -1,0 +1,65 @@
+"""Abbreviations that documents explain, by document, so that they go with it."""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from sqlalchemy import Connection, delete, insert, select
+
+from ombud.store.database import Store
+from ombud.store.tables import document as documents
+from ombud.store.tables import glossary
+from ombud.types import Document
+
+
+class Explained(NamedTuple):
+    abbreviation: str
+    expansion: str
+    countries: tuple[str, ...]
+    """Of the document; empty = everywhere."""
+
+
+def save_abbreviations(store: Store, document_id: str, pairs: Iterable[tuple[str, str]]) -> None:
+    """Remember the (abbreviation, expansion) pairs of a stored document in place of the ones it had; of one that is
+    no longer there, nothing.
+    """
+    with store.begin() as db:
+        there = select(documents.c.id).where(documents.c.id == document_id, ~documents.c.deleted)
+        replace_abbreviations(db, document_id, pairs if db.execute(there).first() else ())
+
+
+def replace_abbreviations(db: Connection, document_id: str, pairs: Iterable[tuple[str, str]]) -> None:
+    forget_abbreviations(db, [document_id])
+    for short, long in dict.fromkeys(pairs):
+        db.execute(insert(glossary).values(document_id=document_id, abbreviation=short, expansion=long))
+
+
+def list_abbreviations(store: Store) -> list[Explained]:
+    """What all documents explain that everyone may read: published, for every audience, not buried.
+
+    Looked up at reading, so that a change of a document's audience counts at once. One row for each document.
+    """
+    columns = (glossary.c.abbreviation, glossary.c.expansion, documents.c.facts)
+    joined = glossary.join(documents, documents.c.id == glossary.c.document_id)
+    order = (glossary.c.abbreviation, glossary.c.expansion, glossary.c.document_id)
+    with store.begin() as db:
+        rows = db.execute(select(*columns).select_from(joined).where(~documents.c.deleted).order_by(*order)).all()
+    read = [(row.abbreviation, row.expansion, Document.model_validate(row.facts)) for row in rows]
+    return [
+        Explained(short, long, document.countries)
+        for short, long, document in read
+        if not document.audience and document.status == "published"
+    ]
+
+
+def abbreviations_of(store: Store, document_id: str) -> list[tuple[str, str]]:
+    """All that is remembered of one document, whoever may read it."""
+    of = glossary.c.document_id == document_id
+    with store.begin() as db:
+        rows = db.execute(
+            select(glossary.c.abbreviation, glossary.c.expansion).where(of).order_by(glossary.c.expansion)
+        )
+        return [(row.abbreviation, row.expansion) for row in rows]
+
+
+def forget_abbreviations(db: Connection, ids: Sequence[str]) -> None:
+    db.execute(delete(glossary).where(glossary.c.document_id.in_(ids)))

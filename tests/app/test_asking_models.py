@@ -1,0 +1,100 @@
+"""`ombud doctor` and the chat models: what it says of them, and what they say when it asks."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from answer.faulty import Reply as Sent
+from answer.faulty import completion, misbehaving, ok
+from app.conftest import Open
+from ombud.app import Check, Workspace, check_all
+from ombud.cli.main import app
+from ombud.store import Spending, add_spending
+
+
+@pytest.fixture(autouse=True)
+def _keyless(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def models(workspace: Workspace, ask: bool = False) -> dict[str, Check]:
+    return {check.name: check for check in check_all(workspace, ask) if "model" in check.name}
+
+
+def says(asked: dict[str, object]) -> Sent:
+    if asked["model"] == "down":
+        return 401, b'{"error": {"message": "no"}}', {}
+    return ok(completion(asked, '{"ready": true}'))
+
+
+TOML = """
+[models]
+chat = "openai:gpt-4.1"
+base_url = "{url}"
+fallbacks = ["openai:own"]
+roles = {{ strategy = "openai:down" }}
+"""
+
+
+def test_without_asking_nobody_is_called(open_home: Open) -> None:
+    with misbehaving(says) as server:
+        (check,) = models(open_home(TOML.format(url=server.url))).values()
+        assert server.asked == []
+    assert check.ok
+    assert check.said == (
+        "openai:down (strategy); openai:gpt-4.1 (rerank, compose, judge, synthesise, extract); "
+        "openai:own (strategy, rerank, compose, judge, synthesise, extract)"
+    )
+    assert check.hint == "No price is known for openai:down, openai:own."
+
+
+def test_each_is_asked_once_by_itself(open_home: Open) -> None:
+    with misbehaving(says) as server:
+        found = models(open_home(TOML.format(url=server.url)), ask=True)
+        assert [asked["model"] for asked in server.asked] == ["down", "gpt-4.1", "own"]
+    # 50 tokens in and 5 out at 2.00 and 8.00 US dollars a million (openai.com/api/pricing, April 2025)
+    assert found["model openai:gpt-4.1"].ok
+    assert "50 + 5 tokens, 0.000140 US dollars; for rerank, compose," in found["model openai:gpt-4.1"].said
+    assert "price not known" in found["model openai:own"].said
+    assert not found["model openai:down"].ok
+    assert found["model openai:down"].said == ("The model `openai:down` answered with HTTP 401. It is for strategy.")
+    assert "API key" in found["model openai:down"].hint
+
+
+def test_a_model_that_knows_no_forms_is_found_out(open_home: Open) -> None:
+    with misbehaving(lambda asked: ok(completion(asked, "I am ready!", content="I am ready!"))) as server:
+        found = models(open_home(f'[models]\nchat = "openai:a"\nbase_url = "{server.url}"'), ask=True)
+    assert "no usable answer" in found["model openai:a"].said
+
+
+def test_a_key_that_is_missing_is_one_failed_check(open_home: Open) -> None:
+    found = models(open_home('[models]\nchat = "openai:gpt-4.1"'), ask=True)
+    assert {name: check.ok for name, check in found.items()} == {"chat model": False, "model openai:gpt-4.1": False}
+    assert "OPENAI_API_KEY" in found["chat model"].said
+
+
+def test_what_was_spent_today_is_said(open_home: Open) -> None:
+    with misbehaving(says) as server:
+        workspace = open_home(f'[models]\nchat = "openai:a"\nbase_url = "{server.url}"\ndaily_budget = 5')
+        day = workspace.today().isoformat()
+        add_spending(workspace.store, day, Spending("openai:a", 1, 9, 9, 0.42))
+        assert "0.42 of 5.00 US dollars spent today" in models(workspace)["chat model"].said
+
+
+def test_without_models_there_is_nothing_to_ask(open_home: Open) -> None:
+    assert list(models(open_home(), ask=True)) == ["chat model"]
+
+
+def test_the_command_prints_it(open_home: Open, tmp_path: Path) -> None:
+    with misbehaving(says) as server:
+        open_home(f'[models]\nembedder = "none"\nchat = "openai:gpt-4.1"\nbase_url = "{server.url}"')
+        words, machine = (
+            CliRunner().invoke(app, ["--home", str(tmp_path), "doctor", "--ask", *more]) for more in ([], ["--json"])
+        )
+    assert (words.exit_code, machine.exit_code) == (1, 1)  # nothing is indexed
+    assert "ok   model openai:gpt-4.1: answered in" in words.stdout
+    (check,) = [one for one in json.loads(machine.stdout)["checks"] if one["name"] == "model openai:gpt-4.1"]
+    assert check["ok"]
