@@ -357,6 +357,7 @@ FILLED_BY = {
 }
 """Placeholder -> what the code puts there; a prompt with another one stops this program."""
 SENT = {
+    "complexity": "Router variant `zero-shot`: how many passages a question needs.",
     "compose": "The instructions of every answer that a chat model writes.",
     "doctor": "What `ombud doctor --ask` sends to every model.",
     "entities": 'Asks which names in the graph are one thing, with `index.graph = "model"`.',

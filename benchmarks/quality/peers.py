@@ -9,7 +9,8 @@ environment of its own (it is no dependency of ours), asked through raglite_chil
 Rows: ombud with its defaults; RAGLite's search over our chunks with our vectors; RAGLite with its own chunks. All see
 only what the asker may see; none has a reranker or a chat model. Prints dev; `--split test` measures test as well and
 writes docs/results/retrieval-peers.md.
-Run: python benchmarks/quality/peers.py [--raglite /tmp/raglite] [--split dev|test]
+The first run indexes for some minutes.
+Run: make peers, or python benchmarks/quality/peers.py [--raglite /tmp/raglite] [--split dev|test] [--sizes 2048 1024]
 """
 
 import argparse
@@ -34,22 +35,21 @@ ALSO = "words@5"
 DEEP = 20
 """Passages asked of each: enough to fill 1,000 words; RAGLite fuses twice as many of each leg."""
 OURS = "ombud"
-SIZES = (SIZE, 1024)
-"""RAGLite's default, and what fits the window of the embedder."""
 
 
 def main() -> None:
     arguments = argparse.ArgumentParser(description="RAGLite beside ombud")
     arguments.add_argument("--raglite", type=Path, default=Path("/tmp/raglite"))
     arguments.add_argument("--split", choices=("dev", "test"), default="dev")
+    arguments.add_argument("--sizes", type=int, nargs="+", default=[SIZE], help="characters of RAGLite's own chunks")
     given = arguments.parse_args()
     python = given.raglite / "bin/python"
     if not needs(SHARED) or not needs(python):
         return
     workspace = open_corpus("peers", TOML.format(shared=SHARED))
     splits = ("test", "dev") if given.split == "test" else ("dev",)
-    runs = {split: _runs(workspace, python, split) for split in splits}
-    lines = [header("peers", sizes=" and ".join(map(str, SIZES)), deep=DEEP)]
+    runs = {split: _runs(workspace, python, split, given.sizes) for split in splits}
+    lines = [header("peers", sizes=" and ".join(map(str, given.sizes)), deep=DEEP)]
     for split, found in runs.items():
         lines += ["", f"## {split}, {len(found[OURS].cases)} cases", "", *_table(found), "", *_against(found)]
     written = "\n".join(lines) + "\n"
@@ -58,7 +58,7 @@ def main() -> None:
     print(written)
 
 
-def _runs(workspace: Workspace, python: Path, split: str) -> dict[str, Recorded]:
+def _runs(workspace: Workspace, python: Path, split: str, sizes: Sequence[int]) -> dict[str, Recorded]:
     cases = select(own_cases(), split)
     metrics = ", ".join((*METRICS, ALSO))
     plan = {"k": DEEP}
@@ -67,7 +67,7 @@ def _runs(workspace: Workspace, python: Path, split: str) -> dict[str, Recorded]
             f"peers ombud {split}", LocalTarget(workspace), workspace.store, cases, metrics, plan=plan, split=split
         )
     }
-    for name, peer in _peers(workspace, python):
+    for name, peer in _peers(workspace, python, sizes):
         say(f"{name}, {split}")
         try:
             runs[name] = measure(
@@ -85,7 +85,7 @@ def _runs(workspace: Workspace, python: Path, split: str) -> dict[str, Recorded]
     return runs
 
 
-def _peers(workspace: Workspace, python: Path) -> list[tuple[str, Raglite]]:
+def _peers(workspace: Workspace, python: Path, sizes: Sequence[int]) -> list[tuple[str, Raglite]]:
     embedder = workspace.embedder
     if embedder is None:
         sys.exit("There is no embedding model; `ombud doctor` says how to install it.")
@@ -96,7 +96,7 @@ def _peers(workspace: Workspace, python: Path) -> list[tuple[str, Raglite]]:
     own = [Own(row.chunk, searchable(row.chunk, workspace.settings.index), row.vectors) for row in rows]
     files = {one.uri: SHARED / one.uri for one in documents}
     peers = [("RAGLite, our chunks", Raglite(python, embedder, own=own))]
-    for size in SIZES:
+    for size in sizes:
         cut = Raglite(python, embedder, files=files, documents=documents, size=size)
         peers.append((f"RAGLite, its chunks of {size}", cut))
     return peers

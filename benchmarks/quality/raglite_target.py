@@ -3,12 +3,14 @@
 import asyncio
 import json
 import os
+import sqlite3
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 from corpora import BENCH
 from record import say
 
@@ -19,6 +21,7 @@ from ombud.types import Answer, Chunk, Document, Hit, Question, Trace
 
 CHILD = Path(__file__).parent / "raglite_child.py"
 EVERYWHERE = "global"
+READ = "SELECT value FROM vector WHERE text = ?"
 SIZE = 2048
 """RAGLite's own longest chunk, in characters."""
 
@@ -31,6 +34,28 @@ class Own(NamedTuple):
     """What is searched: the heading trail and the text."""
     vectors: Vector | None
     """None where the embedder does not read the language."""
+
+
+class Vectors:
+    """The embedder's, kept, so that indexing that was stopped does not begin again."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        BENCH.mkdir(exist_ok=True)
+        # Requests come from one thread after the other.
+        self._file = sqlite3.connect(BENCH / f"vectors-{embedder.fingerprint[:12]}.db", check_same_thread=False)
+        self._file.execute("CREATE TABLE IF NOT EXISTS vector (text BLOB PRIMARY KEY, value BLOB)")
+
+    def of(self, texts: Sequence[str]) -> list[list[float]]:
+        keys = [sha256(text.encode()).digest() for text in texts]
+        known = {key: row[0] for key in keys for row in self._file.execute(READ, (key,))}
+        new = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
+        if new:
+            made = self._embedder.embed(list(new.values())).astype(np.float32)
+            known |= {key: vector.tobytes() for key, vector in zip(new, made, strict=True)}
+            self._file.executemany("INSERT OR IGNORE INTO vector VALUES (?, ?)", [(key, known[key]) for key in new])
+            self._file.commit()
+        return [np.frombuffer(known[key], np.float32).tolist() for key in keys]
 
 
 class Raglite:
@@ -50,7 +75,7 @@ class Raglite:
         documents: Sequence[Document] = (),
         size: int = SIZE,
     ) -> None:
-        self._embedder, self._lock = embedder, asyncio.Lock()
+        self._vectors, self._lock = Vectors(embedder), asyncio.Lock()
         stated = [[one.chunk.id, one.text, one.chunk.countries] for one in own]
         stated += [[d.uri, d.digest, d.countries] for d in documents]
         whole = json.dumps([embedder.fingerprint, size, stated, CHILD.read_text(encoding="utf-8")])
@@ -146,7 +171,7 @@ class Raglite:
             message = json.loads(line)
             if "embed" not in message:
                 return message["done"]
-            self._write({"vectors": self._embedder.embed(message["embed"]).tolist()})
+            self._write({"vectors": self._vectors.of(message["embed"])})
 
     def _write(self, message: Any) -> None:
         if not self._process.stdin:

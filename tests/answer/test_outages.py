@@ -90,6 +90,7 @@ FAULTS: dict[str, Server] = {
     "bad gateway": lambda _: (502, b"<html>" + b"x" * 100_000, {}),
     "invalid JSON": sends(b'{"choices": [{"mess'),
     "a page": sends(b"<html>Sign in</html>"),
+    "JSON too deep to read": sends(b"[" * 100_000),
     "truncated": broken_off,
     "tool-call noise": noise,
     "wrong language": in_french,

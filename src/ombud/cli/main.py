@@ -4,7 +4,7 @@ from pathlib import Path
 
 import typer
 
-from ombud.cli import ask, documents, graph, index, lab, operate, search, sync
+from ombud.cli import ask, documents, graph, index, lab, operate, route, search, sync
 from ombud.cli.console import HOME
 
 app = typer.Typer(
@@ -25,6 +25,7 @@ app.command("init")(operate.init)
 app.command("sync")(sync.sync)
 app.command("search")(search.search)
 app.command("ask")(ask.ask)
+app.command("route")(route.route)
 app.command("serve")(operate.serve)
 app.command("doctor")(operate.doctor)
 app.command("settings")(operate.settings)

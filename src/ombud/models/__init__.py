@@ -4,6 +4,7 @@ from ombud.models.calls import Call, recorded, stand_ins
 from ombud.models.chat import Chat, Reply
 from ombud.models.embedder import Embedder, open_embedder
 from ombud.models.language import detect_language
+from ombud.models.onnx_graph import build_int8
 from ombud.models.purse import Purse
 from ombud.models.reranker import Reranker, open_reranker
 from ombud.models.resilience import Timing
@@ -18,6 +19,7 @@ __all__ = [
     "Reranker",
     "Switchboard",
     "Timing",
+    "build_int8",
     "detect_language",
     "open_chat",
     "open_embedder",

@@ -12,8 +12,6 @@ from ombud.errors import MalformedOutput, ModelError, ModelUnavailable
 T = TypeVar("T", bound=BaseModel)
 TRIES = 1
 """Times a model is asked again, by pydantic-ai, when its reply does not fit the type."""
-SHAPELESS = (AttributeError, TypeError, ValueError, LookupError)
-"""What pydantic-ai lets through where a server's JSON is of another shape altogether."""
 PASSING = (408, 409, 425)
 """HTTP statuses beside 429 and 5xx that say "not now" (OpenAI's and Anthropic's clients ask again after them too)."""
 LONGEST = 150
@@ -76,11 +74,11 @@ async def ask_once(name: str, model: Any, agent: Any, asked: Asked[T], seconds: 
             return _away(name, away)._replace(usage=_usage(messages))
         except (exceptions.ModelAPIError, exceptions.UnexpectedModelBehavior, exceptions.IncompleteToolCall) as odd:
             return _malformed(name, odd)._replace(usage=_usage(messages))
-        except SHAPELESS as odd:
-            return _malformed(name, odd)._replace(usage=_usage(messages))
         except (exceptions.AgentRunError, exceptions.UserError) as wrong:
             kind = type(wrong).__name__
             return Failed(ModelError(f"The model `{name}` failed: {_short(wrong)}"), kind, _usage(messages))
+        except Exception as odd:  # noqa: BLE001 - clients let anything through where JSON is of another shape or depth
+            return _malformed(name, odd)._replace(usage=_usage(messages))
         finally:
             if not task.done():
                 task.cancel()
@@ -116,8 +114,8 @@ def _malformed(name: str, odd: Exception) -> Failed:
     from pydantic_ai import exceptions
 
     # The others say what they were given, which may repeat the prompt.
-    said = f" ({_short(odd)})" if isinstance(odd, exceptions.UnexpectedModelBehavior) else ""
-    return Failed(MalformedOutput(f"The model `{name}` gave no usable answer{said}."), "no usable answer")
+    said = _short(odd) if isinstance(odd, exceptions.UnexpectedModelBehavior) else type(odd).__name__
+    return Failed(MalformedOutput(f"The model `{name}` gave no usable answer ({said})."), "no usable answer")
 
 
 def _away(name: str, away: Exception) -> Failed:

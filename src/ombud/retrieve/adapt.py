@@ -13,6 +13,7 @@ TABLE: Mapping[int, Mapping[Parameter, tuple[int, ...]]] = {
     3: {"k": (3, 5, 7), "rewrites": (3, 5, 7), "graph_keywords": (3, 4, 5), "graph_depth": (1, 2, 3)},
 }
 """Number of classes -> parameter -> value per class: Kalra et al., HyPA-RAG, 2024."""
+PARAMETERS: tuple[Parameter, ...] = get_args(Parameter)
 
 
 def adapt(
@@ -31,25 +32,25 @@ def adapt(
         sure = probabilities[label]
     else:
         label, sure = class_of(contexts, plan.classes), 1.0
-    chosen = {name: values(plan, name)[label] for name in names if name not in plan.pinned}
+    chosen: dict[str, int] = {name: mapped(plan, name)[label] for name in names if name not in plan.pinned}
     return merge_plan(chosen, base=plan), {"complexity": float(label), "complexity_p": float(sure)}
 
 
 def check_mapping(plan: Plan) -> None:
     """Raises BadSetting for a mapping that has not one value a class, or one that the field cannot have."""
     for name in plan.mapping:
-        for value in values(plan, name):
+        for value in mapped(plan, name):
             merge_plan({name: value}, base=plan)
 
 
 def adaptive(plan: Plan) -> tuple[Parameter, ...]:
     """The fields that the question's class sets; pinned ones among them."""
     if isinstance(plan.adaptive, bool):
-        return get_args(Parameter) if plan.adaptive else ()
+        return PARAMETERS if plan.adaptive else ()
     return plan.adaptive
 
 
-def values(plan: Plan, name: Parameter) -> tuple[int, ...]:
+def mapped(plan: Plan, name: Parameter) -> tuple[int, ...]:
     """Value of a field per class: the plan's own mapping, else the paper's."""
     found = plan.mapping.get(name, TABLE[plan.classes][name])
     if len(found) != plan.classes:

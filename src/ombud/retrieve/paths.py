@@ -27,6 +27,8 @@ HUB = 60
 COMMON, MOST_OF_COMMON = 200, 2000
 """Triplets of an entity from which only those are read that hold another word of the question, and how many of them at
 most: everything speaks of employees."""
+EVERYWHERE = 5000
+"""Triplets of an entity that says nothing where a question names anything else."""
 MOST_TRIPLETS = 20
 LEAST_HITS = 3
 FAR = 0.4
@@ -208,7 +210,9 @@ def _walk(text: str, plan: Plan, seen: _Seen, keywords: Sequence[str]) -> Walked
     if not plan.graph_keywords or not plan.graph_depth:
         return Walked()
     language = seen.language(text)
-    starts = choose(seen.entities([*keywords, *phrases(text)], language), plan.graph_keywords)
+    found = seen.entities([*keywords, *phrases(text)], language)
+    telling = {match: count for match, count in found.items() if count <= EVERYWHERE}
+    starts = choose(telling or found, plan.graph_keywords)
     ranked = list(_in_turn(_ranked(starts, text, plan.graph_depth, seen, language)))
     chunks = seen.chunks(edge for path in ranked for edge in path.edges)
     kept: dict[tuple[str, ...], tuple[Triplet, float]] = {}

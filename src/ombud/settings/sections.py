@@ -142,6 +142,9 @@ class Models(Section):
     reranker_url: str = Field(
         "", description="Address of a server that speaks Cohere's or Jina's rerank protocol; empty = their own."
     )
+    router: str = Field(
+        "", description="Weights of `ombud lab train-router`, relative to the workspace; empty = the shipped ones."
+    )
     threads: int = Field(0, ge=0, description="Threads of the embedder, and of a reranker in a folder; 0 = all cores.")
 
     @field_validator("roles", mode="before")

@@ -48,14 +48,14 @@ def open_router(name: str, embedder: Embedder | None = None) -> Router:
     weights = load_weights(path)
     if weights.embedder and (embedder is None or embedder.fingerprint != weights.embedder):
         raise BadSetting(
-            f"The router's weights {path} were trained on vectors of {weights.embedder}, which is not the embedder here.",
+            f"The router's weights {path} were trained on vectors of {weights.embedder}, not of the embedder here.",
             hint="Set models.embedder to it, or train without vectors: ombud lab train-router --variant logistic.",
         )
     return lambda question, classes: route(question, classes, weights, embedder)
 
 
 def route(question: str, classes: int, weights: Weights, embedder: Embedder | None) -> Routed:
-    """Classes that the weights tell apart and the caller does not are added up; raises BadSetting the other way round."""
+    """Classes that the weights tell apart and the caller does not are added up; raises BadSetting for the reverse."""
     if classes > weights.classes:
         raise BadSetting(
             f"The router's weights know {weights.classes} classes, not {classes}.",

@@ -4,10 +4,13 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from ombud.retrieve.router.augmentation import Augmented, augment
+from ombud.retrieve.router.classifying import Router
 from ombud.retrieve.router.evaluation import Figures, by_chance, figures
 from ombud.retrieve.router.labelled import Labelled, digest
-from ombud.retrieve.router.training import RECIPES, SEED, Tools, cross_validate, recipe_of, train
+from ombud.retrieve.router.training import NONE, RECIPES, SEED, Tools, cross_validate, recipe_of, train
 from ombud.retrieve.router.training import merged as as_classes
 from ombud.retrieve.router.weights import Numbers, Weights, score
 
@@ -59,6 +62,15 @@ def judge_weights(weights: Weights, sets: Mapping[str, Sequence[Labelled]], tool
     return found
 
 
+def judge_by_router(router: Router, sets: Mapping[str, Sequence[Labelled]], variant: str) -> list[Result]:
+    """Any router, such as a chat model that counts, on sets; in three classes and two."""
+    found = []
+    for held, questions in sets.items():
+        probabilities = np.array([router(q.question, 3).probabilities for q in questions])
+        found += [judge(variant, questions, probabilities, held, classes) for classes in TARGETS]
+    return found
+
+
 def judge_by_folds(questions: Sequence[Labelled], variant: str, classes: int, tools: Tools) -> list[Result]:
     """A variant on its own training questions, grouped by template."""
     probabilities = cross_validate(questions, recipe_of(variant), classes, tools)
@@ -68,7 +80,7 @@ def judge_by_folds(questions: Sequence[Labelled], variant: str, classes: int, to
 def compare(
     questions: Sequence[Labelled],
     sets: Mapping[str, Sequence[Labelled]],
-    tools: Tools = Tools(),
+    tools: Tools = NONE,
     tell: Tell = lambda step, done, total: None,
 ) -> Compared:
     """Every variant that can be trained here; without an embedder those with vectors are left out."""
@@ -102,8 +114,6 @@ def _templates() -> "Environment":
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     loader = FileSystemLoader(Path(__file__).parent)
-    found = Environment(
-        loader=loader, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False
-    )  # noqa: S701 - Markdown
+    found = Environment(loader=loader, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)  # noqa: S701
     found.filters["share"] = lambda value: f"{value:.3f}".lstrip("0") if value < 1 else "1.000"
     return found

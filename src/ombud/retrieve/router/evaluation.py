@@ -1,4 +1,4 @@
-"""How well a router tells classes apart: precision, recall and F1 per class, and an interval that knows of templates."""
+"""How well a router tells classes apart: precision, recall, F1 per class, and an interval that knows of templates."""
 
 from collections.abc import Hashable, Sequence
 from typing import NamedTuple
@@ -48,7 +48,9 @@ def figures(labels: Sequence[int], guesses: Sequence[int], classes: int, cluster
             for n in range(classes)
             if asked[n]
         ),
-        *(float(rates[asked].mean()) for rates in (precision, recall, f1)),
+        float(precision[asked].mean()),
+        float(recall[asked].mean()),
+        float(f1[asked].mean()),
         low,
         high,
         int(whole.sum()),

@@ -11,53 +11,7 @@ from math import log1p
 
 from ombud.retrieve.router.reading import asking, cues, pattern, sentences, tidy, words
 
-WH = frozenset({"who", "whom", "whose", "which", "what", "when", "where", "why", "how"})
-AUXILIARY = frozenset(
-    [
-        "is",
-        "are",
-        "was",
-        "were",
-        "am",
-        "do",
-        "does",
-        "did",
-        "can",
-        "could",
-        "may",
-        "might",
-        "must",
-        "shall",
-        "should",
-        "will",
-        "would",
-        "has",
-    ]
-)
-VERBS = AUXILIARY | {"have", "need"}
-LINKS = frozenset({"and", "or", "but", "plus", "then", "also", "so"})
 MARKS = frozenset('?:,;()=/&.!"-–—')
-BEFORE_WH = frozenset(
-    [
-        "in",
-        "by",
-        "for",
-        "from",
-        "to",
-        "at",
-        "on",
-        "with",
-        "within",
-        "under",
-        "of",
-        "about",
-        "after",
-        "until",
-        "since",
-        "if",
-    ]
-)
-SKIPPED = frozenset(["not", "please", "pls", "exactly", "so", "also", "then"])
 LISTED = re.compile(r"[\w' -]+,[^,.?!;:]{2,40}(?:,[^,.?!;:]{2,40})*,? (?:and|or|&|n|plus) [^,]")
 AFTER_MARK = re.compile(r"(?::| -| –|—)\s+([^:?.!]+)")
 PARTS = re.compile(r"\s*(?:,|;|/|&|\band\b|\bplus\b|\bn\b)\s*(?:and\b|&)?\s*")
@@ -109,16 +63,19 @@ def _asks(part: str, read: Sequence[str]) -> dict[str, float]:
     clauses = _clauses(read)
     wh, auxiliary = (sum(begins(clause) for clause, _ in clauses) for begins in (_begins_wh, _begins_auxiliary))
     linked = sum(
-        mark in LINKS or mark == "," for clause, mark in clauses if _begins_wh(clause) or _begins_auxiliary(clause)
+        mark in _listed("link") or mark == ","
+        for clause, mark in clauses
+        if _begins_wh(clause) or _begins_auxiliary(clause)
     )
-    marks, anywhere = len(MARKED.findall(part)), sum(word in WH for word in read)
-    found: dict[str, float] = {f"question marks {n}": marks == n for n in range(3)} | {"question marks 3": marks >= 3}
+    marks, anywhere = len(MARKED.findall(part)), sum(word in _listed("wh") for word in read)
+    found: dict[str, float] = {f"question marks {n}": marks == n for n in range(3)}
+    found["question marks 3"] = marks >= 3
     for name, count in (("asks", wh + auxiliary), ("wh asks", wh), ("yes-no asks", auxiliary), ("wh words", anywhere)):
         found |= {f"{name} {n}+": count >= n for n in (1, 2, 3)}
     return found | {
         "asks 4+": wh + auxiliary >= 4,
         "linked asks": min(linked, 3),
-        "no verb": not any(word in VERBS or word in WH for word in read),
+        "no verb": not any(word in _verbs() for word in read),
         "of me": min(sum(word in ("i", "my", "me") for word in read), 4),
         "of us": min(sum(word in ("we", "our", "us") for word in read), 3),
     }
@@ -141,7 +98,8 @@ def _things(asked: Sequence[str]) -> dict[str, float]:
     """How many things are asked for, however they are put: by clauses, by question marks, by lists."""
     things = sum(map(_things_of, asked))
     after = max((len(_after_mark(sentence)) for sentence in asked), default=0)
-    return {f"things {n}": things == n for n in (1, 2, 3)} | {
+    found: dict[str, float] = {f"things {n}": things == n for n in (1, 2, 3)}
+    return found | {
         "things 2+": things >= 2,
         "things 3+": things >= 3,
         "things 4+": things >= 4,
@@ -227,9 +185,9 @@ def _together(found: dict[str, float]) -> dict[str, float]:
 def _clauses(read: Sequence[str]) -> list[tuple[list[str], str]]:
     """(words, mark or link before them) of each stretch between marks and links."""
     found: list[tuple[list[str], str]] = []
-    clause, before = list[str](), ""
+    clause, before, links = list[str](), "", _listed("link")
     for word in [*read, "."]:
-        if word in LINKS or word[0] in MARKS:
+        if word in links or word[0] in MARKS:
             if clause:
                 found.append((clause, before))
                 clause = []
@@ -240,12 +198,29 @@ def _clauses(read: Sequence[str]) -> list[tuple[list[str], str]]:
 
 
 def _begins_wh(clause: Sequence[str]) -> bool:
-    spoken = [word for word in clause if word not in SKIPPED]
-    return bool(spoken) and (spoken[0] in WH or (len(spoken) > 1 and spoken[0] in BEFORE_WH and spoken[1] in WH))
+    spoken, wh = _unskipped(clause), _listed("wh")
+    return bool(spoken) and (
+        spoken[0] in wh or (len(spoken) > 1 and spoken[0] in _listed("before_wh") and spoken[1] in wh)
+    )
 
 
 def _begins_auxiliary(clause: Sequence[str]) -> bool:
-    return len(clause) > 1 and clause[0] in AUXILIARY
+    spoken = _unskipped(clause)
+    return len(spoken) > 1 and spoken[0] in _listed("auxiliary")
+
+
+def _unskipped(clause: Sequence[str]) -> list[str]:
+    return [word for word in clause if word not in _listed("skipped")]
+
+
+@cache
+def _listed(name: str) -> frozenset[str]:
+    return frozenset(cues()["clauses"][name].split())
+
+
+@cache
+def _verbs() -> frozenset[str]:
+    return _listed("wh") | _listed("auxiliary") | _listed("verb")
 
 
 def _spoken(read: Sequence[str]) -> list[str]:

@@ -13,6 +13,8 @@ from ombud.retrieve.router.reading import asking
 from ombud.retrieve.router.weights import TERMS, Embed, Numbers, Weights, design, score, vocabulary
 
 FOLDS, SEED = 10, 0
+REWRITTEN = 0.5
+"""What a rewrite counts beside a question."""
 LEAST = 3
 """Questions that must have a term."""
 SHARPNESSES = tuple(0.25 * 1.25**n for n in range(20))
@@ -34,6 +36,7 @@ class Tools(NamedTuple):
     """Of the embedder."""
 
 
+NONE = Tools()
 SURFACE, TEXT = {"surface": 0.2}, {"words": 1.0, "shape": 1.0}
 RECIPES: Mapping[str, Recipe] = {
     "logistic": Recipe({"surface": 0.3, "words": 0.5, "shape": 0.5}),
@@ -45,9 +48,7 @@ RECIPES: Mapping[str, Recipe] = {
 """Variant -> recipe. `text` is `logistic` without the surface features."""
 
 
-def train(
-    questions: Sequence[Labelled], variant: str = "logistic", classes: int = 3, tools: Tools = Tools()
-) -> Weights:
+def train(questions: Sequence[Labelled], variant: str = "logistic", classes: int = 3, tools: Tools = NONE) -> Weights:
     """A router taught on all questions; the same questions give the same weights.
 
     Raises UnknownName for the variant, BadRequest where a class has no questions, MissingExtra without scikit-learn.
@@ -61,7 +62,7 @@ def train(
     return made._replace(variant=variant, provenance=about)
 
 
-def cross_validate(questions: Sequence[Labelled], recipe: Recipe, classes: int, tools: Tools = Tools()) -> Numbers:
+def cross_validate(questions: Sequence[Labelled], recipe: Recipe, classes: int, tools: Tools = NONE) -> Numbers:
     """Probabilities of each question by a router that saw none of its template (GroupKFold, `FOLDS` folds)."""
     wanted = merged(questions, classes)
     groups = [q.template for q in wanted]
@@ -73,7 +74,7 @@ def cross_validate(questions: Sequence[Labelled], recipe: Recipe, classes: int, 
     return found
 
 
-def fit(questions: Sequence[Labelled], recipe: Recipe, classes: int, tools: Tools = Tools()) -> Weights:
+def fit(questions: Sequence[Labelled], recipe: Recipe, classes: int, tools: Tools = NONE) -> Weights:
     """Weights without a name and provenance; labels are below `classes`."""
     if len({q.label for q in questions}) < classes:
         raise BadRequest(f"Not each of {classes} classes has a question.", hint="Add the missing ones, or --classes 2.")
@@ -83,7 +84,8 @@ def fit(questions: Sequence[Labelled], recipe: Recipe, classes: int, tools: Tool
     table = kit.csr_array(design([q.question for q in seen], blank, tools.embed))
     labels, groups = np.array([q.label for q in seen]), [q.template for q in seen]
     learner = kit.learner(recipe)
-    learner.fit(table, labels)
+    more = len(seen) - len(questions)
+    learner.fit(table, labels, sample_weight=np.append(np.ones(len(questions)), np.full(more, REWRITTEN)))
     rows, intercept = _of_each_class(learner.coef_, learner.intercept_)
     sharpness = 1.0 if recipe.learner == "logistic" else _sharpness(kit, recipe, table, labels, groups)
     return blank._replace(coefficients=rows.T, intercept=intercept, sharpness=sharpness)
@@ -104,7 +106,8 @@ def _blank(texts: Sequence[str], recipe: Recipe, classes: int, tools: Tools) -> 
     """Vocabularies and scales, nothing learnt yet."""
     asked = [" ".join(asking(text)) for text in texts]
     known = {part: vocabulary(part, asked, LEAST) for part in recipe.parts if part in TERMS}
-    surface = np.array([values(text) for text in texts] if "surface" in recipe.parts else [[]], float)
+    rows = [values(text) for text in texts] if "surface" in recipe.parts else [()]
+    surface = np.array(rows, float)
     scale = surface.std(axis=0)
     nothing = np.zeros((0, classes))
     return Weights(

@@ -19,7 +19,7 @@ SHIPPED = Path(__file__).with_name("weights.json")
 Numbers = npt.NDArray[np.float64]
 Embed = Callable[[Sequence[str]], npt.NDArray[Any]]
 """Texts to unit vectors, one row each."""
-TERMS: Mapping[str, tuple[Callable[[Sequence[str]], Sequence[str]], int]] = {"words": (list, 2), "shape": (shape, 3)}
+TERMS: Mapping[str, tuple[Callable[[list[str]], list[str]], int]] = {"words": (list, 2), "shape": (shape, 3)}
 """Part -> (what is counted of the words that ask, longest n-gram)."""
 DECIMALS = 3
 
