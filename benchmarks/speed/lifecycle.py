@@ -72,7 +72,7 @@ def measure(count: int) -> tuple[list[tuple[str, str, str, str]], dict[str, obje
 
 
 def _until_found(workspace: Workspace, home: Path) -> float:
-    """Seconds until a search beside the running sync finds the new sentence."""
+    """Seconds until a search beside the running sync finds the new sentence; it is asked twenty times a second."""
     page = home / "docs" / "000" / "rule-7.md"
     page.write_text("# Rule 7\n\nThe quokka sleeps in the archive.\n", encoding="utf-8")
     running = threading.Thread(target=sync_all, args=(workspace,))
@@ -82,6 +82,7 @@ def _until_found(workspace: Workspace, home: Path) -> float:
         evidence, _ = asyncio.run(workspace.search("Where does the quokka sleep?", Person(), k=3))
         if any("quokka" in hit.chunk.text for hit in evidence.hits):
             break
+        running.join(0.05)
     found = time.perf_counter() - started
     running.join()
     return found

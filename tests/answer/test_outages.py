@@ -168,7 +168,27 @@ def test_another_model_stands_in_and_the_trace_says_so(shelf: Shelf) -> None:
         answer = ask(opened, LEAVE)
         opened.close()
     assert answer.text == f"{TRUE} [1]"
+    assert answer.trace.model == "openai:b"
+    said = "`openai:b` answered instead of `openai:a` (HTTP 503)"
+    assert f"compose: {said}" in answer.trace.degraded
+    assert f"strategy: {said}" in answer.trace.degraded
     assert not [d for d in answer.trace.degraded if d.startswith("model: ")]
+
+
+def test_each_role_asks_its_own_model(shelf: Shelf) -> None:
+    roles = {"strategy": ["openai:writer"], "rerank": ["openai:ranker"], "compose": ["openai:composer"]}
+
+    def reply(asked: dict[str, Any]) -> Reply:
+        ranked = completion(asked, json.dumps({"order": [2, 1]}))
+        return ok(ranked if asked["model"] == "ranker" else works(asked))
+
+    with misbehaving(reply) as server:
+        opened = workspace(shelf.home, server.url, roles=roles)
+        answer = ask(opened, LEAVE, plan={"reranker": "listwise"})
+        opened.close()
+    assert [asked["model"] for asked in server.asked] == ["writer", "ranker", "composer"]
+    assert answer.trace.model == "openai:writer, openai:ranker, openai:composer"
+    assert "standalone" in str(server.asked[0]["messages"])
 
 
 def test_what_is_said_of_a_fault_is_said_in_words(shelf: Shelf) -> None:

@@ -15,7 +15,7 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 from sklearn.metrics import precision_recall_fscore_support
 
 from ombud.errors import BadRequest, BadSetting, MissingExtra, ModelError, UnknownName
-from ombud.models import Chat
+from ombud.models import Chat, Embedder, open_embedder
 from ombud.retrieve import (
     Labelled,
     TrainingTools,
@@ -33,12 +33,20 @@ from ombud.retrieve.router.augmentation import augment, facts
 from ombud.retrieve.router.evaluation import by_chance, figures
 from ombud.retrieve.router.labelled import digest
 from ombud.retrieve.router.training import Recipe, cross_validate
-from ombud.retrieve.router.weights import SHIPPED, load_weights, score
+from ombud.retrieve.router.weights import SHIPPED, WITH_VECTORS, load_weights, score
+from ombud.settings import Models
 
 DATA = Path(__file__).parents[1] / "data"
 HELD = {name: read_labelled(DATA / f"{name}.jsonl") for name in ("router-apart", "router-counter")}
 REPORT = Path(__file__).parents[2] / "docs/results/router.md"
 QUESTIONS = read_labelled()
+
+
+@pytest.fixture(scope="module")
+def minilm(tmp_path_factory: pytest.TempPathFactory) -> Embedder:
+    found = open_embedder(Models(), tmp_path_factory.mktemp("models"))
+    assert found
+    return found
 
 
 def plain(text: str) -> str:
@@ -70,19 +78,33 @@ def test_the_shipped_weights_say_what_they_were_taught() -> None:
     assert SHIPPED.stat().st_size < 600_000
 
 
-def test_training_again_gives_the_shipped_router() -> None:
-    again = train(QUESTIONS)
+def test_the_weights_with_vectors_are_used_with_their_embedder_only(minilm: Embedder) -> None:
+    assert load_weights(WITH_VECTORS).embedder == minilm.fingerprint
+    question = "What can I claim back from a trip, and what do I have to hand in for it?"
+    with_vectors = open_router(None, minilm)(question, 3)
+    assert with_vectors.probabilities == pytest.approx(
+        tuple(score([question], load_weights(WITH_VECTORS), minilm.embed)[0])
+    )
+    assert open_router(None, None)(question, 3) == classify(question) != with_vectors
+
+
+@pytest.mark.parametrize(("variant", "path"), [("logistic", SHIPPED), ("combined", WITH_VECTORS)])
+def test_training_again_gives_the_shipped_router(variant: str, path: Path, minilm: Embedder) -> None:
+    again = train(QUESTIONS, variant, 3, TrainingTools(minilm.embed, minilm.fingerprint))
     asked = [q.question for held in HELD.values() for q in held]
-    new, shipped = score(asked, again), score(asked, load_weights())
+    new, shipped = score(asked, again, minilm.embed), score(asked, load_weights(path), minilm.embed)
     assert np.abs(new - shipped).max() < 0.02
     assert (new.argmax(axis=1) == shipped.argmax(axis=1)).mean() > 0.99
 
 
+@pytest.mark.parametrize(("variant", "path"), [("logistic", SHIPPED), ("combined", WITH_VECTORS)])
 @pytest.mark.parametrize("classes", [2, 3])
-def test_the_report_has_the_figures_of_the_shipped_router(classes: int) -> None:
+def test_the_report_has_the_figures_of_the_shipped_router(
+    classes: int, variant: str, path: Path, minilm: Embedder
+) -> None:
     section = REPORT.read_text(encoding="utf-8").split(f"## {classes} classes\n")[1].split("\n## ")[0]
-    row = next(line for line in section.splitlines() if line.startswith("| `logistic` |"))
-    for result in judge_weights(load_weights(), HELD, TrainingTools()):
+    row = next(line for line in section.splitlines() if line.startswith(f"| `{variant}` |"))
+    for result in judge_weights(load_weights(path), HELD, TrainingTools(minilm.embed)):
         if result.classes == classes:
             said = f"{result.figures.f1:.3f}".lstrip("0")
             assert said in row, f"{result.held}: {said}; run `make router`"
@@ -164,7 +186,7 @@ def test_a_file_that_is_not_there_or_empty_is_said(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["", "{}", "[1]", '{"parts": {"words": 1}}'])
 def test_a_file_that_holds_no_weights_is_said(text: str, tmp_path: Path) -> None:
     with pytest.raises(BadSetting, match="no router's weights"):
-        open_router(str(lines(tmp_path / "w.json", text)))
+        open_router(lines(tmp_path / "w.json", text))
 
 
 # Training -----------------------------------------------------------------------------------------
@@ -177,7 +199,7 @@ def test_a_trained_router_is_the_same_after_a_file(tmp_path: Path) -> None:
     path = tmp_path / "own.json"
     path.write_text(weights_text(weights), encoding="utf-8")
     assert weights_text(train(SMALL, "svm", 2)) == path.read_text(encoding="utf-8")
-    router = open_router(str(path))
+    router = open_router(path)
     for question in SMALL[:10]:
         expected = score([question.question], weights)[0]
         assert router(question.question, 2).probabilities == pytest.approx(tuple(expected), abs=0.02)
@@ -199,7 +221,7 @@ def test_weights_on_vectors_need_the_embedder_they_were_trained_with(tmp_path: P
     path = tmp_path / "vectors.json"
     path.write_text(weights_text(weights), encoding="utf-8")
     with pytest.raises(BadSetting, match="letters-1"):
-        open_router(str(path))
+        open_router(path)
     with pytest.raises(BadSetting, match="letters-1"):
         score(["Notice period?"], weights)
 
@@ -335,7 +357,7 @@ def test_a_fine_tuned_router_runs_without_torch(tmp_path: Path) -> None:
     pytest.importorskip("torch", reason="the extra `fine-tune` is not installed")
     pytest.importorskip("transformers", reason="the extra `fine-tune` is not installed")
     weights = fine_tune(SMALL[:48], tmp_path / "tuned", epochs=1)
-    router = open_router(str(tmp_path / "tuned"))
+    router = open_router(tmp_path / "tuned")
     assert {path.name for path in (tmp_path / "tuned").iterdir()} == {"model.onnx", "tokenizer.json", "weights.json"}
     assert weights.provenance["questions"] == 48
     assert sum(router("Notice period?", 3).probabilities) == pytest.approx(1)

@@ -179,7 +179,7 @@ async def _with_model(
         weights = load_weights(dense="dense" in found.best)
         body = _extract(spans, signals["confidence"] >= weights.full, parts)
         return body._replace(trace={"degraded": (f"model: {_why(failed)}",)})
-    spent = Spent(chat.name, written.prompts, written.tokens_in, written.tokens_out, written.price)
+    spent = Spent(written.model, written.prompts, written.tokens_in, written.tokens_out, written.price)
     trace = {
         "evidence": tuple(h.chunk.id for h in written.evidence),
         "notes": written.notes,

@@ -41,6 +41,8 @@ class Draft(BaseModel):
 
 
 class Written(NamedTuple):
+    model: str
+    """The one that answered."""
     composed: Composed
     outcome: Outcome
     suggestions: tuple[str, ...]
@@ -100,6 +102,7 @@ async def compose(
     outcome = _outcome(reply.value, composed, dropped)
     prices = [r.price for r in replies]
     return Written(
+        reply.model,
         composed,
         outcome,
         _suggestions(reply.value, labels),

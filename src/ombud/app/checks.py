@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from ombud.app.flags import PROMPTS, check_flags
 from ombud.app.workspace import PERSONAS, Workspace
 from ombud.errors import OmbudError
-from ombud.models import Purse, Reply, Switchboard
+from ombud.models import Reply
 from ombud.prompts import digests, load, problems
 from ombud.settings import Experiment
 from ombud.store import list_documents, list_sources, spent_on
@@ -92,7 +92,7 @@ def _index(workspace: Workspace) -> Check:
 
 def _chat(workspace: Workspace) -> Check:
     models = workspace.settings.models
-    board = _switchboard(workspace)
+    board = workspace.models
     named = board.models()
     if not named:
         return Check("chat model", True, "none: answers are quotes", "Set models.chat to have answers written.")
@@ -107,7 +107,7 @@ def _chat(workspace: Workspace) -> Check:
 
 def _ask_models(workspace: Workspace) -> Iterator[Check]:
     """Each model once and by itself: that one stands in for another must not hide that the other is down."""
-    board = _switchboard(workspace)
+    board = workspace.models
     words = load("doctor", override=workspace.home / PROMPTS).fill()
     for name, roles in board.models().items():
         began = time.perf_counter()
@@ -130,11 +130,6 @@ def _answered(reply: Reply[Ready], seconds: float, roles: Sequence[str]) -> str:
 
 def _for(roles: Sequence[str]) -> str:
     return ", ".join(roles)
-
-
-def _switchboard(workspace: Workspace) -> Switchboard:
-    models = workspace.settings.models
-    return Switchboard(models, Purse(lambda: workspace.store, models.daily_budget, workspace.today))
 
 
 def _flags(workspace: Workspace) -> Check:

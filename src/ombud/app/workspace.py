@@ -18,10 +18,10 @@ from ombud.errors import MissingExtra, NotFound, SetupError, UnknownName
 from ombud.index import Engine, Filter, open_engine, visible
 from ombud.ingest import Parts as IngestParts
 from ombud.ingest import delete_documents
-from ombud.models import Chat, Embedder, open_chat, open_embedder, open_reranker
+from ombud.models import Embedder, Purse, Switchboard, open_embedder, open_reranker, recorded, stand_ins
 from ombud.prompts import digests as prompt_digests
 from ombud.prompts import problems as prompt_problems
-from ombud.retrieve import Found, Index, disagreeing, find, named_countries, read_glossary, search
+from ombud.retrieve import Found, Index, disagreeing, find, named_countries, open_router, read_glossary, search
 from ombud.settings import FILE, FLAGS, Flags, Planned, Settings, load, plan_for
 from ombud.store import (
     Graph,
@@ -80,8 +80,10 @@ class Workspace:
         return open_engine(self.settings.index.engine, folder, fingerprint=fingerprint, dimension=dimension)
 
     @cached_property
-    def chat(self) -> Chat | None:
-        return open_chat(self.settings.models)
+    def models(self) -> Switchboard:
+        """The chat models by role; what they cost a day is counted in the store."""
+        models = self.settings.models
+        return Switchboard(models, Purse(lambda: self.store, models.daily_budget, self.today))
 
     @cached_property
     def index(self) -> Index:
@@ -89,12 +91,14 @@ class Workspace:
             self.engine,
             self.embedder,
             read_glossary(self.home / self.settings.answer.glossary, list_abbreviations(self.store)),
-            self.chat,
+            self.models.chat("strategy"),
             self.settings.models.search_seconds,
             self.settings.general.name,
             self.prompts,
             open_reranker(self.settings.models),
             Graph(self.store) if self.settings.index.graph != "none" else None,
+            self.models.chat("rerank"),
+            open_router(self.home / own if (own := self.settings.models.router) else None, self.embedder),
         )
 
     @cached_property
@@ -103,7 +107,7 @@ class Workspace:
         return AnswerParts(
             self.settings,
             self.index,
-            self.chat,
+            self.models.chat("compose"),
             lru_cache(256)(self._stored),
             read_contacts(self.home / self.settings.answer.contacts),
             read_sensitive(self.home / terms if terms else None),
@@ -115,7 +119,8 @@ class Workspace:
 
     def ingest_into(self, engine: Engine | None) -> IngestParts:
         """The same with another engine, such as one that is being built; None: one that comes later."""
-        return IngestParts(self.settings, self.store, cast(Engine, engine), self.embedder)
+        extract = partial(self.models.chat, "extract")
+        return IngestParts(self.settings, self.store, cast(Engine, engine), self.embedder, extract, self.prompts)
 
     def follow(self, tell: Callable[[str], None], clock: Callable[[], float] = time.monotonic) -> None:
         """From now on plans follow `ombud.toml`, as a server's do; tell gets a line for each change of it.
@@ -152,7 +157,9 @@ class Workspace:
         chosen = {key: value for key, value in (("k", k), ("mode", mode)) if value is not None}
         whole, variant = self.planned(person, {**(plan or {}), **chosen})
         question = Question(text=query, asker=person, history=tuple(history), as_of=as_of)
-        found = await search(question, whole, self.filter(question, whole), self.index)
+        with recorded() as calls:
+            found = await search(question, whole, self.filter(question, whole), self.index)
+        found = found._replace(degraded=(*found.degraded, *stand_ins(calls)))
         hidden = await asyncio.to_thread(self._hidden, question, whole, found.queries)
         dated = self._out_of_force([hit.chunk for hit in found.evidence.hits])
         notes = (*hidden, *dated, *disagreeing(found.evidence))
@@ -174,10 +181,12 @@ class Workspace:
         elif conversation_id:
             last_messages(self.store, conversation_id, 0)
         whole, variant = self.planned(question.asker, plan or {})
-        answer = await ask(question, whole, self.filter(question, whole), self.answering, tell)
+        with recorded() as calls:
+            answer = await ask(question, whole, self.filter(question, whole), self.answering, tell)
         hidden = await asyncio.to_thread(self._hidden, question, whole, answer.trace.queries)
         notes = (*answer.trace.notes, *hidden, *self._out_of_force(answer.citations))
-        trace = answer.trace.model_copy(update={"notes": notes, "variant": variant})
+        degraded = (*answer.trace.degraded, *stand_ins(calls))
+        trace = answer.trace.model_copy(update={"notes": notes, "degraded": degraded, "variant": variant})
         answer = answer.model_copy(update={"conversation_id": conversation_id, "trace": trace})
         if keep:
             await asyncio.to_thread(add_turn, self.store, question, answer)

@@ -74,7 +74,7 @@ def _judged(
         if out is None:
             raise BadRequest("A fine-tuned router is a folder.", hint="Name one with --out.")
         fine_tune(questions, out, classes)
-        return judge_by_router(open_router(str(out)), sets, variant)
+        return judge_by_router(open_router(out), sets, variant)
     tools = _tools(variant)
     weights = train(questions, variant, classes, tools)
     if out:

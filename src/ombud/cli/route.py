@@ -8,9 +8,10 @@ import typer
 
 from ombud.cli.batch import print_failure, question_of, read_lines
 from ombud.cli.console import HOME, JSON, errors_said, print_json, state
-from ombud.errors import BadRequest, OmbudError, SetupError
+from ombud.errors import BadRequest, MissingExtra, OmbudError, SetupError
 
 if TYPE_CHECKING:
+    from ombud.models import Embedder
     from ombud.retrieve import Router
     from ombud.settings import Settings
     from ombud.types import Plan
@@ -86,13 +87,19 @@ def workspace_settings() -> "tuple[Settings, Path]":
 
 
 def _by_weights(settings: "Settings", home: Path) -> "Router":
-    from ombud.models import open_embedder
     from ombud.retrieve import open_router
 
-    if not settings.models.router:
-        return open_router("")
-    # Only a router of one's own may want vectors; opening the embedder takes a second.
-    return open_router(str(home / settings.models.router), open_embedder(settings.models, home / ".ombud" / "models"))
+    own = settings.models.router
+    return open_router(home / own if own else None, _embedder(settings, home))
+
+
+def _embedder(settings: "Settings", home: Path) -> "Embedder | None":
+    from ombud.models import open_embedder
+
+    try:
+        return open_embedder(settings.models, home / ".ombud" / "models")
+    except MissingExtra:
+        return None
 
 
 def model_router(settings: "Settings", home: Path) -> "Router":

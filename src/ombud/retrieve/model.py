@@ -32,6 +32,7 @@ class Spent(NamedTuple):
     """What model calls came to. price is None when that of one call is not known."""
 
     model: str = ""
+    """Of all that were asked, parted by commas."""
     prompts: dict[str, str] = {}  # noqa: RUF012 - never written to
     tokens_in: int = 0
     tokens_out: int = 0
@@ -40,7 +41,7 @@ class Spent(NamedTuple):
     def plus(self, other: "Spent") -> "Spent":
         price = None if self.price is None or other.price is None else self.price + other.price
         return Spent(
-            self.model or other.model,
+            ", ".join(name for name in dict.fromkeys((*self.model.split(", "), other.model)) if name),
             self.prompts | other.prompts,
             self.tokens_in + other.tokens_in,
             self.tokens_out + other.tokens_out,
@@ -79,7 +80,7 @@ class Model:
             seconds=max(0.001, self._until - time.monotonic()),
         )
         used = {rules.name: rules.digest, form.name: form.digest}
-        self.spent = self.spent.plus(Spent(self.chat.name, used, reply.tokens_in, reply.tokens_out, reply.price))
+        self.spent = self.spent.plus(Spent(reply.model, used, reply.tokens_in, reply.tokens_out, reply.price))
         return reply.value
 
     async def understand(self, question: Question) -> Understanding:

@@ -121,7 +121,7 @@ class Task:
             seconds=self.index.seconds,
         )
         used = {rules.name: rules.digest}
-        self.spent = self.spent.plus(Spent(chat.name, used, reply.tokens_in, reply.tokens_out, reply.price))
+        self.spent = self.spent.plus(Spent(reply.model, used, reply.tokens_in, reply.tokens_out, reply.price))
         return reply.value
 
     def by_scores(self, scores: Sequence[float]) -> list[int]:

@@ -19,6 +19,7 @@ from ombud.retrieve.glossary import Glossary
 from ombud.retrieve.model import Model, Spent, Understanding
 from ombud.retrieve.paths import paths, with_paths
 from ombud.retrieve.rerank import rerank, reranker_of
+from ombud.retrieve.router import Router, classify
 from ombud.retrieve.standard import query_terms, with_history
 from ombud.retrieve.strategies import make_queries, strategy_of
 from ombud.retrieve.weighting import CANDIDATES, by_tfidf
@@ -42,6 +43,7 @@ class Index(NamedTuple):
     embedder: Embedder | None
     glossary: Glossary = Glossary()
     chat: Chat | None = None
+    """Writes search texts: the model of role `strategy`."""
     seconds: float = 15.0
     """Deadline of the model calls that prepare a search, all together; a reranker has as much again."""
     organisation: str = "the organisation"
@@ -49,6 +51,9 @@ class Index(NamedTuple):
     """A folder of the workspace's own prompts."""
     cross_encoder: Reranker | None = None
     graph: Graph | None = None
+    ranker: Chat | None = None
+    """Orders passages: the model of role `rerank`."""
+    router: Router = classify
 
 
 class Found(NamedTuple):
@@ -81,7 +86,7 @@ async def search(question: Question, plan: Plan, where: Filter, index: Index) ->
     """
     check(plan)
     clock = _Clock()
-    plan, signals = adapt(plan, question.text)
+    plan, signals = await asyncio.to_thread(adapt, plan, question.text, None, index.router)
     model = Model(index.chat, plan, index.organisation, index.seconds, index.prompts)
     asked = await make_queries(question, plan, model, index.glossary)
     if model.understood:
@@ -90,7 +95,7 @@ async def search(question: Question, plan: Plan, where: Filter, index: Index) ->
     hits, found = await asyncio.to_thread(_rank, asked.queries, plan, where, index)
     clock.start()
     said = model.understood.standalone if model.understood else with_history(question)
-    reranked = await rerank(said, hits, plan, index)
+    reranked = await rerank(said, hits, plan, index._replace(chat=index.ranker))
     evidence = _by_scope(_with_floor(_by_scope(reranked.hits).hits, plan.k))
     clock.lap("rerank")
     evidence, lost = await asyncio.to_thread(_joined, evidence, question, plan, where, index, model.understood)

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from ombud.errors import BadSetting
 from ombud.models import Chat, Embedder, open_embedder
 from ombud.prompts import load as load_prompt
-from ombud.retrieve.router.weights import Weights, load_weights, score
+from ombud.retrieve.router.weights import WITH_VECTORS, Weights, load_weights, score
 from ombud.settings import Models
 
 WEIGHTS = "weights.json"
@@ -32,15 +32,18 @@ def classify(question: str, classes: int = 3) -> Routed:
     return route(question, classes, load_weights(), None)
 
 
-def open_router(name: str, embedder: Embedder | None = None) -> Router:
-    """A weights file or the folder of a fine-tuned router; empty = the shipped weights.
+def open_router(path: Path | None, embedder: Embedder | None = None) -> Router:
+    """A weights file or the folder of a fine-tuned router.
 
-    embedder: the workspace's own, for weights that were trained on its vectors. Raises BadSetting where the file holds
-    no weights, or vectors of another embedder are wanted.
+    None: the shipped weights, of which those with vectors judge better where the embedder is the one they were taught
+    with (docs/results/router.md). embedder: the workspace's own. Raises BadSetting where the file holds no weights, or
+    vectors of another embedder are wanted.
     """
-    if not name:
-        return classify
-    path = Path(name).expanduser()
+    if path is None:
+        shipped = load_weights(WITH_VECTORS)
+        if embedder is None or embedder.fingerprint != shipped.embedder:
+            return classify
+        return lambda question, classes: route(question, classes, shipped, embedder)
     if path.is_dir():
         own = open_embedder(Models(embedder=f"folder:{path}"), path)
         weights = load_weights(path / WEIGHTS)

@@ -102,10 +102,11 @@ def compare(
 
 def as_markdown(compared: Compared, command: str) -> str:
     """The report: docs/results/router.md is made of it."""
+    variants = list(dict.fromkeys(r.variant for r in compared.results))
     template = _templates().get_template("report.md")
     return template.render(
-        compared=compared, command=command, taught=TAUGHT, targets=TARGETS, digest=digest,
-        variants=list(dict.fromkeys(r.variant for r in compared.results)),
+        compared=compared, command=command, taught=TAUGHT, targets=TARGETS, digest=digest, default=variants[0],
+        variants=variants,
         made=sum(compared.augmented.made.values()),
     )  # fmt: skip
 

@@ -16,6 +16,7 @@ from ombud.retrieve.router.features import values
 from ombud.retrieve.router.reading import asking, shape, words
 
 SHIPPED = Path(__file__).with_name("weights.json")
+WITH_VECTORS = Path(__file__).with_name("weights-minilm.json")
 Numbers = npt.NDArray[np.float64]
 Embed = Callable[[Sequence[str]], npt.NDArray[Any]]
 """Texts to unit vectors, one row each."""
