@@ -81,7 +81,7 @@ STUDIES = (
     Study(
         "form",
         "What is indexed of a passage?",
-        (("index.header=true,false",), ("index.tables=rows",), ("index.vectors=paragraphs",)),
+        (("index.header=true,false",), ("index.tables=markdown",), ("index.vectors=paragraphs",)),
     ),
     Study(
         "model",
