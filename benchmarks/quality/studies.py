@@ -39,6 +39,7 @@ from ombud.types import Case
 
 METRICS = "page_recall@5,quote_recall@5,quote_recall@1000w,mrr,latency"
 COLUMNS = ("page_recall@5", "quote_recall@5", "quote_recall@1000w", "mrr")
+BY_TYPE = "quote_recall@1000w"
 RECORDED = ROOT / "tests/data/recorded"
 TARGET = ROOT / "docs/results/retrieval.md"
 
@@ -133,6 +134,7 @@ def _study(study: Study, title: str, workspace: Workspace, whole: Sequence[Case]
             recorded = [read_run(workspace.store, run.id) for run in runs]
             labelled = " (recorded)" if study.recorded else ""
             lines += ["", f"### {title}, {split}, {len(cases)} cases{labelled}", "", *_table(cells, recorded)]
+            lines += ["", f"{BY_TYPE} by type of question:", "", *_by_type(cells, recorded)]
     return lines
 
 
@@ -163,6 +165,15 @@ def _table(cells: Sequence[Cell], recorded: Sequence[Recorded]) -> list[str]:
     means = {line.metric: line.mean for line in recorded[0].summary(["overall"])}
     counts = " | ".join(f"{means[name].valid} of {means[name].total}" for name in COLUMNS)
     return [*lines, f"| n | {counts} | | | |"]
+
+
+def _by_type(cells: Sequence[Cell], recorded: Sequence[Recorded]) -> list[str]:
+    found = [{line.name: line.mean for line in one.summary(["type"]) if line.metric == BY_TYPE} for one in recorded]
+    names = [name for name, mean in found[0].items() if mean.valid]
+    head = " | ".join(f"{name} (n {found[0][name].valid})" for name in names)
+    lines = [f"| setting | {head} |", "|---|" + "---|" * len(names)]
+    rows = zip(cells, found, strict=True)
+    return lines + [f"| {label(cell)} | {' | '.join(_figure(row[name]) for name in names)} |" for cell, row in rows]
 
 
 def _against(first: Recorded, other: Recorded) -> dict[str, str]:
