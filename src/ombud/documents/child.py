@@ -11,6 +11,7 @@ import resource
 import signal
 import sys
 import warnings
+from importlib import import_module
 from typing import BinaryIO
 
 GRACE = 5
@@ -29,6 +30,7 @@ def main() -> None:
     # What a library prints must not end up in the answers.
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
+    import_module("ombud.documents.parsing")  # before the first request, which may be a while
     while (facts := receive(requests)) is not None:
         data = receive(requests)
         if data is None:

@@ -26,8 +26,8 @@ _LARGEST_ANSWER = 1 << 30
 class Worker:
     """Parses documents in one process at a time; safe to share between threads, which then take turns.
 
-    The process starts with the first document, is replaced after `recycle` of them, and is killed when one takes
-    longer than `seconds`. Use as a context manager, or call `close`.
+    The process starts with the first document, or with `warm`, is replaced after `recycle` of them, and is killed when
+    one takes longer than `seconds`. Use as a context manager, or call `close`.
     """
 
     def __init__(self, settings: Documents) -> None:
@@ -47,6 +47,12 @@ class Worker:
         """End the process. The worker stays usable: the next document starts another."""
         with self._lock:
             self._stop()
+
+    def warm(self) -> None:
+        """Start the process now, so that it has loaded the parsers when the first document comes. Does not wait."""
+        with self._lock:
+            if self._process is None:
+                self._start()
 
     def parse(self, data: bytes, facts: Document) -> Document:
         """As `ombud.documents.parse`; every failure, of the process too, is a SourceError and costs this file only."""
@@ -69,13 +75,12 @@ class Worker:
         return _unwrap(answer)
 
     def _ask(self, request: bytes) -> bytes:
-        fresh = self._process is None or self._process.poll() is not None
-        if fresh:
+        if self._process is None or self._process.poll() is not None:
             self._stop()
             self._start()
         process = self._process
         assert process is not None  # noqa: S101 - for the type checker
-        deadline = time.monotonic() + self.settings.seconds + (_STARTING if fresh else 0)
+        deadline = time.monotonic() + self.settings.seconds + (0 if self._parsed else _STARTING)
         try:
             return _exchange(process, request, deadline)
         except TimeoutError as late:

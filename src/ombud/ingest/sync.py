@@ -68,7 +68,11 @@ def sync(
     check_graph(parts)
     with hold(parts.store, "sync") as lease:
         _reconcile(parts)
-        reports = [_sync_source(parts, source, lease, allow_deletes, tell) for source in sources]
+        with ExitStack() as stack:
+            count = parts.settings.documents.processes
+            workers = [stack.enter_context(Worker(parts.settings.documents)) for _ in range(count)]
+            workers[0].warm()  # loads its parsers while the first source is listed
+            reports = [_sync_source(parts, source, workers, lease, allow_deletes, tell) for source in sources]
         _settle_ends(parts)
         if any(r.added or r.updated or r.moved or r.deleted for r in reports):
             tell("optimise", 0, 1)
@@ -100,7 +104,9 @@ def _reconcile(parts: Parts) -> None:
         forget(parts.store, buried)
 
 
-def _sync_source(parts: Parts, source: Source, lease: Lease, allow_deletes: bool, tell: Tell) -> Report:
+def _sync_source(
+    parts: Parts, source: Source, workers: Sequence[Worker], lease: Lease, allow_deletes: bool, tell: Tell
+) -> Report:
     known = entries(parts.store, source.name)
     try:
         stored = {document.id: document for document in list_documents(parts.store, source.name)}
@@ -114,7 +120,7 @@ def _sync_source(parts: Parts, source: Source, lease: Lease, allow_deletes: bool
     _take_facts(parts, [c for c in plan.changes if not c.content], begins)
     content = [c for c in plan.changes if c.content]
     done: list[Change] = []
-    for batch in _cut_all(parts, source, content, failed_documents):
+    for batch in _cut_all(parts, _Reader(source, workers), content, failed_documents):
         lease.check()
         _commit(parts, batch, begins)
         done += [item.change for item in batch]
@@ -169,7 +175,7 @@ def _take_facts(parts: Parts, changes: Sequence[Change], begins: Mapping[str, da
         save_facts(parts.store, document, change.kept(count))
 
 
-def _cut_all(parts: Parts, source: Source, changes: list[Change], failed: list[Failure]) -> Iterator[list[Cut]]:
+def _cut_all(parts: Parts, reader: "_Reader", changes: list[Change], failed: list[Failure]) -> Iterator[list[Cut]]:
     """Parse and chunk ahead of the embedder, in a thread that waits on the parser process; whole batches, so that
     the next one is there when one is done.
     """
@@ -177,12 +183,8 @@ def _cut_all(parts: Parts, source: Source, changes: list[Change], failed: list[F
     stop = threading.Event()
 
     def cuts() -> Iterator[Cut]:
-        with ExitStack() as stack:
-            count = min(parts.settings.documents.processes, len(changes))
-            workers = [stack.enter_context(Worker(parts.settings.documents)) for _ in range(count)]
-            pool = stack.enter_context(ThreadPoolExecutor(max(1, count), thread_name_prefix="parse"))
-            reader = _Reader(source, workers)
-            for change, task in _in_order(pool, lambda change: _cut(parts, reader, change), changes, 2 * count):
+        with ThreadPoolExecutor(reader.width, thread_name_prefix="parse") as pool:
+            for change, task in _in_order(pool, lambda change: _cut(parts, reader, change), changes, 2 * reader.width):
                 if stop.is_set():
                     return
                 try:
@@ -234,7 +236,7 @@ class _Reader:
     """Reads and parses for several threads. Sources are asked by one at a time: they keep to a polite rate."""
 
     def __init__(self, source: Source, workers: Sequence[Worker]) -> None:
-        self.source, self._asking = source, threading.Lock()
+        self.source, self.width, self._asking = source, len(workers), threading.Lock()
         self._free = SimpleQueue[Worker]()
         for worker in workers:
             self._free.put(worker)
