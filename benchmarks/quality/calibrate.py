@@ -17,6 +17,7 @@ from ombud.answer import (
     FEATURES,
     SPAN_FEATURES,
     SPARSE_FEATURES,
+    SPARSE_SPAN_FEATURES,
     Weights,
     candidates,
     confidence,
@@ -31,7 +32,6 @@ from ombud.retrieve import query_terms, search
 from ombud.types import Case, Question
 
 ROOT = Path(__file__).parents[2]
-SPARSE_SPANS = tuple(name for name in SPAN_FEATURES if not name.startswith("cosine"))
 
 
 class Row(NamedTuple):
@@ -52,7 +52,7 @@ def main() -> None:
         spans = fit(
             [s for row in dev if any(row.gold) for s in row.spans],
             [g for row in dev if any(row.gold) for g in row.gold],
-            SPAN_FEATURES if mode == "hybrid" else SPARSE_SPANS,
+            SPAN_FEATURES if mode == "hybrid" else SPARSE_SPAN_FEATURES,
         )
         sure = _thresholds(dev, fit(
             [row.signals for row in dev],

@@ -3,15 +3,17 @@
 from ombud.answer.ask import Parts, Tell, ask
 from ombud.answer.confidence import FEATURES, SPARSE_FEATURES, Weights, confidence, fit, load_weights
 from ombud.answer.contacts import Contacts, read_contacts
-from ombud.answer.extract import SPAN_FEATURES, candidates, features
+from ombud.answer.extract import candidates
 from ombud.answer.sensitive import Sensitive, read_sensitive
 from ombud.answer.signals import measure, term_weights
+from ombud.answer.underlining import SPAN_FEATURES, SPARSE_SPAN_FEATURES, features
 from ombud.answer.verify import check_quote, disagreements
 
 __all__ = [
     "FEATURES",
     "SPAN_FEATURES",
     "SPARSE_FEATURES",
+    "SPARSE_SPAN_FEATURES",
     "Contacts",
     "Parts",
     "Sensitive",

@@ -13,10 +13,11 @@ from ombud.answer.citing import Composed, Stored
 from ombud.answer.compose import compose
 from ombud.answer.confidence import confidence, load_weights
 from ombud.answer.contacts import Contacts, topic_of
-from ombud.answer.extract import Span, candidates, choose, features, rank_spans
+from ombud.answer.extract import Span, candidates, choose, rank_spans
 from ombud.answer.quotes import quote
 from ombud.answer.sensitive import Matter, Sensitive
 from ombud.answer.signals import measure, term_weights
+from ombud.answer.underlining import features
 from ombud.errors import ModelError
 from ombud.index import Filter
 from ombud.models import Chat
