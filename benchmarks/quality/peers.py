@@ -16,6 +16,7 @@ Run: make peers, or python benchmarks/quality/peers.py [--raglite /tmp/raglite] 
 import argparse
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).parents[1] / "speed"))
@@ -28,13 +29,16 @@ from record import ROOT, SHARED, say
 
 from ombud.app import LocalTarget, Workspace
 from ombud.ingest.rows import searchable
-from ombud.lab import Recorded, cluster_of, select
+from ombud.lab import Recorded, cluster_of, read_cases, select
 
 METRICS = ("page_recall@5", "quote_recall@1000w", "mrr")
 ALSO = "words@5"
 DEEP = 20
 """Passages asked of each: enough to fill 1,000 words; RAGLite fuses twice as many of each leg."""
 OURS = "ombud"
+APART = "apart"
+"""Cases written for this comparison alone, by people who have never seen a search; nothing was chosen on them."""
+SENSITIVE = "sensitive"
 
 
 def main() -> None:
@@ -47,11 +51,13 @@ def main() -> None:
     if not needs(SHARED) or not needs(python):
         return
     workspace = open_corpus("peers", TOML.format(shared=SHARED))
-    splits = ("test", "dev") if given.split == "test" else ("dev",)
+    splits = (APART, "test", "dev") if given.split == "test" else ("dev",)
     runs = {split: _runs(workspace, python, split, given.sizes) for split in splits}
     lines = [header("peers", sizes=" and ".join(map(str, given.sizes)), deep=DEEP)]
     for split, found in runs.items():
         lines += ["", f"## {split}, {len(found[OURS].cases)} cases", "", *_table(found), "", *_against(found)]
+        if split == APART:
+            lines += ["", "Sensitive stories, told in words that the policy does not use:", "", *_table(_told(found))]
     written = "\n".join(lines) + "\n"
     if given.split == "test":
         (ROOT / "docs/results/retrieval-peers.md").write_text(written, encoding="utf-8")
@@ -59,7 +65,7 @@ def main() -> None:
 
 
 def _runs(workspace: Workspace, python: Path, split: str, sizes: Sequence[int]) -> dict[str, Recorded]:
-    cases = select(own_cases(), split)
+    cases = read_cases(ROOT / "tests/data/apart-handbooks.jsonl") if split == APART else select(own_cases(), split)
     metrics = ", ".join((*METRICS, ALSO))
     plan = {"k": DEEP}
     runs = {
@@ -100,6 +106,16 @@ def _peers(workspace: Workspace, python: Path, sizes: Sequence[int]) -> list[tup
         cut = Raglite(python, embedder, files=files, documents=documents, size=size)
         peers.append((f"RAGLite, its chunks of {size}", cut))
     return peers
+
+
+def _told(runs: Mapping[str, Recorded]) -> dict[str, Recorded]:
+    """Only the cases with that tag."""
+    told = {}
+    for name, one in runs.items():
+        kept = tuple(seen for seen in one.observations if SENSITIVE in seen.case.tags)
+        ids = {seen.case.id for seen in kept}
+        told[name] = replace(one, observations=kept, scores=tuple(s for s in one.scores if s.case_id in ids))
+    return told
 
 
 def _table(runs: Mapping[str, Recorded]) -> list[str]:

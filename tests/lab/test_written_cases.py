@@ -15,6 +15,7 @@ ROOT = Path(__file__).parents[2]
 SHARED = ROOT.parent / "shared/data"
 FILES = {
     **dict.fromkeys(sorted((ROOT / "tests/data").glob("handbooks-*.jsonl")), SHARED / "handbooks"),
+    ROOT / "tests/data/apart-handbooks.jsonl": SHARED / "handbooks",
     ROOT / "tests/data/ll144.jsonl": SHARED,
     **dict.fromkeys(sorted((ROOT / "sample/cases").glob("*.jsonl")), ROOT / "sample"),
 }

@@ -88,7 +88,7 @@ async def search(question: Question, plan: Plan, where: Filter, index: Index) ->
     clock = _Clock()
     plan, signals = await asyncio.to_thread(adapt, plan, question.text, None, index.router)
     model = Model(index.chat, plan, index.organisation, index.seconds, index.prompts)
-    asked = await make_queries(question, plan, model, index.glossary)
+    asked = await make_queries(question, plan, model, index.glossary, index.embedder)
     if model.understood:
         plan, signals = adapt(plan, question.text, model.understood.contexts)
     clock.lap("strategy")

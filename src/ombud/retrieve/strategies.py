@@ -10,9 +10,11 @@ from typing import NamedTuple
 from pydantic import BaseModel
 
 from ombud.errors import ModelError, UnknownName
+from ombud.models import Embedder
 from ombud.retrieve.glossary import Glossary
 from ombud.retrieve.model import Model
 from ombud.retrieve.standard import standard, with_history
+from ombud.retrieve.stories import policy_words
 from ombud.types import Plan, Query, Question
 
 MOST_KEYWORDS, LONGEST = 12, 3000
@@ -23,6 +25,8 @@ BY_DEFAULT = ("understand", "standard")
 class Tools(NamedTuple):
     model: Model
     glossary: Glossary | None
+    embedder: Embedder | None = None
+    """Tells stories; None where there is none, or nothing is to be added."""
     shared: bool = False
     """`understand` is asked for this question too, so that the others are views of it."""
 
@@ -38,10 +42,13 @@ out.
 """
 
 
-async def make_queries(question: Question, plan: Plan, model: Model, glossary: Glossary) -> Asked:
+async def make_queries(
+    question: Question, plan: Plan, model: Model, glossary: Glossary, embedder: Embedder | None = None
+) -> Asked:
     """What to search for; `standard` where nothing else works, and `degraded` then says so."""
     names = plan.strategies or (BY_DEFAULT if model.chat else ("standard",))
-    tools = Tools(model, glossary if plan.glossary else None, "understand" in names)
+    words, stories = (glossary, embedder) if plan.glossary else (None, None)
+    tools = Tools(model, words, stories if plan.mode != "sparse" else None, "understand" in names)
     if plan.strategy_mode == "all":
         return await _all(names, question, plan, tools)
     failed: list[str] = []
@@ -79,7 +86,8 @@ def strategy_of(name: str) -> Strategy:
 
 async def by_standard(question: Question, plan: Plan, tools: Tools) -> list[Query]:
     del plan
-    return [standard(question, tools.glossary)]
+    story = await asyncio.to_thread(policy_words, question.text, tools.embedder)
+    return [standard(question, tools.glossary), *([story] if story else [])]
 
 
 async def by_feedback(question: Question, plan: Plan, tools: Tools) -> list[Query]:
