@@ -60,9 +60,9 @@ def test_what_the_passage_says_is_supported(claim: str) -> None:
 @pytest.mark.parametrize(
     ("claim", "said"),
     [
-        ("You have 27 days of annual leave.", "`27`"),
-        ("You have twenty-seven days of annual leave.", "`27`"),
-        ("You have 2,600 days of annual leave.", "`2600`"),
+        ("You have 27 days of annual leave.", "`27 days`"),
+        ("You have twenty-seven days of annual leave.", "`27 days`"),
+        ("You have 2,600 days of annual leave.", "`2,600 days`"),
         ("In France employees have 26 days of annual leave.", "`france`"),
         ("Employees in Great Britain, says HMRC, have 26 days of annual leave.", "`hmrc`"),
         ("Employees in Great Britain have no paid annual leave.", "denies"),

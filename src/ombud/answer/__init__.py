@@ -6,7 +6,7 @@ from ombud.answer.contacts import Contacts, read_contacts
 from ombud.answer.extract import SPAN_FEATURES, candidates, features
 from ombud.answer.sensitive import Sensitive, read_sensitive
 from ombud.answer.signals import measure, term_weights
-from ombud.answer.verify import check_quote, disagreements
+from ombud.answer.verify import check_claim, check_quote, disagreements
 
 __all__ = [
     "FEATURES",
@@ -19,6 +19,7 @@ __all__ = [
     "Weights",
     "ask",
     "candidates",
+    "check_claim",
     "check_quote",
     "confidence",
     "disagreements",

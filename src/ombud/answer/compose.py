@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 
 from ombud.answer.citing import Composed, Stored, cite, marked, number
 from ombud.answer.extract import coverage, words_in
-from ombud.answer.verify import disagreements
+from ombud.answer.verify import check_claim
 from ombud.documents import sentences
 from ombud.errors import MalformedOutput, ModelError
 from ombud.index import analyse
@@ -80,7 +80,7 @@ async def compose(
     sent = [rules, form]
     reply = await chat.reply(instructions, prompt, Draft, temperature=plan.temperature, seconds=seconds)
     replies = [reply]
-    problems = _problems(reply.value, labels)
+    problems = _problems(reply.value, labels, question.text)
     left = deadline - time.monotonic()
     if problems and plan.refine and left > 0:
         repair = load_prompt("repair", chat.name, prompts)
@@ -89,7 +89,7 @@ async def compose(
         again += repair.fill(problems="\n".join(f"- {p}" for p in dict.fromkeys(problems.values())))
         try:
             second = await chat.reply(instructions, again, Draft, temperature=plan.temperature, seconds=left)
-            problems = _problems(second.value, labels)
+            problems = _problems(second.value, labels, question.text)
             replies.append(second)
         except ModelError:
             if len(problems) == len(reply.value.claims):
@@ -171,7 +171,7 @@ def _passage(label: str, hit: Hit) -> str:
     return f'<passage label="{label}"{mark} title="{title}">\n{body}\n</passage>'
 
 
-def _problems(draft: Draft, labels: dict[str, Hit]) -> dict[int, str]:
+def _problems(draft: Draft, labels: dict[str, Hit], question: str) -> dict[int, str]:
     """Position of each claim that fails -> why."""
     if draft.outcome != "denied" and not draft.claims:
         raise MalformedOutput("The model gave an answer without claims.")
@@ -181,10 +181,9 @@ def _problems(draft: Draft, labels: dict[str, Hit]) -> dict[int, str]:
             found[i] = "it is more than an answer may say"
             continue
         unknown = [p for p in claim.passages if p not in labels]
-        cited = [_searchable(labels[p]) for p in claim.passages if p in labels]
-        said = [f"there is no passage {p if LABEL.fullmatch(p) else 'of that label'}" for p in unknown] + disagreements(
-            claim.text, cited
-        )
+        cited = [labels[p].chunk for p in claim.passages if p in labels]
+        said = [f"there is no passage {p if LABEL.fullmatch(p) else 'of that label'}" for p in unknown]
+        said += check_claim(claim.text, cited, question)
         if said:
             found[i] = f"“{claim.text}”: {'; '.join(said)}"
     return found
@@ -225,16 +224,12 @@ def _proof(claim: str, hit: Hit, stored: Stored) -> Citation | None:
 
 def _suggestions(draft: Draft, labels: dict[str, Hit]) -> tuple[str, ...]:
     """Questions that the passages bear out too: nothing a model says is shown unchecked."""
-    passages = [_searchable(hit) for hit in labels.values()]
+    passages = [hit.chunk for hit in labels.values()]
     asked = (" ".join(s.split()) for s in draft.suggestions[:3])
-    return tuple(s for s in asked if s and len(s) <= LONGEST_SUGGESTION and not disagreements(s, passages))
+    return tuple(s for s in asked if s and len(s) <= LONGEST_SUGGESTION and not check_claim(s, passages))
 
 
 def _outcome(draft: Draft, composed: Composed, dropped: list[str]) -> Outcome:
     if not composed.claims:
         return "denied"
     return "partial" if dropped or draft.outcome != "full" else "full"
-
-
-def _searchable(hit: Hit) -> str:
-    return "\n".join((*hit.chunk.trail, hit.chunk.header, hit.chunk.text))
