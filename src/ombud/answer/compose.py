@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 from pydantic import BaseModel, Field
 
-from ombud.answer.citing import Composed, Stored, cite, marked, number
+from ombud.answer.citing import Composed, Stored, cite, inert, marked, number
 from ombud.answer.extract import coverage, words_in
 from ombud.answer.verify import check_claim
 from ombud.documents import sentences
@@ -200,7 +200,7 @@ def _assemble(
         if i in problems or not proofs:
             dropped += [] if i in problems else ["what it cites is no longer stored as it was"]
             continue
-        parts.append((claim.text.strip(), len(proofs)))
+        parts.append((inert(claim.text.strip()), len(proofs)))
         citations += proofs
     distinct, places = number(citations)
     claims: list[Claim] = []
@@ -226,7 +226,8 @@ def _suggestions(draft: Draft, labels: dict[str, Hit]) -> tuple[str, ...]:
     """Questions that the passages bear out too: nothing a model says is shown unchecked."""
     passages = [hit.chunk for hit in labels.values()]
     asked = (" ".join(s.split()) for s in draft.suggestions[:3])
-    return tuple(s for s in asked if s and len(s) <= LONGEST_SUGGESTION and not check_claim(s, passages))
+    questions = [s for s in asked if s.endswith(("?", "？")) and len(s) <= LONGEST_SUGGESTION]
+    return tuple(s for s in questions if not check_claim(s, passages))
 
 
 def _outcome(draft: Draft, composed: Composed, dropped: list[str]) -> Outcome:

@@ -1,15 +1,18 @@
 """Passages taken apart: sentences with what introduces them, and the clauses that deny, oblige or allow."""
 
 import re
+import tomllib
 import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
+from pathlib import Path
 from typing import NamedTuple
 
 from ombud.documents import sentences
 from ombud.index import analyse
 from ombud.types import Chunk
 
+WORDS = tomllib.loads((Path(__file__).parent / "proof.toml").read_text(encoding="utf-8"))
 ROW = re.compile(r"^\s*\|.*\|\s*$")
 RULE = re.compile(r"^\s*\|[\s:|-]+\|\s*$")
 ITEM = re.compile(r"^\s*(?:[-*+•]|\d+[.)]|\(?[a-z]\))\s+")
@@ -23,6 +26,10 @@ CUT = re.compile(
     rf"| and (?=(?:{_SUBJECTS}|may|must|can|cannot|is|are|has|have|need|do|does|not|also|never)\b)"
 )
 """Where one clause ends and the next begins."""
+
+
+ORDERS = re.compile("|".join(WORDS["orders"]["patterns"]), re.IGNORECASE)
+"""What a document says to the assistant that reads it rather than to people."""
 
 
 class Passage(NamedTuple):
@@ -68,7 +75,7 @@ def read(passage: Passage) -> tuple[Sentence, ...]:
 
 def _read(passage: Passage) -> Iterator[Sentence]:
     text, head, lead = passage.text, "", ""
-    lines = [text[start:end] for start, end in sentences(text, passage.language)]
+    lines = list(evidence(text, passage.language))
     for at, line in enumerate(lines):
         row = bool(ROW.match(line))
         if RULE.match(line):
@@ -81,6 +88,25 @@ def _read(passage: Passage) -> Iterator[Sentence]:
         yield sentence(line, above, passage.language, row=row)
         if not item and not row:
             lead = line if line.rstrip().endswith(":") else ""
+
+
+def evidence(text: str, language: str = "en") -> Iterator[str]:
+    """The sentences of a passage up to one that speaks to the assistant; what follows that in its paragraph proves
+    nothing either. They may be quoted as what the document says, but they bear out no claim.
+    """
+    ordering, before = False, 0
+    for start, end in sentences(text, language):
+        if "\n\n" in text[before:start]:
+            ordering = False
+        before = end
+        ordering = ordering or bool(ORDERS.search(_visible(text[start:end])))
+        if not ordering:
+            yield text[start:end]
+
+
+def _visible(text: str) -> str:
+    """Without characters that show nothing and may stand inside words."""
+    return re.sub(r"[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]", "", unicodedata.normalize("NFKC", text))
 
 
 def sentence(text: str, above: str = "", language: str = "en", *, row: bool = False) -> Sentence:

@@ -1,26 +1,34 @@
 """What a claim denies, obliges or allows, beside the clauses of its passages that speak of the same."""
 
 import re
-import tomllib
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
-from pathlib import Path
 from typing import NamedTuple
 
-from ombud.answer.passages import Clause, Sentence
+from ombud.answer.passages import WORDS, Clause, Sentence
 from ombud.index import term_pattern
 
-WORDS = tomllib.loads((Path(__file__).parent / "proof.toml").read_text(encoding="utf-8"))
 ENGLISH = WORDS["english"]
 ANSWER = re.compile(r"^\s*(?:yes|no)\b\s*(?:[,.:;–-]|$)", re.IGNORECASE)
 """What a claim begins with because the question wants it; it denies nothing by itself."""
-CLOSE = 0.75
+CLOSE = 0.85
 """A clause whose overlap is this share of the best one's may be meant as well."""
+AROUND = 0.3
+"""What a term shared by the sentences around two clauses counts beside one that they share themselves."""
+EXACT = 1.0
+"""What a clause of the passage gains that says nothing else than the claim's."""
 LEAST = 0.3
 """Share of a clause's terms below which nothing in the passages counts as speaking of the same."""
 NO_CELL = re.compile(r"\|\s*no\b")
 QUOTED = re.compile(r'"[^"]{1,300}"')
 EXCEPTS = re.compile(r"\b(?:unless|except|without|only|if not|nor)\b")
+EXCEEDS = re.compile(
+    r"\b(?:not|never|cannot)\b(?: \w+){0,2} (?:exceed(?:s|ed)?|higher than|more than|longer than)\b"
+    r"|\bno (?:more|longer|higher) than"
+)
+LIMIT = re.compile(
+    r"\b(?:at most|up to|maximum|limit\w*|within|capped?|until|by|before|only|less|fewer|under|below|highest|most)\b"
+)
 DENIES, DENIED = "it denies something, the cited text does not", "the cited text denies something, it does not"
 
 
@@ -45,6 +53,7 @@ def objections(claim: Sequence[Sentence], passages: Sequence[Sentence], language
                 yield DENIES
             if near and language[:2] == "en":
                 yield from _modal(said, near)
+                yield from _unlimited(said, near)
                 yield from _opposite(said, near, [s for s in passages if len(s.terms & sentence.terms) > 1])
 
 
@@ -55,11 +64,12 @@ def _near(clause: Clause, sentence: Sentence, passages: Sequence[Sentence]) -> l
         shared_by_sentences = len(sentence.terms & said.terms)
         if not shared_by_sentences:
             continue
-        around = 0.3 * shared_by_sentences + 0.2 * len(clause.terms & said.terms_above)
+        around = AROUND * shared_by_sentences + 0.2 * len(clause.terms & said.terms_above)
         for other in said.clauses:
             shared = len(clause.terms & other.terms)
             if shared:
-                found.append(Near(other, said, shared + around, _sure(shared, clause, other)))
+                whole = EXACT * shared / len(other.terms)
+                found.append(Near(other, said, shared + whole + around, _sure(shared, clause, other)))
     best = max((near.score for near in found), default=0.0)
     if best < LEAST * len(clause.terms):
         return []
@@ -107,6 +117,13 @@ def _denied(said: str, clause: Clause, sentence: Sentence, near: Sequence[Near],
     ):
         return
     yield DENIES if ours > max(theirs) else DENIED
+
+
+def _unlimited(said: str, near: Sequence[Near]) -> Iterator[str]:
+    """ "Can be higher" where the passage says "never exceeds": a limit is no denial, but it may not get lost."""
+    limits = all(EXCEEDS.search(n.clause.text) for n in near if n.sure) and any(n.sure for n in near)
+    if limits and not EXCEEDS.search(said) and not LIMIT.search(said):
+        yield "the cited text sets a limit, it does not"
 
 
 def _agree_whole(said: str, sentence: Sentence, near: Sequence[Near]) -> bool:
