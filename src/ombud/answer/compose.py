@@ -11,10 +11,10 @@ from pydantic import BaseModel, Field
 
 from ombud.answer.citing import Composed, Stored, cite, inert, marked, number
 from ombud.answer.extract import coverage, words_in
+from ombud.answer.passages import evidence
 from ombud.answer.verify import check_claim
-from ombud.documents import sentences
 from ombud.errors import MalformedOutput, ModelError
-from ombud.index import analyse
+from ombud.index import analyse, numbers
 from ombud.models import Chat, detect_language
 from ombud.prompts import load as load_prompt
 from ombud.types import Citation, Claim, Evidence, Hit, Outcome, Plan, Question
@@ -212,13 +212,20 @@ def _assemble(
 
 
 def _proof(claim: str, hit: Hit, stored: Stored) -> Citation | None:
-    """The sentence of the passage that bears the claim out best, cited word for word."""
+    """The sentence of the passage that bears the claim out best, by its terms and its numbers, cited word for word."""
     chunk = hit.chunk
     weights = dict.fromkeys(analyse(claim, chunk.language), 1.0)
-    spans = [(s, e) for s, e in sentences(chunk.text, chunk.language) if chunk.text[s:e].strip()]
+    counted = numbers(claim)
+
+    def borne_out(span: tuple[int, int]) -> float:
+        text = chunk.text[slice(*span)]
+        figures = len(counted & numbers(text)) / len(counted) if counted else 0.0
+        return coverage(weights, set(analyse(text, chunk.language))) + figures
+
+    spans = [(s, e) for s, e in evidence(chunk.text, chunk.language) if chunk.text[s:e].strip()]
     if not spans:
         return None
-    start, end = max(spans, key=lambda se: coverage(weights, set(analyse(chunk.text[se[0] : se[1]], chunk.language))))
+    start, end = max(spans, key=borne_out)
     return cite(hit, chunk.start + start, chunk.start + end, stored)
 
 

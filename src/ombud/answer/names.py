@@ -26,6 +26,8 @@ ADDRESS = re.compile(
     r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|\b(?:[a-z][a-z+.-]*:/{0,2}|www\.)(?=\w)[^\s)\]>\"]+"
     r"|\b[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}/[^\s)\]>\"]*|\b[\w-]+(?:\.[\w-]+)*\.(?:com|org|net|io|example)\b"
 )
+CODES = frozenset({"EUR", "GBP", "USD", "CHF"})
+"""Looked at with their amounts."""
 WORD = re.compile(r"[^\W_]+")
 
 
@@ -56,7 +58,7 @@ def vocabulary(passages: tuple[Passage, ...], language: str) -> Vocabulary:
         frozenset("".join(first[at : at + size]) for size in (3, 4, 5) for at in range(len(first) - size + 1)),
         frozenset(pairwise(run)),
         frozenset(analyse(whole, language)),
-        frozenset(code for passage in passages for code in passage.countries),
+        frozenset(code for passage in passages for code in passage.countries) | set(named_countries(whole)),
     )
 
 
@@ -77,7 +79,7 @@ def objections(claim: str, known: Vocabulary, language: str) -> Iterator[str]:
 
 
 def _missing(name: str, known: Vocabulary) -> Iterator[str]:
-    words = WORD.findall(name)
+    words = [word for word in WORD.findall(name) if word not in CODES]
     together = "".join(word if word.isupper() else word[0] for word in words).casefold()
     if len(together) > 2 and together in known.stems:  # HR Business Partner, where the passage says HRBP
         return

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ombud.documents import sentences
-from ombud.index import analyse
+from ombud.index import NUMBER_WORDS, analyse
 from ombud.types import Chunk
 
 WORDS = tomllib.loads((Path(__file__).parent / "proof.toml").read_text(encoding="utf-8"))
@@ -30,6 +30,10 @@ CUT = re.compile(
 
 ORDERS = re.compile("|".join(WORDS["orders"]["patterns"]), re.IGNORECASE)
 """What a document says to the assistant that reads it rather than to people."""
+
+
+NUMBERS = frozenset(analyse(" ".join(NUMBER_WORDS)))
+"""Number words are no terms either: what a claim counts is looked at by itself."""
 
 
 class Passage(NamedTuple):
@@ -75,7 +79,7 @@ def read(passage: Passage) -> tuple[Sentence, ...]:
 
 def _read(passage: Passage) -> Iterator[Sentence]:
     text, head, lead = passage.text, "", ""
-    lines = list(evidence(text, passage.language))
+    lines = [text[start:end] for start, end in evidence(text, passage.language)]
     for at, line in enumerate(lines):
         row = bool(ROW.match(line))
         if RULE.match(line):
@@ -90,9 +94,10 @@ def _read(passage: Passage) -> Iterator[Sentence]:
             lead = line if line.rstrip().endswith(":") else ""
 
 
-def evidence(text: str, language: str = "en") -> Iterator[str]:
-    """The sentences of a passage up to one that speaks to the assistant; what follows that in its paragraph proves
-    nothing either. They may be quoted as what the document says, but they bear out no claim.
+def evidence(text: str, language: str = "en") -> Iterator[tuple[int, int]]:
+    """Spans of the sentences of a passage; not those that speak to the assistant, nor what follows in their paragraph.
+
+    Those may be quoted, as what the document says, but they bear out no claim.
     """
     ordering, before = False, 0
     for start, end in sentences(text, language):
@@ -101,7 +106,7 @@ def evidence(text: str, language: str = "en") -> Iterator[str]:
         before = end
         ordering = ordering or bool(ORDERS.search(_visible(text[start:end])))
         if not ordering:
-            yield text[start:end]
+            yield start, end
 
 
 def _visible(text: str) -> str:
@@ -148,7 +153,7 @@ def _apart(text: str) -> list[str]:
 @lru_cache(maxsize=4096)
 def terms(text: str, language: str) -> frozenset[str]:
     """Index terms that are no numbers, those of compounds in parts."""
-    return frozenset(term for term in analyse(text, language) if not term[0].isdigit())
+    return frozenset(term for term in analyse(text, language) if not term[0].isdigit()) - NUMBERS
 
 
 def plain(text: str) -> str:

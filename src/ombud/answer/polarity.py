@@ -26,6 +26,10 @@ EXCEEDS = re.compile(
     r"\b(?:not|never|cannot)\b(?: \w+){0,2} (?:exceed(?:s|ed)?|higher than|more than|longer than)\b"
     r"|\bno (?:more|longer|higher) than"
 )
+MIGHT_DENY = re.compile(
+    r"\b(?:not|no|never|un\w{4,}|in(?:valid|eligible)|non-?\w+|other than|excludes?|separate\w*|exceed\w*"
+    r"|needs|requires|at most|maximum)\b|\|\s*(?:no|-|–)\s*\|"
+)
 LIMIT = re.compile(
     r"\b(?:at most|up to|maximum|limit\w*|within|capped?|until|by|before|only|less|fewer|under|below|highest|most)\b"
 )
@@ -44,6 +48,8 @@ class Near(NamedTuple):
 def objections(claim: Sequence[Sentence], passages: Sequence[Sentence], language: str) -> Iterator[str]:
     """What the claim denies, obliges or allows and its passages do not, or the other way round."""
     for sentence in claim:
+        if language[:2] == "en":
+            yield from _denied_alone(sentence, passages)
         for clause in sentence.clauses:
             said = ANSWER.sub("", clause.text)
             near = _near(clause, sentence, passages)
@@ -108,8 +114,8 @@ def denies(text: str, language: str = "en") -> int:
 
 def _denied(said: str, clause: Clause, sentence: Sentence, near: Sequence[Near], language: str) -> Iterator[str]:
     ours, theirs = denies(said, language), [denies(n.clause.text, language) for n in near]
-    if any((ours - other) % 2 == 0 for other in theirs):
-        return
+    if any((ours - n_) % 2 == 0 or (ours and n_ and "," in n.clause.text) for n, n_ in zip(near, theirs, strict=True)):
+        return  # several denials in a list are one each
     if language[:2] == "en" and (any(_doubtful(said, sentence, n) for n in near) or _agree_whole(said, sentence, near)):
         return
     if not any(n.sure for n in near) and any(
@@ -124,6 +130,17 @@ def _unlimited(said: str, near: Sequence[Near]) -> Iterator[str]:
     limits = all(EXCEEDS.search(n.clause.text) for n in near if n.sure) and any(n.sure for n in near)
     if limits and not EXCEEDS.search(said) and not LIMIT.search(said):
         yield "the cited text sets a limit, it does not"
+
+
+def _denied_alone(sentence: Sentence, passages: Sequence[Sentence]) -> Iterator[str]:
+    """A denial where no sentence about the same thing has any word that might be meant by it."""
+    if not denies(ANSWER.sub("", sentence.text.lower())):
+        return
+    shared = [(len(sentence.terms & s.terms) + 0.5 * len(sentence.terms & s.terms_above), s) for s in passages]
+    best = max((score for score, _ in shared), default=0.0)
+    about = [s.text.lower() for score, s in shared if score >= 0.7 * best]
+    if best and not any(MIGHT_DENY.search(text) or denies(text) or _pattern("doubtful").search(text) for text in about):
+        yield DENIES
 
 
 def _agree_whole(said: str, sentence: Sentence, near: Sequence[Near]) -> bool:
@@ -171,11 +188,11 @@ _MODAL = re.compile(
 def _modal(said: str, near: Sequence[Near]) -> Iterator[str]:
     best = max(n.score for n in near)
     near = [n for n in near if n.score >= 0.9 * best]
-    here = "\n".join(n.sentence.text.lower() if GOES_ON.match(n.clause.text) else n.clause.text for n in near)
+    here = "\n".join(map(_opening, near))
     whole = "\n".join(n.sentence.text.lower() for n in near)
     obliges, spares = _pattern("oblige").search(here), _pattern("spare").search(here)
     allows, may = (_pattern("allow").search(NOT_ALLOWED.sub(" ", text)) for text in (here, whole))
-    bidding = obliges or any(IMPERATIVE.match(text) for n in near for text in (n.clause.text, n.sentence.text.lower()))
+    bidding = obliges or any(IMPERATIVE.match(_opening(n)) for n in near)
     for match in _MODAL.finditer(said):
         kind = match.lastgroup
         if kind == "oblige" and may and not bidding:
@@ -188,6 +205,10 @@ def _modal(said: str, near: Sequence[Near]) -> Iterator[str]:
             yield f"it says “{match[0]}”, the cited text leaves it open"
         elif kind == "advise" and obliges and not _pattern("advise").search(here):
             yield f"it says “{match[0]}”, the cited text obliges"
+
+
+def _opening(near: Near) -> str:
+    return near.sentence.text.lower() if GOES_ON.match(near.clause.text) else near.clause.text
 
 
 def _duty(said: str, near: Sequence[Near]) -> bool:

@@ -58,7 +58,8 @@ def _same(text: str) -> str:
 
 def _unsupported(told: Sequence[Sentence], held: frozenset[str], language: str) -> Iterator[str]:
     wanted = frozenset[str]().union(*(s.terms for s in told))
-    enough = len(wanted & held) > 1 or len(wanted) < 2 or len(wanted) > SHORT
+    counted = any(amounts.read(s.text).bare for s in told)
+    enough = counted or len(wanted & held) > 1 or len(wanted) < 2 or len(wanted) > SHORT
     if wanted and (len(wanted & held) / len(wanted) < SUPPORT or not enough):
         yield "most of its words are not in the cited text"
     spoken = [term for s in told for term in analyse(s.text, language)]
