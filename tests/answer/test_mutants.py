@@ -29,7 +29,7 @@ def test_faithful_paraphrases_pass() -> None:
 
 @pytest.mark.parametrize(
     ("kind", "share"),
-    [("number", 0.96), ("unit", 0.97), ("date", 0.97), ("name", 0.93), ("negation", 0.86), ("modal verb", 0.9)],
+    [("number", 0.97), ("unit", 0.88), ("date", 0.9), ("name", 0.93), ("negation", 0.8), ("modal verb", 0.8)],
 )
 def test_what_was_changed_is_seen(kind: str, share: float) -> None:
     seen: Counter[bool] = Counter()

@@ -23,6 +23,7 @@ CUT = re.compile(
     r"|,?(?<!\beven)(?<!\bonly)(?<!\bexcept)(?= (?:unless|except|if|when|while|because|provided|as long as|whereas"
     r"|although|though|even if|until)\b)"
     rf"|,(?= (?:{_SUBJECTS}|the|further|only|other|another|no|not)\b)"
+    r"| (?=(?:who|which) )"
     rf"| and (?=(?:{_SUBJECTS}|may|must|can|cannot|is|are|has|have|need|do|does|not|also|never)\b)"
 )
 """Where one clause ends and the next begins."""

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from ombud.answer.passages import WORDS, Clause, Sentence
+from ombud.answer.passages import WORDS, Clause, Sentence, terms
 from ombud.index import term_pattern
 
 ENGLISH = WORDS["english"]
@@ -26,10 +26,8 @@ EXCEEDS = re.compile(
     r"\b(?:not|never|cannot)\b(?: \w+){0,2} (?:exceed(?:s|ed)?|higher than|more than|longer than)\b"
     r"|\bno (?:more|longer|higher) than"
 )
-MIGHT_DENY = re.compile(
-    r"\b(?:not|no|never|un\w{4,}|in(?:valid|eligible)|non-?\w+|other than|excludes?|separate\w*|exceed\w*"
-    r"|needs|requires|at most|maximum)\b|\|\s*(?:no|-|–)\s*\|"
-)
+PREDICATE = re.compile(r"\b(?:not|never|no|cannot|\w+n't)((?: \w+){1,5})")
+"""A denial and what follows it."""
 LIMIT = re.compile(
     r"\b(?:at most|up to|maximum|limit\w*|within|capped?|until|by|before|only|less|fewer|under|below|highest|most)\b"
 )
@@ -48,17 +46,15 @@ class Near(NamedTuple):
 def objections(claim: Sequence[Sentence], passages: Sequence[Sentence], language: str) -> Iterator[str]:
     """What the claim denies, obliges or allows and its passages do not, or the other way round."""
     for sentence in claim:
-        if language[:2] == "en":
-            yield from _denied_alone(sentence, passages)
         for clause in sentence.clauses:
             said = ANSWER.sub("", clause.text)
             near = _near(clause, sentence, passages)
             if near:
-                yield from _denied(said, clause, sentence, near, language)
+                yield from _denied(said, clause, sentence, near, passages, language)
             elif denies(said, language) and not any(denies(s.text.lower(), language) for s in passages):
                 yield DENIES
             if near and language[:2] == "en":
-                yield from _modal(said, near)
+                yield from _modal(said, near, passages)
                 yield from _unlimited(said, near)
                 yield from _opposite(said, near, [s for s in passages if len(s.terms & sentence.terms) > 1])
 
@@ -85,7 +81,9 @@ def _near(clause: Clause, sentence: Sentence, passages: Sequence[Sentence]) -> l
 
 def _sure(shared: int, clause: Clause, other: Clause) -> bool:
     """Whether the two say so much of the same that one may not deny what the other says."""
-    return shared >= 0.5 * len(clause.terms) or (shared > 1 and shared >= 0.8 * len(other.terms))
+    if shared < 2 and len(clause.terms) > 1:
+        return False
+    return shared >= 0.5 * len(clause.terms) or shared >= 0.8 * len(other.terms)
 
 
 # Denials ------------------------------------------------------------------------------------------
@@ -112,17 +110,40 @@ def denies(text: str, language: str = "en") -> int:
     return negated + len(_pattern("denying").findall(text))
 
 
-def _denied(said: str, clause: Clause, sentence: Sentence, near: Sequence[Near], language: str) -> Iterator[str]:
+def _denied(
+    said: str,
+    clause: Clause,
+    sentence: Sentence,
+    near: Sequence[Near],
+    passages: Sequence[Sentence],
+    language: str,
+) -> Iterator[str]:
     ours, theirs = denies(said, language), [denies(n.clause.text, language) for n in near]
     if any((ours - n_) % 2 == 0 or (ours and n_ and "," in n.clause.text) for n, n_ in zip(near, theirs, strict=True)):
         return  # several denials in a list are one each
     if language[:2] == "en" and (any(_doubtful(said, sentence, n) for n in near) or _agree_whole(said, sentence, near)):
         return
-    if not any(n.sure for n in near) and any(
-        (ours - denies(c.text)) % 2 == 0 for n in near for c in n.sentence.clauses
-    ):
+    if not any(n.sure for n in near):
+        others = [n.sentence for n in near]
+        if any((ours - denies(c.text)) % 2 == 0 for s in others for c in s.clauses):
+            return
+    if ours and _denied_elsewhere(said, passages):
         return
     yield DENIES if ours > max(theirs) else DENIED
+
+
+def _denied_elsewhere(said: str, passages: Sequence[Sentence]) -> bool:
+    """Whether what the claim denies is denied by a clause: "does not answer" by "no answer is no agreement"."""
+    runs = (next(filter(None, (terms(w, "en") for w in m[1].split())), frozenset()) for m in PREDICATE.finditer(said))
+    denied = [run for run in runs if run]
+    clauses = [c for s in passages for c in s.clauses]
+    return bool(denied) and all(any(run & _after_denial(c.text) for c in clauses) for run in denied)
+
+
+@lru_cache(maxsize=4096)
+def _after_denial(text: str) -> frozenset[str]:
+    """The terms that follow denials within a few words."""
+    return frozenset(t for match in PREDICATE.finditer(text) for t in terms(" ".join(match[1].split()[:3]), "en"))
 
 
 def _unlimited(said: str, near: Sequence[Near]) -> Iterator[str]:
@@ -132,22 +153,12 @@ def _unlimited(said: str, near: Sequence[Near]) -> Iterator[str]:
         yield "the cited text sets a limit, it does not"
 
 
-def _denied_alone(sentence: Sentence, passages: Sequence[Sentence]) -> Iterator[str]:
-    """A denial where no sentence about the same thing has any word that might be meant by it."""
-    if not denies(ANSWER.sub("", sentence.text.lower())):
-        return
-    shared = [(len(sentence.terms & s.terms) + 0.5 * len(sentence.terms & s.terms_above), s) for s in passages]
-    best = max((score for score, _ in shared), default=0.0)
-    about = [s.text.lower() for score, s in shared if score >= 0.7 * best]
-    if best and not any(MIGHT_DENY.search(text) or denies(text) or _pattern("doubtful").search(text) for text in about):
-        yield DENIES
-
-
 def _agree_whole(said: str, sentence: Sentence, near: Sequence[Near]) -> bool:
     """ "Not without" and "not unless" deny twice, in one clause or in two: then the whole sentences count."""
     ours = denies(ANSWER.sub("", sentence.text.lower()))
     return any(
-        (EXCEPTS.search(said) or EXCEPTS.search(n.clause.text)) and (ours - denies(n.sentence.text.lower())) % 2 == 0
+        (EXCEPTS.search(said) or EXCEPTS.search(n.clause.text) or (ours and not denies(said)))
+        and (ours - denies(n.sentence.text.lower())) % 2 == 0
         for n in near
     )
 
@@ -185,21 +196,22 @@ _MODAL = re.compile(
 )
 
 
-def _modal(said: str, near: Sequence[Near]) -> Iterator[str]:
+def _modal(said: str, near: Sequence[Near], passages: Sequence[Sentence]) -> Iterator[str]:
     best = max(n.score for n in near)
     near = [n for n in near if n.score >= 0.9 * best]
     here = "\n".join(map(_opening, near))
     whole = "\n".join(n.sentence.text.lower() for n in near)
+    spared = whole if any(n.sure for n in near) else "\n".join(s.text.lower() for s in passages)
     obliges, spares = _pattern("oblige").search(here), _pattern("spare").search(here)
     allows, may = (_pattern("allow").search(NOT_ALLOWED.sub(" ", text)) for text in (here, whole))
     bidding = obliges or any(IMPERATIVE.match(_opening(n)) for n in near)
     for match in _MODAL.finditer(said):
         kind = match.lastgroup
-        if kind == "oblige" and may and not bidding:
+        if kind == "oblige" and allows and not bidding and not _pattern("oblige").search(whole):
             yield f"it says “{match[0]}”, the cited text leaves it open"
         elif kind in ("allow", "vague") and ((bidding and not allows) or (not may and _duty(said, near))):
             yield f"it says “{match[0]}”, the cited text obliges"
-        elif kind == "spare" and not spares and (FORBIDS.search(here) or not _pattern("spare").search(whole)):
+        elif kind == "spare" and not spares and (FORBIDS.search(here) or not _pattern("spare").search(spared)):
             yield f"it says “{match[0]}”, the cited text does not leave it open"
         elif kind == "forbid" and spares and not FORBIDS.search(_pattern("spare").sub(" ", here)):
             yield f"it says “{match[0]}”, the cited text leaves it open"
