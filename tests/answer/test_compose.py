@@ -192,7 +192,7 @@ def test_a_claim_that_fails_is_repaired_once(home: Workspace) -> None:
     answer = answered(home, script)
     assert len(script.prompts) == 2
     assert script.prompts[1].startswith(script.prompts[0])
-    assert "`40` is not in the cited text" in script.prompts[1]
+    assert "`40 days` is not in the cited text" in script.prompts[1]
     assert (answer.outcome, answer.text) == ("full", f"{TRUE} [1]")
     assert "40" not in answer.text
     assert answer.trace.notes == ()
@@ -201,7 +201,7 @@ def test_a_claim_that_fails_is_repaired_once(home: Workspace) -> None:
 @pytest.mark.parametrize(
     ("bad", "said"),
     [
-        (claim(FALSE, "L1"), "`40`"),
+        (claim(FALSE, "L1"), "`40 days`"),
         (claim(TRUE, "L99"), "no passage L99"),
         (claim(TRUE), "cites nothing"),
         (claim("You have no annual leave.", "L1"), ""),

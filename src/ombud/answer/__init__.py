@@ -7,7 +7,7 @@ from ombud.answer.extract import candidates
 from ombud.answer.sensitive import Sensitive, read_sensitive
 from ombud.answer.signals import measure, term_weights
 from ombud.answer.underlining import SPAN_FEATURES, SPARSE_SPAN_FEATURES, features
-from ombud.answer.verify import check_quote, disagreements
+from ombud.answer.verify import check_claim, check_quote, disagreements
 
 __all__ = [
     "FEATURES",
@@ -21,6 +21,7 @@ __all__ = [
     "Weights",
     "ask",
     "candidates",
+    "check_claim",
     "check_quote",
     "confidence",
     "disagreements",

@@ -69,6 +69,11 @@ def escaped(text: str) -> str:
     return re.sub(r"(?<!\\)\[(?=\d+\])", r"\\[", text)
 
 
+def inert(text: str) -> str:
+    """`text` in which no link, picture or tag of Markdown or HTML is live: it can be read, not followed."""
+    return re.sub(r"(?<!\\)<(?=[A-Za-z/!?])", r"\\<", re.sub(r"(?<!\\)\](?=[(:])", r"\\]", text))
+
+
 def marked(text: str, places: Sequence[int]) -> str:
     """`text` with its markers, [1] for place 0; under a table they stand on a line of their own."""
     markers = "".join(f"[{place + 1}]" for place in dict.fromkeys(places))

@@ -9,12 +9,12 @@ from typing import Literal, NamedTuple
 
 from pydantic import BaseModel, Field
 
-from ombud.answer.citing import Composed, Stored, cite, marked, number
+from ombud.answer.citing import Composed, Stored, cite, inert, marked, number
 from ombud.answer.extract import coverage, words_in
-from ombud.answer.verify import disagreements
-from ombud.documents import sentences
+from ombud.answer.passages import evidence
+from ombud.answer.verify import check_claim
 from ombud.errors import MalformedOutput, ModelError
-from ombud.index import analyse
+from ombud.index import analyse, numbers
 from ombud.models import Chat, detect_language
 from ombud.prompts import load as load_prompt
 from ombud.types import Citation, Claim, Evidence, Hit, Outcome, Plan, Question
@@ -80,7 +80,7 @@ async def compose(
     sent = [rules, form]
     reply = await chat.reply(instructions, prompt, Draft, temperature=plan.temperature, seconds=seconds)
     replies = [reply]
-    problems = _problems(reply.value, labels)
+    problems = _problems(reply.value, labels, question.text)
     left = deadline - time.monotonic()
     if problems and plan.refine and left > 0:
         repair = load_prompt("repair", chat.name, prompts)
@@ -89,7 +89,7 @@ async def compose(
         again += repair.fill(problems="\n".join(f"- {p}" for p in dict.fromkeys(problems.values())))
         try:
             second = await chat.reply(instructions, again, Draft, temperature=plan.temperature, seconds=left)
-            problems = _problems(second.value, labels)
+            problems = _problems(second.value, labels, question.text)
             replies.append(second)
         except ModelError:
             if len(problems) == len(reply.value.claims):
@@ -171,7 +171,7 @@ def _passage(label: str, hit: Hit) -> str:
     return f'<passage label="{label}"{mark} title="{title}">\n{body}\n</passage>'
 
 
-def _problems(draft: Draft, labels: dict[str, Hit]) -> dict[int, str]:
+def _problems(draft: Draft, labels: dict[str, Hit], question: str) -> dict[int, str]:
     """Position of each claim that fails -> why."""
     if draft.outcome != "denied" and not draft.claims:
         raise MalformedOutput("The model gave an answer without claims.")
@@ -181,10 +181,9 @@ def _problems(draft: Draft, labels: dict[str, Hit]) -> dict[int, str]:
             found[i] = "it is more than an answer may say"
             continue
         unknown = [p for p in claim.passages if p not in labels]
-        cited = [_searchable(labels[p]) for p in claim.passages if p in labels]
-        said = [f"there is no passage {p if LABEL.fullmatch(p) else 'of that label'}" for p in unknown] + disagreements(
-            claim.text, cited
-        )
+        cited = [labels[p].chunk for p in claim.passages if p in labels]
+        said = [f"there is no passage {p if LABEL.fullmatch(p) else 'of that label'}" for p in unknown]
+        said += check_claim(claim.text, cited, question)
         if said:
             found[i] = f"“{claim.text}”: {'; '.join(said)}"
     return found
@@ -201,7 +200,7 @@ def _assemble(
         if i in problems or not proofs:
             dropped += [] if i in problems else ["what it cites is no longer stored as it was"]
             continue
-        parts.append((claim.text.strip(), len(proofs)))
+        parts.append((inert(claim.text.strip()), len(proofs)))
         citations += proofs
     distinct, places = number(citations)
     claims: list[Claim] = []
@@ -213,28 +212,32 @@ def _assemble(
 
 
 def _proof(claim: str, hit: Hit, stored: Stored) -> Citation | None:
-    """The sentence of the passage that bears the claim out best, cited word for word."""
+    """The sentence of the passage that bears the claim out best, by its terms and its numbers, cited word for word."""
     chunk = hit.chunk
     weights = dict.fromkeys(analyse(claim, chunk.language), 1.0)
-    spans = [(s, e) for s, e in sentences(chunk.text, chunk.language) if chunk.text[s:e].strip()]
+    counted = numbers(claim)
+
+    def borne_out(span: tuple[int, int]) -> float:
+        text = chunk.text[slice(*span)]
+        figures = len(counted & numbers(text)) / len(counted) if counted else 0.0
+        return coverage(weights, set(analyse(text, chunk.language))) + figures
+
+    spans = [(s, e) for s, e in evidence(chunk.text, chunk.language) if chunk.text[s:e].strip()]
     if not spans:
         return None
-    start, end = max(spans, key=lambda se: coverage(weights, set(analyse(chunk.text[se[0] : se[1]], chunk.language))))
+    start, end = max(spans, key=borne_out)
     return cite(hit, chunk.start + start, chunk.start + end, stored)
 
 
 def _suggestions(draft: Draft, labels: dict[str, Hit]) -> tuple[str, ...]:
     """Questions that the passages bear out too: nothing a model says is shown unchecked."""
-    passages = [_searchable(hit) for hit in labels.values()]
+    passages = [hit.chunk for hit in labels.values()]
     asked = (" ".join(s.split()) for s in draft.suggestions[:3])
-    return tuple(s for s in asked if s and len(s) <= LONGEST_SUGGESTION and not disagreements(s, passages))
+    questions = [s for s in asked if s.endswith(("?", "？")) and len(s) <= LONGEST_SUGGESTION]
+    return tuple(s for s in questions if not check_claim(s, passages))
 
 
 def _outcome(draft: Draft, composed: Composed, dropped: list[str]) -> Outcome:
     if not composed.claims:
         return "denied"
     return "partial" if dropped or draft.outcome != "full" else "full"
-
-
-def _searchable(hit: Hit) -> str:
-    return "\n".join((*hit.chunk.trail, hit.chunk.header, hit.chunk.text))

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import groupby
 
-from ombud.answer.citing import Composed, Stored, cite, escaped, number
+from ombud.answer.citing import Composed, Stored, cite, escaped, inert, number
 from ombud.answer.extract import LIST_MARK, Span, is_row, table_head
 from ombud.types import Citation, Claim
 
@@ -28,12 +28,12 @@ def quote(spans: Sequence[Span], everything: Sequence[Span], stored: Stored) -> 
     last = ""
     for group in _groups(pieces):
         cited = tuple(dict.fromkeys(place for _, place in group))
-        claims.append(Claim(text=_text(group, markers=False), citations=cited))
+        claims.append(Claim(text=inert(_text(group, markers=False)), citations=cited))
         citation = citations[cited[0]]
         if several and citation.uri != last:
             parts.append(f"**{_heading(citation)}**")
         last = citation.uri
-        parts.append(_text(group, markers=True))
+        parts.append(inert(_text(group, markers=True)))
     return Composed(tuple(claims), tuple(citations), "\n\n".join(parts))
 
 

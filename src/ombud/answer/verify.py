@@ -2,60 +2,66 @@
 
 import re
 import unicodedata
-from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 
-from ombud.index import analyse, measures, measures_named, numbers
+from ombud.answer import amounts, names, polarity
+from ombud.answer.names import vocabulary
+from ombud.answer.passages import Passage, Sentence, passage_of, plain, read, sentence, terms
+from ombud.documents import sentences
+from ombud.index import analyse
+from ombud.types import Chunk
 
-SUPPORT = 0.5
+SUPPORT = 0.34
 """Least share of a claim's content terms that must occur in the cited passages."""
-NEGATIONS = re.compile(
-    r"\b(?:not|no|never|none|neither|nor|without|cannot|nobody|nothing|except|unless|\w+n't)\b", re.IGNORECASE
-)
-CURRENCIES = {"pound": "gbp", "euro": "eur", "dollar": "usd"}
-DENIED = re.compile(r"\b(?:not|never|cannot|\w+n't)\s+(?:be\s+|\w+ly\s+)?(\w+)", re.IGNORECASE)
+SHORT = 4
+"""Up to so many terms two have to be there: "parking was abolished" shares half of its own with any rule on it."""
+REPEATED = 3
+"""Times that a claim may say its terms on average."""
 
 
 def check_quote(quote: str, text: str, start: int, end: int) -> bool:
     """Whether `quote` is what stands at start:end of the stored text, white space and typographic quotes aside."""
-    return bool(quote.strip()) and _plain(text[start:end]) == _plain(quote)
+    return bool(quote.strip()) and _same(text[start:end]) == _same(quote)
 
 
-def disagreements(claim: str, cited: Iterable[str], language: str = "en") -> list[str]:
+def check_claim(claim: str, cited: Iterable[Chunk], question: str = "") -> list[str]:
+    """What in one claim the chunks that it cites do not bear out, said for a reader; empty = proven.
+
+    Needs nothing but the claim, so that a draft can be checked while it is still being written. question: what the
+    claim answers; it only tells which of several rows or sentences a short claim is about.
+    """
+    chunks = list(cited)
+    return disagreements(claim, map(passage_of, chunks), chunks[0].language if chunks else "en", question=question)
+
+
+def disagreements(claim: str, cited: Iterable[str | Passage], language: str = "en", *, question: str = "") -> list[str]:
     """What in `claim` the cited texts do not bear out, said for a reader; empty = supported."""
-    passages = list(cited)
+    passages = tuple(Passage(p, "", language) if isinstance(p, str) else p for p in cited)
     if not passages:
         return ["it cites nothing"]
-    claim, text = _plain(claim), _plain("\n".join(passages))
-    named = measures_named(text)
-    known = _names(text, all_words=True) | named | {CURRENCIES[unit] for unit in named if unit in CURRENCIES}
-    missing = (numbers(claim) - numbers(text), _names(claim) - known, measures(claim) - named)
-    said = [f"`{what}` is not in the cited text" for group in missing for what in sorted(group)]
-    terms = set(analyse(claim, language))
-    held = terms & set(analyse(text, language))
-    if terms and len(held) / len(terms) < SUPPORT:
-        said.append("most of its words are not in the cited text")
-    if NEGATIONS.search(claim) and not NEGATIONS.search(text):
-        said.append("it denies something, the cited text does not")
-    if not NEGATIONS.search(claim) and terms & _denied(text, language):
-        said.append("the cited text denies something, it does not")
-    return said
+    known = [said for passage in passages for said in read(passage)]
+    words = vocabulary(passages, language)
+    told = [sentence(claim[start:end], "", language) for start, end in sentences(claim, language)]
+    said = [
+        *amounts.objections(told, known, terms(question, language)),
+        *names.objections(plain(claim), words, language),
+        *_unsupported(told, words.terms, language),
+        *polarity.objections(told, known, language),
+    ]
+    return list(dict.fromkeys(said))
 
 
-def _denied(text: str, language: str) -> set[str]:
-    """Terms that `text` only ever names to deny them, such as accept of "may not accept"."""
-    denied = Counter(term for word in DENIED.findall(text) for term in analyse(word, language))
-    said = Counter(analyse(text, language))
-    return {term for term, count in denied.items() if said[term] <= count}
-
-
-def _names(text: str, all_words: bool = False) -> set[str]:
-    """Words in capitals and names inside a sentence; of a source, every word, for it may begin one there."""
-    pattern = r"[^\W_]+" if all_words else r"\b[A-Z]{2,}\b|(?<=[a-z,;:] )[A-Z][a-z]{2,}\b"
-    return {word.casefold() for word in re.findall(pattern, text)}
-
-
-def _plain(text: str) -> str:
-    text = unicodedata.normalize("NFKC", text)
-    text = re.sub(r"[‘’‚‛′]", "'", re.sub(r"[“”„‟″]", '"', text))
+def _same(text: str) -> str:
+    text = re.sub(r"[‘’‚‛′]", "'", re.sub(r"[“”„‟″]", '"', unicodedata.normalize("NFKC", text)))
     return " ".join(text.split())
+
+
+def _unsupported(told: Sequence[Sentence], held: frozenset[str], language: str) -> Iterator[str]:
+    wanted = frozenset[str]().union(*(s.terms for s in told))
+    counted = any(amounts.read(s.text).bare for s in told)
+    enough = counted or len(wanted & held) > 1 or len(wanted) < 2 or len(wanted) > SHORT
+    if wanted and (len(wanted & held) / len(wanted) < SUPPORT or not enough):
+        yield "most of its words are not in the cited text"
+    spoken = [term for s in told for term in analyse(s.text, language)]
+    if len(spoken) > REPEATED * len(set(spoken)):
+        yield "it says the same words over and over"

@@ -8,6 +8,8 @@ from ombud.retrieve.fusion import FUSIONS, fuse
 from ombud.retrieve.glossary import Glossary, read_glossary
 from ombud.retrieve.model import Spent, Understanding
 from ombud.retrieve.paths import Neighbourhood, Walked, neighbourhood, paths, with_paths
+from ombud.retrieve.quantities import Quantity, quantities
+from ombud.retrieve.quantities import plain as plain_quantities
 from ombud.retrieve.rerank import RERANKERS, Reranked, rerank
 from ombud.retrieve.router import (
     Compared,
@@ -45,6 +47,7 @@ __all__ = [
     "Index",
     "Labelled",
     "Neighbourhood",
+    "Quantity",
     "Reranked",
     "Result",
     "Routed",
@@ -76,6 +79,8 @@ __all__ = [
     "open_router",
     "parts",
     "paths",
+    "plain_quantities",
+    "quantities",
     "query_terms",
     "read_glossary",
     "read_labelled",
