@@ -95,7 +95,7 @@ def test_the_conversation_and_the_question_are_told(home: Workspace) -> None:
     script = told(claim(TRUE, "L1"))
     answered(home, script, history=tuple(turns))
     prompt = script.prompts[0]
-    assert prompt.rstrip().endswith(LEAVE)
+    assert prompt.partition("=== Question ===\n")[2].startswith(f"{LEAVE}\n\n")
     assert "user: user turn 4\nassistant: assistant turn 4" in prompt
     assert "user turn 1" not in prompt
 
