@@ -8,8 +8,8 @@ from pydantic import BaseModel, Field, ValidationError
 
 MOST_CLAIMS, LONGEST_CLAIM = 40, 2000
 """Beyond is noise, and proving it would take seconds."""
-LONGEST = 200_000
-"""Characters of a draft that are read while it comes."""
+LONGEST, PENDING = 200_000, 20_000
+"""Characters of a draft that are read while it comes, and of them those of one claim."""
 CLAIMS = re.compile(r'(?<!\\)"claims"\s*:\s*\[')
 """Where the claims begin: inside a JSON string the quotation marks would be escaped."""
 GAP = re.compile(r"[\s,]*")
@@ -37,8 +37,8 @@ class Reader:
     """Reads a draft piece by piece and gives each claim once it is whole."""
 
     def __init__(self) -> None:
-        self._text, self._at, self._over = "", 0, False
-        self._found = 0
+        self._text, self._over = "", False
+        self._looked, self._at, self._found = 0, 0, 0
 
     def read(self, piece: str) -> list[DraftClaim]:
         """The claims that this piece completes, in order; none once the list is at its end, or is no list of claims."""
@@ -46,15 +46,17 @@ class Reader:
             return []
         self._text += piece
         # A claim ends with a brace, and a list with a bracket: without one there is nothing to look for.
-        claims = self._whole() if "}" in piece or "]" in piece else []
+        claims = (self._whole() if "}" in piece or "]" in piece else [])[: MOST_CLAIMS - self._found]
         self._found += len(claims)
-        self._over = self._over or self._found >= MOST_CLAIMS or len(self._text) > LONGEST
+        endless = len(self._text) > LONGEST or (self._at and len(self._text) - self._at > PENDING)
+        self._over = self._over or endless or self._found >= MOST_CLAIMS
         return claims
 
     def _whole(self) -> list[DraftClaim]:
         if not self._at:
-            begins = CLAIMS.search(self._text)
-            if not begins:
+            begins = CLAIMS.search(self._text, self._looked)
+            if not begins:  # what is looked for may have begun already
+                self._looked = max(0, len(self._text) - 100)
                 return []
             self._at = begins.end()
         claims: list[DraftClaim] = []
