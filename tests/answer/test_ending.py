@@ -1,5 +1,6 @@
 """How an answer ends, and in which language it is: sources, the contact of the topic, what could not be done."""
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,8 +10,9 @@ from answer.asking import FR, GB, LEAVE, NOBODY, Script, ask, claim, company, dr
 from ombud.answer.language import apology, asked_in, name_of
 from ombud.answer.sources import sources_of
 from ombud.app import Workspace
-from ombud.store import erase_quotes
+from ombud.store import erase_quotes, phrases_held
 from ombud.types import Answer, Citation, Claim, Person
+from store.places import database
 
 TRUE = "You have 26 days of annual leave a year."
 EXPIRES = "Unused days expire on 31 March."
@@ -205,3 +207,32 @@ def test_short_questions_are_nobodys_language(home: Workspace) -> None:
     script = Script(lambda p: draft(claim(TRUE, label(p, "26 days"))))
     ask(with_model(home, script.chat), "Annual leave employees", NOBODY)
     assert len(script.prompts) <= 2
+
+
+# Reasoning ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_what_a_model_thought_is_kept_apart_and_goes_with_its_documents(tmp_path: Any, kind: str) -> None:
+    with database(kind) as url:
+        shelf = company(tmp_path, plan={"abstain": 0.0}, store={"url": url})
+        thought = "Zanzibar\0: “Employees in Great Britain have 26 days of annual leave a year.”"
+        script = Script(lambda p: draft(claim(FLOOR, label(p, "20 days")), reasoning=thought))
+        told: list[Any] = []
+        answer = ask(with_model(shelf.workspace, script.chat), LEAVE, tell=lambda *event: told.append(event))
+        assert shelf.workspace.reasoning(answer.id) == thought.replace("\0", "")
+        assert "Zanzibar" not in json.dumps([*told, answer.model_dump(mode="json")])
+        assert shelf.workspace.reasoning("none") == ""
+
+        plain = ask(with_model(shelf.workspace, None), LEAVE)
+        assert shelf.workspace.reasoning(plain.id) == ""
+
+        # The model read Great Britain's page though it cites another.
+        (gb,) = [d for d in shelf.workspace.documents(None) if d.uri == "docs/leave-gb.md"]
+        assert gb.id not in {c.document_id for c in answer.citations}
+        assert phrases_held(shelf.workspace.store, ["Zanzibar"])["answers"] == 1
+        erase_quotes(shelf.workspace.store, gb.id, gb.uri)
+        assert shelf.workspace.reasoning(answer.id) == ""
+        assert phrases_held(shelf.workspace.store, ["Zanzibar"])["answers"] == 0
+        assert shelf.workspace.answer(answer.id).text == answer.text
+        shelf.workspace.close()

@@ -1,16 +1,21 @@
 """For whom an answer is written: which words of a prompt change with the persona, the model and the plan."""
 
+import json
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 from answer.asking import FR, GB, LEAVE, Script, ask, claim, company, draft, label, with_model
+from answer.faulty import Reply, completion, misbehaving, ok
+from answer.faulty import label as label_of
 from ombud.answer import COMPONENTS, SETS, read_personas
 from ombud.answer.prompting import USUAL, switched
 from ombud.app import Workspace
+from ombud.cli.main import app
 from ombud.errors import BadSetting, UnknownName
 from ombud.types import Answer, Message, Person
 
@@ -313,3 +318,80 @@ def test_other_peoples_passages_are_in_nobodys_prompt(home: Workspace) -> None:
     answered(home, script, FR.model_copy(update={"persona": "legal"}))
     assert "26 days" not in script.prompts[0]
     assert "61,000" not in script.prompts[0]
+
+
+# A model of its own, the command ------------------------------------------------------------------
+
+
+def served(home: Path, url: str, own: str, **models: Any) -> Workspace:
+    (home / "personas").mkdir(exist_ok=True)
+    text = f'name = "intern"\naudience = "an intern"\nmodel = "{own}"\n'
+    (home / "personas" / "intern.toml").write_text(text, encoding="utf-8")
+    given = {"embedder": "none", "base_url": url, "retries": 0} | models
+    return Workspace(home, {"models": given, "plan": {"abstain": 0.0}})
+
+
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    shelf = company(tmp_path_factory.mktemp("bare"))
+    shelf.workspace.close()
+    return shelf.home
+
+
+@pytest.mark.parametrize(
+    ("own", "models", "asked"),
+    [
+        ("openai:own", {"roles": {"compose": "openai:a"}}, {"employee": ["a"], "intern": ["own"]}),
+        ("openai:own", {}, {"employee": [], "intern": ["own"]}),
+        ("openai:down", {"roles": {"compose": "openai:a"}}, {"employee": ["a"], "intern": ["down", "a"]}),
+        ("openai:down", {"fallbacks": ["openai:b"]}, {"employee": [], "intern": ["down", "b"]}),
+        ("none", {"roles": {"compose": "openai:a"}}, {"employee": ["a"], "intern": []}),
+        ("openai:own", {"roles": {"compose": "none"}}, {"employee": [], "intern": ["own"]}),
+    ],
+)
+def test_a_persona_may_have_a_model_of_its_own(
+    bare: Path, own: str, models: dict[str, Any], asked: dict[str, list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+
+    def reply(request: dict[str, Any]) -> Reply:
+        if request["model"] == "down":
+            return 503, b"{}", {}
+        return ok(completion(request, json.dumps(draft(claim(TRUE, label_of(request, "26 days"))))))
+
+    with misbehaving(reply) as server:
+        workspace = served(bare, server.url, own, **models)
+        for name, wanted in asked.items():
+            server.asked.clear()
+            answer = ask(workspace, LEAVE, GB.model_copy(update={"persona": name}))
+            assert [request["model"] for request in server.asked] == wanted
+            assert answer.trace.model == (f"openai:{wanted[-1]}" if wanted else "")
+            assert "26 days" in answer.text
+        workspace.close()
+
+
+def test_the_command_lists_them(bare: Path) -> None:
+    (bare / "personas").mkdir(exist_ok=True)
+    (bare / "personas" / "intern.toml").write_text('name = "intern"\naudience = "an intern"\nmodel = "openai:own"\n')
+    (bare / "ombud.toml").write_text('[models]\nembedder = "none"\n')
+    words = CliRunner().invoke(app, ["--home", str(bare), "personas", "list"])
+    machine = CliRunner().invoke(app, ["personas", "list", "--json", "--home", str(bare)])
+    assert (words.exit_code, machine.exit_code) == (0, 0)
+    assert "intern      an intern; about 150 words; openai:own\n" in words.stdout
+    found = json.loads(machine.stdout)["personas"]
+    assert [one["name"] for one in found] == [*read_personas(), "intern"]
+    assert found[-1]["length"] == 150
+
+
+def test_a_wrong_file_is_said_by_the_command_and_the_doctor(bare: Path) -> None:
+    (bare / "personas").mkdir(exist_ok=True)
+    (bare / "personas" / "intern.toml").write_text("name = 5\n")
+    (bare / "ombud.toml").write_text('[models]\nembedder = "none"\n')
+    listed = CliRunner().invoke(app, ["--home", str(bare), "personas", "list", "--json"])
+    assert listed.exit_code == 2
+    error = json.loads(listed.stdout)["error"]
+    assert (error["type"], "intern.toml: name:" in error["message"]) == ("BadSetting", True)
+    doctor = CliRunner().invoke(app, ["--home", str(bare), "doctor", "--json"])
+    (check,) = [one for one in json.loads(doctor.stdout)["checks"] if one["name"] == "flags"]
+    assert not check["ok"]
+    assert "intern.toml" in check["said"]

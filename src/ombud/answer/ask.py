@@ -51,6 +51,7 @@ class _Body(NamedTuple):
     trace: dict[str, Any] = {}  # noqa: RUF012 - never written to
     spent: Spent = Spent()
     covers: Mapping[str, str] = {}
+    reasoning: str = ""
 
 
 class _Shown:
@@ -66,10 +67,18 @@ class _Shown:
             self._tell("claim", said)
 
 
-async def ask(question: Question, plan: Plan, where: Filter, parts: Parts, tell: Tell | None = None) -> Answer:
+async def ask(
+    question: Question,
+    plan: Plan,
+    where: Filter,
+    parts: Parts,
+    tell: Tell | None = None,
+    think: Callable[[str], object] = str,
+) -> Answer:
     """Answer a question from the documents that its asker may read and that are in force on its day.
 
     tell: gets `status` and `claim` events; who gives one has claims while a chat model is still writing.
+    think: gets what the model thought, which no answer and no trace holds.
     """
     streamed, tell = _Shown(tell) if tell else None, tell or (lambda *_: None)
     started = time.perf_counter()
@@ -107,6 +116,7 @@ async def ask(question: Question, plan: Plan, where: Filter, parts: Parts, tell:
     facts |= body.trace | {"degraded": (*found.degraded, *body.trace.get("degraded", ()))}
     facts |= found.spent.plus(body.spent)._asdict()
     facts |= {"notes": (*body.trace.get("notes", ()), *disagreeing(found.evidence))}
+    think(body.reasoning)
     closing = wording.closing(body.action, bool(contacts))
     return _answer(_closed(body, closing), contacts, Trace(**facts), streamed)
 
@@ -214,8 +224,10 @@ async def _with_model(
         "degraded": written.degraded,
     }
     if written.outcome == "denied":
-        return _deny(True, parts)._replace(trace=trace, spent=spent)
-    return _Body(written.outcome, "none", written.composed, written.suggestions, trace, spent, written.covers)
+        return _deny(True, parts)._replace(trace=trace, spent=spent, reasoning=written.reasoning)
+    return _Body(
+        written.outcome, "none", written.composed, written.suggestions, trace, spent, written.covers, written.reasoning
+    )
 
 
 def _extract(question: Question, spans: list[Span], full: bool, parts: Parts) -> _Body:

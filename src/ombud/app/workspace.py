@@ -34,6 +34,7 @@ from ombud.store import (
     new_conversation,
     open_store,
     read_answer,
+    read_reasoning,
 )
 from ombud.types import Answer, Chunk, Citation, Document, Evidence, Message, Mode, Person, Plan, Query, Question, Trace
 
@@ -196,15 +197,17 @@ class Workspace:
         elif conversation_id:
             last_messages(self.store, conversation_id, 0)
         whole, variant = self.planned(question.asker, plan or {})
+        thought: list[str] = []
         with recorded() as calls:
-            answer = await ask(question, whole, self.filter(question, whole), self.answering_for(whole), tell)
+            where, parts = self.filter(question, whole), self.answering_for(whole)
+            answer = await ask(question, whole, where, parts, tell, thought.append)
         hidden = await asyncio.to_thread(self._hidden, question, whole, answer.trace.queries)
         notes = (*answer.trace.notes, *hidden, *self._out_of_force(answer.citations))
         degraded = (*answer.trace.degraded, *stand_ins(calls))
         trace = answer.trace.model_copy(update={"notes": notes, "degraded": degraded, "variant": variant})
         answer = answer.model_copy(update={"conversation_id": conversation_id, "trace": trace})
         if keep:
-            await asyncio.to_thread(add_turn, self.store, question, answer)
+            await asyncio.to_thread(add_turn, self.store, question, answer, "".join(thought))
         return answer
 
     def planned(self, person: Person, request: Mapping[str, Any]) -> Planned:
@@ -279,6 +282,10 @@ class Workspace:
 
     def answer(self, answer_id: str) -> Answer:
         return read_answer(self.store, answer_id)
+
+    def reasoning(self, answer_id: str) -> str:
+        """What the model thought before it; for the operator, and shown to nobody who asks."""
+        return read_reasoning(self.store, answer_id)
 
     # What the lab and the operator want to know -------------------------------------------------
 
