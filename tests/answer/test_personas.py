@@ -257,7 +257,7 @@ def test_a_component_that_does_not_exist_is_an_error(home: Workspace, entry: str
         ("azure:gpt-4o", 'Do not begin with "According to"'),
         ("anthropic:claude-sonnet-4-5", "When they do not hold the answer, that is a good answer too"),
         ("mistral:mistral-large-latest", "as JSON in the given form and nothing around it"),
-        ("cohere:command-r", "## Task and context"),
+        ("cohere:command-r", "# Task and context"),
         ("vllm:meta-llama/Llama-3.3-70B-Instruct", "Example of one claim:"),
     ],
 )
