@@ -219,6 +219,14 @@ def test_a_claim_that_still_fails_is_left_out_and_the_rest_is_partial(
     assert said in note
 
 
+@pytest.mark.parametrize("second", [draft(claim(FALSE, "L1")), draft(outcome="denied"), draft(claim(TRUE, "L99"))])
+def test_a_repair_that_proves_less_does_not_count(home: Workspace, second: Draft) -> None:
+    script = Script(lambda p: draft(claim(TRUE, label(p, "26 days")), claim(FALSE, label(p, "26 days"))), second)
+    answer = answered(home, script)
+    assert len(script.prompts) == 2
+    assert (answer.outcome, answer.text) == ("partial", f"{TRUE} [1]")
+
+
 def test_without_refinement_there_is_no_repair(home: Workspace) -> None:
     script = Script(lambda p: draft(claim(TRUE, label(p, "26 days")), claim(FALSE, "L1")))
     assert answered(home, script, plan={"refine": False}).outcome == "partial"

@@ -1,6 +1,7 @@
 """Claims arrive while a chat model is still writing, proven each; what breaks leaves what was proven, or quotes."""
 
 import asyncio
+import itertools
 import json
 import threading
 from collections.abc import Callable, Iterator
@@ -12,6 +13,7 @@ import pytest
 from answer.asking import GB, LEAVE, Script, ask, check, claim, company, draft, label, with_model
 from answer.faulty import Reply, broken, completion, misbehaving, ok, streamed
 from answer.faulty import label as label_of
+from answer.test_outages import FAULTS
 from ingest.shelf import Shelf
 from ombud.answer import wording
 from ombud.answer.drafts import Reader
@@ -423,3 +425,53 @@ def test_what_never_ends_is_not_read_for_ever(start: str) -> None:
     reader = Reader()
     for piece in (start, *["}] "] * 100_000, '"}], "claims": [{"text": "x", "passages": []}]'):
         assert reader.read(piece) == []
+
+
+# Every fault of test_outages, heard ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_costs_the_wording_not_the_answer(shelf: Shelf, fault: str) -> None:
+    with misbehaving(FAULTS[fault]) as server:
+        opened = workspace(shelf.home, server.url)
+        answer, told = heard(opened)
+        opened.close()
+        assert 1 <= len(server.asked) <= 8
+    assert QUOTE in answer.text
+    assert [d for d in answer.trace.degraded if d.startswith("model: ")]
+    assert claims(told) == [(n, c.text) for n, c in enumerate(answer.claims)]
+    assert "Employees in Great Britain" not in " ".join(answer.trace.degraded)
+
+
+def test_no_question_is_lost_while_streams_come_and_go(shelf: Shelf) -> None:
+    def reply(asked: dict[str, Any]) -> Reply:
+        with lock:
+            number = next(count)
+        text = json.dumps(draft(*whole(asked, label_of)))
+        kinds: list[Callable[[], Reply]] = [
+            lambda: streamed(asked, text),
+            lambda: broken(asked, cut(asked, "Everywhere employees")),
+            lambda: broken(asked, cut(asked, '{"claims')),
+            lambda: broken(asked, cut(asked, "Unused days"), noticed=False),
+            lambda: (503, b"{}", {}),
+        ]
+        return kinds[number % len(kinds)]()
+
+    lock, count = threading.Lock(), itertools.count()
+    with misbehaving(reply) as server:
+        opened = workspace(shelf.home, server.url, concurrency=4, breaker_failures=1000)
+        told: list[Events] = [[] for _ in range(20)]
+
+        async def many() -> list[Answer]:
+            asked = Question(text=LEAVE, asker=GB)
+            return await asyncio.gather(*(opened.ask(asked, tell=lambda *e, t=t: t.append(e)) for t in told))
+
+        answers = asyncio.run(many())
+        opened.close()
+    assert len(answers) == 20
+    for answer, events in zip(answers, told, strict=True):
+        assert answer.claims
+        last = {data["index"]: data["text"] for name, data in events if name == "claim"}
+        assert [last[n] for n in range(len(answer.claims))] == [c.text for c in answer.claims]
+    outcomes = {answer.outcome for answer in answers}
+    assert outcomes == {"full", "partial"}

@@ -150,23 +150,22 @@ async def _ask(task: _Task, message: str) -> Reply[Draft]:
 async def _finish(task: _Task, first: Reply[Draft]) -> Written:
     """The answer from its first draft: repaired where that is worth it, and put together."""
     replies, files, degraded = [first], dict(task.told.prompts), [f"prompt: {note}" for note in task.told.notes]
-    problems = _problems(first.value, task)
-    wrong = _language_problem(first.value, problems, task)
+    draft, problems = first.value, _problems(first.value, task)
+    wrong = _language_problem(draft, problems, task)
     if (problems or wrong) and task.plan.refine and task.deadline > time.monotonic():
         repair = load_prompt("repair", task.chat.name, task.prompts)
         files[repair.name] = repair.digest
         degraded += [f"prompt: {repair.note}"] if repair.note else []
         listed = [wrong] if wrong else list(dict.fromkeys(problems.values()))
-        again = f"{task.told.message}\n\n=== Your answer ===\n{_echo(first.value)}\n\n"
+        again = f"{task.told.message}\n\n=== Your answer ===\n{_echo(draft)}\n\n"
         again += repair.fill(problems="\n".join(f"- {problem}" for problem in listed))
         try:
             replies.append(await _ask(task, again))
-            problems = _problems(replies[-1].value, task)
+            draft, problems = _better(draft, replies[-1].value, task, other_language=bool(wrong))
         except ModelError:
-            if len(problems) == len(first.value.claims):
+            if len(problems) == len(draft.claims):
                 raise
             # What the first draft could prove is worth more than starting over.
-    draft = replies[-1].value
     composed, dropped = _assemble(draft, problems, task.prover)
     if not composed.claims and _astray(draft, task):
         raise MalformedOutput("What the model wrote was endless, or not in the language of the documents.")
@@ -186,6 +185,17 @@ async def _finish(task: _Task, first: Reply[Draft]) -> Written:
         _covers(draft, composed, task),
         draft.reasoning,
     )
+
+
+def _better(first: Draft, second: Draft, task: _Task, *, other_language: bool) -> tuple[Draft, dict[int, str]]:
+    """The repaired draft, unless it proves less than the first, whose claims people may have read; and its problems.
+
+    other_language: that was what should be repaired, so any of it that can be proven is better.
+    """
+    before, after = _problems(first, task), _problems(second, task)
+    least = 1 if other_language else len(first.claims) - len(before)
+    worse = len(second.claims) - len(after) < min(least, len(first.claims) - len(before))
+    return (first, before) if worse else (second, after)
 
 
 def _broken(task: _Task, proven: Sequence[DraftClaim], failed: ModelError) -> Written:

@@ -297,6 +297,8 @@ class Workspace:
         digest = sha256(config.encode())
         for path in files:
             digest.update(path.read_bytes() if path.is_file() else b"")
+        for persona in self.personas.values():
+            digest.update(persona.model_dump_json().encode())
         return {
             "version": version("ombud"),
             "config_digest": digest.hexdigest()[:16],

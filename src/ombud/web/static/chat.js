@@ -8,7 +8,7 @@ const written = (node, html) => { node.innerHTML = policy.createHTML(html); retu
 
 const $ = (id) => document.getElementById(id);
 const log = $("log"), hello = $("hello"), box = $("question"), send = $("send"), trouble = $("trouble");
-const pickers = { country: $("country"), role: $("role") };
+const pickers = { country: $("country"), role: $("role"), persona: $("persona") };
 let conversation = null, turns = [], asking = null, last = "";
 
 const store = (area, key, value) => { try { value == null ? area.removeItem(key) : area.setItem(key, value); } catch { /* private mode */ } };
@@ -28,7 +28,7 @@ for (const [key, picker] of Object.entries(pickers)) {
     say(`New conversation. ${picker.selectedOptions[0].textContent}.`);
   });
 }
-const person = () => ({ country: pickers.country.value || null, roles: pickers.role?.value ? [pickers.role.value] : [] });
+const person = () => ({ country: pickers.country.value || null, roles: pickers.role?.value ? [pickers.role.value] : [], ...(pickers.persona && { persona: pickers.persona.value }) });
 
 // What was said -----------------------------------------------------------------------------------
 
