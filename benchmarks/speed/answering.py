@@ -8,7 +8,7 @@ handbook, each once, after some that are not timed; nothing is written to the st
     one call         `Chat.reply` by itself, with the prompt and the type of an answer
     around the calls the steps `strategy` and `compose`: prompts, both calls, the check of the claims, citations
     streamed         the same where claims are shown while they are written; the answer comes in events of four letters,
-                     all at once, so this is what its events cost together
+                     all at once: what they cost together, which is spent while a real model still writes
     search, signals  what else a question needs: finding passages; measuring whether they answer it
     whole question   everything from question to answer
 
@@ -65,7 +65,7 @@ def main(arguments: Sequence[str]) -> None:
     for name, timed in rows.items():
         wall, cpu = [1000 * t.wall for t in timed], [1000 * t.cpu for t in timed]
         p50, p95 = percentile(wall, 0.5), percentile(wall, 0.95)
-        said = f"<= {TARGET:.0f} {verdict(p50, TARGET)}" if name in ("around the calls", "streamed") else ""
+        said = f"<= {TARGET:.0f} {verdict(p50, TARGET)}" if name == "around the calls" else ""
         cells = [percentile(cpu, share) for share in (0.5, 0.95)] if any(cpu) else []
         printed.append([name, f"{p50:.1f}", f"{p95:.1f}", *([f"{cell:.1f}" for cell in cells] or ["", ""]), said])
         keep("answering", {"what": name, "p50_ms": round(p50, 2), "p95_ms": round(p95, 2),
