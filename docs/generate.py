@@ -344,21 +344,29 @@ def spelling(name: str, measure: Measure) -> str:
 FILLED_BY = {
     "organisation": "`general.name`",
     "date": "the day whose rules are asked for: `as_of`, else today in `general.timezone`",
+    "audience": "`audience` of the persona",
+    "connections": "paths of the graph, one triplet a line with the label of its passage; the section is left out "
+    "where there are none",
     "country": "the asker's country, or `not given`",
     "roles": "the asker's roles, or `none`",
     "grade": "the asker's grade, or `not given`",
     "local": "passages of the asker's country, labelled L1, L2, …; mandatory ones are marked",
     "shared": "passages that apply everywhere, labelled G1, G2, …",
-    "history": "up to six earlier messages of the conversation",
+    "history": "up to six earlier messages of the conversation; the section is left out where there are none",
     "question": "the question, word for word",
-    "problems": "each claim that failed its check, and why",
+    "problems": "each claim that failed its check, and why; or that the language is not the right one",
+    "style": "`density`, `style` and `vocabulary` of the persona",
+    "tailoring": "`instructions` of the persona",
+    "turn": "all other sections of the message",
+    "words": "`length` of the persona",
     "rewrites": "`plan.rewrites`",
     "count": "how many passages there are",
 }
 """Placeholder -> what the code puts there; a prompt with another one stops this program."""
 SENT = {
     "complexity": "Router variant `zero-shot`: how many passages a question needs.",
-    "compose": "The instructions of every answer that a chat model writes.",
+    "compose": "The instructions of every answer that a chat model writes, in "
+    "[components](../guides/personas.md#components).",
     "doctor": "What `ombud doctor --ask` sends to every model.",
     "entities": 'Asks which names in the graph are one thing, with `index.graph = "model"`.',
     "hyde": "Strategy `hyde`: a paragraph that would answer.",

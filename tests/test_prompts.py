@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from ombud.errors import UnknownName
-from ombud.prompts import HERE, Prompt, digests, load, problems
+from ombud.prompts import HERE, Prompt, digests, load, load_sections, problems, variants
 
 TASKS = sorted(folder.name for folder in HERE.iterdir() if (folder / "default.txt").is_file())
 VALUES = (
     "organisation", "date", "country", "roles", "grade", "local", "shared", "history", "question", "problems",
-    "rewrites", "count",
+    "rewrites", "count", "audience", "tailoring", "words", "style", "connections", "turn",
 )  # fmt: skip
 """What is put into prompts anywhere."""
 
@@ -34,7 +34,10 @@ def folder(tmp_path: Path) -> Path:
         ("openai:gpt-5", "compose/gpt"),
         ("openai:llama3:8b", "compose/llama3"),
         ("openai:o3", "compose/default"),
-        ("anthropic/gpt", "compose/default"),
+        ("anthropic/gpt", "compose/gpt"),
+        ("vllm:meta-llama/GPT-4.1-Mini", "compose/gpt-4.1-mini"),
+        ("bedrock:us.some-maker.gpt5-2027", "compose/gpt"),
+        ("openai:gptx", "compose/default"),
         ("", "compose/default"),
         ("openai:", "compose/default"),
     ],
@@ -50,7 +53,7 @@ def test_a_model_never_leaves_the_folder_of_its_task(folder: Path) -> None:
 
 def test_without_an_override_the_shipped_words_are_taken(tmp_path: Path) -> None:
     shipped = (HERE / "compose" / "default.txt").read_text(encoding="utf-8")
-    assert load("compose", "openai:gpt-4.1", tmp_path) == Prompt("compose/default", shipped)
+    assert load("compose", "openai:o3", tmp_path) == Prompt("compose/default", shipped)
 
 
 def test_what_is_edited_counts_at_once(folder: Path) -> None:
@@ -78,7 +81,7 @@ def test_a_wrong_file_of_the_workspace_is_passed_over(tmp_path: Path, text: str 
     own = tmp_path / "prompts"
     (own / "compose").mkdir(parents=True)
     (own / "compose" / "default.txt").write_bytes(text.encode() if isinstance(text, str) else text)
-    found = load("compose", "openai:gpt-4.1", own)
+    found = load("compose", "openai:o3", own)
     assert found._replace(note="") == load("compose")
     assert found.note.startswith(f"prompts/compose/default.txt is not used: {why}")
     assert problems(own) == [found.note]
@@ -123,7 +126,8 @@ def test_digests_name_what_is_sent(folder: Path) -> None:
     (folder / "compose" / "default.txt").write_text("abc")
     found = digests(folder)
     assert found["compose/default"] == "ba7816bf8f01"  # printf abc | sha256sum
-    assert set(found) - set(digests()) == {f"compose/{stem}" for stem in ("gpt", "gpt-4.1", "gpt-4.1-mini", "llama3")}
+    assert set(found) - set(digests()) == {f"compose/{stem}" for stem in ("gpt", "gpt-4.1-mini", "llama3")}
+    assert found["compose/gpt-4.1"] != digests()["compose/gpt-4.1"]
 
 
 def test_an_unknown_task_lists_the_known() -> None:
@@ -149,7 +153,9 @@ def test_the_digest_is_that_of_the_text() -> None:
 
 
 def test_every_shipped_prompt_has_its_digest() -> None:
-    assert set(digests()) == {f"{task}/default" for task in TASKS}
+    models = ("gpt-4.1", "gpt-4o", "claude", "mistral", "command", "llama")
+    own = {"compose/" + model for model in models} | {f"question/{m}" for m in models if m != "gpt-4o"}
+    assert set(digests()) == {f"{task}/default" for task in TASKS} | own
     assert digests()["compose/default"] == load("compose").digest
 
 
@@ -158,3 +164,54 @@ def test_every_shipped_prompt_can_be_filled(task: str) -> None:
     filled = load(task).fill(**dict.fromkeys(VALUES, "VALUE"))
     assert "$" not in filled
     assert ("VALUE" in filled) == (task not in {"doctor", "complexity"})
+
+
+# Sections -----------------------------------------------------------------------------------------
+
+PARTS = "[role]\nYou help $organisation.\n\n[format]\nClaims.\nMore claims.\n"
+
+
+def test_a_file_may_hold_only_the_sections_that_differ(tmp_path: Path) -> None:
+    (tmp_path / "compose").mkdir()
+    (tmp_path / "compose" / "claude.txt").write_text("[format]\nXML.\n")
+    shipped, own = (
+        load_sections("compose", "anthropic:claude-x"),
+        load_sections("compose", "anthropic:claude-x", tmp_path),
+    )
+    assert own.words == shipped.words | {"format": "XML."}
+    assert list(own.words) == list(load_sections("compose").words)
+    assert [file.name for file in own.files] == ["compose/claude", "compose/claude as shipped", "compose/default"]
+    assert own.files[0].digest == Prompt("", "[format]\nXML.\n").digest
+
+
+def test_a_file_without_sections_is_the_whole_prompt(tmp_path: Path) -> None:
+    (tmp_path / "compose").mkdir()
+    (tmp_path / "compose" / "default.txt").write_text("Answer for $organisation.\n")
+    found = load_sections("compose", "openai:gpt-4.1", tmp_path)
+    assert found.words == {"": "Answer for $organisation."}
+    assert [file.name for file in found.files] == ["compose/default"]
+
+
+def test_a_section_nobody_knows_is_a_problem(tmp_path: Path) -> None:
+    (tmp_path / "compose").mkdir()
+    (tmp_path / "compose" / "default.txt").write_text("[rol]\nYou help.\n")
+    found = load_sections("compose", "openai:o3", tmp_path)
+    assert found._replace(note="") == load_sections("compose", "openai:o3")
+    assert found.note.endswith("`compose` has no section [rol]. Did you mean `role`?")
+    assert problems(tmp_path) == [found.note]
+
+
+def test_brackets_in_a_line_are_no_section(tmp_path: Path) -> None:
+    (tmp_path / "compose").mkdir()
+    (tmp_path / "compose" / "default.txt").write_text("[role] is a word, and so is\n [format]\n[L1]\n[INST]\n")
+    assert list(load_sections("compose", "", tmp_path).words) == [""]
+
+
+@pytest.mark.parametrize("task", ["compose", "question"])
+@pytest.mark.parametrize("model", ["gpt-4.1", "gpt-4o", "claude", "mistral", "command", "llama"])
+def test_every_variant_has_all_sections_and_changes_one(task: str, model: str) -> None:
+    plain, own = load_sections(task).words, load_sections(task, model).words
+    assert list(own) == list(plain)
+    assert all(own.values())
+    if model in variants(task):
+        assert own != plain

@@ -7,6 +7,8 @@ handbook, each once, after some that are not timed; nothing is written to the st
 
     one call         `Chat.reply` by itself, with the prompt and the type of an answer
     around the calls the steps `strategy` and `compose`: prompts, both calls, the check of the claims, citations
+    streamed         the same where claims are shown while they are written; the answer comes in events of four letters,
+                     all at once: what they cost together, which is spent while a real model still writes
     search, signals  what else a question needs: finding passages; measuring whether they answer it
     whole question   everything from question to answer
 
@@ -24,7 +26,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -39,7 +41,8 @@ from ombud.types import Question
 
 WARM_UP = 20
 TARGET = 25.0
-WHAT = ("one call", "around the calls", "search", "signals", "whole question")
+WHAT = ("one call", "around the calls", "streamed", "search", "signals", "whole question")
+LETTERS = 4
 PASSAGE = re.compile(r'<passage label="(\w+)"[^\n]*>\n(.*?)\n</passage>', re.DOTALL)
 SENTENCE = re.compile(r"^(\w[^|\n]{30,300}?[.;:])(?:\s|$)", re.MULTILINE)
 """A line's first sentence, of which a claim can be made."""
@@ -89,6 +92,9 @@ async def _measure(
         served, trace = spent(), answer.trace
         if number < WARM_UP or "compose/default" not in trace.prompts:
             continue
+        spent()
+        streamed = (await workspace.ask(question, keep=False, tell=lambda *_: None)).trace.seconds
+        rows["streamed"].append(Timed(streamed["strategy"] + streamed["compose"] - spent()))
         rows["whole question"].append(Timed(whole.wall - served, whole.cpu))
         rows["around the calls"].append(Timed(trace.seconds["strategy"] + trace.seconds["compose"] - served))
         rows["search"].append(Timed(sum(trace.seconds.get(step, 0.0) for step in SEARCH)))
@@ -101,7 +107,7 @@ async def _measure(
 
 
 async def _calls(chat: Chat, count: int, spent: Callable[[], float]) -> list[Timed]:
-    from ombud.answer.compose import Draft
+    from ombud.answer.drafts import Draft
 
     prompt = '<passage label="G1" title="Leave">\nEveryone has 26 days of leave.\n</passage>\n' + "word " * 4000
     timed = []
@@ -155,9 +161,10 @@ def _serve(pipe: Connection) -> None:
 
         def do_POST(self) -> None:
             asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            body = json.dumps(_completion(asked)).encode()
+            streams = bool(asked.get("stream"))
+            body = b"".join(_events(_completion(asked))) if streams else json.dumps(_completion(asked)).encode()
             self.send_response(200)
-            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Type", "text/event-stream" if streams else "application/json")
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)
@@ -173,6 +180,26 @@ def _serve(pipe: Connection) -> None:
     while pipe.recv():
         pipe.send(worked[0])
         worked[0] = 0.0
+
+
+def _events(whole: dict[str, Any]) -> Iterator[bytes]:
+    message = whole["choices"][0]["message"]
+    (call,) = message.get("tool_calls") or [None]
+    text = call["function"]["arguments"] if call else message["content"]
+    said: list[dict[str, Any]] = []
+    for start in range(0, len(text), LETTERS):
+        piece = text[start : start + LETTERS]
+        one: dict[str, Any] | None = {"index": 0, "function": {"arguments": piece}} if call else None
+        if call and one and not start:
+            one |= {"id": "c", "type": "function", "function": {**call["function"], "arguments": piece}}
+        said.append({"tool_calls": [one]} if one else {"content": piece})
+    rows: list[dict[str, Any]] = [{"choices": [{"index": 0, "delta": one, "finish_reason": None}]} for one in said]
+    rows.append({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
+    rows.append({"choices": [], "usage": whole["usage"]})
+    for row in rows:
+        event = {"id": "x", "object": "chat.completion.chunk", "created": 1, "model": whole["model"], **row}
+        yield b"data: " + json.dumps(event).encode() + b"\n\n"
+    yield b"data: [DONE]\n\n"
 
 
 def _completion(asked: dict[str, Any]) -> dict[str, Any]:

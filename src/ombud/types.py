@@ -23,9 +23,8 @@ Outcome = Literal["full", "partial", "denied"]
 Action = Literal["none", "clarify", "handoff", "contact"]
 Role = Literal["user", "assistant", "advisor", "system"]
 
+
 # Knowledge ----------------------------------------------------------------------------------------
-
-
 class Block(Noun):
     kind: Literal["heading", "text", "list", "table", "code"]
     text: str
@@ -99,8 +98,6 @@ class Triplet(Noun):
 
 
 # Asking -------------------------------------------------------------------------------------------
-
-
 class Person(Noun):
     id: str = ""
     country: str | None = None
@@ -159,13 +156,11 @@ class Plan(Noun):
     graph_keywords: int = Field(default=4, ge=0, le=50, description="Keywords looked up in the graph.")
     graph_depth: int = Field(default=2, ge=0, le=5, description="Longest path in the graph, in triplets.")
     sources: tuple[str, ...] = Field(default=(), description="Only these sources; empty means all.")
-    abstain: float | None = Field(
-        default=None, ge=0, le=1, description="Least confidence to answer; unset = calibrated."
-    )
+    abstain: float | None = Field(default=None, ge=0, le=1, description="Least confidence to answer; unset: measured.")
     persona: str = Field(default="employee", description="Who the answer is written for.")
     temperature: float = Field(default=0.0, ge=0, le=2, description="Sampling temperature of the chat model.")
     budget_tokens: int = Field(default=6000, ge=256, description="Most evidence tokens in a prompt.")
-    components: tuple[str, ...] = Field(default=(), description="Prompt components; empty means the persona's own.")
+    components: tuple[str, ...] = Field(default=(), description="Prompt components; empty = the usual ones.")
     refine: bool = Field(default=True, description="Let the chat model repair claims once that fail their check.")
 
 
@@ -238,6 +233,15 @@ class Claim(Noun):
     verdict: Literal["supported", "unconfirmed"] = "supported"
 
 
+class Source(Noun):
+    """A cited document; most relevant first. covers: one short line. citations: positions in `Answer.citations`."""
+
+    title: str
+    uri: str
+    covers: str = ""
+    citations: tuple[int, ...] = ()
+
+
 class Contact(Noun):
     topic: str = ""
     name: str
@@ -291,14 +295,13 @@ class Answer(Noun):
     """Markdown with markers [1], [2]… that count citations from 1."""
     claims: tuple[Claim, ...] = ()
     citations: tuple[Citation, ...] = ()
+    sources: tuple[Source, ...] = ()
     contacts: tuple[Contact, ...] = ()
     suggestions: tuple[str, ...] = ()
     trace: Trace = Trace()
 
 
 # People -------------------------------------------------------------------------------------------
-
-
 class Ticket(Noun):
     desk: str
     id: str
@@ -314,8 +317,6 @@ class Session(Noun):
 
 
 # Measuring ----------------------------------------------------------------------------------------
-
-
 class Reference(Noun):
     text: str
     persona: str | None = None

@@ -3,13 +3,13 @@
 import asyncio
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 from pydantic_ai import ModelMessage, ModelRequest, ModelResponse, TextPart, ToolCallPart
-from pydantic_ai.models.function import AgentInfo, FunctionModel
+from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
 from pydantic_ai.usage import RequestUsage
 from reportlab.lib.pagesizes import A4
 from reportlab.pdfgen.canvas import Canvas
@@ -154,7 +154,11 @@ class Script:
 
     @property
     def chat(self) -> Chat:
-        return Chat("test:scripted", FunctionModel(self._say))
+        return self.named("test:scripted")
+
+    def named(self, name: str) -> Chat:
+        """The same model by another name, which decides whose prompts it gets."""
+        return Chat(name, FunctionModel(self._say, stream_function=self._stream))
 
     def _say(self, messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
         asked = [m for m in messages if isinstance(m, ModelRequest)]
@@ -167,6 +171,15 @@ class Script:
         part = ToolCallPart(tools[0].name, text) if tools and not isinstance(said, str) else TextPart(text)
         tokens = RequestUsage(input_tokens=self.usage[0], output_tokens=self.usage[1])
         return ModelResponse(parts=[part], usage=tokens)
+
+    async def _stream(self, messages: list[ModelMessage], info: AgentInfo) -> AsyncIterator[Any]:
+        """The same, a few letters at a time."""
+        (part,) = self._say(messages, info).parts
+        text = part.content if isinstance(part, TextPart) else str(getattr(part, "args", ""))
+        for start in range(0, len(text) or 1, 7):
+            piece = text[start : start + 7]
+            tool = info.output_tools[0].name if isinstance(part, ToolCallPart) else None
+            yield {0: DeltaToolCall(tool if not start else None, piece)} if tool else piece
 
 
 def with_model(workspace: Workspace, chat: Chat | None) -> Workspace:

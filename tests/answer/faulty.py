@@ -3,13 +3,13 @@
 import json
 import re
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-Reply = tuple[int, bytes, dict[str, str]]
-"""Status, body, headers beside the usual."""
+Reply = tuple[int, bytes | Iterator[bytes], dict[str, str]]
+"""Status, body, headers beside the usual. A body in pieces is sent as they come, and broken off where they raise."""
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -22,6 +22,9 @@ class Handler(BaseHTTPRequestHandler):
             self.server.over.wait(60)
             return
         status, body, headers = self.server.reply(asked)
+        if not isinstance(body, bytes):
+            self._stream(body, headers)
+            return
         self.send_response(status)
         for name, value in ({"Content-Type": "application/json", "Content-Length": str(len(body))} | headers).items():
             self.send_header(name, value)
@@ -30,6 +33,16 @@ class Handler(BaseHTTPRequestHandler):
         if self.server.lingering:
             self.wfile.flush()
             self.server.over.wait(60)
+
+    def _stream(self, pieces: Iterator[bytes], headers: dict[str, str]) -> None:
+        """Ended by the end of the connection, as in HTTP/1.0; one that breaks off promised more."""
+        self.send_response(200)
+        for name, value in ({"Content-Type": "text/event-stream"} | headers).items():
+            self.send_header(name, value)
+        self.end_headers()
+        for piece in pieces:
+            self.wfile.write(piece)
+            self.wfile.flush()
 
     def log_message(self, *_: Any) -> None:
         pass
@@ -94,6 +107,47 @@ def completion(asked: dict[str, Any], said: str, **message: Any) -> dict[str, An
         "choices": [{"index": 0, "finish_reason": "stop", "message": whole | message}],
         "usage": {"prompt_tokens": 50, "completion_tokens": 5, "total_tokens": 55},
     }
+
+
+def events(asked: dict[str, Any], pieces: Iterable[str], usage: tuple[int, int] | None = (50, 5)) -> Iterator[bytes]:
+    """The stream of a chat completion that says these pieces, each an event of its own."""
+    tool = asked["tools"][0]["function"]["name"] if asked.get("tools") else ""
+
+    def event(choices: list[Any], **more: Any) -> bytes:
+        whole = {"id": "x", "object": "chat.completion.chunk", "created": 1, "model": asked["model"]}
+        return b"data: " + json.dumps(whole | {"choices": choices} | more).encode() + b"\n\n"
+
+    def delta(said: dict[str, Any], why: str | None = None) -> bytes:
+        return event([{"index": 0, "delta": said, "finish_reason": why}])
+
+    if tool:
+        first = {"index": 0, "id": "c1", "type": "function", "function": {"name": tool, "arguments": ""}}
+        yield delta({"role": "assistant", "tool_calls": [first]})
+    for piece in pieces:
+        yield delta({"tool_calls": [{"index": 0, "function": {"arguments": piece}}]} if tool else {"content": piece})
+    yield delta({}, "tool_calls" if tool else "stop")
+    if usage:
+        sums = {"prompt_tokens": usage[0], "completion_tokens": usage[1], "total_tokens": sum(usage)}
+        yield event([], usage=sums)
+    yield b"data: [DONE]\n\n"
+
+
+def streamed(asked: dict[str, Any], said: str | Iterable[str], **how: Any) -> Reply:
+    """A completion as it was asked for: whole, or as a stream, three letters at a time where no pieces are given."""
+    if not asked.get("stream"):
+        return ok(completion(asked, said if isinstance(said, str) else "".join(said)))
+    pieces = [said[n : n + 3] for n in range(0, len(said), 3)] if isinstance(said, str) else said
+    return 200, events(asked, pieces, **how), {}
+
+
+def broken(asked: dict[str, Any], pieces: Iterable[str], *, noticed: bool = True) -> Reply:
+    """A stream that says these pieces and then is no more. noticed: the client can tell that more should have come."""
+
+    def until() -> Iterator[str]:
+        yield from pieces
+        raise ConnectionAbortedError
+
+    return 200, events(asked, until()), {"Content-Length": "1000000"} if noticed else {}
 
 
 def ok(body: Any) -> Reply:

@@ -95,7 +95,7 @@ def test_the_conversation_and_the_question_are_told(home: Workspace) -> None:
     script = told(claim(TRUE, "L1"))
     answered(home, script, history=tuple(turns))
     prompt = script.prompts[0]
-    assert prompt.rstrip().endswith(LEAVE)
+    assert prompt.partition("=== Question ===\n")[2].startswith(f"{LEAVE}\n\n")
     assert "user: user turn 4\nassistant: assistant turn 4" in prompt
     assert "user turn 1" not in prompt
 
@@ -217,6 +217,14 @@ def test_a_claim_that_still_fails_is_left_out_and_the_rest_is_partial(
     assert (answer.outcome, answer.action, answer.text) == ("partial", "none", f"{TRUE} [1]")
     (note,) = answer.trace.notes
     assert said in note
+
+
+@pytest.mark.parametrize("second", [draft(claim(FALSE, "L1")), draft(outcome="denied"), draft(claim(TRUE, "L99"))])
+def test_a_repair_that_proves_less_does_not_count(home: Workspace, second: Draft) -> None:
+    script = Script(lambda p: draft(claim(TRUE, label(p, "26 days")), claim(FALSE, label(p, "26 days"))), second)
+    answer = answered(home, script)
+    assert len(script.prompts) == 2
+    assert (answer.outcome, answer.text) == ("partial", f"{TRUE} [1]")
 
 
 def test_without_refinement_there_is_no_repair(home: Workspace) -> None:

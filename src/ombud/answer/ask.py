@@ -1,32 +1,33 @@
 """The ask flow: triage, search, confidence, composition, proof."""
 
 import asyncio
-import re
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from typing import Any, NamedTuple
 
 from ombud.answer import wording
 from ombud.answer.citing import Composed, Stored
-from ombud.answer.compose import compose
+from ombud.answer.compose import compose, reason
 from ombud.answer.confidence import confidence, load_weights
 from ombud.answer.contacts import Contacts, topic_of
 from ombud.answer.extract import Span, candidates, choose, rank_spans
+from ombud.answer.language import apology, asked_in
+from ombud.answer.persona import Persona
 from ombud.answer.quotes import quote
 from ombud.answer.sensitive import Matter, Sensitive
 from ombud.answer.signals import measure, term_weights
+from ombud.answer.sources import sources_of
 from ombud.answer.underlining import features
 from ombud.errors import ModelError
 from ombud.index import Filter
 from ombud.models import Chat
 from ombud.retrieve import Found, Index, Spent, disagreeing, find, query_terms, search, standard
 from ombud.settings import Settings
-from ombud.types import Action, Answer, Contact, Outcome, Plan, Question, Trace
+from ombud.types import Action, Answer, Citation, Contact, Outcome, Plan, Question, Trace
 
 Tell = Callable[[str, dict[str, Any]], None]
-LONGEST_REASON = 200
 LEAST_TERMS = 2
 """Content words below which a question without history is too vague to answer."""
 
@@ -38,6 +39,7 @@ class Parts(NamedTuple):
     stored: Stored
     contacts: Contacts
     sensitive: Sensitive
+    personas: Mapping[str, Persona]
 
 
 class _Body(NamedTuple):
@@ -49,10 +51,37 @@ class _Body(NamedTuple):
     suggestions: tuple[str, ...] = ()
     trace: dict[str, Any] = {}  # noqa: RUF012 - never written to
     spent: Spent = Spent()
+    covers: Mapping[str, str] = {}
+    reasoning: str = ""
 
 
-async def ask(question: Question, plan: Plan, where: Filter, parts: Parts, tell: Tell = lambda *_: None) -> Answer:
-    """Answer a question from the documents that its asker may read and that are in force on its day."""
+class _Shown:
+    """The claims that were told so far: one that a repair changed is told again, in its place."""
+
+    def __init__(self, tell: Tell) -> None:
+        self._tell, self._told = tell, dict[int, dict[str, Any]]()
+
+    def claim(self, index: int, text: str, citations: Sequence[Citation]) -> None:
+        said = {"index": index, "text": text, "citations": [c.model_dump(mode="json") for c in citations]}
+        if self._told.get(index) != said:
+            self._told[index] = said
+            self._tell("claim", said)
+
+
+async def ask(
+    question: Question,
+    plan: Plan,
+    where: Filter,
+    parts: Parts,
+    tell: Tell | None = None,
+    think: Callable[[str], object] = str,
+) -> Answer:
+    """Answer a question from the documents that its asker may read and that are in force on its day.
+
+    tell: gets `status` and `claim` events; who gives one has claims while a chat model is still writing.
+    think: gets what the model thought, which no answer and no trace holds.
+    """
+    streamed, tell = _Shown(tell) if tell else None, tell or (lambda *_: None)
     started = time.perf_counter()
     matter = parts.sensitive.find(question.text)
     tell("status", {"step": "search"})
@@ -63,8 +92,10 @@ async def ask(question: Question, plan: Plan, where: Filter, parts: Parts, tell:
     spans, signals = await asyncio.to_thread(_look, question, found, where, parts)
     tell("status", {"step": "compose"})
     composing = time.perf_counter()
-    body = await _write(question, plan, where.as_of, found, spans, signals, matter, parts)
-    topic = matter.topic if matter else topic_of(found.evidence.hits[:3])
+    body = await _write(question, plan, where.as_of, found, spans, signals, matter, parts, streamed)
+    cited = {citation.chunk_id for citation in body.composed.citations}
+    told = [hit for hit in found.evidence.hits if hit.chunk.id in cited] or found.evidence.hits[:3]
+    topic = matter.topic if matter else topic_of(told)
     contacts = () if _off_topic(body) else parts.contacts.find(topic, question.asker.country)
     done = time.perf_counter()
     seconds = {
@@ -86,8 +117,9 @@ async def ask(question: Question, plan: Plan, where: Filter, parts: Parts, tell:
     facts |= body.trace | {"degraded": (*found.degraded, *body.trace.get("degraded", ()))}
     facts |= found.spent.plus(body.spent)._asdict()
     facts |= {"notes": (*body.trace.get("notes", ()), *disagreeing(found.evidence))}
+    think(body.reasoning)
     closing = wording.closing(body.action, bool(contacts))
-    return _answer(_closed(body, closing), contacts, Trace(**facts), tell)
+    return _answer(_closed(body, closing), contacts, Trace(**facts), streamed)
 
 
 def _closed(body: _Body, closing: str) -> _Body:
@@ -95,10 +127,11 @@ def _closed(body: _Body, closing: str) -> _Body:
     return body._replace(composed=body.composed._replace(text=text.strip()))
 
 
-def _answer(body: _Body, contacts: tuple[Contact, ...], trace: Trace, tell: Tell) -> Answer:
-    for i, claim in enumerate(body.composed.claims):
-        cited = [body.composed.citations[c].model_dump(mode="json") for c in claim.citations]
-        tell("claim", {"index": i, "text": claim.text, "citations": cited})
+def _answer(body: _Body, contacts: tuple[Contact, ...], trace: Trace, shown: _Shown | None) -> Answer:
+    composed = body.composed
+    for i, claim in enumerate(composed.claims):
+        if shown:
+            shown.claim(i, claim.text, [composed.citations[place] for place in claim.citations])
     return Answer(
         id=str(uuid.uuid4()),
         question_id=str(uuid.uuid4()),
@@ -107,6 +140,7 @@ def _answer(body: _Body, contacts: tuple[Contact, ...], trace: Trace, tell: Tell
         text=body.composed.text,
         claims=body.composed.claims,
         citations=body.composed.citations,
+        sources=sources_of(composed.claims, composed.citations, body.covers),
         contacts=contacts,
         suggestions=body.suggestions,
         trace=trace,
@@ -138,6 +172,7 @@ async def _write(
     signals: dict[str, float],
     matter: Matter | None,
     parts: Parts,
+    shown: _Shown | None = None,
 ) -> _Body:
     weights = load_weights(dense="dense" in found.best)
     threshold = weights.answer if plan.abstain is None else plan.abstain
@@ -149,8 +184,8 @@ async def _write(
         topical = signals["cosine" if "dense" in found.best else "coverage_all"] >= weights.on_topic
         return _deny(topical, parts)
     if parts.chat:
-        return await _with_model(question, plan, day, found, spans, signals, parts, parts.chat)
-    return await asyncio.to_thread(_extract, spans, signals["confidence"] >= weights.full, parts)
+        return await _with_model(question, plan, day, found, spans, signals, parts, parts.chat, shown)
+    return await asyncio.to_thread(_extract, question, spans, signals["confidence"] >= weights.full, parts)
 
 
 async def _with_model(
@@ -162,6 +197,7 @@ async def _with_model(
     signals: dict[str, float],
     parts: Parts,
     chat: Chat,
+    shown: _Shown | None,
 ) -> _Body:
     settings = parts.settings
     try:
@@ -171,15 +207,17 @@ async def _with_model(
             plan,
             chat,
             parts.stored,
+            persona=parts.personas[plan.persona],
             organisation=settings.general.name,
             day=day or date.today(),  # noqa: DTZ011 - the caller gives the day; this is for those who asked for any
             seconds=settings.models.timeout_seconds,
             prompts=parts.knowledge.prompts,
+            show=shown.claim if shown else None,
         )
     except ModelError as failed:
         weights = load_weights(dense="dense" in found.best)
-        body = _extract(spans, signals["confidence"] >= weights.full, parts)
-        return body._replace(trace={"degraded": (f"model: {_why(failed)}",)})
+        body = _extract(question, spans, signals["confidence"] >= weights.full, parts)
+        return body._replace(trace={"degraded": (f"model: {reason(failed)}",)})
     spent = Spent(written.model, written.prompts, written.tokens_in, written.tokens_out, written.price)
     trace = {
         "evidence": tuple(h.chunk.id for h in written.evidence),
@@ -187,19 +225,20 @@ async def _with_model(
         "degraded": written.degraded,
     }
     if written.outcome == "denied":
-        return _deny(True, parts)._replace(trace=trace, spent=spent)
-    return _Body(written.outcome, "none", written.composed, written.suggestions, trace, spent)
+        return _deny(True, parts)._replace(trace=trace, spent=spent, reasoning=written.reasoning)
+    return _Body(
+        written.outcome, "none", written.composed, written.suggestions, trace, spent, written.covers, written.reasoning
+    )
 
 
-def _why(failed: ModelError) -> str:
-    """What went wrong, without what the server sent: that may repeat the prompt, which no trace may hold."""
-    return re.split(r",? body:|\n", str(failed))[0][:LONGEST_REASON]
-
-
-def _extract(spans: list[Span], full: bool, parts: Parts) -> _Body:
+def _extract(question: Question, spans: list[Span], full: bool, parts: Parts) -> _Body:
     composed = quote(choose(spans, parts.knowledge.embedder), spans, parts.stored)
     if not composed.claims:
         return _deny(True, parts)
+    cited = {citation.chunk_id for citation in composed.citations}
+    spoken = {span.hit.chunk.language for span in spans if span.hit.chunk.id in cited}
+    if said := apology("quoted", asked_in(question.text), spoken):
+        composed = composed._replace(text=f"{said}\n\n{composed.text}")
     return _Body("full" if full else "partial", "none", composed)
 
 

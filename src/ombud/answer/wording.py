@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from ombud.answer.sensitive import Matter
 
 NOT_IN_DOCUMENTS = "I could not find this in the documents that apply to you."
+BROKEN_OFF = "My answer breaks off here, because the model that writes it stopped. The sources may say more."
 POLICY_SAYS = "This is what the policy says:"
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from pydantic import BaseModel
 
 from ombud.app.flags import PROMPTS, check_flags
-from ombud.app.workspace import PERSONAS, Workspace
+from ombud.app.workspace import Workspace
 from ombud.errors import OmbudError
 from ombud.models import Reply
 from ombud.prompts import digests, load, problems
@@ -134,7 +134,7 @@ def _for(roles: Sequence[str]) -> str:
 
 def _flags(workspace: Workspace) -> Check:
     settings = workspace.settings
-    check_flags(settings, PERSONAS)
+    check_flags(settings, workspace.personas, workspace.prompts)
     changed = [f"country {name}" for name in settings.country] + [f"persona {name}" for name in settings.persona]
     tried = [f"{name} ({_share(experiment)})" for name, experiment in settings.experiment.items()]
     said = [f"the plan changes for {', '.join(changed)}"] if changed else []

@@ -1,7 +1,9 @@
 """What settings alone cannot say of a flag: whether the strategy, the reranker or the persona it names exists."""
 
 from collections.abc import Collection
+from pathlib import Path
 
+from ombud.answer import check_components
 from ombud.errors import BadSetting, UnknownName
 from ombud.retrieve import check_plan
 from ombud.settings import Settings, check_plans, nearest
@@ -11,7 +13,7 @@ PROMPTS = "prompts"
 """Folder of a workspace with its own prompts."""
 
 
-def check_flags(settings: Settings, personas: Collection[str]) -> None:
+def check_flags(settings: Settings, personas: Collection[str], prompts: Path | None = None) -> None:
     """Raises BadSetting where a layer of the plan asks for what does not exist."""
     for name in settings.persona:
         if name not in personas:
@@ -20,6 +22,7 @@ def check_flags(settings: Settings, personas: Collection[str]) -> None:
     def check(plan: Plan) -> None:
         if plan.persona not in personas:
             raise UnknownName(f"No persona is called `{plan.persona}`.", hint=nearest(plan.persona, personas))
+        check_components(plan.components, prompts)
         check_plan(plan)
 
     check_plans(settings, check)

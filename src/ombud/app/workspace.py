@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, cast
 from zoneinfo import ZoneInfo
 
+from ombud.answer import FIRST, Persona, Tell, ask, check_components, read_contacts, read_personas, read_sensitive
 from ombud.answer import Parts as AnswerParts
-from ombud.answer import Tell, ask, read_contacts, read_sensitive
 from ombud.app.flags import PROMPTS, check_flags
 from ombud.errors import MissingExtra, NotFound, SetupError, UnknownName
 from ombud.index import Engine, Filter, open_engine, visible
@@ -34,12 +34,14 @@ from ombud.store import (
     new_conversation,
     open_store,
     read_answer,
+    read_reasoning,
 )
 from ombud.types import Answer, Chunk, Citation, Document, Evidence, Message, Mode, Person, Plan, Query, Question, Trace
 
 TURNS = 10
 """Turns of a conversation that an answer looks back on."""
-PERSONAS = ("employee",)
+PERSONAS = "personas"
+"""Folder of a workspace with its own personas."""
 DATA = ".ombud"
 
 
@@ -111,7 +113,18 @@ class Workspace:
             lru_cache(256)(self._stored),
             read_contacts(self.home / self.settings.answer.contacts),
             read_sensitive(self.home / terms if terms else None),
+            self.personas,
         )
+
+    @cached_property
+    def personas(self) -> Mapping[str, Persona]:
+        """Those that ship, and over them those of the workspace. Raises BadSetting for a file that is none."""
+        return read_personas(self.home / PERSONAS)
+
+    def answering_for(self, plan: Plan) -> AnswerParts:
+        """The parts of an answer; a persona may have a chat model of its own."""
+        own = self.personas[plan.persona].model
+        return self.answering._replace(chat=self.models.chat("compose", own)) if own else self.answering
 
     @property
     def ingest(self) -> IngestParts:
@@ -127,7 +140,7 @@ class Workspace:
 
         Raises BadSetting where the file is wrong already.
         """
-        check = partial(check_flags, personas=PERSONAS)
+        check = partial(check_flags, personas=self.personas, prompts=self.prompts)
         self._followed = Flags(self.home, self.flags, check=check, tell=tell, clock=clock)
         for line in prompt_problems(self.prompts):
             tell(line)
@@ -171,33 +184,44 @@ class Workspace:
         *,
         plan: Mapping[str, Any] | None = None,
         conversation_id: str | None = None,
-        tell: Tell = lambda *_: None,
+        tell: Tell | None = None,
         keep: bool = True,
     ) -> Answer:
-        """Answer and keep the answer. conversation_id adds its last ten turns unless the question has history."""
+        """Answer and keep the answer. conversation_id adds its last ten turns unless the question has history.
+
+        tell: gets claims while a chat model is still writing them.
+        """
         if conversation_id and not question.history:
             history = tuple(last_messages(self.store, conversation_id, TURNS))
             question = question.model_copy(update={"history": history})
         elif conversation_id:
             last_messages(self.store, conversation_id, 0)
         whole, variant = self.planned(question.asker, plan or {})
+        thought: list[str] = []
         with recorded() as calls:
-            answer = await ask(question, whole, self.filter(question, whole), self.answering, tell)
+            where, parts = self.filter(question, whole), self.answering_for(whole)
+            answer = await ask(question, whole, where, parts, tell, thought.append)
         hidden = await asyncio.to_thread(self._hidden, question, whole, answer.trace.queries)
         notes = (*answer.trace.notes, *hidden, *self._out_of_force(answer.citations))
         degraded = (*answer.trace.degraded, *stand_ins(calls))
         trace = answer.trace.model_copy(update={"notes": notes, "degraded": degraded, "variant": variant})
         answer = answer.model_copy(update={"conversation_id": conversation_id, "trace": trace})
         if keep:
-            await asyncio.to_thread(add_turn, self.store, question, answer)
+            await asyncio.to_thread(add_turn, self.store, question, answer, "".join(thought))
         return answer
 
     def planned(self, person: Person, request: Mapping[str, Any]) -> Planned:
+        """The plan of a person's question. Its persona is the one the request names, else the person's, else the
+        settings'. Raises UnknownName for a persona or a component that does not exist.
+        """
         planned = plan_for(self.flagged, person, request)
         for persona in (person.persona, planned.plan.persona):
-            if persona not in PERSONAS:
-                raise UnknownName(f"No persona is called `{persona}`.", hint=f"Known: {', '.join(PERSONAS)}.")
-        return planned
+            if persona not in self.personas:
+                raise UnknownName(f"No persona is called `{persona}`.", hint=f"Known: {', '.join(self.personas)}.")
+        check_components(planned.plan.components, self.prompts)
+        if person.persona == FIRST or "persona" in planned.plan.pinned:
+            return planned
+        return planned._replace(plan=planned.plan.model_copy(update={"persona": person.persona}))
 
     def filter(self, question: Question, plan: Plan) -> Filter:
         """Countries: the person's own and those that the question names."""
@@ -259,6 +283,10 @@ class Workspace:
     def answer(self, answer_id: str) -> Answer:
         return read_answer(self.store, answer_id)
 
+    def reasoning(self, answer_id: str) -> str:
+        """What the model thought before it; for the operator, and shown to nobody who asks."""
+        return read_reasoning(self.store, answer_id)
+
     # What the lab and the operator want to know -------------------------------------------------
 
     def describe(self) -> dict[str, Any]:
@@ -269,6 +297,8 @@ class Workspace:
         digest = sha256(config.encode())
         for path in files:
             digest.update(path.read_bytes() if path.is_file() else b"")
+        for persona in self.personas.values():
+            digest.update(persona.model_dump_json().encode())
         return {
             "version": version("ombud"),
             "config_digest": digest.hexdigest()[:16],

@@ -83,9 +83,14 @@ async def _batch(workspace: "Workspace", path: Path, changes: dict[str, object])
 
 def _say(answer: "Answer") -> None:
     print(answer.text)
-    for number, citation in enumerate(answer.citations, start=1):
-        place = f", page {citation.page}" if citation.page else ""
-        print(f"\n[{number}] {' > '.join(citation.trail) or citation.title}\n    {citation.uri}{place}")
+    if answer.sources:
+        print("\nSources:")
+    for source in answer.sources:
+        numbers = "".join(f"[{place + 1}]" for place in source.citations)
+        pages = dict.fromkeys(answer.citations[place].page for place in source.citations)
+        place = "".join(f", page {page}" for page in pages if page)
+        print(f"{numbers} {source.title}" + (f": {source.covers}" if source.covers else ""))
+        print(f"    {source.uri}{place}")
     for contact in answer.contacts:
         print("\nContact: " + ", ".join(part for part in (contact.name, contact.mail, contact.phone) if part))
     for note in (*answer.trace.notes, *answer.trace.degraded):

@@ -1,8 +1,9 @@
 """One request to one chat model, through pydantic-ai: what came of it is a value, also where it failed."""
 
 import asyncio
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import AsyncIterable, Callable, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from pydantic import BaseModel
@@ -15,6 +16,23 @@ TRIES = 1
 PASSING = (408, 409, 425)
 """HTTP statuses beside 429 and 5xx that say "not now" (OpenAI's and Anthropic's clients ask again after them too)."""
 LONGEST = 150
+
+
+Hear = Callable[[str | None], None]
+"""Gets what a model writes, piece by piece, while it writes it; None when it begins anew, and nothing of before counts.
+Called wherever the model is waited for, which may be another thread.
+"""
+
+
+class Listening:
+    """heard: whether there was anything to hear."""
+
+    def __init__(self, hear: Hear) -> None:
+        self._hear, self.heard = hear, False
+
+    def __call__(self, piece: str | None) -> None:
+        self.heard = self.heard or bool(piece)
+        self._hear(piece)
 
 
 class Asked(NamedTuple, Generic[T]):
@@ -55,16 +73,19 @@ class Failed(NamedTuple):
     """The model is at fault, not what it was asked."""
 
 
-async def ask_once(name: str, model: Any, agent: Any, asked: Asked[T], seconds: float) -> Said[T] | Failed:
+async def ask_once(
+    name: str, model: Any, agent: Any, asked: Asked[T], seconds: float, hear: Hear | None = None
+) -> Said[T] | Failed:
     """Ask, and once more where the reply does not fit the type. agent: made by `agent_for`.
 
-    seconds: wall clock of it all.
+    seconds: wall clock of it all. hear: the reply is asked for as a stream.
     """
     from pydantic_ai import capture_run_messages, exceptions
 
     with capture_run_messages() as messages:
-        settings = _settings(model, asked)
-        task = asyncio.create_task(agent.run(asked.prompt, instructions=asked.instructions, model_settings=settings))
+        settings: dict[str, Any] = {"instructions": asked.instructions, "model_settings": _settings(model, asked)}
+        handler = {"event_stream_handler": _handler(hear)} if hear else {}
+        task = asyncio.create_task(agent.run(asked.prompt, **settings, **handler))
         try:
             # Not asyncio.timeout: a client that works in a thread (Bedrock's) cannot be called off, only left.
             if not (await asyncio.wait({task}, timeout=seconds))[0]:
@@ -84,6 +105,26 @@ async def ask_once(name: str, model: Any, agent: Any, asked: Asked[T], seconds: 
                 task.cancel()
                 task.add_done_callback(lambda left: left.cancelled() or left.exception())
     return Said(run.output, _usage(messages))
+
+
+def _handler(hear: Hear) -> Any:
+    """What pydantic-ai calls with the events of each request."""
+    from pydantic_ai import PartDeltaEvent, PartStartEvent, TextPart, TextPartDelta, ToolCallPart, ToolCallPartDelta
+
+    async def handle(_: Any, events: AsyncIterable[Any]) -> None:
+        async for event in events:
+            said: Any = None
+            if isinstance(event, PartStartEvent) and isinstance(event.part, TextPart | ToolCallPart):
+                hear(None)  # a value is in one part; another is another try
+                said = event.part.content if isinstance(event.part, TextPart) else event.part.args
+            elif isinstance(event, PartDeltaEvent) and isinstance(event.delta, TextPartDelta):
+                said = event.delta.content_delta
+            elif isinstance(event, PartDeltaEvent) and isinstance(event.delta, ToolCallPartDelta):
+                said = event.delta.args_delta
+            if said:  # some clients give a call's arguments whole, as a dict
+                hear(said if isinstance(said, str) else json.dumps(said))
+
+    return handle
 
 
 def agent_for(model: Any, kind: type[BaseModel]) -> Any:
@@ -165,8 +206,10 @@ def _usage(messages: Sequence[Any]) -> Usage:
     total = Usage()
     for one in messages:
         if isinstance(one, ModelResponse):
-            usage = one.usage
-            total = total.plus(Usage(usage.input_tokens or 0, usage.output_tokens or 0, _price(one)))
+            tokens_in, tokens_out = one.usage.input_tokens or 0, one.usage.output_tokens or 0
+            # A stream that breaks off, and some servers, leave out what it came to: that is not nothing.
+            price = _price(one) if tokens_in or tokens_out or not one.parts else None
+            total = total.plus(Usage(tokens_in, tokens_out, price))
     return total
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any, Generic, NamedTuple
 
 from ombud.errors import MalformedOutput, ModelError, ModelUnavailable
-from ombud.models.asking import Asked, Failed, Said, T
+from ombud.models.asking import Asked, Failed, Hear, Said, T
 from ombud.models.calls import Call, record
 from ombud.models.line import Conduct, Line
 from ombud.models.resilience import Timing
@@ -50,24 +50,28 @@ class Chat:
         *,
         temperature: float,
         seconds: float,
+        hear: Hear | None = None,
     ) -> Reply[T]:
         """Ask once; raises ModelUnavailable (worth retrying elsewhere), MalformedOutput or ModelError.
 
         seconds: wall clock of it all: waiting for a turn, asking again, other models. Of several models that are up,
         each may use its part of what is left, so that silence leaves time for the next.
+        hear: gets the reply while it is written, from another thread where the models have a loop of their own. What it
+        hears is proof of nothing: only the value that is returned fits the type.
         """
         asked = Asked(instructions, prompt, kind, temperature)
         if self._loop is None:
-            return await self._reply(asked, seconds)
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._reply(asked, seconds), self._loop))
+            return await self._reply(asked, seconds, hear)
+        coming = asyncio.run_coroutine_threadsafe(self._reply(asked, seconds, hear), self._loop)
+        return await asyncio.wrap_future(coming)
 
-    async def _reply(self, asked: Asked[T], seconds: float) -> Reply[T]:
+    async def _reply(self, asked: Asked[T], seconds: float, hear: Hear | None) -> Reply[T]:
         until = self._timing.clock() + seconds
         failed: list[tuple[str, Failed]] = []
         for number, line in enumerate(self._lines):
             began = self._timing.clock()
             later = sum(other.ready for other in self._lines[number + 1 :])
-            outcome, attempts = await line.ask(asked, (until - began) / (1 + later), later > 0)
+            outcome, attempts = await line.ask(asked, (until - began) / (1 + later), later > 0, hear)
             why = "; ".join(f"`{name}` ({one.reason})" for name, one in failed)
             call = Call(self.role, line.name, round(self._timing.clock() - began, 4), *outcome.usage, attempts)
             if isinstance(outcome, Said):

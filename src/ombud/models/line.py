@@ -7,11 +7,13 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel
 
 from ombud.errors import ModelUnavailable
-from ombud.models.asking import Asked, Failed, Said, T, Usage, agent_for, ask_once
+from ombud.models.asking import Asked, Failed, Hear, Listening, Said, T, Usage, agent_for, ask_once
 from ombud.models.cache import Cache
 from ombud.models.purse import Purse
 from ombud.models.resilience import Breaker, Timing, pause
 
+MUTE = 3
+"""Replies in a row that came only when they were not asked for as a stream, after which streams are not tried again."""
 PATIENCE = 2.0
 """Seconds that a model is waited for where another stands ready."""
 
@@ -35,6 +37,7 @@ class Line:
         self.name, self._model, self._conduct = name, model, conduct
         self._breaker = Breaker(conduct.failures, conduct.rest, conduct.timing)
         self._slots = asyncio.Semaphore(conduct.concurrency)
+        self._mute = 0
         self._agents: dict[type[BaseModel], Any] = {}
 
     @property
@@ -53,10 +56,13 @@ class Line:
             return False
         return True
 
-    async def ask(self, asked: Asked[T], seconds: float, another: bool) -> tuple[Said[T] | Failed, int]:
+    async def ask(
+        self, asked: Asked[T], seconds: float, another: bool, hear: Hear | None = None
+    ) -> tuple[Said[T] | Failed, int]:
         """The reply, or why there is none, and how many requests that took.
 
         seconds: wall clock. another: a further model stands ready, so that this one need not be waited for long.
+        hear: gets the reply while it is written; nothing of one that comes from memory.
         """
         conduct, timing = self._conduct, self._conduct.timing
         until = timing.clock() + seconds
@@ -72,15 +78,17 @@ class Line:
         except TimeoutError:
             return _busy(self.name, conduct.concurrency), 0
         try:
-            return await self._in_turn(asked, until, another)
+            return await self._in_turn(asked, until, another, hear)
         finally:
             self._slots.release()
 
-    async def _in_turn(self, asked: Asked[T], until: float, another: bool) -> tuple[Said[T] | Failed, int]:
+    async def _in_turn(
+        self, asked: Asked[T], until: float, another: bool, hear: Hear | None
+    ) -> tuple[Said[T] | Failed, int]:
         if not self._breaker.admit():  # what it came to while this call waited
             return _resting(self.name, self._breaker.left), 0
         try:
-            outcome, attempts = await self._attempts(asked, until, another)
+            outcome, attempts = await self._attempts(asked, until, another, hear)
         finally:
             self._breaker.leave()
         if self._conduct.purse:
@@ -89,17 +97,24 @@ class Line:
             self._conduct.cache.keep(self.name, asked, outcome.value)
         return outcome, attempts
 
-    async def _attempts(self, asked: Asked[T], until: float, another: bool) -> tuple[Said[T] | Failed, int]:
+    async def _attempts(
+        self, asked: Asked[T], until: float, another: bool, hear: Hear | None
+    ) -> tuple[Said[T] | Failed, int]:
         timing = self._conduct.timing
-        started, usage, attempt = timing.clock(), Usage(), 0
+        started, usage, attempt, plain = timing.clock(), Usage(), 0, False
         while True:
             attempt += 1
             left = max(0.0, until - timing.clock())
-            outcome = await ask_once(self.name, self._model, self._agent(asked.kind), asked, left)
+            listening = Listening(hear) if hear and not plain and self._mute < MUTE else None
+            outcome = await ask_once(self.name, self._model, self._agent(asked.kind), asked, left, listening)
             usage = usage.plus(outcome.usage)
             if isinstance(outcome, Said):
                 self._breaker.succeeded()
+                self._mute = self._mute + 1 if plain else 0 if listening else self._mute
                 break
+            if listening and not listening.heard and not (outcome.again or outcome.down or until <= timing.clock()):
+                plain = True  # a server that knows no streams refuses them, or answers in another form
+                continue
             wait, left = pause(attempt, outcome.after, timing), until - timing.clock()
             if not outcome.again or attempt > self._conduct.retries or wait >= min(left, PATIENCE if another else left):
                 self._judge(outcome, timing.clock() - started)

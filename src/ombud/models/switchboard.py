@@ -39,9 +39,12 @@ class Switchboard:
         self._lines: dict[str, Line] = {}
         self._lock = threading.Lock()
 
-    def chat(self, role: ModelRole) -> Chat | None:
-        """The models of a role; None where it has none. Raises SetupError for one that cannot be used."""
-        names = names_for(self._settings, role)
+    def chat(self, role: ModelRole, first: str = "") -> Chat | None:
+        """The models of a role, another one before them if given; None where there is none, or `first` is `none`.
+
+        Raises SetupError for one that cannot be used.
+        """
+        names = names_for(self._settings, role, first)
         return self._over([self._line(name) for name in names], role) if names else None
 
     def models(self) -> dict[str, tuple[ModelRole, ...]]:
@@ -80,12 +83,13 @@ def open_chat(settings: Models, role: ModelRole = "compose") -> Chat | None:
     return Switchboard(settings).chat(role)
 
 
-def names_for(settings: Models, role: ModelRole) -> tuple[str, ...]:
-    """The models that a role asks, in this order: its own or else `chat`, then the fallbacks."""
+def names_for(settings: Models, role: ModelRole, first: str = "") -> tuple[str, ...]:
+    """The models that a role asks, in this order: `first`, its own or else `chat`, then the fallbacks."""
     own = [name for name in settings.roles.get(role, ()) if name] or [settings.chat]
-    if own[0] in ("", NONE):
+    own = [] if own[0] in ("", NONE) else own
+    if first == NONE or not (first or own):
         return ()
-    return tuple(dict.fromkeys((*own, *settings.fallbacks)))
+    return tuple(dict.fromkeys(filter(None, (first, *own, *settings.fallbacks))))
 
 
 @cache

@@ -1,6 +1,7 @@
 """The words we say to models: one folder per task, one .txt per model variant; a workspace may have its own."""
 
 import difflib
+import re
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
@@ -8,6 +9,7 @@ from string import Template
 from typing import NamedTuple
 
 from ombud.errors import UnknownName
+from ombud.prompts.sections import layered, split
 
 HERE = Path(__file__).parent
 
@@ -32,21 +34,68 @@ class Prompt(NamedTuple):
 def load(task: str, model: str = "", override: Path | None = None) -> Prompt:
     """Most specific file wins: `gpt-4.1-mini`, then `gpt-4.1`, then `gpt`, then `default`. Read anew each time.
 
-    model may carry its provider (`openai:gpt-4.1`), which plays no part. override is a folder looked at first, such as
-    `prompts/` of a workspace; a file there that cannot be used is passed over, and the prompt's `note` says so.
+    model may carry its provider (`openai:gpt-4.1`), which plays no part, and its maker (`meta-llama/Llama-3.1-8B`).
+    override is a folder looked at first, such as `prompts/` of a workspace; a file there that cannot be used is passed
+    over, and the prompt's `note` says so.
     """
-    words = (model.partition(":")[2] or model).replace("/", "-").replace(":", "-").split("-")
-    stems = ["-".join(words[:end]) for end in range(len(words), 0, -1) if words[0]] + ["default"]
+    return next(_files_for(task, model, override))
+
+
+class Sections(NamedTuple):
+    """A prompt in named parts. words: section -> its text, `` where a file without sections is the whole of it."""
+
+    words: dict[str, str]
+    files: tuple[Prompt, ...]
+    """Those that a section was taken from."""
+    note: str
+    """As that of a `Prompt`."""
+
+
+def load_sections(task: str, model: str = "", override: Path | None = None) -> Sections:
+    """What `load` finds, section by section: what the most specific file leaves out stands in the next one."""
+    files = list(_files_for(task, model, override))
+    found = layered([file.text for file in files])
+    used = sorted({number for number, _ in found.values()})
+    known: set[str] = set()
+    named: list[Prompt] = []
+    for file in (files[number] for number in used):
+        named.append(Prompt(f"{file.name} as shipped" if file.name in known else file.name, file.text))
+        known.add(file.name)
+    note = files[used[-1]].note if used else files[-1].note
+    return Sections({part: words for part, (_, words) in found.items()}, tuple(named), note)
+
+
+def variants(task: str, override: Path | None = None) -> list[str]:
+    """The models that a task has words of their own for, `default` among them."""
+    folders = [HERE / task, *([override / task] if override else [])]
+    return sorted({path.stem for folder in folders for path in folder.glob("*.txt")})
+
+
+def _files_for(task: str, model: str, override: Path | None) -> Iterator[Prompt]:
+    """Every file that can be used, strongest first; the last one ships and is for all models."""
     if not (HERE / task / "default.txt").is_file():
         raise UnknownName(f"No prompt is called `{task}`.", hint=f"Known: {', '.join(_tasks())}.")
+    stems = _stems(model)
     passed_over = ""
     for path in [override / task / f"{stem}.txt" for stem in stems] if override else []:
         if found := _read(path, task):
             if not found.why:
-                return Prompt(_name(path), found.text, passed_over)
-            passed_over = passed_over or f"{_place(path)} is not used: {found.why}"
-    path = next(path for stem in stems if (path := HERE / task / f"{stem}.txt").is_file())
-    return Prompt(_name(path), path.read_text(encoding="utf-8"), passed_over)
+                yield Prompt(_name(path), found.text, passed_over)
+            passed_over = passed_over or (f"{_place(path)} is not used: {found.why}" if found.why else "")
+    for path in [path for stem in stems if (path := HERE / task / f"{stem}.txt").is_file()]:
+        yield Prompt(_name(path), path.read_text(encoding="utf-8"), passed_over)
+
+
+def _stems(model: str) -> list[str]:
+    """File names for a model, most specific first: the name cut at each dash, without its maker, then its family."""
+    name = (model.partition(":")[2] or model).replace(":", "-")
+    stems: list[str] = []
+    for said in dict.fromkeys((name, name.casefold(), name.rpartition("/")[2].casefold())):
+        words = said.replace("/", "-").split("-")
+        stems += ["-".join(words[:end]) for end in range(len(words), 0, -1) if words[0]]
+    # `Llama3.1`, `us.anthropic.claude-3`: one of the words is the family.
+    stems += re.findall(r"[a-z]{3,}", name.casefold())
+    return list(dict.fromkeys([*stems, "default"]))
 
 
 def digests(override: Path | None = None) -> dict[str, str]:
@@ -89,8 +138,11 @@ def _wrong(text: str, task: str) -> str:
         return "it is empty."
     if not Template(text).is_valid():
         return "a $ stands before no placeholder; write $$ for a dollar sign."
-    shipped = [Template(path.read_text(encoding="utf-8")) for path in (HERE / task).glob("*.txt")]
-    known = sorted({name for template in shipped for name in template.get_identifiers()})
+    texts = [path.read_text(encoding="utf-8") for path in (HERE / task).glob("*.txt")]
+    parts = sorted({part for shipped in texts for part in split(shipped)})
+    if odd := [part for part in split(text) if part not in parts] if parts else []:
+        return f"`{task}` has no section [{odd[0]}]. {_nearest(odd[0], parts)}"
+    known = sorted({name for shipped in texts for name in Template(shipped).get_identifiers()})
     strange = [name for name in Template(text).get_identifiers() if name not in known]
     return f"`{task}` has no placeholder ${strange[0]}. {_nearest(strange[0], known)}" if strange else ""
 

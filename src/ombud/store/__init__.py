@@ -4,7 +4,7 @@ runs of the lab.
 SQLite with write-ahead log by default; any SQLAlchemy URL of PostgreSQL.
 """
 
-from ombud.store.conversations import add_turn, last_messages, new_conversation, read_answer
+from ombud.store.conversations import add_turn, last_messages, new_conversation, read_answer, read_reasoning
 from ombud.store.database import Store, open_store
 from ombud.store.erasure import ERASED, erase_quotes, phrases_held
 from ombud.store.glossary import Explained, abbreviations_of, list_abbreviations, save_abbreviations
@@ -117,6 +117,7 @@ __all__ = [
     "read_extracted",
     "read_observations",
     "read_progress",
+    "read_reasoning",
     "read_scores",
     "read_spending",
     "save_abbreviations",

@@ -10,6 +10,7 @@ from ombud.store.database import Store
 from ombud.store.tables import answer as answers
 from ombud.store.tables import conversation as conversations
 from ombud.store.tables import message as messages
+from ombud.store.tables import reasoning as reasonings
 from ombud.types import Answer, Message, Person, Question, Role
 
 
@@ -33,11 +34,21 @@ def last_messages(store: Store, conversation_id: str, turns: int | None = None) 
     return [Message(id=r.id, role=r.role, content=r.content, at=datetime.fromisoformat(r.at)) for r in reversed(rows)]
 
 
-def add_turn(store: Store, question: Question, answer: Answer) -> None:
-    """Keep an answer with its trace and, inside a conversation, both messages: one transaction."""
+LONGEST_REASONING = 50_000
+"""Characters that are kept of what a model thought."""
+
+
+def add_turn(store: Store, question: Question, answer: Answer, reasoning: str = "") -> None:
+    """Keep an answer with its trace and, inside a conversation, both messages: one transaction.
+
+    reasoning: what the model thought; kept apart, for the operator alone.
+    """
     with store.begin() as db:
         row = {"question": question.model_dump(mode="json"), "answer": answer.model_dump(mode="json"), "at": _now()}
         db.execute(insert(answers).values(id=answer.id, conversation_id=answer.conversation_id, **row))
+        if reasoning:
+            thought = reasoning.replace("\0", "")[:LONGEST_REASONING]
+            db.execute(insert(reasonings).values(answer_id=answer.id, text=thought))
         if answer.conversation_id:
             _add(db, answer.conversation_id, "user", question.text)
             _add(db, answer.conversation_id, "assistant", answer.text)
@@ -49,6 +60,12 @@ def read_answer(store: Store, identity: str) -> Answer:
     if found is None:
         raise NotFound(f"There is no answer `{identity}`.")
     return Answer.model_validate(found)
+
+
+def read_reasoning(store: Store, answer_id: str) -> str:
+    """What the model thought before this answer; empty where there was none, or it was erased."""
+    with store.begin() as db:
+        return str(db.execute(select(reasonings.c.text).where(reasonings.c.answer_id == answer_id)).scalar() or "")
 
 
 def _add(db: Connection, conversation_id: str, role: Role, content: str) -> str:

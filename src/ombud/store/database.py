@@ -11,7 +11,7 @@ from sqlalchemy.engine import URL, make_url
 
 from ombud.errors import SetupError, StoreError
 
-HEAD = "0007"
+HEAD = "0008"
 MIGRATIONS = Path(__file__).parent / "migrations"
 KNOWN = {file.name.partition("_")[0] for file in (MIGRATIONS / "versions").glob("[0-9]*.py")}
 

@@ -3,13 +3,14 @@
 import json
 from collections.abc import Iterable, Sequence
 
-from sqlalchemy import ColumnElement, Connection, Text, cast, false, func, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Text, cast, delete, false, func, or_, select, update
 
 from ombud.store.database import Store
 from ombud.store.tables import answer as answers
 from ombud.store.tables import lab_passage as passages
 from ombud.store.tables import lab_row as rows
 from ombud.store.tables import message as messages
+from ombud.store.tables import reasoning as reasonings
 from ombud.store.tables import text as texts
 from ombud.types import Answer, Observation
 
@@ -30,13 +31,21 @@ def blank(answer: Answer, document_id: str) -> Answer:
         for at, c in enumerate(answer.citations)
     )
     claims = tuple(c.model_copy(update={"text": ERASED}) if set(c.citations) & set(cited) else c for c in answer.claims)
+    sources = tuple(
+        s.model_copy(update={"title": ERASED, "covers": ""}) if set(s.citations) & set(cited) else s
+        for s in answer.sources
+    )
     text = ERASED if cited else answer.text
     # Suggestions are headings of what was found.
-    return answer.model_copy(update={"citations": citations, "claims": claims, "text": text, "suggestions": ()})
+    return answer.model_copy(
+        update={"citations": citations, "claims": claims, "sources": sources, "text": text, "suggestions": ()}
+    )
 
 
 def _answers(db: Connection, document_id: str) -> int:
     held = cast(answers.c.answer, Text).like(f"%{document_id}%")
+    # A trace names all passages that the model saw, and it may have repeated any.
+    db.execute(delete(reasonings).where(reasonings.c.answer_id.in_(select(answers.c.id).where(held))))
     changed = 0
     for row in db.execute(select(answers.c.id, answers.c.conversation_id, answers.c.answer).where(held)).all():
         before = Answer.model_validate(row.answer)
@@ -80,11 +89,11 @@ def phrases_held(store: Store, phrases: Sequence[str], but: str = "", *, each: b
             own = texts.c.document_id != but
             return {p: _count(db, texts.c.text.contains(p, autoescape=True) & own) for p in phrases}
         stored = _any(cast(answers.c.answer, Text), (_in_json(p, ascii_only=True) for p in phrases))
-        spoken = _any(messages.c.content, phrases)
+        spoken, thought = _any(messages.c.content, phrases), _any(reasonings.c.text, phrases)
         seen = _any(rows.c.observation, map(_in_json, phrases))
         shown = _any(passages.c.chunk, map(_in_json, phrases))
         return {
-            "answers": _count(db, stored) + _count(db, spoken),
+            "answers": _count(db, stored) + _count(db, spoken) + _count(db, thought),
             "lab runs": _count(db, seen) + _count(db, shown),
         }
 

@@ -91,6 +91,14 @@ answer = Table(
     Column("at", String(32), nullable=False, index=True),
 )
 
+# What a chat model thought before it answered: apart from the answer, so that nobody is shown it.
+reasoning = Table(
+    "reasoning",
+    metadata,
+    Column("answer_id", String(36), ForeignKey("answer.id", ondelete="CASCADE"), primary_key=True),
+    Column("text", Text, nullable=False),
+)
+
 # What a long job says of itself while it works, for whoever asks: one row a job.
 progress = Table(
     "progress",

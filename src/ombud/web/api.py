@@ -77,7 +77,7 @@ def work_of(body: AskIn, at: Workspace) -> stream.Work:
     history = tuple(turn.noun() for turn in body.history or ())
     question = Question(text=body.question, asker=body.person.noun(), history=history, as_of=body.as_of)
 
-    async def work(tell: stream.Tell) -> Answer:
+    async def work(tell: stream.Tell | None) -> Answer:
         return await at.ask(question, plan=body.plan, conversation_id=body.conversation_id, tell=tell)
 
     return work
@@ -98,7 +98,7 @@ async def ask(body: AskIn, request: Request, at: At, places: Places) -> Any:
 
     async def quietly() -> Answer:
         async with places:
-            return await work(lambda name, data: None)
+            return await work(None)
 
     answer = await stream.while_connected(request, quietly())
     return answer or Response(status_code=499)

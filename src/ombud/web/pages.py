@@ -43,6 +43,8 @@ def chat(at: At) -> str:
         at.settings,
         countries=choices.get("countries", []),
         roles=choices.get("roles", []),
+        # Quotes are the same for everybody.
+        personas=list(at.personas) if at.settings.models.chat or at.settings.models.roles.get("compose") else [],
         samples=samples(at.documents(None), at.documents(Person())),
     )
 

@@ -15,7 +15,8 @@ from ombud.web.problems import problem
 
 Event = tuple[str, dict[str, Any]]
 Tell = Callable[[str, dict[str, Any]], None]
-Work = Callable[[Tell], Awaitable[Answer]]
+Work = Callable[[Tell | None], Awaitable[Answer]]
+"""Answers; without anyone to tell, the claims come with the answer."""
 T = TypeVar("T")
 
 PULSE = 15.0

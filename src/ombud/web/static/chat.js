@@ -8,7 +8,7 @@ const written = (node, html) => { node.innerHTML = policy.createHTML(html); retu
 
 const $ = (id) => document.getElementById(id);
 const log = $("log"), hello = $("hello"), box = $("question"), send = $("send"), trouble = $("trouble");
-const pickers = { country: $("country"), role: $("role") };
+const pickers = { country: $("country"), role: $("role"), persona: $("persona") };
 let conversation = null, turns = [], asking = null, last = "";
 
 const store = (area, key, value) => { try { value == null ? area.removeItem(key) : area.setItem(key, value); } catch { /* private mode */ } };
@@ -28,7 +28,7 @@ for (const [key, picker] of Object.entries(pickers)) {
     say(`New conversation. ${picker.selectedOptions[0].textContent}.`);
   });
 }
-const person = () => ({ country: pickers.country.value || null, roles: pickers.role?.value ? [pickers.role.value] : [] });
+const person = () => ({ country: pickers.country.value || null, roles: pickers.role?.value ? [pickers.role.value] : [], ...(pickers.persona && { persona: pickers.persona.value }) });
 
 // What was said -----------------------------------------------------------------------------------
 
@@ -100,12 +100,11 @@ function everyone({ outcome, action }) {
   return el("p", { class: "unsure" }, "Only global rules were looked at. ", el("button", { type: "button", class: "link", click: () => pickers.country.focus() }, "Choose your country"), " for local ones.");
 }
 
-function origins({ citations }, open) {
-  const first = new Map();
-  citations.forEach((citation, index) => { if (!first.has(citation.document_id)) first.set(citation.document_id, [citation, index + 1]); });
-  if (!first.size) return null;
-  return el("div", { class: "chips origins", role: "group", "aria-label": "Sources of this answer" }, ...[...first.values()].map(([citation, number]) =>
-    el("button", { type: "button", class: "chip", click: (event) => open(number, event.currentTarget) }, icon("doc"), el("span", {}, citation.title))));
+// The answer ends with its sources, most relevant first; one kept from before there was a list has none.
+function origins({ sources: found = [] }, open) {
+  if (!found.length) return null;
+  return el("div", { class: "chips origins", role: "group", "aria-label": "Sources of this answer" }, ...found.map(({ title, covers, citations: [first] }) =>
+    el("button", { type: "button", class: "chip", click: (event) => open(first + 1, event.currentTarget) }, icon("doc"), el("span", {}, title, covers && el("span", { class: "mute" }, ` · ${covers}`)))));
 }
 
 function actions(answer) {
@@ -171,7 +170,7 @@ async function ask(question) {
   try {
     for await (const [name, data] of answered(question)) {
       if (name === "status") shown.status.lastChild.textContent = steps[data.step] ?? shown.status.lastChild.textContent;
-      else if (name === "claim") shown.body.append(written(el("div", { class: "claim" }), data.html));
+      else if (name === "claim") place(shown.body, data);
       else if (name === "error") throw new Trouble(data.detail, data.hint, data.status);
       else if (name === "answer") {
         const { html, ...answer } = data;
@@ -187,6 +186,12 @@ async function ask(question) {
   } finally {
     if (mine === asking) { asking = null; busy(false); }
   }
+}
+
+// A claim that was written anew takes the place of the first one.
+function place(body, { index, html }) {
+  const said = written(el("div", { class: "claim" }), html), old = body.children[index];
+  if (old) old.replaceWith(said); else body.append(said);
 }
 
 function stopped({ reply, status }, question) {
