@@ -1,7 +1,9 @@
 """The only place where parts are chosen and joined."""
 
+from ombud.app.auditing import chain_head, listed, shown, verified_json, verify_chain
 from ombud.app.certify import Certificate, certificate_json, certify_deletion
 from ombud.app.checks import Check, check_all
+from ombud.app.forgetting import erase_of, expire, run_expiry
 from ombud.app.graph import graph_around, graph_stats
 from ombud.app.schedule import every, report_line, run_every, run_schedule
 from ombud.app.sources import configured_sources, record_folder
@@ -16,21 +18,29 @@ __all__ = [
     "Workspace",
     "certificate_json",
     "certify_deletion",
+    "chain_head",
     "check_all",
     "configured_sources",
     "create_workspace",
+    "erase_of",
     "every",
+    "expire",
     "graph_around",
     "graph_stats",
     "index_stats",
+    "listed",
     "optimize_index",
     "rebuild_index",
     "record_folder",
     "report_line",
     "run_every",
+    "run_expiry",
     "run_schedule",
     "run_sync",
+    "shown",
     "sync_all",
     "sync_progress",
+    "verified_json",
+    "verify_chain",
     "watch",
 ]

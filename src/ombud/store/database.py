@@ -10,8 +10,9 @@ from sqlalchemy import Connection, Engine, create_engine, event, exc, inspect, t
 from sqlalchemy.engine import URL, make_url
 
 from ombud.errors import SetupError, StoreError
+from ombud.store.chain import begin_chain
 
-HEAD = "0007"
+HEAD = "0008"
 MIGRATIONS = Path(__file__).parent / "migrations"
 KNOWN = {file.name.partition("_")[0] for file in (MIGRATIONS / "versions").glob("[0-9]*.py")}
 
@@ -110,6 +111,7 @@ def _migrate(engine: Engine) -> None:
             connection.execute(text("SELECT pg_advisory_xact_lock(826219)"))
         config.attributes["connection"] = connection
         command.upgrade(config, HEAD)
+        begin_chain(connection)
 
 
 def _revision(engine: Engine) -> str | None:
