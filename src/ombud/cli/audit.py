@@ -142,6 +142,75 @@ def _say_words(found: dict[str, Any]) -> None:
 
 
 @app.command()
+def replay(
+    answer: str = typer.Argument(help="Id, or enough of its beginning."),
+    model: bool = typer.Option(False, "--model", help="Ask the chat models again; without it only what needs none."),
+    sensitive: bool = typer.Option(False, "--sensitive", help="Show also the words of a sensitive conversation."),
+    as_json: bool = JSON,
+    home: Path | None = HOME,
+) -> None:
+    """Make an answer again, on the index as it was where that is still there, and show what differs."""
+    del home
+    with errors_said(as_json):
+        import asyncio
+
+        from ombud.app import replay as run
+        from ombud.app import replayed_json
+
+        found = replayed_json(asyncio.run(run(open_workspace(), answer, model=model)), sensitive=sensitive)
+        if as_json:
+            print_json(found)
+        else:
+            _say_replay(found)
+
+
+def _say_replay(found: dict[str, Any]) -> None:
+    print(f"{found['id']}, given {found['at'][:19]}Z, replayed as of {found['as_of']}")
+    if found["snapshot"]:
+        print(f"Index: version {found['index_then']}, as it was.")
+    else:
+        print(f"Index: version {found['index_then']} is gone; searched the present one, {found['index_now']}.")
+    same = "the same" if found["same_evidence"] else "NOT the same"
+    print(f"Evidence: {same}, {len(found['evidence_then'])} passages then and {len(found['evidence_now'])} now.")
+    for mark, rows in (("+", found["came"]), ("-", found["went"])):
+        for row in rows:
+            print(f"  {mark} {row['title']} ({row['uri']}) {row['chunk']}")
+    for document in found["documents"]:
+        if document["state"] != "unchanged":
+            since = f" on {document['ended']}" if document["ended"] else ""
+            print(f"  {document['uri'] or document['id']}: {document['state']}{since}")
+    quotes = found["quotes"]
+    print("Quotes: " + ", ".join(f"{quotes[name]} {name}" for name in ("stand", "differ", "erased")) + ".")
+    for one in found["differences"]:
+        print(f"  {one['what']}: {_short(one['then'])} -> {_short(one['now'])}")
+    _say_answers(found)
+    for note in found["notes"]:
+        print(f"Note: {note}")
+
+
+def _short(value: Any) -> str:
+    said = "not there" if value is None else json.dumps(value, ensure_ascii=False)
+    return said if len(said) <= 80 else f"{said[:79]}…"
+
+
+def _say_answers(found: dict[str, Any]) -> None:
+    import difflib
+
+    if not found["compared"]:
+        print("Answer: not compared; a model wrote it (--model asks again), or its evidence was erased.")
+        return
+    print(f"Answer: {'NOT the same' if found['answers'] else 'the same'}.")
+    for one in found["answers"]:
+        if one["what"] == "text" and one["then"] is not None:
+            lines = difflib.unified_diff(one["then"].splitlines(), one["now"].splitlines(), "then", "now", lineterm="")
+            print("\n".join(f"  {line}" for line in lines))
+        elif one["what"] not in ("text", "citations"):
+            print(f"  {one['what']}: {one['then']} -> {one['now']}")
+        elif one["then"] is None:
+            print(f"  {one['what']}: differs; the words are withheld, --sensitive shows them")
+
+
+@app.command()
 def expire(dry_run: bool = DRY, as_json: bool = JSON, home: Path | None = HOME) -> None:
     """Erase what is older than [audit] allows; `ombud serve` does the same once a day."""
     del home
