@@ -1,10 +1,11 @@
 """What is asked and not answered, where documents disagree, what is asked for and no longer in force.
 
 Written for the owner of the policies, so that nobody who asked can be told from it: nothing is shown that fewer than
-`[audit] group_size` people stand behind, words of questions only where `show_questions` allows it, and of sensitive
+`[audit] group_size` people stand behind, words of questions only as far as `show_words` allows, and of sensitive
 conversations only how many there were. What documents say is theirs and is shown.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
@@ -21,8 +22,9 @@ from ombud.types import Answer, Chunk, Document, Evidence, Hit, Question
 
 DAYS = 90
 """Looked back on, where nothing else is said."""
-CLOSEST, SHOWN, EXAMPLES = 3, 30, 3
-"""Passages of a group, groups of a list, questions of a group that are shown at most."""
+CLOSEST, SHOWN, EXAMPLES, WORDS = 3, 30, 3, 5
+"""Passages of a group, groups of a list, questions and words of a group that are shown at most."""
+WORD = re.compile(r"[^\W\d_]{2,}")
 SEARCHED = 1000
 """Unanswered questions, the newest, that are searched for among documents out of force."""
 ENOUGH = 0.5
@@ -48,6 +50,8 @@ class Topic(NamedTuple):
     """full, partial, not in the documents, outside, unclear -> questions."""
     passages: tuple[dict[str, str], ...]
     """The closest: title, uri, text."""
+    words: tuple[str, ...]
+    """Words that enough people used, where the settings allow it."""
     examples: tuple[str, ...]
     """Questions, where the settings allow it."""
 
@@ -56,7 +60,7 @@ class Gaps(NamedTuple):
     since: date
     until: date
     group_size: int
-    show_questions: bool
+    show_words: str
     questions: int
     """All but sensitive and erased ones."""
     outcomes: dict[str, int]
@@ -82,15 +86,15 @@ def gaps(workspace: Workspace, since: date | None = None) -> Gaps:
     asked = [one for row in rows if (one := _asked(row))]
     delicate = [row for row in rows if row.sensitive and row.question]
     known = {document.id: document for document in list_documents(workspace.store)}
-    shelf = _Shelf(_chunks(workspace, asked), known, rules.group_size, rules.show_questions)
+    shelf = _Shelf(_chunks(workspace, asked), known, rules.group_size, rules.show_words)
     unanswered, others = _topics(_unanswered(workspace, asked), shelf)
-    most, rest = _topics(_by_document(asked), shelf)
+    most, rest = _topics(_by_document(asked), shelf, by_title=True)
     old, few = _out_of_force(workspace, asked, rules.group_size)
     return Gaps(
         since=first,
         until=today,
         group_size=rules.group_size,
-        show_questions=rules.show_questions,
+        show_words=rules.show_words,
         questions=len(asked),
         outcomes=dict(Counter(outcome_of(one.answer) for one in asked)),
         sensitive=len(delicate) if len({_who(row) for row in delicate}) >= rules.group_size else None,
@@ -123,7 +127,7 @@ class _Shelf(NamedTuple):
     chunks: Mapping[str, Chunk]
     documents: Mapping[str, Document]
     least: int
-    words: bool
+    words: str
 
 
 def _asked(row: KeptAnswer) -> Asked | None:
@@ -171,21 +175,26 @@ def _by_document(asked: Sequence[Asked]) -> list[list[Asked]]:
     """By the document that was cited first, or came closest; those without any are left alone."""
     found: dict[str, list[Asked]] = {}
     for one in asked:
-        cited = [citation.document_id for citation in one.answer.citations[:1]]
-        closest = [chunk.partition("-")[0] for chunk in one.answer.trace.evidence[:1]]
-        name = next(iter((*cited, *closest)), "")
-        found.setdefault(name or f"-{len(found)}", []).append(one)
+        found.setdefault(_document(one) or f"-{len(found)}", []).append(one)
     return list(found.values())
 
 
-def _topics(groups: Sequence[Sequence[Asked]], shelf: _Shelf) -> tuple[list[Topic], int]:
+def _document(one: Asked) -> str:
+    cited = [citation.document_id for citation in one.answer.citations[:1]]
+    closest = [chunk.partition("-")[0] for chunk in one.answer.trace.evidence[:1]]
+    return next(iter((*cited, *closest)), "")
+
+
+def _topics(groups: Sequence[Sequence[Asked]], shelf: _Shelf, *, by_title: bool = False) -> tuple[list[Topic], int]:
     """(topics that enough people stand behind, questions of the others)."""
     large = [some for some in groups if _people(some) >= shelf.least]
-    topics = sorted((_topic(some, shelf) for some in large), key=lambda topic: (-topic.people, -topic.questions))
+    topics = sorted(
+        (_topic(some, shelf, by_title) for some in large), key=lambda topic: (-topic.people, -topic.questions)
+    )
     return topics, sum(map(len, groups)) - sum(map(len, large))
 
 
-def _topic(asked: Sequence[Asked], shelf: _Shelf) -> Topic:
+def _topic(asked: Sequence[Asked], shelf: _Shelf, by_title: bool) -> Topic:
     near: dict[str, set[str]] = {}
     documents: dict[str, set[str]] = {}
     for one in asked:
@@ -195,15 +204,31 @@ def _topic(asked: Sequence[Asked], shelf: _Shelf) -> Topic:
     # One person's closest passage would tell what that person had in mind.
     passages = [shelf.chunks[chunk] for chunk in _shared(near, shelf.least) if chunk in shelf.chunks][:CLOSEST]
     titles = [shelf.documents[i].title for i in _shared(documents, shelf.least) if i in shelf.documents]
-    label = _heading(passages[0]) if passages else titles[0] if titles else "Near no one document"
+    if by_title:  # all of one document: cited first, or closest
+        titles = [shelf.documents[i].title for i in (_document(asked[0]),) if i in shelf.documents]
+    headings = [] if by_title and titles else [_heading(chunk) for chunk in passages[:1]]
+    label = next(iter((*headings, *titles)), "Near no one document")
     return Topic(
         label,
         len(asked),
         _people(asked),
         dict(Counter(outcome_of(one.answer) for one in asked)),
         tuple({"title": _heading(chunk), "uri": chunk.uri, "text": _snippet(chunk.text)} for chunk in passages),
-        tuple(dict.fromkeys(one.question.text for one in asked))[:EXAMPLES] if shelf.words else (),
+        _words(asked, shelf.least) if shelf.words != "none" else (),
+        tuple(dict.fromkeys(one.question.text for one in asked))[:EXAMPLES] if shelf.words == "questions" else (),
     )
+
+
+def _words(asked: Sequence[Asked], least: int) -> tuple[str, ...]:
+    """What at least so many people said, in the form that most of them used; stop words and the like left out."""
+    who: dict[str, set[str]] = {}
+    forms: dict[str, Counter[str]] = {}
+    for one in asked:
+        for word in WORD.findall(one.question.text.lower()):
+            for term in analyse(word, one.question.asker.language)[:1]:
+                who.setdefault(term, set()).add(one.who)
+                forms.setdefault(term, Counter())[word] += 1
+    return tuple(forms[term].most_common(1)[0][0] for term in _shared(who, least)[:WORDS])
 
 
 def _shared(who: Mapping[str, set[str]], least: int) -> list[str]:

@@ -51,6 +51,8 @@ def _say(found: "Gaps") -> None:
     print("\nNot answered whole:")
     for topic in found.unanswered:
         print(f"  {topic.people:>4} people, {topic.questions:>4} questions  {topic.label}")
+        if topic.words:
+            print(f"       said: {', '.join(topic.words)}")
         for words in topic.examples:
             print(f"       “{words}”")
     _others(found.unanswered_others, "questions in groups too small to show", bool(found.unanswered))

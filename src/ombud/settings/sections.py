@@ -184,8 +184,9 @@ class Audit(Section):
         90, ge=0, description="The same for conversations in which something was sensitive; 0 = never."
     )
     group_size: int = Field(5, ge=1, description="Fewest people behind anything that `ombud report gaps` shows.")
-    show_questions: bool = Field(
-        False, description="Whether that report shows the words of questions; never of sensitive ones."
+    show_words: Literal["none", "shared", "questions"] = Field(
+        "none",
+        description="What that report shows of questions: nothing, words that enough people used, or whole questions.",
     )
 
     @model_validator(mode="after")

@@ -9,6 +9,7 @@ from sqlalchemy import Connection, insert, select, text
 from ombud.errors import NotFound
 from ombud.store.chain import append, is_sensitive, new_salt, next_number, now
 from ombud.store.database import Store
+from ombud.store.records import understood
 from ombud.store.tables import answer as answers
 from ombud.store.tables import conversation as conversations
 from ombud.store.tables import message as messages
@@ -86,7 +87,7 @@ def read_answer(store: Store, identity: str) -> Answer:
         raise NotFound(f"There is no answer `{identity}`.")
     if not found:
         raise NotFound(f"The answer `{identity}` was erased.", hint=GONE)
-    return Answer.model_validate(found)
+    return understood(Answer, found, identity)
 
 
 def _check_there(db: Connection, conversation_id: str) -> None:

@@ -2,17 +2,19 @@
 
 import json
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
+from pydantic import ValidationError
 from sqlalchemy import Row, select
 
-from ombud.errors import NotFound
+from ombud.errors import NotFound, StoreError
 from ombud.store.database import Store
 from ombud.store.tables import answer as answers
 from ombud.store.tables import setup as setups
-from ombud.types import Answer, Question
+from ombud.types import Answer, Noun, Question
 
 _BATCH = 200
+N = TypeVar("N", bound=Noun)
 
 
 class Kept(NamedTuple):
@@ -67,6 +69,16 @@ def read_setup(store: Store, digest: str) -> dict[str, Any] | None:
     return dict(json.loads(found)) if found else None
 
 
+def understood(shape: type[N], stored: Any, identity: str) -> N:
+    """A stored noun; raises StoreError, without what stands there, where somebody has changed it into none."""
+    try:
+        return shape.model_validate(stored)
+    except ValidationError:
+        raise StoreError(
+            f"The answer `{identity}` cannot be read: it was changed.", hint="`ombud audit verify` says what else was."
+        ) from None
+
+
 def _delicate(db: Any) -> set[str]:
     query = select(answers.c.conversation_id).where(answers.c.sensitive, answers.c.conversation_id.is_not(None))
     return set(db.execute(query.distinct()).scalars())
@@ -81,6 +93,6 @@ def _kept(row: Row[Any], delicate: set[str]) -> Kept:
         row.sensitive or row.conversation_id in delicate,
         row.record,
         row.erased,
-        None if gone else Question.model_validate(row.question),
-        None if gone else Answer.model_validate(row.answer),
+        None if gone else understood(Question, row.question, row.id),
+        None if gone else understood(Answer, row.answer, row.id),
     )
