@@ -310,7 +310,7 @@ def _plain_statuses() -> Rows:
         ["405", "the address knows no such method"],
         ["413", "the body has more than 1,000,000 bytes"],
         ["422", "a field is missing, unknown or not understood"],
-        ["500", "a fault nobody foresaw; the server's log has the whole of it"],
+        ["500", "a fault nobody foresaw; the server's log says where, without the words of the error"],
     ]
 
 

@@ -76,8 +76,8 @@ def test_a_misspelt_key_names_the_nearest(tmp_path: Path, text: str, said: str, 
         ("OMBUD_SEVER__PORT", "`SERVER`"),
         ("ombud_server__prot", "`PORT`"),
         ("OMBUD_SERVER_PORT", "`SERVER`"),
-        ("OMBUD_TEST", "Known: ANSWER, COUNTRY"),
-        ("OMBUD_", "Known: ANSWER, COUNTRY"),
+        ("OMBUD_TEST", "Known: ANSWER, AUDIT, COUNTRY"),
+        ("OMBUD_", "Known: ANSWER, AUDIT, COUNTRY"),
     ],
 )
 def test_a_misspelt_variable_names_the_nearest(name: str, hint: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -87,14 +87,14 @@ def _places(workspace: Workspace, document: Document, known: list[str], erased: 
     rows = workspace.engine.documents().get(document.id, 0)
     chunks = sum(1 for identity in workspace.engine.chunk_ids() if identity.startswith(document.id))
     yield Place("index: passages and vectors", rows + chunks)
-    yield Place("index: files", _in_files(workspace.data / "index", known), f"searched for {len(known)} of its phrases")
+    yield Place("index: files", in_files(workspace.data / "index", known), f"searched for {len(known)} of its phrases")
     yield Place("store: document and texts", _in_store(workspace, document))
     yield Place("store: graph of triplets", graph_rows_of(workspace.store, document.id))
     yield Place("store: abbreviations", len(abbreviations_of(workspace.store, document.id)))
     held = phrases_held(workspace.store, known)
     yield Place("store: answers and conversations", held["answers"], f"{erased['answers']} answers were blanked")
     yield Place("store: runs of the lab", held["lab runs"], f"{erased['lab runs']} cases were blanked")
-    yield Place("other files of the workspace", _in_files(workspace.data, known, but="index"), "all under .ombud")
+    yield Place("other files of the workspace", in_files(workspace.data, known, but="index"), "all under .ombud")
 
 
 def _phrases(workspace: Workspace, document: Document) -> list[str]:
@@ -114,8 +114,8 @@ def _in_store(workspace: Workspace, document: Document) -> int:
     return 1
 
 
-def _in_files(folder: Path, known: list[str], but: str = "") -> int:
-    """Files that hold one of the phrases, byte for byte."""
+def in_files(folder: Path, known: list[str], but: str = "") -> int:
+    """Files that hold one of the phrases, byte for byte; `but` names a folder that is left out."""
     # As text, and as it stands in JSON.
     forms = {json.dumps(phrase, ensure_ascii=plain)[1:-1] for phrase in known for plain in (True, False)}
     wanted = [form.encode() for form in sorted({*known, *forms})]

@@ -14,6 +14,7 @@ from zoneinfo import ZoneInfo
 from ombud.answer import FIRST, Persona, Tell, ask, check_components, read_contacts, read_personas, read_sensitive
 from ombud.answer import Parts as AnswerParts
 from ombud.app.flags import PROMPTS, check_flags
+from ombud.app.setup import named_files, setup_text
 from ombud.errors import MissingExtra, NotFound, SetupError, UnknownName
 from ombud.index import Engine, Filter, open_engine, visible
 from ombud.ingest import Parts as IngestParts
@@ -207,7 +208,8 @@ class Workspace:
         trace = answer.trace.model_copy(update={"notes": notes, "degraded": degraded, "variant": variant})
         answer = answer.model_copy(update={"conversation_id": conversation_id, "trace": trace})
         if keep:
-            await asyncio.to_thread(add_turn, self.store, question, answer, "".join(thought))
+            said = "".join(thought)
+            await asyncio.to_thread(lambda: add_turn(self.store, question, answer, self.setup(), said))
         return answer
 
     def planned(self, person: Person, request: Mapping[str, Any]) -> Planned:
@@ -292,10 +294,8 @@ class Workspace:
     def describe(self) -> dict[str, Any]:
         settings = self.flagged
         config = settings.model_dump_json(include={"index", "models", "answer", *FLAGS})
-        named = (settings.answer.glossary, settings.answer.contacts, settings.answer.sensitive_terms)
-        files = [self.home / name for name in named if name]
         digest = sha256(config.encode())
-        for path in files:
+        for path in named_files(self.home, settings):
             digest.update(path.read_bytes() if path.is_file() else b"")
         for persona in self.personas.values():
             digest.update(persona.model_dump_json().encode())
@@ -307,6 +307,10 @@ class Workspace:
             "models": {"embedder": self.engine.fingerprint or "none", "chat": settings.models.chat or "none"},
             "index_version": self.engine.version(),
         }
+
+    def setup(self) -> str:
+        """What answers here, as JSON that is the same as long as nothing changes: kept with every answer."""
+        return setup_text(self.home, self.flagged, self.prompts, self.engine.fingerprint)
 
     def passages(self) -> Iterator[Chunk]:
         """Every chunk of the index, document by document."""

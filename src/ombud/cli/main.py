@@ -4,7 +4,7 @@ from pathlib import Path
 
 import typer
 
-from ombud.cli import ask, documents, graph, index, lab, operate, personas, route, search, sync
+from ombud.cli import ask, audit, documents, graph, index, lab, operate, personas, report, route, search, sync
 from ombud.cli.console import HOME
 
 app = typer.Typer(
@@ -33,6 +33,8 @@ app.add_typer(documents.app, name="documents")
 app.add_typer(personas.app, name="personas")
 app.add_typer(index.app, name="index")
 app.add_typer(graph.app, name="graph")
+app.add_typer(audit.app, name="audit")
+app.add_typer(report.app, name="report")
 app.add_typer(lab.app, name="lab")
 
 

@@ -32,7 +32,7 @@ def serve(
     """Serve the assistant and its API until Ctrl-C."""
     del home
     with errors_said():
-        from ombud.app import every, run_schedule
+        from ombud.app import every, run_expiry, run_schedule
         from ombud.web import serve as run
 
         flags = {key: value for key, value in (("host", host), ("port", port)) if value not in ("", -1)}
@@ -41,7 +41,8 @@ def serve(
         stop = threading.Event()
         tell = lambda line: print(line, file=sys.stderr, flush=True)  # noqa: E731
         workspace.follow(tell)
-        threading.Thread(target=run_schedule, args=(workspace, stop, tell), daemon=True).start()
+        for work in (run_schedule, run_expiry):
+            threading.Thread(target=work, args=(workspace, stop, tell), daemon=True).start()
         try:
             server = workspace.settings.server
             run(workspace, server.host, server.port, on_ready=lambda url: print(f"ombud answers at {url}", flush=True))

@@ -1,5 +1,6 @@
 """What we know: chunks, the engines that hold them, and who may read which."""
 
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,7 @@ from ombud.index.analyser import analyse
 from ombud.index.engine import Engine, Leg, Row, Stats, Vector
 from ombud.index.entities import alternatives, entity_key, shown, stems, words
 from ombud.index.figures import MONTHS, NUMBER_WORDS, decimal, measures, measures_named, numbers, spelt
-from ombud.index.generations import current, follow, fresh, keep_only_current, switch
+from ombud.index.generations import current, follow, fresh, keep_only_current, kept_generation, switch
 from ombud.index.visibility import Filter, may_read, reader_key, visible
 from ombud.index.wording import plain, term_pattern
 from ombud.registry import find
@@ -36,6 +37,7 @@ __all__ = [
     "numbers",
     "open_engine",
     "open_generation",
+    "open_snapshot",
     "plain",
     "reader_key",
     "shown",
@@ -64,3 +66,16 @@ def open_generation(name: str, folder: Path, *, fingerprint: str, dimension: int
     """Open or create one generation by itself, such as `folder / fresh(folder)`, to be built before it counts."""
     engine: Engine = find("engine", name, ENGINES)(folder, fingerprint=fingerprint, dimension=dimension, **options)
     return engine
+
+
+def open_snapshot(
+    name: str, folder: Path, version: str, when: datetime, *, fingerprint: str, dimension: int
+) -> Engine | None:
+    """The index in `folder` as it was at a version that `Engine.version` told at that time; None when it is gone.
+
+    Raises EngineError where it was built with another embedder.
+    """
+    found = kept_generation(folder, version)
+    if found is None:
+        return None
+    return open_generation(name, found[0], fingerprint=fingerprint, dimension=dimension).at(found[1], when)

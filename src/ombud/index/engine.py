@@ -1,6 +1,7 @@
 """What every engine does. Fusion is not its business: a search returns each leg's own ranking."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -74,6 +75,10 @@ class Engine(Protocol):
 
     def version(self) -> str:
         """Changes with every commit."""
+        ...
+
+    def at(self, version: str, when: datetime) -> "Engine | None":
+        """For reading only: the index as it was at a version that is still kept and counted at that time; else None."""
         ...
 
     def maintain(self) -> None:

@@ -67,13 +67,20 @@ class _Following:
     def __init__(self, root: Path, open_at: Callable[[Path], Engine]) -> None:
         self._root, self._open_at = root, open_at
         self._seen = self._stamp()
-        self._engine = open_at(root / current(root))
+        self._name = current(root)
+        self._engine = open_at(root / self._name)
+
+    def version(self) -> str:
+        """Each generation counts its versions from 1, so all but the first stand before theirs: `g2/17`."""
+        counted = self.__getattr__("version")()
+        return str(counted) if self._name == FIRST else f"{self._name}/{counted}"
 
     def __getattr__(self, name: str) -> Any:
         stamp = self._stamp()
         if stamp != self._seen:
             with contextlib.suppress(EngineError):
-                self._engine = self._open_at(self._root / current(self._root))
+                now = current(self._root)
+                self._engine, self._name = self._open_at(self._root / now), now
             self._seen = stamp
         return getattr(self._engine, name)
 
@@ -83,6 +90,14 @@ class _Following:
         except OSError:
             return (0, 0)
         return (found.st_mtime_ns, found.st_ino)
+
+
+def kept_generation(root: Path, version: str) -> tuple[Path, str] | None:
+    """Where a version that an engine has told lies, and its number there; None when that generation is gone."""
+    name, _, number = version.rpartition("/")
+    folder = root / (name or FIRST)
+    known = not name or _number(name) > 0
+    return (folder, number) if known and any(folder.glob("*.lance")) else None
 
 
 def _remove_others(root: Path, kept: set[str]) -> None:

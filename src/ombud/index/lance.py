@@ -10,7 +10,7 @@ import random
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar, get_args
@@ -36,7 +36,7 @@ WRITABLE = "Check free space and permissions of the .ombud folder."
 
 class LanceEngine:
     def __init__(self, folder: Path, *, fingerprint: str, dimension: int) -> None:
-        self.fingerprint, self.dimension = fingerprint, dimension
+        self.fingerprint, self.dimension, self._folder = fingerprint, dimension, folder
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as failed:
@@ -138,6 +138,18 @@ class LanceEngine:
 
     def version(self) -> str:
         return str(self._read(lambda: self._chunks.version))
+
+    def at(self, version: str, when: datetime) -> "LanceEngine | None":
+        past = LanceEngine(self._folder, fingerprint=self.fingerprint, dimension=self.dimension)
+        try:
+            # An index that was deleted and made anew counts from 1 again.
+            made = {str(row["version"]): row["timestamp"].astimezone(UTC) for row in past._chunks.list_versions()}
+            if version not in made or made[version] > when:
+                return None
+            past._chunks.checkout(int(version))
+        except (ValueError, RuntimeError, OSError):  # removed meanwhile
+            return None
+        return past
 
     def documents(self) -> dict[str, int]:
         query = self._chunks.search().where("part = 0").select(["document_id"]).limit(100_000_000)

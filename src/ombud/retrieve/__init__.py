@@ -1,7 +1,7 @@
 """Question -> Evidence: strategies make search texts, legs are searched together, fused, and split by scope."""
 
 from ombud.retrieve.adapt import PARAMETERS, adapt, check_mapping, mapped
-from ombud.retrieve.contradictions import contradictions, disagreeing
+from ombud.retrieve.contradictions import CONTRADICTING, contradictions, disagreeing
 from ombud.retrieve.conversation import aside_free, carry_over, parts
 from ombud.retrieve.countries import named_countries
 from ombud.retrieve.fusion import FUSIONS, fuse
@@ -37,6 +37,7 @@ from ombud.retrieve.standard import query_terms, standard
 from ombud.retrieve.strategies import STRATEGIES
 
 __all__ = [
+    "CONTRADICTING",
     "FUSIONS",
     "PARAMETERS",
     "RERANKERS",

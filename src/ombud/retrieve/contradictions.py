@@ -36,6 +36,8 @@ KINDS = {
     "override": "differ; the rule of the country counts.",
     "below_floor": "differ; the first gives less than the second, which is mandatory, allows.",
 }
+CONTRADICTING = tuple(KINDS.values())
+"""How a note that speaks of a contradiction ends."""
 BENEFITS = frozenset(
     [
         *("allow", "benefit", "bereav", "bonus", "break", "contribut", "entitl", "holiday", "leav"),

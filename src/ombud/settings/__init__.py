@@ -6,6 +6,7 @@ from ombud.settings.places import PLACES, Arxiv, Confluence, Folder, Place, Shar
 from ombud.settings.plans import merge_plan, nearest
 from ombud.settings.sections import (
     Answering,
+    Audit,
     Documents,
     Experiment,
     General,
@@ -25,6 +26,7 @@ __all__ = [
     "PLACES",
     "Answering",
     "Arxiv",
+    "Audit",
     "Confluence",
     "Documents",
     "Experiment",

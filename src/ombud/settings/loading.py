@@ -24,6 +24,7 @@ from ombud.settings.places import KINDS, PLACES, Source
 from ombud.settings.plans import choices_of, nearest, path_of
 from ombud.settings.sections import (
     Answering,
+    Audit,
     Documents,
     Experiment,
     General,
@@ -55,6 +56,7 @@ class Settings(BaseSettings):
     models: Models = Models()
     answer: Answering = Answering()
     sync: Sync = Sync()
+    audit: Audit = Audit()
     plan: Plan = Plan()
     country: dict[str, Overlay] = Field({}, description="Plan changes per country: [country.GB.plan].")
     persona: dict[str, Overlay] = Field({}, description="Plan changes per persona: [persona.NAME.plan].")

@@ -4,7 +4,7 @@ import re
 from typing import Any, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from ombud.errors import BadSetting
 from ombud.settings.plans import merge_plan
@@ -176,6 +176,24 @@ class Answering(Section):
 class Sync(Section):
     every: str = Field("", description="Schedule of `ombud serve`: 7d, 12h or a cron line; empty = only by hand.")
     largest_loss: float = Field(0.5, gt=0, le=1, description="A sync that would delete a larger share stops.")
+
+
+class Audit(Section):
+    days: int = Field(730, ge=0, description="Days after which answers and conversations are erased; 0 = never.")
+    sensitive_days: int = Field(
+        90, ge=0, description="The same for conversations in which something was sensitive; 0 = never."
+    )
+    group_size: int = Field(5, ge=1, description="Fewest people behind anything that `ombud report gaps` shows.")
+    show_words: Literal["none", "shared", "questions"] = Field(
+        "none",
+        description="What that report shows of questions: nothing, words that enough people used, or whole questions.",
+    )
+
+    @model_validator(mode="after")
+    def _sensitive_first(self) -> "Audit":
+        if self.days and not 0 < self.sensitive_days <= self.days:
+            raise ValueError("sensitive_days must be at least 1 and at most days: what is sensitive goes first")
+        return self
 
 
 class Overlay(Section):

@@ -7,6 +7,17 @@ SQLite with write-ahead log by default; any SQLAlchemy URL of PostgreSQL.
 from ombud.store.conversations import add_turn, last_messages, new_conversation, read_answer, read_reasoning
 from ombud.store.database import Store, open_store
 from ombud.store.erasure import ERASED, erase_quotes, phrases_held
+from ombud.store.forgetting import (
+    Erased,
+    Held,
+    count_held,
+    erase,
+    held_in_conversation,
+    held_of_person,
+    held_until,
+    mark_of,
+    questions_in,
+)
 from ombud.store.glossary import Explained, abbreviations_of, list_abbreviations, save_abbreviations
 from ombud.store.graph import (
     Edge,
@@ -48,6 +59,8 @@ from ombud.store.library import (
     tombstones,
 )
 from ombud.store.progress import read_progress, save_progress
+from ombud.store.records import Kept as KeptAnswer
+from ombud.store.records import list_answers, read_kept, read_setup
 from ombud.store.runs import (
     Done,
     add_look,
@@ -66,22 +79,29 @@ from ombud.store.runs import (
     start_run,
 )
 from ombud.store.spending import Spending, add_spending, read_spending, spent_on
+from ombud.store.verifying import Broken, Link, Verified, read_head, read_links, verify
 
 __all__ = [
     "ERASED",
+    "Broken",
     "Done",
     "Edge",
     "Entry",
+    "Erased",
     "Explained",
     "Extracted",
     "Graph",
+    "Held",
     "Kept",
+    "KeptAnswer",
     "Lease",
+    "Link",
     "Name",
     "Recorded",
     "Spending",
     "Spread",
     "Store",
+    "Verified",
     "abbreviations_of",
     "add_look",
     "add_source",
@@ -89,6 +109,7 @@ __all__ = [
     "add_turn",
     "bury",
     "clear_graph",
+    "count_held",
     "count_looks",
     "cut",
     "delete_run",
@@ -97,6 +118,7 @@ __all__ = [
     "ends",
     "entity_names",
     "entries",
+    "erase",
     "erase_quotes",
     "find_document",
     "find_run",
@@ -104,21 +126,31 @@ __all__ = [
     "graph_digests",
     "graph_rows_of",
     "graph_stats",
+    "held_in_conversation",
+    "held_of_person",
+    "held_until",
     "hold",
     "last_messages",
     "list_abbreviations",
+    "list_answers",
     "list_documents",
     "list_runs",
     "list_sources",
+    "mark_of",
     "new_conversation",
     "open_store",
     "phrases_held",
+    "questions_in",
     "read_answer",
     "read_extracted",
+    "read_head",
+    "read_kept",
+    "read_links",
     "read_observations",
     "read_progress",
     "read_reasoning",
     "read_scores",
+    "read_setup",
     "read_spending",
     "save_abbreviations",
     "save_chunks",
@@ -139,4 +171,5 @@ __all__ = [
     "successors",
     "text_of",
     "tombstones",
+    "verify",
 ]

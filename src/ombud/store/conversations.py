@@ -1,65 +1,99 @@
-"""Conversations, their messages, and every answer with its trace."""
+"""Conversations, their messages, and every answer with its trace; each change is a record of the audit's chain."""
 
 import uuid
-from datetime import UTC, datetime
+from datetime import datetime
+from hashlib import sha256
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, insert, select, text
 
 from ombud.errors import NotFound
+from ombud.store.chain import append, is_sensitive, new_salt, next_number, now
 from ombud.store.database import Store
+from ombud.store.records import understood
 from ombud.store.tables import answer as answers
 from ombud.store.tables import conversation as conversations
 from ombud.store.tables import message as messages
 from ombud.store.tables import reasoning as reasonings
 from ombud.types import Answer, Message, Person, Question, Role
 
+FRESH = text("INSERT INTO setup (digest, content) VALUES (:digest, :content) ON CONFLICT DO NOTHING")
+GONE = "`ombud audit show` says when and why."
+LONGEST_REASONING = 50_000
+"""Characters that are kept of what a model thought."""
+
 
 def new_conversation(store: Store, person: Person) -> str:
     identity = str(uuid.uuid4())
     with store.begin() as db:
-        db.execute(insert(conversations).values(id=identity, person=person.model_dump(mode="json"), at=_now()))
+        number = next_number(db)
+        row = {"id": identity, "person": person.model_dump(mode="json"), "at": now(), "salt": new_salt()}
+        db.execute(insert(conversations).values(**row, record=number))
+        append(db, number, "conversation", {"conversation": [identity]}, {})
     return identity
 
 
 def last_messages(store: Store, conversation_id: str, turns: int | None = None) -> list[Message]:
     """The messages of a conversation, oldest first; of its last `turns` turns (question and answer) when given.
 
-    Raises NotFound for an unknown conversation.
+    Raises NotFound for an unknown conversation, and for one that was erased.
     """
     query = select(messages).where(messages.c.conversation_id == conversation_id).order_by(messages.c.number.desc())
     with store.begin() as db:
+        _check_there(db, conversation_id)
         if db.execute(select(conversations.c.id).where(conversations.c.id == conversation_id)).first() is None:
             raise NotFound(f"There is no conversation `{conversation_id}`.", hint="Start a new one.")
         rows = db.execute(query if turns is None else query.limit(2 * turns)).all()
     return [Message(id=r.id, role=r.role, content=r.content, at=datetime.fromisoformat(r.at)) for r in reversed(rows)]
 
 
-LONGEST_REASONING = 50_000
-"""Characters that are kept of what a model thought."""
+def add_turn(store: Store, question: Question, answer: Answer, setup: str = "", reasoning: str = "") -> None:
+    """Keep an answer with its trace, inside a conversation both messages, and its record in the chain: one
+    transaction.
 
-
-def add_turn(store: Store, question: Question, answer: Answer, reasoning: str = "") -> None:
-    """Keep an answer with its trace and, inside a conversation, both messages: one transaction.
-
-    reasoning: what the model thought; kept apart, for the operator alone.
+    setup: what answered, as JSON; kept once for all answers that it gave. reasoning: what the model thought; kept
+    apart, for the operator alone, and no part of the chain. Raises NotFound where the conversation was
+    erased meanwhile.
     """
+    digest = sha256(setup.encode()).hexdigest() if setup else ""
     with store.begin() as db:
-        row = {"question": question.model_dump(mode="json"), "answer": answer.model_dump(mode="json"), "at": _now()}
-        db.execute(insert(answers).values(id=answer.id, conversation_id=answer.conversation_id, **row))
-        if reasoning:
-            thought = reasoning.replace("\0", "")[:LONGEST_REASONING]
+        number = next_number(db)
+        if digest:
+            db.execute(FRESH, {"digest": digest, "content": setup})
+        content = answer.model_dump(mode="json")
+        row = {
+            "id": answer.id,
+            "conversation_id": answer.conversation_id,
+            "question": question.model_dump(mode="json"),
+            "answer": content,
+            "at": now(),
+            "sensitive": is_sensitive(content),
+            "salt": new_salt(),
+            "record": number,
+        }
+        db.execute(insert(answers).values(**row))
+        if thought := reasoning.replace("\0", "")[:LONGEST_REASONING]:
             db.execute(insert(reasonings).values(answer_id=answer.id, text=thought))
+        said = []
         if answer.conversation_id:
-            _add(db, answer.conversation_id, "user", question.text)
-            _add(db, answer.conversation_id, "assistant", answer.text)
+            _check_there(db, answer.conversation_id)
+            said = [
+                _add(db, number, answer.conversation_id, "user", question.text),
+                _add(db, number, answer.conversation_id, "assistant", answer.text),
+            ]
+        trace = answer.trace
+        facts = {"index_version": trace.index_version, "model": trace.model, "prompts": trace.prompts, "setup": digest}
+        append(db, number, "answer", {"answer": [answer.id], "message": said}, facts)
 
 
 def read_answer(store: Store, identity: str) -> Answer:
+    """Raises NotFound, also where the answer was erased."""
     with store.begin() as db:
         found = db.execute(select(answers.c.answer).where(answers.c.id == identity)).scalar()
     if found is None:
         raise NotFound(f"There is no answer `{identity}`.")
-    return Answer.model_validate(found)
+    if not found:
+        raise NotFound(f"The answer `{identity}` was erased.", hint=GONE)
+    return understood(Answer, found, identity)
 
 
 def read_reasoning(store: Store, answer_id: str) -> str:
@@ -68,13 +102,15 @@ def read_reasoning(store: Store, answer_id: str) -> str:
         return str(db.execute(select(reasonings.c.text).where(reasonings.c.answer_id == answer_id)).scalar() or "")
 
 
-def _add(db: Connection, conversation_id: str, role: Role, content: str) -> str:
+def _check_there(db: Connection, conversation_id: str) -> None:
+    same = conversations.c.id == conversation_id
+    if db.execute(select(conversations.c.erased).where(same)).scalar() is not None:
+        raise NotFound(f"The conversation `{conversation_id}` was erased.", hint="Start a new one.")
+
+
+def _add(db: Connection, record: int, conversation_id: str, role: Role, content: str) -> str:
     identity = str(uuid.uuid4())
     content = content.replace("\0", "")  # PostgreSQL has no place for it
-    row = {"id": identity, "conversation_id": conversation_id, "role": role, "content": content, "at": _now()}
-    db.execute(insert(messages).values(**row))
+    row = {"id": identity, "conversation_id": conversation_id, "role": role, "content": content, "at": now()}
+    db.execute(insert(messages).values(**row, salt=new_salt(), record=record))
     return identity
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat()

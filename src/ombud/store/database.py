@@ -10,8 +10,9 @@ from sqlalchemy import Connection, Engine, create_engine, event, exc, inspect, t
 from sqlalchemy.engine import URL, make_url
 
 from ombud.errors import SetupError, StoreError
+from ombud.store.chain import begin_chain
 
-HEAD = "0008"
+HEAD = "0009"
 MIGRATIONS = Path(__file__).parent / "migrations"
 KNOWN = {file.name.partition("_")[0] for file in (MIGRATIONS / "versions").glob("[0-9]*.py")}
 
@@ -28,7 +29,8 @@ class Store:
             with self._engine.begin() as connection:
                 yield connection
         except exc.SQLAlchemyError as failed:
-            raise _explain(failed) from failed
+            # Not `from failed`: a database's own words may repeat what was to be stored, and end in a log.
+            raise _explain(failed) from None
 
     def settle(self) -> None:
         """Bring everything out of SQLite's log into the file and empty the log; nothing to do for PostgreSQL."""
@@ -53,7 +55,9 @@ def open_store(url: str, folder: Path) -> Store:
         target = make_url(url) if url else URL.create("sqlite", database=str(folder / "store.sqlite"))
         if not url:
             folder.mkdir(parents=True, exist_ok=True)
-        engine = create_engine(target, connect_args=_arguments(target), pool_pre_ping=not _is_sqlite(target))
+        engine = create_engine(
+            target, connect_args=_arguments(target), pool_pre_ping=not _is_sqlite(target), hide_parameters=True
+        )
         if engine.dialect.name == "sqlite":
             event.listen(engine, "connect", _tune_sqlite)
             event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN IMMEDIATE"))
@@ -110,6 +114,7 @@ def _migrate(engine: Engine) -> None:
             connection.execute(text("SELECT pg_advisory_xact_lock(826219)"))
         config.attributes["connection"] = connection
         command.upgrade(config, HEAD)
+        begin_chain(connection)
 
 
 def _revision(engine: Engine) -> str | None:

@@ -1,10 +1,12 @@
 """What stored answers, conversations and runs repeat of a document, blanked; who asked what and when stays."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Text, cast, delete, false, func, or_, select, update
 
+from ombud.store.chain import BATCH, append, new_salt, next_number
 from ombud.store.database import Store
 from ombud.store.tables import answer as answers
 from ombud.store.tables import lab_passage as passages
@@ -31,33 +33,63 @@ def blank(answer: Answer, document_id: str) -> Answer:
         for at, c in enumerate(answer.citations)
     )
     claims = tuple(c.model_copy(update={"text": ERASED}) if set(c.citations) & set(cited) else c for c in answer.claims)
-    sources = tuple(
-        s.model_copy(update={"title": ERASED, "covers": ""}) if set(s.citations) & set(cited) else s
-        for s in answer.sources
-    )
     text = ERASED if cited else answer.text
     # Suggestions are headings of what was found.
-    return answer.model_copy(
-        update={"citations": citations, "claims": claims, "sources": sources, "text": text, "suggestions": ()}
-    )
+    return answer.model_copy(update={"citations": citations, "claims": claims, "text": text, "suggestions": ()})
 
 
 def _answers(db: Connection, document_id: str) -> int:
     held = cast(answers.c.answer, Text).like(f"%{document_id}%")
     # A trace names all passages that the model saw, and it may have repeated any.
     db.execute(delete(reasonings).where(reasonings.c.answer_id.in_(select(answers.c.id).where(held))))
-    changed = 0
+    changed: dict[str, dict[str, Any]] = {}
+    gone: set[tuple[str, str | None]] = set()
     for row in db.execute(select(answers.c.id, answers.c.conversation_id, answers.c.answer).where(held)).all():
+        if not row.answer:
+            continue
         before = Answer.model_validate(row.answer)
         after = blank(before, document_id)
-        if after == before:
-            continue
-        changed += 1
-        db.execute(update(answers).where(answers.c.id == row.id).values(answer=after.model_dump(mode="json")))
-        if row.conversation_id and after.text != before.text:
-            said = (messages.c.conversation_id == row.conversation_id) & (messages.c.content == before.text)
-            db.execute(update(messages).where(said).values(content=ERASED))
-    return changed
+        if after != before:
+            changed[row.id] = {"answer": after.model_dump(mode="json")}
+        if after.text != before.text:
+            gone.add((before.text, row.conversation_id))
+    _histories(db, changed, {text for text, _ in gone})
+    ids = sorted(changed)
+    for start in range(0, len(ids), BATCH):
+        some = {identity: changed[identity] for identity in ids[start : start + BATCH]}
+        _blank(db, document_id, some, gone if start == 0 else ())
+    return sum("answer" in values for values in changed.values())
+
+
+def _histories(db: Connection, changed: dict[str, dict[str, Any]], gone: Collection[str]) -> None:
+    """Later questions repeat what was answered before."""
+    if not gone:
+        return
+    told = cast(answers.c.question, Text).like('%"assistant"%')
+    for row in db.execute(select(answers.c.id, answers.c.question).where(told)).all():
+        before = row.question.get("history", [])
+        after = [turn | {"content": ERASED} if turn["content"] in gone else turn for turn in before]
+        if after != before:
+            changed.setdefault(row.id, {})["question"] = row.question | {"history": after}
+
+
+def _blank(
+    db: Connection, document_id: str, changed: Mapping[str, dict[str, Any]], gone: Iterable[tuple[str, str | None]]
+) -> None:
+    """Some answers, and messages that said the same in their conversation, in one record of the chain."""
+    number, said = next_number(db), []
+    # A new salt: what was erased cannot be guessed and checked against the digest of before.
+    for identity, values in changed.items():
+        fresh = {"salt": new_salt(), "erased": number}
+        db.execute(update(answers).where(answers.c.id == identity).values(**values, **fresh))
+    for text, conversation_id in gone:
+        same = (messages.c.conversation_id == conversation_id) & (messages.c.content == text)
+        for identity in db.execute(select(messages.c.id).where(same)).scalars().all():
+            fresh = {"salt": new_salt(), "erased": number}
+            db.execute(update(messages).where(messages.c.id == identity).values(content=ERASED, **fresh))
+            said.append(identity)
+    facts = {"reason": "document", "document": document_id}
+    append(db, number, "erasure", {"answer": list(changed), "message": said}, facts)
 
 
 def _runs(db: Connection, document_id: str, uri: str) -> int:
@@ -88,7 +120,8 @@ def phrases_held(store: Store, phrases: Sequence[str], but: str = "", *, each: b
         if each:
             own = texts.c.document_id != but
             return {p: _count(db, texts.c.text.contains(p, autoescape=True) & own) for p in phrases}
-        stored = _any(cast(answers.c.answer, Text), (_in_json(p, ascii_only=True) for p in phrases))
+        inside = [_in_json(phrase, ascii_only=True) for phrase in phrases]
+        stored = _any(cast(answers.c.answer, Text), inside) | _any(cast(answers.c.question, Text), inside)
         spoken, thought = _any(messages.c.content, phrases), _any(reasonings.c.text, phrases)
         seen = _any(rows.c.observation, map(_in_json, phrases))
         shown = _any(passages.c.chunk, map(_in_json, phrases))

@@ -1,5 +1,7 @@
 """The tables. Migrations under `migrations/` bring a database to this shape."""
 
+from typing import Any
+
 from sqlalchemy import (
     JSON,
     BigInteger,
@@ -22,6 +24,19 @@ names = {
     "pk": "pk_%(table_name)s",
 }
 metadata = MetaData(naming_convention=names)
+
+
+def _chained() -> tuple[Column[Any], ...]:
+    """What every row has that a record of the audit's chain speaks of."""
+    return (
+        # Key of the row's digest in the chain, so that nobody can guess erased content and check the guess.
+        Column("salt", String(64), nullable=False, default=""),
+        # Number of the record that took the row in.
+        Column("record", Integer, nullable=True),
+        # Number of the last record that erased something of it.
+        Column("erased", Integer, nullable=True),
+    )
+
 
 source = Table(
     "source",
@@ -67,6 +82,7 @@ conversation = Table(
     Column("id", String(36), primary_key=True),
     Column("person", JSON, nullable=False),
     Column("at", String(32), nullable=False),
+    *_chained(),
 )
 
 message = Table(
@@ -78,6 +94,7 @@ message = Table(
     Column("role", String(16), nullable=False),
     Column("content", Text, nullable=False),
     Column("at", String(32), nullable=False),
+    *_chained(),
     Index("ix_message_conversation_id_number", "conversation_id", "number"),
 )
 
@@ -89,6 +106,26 @@ answer = Table(
     Column("question", JSON, nullable=False),
     Column("answer", JSON, nullable=False),
     Column("at", String(32), nullable=False, index=True),
+    # Kept for a shorter time, as is the whole conversation it stands in.
+    Column("sensitive", Boolean, nullable=False, default=False),
+    *_chained(),
+)
+
+# The audit's chain. A record is canonical JSON; its hash covers it whole, and it holds the hash of the one before.
+audit = Table(
+    "audit",
+    metadata,
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("record", Text, nullable=False),
+    Column("hash", String(64), nullable=False),
+)
+
+# What answered: settings, prompts' digests, models. A row for each set-up there has been, named by its digest.
+setup = Table(
+    "setup",
+    metadata,
+    Column("digest", String(64), primary_key=True),
+    Column("content", Text, nullable=False),
 )
 
 # What a chat model thought before it answered: apart from the answer, so that nobody is shown it.

@@ -5,6 +5,7 @@ Without identity the only protection is that nobody else can reach the server. S
 """
 
 import ipaddress
+import logging
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -12,7 +13,10 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from ombud.web.logs import told
 from ombud.web.problems import refusal, unexpected
+
+logger = logging.getLogger(__name__)
 
 LARGEST_REQUEST = 1_000_000
 """Bytes of a request's body."""
@@ -94,7 +98,7 @@ class Doorkeeper:
 
 
 class Failures:
-    """An error nobody foresaw becomes a problem without a stack trace; the log has the whole of it."""
+    """An error nobody foresaw becomes a problem without a stack trace; the log says where."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -109,9 +113,11 @@ class Failures:
 
         try:
             await self.app(scope, receive, noted)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is said without its words
             if begun or scope["type"] != "http":
-                raise
+                logger.error("%s broke off\n%s", scope.get("path", ""), told(error))
+                # The server closes the connection, and logs what it is given.
+                raise RuntimeError("The response broke off.") from None
             await unexpected(Request(scope), error)(scope, receive, send)
 
 

@@ -13,6 +13,7 @@ from starlette.exceptions import HTTPException
 
 from ombud.errors import OmbudError
 from ombud.web.layout import page
+from ombud.web.logs import told
 
 MEDIA = "application/problem+json"
 logger = logging.getLogger(__name__)
@@ -58,7 +59,7 @@ def answer_errors(app: FastAPI) -> None:
 
 
 def unexpected(request: Request, error: Exception) -> Response:
-    logger.exception("%s %s failed", request.method, request.url.path)
+    logger.error("%s %s failed\n%s", request.method, request.url.path, told(error))
     return _respond(request, error)
 
 

@@ -11,6 +11,7 @@ from fastapi import Request
 from fastapi.responses import StreamingResponse
 
 from ombud.types import Answer
+from ombud.web.logs import told
 from ombud.web.problems import problem
 
 Event = tuple[str, dict[str, Any]]
@@ -53,7 +54,7 @@ async def events(work: Work, places: asyncio.Semaphore) -> AsyncGenerator[Event,
             if isinstance(event, Exception):
                 if not spoken:
                     raise event
-                logger.error("The answer failed in mid-stream", exc_info=event)
+                logger.error("The answer failed in mid-stream\n%s", told(event))
                 event = ("error", problem(event).model_dump())
             spoken = True
             yield event

@@ -1,0 +1,33 @@
+"""What answers: the settings, files, prompts and models behind an answer, so that an auditor can compare them."""
+
+import json
+import re
+from hashlib import sha256
+from importlib.metadata import version
+from pathlib import Path
+
+from ombud.prompts import digests as prompt_digests
+from ombud.settings import FLAGS, Settings
+
+SECTIONS = ("general", "index", "models", "answer", *FLAGS)
+"""Those that decide what is answered."""
+USERINFO = re.compile(r"(?<=://)[^/@\s\"]+@")
+
+
+def named_files(home: Path, settings: Settings) -> list[Path]:
+    """Files of the workspace that answers depend on."""
+    named = (settings.answer.glossary, settings.answer.contacts, settings.answer.sensitive_terms)
+    return [home / name for name in named if name]
+
+
+def setup_text(home: Path, settings: Settings, prompts: Path, embedder: str) -> str:
+    """Canonical JSON; what stands before an @ in an address is left out, for it may be a password."""
+    files = {path.name: sha256(path.read_bytes()).hexdigest() for path in named_files(home, settings) if path.is_file()}
+    told = {
+        "version": version("ombud"),
+        "settings": settings.model_dump(mode="json", include=set(SECTIONS)),
+        "files": files,
+        "prompts": prompt_digests(prompts),
+        "embedder": embedder or "none",
+    }
+    return USERINFO.sub("", json.dumps(told, sort_keys=True, separators=(",", ":")))

@@ -1,0 +1,84 @@
+"""`ombud report`."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from ombud.cli.console import HOME, JSON, day, errors_said, open_workspace, print_json, write_file
+
+if TYPE_CHECKING:
+    from ombud.app import Gaps
+
+app = typer.Typer(help="Reports for the owners of the policies.", no_args_is_help=True)
+
+
+@app.callback()
+def reports() -> None:
+    """More than one report may come."""
+
+
+@app.command()
+def gaps(
+    since: str = typer.Option("", "--since", help="First day, such as 2026-01-31; the last 90 days when not given."),
+    html: Path | None = typer.Option(None, "--html", help="Write the report into this file, which needs nothing else."),
+    as_json: bool = JSON,
+    home: Path | None = HOME,
+) -> None:
+    """What is asked and not answered, where documents disagree, what is out of force; nobody who asked is shown."""
+    del home
+    with errors_said(as_json):
+        from ombud.app import gaps as collect
+        from ombud.app import gaps_json, gaps_page
+
+        workspace = open_workspace()
+        found = collect(workspace, day(since))
+        if html:
+            write_file(html, gaps_page(found, workspace.settings.general.name))
+        if as_json:
+            print_json(gaps_json(found))
+        else:
+            _say(found)
+            if html:
+                print(f"Wrote {html}.")
+
+
+def _say(found: "Gaps") -> None:
+    counted = ", ".join(f"{count:,} {name}" for name, count in sorted(found.outcomes.items(), key=lambda one: -one[1]))
+    print(f"{found.since} to {found.until}: {found.questions:,} questions" + f" ({counted})" * bool(counted))
+    sensitive = f"fewer than {found.group_size} people's" if found.sensitive is None else f"{found.sensitive:,}"
+    print(f"Sensitive, only counted: {sensitive} answers")
+    print("\nNot answered whole:")
+    for topic in found.unanswered:
+        print(f"  {topic.people:>4} people, {topic.questions:>4} questions  {topic.label}")
+        if topic.words:
+            print(f"       said: {', '.join(topic.words)}")
+        for words in topic.examples:
+            print(f"       “{words}”")
+    _others(found.unanswered_others, "questions in groups too small to show", bool(found.unanswered))
+    print("\nContradictions:")
+    for one in found.contradictions:
+        _contradiction(one)
+    _others(0, "", bool(found.contradictions))
+    print("\nOut of force, still asked for:")
+    for row in found.out_of_force:
+        print(f"  {row['people']:>4} people  {row['title']} ({row['uri']}), {row['from'] or ''} to {row['to'] or ''}")
+    _others(found.out_of_force_others, "documents, each asked for by fewer", bool(found.out_of_force))
+    print("\nAsked most:")
+    for topic in found.asked:
+        whole = 100 * topic.outcomes.get("full", 0) // topic.questions
+        print(f"  {topic.people:>4} people, {whole:>3} % answered whole  {topic.label}")
+    _others(found.asked_others, "questions on topics of fewer", bool(found.asked))
+
+
+def _contradiction(one: dict[str, Any]) -> None:
+    print(f"  {one['kind']}: {one['about']}")
+    for side in (one["first"], one["second"]):
+        print(f"    {side['title']} ({side['uri']}): {side['says']}")
+
+
+def _others(count: int, what: str, any_shown: bool) -> None:
+    if count:
+        print(f"  and {count:,} {what}")
+    elif not any_shown:
+        print("  none")

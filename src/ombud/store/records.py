@@ -1,0 +1,98 @@
+"""Stored answers as an auditor reads them: with the question, the day and the record that took them in."""
+
+import json
+from collections.abc import Iterator
+from typing import Any, NamedTuple, TypeVar
+
+from pydantic import ValidationError
+from sqlalchemy import Row, select
+
+from ombud.errors import NotFound, StoreError
+from ombud.store.database import Store
+from ombud.store.tables import answer as answers
+from ombud.store.tables import setup as setups
+from ombud.types import Answer, Noun, Question
+
+_BATCH = 200
+N = TypeVar("N", bound=Noun)
+
+
+class Kept(NamedTuple):
+    id: str
+    conversation_id: str | None
+    at: str
+    """Time in UTC, ISO 8601."""
+    sensitive: bool
+    """By itself, or by another answer of its conversation."""
+    record: int | None
+    erased: int | None
+    """Number of the last record that erased something of it."""
+    question: Question | None
+    """None where it was erased as a whole."""
+    answer: Answer | None
+
+
+def read_kept(store: Store, identity: str) -> Kept:
+    """One answer, by its id or by the beginning of it where that is enough. Raises NotFound."""
+    same = answers.c.id.startswith(identity, autoescape=True)
+    with store.begin() as db:
+        rows = db.execute(select(answers).where(same).limit(2)).all()
+        rows = [row for row in rows if row.id == identity] or rows
+        delicate = _delicate(db) if rows else set()
+    if not rows or not identity:
+        raise NotFound(f"There is no answer `{identity}`.", hint="`ombud audit list` shows all.")
+    if len(rows) > 1:
+        raise NotFound(f"More than one answer begins with `{identity}`.", hint="Give more of its id.")
+    return _kept(rows[0], delicate)
+
+
+def list_answers(store: Store, since: str = "") -> Iterator[Kept]:
+    """Answers in the order in which they were given; since: time in UTC, ISO 8601."""
+    with store.begin() as db:
+        delicate = _delicate(db)
+    last = (since, "")
+    while True:
+        after = (answers.c.at > last[0]) | ((answers.c.at == last[0]) & (answers.c.id > last[1]))
+        query = select(answers).where(after).order_by(answers.c.at, answers.c.id).limit(_BATCH)
+        with store.begin() as db:
+            rows = db.execute(query).all()
+        yield from (_kept(row, delicate) for row in rows)
+        if len(rows) < _BATCH:
+            return
+        last = (rows[-1].at, rows[-1].id)
+
+
+def read_setup(store: Store, digest: str) -> dict[str, Any] | None:
+    """What answered, by its digest; None where none was kept."""
+    with store.begin() as db:
+        found = db.execute(select(setups.c.content).where(setups.c.digest == digest)).scalar()
+    return dict(json.loads(found)) if found else None
+
+
+def understood(shape: type[N], stored: Any, identity: str) -> N:
+    """A stored noun; raises StoreError, without what stands there, where somebody has changed it into none."""
+    try:
+        return shape.model_validate(stored)
+    except ValidationError:
+        raise StoreError(
+            f"The answer `{identity}` cannot be read: it was changed.", hint="`ombud audit verify` says what else was."
+        ) from None
+
+
+def _delicate(db: Any) -> set[str]:
+    query = select(answers.c.conversation_id).where(answers.c.sensitive, answers.c.conversation_id.is_not(None))
+    return set(db.execute(query.distinct()).scalars())
+
+
+def _kept(row: Row[Any], delicate: set[str]) -> Kept:
+    gone = not row.answer
+    return Kept(
+        row.id,
+        row.conversation_id,
+        row.at,
+        row.sensitive or row.conversation_id in delicate,
+        row.record,
+        row.erased,
+        None if gone else understood(Question, row.question, row.id),
+        None if gone else understood(Answer, row.answer, row.id),
+    )
