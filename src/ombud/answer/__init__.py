@@ -6,6 +6,7 @@ from ombud.answer.contacts import Contacts, read_contacts
 from ombud.answer.extract import SPAN_FEATURES, candidates, features
 from ombud.answer.sensitive import Sensitive, read_sensitive
 from ombud.answer.signals import measure, term_weights
+from ombud.answer.triage import open_triage
 from ombud.answer.verify import check_quote, disagreements
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "fit",
     "load_weights",
     "measure",
+    "open_triage",
     "read_contacts",
     "read_sensitive",
     "term_weights",

@@ -12,7 +12,7 @@ from typing import Any, cast
 from zoneinfo import ZoneInfo
 
 from ombud.answer import Parts as AnswerParts
-from ombud.answer import Tell, ask, read_contacts, read_sensitive
+from ombud.answer import Tell, ask, open_triage, read_contacts, read_sensitive
 from ombud.app.flags import PROMPTS, check_flags
 from ombud.errors import MissingExtra, NotFound, SetupError, UnknownName
 from ombud.index import Engine, Filter, open_engine, visible
@@ -103,14 +103,16 @@ class Workspace:
 
     @cached_property
     def answering(self) -> AnswerParts:
-        terms = self.settings.answer.sensitive_terms
+        terms, weights = self.settings.answer.sensitive_terms, self.settings.answer.triage
+        sensitive = read_sensitive(self.home / terms if terms else None)
         return AnswerParts(
             self.settings,
             self.index,
             self.models.chat("compose"),
             lru_cache(256)(self._stored),
             read_contacts(self.home / self.settings.answer.contacts),
-            read_sensitive(self.home / terms if terms else None),
+            sensitive,
+            open_triage(sensitive, self.embedder, self.home / weights if weights else None, own_terms=bool(terms)),
         )
 
     @property
@@ -264,7 +266,12 @@ class Workspace:
     def describe(self) -> dict[str, Any]:
         settings = self.flagged
         config = settings.model_dump_json(include={"index", "models", "answer", *FLAGS})
-        named = (settings.answer.glossary, settings.answer.contacts, settings.answer.sensitive_terms)
+        named = (
+            settings.answer.glossary,
+            settings.answer.contacts,
+            settings.answer.sensitive_terms,
+            settings.answer.triage,
+        )
         files = [self.home / name for name in named if name]
         digest = sha256(config.encode())
         for path in files:
@@ -297,7 +304,7 @@ class Workspace:
 
     def _hidden(self, question: Question, plan: Plan, queries: Sequence[Query]) -> tuple[str, ...]:
         """Without a country only global documents speak; say how much that left out."""
-        if question.asker.country or not self.choices()["countries"]:
+        if question.asker.country or not queries or not self.choices()["countries"]:
             return ()
         where = self.filter(question, plan).model_copy(update={"countries": None})
         found = find(queries, plan, where, self.index)

@@ -158,6 +158,12 @@ class Models(Section):
 
 class Answering(Section):
     sensitive_quotes: bool = Field(True, description="Quote policy passages on sensitive questions.")
+    vague: Literal["clarify", "deny"] = Field(
+        "clarify", description="A question too vague to search for: offer choices from the headings, or refuse."
+    )
+    triage: str = Field(
+        "", description="Weights of `ombud lab train-triage`, relative to the workspace; empty = the shipped ones."
+    )
     sensitive_terms: str = Field("", description="Your own file of sensitive terms; empty = the shipped list.")
     contacts: str = Field("contacts.toml", description="File of topic contacts, relative to the workspace.")
     glossary: str = Field("glossary.csv", description="File of abbreviations, relative to the workspace.")

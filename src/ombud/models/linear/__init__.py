@@ -3,7 +3,7 @@
 What is looked at of a text is a `Reading`: the part that counts, its surface in numbers, its terms.
 """
 
-from ombud.models.linear.training import KIT_EXTRA, Kit, Recipe, fit, grouped_folds, sklearn_kit
+from ombud.models.linear.training import KIT_EXTRA, SEED, Kit, Recipe, fit, grouped_folds, sklearn_kit
 from ombud.models.linear.weights import (
     Embed,
     Numbers,
@@ -23,6 +23,7 @@ from ombud.models.linear.weights import (
 
 __all__ = [
     "KIT_EXTRA",
+    "SEED",
     "Embed",
     "Kit",
     "Numbers",
