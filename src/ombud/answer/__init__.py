@@ -7,6 +7,12 @@ from ombud.answer.extract import SPAN_FEATURES, candidates, features
 from ombud.answer.sensitive import Sensitive, read_sensitive
 from ombud.answer.signals import measure, term_weights
 from ombud.answer.triage import open_triage
+from ombud.answer.triage import read_labelled as read_triage_messages
+from ombud.answer.triage.judging import Judged as TriageJudged
+from ombud.answer.triage.judging import as_markdown as triage_report
+from ombud.answer.triage.judging import compare as compare_triage
+from ombud.answer.triage.training import Tools as TriageTools
+from ombud.answer.triage.weights import to_json as triage_weights_text
 from ombud.answer.verify import check_quote, disagreements
 
 __all__ = [
@@ -17,10 +23,13 @@ __all__ = [
     "Parts",
     "Sensitive",
     "Tell",
+    "TriageJudged",
+    "TriageTools",
     "Weights",
     "ask",
     "candidates",
     "check_quote",
+    "compare_triage",
     "confidence",
     "disagreements",
     "features",
@@ -30,5 +39,8 @@ __all__ = [
     "open_triage",
     "read_contacts",
     "read_sensitive",
+    "read_triage_messages",
     "term_weights",
+    "triage_report",
+    "triage_weights_text",
 ]

@@ -21,10 +21,15 @@ KINDS = {
     "violence": "health-safety",
 }  # fmt: skip
 """Kind of a sensitive message -> topic of its contact."""
+MORE: tuple[Head, ...] = ("scope", "sensitive")
+SOBER = ("leave", "pay", "data", "legal")
+"""Fields of the complexity router's questions of which hardly any is sensitive; `sensitive` learns them too."""
 ORDINARY_MORE = 0.3
 """What a question of the complexity router's set counts: ordinary, and easy to tell from what is out of scope."""
 FALSE_ALARMS, FEW, FEWEST = 0.05, 0.01, 0.005
-DANGER_RECALL = 0.9
+"""Shares of messages that thresholds may take wrongly."""
+DANGER_ALARMS = 0.2
+"""Share of the sensitive messages without danger that get the emergency wording all the same."""
 NEAR = 0.4
 """Of the threshold: as likely must a message be in which a sensitive term was found."""
 
@@ -34,11 +39,24 @@ class Tools(NamedTuple):
     fingerprint: str = ""
     """Of the embedder."""
 
+    def remembering(self) -> "Tools":
+        """The same, embedding each text once however many folds and heads read it."""
+        if self.embed is None:
+            return self
+        embed, known = self.embed, dict[str, linear.Numbers]()
+
+        def look_up(texts: Sequence[str]) -> linear.Numbers:
+            new = [text for text in dict.fromkeys(texts) if text not in known]
+            known.update(zip(new, embed(new) if new else (), strict=True))
+            return np.array([known[text] for text in texts])
+
+        return self._replace(embed=look_up)
+
 
 NONE = Tools()
 TEXT = {"surface": 0.3, "words": 0.7}
 RECIPES: Mapping[Head, linear.Recipe] = {
-    "sensitive": linear.Recipe({**TEXT, "vector": 1.5}, strictness=2.0),
+    "sensitive": linear.Recipe({**TEXT, "vector": 1.5}, strictness=0.5),
     "danger": linear.Recipe({**TEXT, "vector": 1.5}, strictness=2.0),
     "topic": linear.Recipe({**TEXT, "vector": 1.5}, strictness=2.0),
     "scope": linear.Recipe({**TEXT, "vector": 0.7}, strictness=2.0),
@@ -63,6 +81,7 @@ def train(
     folds: what `cross_validate` found, where the caller has it already. Raises BadRequest where a class has no
     messages, MissingExtra without scikit-learn.
     """
+    tools = tools.remembering()
     about = {
         "messages": len(messages), "digest": digest(messages), "seed": linear.SEED,
         "trained by": f"scikit-learn {linear.sklearn_kit().version}",
@@ -77,7 +96,7 @@ def cross_validate(messages: Sequence[Labelled], tools: Tools = NONE) -> dict[He
 
     `topic` and `danger` are given for every message, whether it is sensitive or not.
     """
-    found: dict[Head, linear.Numbers] = {}
+    tools, found = tools.remembering(), dict[Head, linear.Numbers]()
     for known, held in linear.grouped_folds([m.source for m in messages]):
         for head in HEADS:
             weights = fit([messages[n] for n in known], head, tools)
@@ -100,6 +119,7 @@ def choose(messages: Sequence[Labelled], found: Mapping[Head, linear.Numbers]) -
     ordinary = np.array([m.label == "ordinary" for m in messages])
     danger = np.array([m.danger for m in messages])
     alarm, risk = found["sensitive"][:, 1], found["danger"][:, 1]
+    calm = risk[sensitive & ~danger]
     outside, strange = 1 - found["scope"][:, 0], found["scope"][:, 2:].sum(axis=1)
     if not (sensitive.any() and ordinary.any() and danger.any()):
         raise BadRequest("Triage needs messages of every label, some with danger.", hint="Add the missing ones.")
@@ -108,7 +128,7 @@ def choose(messages: Sequence[Labelled], found: Mapping[Head, linear.Numbers]) -
         sensitive=chosen,
         term=NEAR * chosen,
         certain=max(chosen, _above(alarm[~sensitive], FEW)),
-        danger=float(np.quantile(risk[danger], 1 - DANGER_RECALL)),
+        danger=_above(calm, DANGER_ALARMS),
         outside=_above(outside[ordinary], FALSE_ALARMS),
         injection=_above(strange[ordinary | sensitive], FEWEST),
     )
@@ -133,12 +153,14 @@ def _set(messages: Sequence[Labelled], head: Head) -> _Set:
         messages = [m for m in messages if m.label == "sensitive" and m.kind in KINDS]
         labels = [TOPICS.index(KINDS[m.kind]) for m in messages]
     elif head == "danger":
+        messages = [m for m in messages if m.label == "sensitive"]
         labels = [int(m.danger) for m in messages]
     elif head == "sensitive":
         labels = [int(m.label == "sensitive") for m in messages]
     else:
         labels = [scope_of(m) for m in messages]
-    more = [(q.question, q.template) for q in read_router()] if head == "scope" else []
+    more = [(q.question, q.template) for q in read_router() if head == "scope" or q.field in SOBER]
+    more = more if head in MORE else []
     return _Set(
         [*(m.text for m in messages), *(text for text, _ in more)],
         [*labels, *(0 for _ in more)],
