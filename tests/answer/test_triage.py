@@ -352,7 +352,7 @@ def with_strategist(shelf_workspace: Workspace, script: Script) -> Workspace:
 @pytest.mark.parametrize(
     ("verdict", "action"),
     [
-        ({"label": "sensitive"}, "handoff"),
+        ({"label": "sensitive", "danger": False}, "handoff"),
         ({"label": "sensitive", "danger": True}, "handoff"),
         ({"label": "ordinary"}, None),
     ],
@@ -450,7 +450,10 @@ SMALL = [m for n, m in enumerate(MESSAGES) if n % 5 == 0]
 
 
 def test_a_verb_trains_and_a_setting_takes_the_weights(tmp_path: Path) -> None:
-    rows = [{"text": m.text, "label": m.label, "kind": m.kind, "danger": m.danger, "source": m.source} for m in SMALL]
+    rows = [
+        {"text": m.text, "label": m.label, "kind": m.kind, "danger": m.danger, "hard": m.hard, "source": m.source}
+        for m in SMALL
+    ]
     file, out = lines(tmp_path / "own.jsonl", *rows), tmp_path / "own.json"
     done = CliRunner().invoke(
         app,

@@ -99,8 +99,9 @@ def classify(
         sensitive=alarm, danger=danger, outside=outside, injection=strange, risky=danger >= at.danger,
         topic=TOPICS[likely] if rows["topic"][likely] >= TOPICAL else "",
     )  # fmt: skip
+    gibberish = said is None and strange >= at.injection and strange > alarm
     surely = said is not None and (own_terms or said.danger or unread(text))
-    if surely or alarm >= at.sensitive or (said is not None and alarm >= at.term):
+    if surely or (alarm >= at.sensitive and not gibberish) or (said is not None and alarm >= at.term):
         matter = said or Matter("told", seen.topic, danger=False)
         matter = matter._replace(danger=matter.danger or seen.risky)
         return seen._replace(label="sensitive", matter=matter, settled=said is not None or alarm >= at.certain)

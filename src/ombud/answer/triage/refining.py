@@ -22,7 +22,7 @@ Verdict = Literal["ordinary", "sensitive", "out_of_scope", "vague"]
 
 class Judged(BaseModel):
     label: Verdict
-    danger: bool = Field(default=False, description="Somebody may be at risk now.")
+    danger: bool | None = Field(default=None, description="Somebody may come to harm soon; null: cannot be told.")
 
 
 class Refined(NamedTuple):
@@ -62,12 +62,13 @@ def apply(seen: Seen, said: Judged) -> Seen:
     """`seen` after a model's verdict."""
     if seen.matter:
         if said.label == "sensitive":
-            return seen._replace(matter=seen.matter._replace(danger=seen.matter.danger or said.danger))
+            return seen._replace(matter=seen.matter._replace(danger=seen.matter.danger or bool(said.danger)))
         if seen.settled or said.danger:
             return seen
         return seen._replace(label="out_of_scope" if said.label == "out_of_scope" else "ordinary", matter=None)
     if said.label == "sensitive" or said.danger:
-        return seen._replace(label="sensitive", matter=Matter("told", seen.topic, danger=said.danger or seen.risky))
+        danger = seen.risky if said.danger is None else said.danger
+        return seen._replace(label="sensitive", matter=Matter("told", seen.topic, danger=danger))
     if seen.settled:
         return seen
     return seen._replace(label="out_of_scope" if said.label == "out_of_scope" else "ordinary")
