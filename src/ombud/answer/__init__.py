@@ -11,6 +11,7 @@ from ombud.answer.triage import read_labelled as read_triage_messages
 from ombud.answer.triage.judging import Judged as TriageJudged
 from ombud.answer.triage.judging import as_markdown as triage_report
 from ombud.answer.triage.judging import compare as compare_triage
+from ombud.answer.triage.judging import rate
 from ombud.answer.triage.training import Tools as TriageTools
 from ombud.answer.triage.weights import to_json as triage_weights_text
 from ombud.answer.verify import check_quote, disagreements
@@ -37,6 +38,7 @@ __all__ = [
     "load_weights",
     "measure",
     "open_triage",
+    "rate",
     "read_contacts",
     "read_sensitive",
     "read_triage_messages",
