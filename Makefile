@@ -1,5 +1,5 @@
 # make demo: the assistant on the sample handbook at http://127.0.0.1:8321    make test: every test
-.PHONY: demo test lint types docs bench baseline retrieval peers studies router calibrate sample clean
+.PHONY: demo test lint types docs bench baseline retrieval peers studies router triage calibrate sample clean
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet -c constraints.txt
@@ -44,6 +44,11 @@ router: .venv/test
 	@$(BIN)/ombud lab train-router --out src/ombud/retrieve/router/weights.json
 	@$(BIN)/ombud lab train-router --variant combined --out src/ombud/retrieve/router/weights-minilm.json \
 		--held-out tests/data/router-apart.jsonl --held-out tests/data/router-counter.jsonl --report docs/results/router.md
+
+triage: .venv/test
+	@$(BIN)/ombud lab train-triage --no-vectors --out src/ombud/answer/triage/weights.json
+	@$(BIN)/ombud lab train-triage --out src/ombud/answer/triage/weights-minilm.json \
+		--held-out tests/data/triage-apart.jsonl --report docs/results/triage.md
 
 calibrate: .venv/test sample/.ombud/synced
 	@$(BIN)/python benchmarks/quality/calibrate.py

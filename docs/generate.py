@@ -380,6 +380,7 @@ SENT = {
     "situation": "The message that goes with the strategies: the question and what was said before.",
     "stepback": "Strategy `stepback`: the broader question.",
     "triplets": 'Reads subject, predicate and object out of a passage, with `index.graph = "model"`.',
+    "triage": "Whom a message is for, where a search asks a model but not `understand`.",
     "understand": "Strategy `understand`: all of the strategies' texts in one call.",
     "repair": "Added to that message, once, when claims fail their check and `plan.refine` is on.",
 }

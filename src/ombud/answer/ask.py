@@ -17,15 +17,16 @@ from ombud.answer.language import apology, asked_in
 from ombud.answer.persona import Persona
 from ombud.answer.quotes import quote
 from ombud.answer.sensitive import Matter, Sensitive
-from ombud.answer.signals import measure, term_weights
+from ombud.answer.signals import measure, term_weights, unheard
 from ombud.answer.sources import sources_of
+from ombud.answer.triage import Record, Refined, Seen, Triage, open_triage, own_record, refine
 from ombud.answer.underlining import features
 from ombud.errors import ModelError
 from ombud.index import Filter
 from ombud.models import Chat
 from ombud.retrieve import Found, Index, Spent, disagreeing, find, query_terms, search, standard
 from ombud.settings import Settings
-from ombud.types import Action, Answer, Citation, Contact, Outcome, Plan, Question, Trace
+from ombud.types import Action, Answer, Citation, Contact, Evidence, Hit, Outcome, Plan, Question, Trace
 
 Tell = Callable[[str, dict[str, Any]], None]
 LEAST_TERMS = 2
@@ -40,6 +41,8 @@ class Parts(NamedTuple):
     contacts: Contacts
     sensitive: Sensitive
     personas: Mapping[str, Persona]
+    triage: Triage | None = None
+    """None: by the shipped weights, without vectors."""
 
 
 class _Body(NamedTuple):
@@ -83,20 +86,33 @@ async def ask(
     """
     streamed, tell = _Shown(tell) if tell else None, tell or (lambda *_: None)
     started = time.perf_counter()
-    matter = parts.sensitive.find(question.text)
+    seen = await asyncio.to_thread(_triage, question, parts)
+    triaged = time.perf_counter()
     tell("status", {"step": "search"})
-    found = await search(question, plan, where, parts.knowledge)
-    plan = found.plan
-    if any(said.startswith("dense") for said in found.degraded):  # what failed once is not asked again
-        parts = parts._replace(knowledge=parts.knowledge._replace(embedder=None))
-    spans, signals = await asyncio.to_thread(_look, question, found, where, parts)
+    if _known_already(seen, parts):
+        found, spans, signals = Found(Evidence(), (), (), {}, (), {}, plan), list[Span](), dict[str, float]()
+        refined = Refined(seen)
+    else:
+        found = await search(question, plan, where, parts.knowledge)
+        plan = found.plan
+        if any(said.startswith("dense") for said in found.degraded):  # what failed once is not asked again
+            parts = parts._replace(knowledge=parts.knowledge._replace(embedder=None))
+        know = parts.knowledge
+        spans, signals = await asyncio.to_thread(_look, question, found, where, parts)
+        refined = await refine(seen, question, found, know.chat, know.seconds, know.prompts)
+    seen = refined.seen
+    found = found._replace(
+        degraded=(*seen.degraded, *found.degraded, *refined.degraded),
+        seconds={"triage": triaged - started, **found.seconds, **refined.seconds},
+        signals={**found.signals, **seen.signals},
+        spent=found.spent.plus(refined.spent),
+    )
     tell("status", {"step": "compose"})
     composing = time.perf_counter()
-    body = await _write(question, plan, where.as_of, found, spans, signals, matter, parts, streamed)
+    body = await _write(question, plan, where.as_of, found, spans, signals, seen, parts, streamed)
     cited = {citation.chunk_id for citation in body.composed.citations}
     told = [hit for hit in found.evidence.hits if hit.chunk.id in cited] or found.evidence.hits[:3]
-    topic = matter.topic if matter else topic_of(told)
-    contacts = () if _off_topic(body) else parts.contacts.find(topic, question.asker.country)
+    contacts = () if _off_topic(body) else _contacts(question, told, seen, parts)
     done = time.perf_counter()
     seconds = {
         **found.seconds,
@@ -120,6 +136,31 @@ async def ask(
     think(body.reasoning)
     closing = wording.closing(body.action, bool(contacts))
     return _answer(_closed(body, closing), contacts, Trace(**facts), streamed)
+
+
+def _triage(question: Question, parts: Parts) -> Seen:
+    """A follow-up, or one without a word to search for, looks strange alone: only an injection is taken for one."""
+    seen = (parts.triage or open_triage(parts.sensitive))(question.text)
+    if seen.label == "out_of_scope" and not seen.injected and (question.history or not _own_terms(question, parts)):
+        return seen._replace(label="ordinary", strange=False, settled=True)
+    return seen
+
+
+def _own_terms(question: Question, parts: Parts) -> int:
+    return len(set(query_terms(question.text, parts.knowledge.engine)))
+
+
+def _known_already(seen: Seen, parts: Parts) -> bool:
+    """Whether no passage could change the answer, so that nothing is searched."""
+    return seen.strange or (seen.matter is not None and seen.settled and not parts.settings.answer.sensitive_quotes)
+
+
+def _contacts(question: Question, told: Sequence[Hit], seen: Seen, parts: Parts) -> tuple[Contact, ...]:
+    country, mine = question.asker.country, own_record(question.text)
+    if seen.matter:
+        return parts.contacts.find(seen.matter.topic, country)
+    named = parts.contacts.named(mine.topic, country) if mine else ()
+    return named or parts.contacts.find(topic_of(told), country)
 
 
 def _closed(body: _Body, closing: str) -> _Body:
@@ -159,7 +200,7 @@ def _look(question: Question, found: Found, where: Filter, parts: Parts) -> tupl
     signals = measure(query_terms(query.passage, engine), found, engine, rows)
     dense = "dense" in found.best
     signals["confidence"] = confidence(signals, load_weights(dense=dense))
-    signals["own_terms"] = float(len(set(query_terms(question.text, engine))))
+    signals["own_terms"] = float(_own_terms(question, parts))
     return rank_spans(spans, rows, dense=dense), signals
 
 
@@ -170,22 +211,29 @@ async def _write(
     found: Found,
     spans: list[Span],
     signals: dict[str, float],
-    matter: Matter | None,
+    seen: Seen,
     parts: Parts,
     shown: _Shown | None = None,
 ) -> _Body:
     weights = load_weights(dense="dense" in found.best)
-    threshold = weights.answer if plan.abstain is None else plan.abstain
-    if matter:
-        return await asyncio.to_thread(_handoff, question, matter, spans, signals["confidence"] >= threshold, parts)
+    threshold, sure = weights.answer if plan.abstain is None else plan.abstain, signals.get("confidence", 0.0)
+    if seen.matter:
+        return await asyncio.to_thread(_handoff, question, seen.matter, spans, sure >= threshold, parts)
+    if seen.strange:
+        return _outside(parts)
     if signals["own_terms"] < LEAST_TERMS and not question.history:
-        return _clarify(found)
-    if signals["confidence"] < threshold or not spans:
+        return _clarify(found, parts)
+    if seen.label == "out_of_scope" and sure < max(threshold, weights.in_scope):
+        return _outside(parts)
+    if sure < threshold or not spans:
         topical = signals["cosine" if "dense" in found.best else "coverage_all"] >= weights.on_topic
-        return _deny(topical, parts)
+        return _not_stated(question, found, parts) if topical else _outside(parts)
     if parts.chat:
-        return await _with_model(question, plan, day, found, spans, signals, parts, parts.chat, shown)
-    return await asyncio.to_thread(_extract, question, spans, signals["confidence"] >= weights.full, parts)
+        body = await _with_model(question, plan, day, found, spans, signals, parts, parts.chat, shown)
+    else:
+        body = await asyncio.to_thread(_extract, question, found, spans, sure >= weights.full, parts)
+    mine = own_record(question.text)
+    return _of_own(body, mine, bool(parts.contacts.named(mine.topic, question.asker.country))) if mine else body
 
 
 async def _with_model(
@@ -216,7 +264,7 @@ async def _with_model(
         )
     except ModelError as failed:
         weights = load_weights(dense="dense" in found.best)
-        body = _extract(question, spans, signals["confidence"] >= weights.full, parts)
+        body = _extract(question, found, spans, signals["confidence"] >= weights.full, parts)
         return body._replace(trace={"degraded": (f"model: {reason(failed)}",)})
     spent = Spent(written.model, written.prompts, written.tokens_in, written.tokens_out, written.price)
     trace = {
@@ -225,16 +273,16 @@ async def _with_model(
         "degraded": written.degraded,
     }
     if written.outcome == "denied":
-        return _deny(True, parts)._replace(trace=trace, spent=spent, reasoning=written.reasoning)
+        return _not_stated(question, found, parts)._replace(trace=trace, spent=spent, reasoning=written.reasoning)
     return _Body(
         written.outcome, "none", written.composed, written.suggestions, trace, spent, written.covers, written.reasoning
     )
 
 
-def _extract(question: Question, spans: list[Span], full: bool, parts: Parts) -> _Body:
+def _extract(question: Question, found: Found, spans: list[Span], full: bool, parts: Parts) -> _Body:
     composed = quote(choose(spans, parts.knowledge.embedder), spans, parts.stored)
     if not composed.claims:
-        return _deny(True, parts)
+        return _not_stated(question, found, parts)
     cited = {citation.chunk_id for citation in composed.citations}
     spoken = {span.hit.chunk.language for span in spans if span.hit.chunk.id in cited}
     if said := apology("quoted", asked_in(question.text), spoken):
@@ -251,17 +299,39 @@ def _handoff(question: Question, matter: Matter, spans: list[Span], sure: bool, 
     return _Body("partial" if quotes.claims else "denied", "handoff", quotes._replace(text=text))
 
 
-def _clarify(found: Found) -> _Body:
+def _of_own(body: _Body, mine: Record, shown_below: bool) -> _Body:
+    """The policy answers in part; the figure itself is nowhere in the documents."""
+    if body.outcome == "denied" and body.action != "contact":
+        return body
+    text = f"{wording.own_record(mine.name, shown_below)}\n\n{body.composed.text}".strip()
+    outcome: Outcome = "denied" if body.outcome == "denied" else "partial"
+    return body._replace(outcome=outcome, composed=body.composed._replace(text=text))
+
+
+def _headings(found: Found) -> tuple[str, ...]:
+    """Where the best passages stand, best first, each place once."""
     headings: dict[str, None] = {}
     for hit in found.evidence.hits:
         headings.setdefault(" · ".join(dict.fromkeys((hit.chunk.title, *hit.chunk.trail[-1:]))), None)
-    choices = tuple(headings)[:4]
+    return tuple(headings)
+
+
+def _clarify(found: Found, parts: Parts) -> _Body:
+    if parts.settings.answer.vague == "deny":
+        return _Body("denied", "none", Composed((), (), wording.TOO_VAGUE))
+    choices = _headings(found)[:4]
     return _Body("denied", "clarify", Composed((), (), wording.clarify(choices)), choices)
 
 
-def _deny(topical: bool, parts: Parts) -> _Body:
-    text = wording.NOT_IN_DOCUMENTS if topical else wording.off_topic(parts.settings.general.name)
-    return _Body("denied", "contact" if topical else "none", Composed((), (), text))
+def _outside(parts: Parts) -> _Body:
+    return _Body("denied", "none", Composed((), (), wording.off_topic(parts.settings.general.name)))
+
+
+def _not_stated(question: Question, found: Found, parts: Parts) -> _Body:
+    """Says what was looked for in vain and where the closest passages stand."""
+    closest = _headings(found)[:3]
+    missing = unheard(question.text, found.evidence.hits, parts.knowledge.engine)
+    return _Body("denied", "contact", Composed((), (), wording.not_stated(missing, closest)))
 
 
 def _off_topic(body: _Body) -> bool:

@@ -41,6 +41,8 @@ class Weights(NamedTuple):
     """Least confidence to call the answer whole."""
     on_topic: float = 0.0
     """Least cosine (sparse only: coverage) of a question about the organisation's policies at all."""
+    in_scope: float = 0.5
+    """Least confidence at which a question that triage takes for out of scope is answered all the same."""
 
 
 def confidence(signals: Mapping[str, float], weights: Weights) -> float:

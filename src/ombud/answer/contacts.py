@@ -20,9 +20,12 @@ class Contacts:
 
     def find(self, topic: str, country: str | None) -> tuple[Contact, ...]:
         """The best contact: this topic in this country, then anywhere, then the general one of the country."""
-        order = [(topic, country), (topic, None), (GENERAL, country), (GENERAL, None)]
-        for wanted, where in order:
-            found = [c for c in self._contacts if wanted and c.topic == wanted and c.country == where]
+        return self.named(topic, country) or self.named(GENERAL, country)
+
+    def named(self, topic: str, country: str | None) -> tuple[Contact, ...]:
+        """Of exactly this topic: in this country, else anywhere."""
+        for where in (country, None):
+            found = [c for c in self._contacts if topic and c.topic == topic and c.country == where]
             if found:
                 return tuple(found)
         return ()

@@ -1,16 +1,21 @@
 """What can be measured of a question and its evidence before anything is written: the input of abstention."""
 
 import math
+import re
 from collections.abc import Sequence
 
 from ombud.answer.extract import SpanRow, chunk_terms, coverage
 from ombud.index import Engine
-from ombud.retrieve import Found
+from ombud.retrieve import Found, query_terms
+from ombud.types import Hit
 
 DEPTH = 5
 """Hits looked at: what is further down rarely decides whether the documents answer."""
 RAREST = 3
 """The rarest terms are what a question is about: its subject rather than its phrasing."""
+WORD = re.compile(r"[^\W\d_]{4,30}")
+LONGEST = 1000
+"""Characters of a message in which words are looked for that no passage has."""
 LONG = 20
 """Terms from which a question counts as long. A long one is never covered whole, so coverage needs its length."""
 
@@ -36,6 +41,16 @@ def measure(terms: Sequence[str], found: Found, engine: Engine, spans: Sequence[
         "span_match": max((row["cosine"] * row["terms"] for row in spans), default=0.0),
         "span_terms": max((row["terms"] for row in spans), default=0.0),
     }
+
+
+def unheard(text: str, hits: Sequence[Hit], engine: Engine, most: int = 3) -> tuple[str, ...]:
+    """Words of a message, as they were written, that none of the passages has: the rarest, in the order of the text."""
+    held = set[str]().union(*(chunk_terms(hit) for hit in hits))
+    words = {word: query_terms(word, engine) for word in dict.fromkeys(WORD.findall(text[:LONGEST]))}
+    missing = {word: terms[0] for word, terms in words.items() if len(terms) == 1 and terms[0] not in held}
+    weights = term_weights(list(missing.values()), engine)
+    rarest = sorted(missing, key=lambda word: -weights[missing[word]])[:most]
+    return tuple(word for word in missing if word in rarest)
 
 
 def term_weights(terms: Sequence[str], engine: Engine) -> dict[str, float]:

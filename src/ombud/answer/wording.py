@@ -6,6 +6,7 @@ from ombud.answer.sensitive import Matter
 
 NOT_IN_DOCUMENTS = "I could not find this in the documents that apply to you."
 BROKEN_OFF = "My answer breaks off here, because the model that writes it stopped. The sources may say more."
+TOO_VAGUE = "I cannot tell what you would like to know. Please ask again with a little more detail."
 POLICY_SAYS = "This is what the policy says:"
 
 
@@ -30,6 +31,27 @@ def clarify(choices: Sequence[str]) -> str:
         return "Could you say a little more about what you would like to know?"
     listed = "\n".join(f"- {choice}" for choice in choices)
     return f"Could you say a little more? For instance, do you mean:\n\n{listed}"
+
+
+def not_stated(missing: Sequence[str], closest: Sequence[str]) -> str:
+    """missing: words of the question that no passage has. closest: where the nearest passages stand."""
+    said = [NOT_IN_DOCUMENTS]
+    if missing:
+        words = [f"“{word}”" for word in missing]
+        said.append(f"The passages that come closest do not mention {_either(words)}.")
+    if not closest:
+        return " ".join(said)
+    listed = "\n".join(f"- {place}" for place in closest)
+    return f"{' '.join(said)} What they are about:\n\n{listed}\n\n"
+
+
+def own_record(name: str, shown_below: bool) -> str:
+    where = " The contact below shows or knows it." if shown_below else ""
+    return f"I see documents, not personal data: {name} is nothing that I can look up.{where}"
+
+
+def _either(words: Sequence[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
 
 
 def closing(action: str, contact_known: bool) -> str:

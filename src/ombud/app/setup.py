@@ -16,7 +16,8 @@ USERINFO = re.compile(r"(?<=://)[^/@\s\"]+@")
 
 def named_files(home: Path, settings: Settings) -> list[Path]:
     """Files of the workspace that answers depend on."""
-    named = (settings.answer.glossary, settings.answer.contacts, settings.answer.sensitive_terms)
+    answer = settings.answer
+    named = (answer.glossary, answer.contacts, answer.sensitive_terms, answer.triage)
     return [home / name for name in named if name]
 
 

@@ -11,7 +11,17 @@ from pathlib import Path
 from typing import Any, cast
 from zoneinfo import ZoneInfo
 
-from ombud.answer import FIRST, Persona, Tell, ask, check_components, read_contacts, read_personas, read_sensitive
+from ombud.answer import (
+    FIRST,
+    Persona,
+    Tell,
+    ask,
+    check_components,
+    open_triage,
+    read_contacts,
+    read_personas,
+    read_sensitive,
+)
 from ombud.answer import Parts as AnswerParts
 from ombud.app.flags import PROMPTS, check_flags
 from ombud.app.setup import named_files, setup_text
@@ -106,15 +116,17 @@ class Workspace:
 
     @cached_property
     def answering(self) -> AnswerParts:
-        terms = self.settings.answer.sensitive_terms
+        terms, weights = self.settings.answer.sensitive_terms, self.settings.answer.triage
+        sensitive = read_sensitive(self.home / terms if terms else None)
         return AnswerParts(
             self.settings,
             self.index,
             self.models.chat("compose"),
             lru_cache(256)(self._stored),
             read_contacts(self.home / self.settings.answer.contacts),
-            read_sensitive(self.home / terms if terms else None),
+            sensitive,
             self.personas,
+            open_triage(sensitive, self.embedder, self.home / weights if weights else None, own_terms=bool(terms)),
         )
 
     @cached_property
@@ -331,7 +343,7 @@ class Workspace:
 
     def _hidden(self, question: Question, plan: Plan, queries: Sequence[Query]) -> tuple[str, ...]:
         """Without a country only global documents speak; say how much that left out."""
-        if question.asker.country or not self.choices()["countries"]:
+        if question.asker.country or not queries or not self.choices()["countries"]:
             return ()
         where = self.filter(question, plan).model_copy(update={"countries": None})
         found = find(queries, plan, where, self.index)

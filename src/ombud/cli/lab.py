@@ -2,7 +2,7 @@
 
 import typer
 
-from ombud.cli import lab_ask, lab_read, lab_train
+from ombud.cli import lab_ask, lab_read, lab_train, lab_triage
 
 app = typer.Typer(help="Measure: cases, runs, comparisons, with honest statistics.", no_args_is_help=True)
 
@@ -11,6 +11,7 @@ app.command("sweep")(lab_ask.sweep)
 app.command("calibrate")(lab_ask.calibrate)
 app.command("synth")(lab_ask.synth)
 app.command("train-router")(lab_train.train_router)
+app.command("train-triage")(lab_triage.train_triage)
 app.command("list")(lab_read.list_all)
 app.command("show")(lab_read.show)
 app.command("compare")(lab_read.compare)

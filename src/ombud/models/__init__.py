@@ -1,5 +1,6 @@
 """Text in, typed value out: embedders, chat models, rerankers, language."""
 
+from ombud.models import linear
 from ombud.models.calls import Call, recorded, stand_ins
 from ombud.models.chat import Chat, Reply
 from ombud.models.embedder import Embedder, open_embedder
@@ -21,6 +22,7 @@ __all__ = [
     "Timing",
     "build_int8",
     "detect_language",
+    "linear",
     "open_chat",
     "open_embedder",
     "open_reranker",

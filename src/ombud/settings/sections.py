@@ -156,8 +156,17 @@ class Models(Section):
         return {role: (named,) if isinstance(named, str) else named for role, named in roles.items()}
 
 
+EMERGENCY = "If you or someone else is in danger now, call your local emergency number first."
+
+
 class Answering(Section):
     sensitive_quotes: bool = Field(True, description="Quote policy passages on sensitive questions.")
+    vague: Literal["clarify", "deny"] = Field(
+        "clarify", description="A question too vague to search for: offer choices from the headings, or refuse."
+    )
+    triage: str = Field(
+        "", description="Weights of `ombud lab train-triage`, relative to the workspace; empty = the shipped ones."
+    )
     sensitive_terms: str = Field("", description="Your own file of sensitive terms; empty = the shipped list.")
     contacts: str = Field("contacts.toml", description="File of topic contacts, relative to the workspace.")
     glossary: str = Field("glossary.csv", description="File of abbreviations, relative to the workspace.")
@@ -166,11 +175,17 @@ class Answering(Section):
         description="Shown under every chat.",
     )
     emergency: dict[str, str] = Field(
-        {"": "If you or someone else is in danger now, call your local emergency number first."},
+        {"": EMERGENCY},
         description="Wording shown first when someone may be in danger, per country; key '' for everyone else.",
     )
 
     _codes = field_validator("emergency", mode="before")(by_country)
+
+    @field_validator("emergency")
+    @classmethod
+    def _for_everyone(cls, lines: dict[str, str]) -> dict[str, str]:
+        """Whoever sets single countries must not leave all others without a word."""
+        return {"": EMERGENCY, **lines}
 
 
 class Sync(Section):

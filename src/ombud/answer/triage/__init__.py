@@ -1,0 +1,18 @@
+"""Whom a message is for: the documents, a person, or nobody here. Works without a chat model and better with one."""
+
+from ombud.answer.triage.classifying import Seen, Triage, open_triage
+from ombud.answer.triage.labelled import Labelled, read_labelled
+from ombud.answer.triage.owning import Record, own_record
+from ombud.answer.triage.refining import Refined, refine
+
+__all__ = [
+    "Labelled",
+    "Record",
+    "Refined",
+    "Seen",
+    "Triage",
+    "open_triage",
+    "own_record",
+    "read_labelled",
+    "refine",
+]
