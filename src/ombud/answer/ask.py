@@ -69,7 +69,15 @@ async def ask(question: Question, plan: Plan, where: Filter, parts: Parts, tell:
             parts = parts._replace(knowledge=parts.knowledge._replace(embedder=None))
         know = parts.knowledge
         spans, signals = await asyncio.to_thread(_look, question, found, where, parts)
-        refined = await refine(seen, question, found, know.chat, know.seconds, know.prompts)
+        refined = await refine(
+            seen,
+            question,
+            found,
+            know.chat,
+            organisation=know.organisation,
+            seconds=know.seconds,
+            prompts=know.prompts,
+        )
     seen = refined.seen
     found = found._replace(
         degraded=(*seen.degraded, *found.degraded, *refined.degraded),
