@@ -195,7 +195,7 @@ async def _write(
         return _outside(parts)
     if signals["own_terms"] < LEAST_TERMS and not question.history:
         return _clarify(found, parts)
-    if seen.label == "out_of_scope" and sure < max(threshold, weights.in_scope):
+    if seen.label == "out_of_scope" and sure < weights.in_scope:
         return _outside(parts)
     if sure < threshold or not spans:
         topical = signals["cosine" if "dense" in found.best else "coverage_all"] >= weights.on_topic
