@@ -231,7 +231,8 @@ def test_a_country_may_be_set_in_small_letters_and_by_variable(tmp_path: Path, m
     monkeypatch.setenv("OMBUD_ANSWER__EMERGENCY__FR", "Call 112.")
     settings = load(write(tmp_path, "[country.gb.plan]\nk = 3\n"))
     assert [plan_for(settings, Person(country=country)).plan.k for country in ("GB", "FR", "DE")] == [3, 4, 8]
-    assert settings.answer.emergency == {"FR": "Call 112."}
+    assert settings.answer.emergency["FR"] == "Call 112."
+    assert set(settings.answer.emergency) == {"", "FR"}  # nobody is left without a line
 
 
 def test_an_unknown_plan_field_names_the_nearest() -> None:

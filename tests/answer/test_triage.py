@@ -20,7 +20,7 @@ from ombud.answer.triage.features import features
 from ombud.answer.triage.judging import judge_weights, rate
 from ombud.answer.triage.labelled import digest
 from ombud.answer.triage.refining import Judged, apply
-from ombud.answer.triage.training import NONE, Tools, choose, fit, train
+from ombud.answer.triage.training import NONE, Tools, choose, fit, taught, train
 from ombud.answer.triage.weights import HEADS, SHIPPED, WITH_VECTORS, load_weights, scores, to_json
 from ombud.app import Workspace
 from ombud.cli.main import app
@@ -32,6 +32,7 @@ from ombud.types import Message
 APART = Path(__file__).parents[1] / "data" / "triage-apart.jsonl"
 REPORT = Path(__file__).parents[2] / "docs/results/triage.md"
 MESSAGES, HELD = read_labelled(), read_labelled(APART)
+TAUGHT = taught(MESSAGES)
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +87,7 @@ def test_no_held_out_message_is_a_training_message() -> None:
 def test_the_shipped_weights_say_what_they_were_taught(path: Path, minilm: Embedder) -> None:
     trained = load_weights(path)
     assert trained.embedder == (minilm.fingerprint if path == WITH_VECTORS else "")
-    assert {w.provenance["digest"] for w in trained.heads.values()} == {digest(MESSAGES)}
+    assert {w.provenance["digest"] for w in trained.heads.values()} == {digest(TAUGHT)}
     assert path.stat().st_size < 600_000
 
 
@@ -96,7 +97,7 @@ def test_training_again_gives_the_shipped_weights(path: Path, minilm: Embedder) 
     shipped, texts = load_weights(path), [m.text for m in HELD][::4]
     found = scores(texts, shipped, tools.embed)
     for head in HEADS:
-        again = shipped._replace(heads={**shipped.heads, head: fit(MESSAGES, head, tools)})
+        again = shipped._replace(heads={**shipped.heads, head: fit(TAUGHT, head, tools)})
         assert np.abs(scores(texts, again, tools.embed)[head] - found[head]).max() < 0.02
 
 
@@ -109,7 +110,7 @@ def test_the_report_has_the_held_out_figures_of_the_shipped_weights(variant: str
         row = next((line for line in section.splitlines() if line.startswith(f"| {one.name} |")), "")
         said = f"{one.value:.3f}".lstrip("0") if one.value < 1 else "1.000"
         assert f"{said} [" in row.split("|")[4], f"{one.name}: {said}; run `make triage`"
-    for name, rows in {"cross-validated": MESSAGES, "triage-apart": HELD}.items():
+    for name, rows in {"cross-validated": TAUGHT, "triage-apart": HELD}.items():
         assert re.search(rf"\| {name} \| {len(rows)} \|.*`{digest(rows)}`", report)
 
 
@@ -188,7 +189,7 @@ def test_own_terms_always_count(tmp_path: Path) -> None:
     path.write_text('personal = ["i"]\nabout = []\n[[matter]]\nname = "parking"\nstrong = ["car park"]\n')
     terms = read_sensitive(path)
     assert open_triage(terms, own_terms=True)("Where is the car park?").label == "sensitive"
-    assert open_triage(terms)("Where is the car park?").label == "ordinary"
+    assert open_triage(terms)("Where is the car park?").label != "sensitive"
 
 
 def test_an_embedder_that_fails_leaves_the_words(minilm: Embedder) -> None:
@@ -464,7 +465,7 @@ def test_a_verb_trains_and_a_setting_takes_the_weights(tmp_path: Path) -> None:
     results = json.loads(done.stdout)["results"]
     assert [r["set"] for r in results] == ["cross-validated", "triage-apart"]
     assert results[1]["rates"]["sensitive found"]["of"] == 80
-    assert to_json(train(SMALL)) == out.read_text(encoding="utf-8")
+    assert to_json(train(taught(SMALL))) == out.read_text(encoding="utf-8")
     shelf = company(tmp_path, files={"travel.md": FILES["travel.md"]}, answer={"triage": "own.json"})
     assert ask(shelf.workspace, "I want to kill myself", GB).action == "handoff"
     shelf.workspace.close()

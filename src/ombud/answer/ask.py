@@ -99,7 +99,15 @@ async def ask(
             parts = parts._replace(knowledge=parts.knowledge._replace(embedder=None))
         know = parts.knowledge
         spans, signals = await asyncio.to_thread(_look, question, found, where, parts)
-        refined = await refine(seen, question, found, know.chat, know.seconds, know.prompts)
+        refined = await refine(
+            seen,
+            question,
+            found,
+            know.chat,
+            organisation=know.organisation,
+            seconds=know.seconds,
+            prompts=know.prompts,
+        )
     seen = refined.seen
     found = found._replace(
         degraded=(*seen.degraded, *found.degraded, *refined.degraded),
@@ -223,7 +231,7 @@ async def _write(
         return _outside(parts)
     if signals["own_terms"] < LEAST_TERMS and not question.history:
         return _clarify(found, parts)
-    if seen.label == "out_of_scope" and sure < max(threshold, weights.in_scope):
+    if seen.label == "out_of_scope" and sure < weights.in_scope:
         return _outside(parts)
     if sure < threshold or not spans:
         topical = signals["cosine" if "dense" in found.best else "coverage_all"] >= weights.on_topic

@@ -20,7 +20,7 @@ def train_triage(
     file: Path | None = typer.Argument(
         None, help="Labelled messages, one JSON object a line; empty = the shipped set."
     ),
-    vectors: bool = typer.Option(True, "--vectors/--no-vectors", help="Use the workspace's embedder, or words alone."),
+    no_vectors: bool = typer.Option(False, "--no-vectors", help="Words alone, without the workspace's embedder."),
     out: Path | None = typer.Option(None, "--out", help="Where the weights go."),
     held: list[Path] = typer.Option([], "--held-out", help="Labelled messages to judge by, never learnt from."),
     report: Path | None = typer.Option(
@@ -36,10 +36,10 @@ def train_triage(
 
         messages = read_triage_messages(file) if file else read_triage_messages()
         sets = {path.stem: read_triage_messages(path) for path in held}
-        variants = _variants(vectors, both=report is not None)
+        variants = _variants(not no_vectors, both=report is not None)
         found = compare_triage(messages, sets, variants)
         if out:
-            write_file(out, triage_weights_text(found.trained[VECTORS if vectors else WORDS]))
+            write_file(out, triage_weights_text(found.trained[WORDS if no_vectors else VECTORS]))
         if report:
             names = {kind: f"{report.stem}-{kind}.svg" for kind in ("calibration", "coverage")}
             write_file(report.with_name(names["calibration"]), found.calibration + "\n")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ombud.answer.triage.labelled import Labelled, digest
-from ombud.answer.triage.training import Tools, cross_validate, train
+from ombud.answer.triage.training import Tools, cross_validate, taught, train
 from ombud.answer.triage.weights import Head, Trained, scores
 from ombud.lab import Decision, area, plots, risk_coverage
 from ombud.models import linear
@@ -64,7 +64,8 @@ def rate(name: str, hits: Sequence[bool]) -> Rate:
     if not n:
         return Rate(name, 0.0, 0.0, 1.0, 0)
     middle, wide = share + Z * Z / (2 * n), Z * sqrt(share * (1 - share) / n + Z * Z / (4 * n * n))
-    return Rate(name, share, (middle - wide) / (1 + Z * Z / n), (middle + wide) / (1 + Z * Z / n), n)
+    whole = 1 + Z * Z / n
+    return Rate(name, share, max(0.0, (middle - wide) / whole), min(1.0, (middle + wide) / whole), n)
 
 
 def judge(
@@ -80,8 +81,10 @@ def judge(
         "sensitive found": alarm[where["sensitive"]],
         "false alarms": alarm[~where["sensitive"]],
         "false alarms on ordinary": alarm[where["ordinary"]],
+        "false alarms on hard ones": alarm[np.array([m.hard and m.label != "sensitive" for m in messages])],
         "out of scope denied": outside[strange],
         "ordinary denied": outside[where["ordinary"]],
+        "hard ordinary denied": outside[np.array([m.hard and m.label == "ordinary" for m in messages])],
         "danger found": (alarm & (found["danger"][:, 1] >= at.danger))[np.array([m.danger for m in messages])],
     }
     kinds = sorted({m.kind for m in messages if m.kind})
@@ -105,7 +108,7 @@ def compare(
     messages: Sequence[Labelled], sets: Mapping[str, Sequence[Labelled]], variants: Mapping[str, Tools]
 ) -> Report:
     """Every variant trained anew, judged by folds and on the sets that were held out."""
-    judged: list[Judged] = []
+    messages, judged = taught(messages), list[Judged]()
     trained: dict[str, Trained] = {}
     areas: dict[tuple[str, str], float] = {}
     curves, bins = list[plots.Series](), list[plots.Series]()
@@ -178,5 +181,6 @@ def _templates() -> "Environment":
 
     loader = FileSystemLoader(Path(__file__).parent)
     found = Environment(loader=loader, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)  # noqa: S701
+    found.tests["match_router"] = lambda source: source.startswith("router ")
     found.filters["share"] = lambda value: f"{value:.3f}".lstrip("0") if value < 1 else "1.000"
     return found

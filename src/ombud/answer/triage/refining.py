@@ -33,7 +33,14 @@ class Refined(NamedTuple):
 
 
 async def refine(
-    seen: Seen, question: Question, found: Found, chat: Chat | None, seconds: float, prompts: Path | None = None
+    seen: Seen,
+    question: Question,
+    found: Found,
+    chat: Chat | None,
+    *,
+    organisation: str,
+    seconds: float,
+    prompts: Path | None = None,
 ) -> Refined:
     """Triage with a model's word on it: that of the strategy `understand` where it ran, else one call of its own.
 
@@ -50,7 +57,9 @@ async def refine(
     text = question.text[:LONGEST]
     message = form.fill(country=question.asker.country or "not given", history="(not shown)", question=text)
     try:
-        reply = await chat.reply(rules.text, message, Judged, temperature=0.0, seconds=seconds)
+        reply = await chat.reply(
+            rules.fill(organisation=organisation), message, Judged, temperature=0.0, seconds=seconds
+        )
     except ModelError:
         return Refined(seen, degraded=("triage: the chat model gave no verdict, judged without it",))
     used = {rules.name: rules.digest, form.name: form.digest}

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ombud.answer.sensitive import read_sensitive
 from ombud.answer.triage.features import READING
 from ombud.answer.triage.labelled import Labelled, digest
 from ombud.answer.triage.weights import HEADS, SCOPES, TOPICS, Head, Thresholds, Trained
@@ -21,16 +22,11 @@ KINDS = {
     "violence": "health-safety",
 }  # fmt: skip
 """Kind of a sensitive message -> topic of its contact."""
-MORE: tuple[Head, ...] = ("scope", "sensitive")
-SOBER = ("leave", "pay", "data", "legal")
-"""Fields of the complexity router's questions of which hardly any is sensitive; `sensitive` learns them too."""
-ORDINARY_MORE = 0.3
-"""What a question of the complexity router's set counts: ordinary, and easy to tell from what is out of scope."""
 FALSE_ALARMS, FEW, FEWEST = 0.05, 0.01, 0.005
 """Shares of messages that thresholds may take wrongly."""
 DANGER_ALARMS = 0.2
 """Share of the sensitive messages without danger that get the emergency wording all the same."""
-NEAR = 0.4
+NEAR = 0.2
 """Of the threshold: as likely must a message be in which a sensitive term was found."""
 
 
@@ -56,7 +52,7 @@ class Tools(NamedTuple):
 NONE = Tools()
 TEXT = {"surface": 0.3, "words": 0.7}
 RECIPES: Mapping[Head, linear.Recipe] = {
-    "sensitive": linear.Recipe({**TEXT, "vector": 1.5}, strictness=0.5),
+    "sensitive": linear.Recipe({**TEXT, "vector": 1.5}, strictness=2.0),
     "danger": linear.Recipe({**TEXT, "vector": 1.5}, strictness=2.0),
     "topic": linear.Recipe({**TEXT, "vector": 1.5}, strictness=2.0),
     "scope": linear.Recipe({**TEXT, "vector": 0.7}, strictness=2.0),
@@ -73,12 +69,23 @@ class _Set(NamedTuple):
     importance: list[float]
 
 
+def taught(messages: Sequence[Labelled]) -> tuple[Labelled, ...]:
+    """The messages with the complexity router's questions as ordinary ones, save those that hold a sensitive term.
+
+    They are long stories as often as short questions, which keeps ordinary stories from being taken for grave ones.
+    """
+    terms = read_sensitive()
+    ordinary = [q for q in read_router() if not terms.find(q.question)]
+    more = (Labelled(q.question, "ordinary", source=f"router {q.template}") for q in ordinary)
+    return (*messages, *more)
+
+
 def train(
     messages: Sequence[Labelled], tools: Tools = NONE, folds: Mapping[Head, linear.Numbers] | None = None
 ) -> Trained:
-    """Weights taught on all messages; the same messages give the same weights.
+    """Weights taught on all messages, which `taught` has completed; the same messages give the same weights.
 
-    folds: what `cross_validate` found, where the caller has it already. Raises BadRequest where a class has no
+    folds: what `cross_validate` found of them, where the caller has it already. Raises BadRequest where a class has no
     messages, MissingExtra without scikit-learn.
     """
     tools = tools.remembering()
@@ -159,11 +166,4 @@ def _set(messages: Sequence[Labelled], head: Head) -> _Set:
         labels = [int(m.label == "sensitive") for m in messages]
     else:
         labels = [scope_of(m) for m in messages]
-    more = [(q.question, q.template) for q in read_router() if head == "scope" or q.field in SOBER]
-    more = more if head in MORE else []
-    return _Set(
-        [*(m.text for m in messages), *(text for text, _ in more)],
-        [*labels, *(0 for _ in more)],
-        [*(m.source for m in messages), *(f"router {template}" for _, template in more)],
-        [*(1.0 for _ in messages), *(ORDINARY_MORE for _ in more)],
-    )
+    return _Set([m.text for m in messages], labels, [m.source for m in messages], [1.0] * len(messages))
