@@ -69,8 +69,10 @@ def test_there_are_enough_and_of_many_kinds() -> None:
 @each
 def test_nothing_that_was_ordered_is_shown(home: Workspace, case: dict[str, Any]) -> None:
     answer = told(home, case)
-    assert [c.text for c in answer.claims] == [PARKING]
-    assert answer.outcome == "partial"
+    # A question that is nothing but an order is sent away before any model reads it.
+    refused = answer.outcome == "denied" and case["where"] == "question"
+    assert [c.text for c in answer.claims] == ([] if refused else [PARKING])
+    assert answer.outcome == ("denied" if refused else "partial")
     assert not answer.suggestions
     said = shown(answer).casefold()
     for order in case["said"]:

@@ -33,9 +33,15 @@ def blank(answer: Answer, document_id: str) -> Answer:
         for at, c in enumerate(answer.citations)
     )
     claims = tuple(c.model_copy(update={"text": ERASED}) if set(c.citations) & set(cited) else c for c in answer.claims)
+    sources = tuple(
+        s.model_copy(update={"title": ERASED, "covers": ""}) if set(s.citations) & set(cited) else s
+        for s in answer.sources
+    )
     text = ERASED if cited else answer.text
     # Suggestions are headings of what was found.
-    return answer.model_copy(update={"citations": citations, "claims": claims, "text": text, "suggestions": ()})
+    return answer.model_copy(
+        update={"citations": citations, "claims": claims, "sources": sources, "text": text, "suggestions": ()}
+    )
 
 
 def _answers(db: Connection, document_id: str) -> int:
