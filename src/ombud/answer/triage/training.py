@@ -27,7 +27,9 @@ FALSE_ALARMS, FEW, FEWEST = 0.05, 0.01, 0.005
 DANGER_ALARMS = 0.2
 """Share of the sensitive messages without danger that get the emergency wording all the same."""
 NEAR = 0.2
-"""Of the threshold: as likely must a message be in which a sensitive term was found."""
+"""Of the threshold: as likely must a message be in which a sensitive term was found. Recall first: .8 loses messages
+that plainly tell of harassment, and saves four false alarms in a thousand.
+"""
 
 
 class Tools(NamedTuple):
