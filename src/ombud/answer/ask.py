@@ -58,6 +58,16 @@ class _Body(NamedTuple):
     reasoning: str = ""
 
 
+class _Known(NamedTuple):
+    """What is known of a question before anything is written."""
+
+    found: Found
+    spans: list[Span]
+    signals: dict[str, float]
+    seen: Seen
+    parts: Parts
+
+
 class _Shown:
     """The claims that were told so far: one that a repair changed is told again, in its place."""
 
@@ -87,40 +97,16 @@ async def ask(
     streamed, tell = _Shown(tell) if tell else None, tell or (lambda *_: None)
     started = time.perf_counter()
     seen = await asyncio.to_thread(_triage, question, parts)
-    triaged = time.perf_counter()
+    triaged = time.perf_counter() - started
     tell("status", {"step": "search"})
-    if _known_already(seen, parts):
-        found, spans, signals = Found(Evidence(), (), (), {}, (), {}, plan), list[Span](), dict[str, float]()
-        refined = Refined(seen)
-    else:
-        found = await search(question, plan, where, parts.knowledge)
-        plan = found.plan
-        if any(said.startswith("dense") for said in found.degraded):  # what failed once is not asked again
-            parts = parts._replace(knowledge=parts.knowledge._replace(embedder=None))
-        know = parts.knowledge
-        spans, signals = await asyncio.to_thread(_look, question, found, where, parts)
-        refined = await refine(
-            seen,
-            question,
-            found,
-            know.chat,
-            organisation=know.organisation,
-            seconds=know.seconds,
-            prompts=know.prompts,
-        )
-    seen = refined.seen
-    found = found._replace(
-        degraded=(*seen.degraded, *found.degraded, *refined.degraded),
-        seconds={"triage": triaged - started, **found.seconds, **refined.seconds},
-        signals={**found.signals, **seen.signals},
-        spent=found.spent.plus(refined.spent),
-    )
+    known = await _search(question, plan, where, seen, parts)
+    found = known.found._replace(seconds={"triage": triaged, **known.found.seconds})
     tell("status", {"step": "compose"})
     composing = time.perf_counter()
-    body = await _write(question, plan, where.as_of, found, spans, signals, seen, parts, streamed)
+    body = await _write(question, where.as_of, known, streamed)
     cited = {citation.chunk_id for citation in body.composed.citations}
     told = [hit for hit in found.evidence.hits if hit.chunk.id in cited] or found.evidence.hits[:3]
-    contacts = () if _off_topic(body) else _contacts(question, told, seen, parts)
+    contacts = () if _off_topic(body) else _contacts(question, told, known.seen, parts)
     done = time.perf_counter()
     seconds = {
         **found.seconds,
@@ -128,22 +114,56 @@ async def ask(
         "compose": done - composing,
         "total": done - started,
     }
-    facts = {
-        "plan": plan,
+    think(body.reasoning)
+    closing = wording.closing(body.action, bool(contacts))
+    trace = _traced(found, {**known.signals, **found.signals}, seconds, body, parts)
+    return _answer(_closed(body, closing), contacts, trace, streamed)
+
+
+async def _search(question: Question, plan: Plan, where: Filter, seen: Seen, parts: Parts) -> _Known:
+    """What the documents say, and what triage makes of the question with that beside it."""
+    if _known_already(seen, parts):
+        found = Found(Evidence(), (), (), {}, (), {}, plan)
+        return _with_refined(Refined(seen), _Known(found, [], {}, seen, parts))
+    found = await search(question, plan, where, parts.knowledge)
+    if any(said.startswith("dense") for said in found.degraded):  # what failed once is not asked again
+        parts = parts._replace(knowledge=parts.knowledge._replace(embedder=None))
+    know = parts.knowledge
+    spans, signals = await asyncio.to_thread(_look, question, found, where, parts)
+    refined = await refine(
+        seen, question, found, know.chat, organisation=know.organisation, seconds=know.seconds, prompts=know.prompts
+    )
+    return _with_refined(refined, _Known(found, spans, signals, seen, parts))
+
+
+def _with_refined(refined: Refined, known: _Known) -> _Known:
+    found, seen = known.found, refined.seen
+    found = found._replace(
+        degraded=(*seen.degraded, *found.degraded, *refined.degraded),
+        seconds={**found.seconds, **refined.seconds},
+        signals={**found.signals, **seen.signals},
+        spent=found.spent.plus(refined.spent),
+    )
+    return known._replace(found=found, seen=seen)
+
+
+def _traced(
+    found: Found, signals: Mapping[str, float], seconds: Mapping[str, float], body: _Body, parts: Parts
+) -> Trace:
+    facts: dict[str, Any] = {
+        "plan": found.plan,
         "queries": found.queries,
         "rankings": found.rankings,
         "evidence": tuple(h.chunk.id for h in found.evidence.hits),
-        "signals": {k: round(v, 4) for k, v in {**signals, **found.signals}.items()},
+        "signals": {k: round(v, 4) for k, v in signals.items()},
         "seconds": {k: round(v, 4) for k, v in seconds.items()},
         "index_version": parts.knowledge.engine.version(),
-        "degraded": found.degraded,
+        **body.trace,
+        "degraded": (*found.degraded, *body.trace.get("degraded", ())),
+        "notes": (*body.trace.get("notes", ()), *disagreeing(found.evidence)),
+        **found.spent.plus(body.spent)._asdict(),
     }
-    facts |= body.trace | {"degraded": (*found.degraded, *body.trace.get("degraded", ()))}
-    facts |= found.spent.plus(body.spent)._asdict()
-    facts |= {"notes": (*body.trace.get("notes", ()), *disagreeing(found.evidence))}
-    think(body.reasoning)
-    closing = wording.closing(body.action, bool(contacts))
-    return _answer(_closed(body, closing), contacts, Trace(**facts), streamed)
+    return Trace(**facts)
 
 
 def _triage(question: Question, parts: Parts) -> Seen:
@@ -212,19 +232,11 @@ def _look(question: Question, found: Found, where: Filter, parts: Parts) -> tupl
     return rank_spans(spans, rows, dense=dense), signals
 
 
-async def _write(
-    question: Question,
-    plan: Plan,
-    day: date | None,
-    found: Found,
-    spans: list[Span],
-    signals: dict[str, float],
-    seen: Seen,
-    parts: Parts,
-    shown: _Shown | None = None,
-) -> _Body:
+async def _write(question: Question, day: date | None, known: _Known, shown: _Shown | None) -> _Body:
+    found, spans, signals, seen, parts = known
     weights = load_weights(dense="dense" in found.best)
-    threshold, sure = weights.answer if plan.abstain is None else plan.abstain, signals.get("confidence", 0.0)
+    threshold = weights.answer if found.plan.abstain is None else found.plan.abstain
+    sure = signals.get("confidence", 0.0)
     if seen.matter:
         return await asyncio.to_thread(_handoff, question, seen.matter, spans, sure >= threshold, parts)
     if seen.strange:
@@ -237,7 +249,7 @@ async def _write(
         topical = signals["cosine" if "dense" in found.best else "coverage_all"] >= weights.on_topic
         return _not_stated(question, found, parts) if topical else _outside(parts)
     if parts.chat:
-        body = await _with_model(question, plan, day, found, spans, signals, parts, parts.chat, shown)
+        body = await _with_model(question, found.plan, day, found, spans, signals, parts, parts.chat, shown)
     else:
         body = await asyncio.to_thread(_extract, question, found, spans, sure >= weights.full, parts)
     mine = own_record(question.text)

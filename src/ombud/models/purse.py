@@ -4,10 +4,13 @@ import asyncio
 import time
 from collections.abc import Callable
 from datetime import date
+from typing import TYPE_CHECKING
 
 from ombud.errors import StoreError
 from ombud.models.asking import Usage
-from ombud.store import Spending, Store, add_spending, spent_on
+
+if TYPE_CHECKING:
+    from ombud.store import Store
 
 FRESH = 10.0
 """Seconds for which it is not asked again what other processes have spent."""
@@ -24,7 +27,7 @@ class Purse:
 
     def __init__(
         self,
-        store: Callable[[], Store],
+        store: Callable[[], "Store"],
         limit: float,
         today: Callable[[], date],
         clock: Callable[[], float] = time.monotonic,
@@ -33,6 +36,9 @@ class Purse:
         self._day, self._spent, self._read = "", 0.0, 0.0
 
     async def empty(self) -> bool:
+        # Here, for the parser process imports this module too, and has no use for a database.
+        from ombud.store import spent_on
+
         day, now = self._today().isoformat(), self._clock()
         if day != self._day or now - self._read > FRESH:
             try:
@@ -45,6 +51,8 @@ class Purse:
 
     async def pay(self, model: str, usage: Usage) -> None:
         """Usage whose price is not known counts as a call of no price."""
+        from ombud.store import Spending, add_spending
+
         day = self._today().isoformat()
         spent = Spending(model, 1, usage.tokens_in, usage.tokens_out, usage.price or 0.0)
         try:
