@@ -513,7 +513,7 @@ def test_answers_of_older_versions_are_taken_into_the_chain(url: str, tmp_path: 
     run(store, "ALTER TABLE answer DROP COLUMN sensitive")
     run(store, "DROP TABLE audit")
     run(store, "DROP TABLE setup")
-    run(store, "UPDATE alembic_version SET version_num = '0007'")
+    run(store, "UPDATE alembic_version SET version_num = '0008'")
     store.close()
     again = open_store(url, tmp_path)
     found = verify(again)

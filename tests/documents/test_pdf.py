@@ -12,6 +12,8 @@ from reportlab.pdfgen.canvas import Canvas
 from reportlab.platypus import PageBreak, Paragraph, SimpleDocTemplate, Spacer, Table, TableStyle
 
 from ombud.documents import parse, pdf
+from ombud.documents.pdf_lines import lines_of
+from ombud.documents.pdf_words import Word
 from ombud.errors import SourceError
 from ombud.types import Document
 
@@ -137,6 +139,21 @@ def test_two_columns_are_read_one_after_the_other() -> None:
     canvas.save()
     text = parsed(out.getvalue()).text
     assert text.index("left column goes on in line number 29") < text.index("right column goes on in line number 00")
+
+
+def test_words_that_run_to_the_left_are_read_from_the_right() -> None:
+    """Hebrew as a printer sets it: letters of a word each at its place, the first word on the right."""
+    where = {"sick": ("מחלה", 500), "leave": ("חופשת", 560), "days": ("Policy 12", 430)}
+    words = [Word(text, right - 50, 100, right, 112, 10, bold=False) for text, right in where.values()]
+    (line,) = lines_of(words)
+    assert line.text == "חופשת מחלה Policy 12"
+    (line,) = lines_of([Word(text, n * 40, 100, n * 40 + 30, 112, 10, bold=False) for n, text in enumerate("ABC")])
+    assert line.text == "A B C"
+
+
+def test_a_full_stop_left_over_is_no_line() -> None:
+    rows = [Word(".", 72, 90, 74, 100, 10, bold=True), Word("Notice", 72, 110, 100, 120, 10, bold=False)]
+    assert [line.text for line in lines_of(rows)] == ["Notice"]
 
 
 def test_a_turned_page_reads_as_a_person_holds_it() -> None:

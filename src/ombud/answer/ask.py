@@ -287,8 +287,9 @@ async def _with_model(
         body = _extract(question, found, spans, signals["confidence"] >= weights.full, parts)
         return body._replace(trace={"degraded": (f"model: {reason(failed)}",)})
     spent = Spent(written.model, written.prompts, written.tokens_in, written.tokens_out, written.price)
+    read = {hit.chunk.id for hit in written.evidence}
     trace = {
-        "evidence": tuple(h.chunk.id for h in written.evidence),
+        "evidence": tuple(hit.chunk.id for hit in found.evidence.hits if hit.chunk.id in read),
         "notes": written.notes,
         "degraded": written.degraded,
     }

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from ombud.documents.blocks import tidy
-from ombud.documents.pdf_words import Edge, Page, Word
+from ombud.documents.pdf_words import Edge, Page, Word, is_rtl
 
 EDGE = 0.1
 """Share of a page's height, above and below, where running headers and footers stand."""
@@ -31,7 +31,7 @@ class Line:
 
     def __post_init__(self) -> None:
         words = self.words
-        self.text = tidy(" ".join(word.text for word in words))
+        self.text = _said(words)
         self.x0, self.x1 = words[0].x0, max(word.x1 for word in words)
         self.top, self.bottom = min(word.top for word in words), max(word.bottom for word in words)
         weight: Counter[float] = Counter()
@@ -51,18 +51,29 @@ def _segments(words: list[Word], size: float) -> list[tuple[float, float, str]]:
             groups.append([word])
         else:
             groups[-1].append(word)
-    return [(group[0].x0, group[-1].x1, tidy(" ".join(word.text for word in group))) for group in groups]
+    return [(group[0].x0, group[-1].x1, _said(group)) for group in groups]
+
+
+def _said(words: list[Word]) -> str:
+    """The words, which stand from left to right, as they are read: where most run to the left, from the right, and
+    only what runs to the right among them as it stands.
+    """
+    leftwards = [is_rtl(word.text) for word in words]
+    if 2 * sum(leftwards) > len(words):
+        runs = [list(run) for _, run in itertools.groupby(zip(leftwards, words, strict=True), key=lambda pair: pair[0])]
+        words = [word for run in reversed(runs) for _, word in (reversed(run) if run[0][0] else run)]
+    return tidy(" ".join(word.text for word in words))
 
 
 def lines_of(words: list[Word]) -> list[Line]:
-    """Lines from top to bottom, words from left to right."""
+    """Lines from top to bottom, words from left to right; a lone full stop is what a typesetter left over."""
     rows: list[list[Word]] = []
     for word in sorted(words, key=lambda w: (w.middle, w.x0)):
         if rows and abs(rows[-1][0].middle - word.middle) <= max(2.0, 0.35 * (word.bottom - word.top)):
             rows[-1].append(word)
         else:
             rows.append([word])
-    return [Line(sorted(row, key=lambda w: w.x0)) for row in rows]
+    return [Line(sorted(row, key=lambda w: w.x0)) for row in rows if any(word.text.strip(".,;:") for word in row)]
 
 
 def without_running(pages: list[Page], boxes: dict[int, list[Edge]]) -> None:

@@ -8,6 +8,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
+from unicodedata import bidirectional
 
 import pypdfium2 as pdfium  # type: ignore[import-untyped]
 from pypdfium2 import raw
@@ -129,27 +130,42 @@ def _words(text: Any, place: _Placing) -> list[Word]:
     """Characters joined to words: a space, a jump or another line ends one."""
     words: list[Word] = []
     word: Word | None = None
+    glyph: tuple[Edge, int] | None = None
     for letter, box, size, bold, italic in _characters(text, place):
         if letter.isspace():
             word = None
             continue
         x0, top, x1, bottom = box
-        near = word is not None and _adjoins(word, x0, top, bottom, size)
-        if word is not None and near:
-            word.text += letter
-            word.x1, word.top, word.bottom = max(word.x1, x1), min(word.top, top), max(word.bottom, bottom)
+        rtl = is_rtl(letter)
+        # The letters of one glyph share its box, and those of a script that runs to the left come in reverse.
+        shared = glyph[1] if rtl and glyph and glyph[0] == box else 0
+        if word is not None and _adjoins(word, box, size, leftwards=rtl):
+            at = len(word.text) - shared
+            word.text = word.text[:at] + letter + word.text[at:]
+            word.x0, word.x1 = min(word.x0, x0), max(word.x1, x1)
+            word.top, word.bottom = min(word.top, top), max(word.bottom, bottom)
             word.bold = word.bold and bold
             word.italic = word.italic and italic
         else:
             word = Word(letter, x0, top, x1, bottom, size, bold, italic)
             words.append(word)
+            shared = 0
+        glyph = box, shared + 1
     return _without_shadows(words)
 
 
-def _adjoins(word: Word, x0: float, top: float, bottom: float, size: float) -> bool:
+def is_rtl(text: str) -> bool:
+    """Whether any letter is of a script that runs from right to left: Arabic, Hebrew and others."""
+    return not text.isascii() and any(bidirectional(letter) in {"R", "AL"} for letter in text)
+
+
+def _adjoins(word: Word, box: Edge, size: float, *, leftwards: bool) -> bool:
+    """PDFium gives letters in the order of reading: in a script that runs to the left the next one stands before."""
+    x0, top, x1, bottom = box
     height = max(min(bottom - top, word.bottom - word.top), 1)
     overlap = min(word.bottom, bottom) - max(word.top, top)
-    return overlap > height * 0.4 and -size < x0 - word.x1 < 0.25 * max(size, 4)
+    gap = word.x0 - x1 if leftwards else x0 - word.x1
+    return overlap > height * 0.4 and -size < gap < 0.25 * max(size, 4)
 
 
 def _without_shadows(words: list[Word]) -> list[Word]:

@@ -17,7 +17,7 @@ from ombud.sources import Ref, Source, apply, normalise
 from ombud.store import Entry, Kept
 from ombud.types import Document
 
-PARSED_BY = "5"
+PARSED_BY = "6"
 """Changes when parsers or chunkers give other results from the same bytes: everything is then cut anew."""
 
 
