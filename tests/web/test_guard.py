@@ -97,9 +97,8 @@ class Endless(Workspace):
     async def ask(self, question: Question, **options: object) -> Answer:
         import asyncio
 
-        tell = options["tell"]
-        assert callable(tell)
-        tell("status", {"step": "search"})
+        if callable(tell := options["tell"]):
+            tell("status", {"step": "search"})
         try:
             await asyncio.Event().wait()
         finally:

@@ -24,7 +24,7 @@ from ombud.answer.underlining import features
 from ombud.errors import ModelError
 from ombud.index import Filter
 from ombud.models import Chat
-from ombud.retrieve import Found, Index, Spent, disagreeing, find, query_terms, search, standard
+from ombud.retrieve import Found, Index, Spent, check_plan, disagreeing, find, query_terms, search, standard
 from ombud.settings import Settings
 from ombud.types import Action, Answer, Citation, Contact, Evidence, Hit, Outcome, Plan, Question, Trace
 
@@ -95,6 +95,7 @@ async def ask(
     think: gets what the model thought, which no answer and no trace holds.
     """
     streamed, tell = _Shown(tell) if tell else None, tell or (lambda *_: None)
+    check_plan(plan)
     started = time.perf_counter()
     seen = await asyncio.to_thread(_triage, question, parts)
     triaged = time.perf_counter() - started
@@ -170,7 +171,7 @@ def _triage(question: Question, parts: Parts) -> Seen:
     """A follow-up, or one without a word to search for, looks strange alone: only an injection is taken for one."""
     seen = (parts.triage or open_triage(parts.sensitive))(question.text)
     if seen.label == "out_of_scope" and not seen.injected and (question.history or not _own_terms(question, parts)):
-        return seen._replace(label="ordinary", strange=False, settled=True)
+        return seen._replace(label="ordinary", settled=True)
     return seen
 
 
@@ -180,7 +181,7 @@ def _own_terms(question: Question, parts: Parts) -> int:
 
 def _known_already(seen: Seen, parts: Parts) -> bool:
     """Whether no passage could change the answer, so that nothing is searched."""
-    return seen.strange or (seen.matter is not None and seen.settled and not parts.settings.answer.sensitive_quotes)
+    return seen.injected or (seen.matter is not None and seen.settled and not parts.settings.answer.sensitive_quotes)
 
 
 def _contacts(question: Question, told: Sequence[Hit], seen: Seen, parts: Parts) -> tuple[Contact, ...]:
@@ -239,7 +240,7 @@ async def _write(question: Question, day: date | None, known: _Known, shown: _Sh
     sure = signals.get("confidence", 0.0)
     if seen.matter:
         return await asyncio.to_thread(_handoff, question, seen.matter, spans, sure >= threshold, parts)
-    if seen.strange:
+    if seen.injected:
         return _outside(parts)
     if signals["own_terms"] < LEAST_TERMS and not question.history:
         return _clarify(found, parts)

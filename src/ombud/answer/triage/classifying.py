@@ -19,8 +19,6 @@ class Seen(NamedTuple):
     label: Label = "ordinary"
     matter: Matter | None = None
     """Of a sensitive message."""
-    strange: bool = False
-    """Injection or gibberish, so surely that nothing is searched."""
     sensitive: float = 0.0
     danger: float = 0.0
     outside: float = 0.0
@@ -29,7 +27,7 @@ class Seen(NamedTuple):
     settled: bool = False
     """Beyond what a chat model may lower: a term was found, or it is certain."""
     injected: bool = False
-    """`strange`, and an injection rather than gibberish."""
+    """An injection, so surely that nothing is searched."""
     topic: str = ""
     """Of the contact, should it be sensitive; empty for the general one."""
     risky: bool = False
@@ -107,5 +105,6 @@ def classify(
         return seen._replace(label="sensitive", matter=matter, settled=said is not None or alarm >= at.certain)
     if strange >= at.injection:
         injected = bool(rows["scope"][2] >= rows["scope"][3])
-        return seen._replace(label="out_of_scope", strange=True, injected=injected, settled=True)
+        # What looks like gibberish may be a few words that the documents know: they are asked first.
+        return seen._replace(label="out_of_scope", injected=injected, settled=True)
     return seen._replace(label="out_of_scope") if outside >= at.outside else seen
