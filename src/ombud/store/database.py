@@ -59,6 +59,7 @@ def open_store(url: str, folder: Path) -> Store:
             target, connect_args=_arguments(target), pool_pre_ping=not _is_sqlite(target), hide_parameters=True
         )
         if engine.dialect.name == "sqlite":
+            event.listen(engine, "do_connect", _connect_sqlite)
             event.listen(engine, "connect", _tune_sqlite)
             event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN IMMEDIATE"))
         try:
@@ -86,11 +87,26 @@ def _arguments(url: URL) -> dict[str, Any]:
     return {"timeout": 30, "check_same_thread": False} if _is_sqlite(url) else {}
 
 
+def _connect_sqlite(dialect: Any, _record: Any, arguments: Any, options: Any) -> Any:
+    connect = dialect.loaded_dbapi.connect
+    connection = connect(*arguments, **options)
+    try:
+        connection.execute("PRAGMA journal_mode=WAL")
+    except sqlite3.OperationalError:
+        # A full disk has no room for the memory that processes share. Where there is none yet, nobody else has the
+        # file open, and it can be read without; by a new connection, for this one has failed for good.
+        connection.close()
+        connection = connect(*arguments, **options)
+        connection.execute("PRAGMA locking_mode=EXCLUSIVE")
+        connection.execute("PRAGMA journal_mode=WAL")
+    return connection
+
+
 def _tune_sqlite(connection: Any, _record: Any) -> None:
     # We say BEGIN ourselves (IMMEDIATE: a writer waits its turn instead of failing in the middle).
     connection.isolation_level = None
     # What is deleted is overwritten, so that a certified deletion leaves nothing in free pages.
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "secure_delete=ON"):
+    for pragma in ("synchronous=FULL", "foreign_keys=ON", "secure_delete=ON"):
         connection.execute(f"PRAGMA {pragma}")
 
 
