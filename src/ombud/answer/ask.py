@@ -244,7 +244,9 @@ async def _write(question: Question, day: date | None, known: _Known, shown: _Sh
         return _outside(parts)
     if signals["own_terms"] < LEAST_TERMS and not question.history:
         return _clarify(found, parts)
-    if seen.label == "out_of_scope" and sure < (weights.in_scope if found.plan.abstain is None else threshold):
+    # An organisation that asks for less certainty asks triage for no more.
+    least = weights.in_scope if found.plan.abstain is None else min(weights.in_scope, threshold)
+    if seen.label == "out_of_scope" and sure < least:
         return _outside(parts)
     if sure < threshold or not spans:
         topical = signals["cosine" if "dense" in found.best else "coverage_all"] >= weights.on_topic
