@@ -25,9 +25,10 @@ class Told:
     def __init__(self, **legs: list[tuple[str, tuple[str, ...], float]]) -> None:
         self.legs = tuple(Leg(name, tuple((chunk(i, c), s) for i, c, s in rows)) for name, rows in legs.items())
         self.asked: list[tuple[str, bool, str]] = []
+        self.spoken = frozenset({"en"})
 
     def languages(self) -> frozenset[str]:
-        return frozenset({"en"})
+        return self.spoken
 
     def search(self, text: str, vector: Any, where: Filter, k: int, mode: str) -> tuple[Leg, ...]:
         self.asked.append((text, vector is not None, mode))
@@ -162,6 +163,29 @@ def test_an_embedder_of_all_languages_is_asked_in_any() -> None:
     engine = Told(dense=VECTORS)
     assert found(engine, embedder=Vectors(), text="有給休暇は何日ですか").degraded == ()
     assert engine.asked[0][1:] == (True, "hybrid")
+
+
+GERMAN = "Wie viele Urlaubstage bekomme ich im ersten Jahr?"
+
+
+@pytest.mark.parametrize(
+    ("knows", "documents", "text", "first"),
+    [
+        (frozenset({"en"}), frozenset({"de"}), GERMAN, "word"),
+        (frozenset({"en"}), frozenset({"de", "en"}), GERMAN, "word"),
+        (frozenset({"en"}), frozenset({"de", "en"}), "How many days of leave do I have in my first year?", "vector"),
+        # A German who asks English documents: their words are not his.
+        (frozenset({"en"}), frozenset({"en"}), GERMAN, "vector"),
+        (None, frozenset({"de"}), GERMAN, "vector"),
+    ],
+)
+def test_words_count_for_more_in_a_language_that_the_embedder_does_not_know(
+    knows: frozenset[str] | None, documents: frozenset[str], text: str, first: str
+) -> None:
+    engine = Told(sparse=[("word", (), 9.0), ("other", (), 1.0)], dense=[("vector", (), 0.9), ("other", (), 0.1)])
+    engine.spoken = documents
+    hits = found(engine, Plan(weights={"sparse": 0.4, "dense": 0.6}), Vectors(knows), text).evidence.hits
+    assert hits[0].chunk.id == first
 
 
 def test_a_sparse_plan_is_no_degradation() -> None:

@@ -55,11 +55,16 @@ def leans_on_history(text: str) -> bool:
 
 
 def query_terms(text: str, engine: Engine) -> list[str]:
-    """Index terms of a question, stemmed by the rules of its language, and of the index's only one if it has one.
+    """Index terms of a question, stemmed by the rules of its language."""
+    text = ASKING.sub(" ", text)
+    return analyse(text, language_of(text, engine))
+
+
+def language_of(text: str, engine: Engine) -> str:
+    """Of a question: that of the index if it has only one, else one of the index's.
 
     Short questions are hard to place; in an index of one language there is nothing to place.
     """
-    text = ASKING.sub(" ", text)
     languages = engine.languages()
     language = next(iter(languages)) if len(languages) == 1 else detect_language(text)
-    return analyse(text, language if language in languages or not languages else "en")
+    return language if language in languages or not languages else "en"
