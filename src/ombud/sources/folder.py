@@ -66,8 +66,8 @@ class FolderSource:
                 above[folder] = (*above[folder], (inside, _Sidecar(Path(folder) / SIDECAR)))
             for name in sorted(files):
                 relative = f"{inside}/{name}" if inside else name
-                if self._wanted(name, relative):
-                    refs.append(self._ref(relative, above[folder]))
+                if self._wanted(name, relative) and (ref := self._ref(relative, above[folder])):
+                    refs.append(ref)
         return refs
 
     def read(self, ref: Ref) -> bytes:
@@ -80,22 +80,22 @@ class FolderSource:
             raise SourceError(f"The file cannot be read: {reason}.", hint="Check its permissions.") from failed
 
     def _wanted(self, name: str, relative: str) -> bool:
-        if name.startswith(".") or name == SIDECAR:
-            return False
-        file = os.path.join(self.path, relative)  # noqa: PTH118 - ten thousand paths cost a second as objects
-        if os.path.islink(file) and _leaves(Path(file), self.path):  # noqa: PTH114
-            return False
-        return self._matching.wanted(relative)
+        return not name.startswith(".") and name != SIDECAR and self._matching.wanted(relative)
 
-    def _ref(self, relative: str, sidecars: "Sidecars") -> Ref:
+    def _ref(self, relative: str, sidecars: "Sidecars") -> Ref | None:
+        """None for a link that leaves the tree."""
+        file = f"{self.path}{os.sep}{relative}"  # ten thousand paths cost a second as objects
+        try:
+            found = os.lstat(file)
+            if stat.S_ISLNK(found.st_mode):
+                if _leaves(Path(file), self.path):
+                    return None
+                found = os.stat(file)  # noqa: PTH116
+        except OSError:
+            found = None  # `read` will say what is wrong with it
         facts = self._matching.facts_of(relative)
         for folder, sidecar in sidecars:
             facts |= sidecar.facts(relative[len(folder) + 1 :] if folder else relative)
-        file = os.path.join(self.path, relative)  # noqa: PTH118
-        try:
-            found = os.stat(file)  # noqa: PTH116
-        except OSError:
-            found = None  # `read` will say what is wrong with it
         # Names are bytes; one that is not UTF-8 keeps its odd bytes as \xNN, for a uri is text.
         name = os.fsencode(relative).decode("utf-8", "backslashreplace")
         return Ref(f"{self.name}/{name}", file, found.st_size if found else 0, facts, _version(found))
