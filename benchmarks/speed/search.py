@@ -51,8 +51,8 @@ def main(arguments: Sequence[str]) -> None:
     questions = _questions(options.questions + WARM_UP)
     rows = []
     for size in SIZES[:1] if options.quick else SIZES:
-        workspace = open_corpus(size)
         for setting in SETTINGS:
+            workspace = open_corpus(size)  # anew: a workspace remembers the vectors of what it was asked
             say(f"{size:,} chunks, {setting}")
             totals, steps = _time(workspace, questions, setting)
             p50, p95 = percentile(totals, 0.5), percentile(totals, 0.95)
@@ -62,7 +62,7 @@ def main(arguments: Sequence[str]) -> None:
             keep("search", {"chunks": size, "setting": setting, "p50_ms": round(p50, 2), "p95_ms": round(p95, 2),
                             "embed_ms": round(median(steps[0]), 2), "legs_ms": round(median(steps[1]), 2),
                             "fuse_ms": round(median(steps[2]), 2)}, len(totals))  # fmt: skip
-        workspace.close()
+            workspace.close()
     print_table(["chunks", "setting", "p50 ms", "p95 ms", "embed", "legs", "fuse", "targets p50, p95"], rows)
 
 

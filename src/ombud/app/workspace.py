@@ -29,7 +29,7 @@ from ombud.errors import MissingExtra, NotFound, SetupError, UnknownName
 from ombud.index import Engine, Filter, open_engine, visible
 from ombud.ingest import Parts as IngestParts
 from ombud.ingest import delete_documents
-from ombud.models import Embedder, Purse, Switchboard, open_embedder, open_reranker, recorded, stand_ins
+from ombud.models import Embedder, Purse, Remembering, Switchboard, open_embedder, open_reranker, recorded, stand_ins
 from ombud.prompts import digests as prompt_digests
 from ombud.prompts import problems as prompt_problems
 from ombud.retrieve import Found, Index, disagreeing, find, named_countries, open_router, read_glossary, search
@@ -80,7 +80,8 @@ class Workspace:
     def embedder(self) -> Embedder | None:
         """None where there is none: search is then by words only, and every trace says so."""
         try:
-            return open_embedder(self.settings.models, self.home / DATA / "models")
+            opened = open_embedder(self.settings.models, self.home / DATA / "models")
+            return Remembering(opened) if opened else None
         except MissingExtra as missing:
             self.missing_model = missing
             return None

@@ -7,6 +7,7 @@ from ombud.models.embedder import Embedder, open_embedder
 from ombud.models.language import detect_language
 from ombud.models.onnx_graph import build_int8
 from ombud.models.purse import Purse
+from ombud.models.remembering import Remembering
 from ombud.models.reranker import Reranker, open_reranker
 from ombud.models.resilience import Timing
 from ombud.models.switchboard import Switchboard, open_chat
@@ -16,6 +17,7 @@ __all__ = [
     "Chat",
     "Embedder",
     "Purse",
+    "Remembering",
     "Reply",
     "Reranker",
     "Switchboard",
