@@ -115,6 +115,10 @@ def test_a_vague_question_gets_choices_from_the_headings(workspace: Workspace) -
     assert all(choice in answer.text for choice in answer.suggestions)
 
 
+def test_a_vague_question_that_may_mean_several_topics_has_the_general_contact(workspace: Workspace) -> None:
+    assert [c.name for c in ask(workspace, "what about it").contacts] == ["HR desk"]
+
+
 def test_a_short_follow_up_is_not_vague(words: Workspace) -> None:
     history = (Message(role="user", content="What is the hotel cap per night in London?"),)
     answer = ask(words, "And Oslo?", history=history, plan={"abstain": 0.0})

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ombud.answer import Contacts, read_contacts
-from ombud.answer.contacts import topic_of
+from ombud.answer.contacts import most_alike, topic_of
 from ombud.errors import BadSetting
 from ombud.types import Chunk, Contact, Hit
 
@@ -113,3 +113,17 @@ def hit(topic: str) -> Hit:
 )
 def test_the_topic_is_that_of_most_of_the_evidence(topics: list[str], topic: str) -> None:
     assert topic_of([hit(t) for t in topics]) == topic
+
+
+@pytest.mark.parametrize(
+    ("topics", "kept"),
+    [
+        ([], []),
+        (["pay"], []),
+        (["respect", "leave", "leave"], ["leave", "leave"]),
+        (["respect", "leave", "pay"], []),
+        (["pay", "pay", "pay"], ["pay", "pay", "pay"]),
+    ],
+)
+def test_what_may_mean_anything_has_the_topic_of_two(topics: list[str], kept: list[str]) -> None:
+    assert [h.chunk.topic for h in most_alike([hit(t) for t in topics])] == kept

@@ -11,7 +11,7 @@ from ombud.answer import wording
 from ombud.answer.citing import Composed, Stored
 from ombud.answer.compose import compose, reason
 from ombud.answer.confidence import confidence, load_weights
-from ombud.answer.contacts import Contacts, topic_of
+from ombud.answer.contacts import Contacts, most_alike, topic_of
 from ombud.answer.extract import Span, candidates, choose, rank_spans
 from ombud.answer.language import apology, asked_in
 from ombud.answer.persona import Persona
@@ -107,6 +107,8 @@ async def ask(
     body = await _write(question, where.as_of, known, streamed)
     cited = {citation.chunk_id for citation in body.composed.citations}
     told = [hit for hit in found.evidence.hits if hit.chunk.id in cited] or found.evidence.hits[:3]
+    if body.action == "clarify":
+        told = most_alike(told)
     contacts = () if _off_topic(body) else _contacts(question, told, known.seen, parts)
     done = time.perf_counter()
     seconds = {

@@ -40,6 +40,12 @@ def topic_of(hits: Sequence[Hit]) -> str:
     return weight.most_common(1)[0][0] if weight else ""
 
 
+def most_alike(hits: Sequence[Hit]) -> Sequence[Hit]:
+    """Those of the topic that at least two share; none, where each is of another, for then none of them is meant."""
+    topic, count = Counter(hit.chunk.topic for hit in hits).most_common(1)[0] if hits else ("", 0)
+    return [hit for hit in hits if hit.chunk.topic == topic] if count > 1 else ()
+
+
 def read_contacts(path: Path) -> Contacts:
     """[[contact]] tables with topic, name, mail, phone, country; a missing file is an empty list."""
     if not path.is_file():
