@@ -106,9 +106,8 @@ async def ask(
     composing = time.perf_counter()
     body = await _write(question, where.as_of, known, streamed)
     cited = {citation.chunk_id for citation in body.composed.citations}
-    told = [hit for hit in found.evidence.hits if hit.chunk.id in cited] or found.evidence.hits[:3]
-    if body.action == "clarify":
-        told = most_alike(told)
+    told: Sequence[Hit] = [hit for hit in found.evidence.hits if hit.chunk.id in cited] or found.evidence.hits[:3]
+    told = most_alike(told) if body.action == "clarify" else told
     contacts = () if _off_topic(body) else _contacts(question, told, known.seen, parts)
     done = time.perf_counter()
     seconds = {
