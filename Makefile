@@ -9,7 +9,7 @@ demo: sample/.ombud/synced
 
 test: .venv/test
 	@rm -f .coverage .coverage.*
-	@$(BIN)/coverage run -m pytest
+	@$(BIN)/coverage run -m pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 	@$(BIN)/coverage combine --quiet
 	@$(BIN)/coverage report --fail-under=90
 
