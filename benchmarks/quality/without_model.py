@@ -22,7 +22,7 @@ from record import ROOT, commit, say
 from ombud.app import Workspace
 from ombud.documents import sentences
 from ombud.lab import parse_metrics, read_cases, score, select
-from ombud.retrieve import aside_free, carry_over, contradictions, find, parts, read_glossary, standard
+from ombud.retrieve import aside_free, both_ways, carry_over, contradictions, find, parts, read_glossary, standard
 from ombud.store import Store, find_document, list_abbreviations
 from ombud.types import Case, Chunk, Evidence, Hit, Observation, Query, Question
 
@@ -164,6 +164,8 @@ def follow_ups(corpora: Sequence[Corpus]) -> Iterator[str]:
             for name, texts in told.items():
                 query = standard(Question(text="\n".join(texts), asker=case.person), corpus.workspace.index.glossary)
                 rows.setdefault(name, []).append(_seen(corpus, case, [query]))
+            both = both_ways(_question(case), corpus.workspace.index.glossary)
+            rows.setdefault("what ships: both the turn with these and alone", []).append(_seen(corpus, case, both))
     yield "## Follow-ups"
     yield ""
     yield from _table(rows)

@@ -204,14 +204,15 @@ def passage(text: str, *earlier: str, index: Index | None = None, country: str =
     turns = tuple(m for pair in zip(history, replies, strict=True) for m in pair)
     question = Question(text=text, asker=Person(country=country), history=turns)
     index = index or Index(Told(), None)  # type: ignore[arg-type]
-    (query,) = asyncio.run(search(question, Plan(), Filter(), index)).queries
+    query, *_ = asyncio.run(search(question, Plan(), Filter(), index)).queries
     return query.passage, query.text
 
 
 def test_a_follow_up_carries_what_the_answer_was_about() -> None:
     turns = (Message(role="user", content="Who pays?"), Message(role="assistant", content="**Hotels**\n\nThe company."))
     question = Question(text="And in Germany?", asker=GB, history=turns)
-    (query,) = asyncio.run(search(question, Plan(), Filter(), Index(Told(), None))).queries  # type: ignore[arg-type]
+    query, alone = asyncio.run(search(question, Plan(), Filter(), Index(Told(), None))).queries  # type: ignore[arg-type]
+    assert alone.passage == "And in Germany?"
     assert query.passage.startswith("Who pays?\n")
     assert "hotel" in query.passage.lower()
     assert query.passage.endswith("\nAnd in Germany?")
@@ -230,6 +231,14 @@ def test_a_follow_up_carries_what_was_asked_before(follow_up: str) -> None:
     said, _ = passage(follow_up, "Who pays the hotel on business trips?")
     assert said == f"Who pays the hotel on business trips?\n{follow_up}"
     assert "parking" not in said
+
+
+@pytest.mark.parametrize(("follow_up", "texts"), [("And in Germany?", 2), ("How much?", 1), ("", 1)])
+def test_a_follow_up_that_says_something_is_searched_for_alone_too(follow_up: str, texts: int) -> None:
+    turns = (Message(role="user", content="Who pays the hotel?"), Message(role="assistant", content="The company."))
+    question = Question(text=follow_up, asker=GB, history=turns)
+    queries = asyncio.run(search(question, Plan(), Filter(), Index(Told(), None))).queries  # type: ignore[arg-type]
+    assert [query.passage for query in queries][1:] == [follow_up][: texts - 1]
 
 
 def test_a_new_subject_does_not(  # a whole question that points at nothing

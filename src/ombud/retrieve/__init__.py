@@ -33,7 +33,7 @@ from ombud.retrieve.router import (
 )
 from ombud.retrieve.search import Found, Index, find, search
 from ombud.retrieve.search import check as check_plan
-from ombud.retrieve.standard import query_terms, standard
+from ombud.retrieve.standard import both_ways, query_terms, standard
 from ombud.retrieve.strategies import STRATEGIES
 
 __all__ = [
@@ -60,6 +60,7 @@ __all__ = [
     "adapt",
     "as_markdown",
     "aside_free",
+    "both_ways",
     "carry_over",
     "check_mapping",
     "check_plan",

@@ -13,7 +13,7 @@ from ombud.errors import ModelError, UnknownName
 from ombud.models import Embedder
 from ombud.retrieve.glossary import Glossary
 from ombud.retrieve.model import Model
-from ombud.retrieve.standard import standard, with_history
+from ombud.retrieve.standard import both_ways, standard, with_history
 from ombud.retrieve.stories import policy_words
 from ombud.types import Plan, Query, Question
 
@@ -87,7 +87,7 @@ def strategy_of(name: str) -> Strategy:
 async def by_standard(question: Question, plan: Plan, tools: Tools) -> list[Query]:
     del plan
     story = await asyncio.to_thread(policy_words, question.text, tools.embedder)
-    return [standard(question, tools.glossary), *([story] if story else [])]
+    return [*both_ways(question, tools.glossary), *([story] if story else [])]
 
 
 async def by_feedback(question: Question, plan: Plan, tools: Tools) -> list[Query]:
