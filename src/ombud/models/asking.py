@@ -6,7 +6,7 @@ import re
 from collections.abc import AsyncIterable, Callable, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from ombud.errors import MalformedOutput, ModelError, ModelUnavailable
 
@@ -22,6 +22,15 @@ Hear = Callable[[str | None], None]
 """Gets what a model writes, piece by piece, while it writes it; None when it begins anew, and nothing of before counts.
 Called wherever the model is waited for, which may be another thread.
 """
+
+
+def at_most(count: int) -> Any:
+    """A bound of a list that a model writes, for its annotation.
+
+    Told to the server, not demanded of the reply: a server that writes by the form ends the list there, where a small
+    model would go on until its time is up; of a longer list the first are as good.
+    """
+    return Field(json_schema_extra={"maxItems": count})
 
 
 class Listening:
