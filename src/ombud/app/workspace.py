@@ -165,6 +165,8 @@ class Workspace:
         return self._followed.current() if self._followed else self.settings
 
     def close(self) -> None:
+        if "models" in self.__dict__:
+            self.models.close()
         if "store" in self.__dict__:
             self.store.close()
 

@@ -56,6 +56,11 @@ class Line:
             return False
         return True
 
+    async def close(self) -> None:
+        """Let go of its connections; who asks after that gets new ones."""
+        async with self._model:  # whoever leaves a model last closes its client
+            pass
+
     async def ask(
         self, asked: Asked[T], seconds: float, another: bool, hear: Hear | None = None
     ) -> tuple[Said[T] | Failed, int]:

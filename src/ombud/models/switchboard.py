@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from collections.abc import Sequence
+from concurrent.futures import wait
 from functools import cache
 from typing import get_args
 
@@ -16,6 +17,8 @@ from ombud.settings import ModelRole, Models
 
 ROLES: tuple[ModelRole, ...] = get_args(ModelRole)
 NONE = "none"
+CLOSING = 5.0
+"""Seconds that connections have to close."""
 
 
 class Switchboard:
@@ -37,6 +40,7 @@ class Switchboard:
             Cache(timing) if settings.cache else None,
         )
         self._lines: dict[str, Line] = {}
+        self._opened: list[Line] = []
         self._lock = threading.Lock()
 
     def chat(self, role: ModelRole, first: str = "") -> Chat | None:
@@ -63,6 +67,11 @@ class Switchboard:
         """Whether the price list knows it. Raises SetupError for a model that cannot be used."""
         return self._line(name).priced
 
+    def close(self) -> None:
+        """Let go of all connections."""
+        closing = [asyncio.run_coroutine_threadsafe(line.close(), _loop()) for line in self._opened]
+        wait(closing, CLOSING)
+
     def _line(self, name: str) -> Line:
         with self._lock:
             if name not in self._lines:
@@ -72,7 +81,9 @@ class Switchboard:
     def _open(self, name: str, conduct: Conduct) -> Line:
         settings = self._settings
         longest = max(settings.timeout_seconds, settings.search_seconds)
-        return Line(name, connect(name, settings.base_url, longest), conduct)
+        line = Line(name, connect(name, settings.base_url, longest), conduct)
+        self._opened.append(line)
+        return line
 
     def _over(self, lines: Sequence[Line], role: str) -> Chat:
         return Chat(lines[0].name, lines=lines, role=role, timing=self._conduct.timing, loop=_loop())
