@@ -179,8 +179,10 @@ def _away(name: str, away: Exception) -> Failed:
             hint="Check models.base_url and the network; `ombud doctor --ask` tries every model.",
         )
         return Failed(error, "it cannot be reached", again=True, after=getattr(away, "retry_after", None), down=True)
-    code = str(getattr(away, "provider_error_code", None) or "")
-    reason = f"HTTP {status}" + (f", {code}" if re.fullmatch(r"[\w.-]{1,60}", code) else "")
+    codes = (str(getattr(away, f"provider_error_{name}", None) or "") for name in ("code", "type"))
+    # llama.cpp's code is the status once more, and its type says what happened.
+    code = next((c for c in codes if re.fullmatch(r"[\w.-]{1,60}", c) and c != str(status)), "")
+    reason = f"HTTP {status}" + (f", {code}" if code else "")
     passing = (exceptions.ModelRateLimitError, exceptions.ModelUnavailableError, exceptions.ModelServerError)
     refused = isinstance(away, exceptions.ModelRequestRejectedError) or status == 413
     key = isinstance(away, exceptions.ModelAuthenticationError | exceptions.ModelNotFoundError)
@@ -205,6 +207,10 @@ def _hint(away: Exception) -> str:
         exceptions.ModelRequestRejectedError: "The provider does not accept the request; does the model know JSON "
         "schemas and temperatures?",
     }
+    if "context_size" in str(
+        getattr(away, "provider_error_type", None)
+    ):  # llama.cpp's, which is of no class of its own
+        return hints[exceptions.ModelContextWindowExceededError]
     return next((hint for kind, hint in hints.items() if isinstance(away, kind)), "Later it may work again.")
 
 
