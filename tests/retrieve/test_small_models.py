@@ -19,7 +19,6 @@ from ombud.retrieve import classify_by_model
 from ombud.settings import Models
 from ombud.types import Evidence, Trace
 
-
 FEW = {name: FILES[name] for name in ("leave-gb.md", "leave-floor.md", "dignity.md")}
 
 

@@ -51,9 +51,13 @@ class Switchboard:
         names = names_for(self._settings, role, first)
         return self._over([self._line(name) for name in names], role) if names else None
 
+    def roles(self) -> dict[ModelRole, tuple[str, ...]]:
+        """Role -> the models it asks, in this order; none where it is done without."""
+        return {role: names_for(self._settings, role) for role in ROLES}
+
     def models(self) -> dict[str, tuple[ModelRole, ...]]:
         """Name -> the roles that may ask it, first choices before those that stand in."""
-        listed = {role: names_for(self._settings, role) for role in ROLES}
+        listed = self.roles()
         longest = max(map(len, listed.values()), default=0)
         names = dict.fromkeys(named[n] for n in range(longest) for named in listed.values() if n < len(named))
         return {name: tuple(role for role, named in listed.items() if name in named) for name in names}
@@ -63,9 +67,11 @@ class Switchboard:
         conduct = self._conduct._replace(retries=0, cache=None)
         return self._over([self._open(name, conduct)], "")
 
-    def priced(self, name: str) -> bool:
-        """Whether the price list knows it. Raises SetupError for a model that cannot be used."""
-        return self._line(name).priced
+    def rates(self, name: str) -> tuple[float, float] | None:
+        """US dollars for a million tokens in and out, where the price list knows the model. Raises SetupError for one
+        that cannot be used.
+        """
+        return self._line(name).rates
 
     def close(self) -> None:
         """Let go of all connections."""
