@@ -124,18 +124,19 @@ def test_a_call_that_ended_at_its_deadline_costs_nobody_knows_what(tmp_path: Pat
 
 
 def test_a_silent_reranker_costs_one_deadline_and_not_one_a_question(tmp_path: Path) -> None:
-    models = {"embedder": "none", "chat": "openai:small", "search_seconds": 0.1, "breaker_failures": 1}
-    with misbehaving(saying()) as server:
-        server.silent = True
+    models = {"embedder": "none", "chat": "openai:small", "search_seconds": 0.5, "breaker_failures": 1}
+    plan = {"strategies": ["standard"], "reranker": "listwise"}
+    with misbehaving(saying(order=[1])) as server:
         shelf = company(tmp_path, files=FEW, models=models | {"base_url": server.url})
-        plan = {"strategies": ["standard"], "reranker": "listwise"}
+        look(shelf.workspace, plan)  # the first call of all loads the client
+        before, server.silent = len(server.asked), True
         _, first = look(shelf.workspace, plan)
         _, second = look(shelf.workspace, plan)
         server.over.set()
         shelf.workspace.close()
     assert "rerank: listwise gave no order within 0 seconds, kept the order" in first.degraded
     assert "rerank: listwise failed (ModelUnavailable), kept the order" in second.degraded
-    assert len(server.asked) == 1
+    assert len(server.asked) == before + 1
 
 
 def test_a_prompt_longer_than_the_context_says_so() -> None:
@@ -172,8 +173,12 @@ class Keeping(BaseHTTPRequestHandler):
         pass
 
 
+class Server(socketserver.ThreadingTCPServer):
+    daemon_threads = True
+
+
 def test_who_closes_lets_go_of_connections_and_may_ask_again() -> None:
-    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Keeping) as server:
+    with Server(("127.0.0.1", 0), Keeping) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         url = f"http://127.0.0.1:{server.server_address[1]}/v1"
         board = Switchboard(Models(embedder="none", chat="openai:small", base_url=url))
