@@ -75,8 +75,8 @@ def test_each_role_says_who_answers_and_what_a_call_costs(open_home: Open) -> No
         found = roles(open_home(toml))
     assert list(found) == [f"role {n}" for n in ("strategy", "rerank", "compose", "judge", "synthesise", "extract")]
     assert all(check.ok for check in found.values())
-    assert found["role strategy"].said == "openai:own instead of openai:down, price not known a call like this one"
-    assert found["role compose"].said == "openai:gpt-4.1, 0.000140 US dollars a call like this one"
+    assert found["role strategy"].said == "openai:own instead of openai:down; the test call: price not known"
+    assert found["role compose"].said == "openai:gpt-4.1; the test call: 0.000140 US dollars"
     assert found["role judge"].said == "no model"
 
 

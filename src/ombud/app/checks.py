@@ -145,7 +145,7 @@ def _role(role: str, names: Sequence[str], replies: Mapping[str, Reply[Ready]]) 
     if not up:
         return Check(f"role {role}", False, f"nobody answers: {', '.join(names)}", "What is wrong stands above.")
     instead = f" instead of {names[0]}" if up != names[0] else ""
-    return Check(f"role {role}", True, f"{up}{instead}, {_priced(replies[up].price)} a call like this one")
+    return Check(f"role {role}", True, f"{up}{instead}; the test call: {_priced(replies[up].price)}")
 
 
 def _answered(reply: Reply[Ready], seconds: float, roles: Sequence[str]) -> str:

@@ -207,9 +207,8 @@ def _hint(away: Exception) -> str:
         exceptions.ModelRequestRejectedError: "The provider does not accept the request; does the model know JSON "
         "schemas and temperatures?",
     }
-    if "context_size" in str(
-        getattr(away, "provider_error_type", None)
-    ):  # llama.cpp's, which is of no class of its own
+    # llama.cpp's has no class of its own.
+    if getattr(away, "provider_error_type", "") == "exceed_context_size_error":
         return hints[exceptions.ModelContextWindowExceededError]
     return next((hint for kind, hint in hints.items() if isinstance(away, kind)), "Later it may work again.")
 

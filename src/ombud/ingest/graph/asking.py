@@ -41,7 +41,7 @@ class Statements(BaseModel):
 
 
 class Groups(BaseModel):
-    groups: Annotated[list[list[str]], at_most(MOST_NAMES)]
+    groups: list[list[str]]
 
 
 class Read(NamedTuple):
