@@ -121,6 +121,15 @@ def test_without_models_there_is_nothing_to_ask(open_home: Open) -> None:
     assert list(models(open_home(), ask=True)) == ["chat model"]
 
 
+def test_a_real_server_is_asked_once_for_all_its_roles(open_home: Open, llama: str) -> None:
+    workspace = open_home(f'[models]\nchat = "openai:smollm2"\nbase_url = "{llama}"\nroles = {{ judge = "none" }}')
+    checks = {check.name: check for check in check_all(workspace, ask=True)}
+    (said,) = [check.said for name, check in checks.items() if name.startswith("model ")]
+    assert said.startswith("answered in ") == checks["role compose"].ok
+    assert ("tokens, price not known; for strategy, rerank, compose, synthesise, extract" in said) or "openai:" in said
+    assert checks["role judge"].said == "no model"
+
+
 def test_the_command_prints_it(open_home: Open, tmp_path: Path) -> None:
     with misbehaving(says) as server:
         open_home(f'[models]\nembedder = "none"\nchat = "openai:gpt-4.1"\nbase_url = "{server.url}"')
