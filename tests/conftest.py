@@ -1,9 +1,23 @@
-"""What all tests need of their process."""
+"""What all tests need of their process, and the server that several share."""
 
 import signal
+from collections.abc import Iterator
+
+import pytest
+
+from models.llama import missing, serving_llama
 
 
 def pytest_configure() -> None:
     """A shell starts what stands before `&` with Ctrl-C ignored, and so would everything that tests start."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(scope="session")
+def llama() -> Iterator[str]:
+    """Address of a real llama.cpp server with a tiny model."""
+    if why := missing():
+        pytest.skip(why)
+    with serving_llama() as url:
+        yield url

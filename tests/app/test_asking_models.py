@@ -45,7 +45,8 @@ def test_without_asking_nobody_is_called(open_home: Open) -> None:
         assert server.asked == []
     assert check.ok
     assert check.said == (
-        "openai:down (strategy); openai:gpt-4.1 (rerank, compose, judge, synthesise, extract); "
+        "openai:down (strategy); openai:gpt-4.1 (rerank, compose, judge, synthesise, extract; "
+        "2 + 8 US dollars a million tokens in and out); "
         "openai:own (strategy, rerank, compose, judge, synthesise, extract)"
     )
     assert check.hint == "No price is known for openai:down, openai:own."
@@ -62,6 +63,38 @@ def test_each_is_asked_once_by_itself(open_home: Open) -> None:
     assert not found["model openai:down"].ok
     assert found["model openai:down"].said == ("The model `openai:down` answered with HTTP 401. It is for strategy.")
     assert "API key" in found["model openai:down"].hint
+
+
+def roles(workspace: Workspace) -> dict[str, Check]:
+    return {check.name: check for check in check_all(workspace, ask=True) if check.name.startswith("role ")}
+
+
+def test_each_role_says_who_answers_and_what_a_call_costs(open_home: Open) -> None:
+    with misbehaving(says) as server:
+        toml = TOML.format(url=server.url).replace("roles = {", 'roles = { judge = "none", ')
+        found = roles(open_home(toml))
+    assert list(found) == [f"role {n}" for n in ("strategy", "rerank", "compose", "judge", "synthesise", "extract")]
+    assert all(check.ok for check in found.values())
+    assert found["role strategy"].said == "openai:own instead of openai:down; the test call: price not known"
+    assert found["role compose"].said == "openai:gpt-4.1; the test call: 0.000140 US dollars"
+    assert found["role judge"].said == "no model"
+
+
+def test_a_role_that_nobody_answers_in_fails(open_home: Open) -> None:
+    with misbehaving(says) as server:
+        workspace = open_home(TOML.format(url=server.url).replace('fallbacks = ["openai:own"]', ""))
+        found = roles(workspace)
+    assert found["role compose"].ok
+    assert not found["role strategy"].ok
+    assert found["role strategy"].said == "nobody answers: openai:down"
+
+
+def test_a_role_without_a_model_is_named(open_home: Open) -> None:
+    with misbehaving(says) as server:
+        toml = (
+            f'[models]\nchat = "openai:own"\nbase_url = "{server.url}"\nroles = {{ rerank = "none", judge = "none" }}'
+        )
+        assert models(open_home(toml))["chat model"].said.endswith("; no model for rerank, judge")
 
 
 def test_a_model_that_knows_no_forms_is_found_out(open_home: Open) -> None:
@@ -86,6 +119,15 @@ def test_what_was_spent_today_is_said(open_home: Open) -> None:
 
 def test_without_models_there_is_nothing_to_ask(open_home: Open) -> None:
     assert list(models(open_home(), ask=True)) == ["chat model"]
+
+
+def test_a_real_server_is_asked_once_for_all_its_roles(open_home: Open, llama: str) -> None:
+    workspace = open_home(f'[models]\nchat = "openai:smollm2"\nbase_url = "{llama}"\nroles = {{ judge = "none" }}')
+    checks = {check.name: check for check in check_all(workspace, ask=True)}
+    (said,) = [check.said for name, check in checks.items() if name.startswith("model ")]
+    assert said.startswith("answered in ") == checks["role compose"].ok
+    assert ("tokens, price not known; for strategy, rerank, compose, synthesise, extract" in said) or "openai:" in said
+    assert checks["role judge"].said == "no model"
 
 
 def test_the_command_prints_it(open_home: Open, tmp_path: Path) -> None:

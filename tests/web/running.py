@@ -1,7 +1,7 @@
 """A small handbook, a workspace made from it, and the real server in front of it."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -36,9 +36,9 @@ HANDBOOK = {
 CONTACTS = '[[contact]]\ntopic = "general"\nname = "People team"\nmail = "people@example.org"\n'
 
 
-def make_workspace(home: Path, embedder: str = "none") -> Workspace:
+def make_workspace(home: Path, embedder: str = "none", handbook: Mapping[str, str] = HANDBOOK) -> Workspace:
     """A workspace whose handbook is in the index."""
-    for name, text in HANDBOOK.items():
+    for name, text in handbook.items():
         file = home / "handbook" / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")

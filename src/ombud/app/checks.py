@@ -4,7 +4,8 @@ import asyncio
 import os
 import shutil
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from pydantic import BaseModel
@@ -12,12 +13,16 @@ from pydantic import BaseModel
 from ombud.app.flags import PROMPTS, check_flags
 from ombud.app.workspace import Workspace
 from ombud.errors import OmbudError
-from ombud.models import Reply
+from ombud.models import Reply, open_reranker
 from ombud.prompts import digests, load, problems
-from ombud.settings import Experiment
+from ombud.settings import Experiment, check_plans
 from ombud.store import list_documents, list_sources, spent_on
 
 ROOM = 1 << 30
+BY_CHAT, BY_PAIRS = {"listwise", "pointwise"}, "cross-encoder"
+"""Rerankers of the plan that ask a chat model, and the one that asks what models.reranker names."""
+SAMPLE = ("How much leave?", ("Employees have leave.", "Hotels are booked."))
+"""A question, and texts to be scored against it."""
 
 
 class Check(NamedTuple):
@@ -36,7 +41,7 @@ class Ready(BaseModel):
 def check_all(workspace: Workspace, ask: bool = False) -> Iterator[Check]:
     """Check after check, as they are done; nothing is changed.
 
-    ask: one real call of every chat model; without it none is called.
+    ask: one real call of every chat model, and of a reranker that is no folder; without it none is called.
     """
     yield Check("workspace", True, str(workspace.home))
     yield _space(workspace)
@@ -45,6 +50,7 @@ def check_all(workspace: Workspace, ask: bool = False) -> Iterator[Check]:
         ("embedder", _embedder),
         ("index", _index),
         ("chat model", _chat),
+        ("reranker", partial(_reranker, ask=ask)),
         ("flags", _flags),
         ("prompts", _prompts),
         ("sources", _sources),
@@ -96,40 +102,86 @@ def _chat(workspace: Workspace) -> Check:
     named = board.models()
     if not named:
         return Check("chat model", True, "none: answers are quotes", "Set models.chat to have answers written.")
-    priced = {name: board.priced(name) for name in named}  # opens each, which says what is wrong with name or key
-    said = "; ".join(f"{name} ({_for(roles)})" for name, roles in named.items())
-    unknown = ", ".join(name for name, known in priced.items() if not known)
+    rates = {name: board.rates(name) for name in named}  # opens each, which says what is wrong with name or key
+    said = "; ".join(f"{name} ({_for(roles)}{_rated(rates[name])})" for name, roles in named.items())
+    if idle := [role for role, names in board.roles().items() if not names]:
+        said += f"; no model for {_for(idle)}"
+    unknown = ", ".join(name for name, rate in rates.items() if rate is None)
     if models.daily_budget:
         spent = spent_on(workspace.store, workspace.today().isoformat())
         said += f"; {spent:.2f} of {models.daily_budget:.2f} US dollars spent today"
     return Check("chat model", True, said, f"No price is known for {unknown}." if unknown else "")
 
 
+def _rated(rate: tuple[float, float] | None) -> str:
+    return f"; {rate[0]:g} + {rate[1]:g} US dollars a million tokens in and out" if rate else ""
+
+
 def _ask_models(workspace: Workspace) -> Iterator[Check]:
     """Each model once and by itself: that one stands in for another must not hide that the other is down."""
     board = workspace.models
     words = load("doctor", override=workspace.home / PROMPTS).fill()
+    replies: dict[str, Reply[Ready]] = {}
     for name, roles in board.models().items():
         began = time.perf_counter()
         try:
             asked = board.alone(name).reply(
                 "", words, Ready, temperature=0.0, seconds=workspace.settings.models.timeout_seconds
             )
-            reply = asyncio.run(asked)
+            replies[name] = asyncio.run(asked)
         except OmbudError as failed:
             yield Check(f"model {name}", False, f"{failed} It is for {_for(roles)}.", failed.hint)
         else:
-            yield Check(f"model {name}", True, _answered(reply, time.perf_counter() - began, roles))
+            yield Check(f"model {name}", True, _answered(replies[name], time.perf_counter() - began, roles))
+    if board.models():
+        yield from (_role(role, names, replies) for role, names in board.roles().items())
+
+
+def _role(role: str, names: Sequence[str], replies: Mapping[str, Reply[Ready]]) -> Check:
+    """Who answers in a role now, after each of its models has been asked."""
+    if not names:
+        return Check(f"role {role}", True, "no model")
+    up = next((name for name in names if name in replies), "")
+    if not up:
+        return Check(f"role {role}", False, f"nobody answers: {', '.join(names)}", "What is wrong stands above.")
+    instead = f" instead of {names[0]}" if up != names[0] else ""
+    return Check(f"role {role}", True, f"{up}{instead}; the test call: {_priced(replies[up].price)}")
 
 
 def _answered(reply: Reply[Ready], seconds: float, roles: Sequence[str]) -> str:
-    price = "price not known" if reply.price is None else f"{reply.price:.6f} US dollars"
     tokens = f"{reply.tokens_in} + {reply.tokens_out} tokens"
-    return f"answered in {seconds:.1f} s, {tokens}, {price}; for {_for(roles)}"
+    return f"answered in {seconds:.1f} s, {tokens}, {_priced(reply.price)}; for {_for(roles)}"
+
+
+def _priced(price: float | None) -> str:
+    return "price not known" if price is None else f"{price:.6f} US dollars"
 
 
 def _for(roles: Sequence[str]) -> str:
     return ", ".join(roles)
+
+
+def _reranker(workspace: Workspace, ask: bool) -> Check:
+    """Whether what plans rerank with is there. One in a folder scores a pair; an endpoint is called where `ask`."""
+    models, used = workspace.settings.models, set[str]()
+    check_plans(workspace.settings, lambda plan: used.add(plan.reranker))
+    if used & BY_CHAT and not workspace.models.roles()["rerank"]:
+        named = " and ".join(sorted(used & BY_CHAT))
+        return Check("reranker", False, f"The plan's {named} has no chat model.", "Set models.chat or models.roles.")
+    reranker = open_reranker(models)
+    if reranker is None:
+        missing = BY_PAIRS in used
+        said = "none, but a plan has reranker = cross-encoder" if missing else ", ".join(sorted(used))
+        return Check("reranker", not missing, said, "Set models.reranker." if missing else "")
+    unused = "" if BY_PAIRS in used else 'No plan uses it: set plan.reranker = "cross-encoder".'
+    if reranker.price is None and not ask:  # what costs something is called when it is asked for
+        where = models.reranker_url or "the provider's own address"
+        return Check("reranker", True, f"{reranker.name} at {where}, not called", unused or "--ask calls it.")
+    began = time.perf_counter()
+    asyncio.run(reranker.score(*SAMPLE, models.search_seconds))
+    price = "" if reranker.price == 0 else f", {_priced(reranker.price)}"
+    took = time.perf_counter() - began
+    return Check("reranker", True, f"{reranker.name} scored {len(SAMPLE[1])} texts in {took:.1f} s{price}", unused)
 
 
 def _flags(workspace: Workspace) -> Check:

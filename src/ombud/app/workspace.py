@@ -25,11 +25,12 @@ from ombud.answer import (
 from ombud.answer import Parts as AnswerParts
 from ombud.app.flags import PROMPTS, check_flags
 from ombud.app.setup import named_files, setup_text
+from ombud.app.spending import with_calls
 from ombud.errors import MissingExtra, NotFound, SetupError, UnknownName
 from ombud.index import Engine, Filter, open_engine, visible
 from ombud.ingest import Parts as IngestParts
 from ombud.ingest import delete_documents
-from ombud.models import Embedder, Purse, Remembering, Switchboard, open_embedder, open_reranker, recorded, stand_ins
+from ombud.models import Embedder, Purse, Remembering, Switchboard, open_embedder, open_reranker, recorded
 from ombud.prompts import digests as prompt_digests
 from ombud.prompts import problems as prompt_problems
 from ombud.retrieve import Found, Index, disagreeing, find, named_countries, open_router, read_glossary, search
@@ -165,6 +166,8 @@ class Workspace:
         return self._followed.current() if self._followed else self.settings
 
     def close(self) -> None:
+        if "models" in self.__dict__:
+            self.models.close()
         if "store" in self.__dict__:
             self.store.close()
 
@@ -186,11 +189,10 @@ class Workspace:
         question = Question(text=query, asker=person, history=tuple(history), as_of=as_of)
         with recorded() as calls:
             found = await search(question, whole, self.filter(question, whole), self.index)
-        found = found._replace(degraded=(*found.degraded, *stand_ins(calls)))
         hidden = await asyncio.to_thread(self._hidden, question, whole, found.queries)
         dated = self._out_of_force([hit.chunk for hit in found.evidence.hits])
         notes = (*hidden, *dated, *disagreeing(found.evidence))
-        return found.evidence, self._trace(found, notes, variant)
+        return found.evidence, with_calls(self._trace(found, notes, variant), calls)
 
     async def ask(
         self,
@@ -217,8 +219,7 @@ class Workspace:
             answer = await ask(question, whole, where, parts, tell, thought.append)
         hidden = await asyncio.to_thread(self._hidden, question, whole, answer.trace.queries)
         notes = (*answer.trace.notes, *hidden, *self._out_of_force(answer.citations))
-        degraded = (*answer.trace.degraded, *stand_ins(calls))
-        trace = answer.trace.model_copy(update={"notes": notes, "degraded": degraded, "variant": variant})
+        trace = with_calls(answer.trace.model_copy(update={"notes": notes, "variant": variant}), calls)
         answer = answer.model_copy(update={"conversation_id": conversation_id, "trace": trace})
         if keep:
             said = "".join(thought)

@@ -51,7 +51,9 @@ def serve(
 
 
 def doctor(
-    ask: bool = typer.Option(False, "--ask", help="Make one real call of every chat model."),
+    ask: bool = typer.Option(
+        False, "--ask", help="Make one real call of every chat model, and of a reranker that is a service."
+    ),
     as_json: bool = JSON,
     home: Path | None = HOME,
 ) -> None:

@@ -1,7 +1,8 @@
 """Text in, typed value out: embedders, chat models, rerankers, language."""
 
 from ombud.models import linear
-from ombud.models.calls import Call, recorded, stand_ins
+from ombud.models.asking import at_most
+from ombud.models.calls import Call, record, recorded, stand_ins
 from ombud.models.chat import Chat, Reply
 from ombud.models.embedder import Embedder, open_embedder
 from ombud.models.language import detect_language
@@ -22,12 +23,14 @@ __all__ = [
     "Reranker",
     "Switchboard",
     "Timing",
+    "at_most",
     "build_int8",
     "detect_language",
     "linear",
     "open_chat",
     "open_embedder",
     "open_reranker",
+    "record",
     "recorded",
     "stand_ins",
 ]

@@ -6,7 +6,7 @@ import re
 from collections.abc import AsyncIterable, Callable, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from ombud.errors import MalformedOutput, ModelError, ModelUnavailable
 
@@ -22,6 +22,15 @@ Hear = Callable[[str | None], None]
 """Gets what a model writes, piece by piece, while it writes it; None when it begins anew, and nothing of before counts.
 Called wherever the model is waited for, which may be another thread.
 """
+
+
+def at_most(count: int) -> Any:
+    """A bound of a list that a model writes, for its annotation.
+
+    Told to the server, not demanded of the reply: a server that writes by the form ends the list there, where a small
+    model would go on until its time is up; of a longer list the first are as good.
+    """
+    return Field(json_schema_extra={"maxItems": count})
 
 
 class Listening:
@@ -170,8 +179,10 @@ def _away(name: str, away: Exception) -> Failed:
             hint="Check models.base_url and the network; `ombud doctor --ask` tries every model.",
         )
         return Failed(error, "it cannot be reached", again=True, after=getattr(away, "retry_after", None), down=True)
-    code = str(getattr(away, "provider_error_code", None) or "")
-    reason = f"HTTP {status}" + (f", {code}" if re.fullmatch(r"[\w.-]{1,60}", code) else "")
+    codes = (str(getattr(away, f"provider_error_{name}", None) or "") for name in ("code", "type"))
+    # llama.cpp's code is the status once more, and its type says what happened.
+    code = next((c for c in codes if re.fullmatch(r"[\w.-]{1,60}", c) and c != str(status)), "")
+    reason = f"HTTP {status}" + (f", {code}" if code else "")
     passing = (exceptions.ModelRateLimitError, exceptions.ModelUnavailableError, exceptions.ModelServerError)
     refused = isinstance(away, exceptions.ModelRequestRejectedError) or status == 413
     key = isinstance(away, exceptions.ModelAuthenticationError | exceptions.ModelNotFoundError)
@@ -196,6 +207,9 @@ def _hint(away: Exception) -> str:
         exceptions.ModelRequestRejectedError: "The provider does not accept the request; does the model know JSON "
         "schemas and temperatures?",
     }
+    # llama.cpp's has no class of its own.
+    if getattr(away, "provider_error_type", "") == "exceed_context_size_error":
+        return hints[exceptions.ModelContextWindowExceededError]
     return next((hint for kind, hint in hints.items() if isinstance(away, kind)), "Later it may work again.")
 
 

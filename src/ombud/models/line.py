@@ -45,16 +45,27 @@ class Line:
         return self._breaker.ready
 
     @cached_property
-    def priced(self) -> bool:
-        """Whether the price list knows it; what it does not know, no budget can limit."""
+    def rates(self) -> tuple[float, float] | None:
+        """US dollars for a million tokens in and out; None where the price list does not know it."""
         from genai_prices import Usage as Counted
         from genai_prices import calc_price
 
+        thousand = Counted(input_tokens=1000, output_tokens=1000)
         try:
-            calc_price(Counted(input_tokens=1, output_tokens=1), self._model.model_name, provider_id=self._model.system)
+            price = calc_price(thousand, self._model.model_name, provider_id=self._model.system)
         except (LookupError, ValueError):
-            return False
-        return True
+            return None
+        return float(price.input_price) * 1000, float(price.output_price) * 1000
+
+    @property
+    def priced(self) -> bool:
+        """Whether its price is known; what is not known, no budget can limit."""
+        return self.rates is not None
+
+    async def close(self) -> None:
+        """Let go of its connections; who asks after that gets new ones."""
+        async with self._model:  # whoever leaves a model last closes its client
+            pass
 
     async def ask(
         self, asked: Asked[T], seconds: float, another: bool, hear: Hear | None = None

@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from collections.abc import Sequence
+from concurrent.futures import wait
 from functools import cache
 from typing import get_args
 
@@ -16,6 +17,8 @@ from ombud.settings import ModelRole, Models
 
 ROLES: tuple[ModelRole, ...] = get_args(ModelRole)
 NONE = "none"
+CLOSING = 5.0
+"""Seconds that connections have to close."""
 
 
 class Switchboard:
@@ -37,6 +40,7 @@ class Switchboard:
             Cache(timing) if settings.cache else None,
         )
         self._lines: dict[str, Line] = {}
+        self._opened: list[Line] = []
         self._lock = threading.Lock()
 
     def chat(self, role: ModelRole, first: str = "") -> Chat | None:
@@ -47,9 +51,13 @@ class Switchboard:
         names = names_for(self._settings, role, first)
         return self._over([self._line(name) for name in names], role) if names else None
 
+    def roles(self) -> dict[ModelRole, tuple[str, ...]]:
+        """Role -> the models it asks, in this order; none where it is done without."""
+        return {role: names_for(self._settings, role) for role in ROLES}
+
     def models(self) -> dict[str, tuple[ModelRole, ...]]:
         """Name -> the roles that may ask it, first choices before those that stand in."""
-        listed = {role: names_for(self._settings, role) for role in ROLES}
+        listed = self.roles()
         longest = max(map(len, listed.values()), default=0)
         names = dict.fromkeys(named[n] for n in range(longest) for named in listed.values() if n < len(named))
         return {name: tuple(role for role, named in listed.items() if name in named) for name in names}
@@ -59,9 +67,16 @@ class Switchboard:
         conduct = self._conduct._replace(retries=0, cache=None)
         return self._over([self._open(name, conduct)], "")
 
-    def priced(self, name: str) -> bool:
-        """Whether the price list knows it. Raises SetupError for a model that cannot be used."""
-        return self._line(name).priced
+    def rates(self, name: str) -> tuple[float, float] | None:
+        """US dollars for a million tokens in and out, where the price list knows the model. Raises SetupError for one
+        that cannot be used.
+        """
+        return self._line(name).rates
+
+    def close(self) -> None:
+        """Let go of all connections."""
+        closing = [asyncio.run_coroutine_threadsafe(line.close(), _loop()) for line in self._opened]
+        wait(closing, CLOSING)
 
     def _line(self, name: str) -> Line:
         with self._lock:
@@ -72,7 +87,9 @@ class Switchboard:
     def _open(self, name: str, conduct: Conduct) -> Line:
         settings = self._settings
         longest = max(settings.timeout_seconds, settings.search_seconds)
-        return Line(name, connect(name, settings.base_url, longest), conduct)
+        line = Line(name, connect(name, settings.base_url, longest), conduct)
+        self._opened.append(line)
+        return line
 
     def _over(self, lines: Sequence[Line], role: str) -> Chat:
         return Chat(lines[0].name, lines=lines, role=role, timing=self._conduct.timing, loop=_loop())

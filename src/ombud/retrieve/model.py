@@ -3,18 +3,20 @@
 import asyncio
 import time
 from pathlib import Path
-from typing import Literal, NamedTuple, TypeVar
+from typing import Annotated, Literal, NamedTuple, TypeVar
 
 from pydantic import BaseModel, Field
 
 from ombud.errors import ModelUnavailable
-from ombud.models import Chat
+from ombud.models import Chat, at_most
 from ombud.prompts import load as load_prompt
 from ombud.types import Plan, Question
 
 T = TypeVar("T", bound=BaseModel)
 TURNS, LONGEST = 6, 2000
 """Earlier turns that a prompt shows, and characters of each: a pasted mail is not the question."""
+MOST_KEYWORDS = 12
+"""Keywords taken: more is noise, or an attack on the index."""
 
 
 class Understanding(BaseModel):
@@ -22,7 +24,7 @@ class Understanding(BaseModel):
 
     standalone: str
     passage: str = ""
-    keywords: list[str] = []
+    keywords: Annotated[list[str], at_most(MOST_KEYWORDS)] = []
     broader: str = ""
     contexts: int = Field(default=1, description="0, 1, 2, or 3 for three and more.")
     triage: Literal["ordinary", "sensitive", "out_of_scope", "vague"] = "ordinary"

@@ -3,15 +3,16 @@
 import asyncio
 import math
 import re
+import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Annotated, NamedTuple, Protocol, TypeVar
 
 from pydantic import BaseModel, Field
 
 from ombud.errors import EngineError, MalformedOutput, ModelError, ModelUnavailable, UnknownName
 from ombud.index import Engine
-from ombud.models import Chat, Reranker
+from ombud.models import Call, Chat, Reranker, at_most, record
 from ombud.prompts import load as load_prompt
 from ombud.retrieve.diversity import likeness_of_terms, likeness_of_vectors, mmr
 from ombud.retrieve.model import Spent
@@ -20,6 +21,10 @@ from ombud.types import Hit, Plan
 T = TypeVar("T", bound=BaseModel)
 WINDOW, STRIDE = 10, 5
 """Passages that one listwise call orders, and how far the next window lies nearer to the front."""
+GRACE = 1.0
+"""Seconds over the deadline after which a reranker is cut off. Calls end at it by themselves: of one that is cut off
+nobody would learn that its model is silent, and every question would wait for it anew.
+"""
 CONCURRENT = 8
 """Pointwise calls under way at once, for one question."""
 BALANCE = 0.7
@@ -75,15 +80,15 @@ async def rerank(question_text: str, hits: Sequence[Hit], plan: Plan, index: Too
         return Reranked(tuple(hits))
     ordered = tuple(hits)
     try:
-        async with asyncio.timeout(index.seconds):
+        async with asyncio.timeout(index.seconds + GRACE):
             order = await order_by(task)
         if order != list(range(len(pool))):
             ordered = tuple(_scored([*(pool[i] for i in order), *hits[len(pool) :]]))
-    except TimeoutError:
-        task.note(f"rerank: {plan.reranker} gave no order within {index.seconds:.0f} seconds, kept the order")
-    except (ModelError, EngineError) as failed:
+    except (TimeoutError, ModelError, EngineError) as failed:
         # Only what kind of error: its words may repeat what was sent, which no trace may hold.
-        task.note(f"rerank: {plan.reranker} failed ({type(failed).__name__}), kept the order")
+        late = task.left <= 0 or isinstance(failed, TimeoutError)
+        why = f"gave no order within {index.seconds:.0f} seconds" if late else f"failed ({type(failed).__name__})"
+        task.note(f"rerank: {plan.reranker} {why}, kept the order")
     return Reranked(ordered, tuple(task.notes), task.spent)
 
 
@@ -98,9 +103,15 @@ class Task:
 
     def __init__(self, question: str, hits: Sequence[Hit], plan: Plan, index: Tools) -> None:
         self.question, self.hits, self.plan, self.index = question, hits, plan, index
+        self._until = time.monotonic() + index.seconds
         self.spent = Spent()
         self.notes: dict[str, None] = {}
         """What the trace should say, each once."""
+
+    @property
+    def left(self) -> float:
+        """Seconds of the whole reranking that are left."""
+        return self._until - time.monotonic()
 
     def note(self, what: str) -> None:
         self.notes[what] = None
@@ -118,7 +129,7 @@ class Task:
             f"<question>\n{_data(self.question)}\n</question>\n\n{passages}",
             kind,
             temperature=self.plan.temperature,
-            seconds=self.index.seconds,
+            seconds=max(0.001, self.left),
         )
         used = {rules.name: rules.digest}
         self.spent = self.spent.plus(Spent(reply.model, used, reply.tokens_in, reply.tokens_out, reply.price))
@@ -156,7 +167,9 @@ def _mmr(task: Task) -> list[int]:
 
 
 class Permutation(BaseModel):
-    order: list[int] = Field(description="Numbers of the passages, the most relevant first.")
+    order: Annotated[list[int], at_most(WINDOW)] = Field(
+        description="Numbers of the passages, the most relevant first."
+    )
 
 
 async def by_listwise(task: Task) -> list[int]:
@@ -226,7 +239,9 @@ async def by_cross_encoder(task: Task) -> list[int]:
         raise ModelUnavailable("There is no cross-encoder.", hint="Set models.reranker.")
     chunks = [hit.chunk for hit in task.hits]
     texts = ["\n".join(filter(None, (" > ".join(c.trail), c.header, c.text))) for c in chunks]
+    began = time.monotonic()
     scores = await reranker.score(task.question, texts, task.index.seconds)
+    record(Call("rerank", reranker.name, round(time.monotonic() - began, 4), price=reranker.price, attempts=1))
     task.spent = task.spent.plus(Spent(reranker.name, price=reranker.price))
     if len(scores) != len(texts) or not all(map(math.isfinite, scores)):
         raise MalformedOutput(f"The reranker `{reranker.name}` did not score every passage.")

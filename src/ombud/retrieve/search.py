@@ -21,13 +21,15 @@ from ombud.retrieve.paths import paths, with_paths
 from ombud.retrieve.rerank import rerank, reranker_of
 from ombud.retrieve.router import Router, classify
 from ombud.retrieve.standard import language_of, query_terms, with_history
-from ombud.retrieve.strategies import make_queries, strategy_of
+from ombud.retrieve.strategies import Asked, make_queries, strategy_of
 from ombud.retrieve.weighting import CANDIDATES, by_tfidf
 from ombud.store import Graph
 from ombud.types import Chunk, Evidence, Hit, Plan, Query, Question, Ranking
 
 CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 LEGS = ("sparse", "dense")
+UNAIDED = ("standard", "feedback")
+"""Strategies that search with the question itself."""
 LEAST_SECONDS = 0.0005
 """A step that took less was not done."""
 FLOOR_FROM = 5
@@ -96,9 +98,9 @@ async def search(question: Question, plan: Plan, where: Filter, index: Index) ->
     if model.understood:
         plan, signals = adapt(plan, question.text, model.understood.contexts)
     clock.lap("strategy")
-    hits, found = await asyncio.to_thread(_rank, asked.queries, plan, where, index)
+    asked, (hits, found) = await _look(asked, question, plan, where, index, model)
     clock.start()
-    said = model.understood.standalone if model.understood else with_history(question)
+    said = _as_asked(question, asked, model.understood)
     reranked = await rerank(said, hits, plan, index._replace(chat=index.ranker))
     evidence = _by_scope(_with_floor(_by_scope(reranked.hits).hits, plan.k))
     clock.lap("rerank")
@@ -145,6 +147,28 @@ class _Clock:
         if now - self._since > LEAST_SECONDS:
             self.seconds[step] = now - self._since
         self._since = now
+
+
+def _as_asked(question: Question, asked: Asked, said: Understanding | None) -> str:
+    """What a reranker reads: the standalone question, unless that is of no use."""
+    useless = all(query.strategy in UNAIDED for query in asked.queries)
+    return said.standalone if said and not useless else with_history(question)
+
+
+async def _look(
+    asked: Asked, question: Question, plan: Plan, where: Filter, index: Index, model: Model
+) -> tuple[Asked, _Ranked]:
+    """What the texts find; where they find nothing the question itself: a model's may hold no word of the documents."""
+    ranked = await asyncio.to_thread(_rank, asked.queries, plan, where, index)
+    if ranked.hits or any(query.strategy in UNAIDED for query in asked.queries):
+        return asked, ranked
+    alone = plan.model_copy(update={"strategies": UNAIDED[:1]})
+    plain = await make_queries(question, alone, model, index.glossary, index.embedder)
+    again = await asyncio.to_thread(_rank, plain.queries, plan, where, index)
+    if not again.hits:
+        return asked, ranked
+    names = ", ".join(dict.fromkeys(query.strategy for query in asked.queries))
+    return plain._replace(degraded=(*asked.degraded, f"strategy: {names} found nothing, searched without it")), again
 
 
 def _rank(queries: Sequence[Query], plan: Plan, where: Filter, index: Index) -> _Ranked:

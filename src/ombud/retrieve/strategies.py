@@ -5,20 +5,20 @@ Rewritten texts replace the question, they are not added to it: fused in at equa
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from pydantic import BaseModel
 
 from ombud.errors import ModelError, UnknownName
-from ombud.models import Embedder
+from ombud.models import Embedder, at_most
 from ombud.retrieve.glossary import Glossary
-from ombud.retrieve.model import Model
+from ombud.retrieve.model import MOST_KEYWORDS, Model
 from ombud.retrieve.standard import both_ways, standard, with_history
 from ombud.retrieve.stories import policy_words
 from ombud.types import Plan, Query, Question
 
-MOST_KEYWORDS, LONGEST = 12, 3000
-"""Keywords taken, and characters of any text that a model wrote: more is noise, or an attack on the index."""
+LONGEST, MOST_REWRITES = 3000, 20
+"""Characters of any text that a model wrote, and what plan.rewrites may be."""
 BY_DEFAULT = ("understand", "standard")
 
 
@@ -111,7 +111,7 @@ async def by_understand(question: Question, plan: Plan, tools: Tools) -> list[Qu
 
 
 class Keywords(BaseModel):
-    keywords: list[str]
+    keywords: Annotated[list[str], at_most(MOST_KEYWORDS)]
 
 
 async def by_keywords(question: Question, plan: Plan, tools: Tools) -> list[Query]:
@@ -175,7 +175,7 @@ async def by_reformulate(question: Question, plan: Plan, tools: Tools) -> list[Q
 
 
 class Several(BaseModel):
-    questions: list[str]
+    questions: Annotated[list[str], at_most(MOST_REWRITES)]
 
 
 async def by_multi(question: Question, plan: Plan, tools: Tools) -> list[Query]:

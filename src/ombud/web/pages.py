@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import HTMLResponse
 
+from ombud.retrieve import CONTRADICTING
 from ombud.types import Answer, Citation, Document, Person
 from ombud.web import stream
 from ombud.web.api import At, Places, Reader, work_of
@@ -59,8 +60,15 @@ def samples(everything: Iterable[Document], readable: Iterable[Document]) -> lis
 
 @router.post("/chat/ask")
 async def chat_ask(body: AskIn, at: At, places: Places) -> Response:
-    """The stream of the API; its claims and its answer also carry their HTML."""
+    """The stream of the API; its claims and its answer also carry their HTML, and the answer what contradicts it."""
     return await stream.respond(_with_html(stream.events(work_of(body, at), places)))
+
+
+def disagreeing(answer: Answer) -> list[str]:
+    """Contradictions in which a cited document stands: others may have nothing to do with what was asked."""
+    cited = {f"({citation.uri})" for citation in answer.citations}
+    said = [note for note in answer.trace.notes if note.endswith(CONTRADICTING)]
+    return [note for note in said if any(uri in note for uri in cited)]
 
 
 async def _with_html(events: AsyncGenerator[stream.Event, None]) -> AsyncGenerator[stream.Event, None]:
@@ -72,7 +80,8 @@ async def _with_html(events: AsyncGenerator[stream.Event, None]) -> AsyncGenerat
                 yield name, {**data, "html": await _html(text, seen)}
             elif name == "answer":
                 answer = Answer.model_validate(data)
-                yield name, {**data, "html": await _html(answer.text, answer.citations)}
+                html = await _html(answer.text, answer.citations)
+                yield name, {**data, "html": html, "disagreeing": disagreeing(answer)}
             else:
                 yield name, data
     finally:

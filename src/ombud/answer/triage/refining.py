@@ -50,7 +50,8 @@ async def refine(
         return Refined(seen)
     if found.understood:
         return Refined(apply(seen, Judged(label=found.understood.triage)))
-    if chat is None or any(said.startswith("strategy: ") for said in found.degraded):  # it failed a moment ago
+    down = any(said.startswith("strategy: ") and "failed (" in said for said in found.degraded)
+    if chat is None or down:  # a moment ago
         return Refined(seen)
     started = time.perf_counter()
     rules, form = load_prompt("triage", chat.name, prompts), load_prompt("situation", chat.name, prompts)

@@ -4,14 +4,14 @@ import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import Annotated, NamedTuple, TypeVar
 
 from pydantic import BaseModel, Field
 
 from ombud.errors import ModelError, ModelUnavailable
 from ombud.index import entity_key, shown, stems
 from ombud.ingest.graph.phrases import Said
-from ombud.models import Chat
+from ombud.models import Chat, at_most
 from ombud.prompts import load
 from ombud.types import Chunk
 
@@ -22,6 +22,8 @@ PATIENCE = 8
 """Calls in a row without an answer after which the model is taken for gone."""
 MOST_NAMES = 150
 """Names in the one call that merges entities."""
+MOST_TRIPLETS = 40
+"""Of one passage, which has about ten sentences."""
 GROUNDED = 0.5
 """Share of a name's stems that its passage must hold."""
 ALIKE, SPELT_ALIKE = 0.5, 0.88
@@ -35,7 +37,7 @@ class Statement(BaseModel):
 
 
 class Statements(BaseModel):
-    triplets: list[Statement]
+    triplets: Annotated[list[Statement], at_most(MOST_TRIPLETS)]
 
 
 class Groups(BaseModel):
