@@ -4,7 +4,7 @@ Timed is a search without a chat model, from the question to the best passages: 
 the peers) and with them (what a workspace does), LlamaIndex, Haystack, LangChain, RAGLite, Chroma (vectors only), and
 bm25s with numpy. Each peer runs in a process of its own; they take turns, so that what else the machine does meets
 all alike. The question is embedded once by our embedder; figures are given without and with it. The peers are no
-dependency of ours and live in environments of their own (RAGLite asks for other versions than the rest):
+dependency of ours and live in environments of their own (RAGLite's keeps numpy below 2):
 
     python3 -m venv /tmp/peerspeed
     /tmp/peerspeed/bin/pip install llama-index-core llama-index-retrievers-bm25 haystack-ai langchain-community \
