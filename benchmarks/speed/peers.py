@@ -14,7 +14,7 @@ dependency of ours and live in environments of their own (RAGLite's keeps numpy 
 
 Licences, none of which is shipped: llama-index-*, langchain-*, faiss-cpu, bm25s, DuckDB MIT; haystack-ai, chromadb,
 rank-bm25 Apache-2.0; RAGLite MPL-2.0. What is not there is left out; without the first nothing is measured.
-The corpora are those of `corpus.py`. Writes docs/results/speed-peers.md once all sizes were measured.
+The corpora are those of `corpus.py`. Writes docs/results/speed-peers.md, but with --quick.
 Run: python peers.py [--peers /tmp/peerspeed] [--raglite /tmp/raglite] [--quick] [--minutes 5]
 """
 
@@ -45,7 +45,7 @@ from ombud.settings import Index
 from ombud.types import Question
 
 HERE = Path(__file__).parent
-QUESTIONS = {1_000: 200, 20_000: 100, 100_000: 40}
+QUESTIONS = {1_000: 200, 20_000: 100, 100_000: 30}
 """Chunks -> questions that are timed; the slowest need seconds for one."""
 WARM_UP, TURN, POOL = 10, 10, 30
 HEAD = ("", "n", "built s", "search p50", "p95", "ratio", "+ embedding p50", "p95", "ratio", "shared")
@@ -91,7 +91,7 @@ def main(arguments: Sequence[str]) -> None:
     if "plain" not in pythons:
         print("The peers' environment is not there, nothing is measured: the head of peers.py says how it is made.")
         return
-    pages = []
+    pages: list[str] = []
     for size in list(QUESTIONS)[: 1 if options.quick else None]:
         load = os.getloadavg()[0]
         measured, left_out = _measure(size, pythons, 60 * options.minutes)
@@ -101,8 +101,8 @@ def main(arguments: Sequence[str]) -> None:
         print_table(HEAD, rows)
         print("\n".join([_around(measured), *left_out]))
         pages += _page(size, measured, rows, left_out, load)
-    if not options.quick:
-        (ROOT / "docs/results/speed-peers.md").write_text("\n".join([*_header(), *pages]) + "\n", encoding="utf-8")
+        if not options.quick:
+            (ROOT / "docs/results/speed-peers.md").write_text("\n".join([*_header(), *pages]) + "\n", encoding="utf-8")
 
 
 # Measuring ----------------------------------------------------------------------------------------
