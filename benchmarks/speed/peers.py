@@ -14,8 +14,9 @@ dependency of ours and live in environments of their own (RAGLite's keeps numpy 
 
 Licences, none of which is shipped: llama-index-*, langchain-*, faiss-cpu, bm25s, DuckDB MIT; haystack-ai, chromadb,
 rank-bm25 Apache-2.0; RAGLite MPL-2.0. What is not there is left out; without the first nothing is measured.
-The corpora are those of `corpus.py`. Writes docs/results/speed-peers.md, but with --quick.
-Run: python peers.py [--peers /tmp/peerspeed] [--raglite /tmp/raglite] [--quick] [--minutes 5]
+The corpora are those of `corpus.py`. Writes docs/results/speed-peers.md, each size its section,
+but not with --quick.
+Run: python peers.py [--peers /tmp/peerspeed] [--raglite /tmp/raglite] [--sizes 1000 20000 100000] [--quick]
 """
 
 import argparse
@@ -47,6 +48,8 @@ from ombud.types import Question
 HERE = Path(__file__).parent
 QUESTIONS = {1_000: 200, 20_000: 100, 100_000: 30}
 """Chunks -> questions that are timed; the slowest need seconds for one."""
+TOO_SLOW = {100_000: ("llama_index", "haystack", "raglite")}
+"""Chunks -> peers that are not asked: at 20,000 they need a second for a question, or minutes to be built."""
 WARM_UP, TURN, POOL = 10, 10, 30
 HEAD = ("", "n", "built s", "search p50", "p95", "ratio", "+ embedding p50", "p95", "ratio", "shared")
 OURS, FILTERED = "ombud, one scope", "ombud, filters"
@@ -83,6 +86,7 @@ def main(arguments: Sequence[str]) -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--peers", type=Path, default=Path("/tmp/peerspeed"), help="environment of all but RAGLite")
     parser.add_argument("--raglite", type=Path, default=Path("/tmp/raglite"), help="environment of RAGLite")
+    parser.add_argument("--sizes", type=int, nargs="+", choices=QUESTIONS, default=list(QUESTIONS), help="of chunks")
     parser.add_argument("--quick", action="store_true", help="1k chunks only; writes no page")
     parser.add_argument("--minutes", type=float, default=5, help="the longest that a peer may take to be built")
     options = parser.parse_args(arguments)
@@ -91,8 +95,7 @@ def main(arguments: Sequence[str]) -> None:
     if "plain" not in pythons:
         print("The peers' environment is not there, nothing is measured: the head of peers.py says how it is made.")
         return
-    pages: list[str] = []
-    for size in list(QUESTIONS)[: 1 if options.quick else None]:
+    for size in options.sizes[: 1 if options.quick else None]:
         load = os.getloadavg()[0]
         measured, left_out = _measure(size, pythons, 60 * options.minutes)
         rows = _rows(measured)
@@ -100,9 +103,8 @@ def main(arguments: Sequence[str]) -> None:
         print(f"\n{size:,} chunks, milliseconds")
         print_table(HEAD, rows)
         print("\n".join([_around(measured), *left_out]))
-        pages += _page(size, measured, rows, left_out, load)
         if not options.quick:
-            (ROOT / "docs/results/speed-peers.md").write_text("\n".join([*_header(), *pages]) + "\n", encoding="utf-8")
+            _write_page(size, _section(size, measured, rows, left_out, load))
 
 
 # Measuring ----------------------------------------------------------------------------------------
@@ -116,12 +118,14 @@ def _measure(size: int, pythons: Mapping[str, Path], most: float) -> tuple[dict[
     assert embedder
     questions = sample_questions(QUESTIONS[size] + WARM_UP)
     missing = [f"{name}: its environment is not there." for one, name in PEERS.items() if one not in pythons]
+    slow = TOO_SLOW.get(size, ())
+    missing += [f"{PEERS[one]}: not asked, it is too slow for so many chunks (see fewer)." for one in slow]
     contenders: dict[str, Ours | Peer] = {name: Ours(open_corpus(size), questions, name) for name in (OURS, FILTERED)}
     with tempfile.TemporaryDirectory(prefix="ombud-bench-") as folder:
         say(f"{size:,} chunks: written for the peers")
         _write(workspace, embedder, questions, Path(folder))
         workspace.close()
-        for one, python in pythons.items():
+        for one, python in ((one, python) for one, python in pythons.items() if one not in slow):
             peer = Peer(one, python, Path(folder))
             say(f"{PEERS[one]} is built")
             try:
@@ -311,9 +315,9 @@ def _keep(size: int, measured: Mapping[str, Measured]) -> None:
         keep("peers", {"chunks": size, "what": name, "version": one.version, "built_s": built, **own}, len(one.timed))
 
 
-def _page(
+def _section(
     size: int, measured: Mapping[str, Measured], rows: Sequence[Sequence[str]], left_out: Sequence[str], load: float
-) -> list[str]:
+) -> str:
     ours = _figures(measured[OURS]).p50
     ratios = {name: _figures(one).p50 / ours for name, one in measured.items() if name not in (OURS, FILTERED)}
     faster = [f"{name} ({ratio:.2f})" for name, ratio in ratios.items() if ratio < 1]
@@ -321,9 +325,17 @@ def _page(
     said = f"Faster than ombud, one scope: {', '.join(faster) or 'none'}. Slower: {', '.join(slower) or 'none'}."
     table = [f"| {' | '.join(cells)} |" for cells in (HEAD, *rows)]
     table.insert(1, "|---" * len(HEAD) + "|")
-    title = f"## {size:,} chunks, milliseconds"
-    about = f"Load before {load:.1f}, after {os.getloadavg()[0]:.1f}, mostly of the measurement itself."
-    return ["", title, "", *table, "", said, _around(measured), *left_out, about]
+    about = f"Commit {commit()}, load before {load:.1f}, after {os.getloadavg()[0]:.1f}, its own included."
+    return "\n".join([f"{size:,} chunks, milliseconds", "", *table, "", said, _around(measured), *left_out, about, ""])
+
+
+def _write_page(size: int, section: str) -> None:
+    """The page with this section in the place of the size's former one."""
+    page = ROOT / "docs/results/speed-peers.md"
+    former = page.read_text(encoding="utf-8").split("\n## ")[1:] if page.is_file() else []
+    sections = {int(text.partition(" ")[0].replace(",", "")): text for text in former} | {size: section}
+    texts = [_header(), *(f"## {sections[known].strip()}\n" for known in sorted(sections))]
+    page.write_text("\n".join(texts), encoding="utf-8")
 
 
 def _around(measured: Mapping[str, Measured]) -> str:
@@ -335,14 +347,14 @@ def _around(measured: Mapping[str, Measured]) -> str:
     return f"Of ombud's search (p50, ms): in one scope {said[0]}; with filters {said[1]}."
 
 
-def _header() -> list[str]:
+def _header() -> str:
     known = machine()
     origin = (
         f"commit {commit()} (code {source()}), {known['cpu']}, {known['cores']} cores, {known['memory_gb']} GB, "
         f"Python {known['python']}"
     )
-    text = (HERE / "peers_header.md").read_text(encoding="utf-8").rstrip()
-    return [text.format(origin=origin, best=8, turn=TURN, pool=POOL)]
+    text = (HERE / "peers_header.md").read_text(encoding="utf-8")
+    return text.format(origin=origin, best=8, turn=TURN, pool=POOL)
 
 
 if __name__ == "__main__":
