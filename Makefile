@@ -24,6 +24,7 @@ types: .venv/test
 docs: .venv/test
 	@$(BIN)/python docs/generate.py
 
+# peers.py measures nothing without the environment of the peers; it says how that is made.
 bench: .venv/test
 	@for file in benchmarks/speed/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
 

@@ -48,7 +48,7 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--quick", action="store_true", help="1k chunks only")
     parser.add_argument("--questions", type=int, default=200, help="how many each setting is timed with")
     options = parser.parse_args(arguments)
-    questions = _questions(options.questions + WARM_UP)
+    questions = sample_questions(options.questions + WARM_UP)
     rows = []
     for size in SIZES[:1] if options.quick else SIZES:
         for setting in SETTINGS:
@@ -66,7 +66,7 @@ def main(arguments: Sequence[str]) -> None:
     print_table(["chunks", "setting", "p50 ms", "p95 ms", "embed", "legs", "fuse", "targets p50, p95"], rows)
 
 
-def _questions(most: int) -> list[Question]:
+def sample_questions(most: int) -> list[Question]:
     cases = [case for path in sorted((ROOT / "sample/cases").glob("*.jsonl")) for case in read_cases(path)]
     texts = dict.fromkeys(case.question for case in cases if split_of(case.id) != "sealed")
     chosen = list(texts)[:: max(1, len(texts) // most)][:most]
