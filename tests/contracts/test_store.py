@@ -38,6 +38,7 @@ from ombud.store import (
     save_facts,
     text_of,
     tombstones,
+    written_for,
 )
 from ombud.store.tables import lease as leases
 from ombud.store.tables import metadata
@@ -173,6 +174,7 @@ def test_a_document_comes_back_as_it_was(store: Store) -> None:
     assert find_document(store, whole.id) == whole
     assert find_document(store, "hr/ü'.md") == whole
     assert list_documents(store) == [whole.model_copy(update={"blocks": (), "text": ""})]
+    assert written_for(store) == ({"GB"}, {"a"})
     assert document_ids(store) == {whole.id: 7}
     assert entries(store, "hr") == {whole.id: Entry(whole.id, whole.uri, "1", "f", "r", 7, "")}
     assert entries(store, "other") == {}
@@ -216,6 +218,7 @@ def test_a_buried_document_is_gone_at_once_and_forgotten_later(store: Store) -> 
     bury(store, [a.id])
     assert (entries(store, "hr"), document_ids(store), tombstones(store)) == ({}, {b.id: 1}, [a.id])
     assert [d.uri for d in list_documents(store)] == ["b"]
+    assert written_for(store) == (set(), set())
     assert list_documents(store, "hr") == []
     with pytest.raises(NotFound, match="There is no document `a`"):
         find_document(store, "a")

@@ -71,8 +71,10 @@ def switched(components: Sequence[str]) -> dict[str, str]:
 def check_components(components: Sequence[str], prompts: Path | None = None) -> None:
     """Raises UnknownName for a component, or for a model that has no words of its own for it."""
     for name, model in switched(components).items():
+        if not model:
+            continue
         known = {one for task in TASKS for one in variants(task, prompts)}
-        if model and model not in known:
+        if model not in known:
             raise UnknownName(
                 f"No prompt is written for `{model}`, as in `{name}={model}`.", hint=nearest(model, known)
             )

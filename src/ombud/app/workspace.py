@@ -23,6 +23,7 @@ from ombud.answer import (
     read_sensitive,
 )
 from ombud.answer import Parts as AnswerParts
+from ombud.app.choosing import Choices
 from ombud.app.flags import PROMPTS, check_flags
 from ombud.app.setup import named_files, setup_text
 from ombud.app.spending import with_calls
@@ -93,6 +94,10 @@ class Workspace:
         fingerprint, dimension = (embedder.fingerprint, embedder.dimension) if embedder else ("", 0)
         folder = self.data / "index"
         return open_engine(self.settings.index.engine, folder, fingerprint=fingerprint, dimension=dimension)
+
+    @cached_property
+    def _choices(self) -> Choices:
+        return Choices(self.store, lambda: self.engine.version())
 
     @cached_property
     def models(self) -> Switchboard:
@@ -283,10 +288,7 @@ class Workspace:
 
     def choices(self) -> dict[str, list[str]]:
         """Countries and roles that documents are written for."""
-        known = list_documents(self.store)
-        countries = {c for document in known for c in document.countries}
-        roles = {r for document in known for r in document.audience.get("roles", ())}
-        return {"countries": sorted(countries), "roles": sorted(roles)}
+        return self._choices.now()
 
     # Conversations and answers ------------------------------------------------------------------
 

@@ -57,6 +57,7 @@ from ombud.store.library import (
     successors,
     text_of,
     tombstones,
+    written_for,
 )
 from ombud.store.progress import read_progress, save_progress
 from ombud.store.records import Kept as KeptAnswer
@@ -172,4 +173,5 @@ __all__ = [
     "text_of",
     "tombstones",
     "verify",
+    "written_for",
 ]

@@ -1,5 +1,6 @@
 """What is known of documents and sources. Chunks and vectors are the index's."""
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from typing import NamedTuple
@@ -199,6 +200,15 @@ def list_documents(store: Store, source: str | None = None, but: str | None = No
     with store.begin() as db:
         rows = db.execute(query)
         return [Document.model_validate_json(facts) for facts in rows.scalars()]
+
+
+def written_for(store: Store) -> tuple[set[str], set[str]]:
+    """Countries and roles that documents are written for."""
+    shown = (cast(documents.c.facts["countries"], Text), cast(documents.c.facts["audience"], Text))
+    with store.begin() as db:
+        rows = db.execute(select(*shown).where(~documents.c.deleted).distinct()).all()
+    countries = {country for row in rows for country in json.loads(row[0] or "[]")}
+    return countries, {role for row in rows for role in json.loads(row[1] or "{}").get("roles", ())}
 
 
 def find_document(store: Store, identity: str, digest: str | None = None) -> Document:
