@@ -22,8 +22,14 @@ def detect_language(text: str, otherwise: str = "en") -> str:
         return "ja"
     if letters < SHORTEST:
         return otherwise
+    return _placed(text[:5000])
+
+
+@lru_cache(maxsize=256)
+def _placed(text: str) -> str:
+    """A question is asked after at several steps."""
     with _lock:
-        return str(_identifier().classify(text[:5000])[0])
+        return str(_identifier().classify(text)[0])
 
 
 @lru_cache

@@ -153,10 +153,11 @@ def _read(
     return tuple(statement for line in _lines(passage) for statement in _of_line(passage, line))
 
 
-def _headings(chunk: Chunk, lead: str) -> _Headings:
-    last = f"{lead} {chunk.trail[-1] if chunk.trail else chunk.title}"
-    around = f"{chunk.title} {' '.join(chunk.trail)} {lead}".lower()
-    heads = frozenset(_stems(around, generic=False)) - _stems_of(chunk.countries)
+@lru_cache(maxsize=4096)
+def _headings(title: str, trail: tuple[str, ...], countries: tuple[str, ...], lead: str) -> _Headings:
+    last = f"{lead} {trail[-1] if trail else title}"
+    around = f"{title} {' '.join(trail)} {lead}".lower()
+    heads = frozenset(_stems(around, generic=False)) - _stems_of(countries)
     return _Headings(
         last, around, heads, frozenset(_stems(around)), _words().marks.found(last.lower()), _words().marks.found(around)
     )
@@ -171,7 +172,7 @@ def _of_line(passage: Chunk, line: _Line) -> Iterator[Statement]:
     stated = [q for q in found if q.start > read.rfind(" · ") and q.role != "range"]
     if not stated:
         return
-    above = _headings(passage, line.lead)
+    above = _headings(passage.title, passage.trail, passage.countries, line.lead)
     bare = _EXCEPTION.sub(lambda cut: " " * len(cut.group()), _without(read, found))
     countries = named_countries(line.text)
     case = _case(line.text, bare, countries, above)
@@ -227,7 +228,7 @@ def _lines(chunk: Chunk) -> Iterator[_Line]:
             continue
         item = bool(re.match(r"(?:[-*•·–]|\d{1,2}[.)])\s", text))
         lead = lead if item else ""
-        if not _EXAMPLE.search(text):
+        if _FIGURE.search(text) and not _EXAMPLE.search(text):
             for start, end in sentences(text):
                 said = _MARKUP.sub("", text[start:end]).strip()
                 if not said.endswith(":"):
