@@ -162,6 +162,22 @@ def test_a_list_item_comes_with_its_lead_in(workspace: Workspace) -> None:
     assert answer.text.index("into the next year need:") < answer.text.index("approval of the HR director")
 
 
+def test_a_sentence_that_goes_on_in_its_list_stands_before_the_item(tmp_path: Path) -> None:
+    rule = (
+        "# Sabbaticals\n\n## Who may go\n\nYou may take a sabbatical if, on the day you apply, you\n\n"
+        "- have worked here for **seven years**, and\n- are not in your notice period.\n\n"
+        "## How to apply\n\n- Sabbaticals are applied for in the leave tool.\n"
+    )
+    shelf = company(tmp_path, files={"sabbatical.md": (rule, {})})
+    answer = ask(shelf.workspace, "How many years must I have worked here before a sabbatical?", plan={"abstain": 0.0})
+    said = " ".join(answer.text.replace("\n- ", " ").split())
+    assert "on the day you apply, you have worked here for seven years" in said
+    tool = ask(shelf.workspace, "In which tool do I apply for a sabbatical?", plan={"abstain": 0.0})
+    assert "Sabbaticals are applied for in the leave tool." in tool.text
+    assert "How to apply Sabbaticals" not in " ".join(tool.text.split())
+    shelf.workspace.close()
+
+
 def test_several_documents_are_told_apart(workspace: Workspace) -> None:
     answer = ask(workspace, LEAVE, plan={"abstain": 0.0})
     assert {"leave-gb.md", "leave-floor.md"} <= uris(answer)

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ombud.answer.confidence import confidence, load_weights
+from ombud.answer.passages import OPEN_END
 from ombud.documents import sentences
 from ombud.index import analyse
 from ombud.models import Embedder
@@ -123,15 +124,20 @@ def _spans(hit: Hit) -> list[Span]:
         if not text.strip() or RULE_ROW.match(text) or _is_head(chunk.text, end):
             continue
         item = bool(LIST_MARK.match(text))
-        if words_in(text) < LEAST_WORDS and not item and not is_row(text):
+        leads = not item and bool(LEAD_IN.search(text) or _goes_on(text, chunk.text[end:], chunk.trail))
+        lead = lead if item else text if leads else ""
+        if leads or (words_in(text) < LEAST_WORDS and not item and not is_row(text)):
             continue
-        if LEAD_IN.search(text) and not item:
-            lead = text
-            continue
-        if not item:
-            lead = ""
         found.append(Span(hit, chunk.start + start, chunk.start + end, text, lead=lead if item else ""))
     return found
+
+
+def _goes_on(text: str, below: str, trail: Sequence[str]) -> bool:
+    """Whether a sentence without an end goes on in the list below it; headings have none either."""
+    if not OPEN_END.search(text) or not LIST_MARK.match(below.lstrip("\n")):
+        return False
+    # Short sections are cut together, and "Who may go / How to apply" is then the heading of both.
+    return not text.startswith("#") and not any(text.strip("*_ ") in heading for heading in trail)
 
 
 def _is_head(text: str, end: int) -> bool:

@@ -15,6 +15,8 @@ from ombud.types import Chunk
 WORDS = tomllib.loads((Path(__file__).parent / "proof.toml").read_text(encoding="utf-8"))
 ROW = re.compile(r"^\s*\|.*\|\s*$")
 RULE = re.compile(r"^\s*\|[\s:|-]+\|\s*$")
+OPEN_END = re.compile(r"[\w,;–—-][*_]*\s*$")
+"""No full stop: what stands above a list goes on in its items."""
 ITEM = re.compile(r"^\s*(?:[-*+•]|\d+[.)]|\(?[a-z]\))\s+")
 MARKS = re.compile(r"(?<!\\)\*+|`|^#+ |^\s*[-*+•] |^\s*\d+(?:\.\d+)*[.)]? (?=[A-Z])")
 _SUBJECTS = "it|you|we|they|he|she|this|that|there|nobody|everyone|your"
@@ -92,7 +94,8 @@ def _read(passage: Passage) -> Iterator[Sentence]:
         above = "\n".join(filter(None, (passage.above, head, lead if item or row else "")))
         yield sentence(line, above, passage.language, row=row)
         if not item and not row:
-            lead = line if line.rstrip().endswith(":") else ""
+            goes_on = at + 1 < len(lines) and OPEN_END.search(line) and ITEM.match(lines[at + 1])
+            lead = line if goes_on or line.rstrip().endswith(":") else ""
 
 
 def evidence(text: str, language: str = "en") -> Iterator[tuple[int, int]]:
