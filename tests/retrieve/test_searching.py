@@ -327,6 +327,17 @@ def test_a_person_finds_what_they_may_read_and_what_is_in_force(
     assert not any(hit.chunk.countries for hit in evidence.shared)
 
 
+def test_words_can_be_weighed_by_tfidf(words: Shelf) -> None:
+    def scores(weighting: str) -> dict[str, float]:
+        _, trace = asyncio.run(words.workspace.search("annual leave", GB, plan={"weighting": weighting}))
+        return {row[0]: row[2] for ranking in trace.rankings for row in ranking.rows}
+
+    bm25, tfidf = scores("bm25"), scores("tfidf")
+    assert bm25.keys() == tfidf.keys()
+    assert all(tfidf[one] != bm25[one] for one in bm25)
+    assert all(0 < score <= 1 for score in tfidf.values())  # cosines
+
+
 def test_a_document_of_several_countries_is_found_under_the_asker_s(words: Shelf) -> None:
     evidence, _ = asyncio.run(words.workspace.search("recorded in the time system", GB))
     (hit,) = [h for h in evidence.hits if h.chunk.uri == "docs/both.md"]
