@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).parents[1] / "speed"))
-from record import ROOT, SHARED, commit, say
+from record import ROOT, SHARED, commit, say, source
 
 from ombud.app import LocalTarget, Workspace, configured_sources
 from ombud.ingest import sync
@@ -103,7 +103,7 @@ def _corpus(title: str, workspace: Workspace, whole: Sequence[Case]) -> list[str
         cases = select(whole, split)
         say(f"{title}, {split}: {len(cases)} cases")
         target = LocalTarget(workspace)
-        study = f"baseline {title} {split}"
+        study = f"baseline {title} {split} {source()}"  # rows that other code answered are not gone on with
         # One at a time: with several, the seconds would be those of a queue.
         options = Options(parse_metrics(USUAL), "", title, split, study=study, concurrency=1)
         tools = Instruments(text_of=target.text_of)

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 sys.path += [str(Path(__file__).parents[1] / "speed"), str(Path(__file__).parents[2] / "tests")]
 from baseline import handbooks, own_cases, tell
-from record import ROOT, SHARED, commit, say
+from record import ROOT, SHARED, commit, say, source
 
 from models.replaying import read_recorded, replay
 from ombud.app import LocalTarget, Workspace
@@ -127,7 +127,7 @@ def _study(study: Study, title: str, workspace: Workspace, whole: Sequence[Case]
                 cases = tuple(case for case in cases if case.question in known)
             say(f"{study.name}: {title}, {split}: {len(cases)} cases, {len(cells)} cells")
             target = LocalTarget(asked)
-            options = Options(parse_metrics(METRICS), "", title, split, study=f"{study.name} {title} {split}")
+            options = Options(parse_metrics(METRICS), "", title, split, study=f"{study.name} {title} {split} {source()}")
             runs = asyncio.run(
                 sweep(cells, cases, target, workspace.store, options, Instruments(text_of=target.text_of), tell)
             )
