@@ -127,7 +127,8 @@ def _study(study: Study, title: str, workspace: Workspace, whole: Sequence[Case]
                 cases = tuple(case for case in cases if case.question in known)
             say(f"{study.name}: {title}, {split}: {len(cases)} cases, {len(cells)} cells")
             target = LocalTarget(asked)
-            options = Options(parse_metrics(METRICS), "", title, split, study=f"{study.name} {title} {split} {source()}")
+            named = f"{study.name} {title} {split} {source()}"
+            options = Options(parse_metrics(METRICS), "", title, split, study=named)
             runs = asyncio.run(
                 sweep(cells, cases, target, workspace.store, options, Instruments(text_of=target.text_of), tell)
             )
