@@ -7,12 +7,12 @@ import httpx
 import pytest
 from typer.testing import CliRunner
 
-from journeys.test_chat import ask, browser, new_page
+from journeys.test_chat import address, ask, browser, new_page
 from ombud.app import Workspace
 from ombud.cli.main import app
-from web.running import make_workspace, running
+from web.running import make_workspace
 
-__all__ = ["browser", "new_page"]
+__all__ = ["address", "browser", "new_page"]
 
 LEAVE = "How many days of paid annual leave do full-time employees have?"
 HANDBOOK = {
@@ -33,12 +33,6 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
     made = make_workspace(tmp_path_factory.mktemp("workspace"), handbook=HANDBOOK)
     yield made
     made.close()
-
-
-@pytest.fixture(scope="module")
-def address(workspace: Workspace) -> Iterator[str]:
-    with running(workspace) as url:
-        yield url
 
 
 def test_in_the_terminal(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -128,7 +128,7 @@ def _spans(hit: Hit) -> list[Span]:
         lead = lead if item else text if leads else ""
         if leads or (words_in(text) < LEAST_WORDS and not item and not is_row(text)):
             continue
-        found.append(Span(hit, chunk.start + start, chunk.start + end, text, lead=lead if item else ""))
+        found.append(Span(hit, chunk.start + start, chunk.start + end, text, lead=lead))
     return found
 
 

@@ -51,7 +51,7 @@ async def refine(
     if found.understood:
         return Refined(apply(seen, Judged(label=found.understood.triage)))
     down = any(said.startswith("strategy: ") and "failed (" in said for said in found.degraded)
-    if chat is None or down:  # a moment ago
+    if chat is None or down:  # it failed a moment ago
         return Refined(seen)
     started = time.perf_counter()
     rules, form = load_prompt("triage", chat.name, prompts), load_prompt("situation", chat.name, prompts)
