@@ -94,6 +94,15 @@ def test_a_run_that_stops_is_gone_on_with_and_asks_nothing_twice(store: Store, e
     assert values(store, made.id, "mrr")[:3] == [1, 1 / 2, 1 / 3]
 
 
+@pytest.mark.parametrize("number", range(4, 25))
+def test_ctrl_c_twice_loses_only_what_was_being_asked(store: Store, number: int) -> None:
+    # Raised inside a task, as a second Ctrl-C is: asyncio then cancels every task, those that wait for a commit too.
+    with pytest.raises(KeyboardInterrupt):
+        run(store, stop_at(number, KeyboardInterrupt()), cases(25), concurrency=4)
+    (begun,) = list_runs(store)
+    assert len(done_places(store, begun.id)) >= number - 3
+
+
 def test_a_failed_case_has_its_reason_and_is_asked_again_when_the_run_goes_on(store: Store) -> None:
     def fault(number: int) -> None:
         if number in (3, 4):

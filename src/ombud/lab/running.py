@@ -5,6 +5,7 @@ import json
 import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -177,6 +178,9 @@ class _Desk:
         self.hits, self.answer = needs(options.metrics)
         self.shelf = Shelf(target.passages)
         self.waiting: list[Done] = []
+        self.batch: list[Done] = []
+        self.writing: Future[None] | None = None
+        self.pen = ThreadPoolExecutor(1)
         self.came = asyncio.Event()
         self.answered = self.failed = 0
 
@@ -245,20 +249,20 @@ class _Desk:
         while True:
             await self.came.wait()
             self.came.clear()
-            batch, self.waiting = self.waiting, []
-            # Shielded: a commit that was begun is waited for, so that nothing is kept twice or lost between.
-            writing = asyncio.ensure_future(asyncio.to_thread(save_done, self.store, self.run.id, batch, SCORED_BY))
-            try:
-                await asyncio.shield(writing)
-            except asyncio.CancelledError:
-                await writing
-                raise
-            kept += len(batch)
+            self.batch, self.waiting = self.waiting, []
+            self.writing = self.pen.submit(save_done, self.store, self.run.id, self.batch, SCORED_BY)
+            await asyncio.wrap_future(self.writing)
+            kept += len(self.batch)
             self.tell("ask", kept, total)
 
     def _flush(self) -> None:
-        batch, self.waiting = self.waiting, []
-        save_done(self.store, self.run.id, batch, SCORED_BY)
+        """A commit that was begun is waited for, one that was not is made here: nothing is kept twice or lost."""
+        if self.writing and self.writing.cancel():
+            self.waiting = [*self.batch, *self.waiting]
+        elif self.writing:
+            wait([self.writing])
+        self.pen.shutdown()
+        save_done(self.store, self.run.id, self.waiting, SCORED_BY)
 
 
 def _first(several: BaseExceptionGroup[Any]) -> BaseException:
