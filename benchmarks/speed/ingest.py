@@ -92,7 +92,7 @@ def _measure(name: str, folder: Path, country: str, number: int) -> Pair:
         for failure in (f for report in reports for f in report.failed if not number):
             say(f"left out: {failure.uri}: {failure.reason}")
         texts = [searchable(chunk, Index()) for chunk in workspace.passages()]
-        alone, alone_cpu = _timed(lambda: embedder.windows(texts))
+        alone, alone_cpu = _timed(lambda: embedder.read(texts))
         workspace.close()
     finally:
         shutil.rmtree(home, ignore_errors=True)

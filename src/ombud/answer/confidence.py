@@ -46,8 +46,8 @@ class Weights(NamedTuple):
 
 
 def confidence(signals: Mapping[str, float], weights: Weights) -> float:
-    """Probability, 0 to 1, that the evidence answers the question."""
-    x = (np.array([signals[f] for f in weights.features]) - weights.mean) / weights.scale
+    """Probability, 0 to 1, that the evidence answers the question. A signal that is not a number counts as average."""
+    x = np.nan_to_num((np.array([signals[f] for f in weights.features]) - weights.mean) / weights.scale)
     return float(_logistic(np.atleast_1d(x @ np.array(weights.weight) + weights.bias))[0])
 
 

@@ -9,10 +9,10 @@ from math import log
 import numpy as np
 import numpy.typing as npt
 
-from ombud.answer.extract import LIST_MARK, Span, SpanRow, coverage, is_row, words_in
+from ombud.answer.extract import LIST_MARK, Span, SpanRow, coverage, is_row, told, words_in
 from ombud.documents import sentences
 from ombud.index import analyse
-from ombud.models import Embedder
+from ombud.models import Embedder, Reading, late
 from ombud.types import Query, Question
 
 COSINES = (
@@ -20,12 +20,14 @@ COSINES = (
     "cosine_beside",
 )  # fmt: skip
 """Of vectors; all 0 where there is no embedder."""
+NEARNESS = ("late_asks", "late_turn", "late_asks_gap", "late_turn_gap", "late_asks_back", "late_turn_back")
+"""Of single tokens; unknown where the embedder tells none apart."""
 SPARSE_SPAN_FEATURES = (
     "terms", "terms_asks", "terms_turn", "terms_heads", "hit_score", "asked_number", "number", "asked_whether", "modal",
     "row", "item", "position", "first", "length", "short", "long", "question", "about_page", "points_back", "link",
     "local",
 )  # fmt: skip
-SPAN_FEATURES = (*COSINES, *SPARSE_SPAN_FEATURES)
+SPAN_FEATURES = (*COSINES, *NEARNESS, *SPARSE_SPAN_FEATURES)
 SHORT, LONG, LONGEST = 8, 45, 60
 """Words of a sentence."""
 ASKS_NUMBER = re.compile(
@@ -58,7 +60,7 @@ def features(
     spans: Sequence[Span],
     embedder: Embedder | None,
 ) -> list[SpanRow]:
-    """SPAN_FEATURES of each span, each between -1 and 1.
+    """SPAN_FEATURES of each span, each between -1 and 1, or not a number where it is unknown.
 
     weights: index terms of the search text with their inverse document frequencies.
     """
@@ -82,10 +84,12 @@ def _cosines(
     of the latter also what the chunk and the neighbours have, for a sentence rarely answers alone.
     """
     if embedder is None:
-        return dict.fromkeys(COSINES, np.zeros(len(spans)))
-    texts = [f"{span.hit.chunk.trail[-1] if span.hit.chunk.trail else ''}: {span.lead} {span.text}" for span in spans]
-    vectors = embedder.embed([passage, turn, asks, *parts, *texts])
-    asked, said = vectors[: 3 + len(parts)], vectors[3 + len(parts) :]
+        return dict.fromkeys((*COSINES, *NEARNESS), np.zeros(len(spans)))
+    texts = [f"{span.hit.chunk.trail[-1] if span.hit.chunk.trail else ''}: {span.lead} {told(span)}" for span in spans]
+    readings = embedder.read([turn, asks, passage, *parts, *texts])
+    of_texts = readings[3 + len(parts) :]
+    vectors = np.stack([reading.windows[0] for reading in readings])
+    asked, said = vectors[[2, 0, 1, *range(3, 3 + len(parts))]], vectors[3 + len(parts) :]
     found = np.asarray(asked @ said.T, dtype=np.float64)
     near = found[2]
     chunk, beside = np.zeros(len(spans)), np.zeros(len(spans))
@@ -95,12 +99,24 @@ def _cosines(
             around = [j for j in (i - 1, i + 1) if run[0] <= j <= run[-1]]
             beside[i] = near[around].max() if around else near[i]
     columns = (found[0], found[1], near, found[3:].max(axis=0), chunk, near - chunk, near - near.max(), beside)
-    return dict(zip(COSINES, columns, strict=True))
+    return dict(zip(COSINES, columns, strict=True)) | _nearness(readings[0].tokens, readings[1].tokens, of_texts)
+
+
+def _nearness(turn: late.Tokens | None, asks: late.Tokens | None, texts: Sequence[Reading]) -> dict[str, Numbers]:
+    """Of the tokens of a span to those of the last turn and of its sentences that ask: from there, beside the nearest
+    span, and back.
+    """
+    said = [reading.tokens for reading in texts if reading.tokens]
+    if turn is None or asks is None or len(said) < len(texts):
+        return dict.fromkeys(NEARNESS, np.full(len(texts), np.nan))
+    there = [late.interact(asked, said) for asked in (asks, turn)]
+    back = [late.answered(asked, said) for asked in (asks, turn)]
+    return dict(zip(NEARNESS, (*there, *(near - near.max() for near in there), *back), strict=True))
 
 
 def _terms(weights: Mapping[str, float], asks: str, turn: str, spans: Sequence[Span]) -> dict[str, Numbers]:
     """Shares of the question's terms that a span holds: with its headings, alone, and its headings alone."""
-    held = [set(analyse(span.text, span.hit.chunk.language)) for span in spans]
+    held = [set(analyse(told(span), span.hit.chunk.language)) for span in spans]
     holders = Counter(term for terms in held for term in terms)
     rare = {term: log((len(spans) + 1) / count) for term, count in holders.items()}
     rows = []
@@ -108,7 +124,7 @@ def _terms(weights: Mapping[str, float], asks: str, turn: str, spans: Sequence[S
         chunk = span.hit.chunk
         asked, said = (set(analyse(text, chunk.language)) for text in (asks, turn))
         heads = set(analyse(" ".join(chunk.trail), chunk.language))
-        whole = " ".join((*chunk.trail, chunk.header, span.lead, span.text))
+        whole = " ".join((*chunk.trail, chunk.header, span.lead, told(span)))
         rows.append((
             coverage(weights, set(analyse(whole, chunk.language))),
             coverage({term: rare.get(term, log(len(spans) + 1)) for term in asked}, terms),

@@ -14,12 +14,15 @@ Vector = npt.NDArray[np.float32]
 
 
 class Row(NamedTuple):
-    """A chunk on its way in: its analysed terms and its vectors, shape (windows, dimension), none if not embedded."""
+    """A chunk on its way in: its analysed terms, its vectors, shape (windows, dimension), and its packed tokens; none
+    if not embedded.
+    """
 
     chunk: Chunk
     source: str
     terms: str
     vectors: Vector | None
+    tokens: bytes | None = None
 
 
 class Leg(NamedTuple):
@@ -28,6 +31,8 @@ class Leg(NamedTuple):
     name: str
     """sparse (BM25) or dense (cosine)."""
     hits: tuple[tuple[Chunk, float], ...]
+    tokens: Mapping[str, bytes] = {}
+    """Chunk id -> packed tokens, as they came in, of hits that have some."""
 
 
 class Stats(NamedTuple):

@@ -1,8 +1,8 @@
 """LanceDB engine: one table on disk, many processes reading, one commit an upsert.
 
-A row is one vector window of a chunk; only a chunk's first window carries its terms. The vector index is
-IVF_FLAT: with all partitions probed it ranks exactly (measured: 19 ms filtered at 100k rows, against 117 ms for a
-plain scan), above about 160k rows it becomes approximate.
+A row is one vector window of a chunk; only a chunk's first window carries its terms, each carries its tokens. The
+vector index is IVF_FLAT: with all partitions probed it ranks exactly (measured: 19 ms filtered at 100k rows, against
+117 ms for a plain scan), above about 160k rows it becomes approximate.
 """
 
 import json
@@ -131,7 +131,8 @@ class LanceEngine:
                 vectors = [cells["vector"] for cells in parts if cells.get("vector") is not None]
                 first = parts[0]
                 chunk = Chunk.model_validate_json(first["chunk"])
-                yield Row(chunk, first["source"], first["terms"], np.array(vectors, np.float32) if vectors else None)
+                matrix = np.array(vectors, np.float32) if vectors else None
+                yield Row(chunk, first["source"], first["terms"], matrix, first.get("tokens"))
 
     def languages(self) -> frozenset[str]:
         return frozenset(rule["language"] for rule in self._rule_table().values())
@@ -184,6 +185,8 @@ class LanceEngine:
                 f"The index was built with the embedder `{built or 'none'}`, not `{self.fingerprint or 'none'}`.",
                 hint="Put the old embedder back in ombud.toml, or run `ombud index rebuild`.",
             )
+        if self.dimension and "tokens" not in self._chunks.schema.names:
+            raise EngineError("The index was built by an older ombud.", hint="Run `ombud index rebuild`.")
 
     def _register(self, keys: Iterable[tuple[str, str]]) -> None:
         known = self._rule_table()
@@ -224,17 +227,19 @@ class LanceEngine:
     def _sparse(self, text: str, condition: str, k: int) -> Leg:
         query = self._chunks.search(MatchQuery(text, "terms"), query_type="fts")
         query = query.where(condition, prefilter=True) if condition else query
-        rows = query.select(["chunk", "_score"]).limit(k).to_arrow()
-        return _leg("sparse", rows["chunk"], rows["_score"], k)
+        rows = (
+            query.select(["chunk", "tokens", "_score"] if self.dimension else ["chunk", "_score"]).limit(k).to_arrow()
+        )
+        return _leg("sparse", rows, rows["_score"].to_pylist(), k)
 
     def _dense(self, vector: Vector, condition: str, k: int) -> Leg:
         query = self._chunks.search(vector, vector_column_name="vector").distance_type("dot").nprobes(PROBES)
         query = query.where(condition, prefilter=True) if condition else query
-        query = query.select(["chunk", "_distance"])
+        query = query.select(["chunk", "tokens", "_distance"])
         limit = 2 * k
         while True:
             rows = query.limit(limit).to_arrow()
-            leg = _leg("dense", rows["chunk"], [1 - d for d in rows["_distance"].to_pylist()], k)
+            leg = _leg("dense", rows, [1 - d for d in rows["_distance"].to_pylist()], k)
             # A long chunk's windows may take all the places of the others.
             if len(leg.hits) == k or rows.num_rows < limit:
                 return leg
@@ -312,6 +317,7 @@ def _chunk_schema(fingerprint: str, dimension: int) -> pa.Schema:
     fields = [pa.field(name, pa.string()) for name in strings]
     fields += [pa.field(name, pa.int32()) for name in ("part", "effective_from", "effective_to")]
     if dimension:
+        fields.append(pa.field("tokens", pa.binary()))
         fields.append(pa.field("vector", pa.list_(pa.float32(), dimension)))
     return pa.schema(fields, metadata={"embedder": fingerprint})
 
@@ -336,7 +342,7 @@ def _cells(row: Row, dimension: int) -> list[dict[str, Any]]:
     for part, vector in enumerate(vectors):
         name = row.chunk.id if part == 0 else f"{row.chunk.id}#{part}"
         cell = facts | {"row_id": name, "part": part, "terms": row.terms if part == 0 else ""}
-        cells.append(cell | {"vector": vector} if dimension else cell)
+        cells.append(cell | {"tokens": row.tokens, "vector": vector} if dimension else cell)
     return cells
 
 
@@ -344,13 +350,17 @@ def _open_to(rule: dict[str, Any], where: Filter, reader: Person | None) -> bool
     return in_scope(rule["countries"], where) and may_read(rule["audience"], reader)
 
 
-def _leg(name: str, chunks: Any, scores: Any, k: int) -> Leg:
+def _leg(name: str, rows: pa.Table, scores: Sequence[float], k: int) -> Leg:
     best: dict[str, tuple[Chunk, float]] = {}
-    for text, score in zip(chunks.to_pylist(), getattr(scores, "to_pylist", lambda: scores)(), strict=True):
+    tokens: dict[str, bytes] = {}
+    packed = rows["tokens"].to_pylist() if "tokens" in rows.column_names else [None] * rows.num_rows
+    for text, of_tokens, score in zip(rows["chunk"].to_pylist(), packed, scores, strict=True):
         chunk = Chunk.model_validate_json(text)
         best.setdefault(chunk.id, (chunk, float(score)))  # the first window met is the nearest one
-    ranked = sorted(best.values(), key=lambda hit: (-hit[1], hit[0].id))
-    return Leg(name, tuple(ranked[:k]))
+        if of_tokens is not None:
+            tokens[chunk.id] = of_tokens
+    ranked = tuple(sorted(best.values(), key=lambda hit: (-hit[1], hit[0].id))[:k])
+    return Leg(name, ranked, tokens)
 
 
 def _among(column: str, values: Sequence[str]) -> str:

@@ -25,9 +25,10 @@ def rows_of(
     """Rows of the index: each chunk with its source, its terms and, where the embedder reads its language, vectors."""
     source = {document.id: document.source for document in documents}
     known = [c for c in chunks if embedder and (embedder.languages is None or c.language not in UNREADABLE)]
-    vectors = _vectors(known, embedder, form) if embedder and known else {}
+    read = _read(known, embedder, form) if embedder and known else {}
     for c in chunks:
-        yield Row(c, source[c.document_id], terms(c, form), vectors.get(c.id))
+        vectors, tokens = read.get(c.id, (None, None))
+        yield Row(c, source[c.document_id], terms(c, form), vectors, tokens)
 
 
 def form_of(form: Index) -> tuple[str, ...]:
@@ -79,17 +80,16 @@ def _fitted(names: Sequence[str], cells: Sequence[str]) -> list[str]:
     return [*names, *[""] * len(cells)][: len(cells)]
 
 
-def _vectors(chunks: Sequence[Chunk], embedder: Embedder, form: Index) -> dict[str, Vector]:
-    texts = [searchable(c, form) for c in chunks]
-    whole = embedder.windows(texts)
-    if form.vectors == "chunk":
-        return {c.id: windows for c, windows in zip(chunks, whole, strict=True)}
-    pairs = [_pairs(c, form) for c in chunks]
-    inner = embedder.windows([text for some in pairs for text in some])
-    found: dict[str, Vector] = {}
-    for c, windows, some in zip(chunks, whole, pairs, strict=True):
+def _read(chunks: Sequence[Chunk], embedder: Embedder, form: Index) -> dict[str, tuple[Vector, bytes | None]]:
+    """Chunk id -> its vectors and its packed tokens."""
+    whole = embedder.read([searchable(c, form) for c in chunks])
+    pairs = [[] if form.vectors == "chunk" else _pairs(c, form) for c in chunks]
+    texts = [text for some in pairs for text in some]
+    inner = [reading.windows for reading in embedder.read(texts)] if texts else []
+    found: dict[str, tuple[Vector, bytes | None]] = {}
+    for c, reading, some in zip(chunks, whole, pairs, strict=True):
         mine, inner = inner[: len(some)], inner[len(some) :]
-        found[c.id] = np.concatenate([windows, *mine])
+        found[c.id] = np.concatenate([reading.windows, *mine]), reading.tokens.pack() if reading.tokens else None
     return found
 
 

@@ -1,10 +1,10 @@
 """Text in, typed value out: embedders, chat models, rerankers, language."""
 
-from ombud.models import linear
+from ombud.models import late, linear
 from ombud.models.asking import at_most
 from ombud.models.calls import Call, record, recorded, stand_ins
 from ombud.models.chat import Chat, Reply
-from ombud.models.embedder import Embedder, open_embedder
+from ombud.models.embedder import Embedder, Reading, open_embedder
 from ombud.models.language import detect_language
 from ombud.models.onnx_graph import build_int8
 from ombud.models.purse import Purse
@@ -18,6 +18,7 @@ __all__ = [
     "Chat",
     "Embedder",
     "Purse",
+    "Reading",
     "Remembering",
     "Reply",
     "Reranker",
@@ -26,6 +27,7 @@ __all__ = [
     "at_most",
     "build_int8",
     "detect_language",
+    "late",
     "linear",
     "open_chat",
     "open_embedder",

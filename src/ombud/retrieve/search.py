@@ -10,13 +10,14 @@ from typing import NamedTuple
 
 from ombud.errors import ModelError, UnknownName
 from ombud.index import Engine, Filter, Leg, Vector
-from ombud.models import Chat, Embedder, Reranker
+from ombud.models import Chat, Embedder, Reading, Reranker
 from ombud.retrieve.adapt import adapt
 from ombud.retrieve.contradictions import contradictions
 from ombud.retrieve.feedback import more_legs
 from ombud.retrieve.fusion import fuse
 from ombud.retrieve.glossary import Glossary
 from ombud.retrieve.model import Model, Spent, Understanding
+from ombud.retrieve.nearness import by_tokens
 from ombud.retrieve.paths import paths, with_paths
 from ombud.retrieve.rerank import rerank, reranker_of
 from ombud.retrieve.router import Router, classify
@@ -173,14 +174,20 @@ async def _look(
 
 def _rank(queries: Sequence[Query], plan: Plan, where: Filter, index: Index) -> _Ranked:
     started = time.perf_counter()
-    vectors, degraded = _embed(queries, plan, index)
+    read, degraded = _embed(queries, plan, index)
     embedded = time.perf_counter()
-    paired = zip(queries, vectors, strict=True)
+    paired = zip(queries, [read[q.passage].windows[0] if q.passage in read else None for q in queries], strict=True)
     legs = [pair for query, vector in paired for pair in _legs(query, vector, plan, where, index)]
     searched = time.perf_counter()
-    hits = _fuse(legs, plan, where, _foreign(queries, index))
-    seconds = {"embed": embedded - started, "search": searched - embedded, "fuse": time.perf_counter() - searched}
-    rankings = tuple(_rankings(legs, where))
+    foreign = _foreign(queries, index)
+    hits = _fuse(legs, plan, where, foreign)
+    fused = time.perf_counter()
+    packed = {chunk: tokens for _, leg in legs for chunk, tokens in leg.tokens.items()}
+    asked = [] if foreign else [reading.tokens for reading in read.values() if reading.tokens]
+    hits, near = by_tokens(asked, hits, packed, plan)
+    seconds = {"embed": embedded - started, "search": searched - embedded, "fuse": fused - searched}
+    seconds |= {"late": time.perf_counter() - fused} if near else {}
+    rankings = (*_rankings(legs, where), *_late_ranking(hits, near))
     return _Ranked(hits, Found(Evidence(), tuple(queries), rankings, seconds, degraded, _best(legs), plan))
 
 
@@ -218,21 +225,19 @@ def _best(legs: Sequence[tuple[Query, Leg]]) -> dict[str, float]:
     return best
 
 
-def _embed(queries: Sequence[Query], plan: Plan, index: Index) -> tuple[list[Vector | None], tuple[str, ...]]:
-    """A vector for each query that has a passage."""
-    none: list[Vector | None] = [None] * len(queries)
+def _embed(queries: Sequence[Query], plan: Plan, index: Index) -> tuple[dict[str, Reading], tuple[str, ...]]:
+    """Passages of the queries -> what the embedder reads in them."""
     said = list(dict.fromkeys(q.passage for q in queries if q.passage))
     if plan.mode == "sparse" or not said:
-        return none, ()
+        return {}, ()
     if index.embedder is None:
-        return none, ("dense: no embedding model, searched by words only",)
+        return {}, ("dense: no embedding model, searched by words only",)
     if index.embedder.languages is not None and all(map(_unread, said)):
-        return none, ("dense: the embedder does not know the language, searched by words only",)
+        return {}, ("dense: the embedder does not know the language, searched by words only",)
     try:
-        vectors = dict(zip(said, index.embedder.embed(said), strict=True))
+        return dict(zip(said, index.embedder.read(said), strict=True)), ()
     except ModelError:
-        return none, ("dense: the embedding model gave no answer, searched by words only",)
-    return [vectors.get(q.passage) for q in queries], ()
+        return {}, ("dense: the embedding model gave no answer, searched by words only",)
 
 
 def _unread(text: str) -> bool:
@@ -294,6 +299,11 @@ def _rankings(legs: Sequence[tuple[Query, Leg]], where: Filter) -> list[Ranking]
             ranking = rows.setdefault(f"{_scope(chunk, where)}/{leg.name}/{query.strategy}", [])
             ranking.append((chunk.id, len(ranking) + 1, round(score, 6)))
     return [Ranking(leg=name, rows=tuple(listed)) for name, listed in rows.items()]
+
+
+def _late_ranking(hits: Sequence[Hit], near: Sequence[float]) -> list[Ranking]:
+    rows = [(hit.chunk.id, n, round(score, 6)) for n, (hit, score) in enumerate(zip(hits, near, strict=False), start=1)]
+    return [Ranking(leg="late", rows=tuple(rows))] if rows else []
 
 
 def _scope(chunk: Chunk, where: Filter) -> str:

@@ -1,0 +1,69 @@
+"""The principal components of MiniLM's token vectors, over the sample's passages.
+
+Writes src/ombud/models/late.npy, shape (384, DIMENSION): what `models/late.py` keeps of a token. Graphs that hold
+it are built anew when GRAPH in `models/minilm.py` changes. Run: python benchmarks/quality/projection.py
+"""
+
+import tempfile
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import onnx
+import onnxruntime
+from tokenizers import Tokenizer
+
+from ombud.app import Workspace
+from ombud.ingest.rows import searchable
+from ombud.models import build_int8, late
+from ombud.models.minilm import PACKAGE, WINDOW
+from ombud.models.onnx_graph import PROJECT
+from ombud.settings import Index
+
+ROOT = Path(__file__).parents[2]
+
+
+def main() -> None:
+    engine = Workspace(ROOT / "sample").engine
+    texts = [searchable(chunk, Index()) for chunk in engine.get(engine.chunk_ids()).values() if chunk.language == "en"]
+    spec = find_spec(PACKAGE)
+    folders = spec.submodule_search_locations if spec else None
+    assert folders, "the embedding model is not installed"
+    model = Path(folders[0], "model")
+    tokenizer = Tokenizer.from_file(str(model / "tokenizer.json"))
+    tokenizer.enable_truncation(WINDOW)
+    tokenizer.no_padding()
+    session = _session(model / "model.safetensors")
+    kept = late.telling(tokenizer)
+    vectors = np.concatenate([_states(session, tokenizer.encode(text).ids, kept) for text in texts])
+    values, components = np.linalg.eigh(vectors.T @ vectors / len(vectors))
+    share = values[-late.DIMENSION :].sum() / values.sum()
+    print(f"{len(texts)} passages, {len(vectors)} tokens; {late.DIMENSION} components hold {share:.3f}")
+    np.save(late.SHIPPED, components[:, ::-1][:, : late.DIMENSION].astype(np.float16))
+
+
+def _session(weights: Path) -> onnxruntime.InferenceSession:
+    """The shipped graph, giving what it would project."""
+    with tempfile.TemporaryDirectory() as folder:
+        build_int8(weights, Path(folder, "graph.onnx"))
+        model = onnx.load(Path(folder, "graph.onnx"))
+    (project,) = (node for node in model.graph.node if node.name == PROJECT)
+    del model.graph.output[:]
+    shape = ["batch", "tokens", "width"]
+    model.graph.output.append(onnx.helper.make_tensor_value_info(project.input[0], onnx.TensorProto.FLOAT, shape))
+    return onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+
+
+def _states(
+    session: onnxruntime.InferenceSession, ids: list[int], kept: npt.NDArray[np.bool_]
+) -> npt.NDArray[np.float32]:
+    row = np.array([ids], np.int64)
+    (states,) = session.run(None, {"input_ids": row, "attention_mask": np.ones_like(row)})
+    found = np.asarray(states[0], np.float32)[kept[ids]]
+    found /= np.linalg.norm(found, axis=1, keepdims=True)
+    return found
+
+
+if __name__ == "__main__":
+    main()
