@@ -1,8 +1,8 @@
 """What helps retrieval? One sweep a question, on the sample's cases and on our own over real handbooks.
 
-strategy without a model, mode, weighting, fusion and weights, chunker and size, several vectors, headings, tables; and,
-with texts that a strong model would have written (recorded apart, see tests/data/recorded), the model's strategies.
-Settings are chosen on dev; the same cells are then reported on test. Writes docs/results/retrieval.md. Stopped in the
+strategy without a model, mode, weighting, fusion and weights, late interaction, chunker and size, several vectors,
+headings, tables; and, with texts that a strong model would have written (recorded apart, see tests/data/recorded), the
+model's strategies. Settings are chosen on dev; the same cells are then reported on test. Writes docs/results/retrieval.md. Stopped in the
 middle, it goes on. Run: make studies [STUDIES="strategy fusion"]
 """
 
@@ -70,6 +70,7 @@ STUDIES = (
         "How are the legs joined?",
         (("plan.fusion=rrf,combsum,combmnz,weighted", f"plan.weights=[{SHARES}]"),),
     ),
+    Study("late", "What does late interaction add?", (("plan.late=0,1,2,4",),)),
     Study("reranker", "Does reordering by diversity help?", (("plan.reranker=none,mmr",),)),
     Study(
         "chunker",

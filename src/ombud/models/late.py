@@ -1,7 +1,7 @@
 """Late interaction: a vector for every token, small enough to be stored, and how near texts are by them.
 
 Khattab, Zaharia, ColBERT, SIGIR 2020. MiniLM was trained on whole texts, but its tokens know their company well enough
-to put passages in order (docs/results/late.md).
+to put passages in order (docs/results/retrieval.md).
 """
 
 import re
