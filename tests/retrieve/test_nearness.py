@@ -52,15 +52,22 @@ def test_only_the_pool_is_put_in_order() -> None:
     assert len(near) == 2
 
 
+def test_a_hit_without_tokens_is_neither_near_nor_far() -> None:
+    found, near = by_tokens([tokens(2)], FOUND, {"0": PACKED["0"], "2": PACKED["2"]}, Plan(late=2))
+    # 1.22 - 2, 0, -1.22 + 2
+    assert order(found) == ["2", "1", "0"]
+    assert near == pytest.approx([1, 0, -1])
+
+
 @pytest.mark.parametrize(
     ("asked", "packed", "plan"),
     [
         ([tokens(2)], PACKED, Plan(late=0)),
         ([], PACKED, Plan()),
         ([NONE], PACKED, Plan()),
-        ([tokens(2)], {"0": PACKED["0"], "2": PACKED["2"]}, Plan()),
+        ([tokens(2)], {"2": PACKED["2"]}, Plan()),
     ],
-    ids=["switched off", "no search text", "a question of function words", "an index built without"],
+    ids=["switched off", "no search text", "a question of function words", "only one that has tokens"],
 )
 def test_where_it_knows_nothing_the_order_stays(asked: list[Tokens], packed: dict[str, bytes], plan: Plan) -> None:
     assert by_tokens(asked, FOUND, packed, plan) == (FOUND, ())

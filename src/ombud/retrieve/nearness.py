@@ -16,15 +16,18 @@ def by_tokens(
     """(hits, the best plan.rerank_pool of them in their new order; nearness of these in that order).
 
     asked: tokens of each search text; packed: chunk id -> tokens. Both scores are standardised over the pool and added,
-    plan.late times the nearness to the fused one. The order stays, and there is no nearness, where a hit has no tokens,
-    as in an index that was built without, or no search text has any.
+    plan.late times the nearness to the fused one. A hit without tokens, in a language that the embedder does not read,
+    counts as neither near nor far. The order stays, and there is no nearness, where fewer than two hits or no search
+    text have tokens.
     """
     pool, rest = hits[: plan.rerank_pool], hits[plan.rerank_pool :]
     asked = [tokens for tokens in asked if len(tokens.ids)]
-    if not plan.late or not asked or len(pool) < 2 or not all(hit.chunk.id in packed for hit in pool):
+    told = [i for i, hit in enumerate(pool) if hit.chunk.id in packed]
+    if not plan.late or not asked or len(told) < 2:
         return hits, ()
-    texts = [late.unpack(packed[hit.chunk.id]) for hit in pool]
-    near = np.mean([_standard(late.interact(tokens, texts)) for tokens in asked], axis=0)
+    texts = [late.unpack(packed[pool[i].chunk.id]) for i in told]
+    near = np.zeros(len(pool))
+    near[told] = np.mean([_standard(late.interact(tokens, texts)) for tokens in asked], axis=0)
     scores = _standard(np.array([hit.score for hit in pool])) + plan.late * near
     order = np.argsort(-scores, kind="stable")
     return [*descending([pool[i] for i in order]), *rest], [float(near[i]) for i in order]
