@@ -2,8 +2,8 @@
 
 strategy without a model, mode, weighting, fusion and weights, late interaction, chunker and size, several vectors,
 headings, tables; and, with texts that a strong model would have written (recorded apart, see tests/data/recorded), the
-model's strategies. Settings are chosen on dev; the same cells are then reported on test. Writes docs/results/retrieval.md.
-Stopped in the middle, it goes on. Run: make studies [STUDIES="strategy fusion"]
+model's strategies. Settings are chosen on dev; the same cells are then reported on test. Writes
+docs/results/retrieval.md. Stopped in the middle, it goes on. Run: make studies [STUDIES="strategy fusion"]
 """
 
 import asyncio
