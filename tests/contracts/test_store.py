@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from datetime import date
 from pathlib import Path
@@ -346,6 +347,15 @@ def test_a_lease_is_free_after_its_block_also_after_an_error(store: Store) -> No
         raise ZeroDivisionError
     with hold(store, "sync") as lease:
         lease.check()
+
+
+def test_work_of_this_process_that_could_not_give_back_its_lease_blocks_nobody(store: Store) -> None:
+    with hold(store, "sync") as lease:
+        pass
+    # As a full disk leaves it: the block has ended, the row says that it has not.
+    change(store, owner=lease.owner, expires=time.time() + 30)
+    with hold(store, "sync") as again:
+        assert again.fence == lease.fence + 1
 
 
 def test_the_fence_grows_with_every_owner(store: Store) -> None:

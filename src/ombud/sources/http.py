@@ -22,7 +22,7 @@ WAIT, LONGEST_WAIT = 1.0, 300.0
 """Seconds before the second try, doubled each time; and the longest that a site may ask for."""
 CONNECT_SECONDS, SILENT_SECONDS, WHOLE_SECONDS = 10.0, 60.0, 900.0
 """To connect; without a byte; for one whole answer, however slowly it drips."""
-HOPS = 5
+HOPS, RENEWALS = 5, 3
 LARGEST_JSON, LARGEST_FILE = 64 * 2**20, 200 * 2**20
 """Bytes of one answer."""
 BUSY = frozenset({429, 500, 502, 503, 504})
@@ -56,6 +56,8 @@ class Client:
         self._name, self._hint = name, hint
         self._home = _origin(httpx.URL(address))
         self._credentials = credentials if callable(credentials) else dict(credentials)
+        self._accepted: Mapping[str, str] = {}
+        """The latest credentials that were good for a request."""
         # A jar gives cookies to every port of a host, and a session is nothing that a token needs.
         self._http = httpx.Client(
             timeout=httpx.Timeout(SILENT_SECONDS, connect=CONNECT_SECONDS),
@@ -106,12 +108,22 @@ class Client:
         return self._patiently(target, headers or {}, LARGEST_JSON, form)
 
     def _admitted(self, url: httpx.URL, largest: int) -> Answer:
-        """With credentials, and with new ones, once, where those are not valid any more."""
+        """With credentials, and with new ones, once, where those are not valid any more; again where the new ones were
+        good for another request and have run out meanwhile.
+        """
         if not callable(self._credentials):
             return self._patiently(url, self._credentials, largest)
         sent = self._credentials(None)
         answer = self._patiently(url, sent, largest)
-        return self._patiently(url, self._credentials(sent), largest) if answer.status == 401 else answer
+        for _ in range(RENEWALS):
+            if answer.status != 401:
+                self._accepted = sent
+                break
+            sent = self._credentials(sent)
+            answer = self._patiently(url, sent, largest)
+            if answer.status == 401 and sent != self._accepted:
+                break
+        return answer
 
     def _patiently(
         self, url: httpx.URL, headers: Mapping[str, str], largest: int, form: Mapping[str, str] | None = None

@@ -19,6 +19,10 @@ SECONDS = 30.0
 FREE = text("INSERT INTO lease (name, owner, fence, expires) VALUES (:name, '', 0, 0) ON CONFLICT DO NOTHING")
 
 
+_held: set[str] = set()
+"""Owners in this process: one that is no more may have been unable to say so, on a full disk."""
+
+
 class Lease:
     def __init__(self, store: Store, name: str, owner: str, fence: int) -> None:
         self._store, self.name, self.owner, self.fence = store, name, owner, fence
@@ -41,7 +45,13 @@ class Lease:
 @contextmanager
 def hold(store: Store, name: str) -> Iterator[Lease]:
     """Own `name` for the length of the block; raises Busy, naming the owner, when someone else does."""
-    lease = _take(store, name)
+    owner = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:6]}"
+    _held.add(owner)  # before anybody can read the row
+    try:
+        lease = _take(store, name, owner)
+    except BaseException:
+        _held.discard(owner)
+        raise
     done = threading.Event()
     heart = threading.Thread(target=_beat, args=(lease, done), name=f"lease-{name}", daemon=True)
     heart.start()
@@ -50,13 +60,13 @@ def hold(store: Store, name: str) -> Iterator[Lease]:
     finally:
         done.set()
         heart.join()
+        _held.discard(lease.owner)
         with store.begin() as db:  # the row stays, so that the fence never counts from the start again
             mine = (table.c.name == name) & (table.c.owner == lease.owner)
             db.execute(update(table).where(mine).values(owner="", expires=0.0))
 
 
-def _take(store: Store, name: str) -> Lease:
-    owner = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:6]}"
+def _take(store: Store, name: str, owner: str) -> Lease:
     now = time.time()
     with store.begin() as db:
         db.execute(FREE, {"name": name})  # also where two take a new name at once, one row is there to lock
@@ -69,14 +79,16 @@ def _take(store: Store, name: str) -> Lease:
             )
         fence = row.fence + 1
         db.execute(update(table).where(table.c.name == name).values(owner=owner, fence=fence, expires=now + SECONDS))
-        return Lease(store, name, owner, fence)
+    return Lease(store, name, owner, fence)
 
 
 def _dead(owner: str) -> bool:
-    """A process of this machine that is no more need not be waited for."""
+    """A process of this machine that is no more need not be waited for, nor work of this one that has ended."""
     host, pid, _ = owner.split(":")
     if host != socket.gethostname():
         return False
+    if int(pid) == os.getpid():
+        return owner not in _held
     try:
         os.kill(int(pid), 0)
     except ProcessLookupError:
