@@ -228,7 +228,8 @@ class Graph:
     def around(
         self, keys: Iterable[str], sources: Sequence[str] = (), holding: Sequence[str] = (), most: int = 20_000
     ) -> list[Edge]:
-        """Triplets of these entities in the order they were saved, at most so many of each batch of 500 keys.
+        """Triplets of these entities, document by document in the order they were saved: whichever document was read
+        first, the same ones. At most so many of each batch of 500 keys.
 
         sources: only of documents of these. holding: only those in whose words one of these parts stands.
         """
@@ -241,9 +242,9 @@ class Graph:
                 for column in ENDS:
                     query = select(triplets).join(documents, documents.c.id == triplets.c.document_id)
                     query = query.where(column.in_(some), words, *_shown(sources))
-                    query = query.order_by(triplets.c.number).limit(most)
+                    query = query.order_by(triplets.c.document_id, triplets.c.number).limit(most)
                     found |= {row.number: _edge(row._mapping) for row in db.execute(query)}
-        return [found[number] for number in sorted(found)]
+        return [found[number] for number in sorted(found, key=lambda number: (found[number].document_id, number))]
 
     def same(self, keys: Iterable[str]) -> dict[str, set[str]]:
         """Key -> all keys that count as the same entity, itself included."""
