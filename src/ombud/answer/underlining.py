@@ -68,9 +68,10 @@ def features(
         return []
     parts = [question.text[start:end].strip() for start, end in sentences(question.text, "en")] or [question.text]
     asks = " ".join(part for part in parts if part.endswith("?")) or question.text
+    read = [told(span) for span in spans]
     columns = {
-        **_cosines(query.passage, question.text, asks, parts, spans, embedder),
-        **_terms(weights, asks, question.text, spans),
+        **_cosines(query.passage, question.text, asks, parts, spans, read, embedder),
+        **_terms(weights, asks, question.text, spans, read),
         **_shapes(asks, question.text, spans),
         **_places(spans),
     }
@@ -78,14 +79,21 @@ def features(
 
 
 def _cosines(
-    passage: str, turn: str, asks: str, parts: Sequence[str], spans: Sequence[Span], embedder: Embedder | None
+    passage: str,
+    turn: str,
+    asks: str,
+    parts: Sequence[str],
+    spans: Sequence[Span],
+    read: Sequence[str],
+    embedder: Embedder | None,
 ) -> dict[str, Numbers]:
     """To the whole search passage, to the last turn, to its sentences that ask and to the nearest of its sentences;
     of the latter also what the chunk and the neighbours have, for a sentence rarely answers alone.
     """
     if embedder is None:
         return dict.fromkeys((*COSINES, *NEARNESS), np.zeros(len(spans)))
-    texts = [f"{span.hit.chunk.trail[-1] if span.hit.chunk.trail else ''}: {span.lead} {told(span)}" for span in spans]
+    under = [span.hit.chunk.trail[-1] if span.hit.chunk.trail else "" for span in spans]
+    texts = [f"{head}: {span.lead} {text}" for head, span, text in zip(under, spans, read, strict=True)]
     readings = embedder.read([turn, asks, passage, *parts, *texts])
     of_texts = readings[3 + len(parts) :]
     vectors = np.stack([reading.windows[0] for reading in readings])
@@ -114,17 +122,19 @@ def _nearness(turn: late.Tokens | None, asks: late.Tokens | None, texts: Sequenc
     return dict(zip(NEARNESS, (*there, *(near - near.max() for near in there), *back), strict=True))
 
 
-def _terms(weights: Mapping[str, float], asks: str, turn: str, spans: Sequence[Span]) -> dict[str, Numbers]:
+def _terms(
+    weights: Mapping[str, float], asks: str, turn: str, spans: Sequence[Span], read: Sequence[str]
+) -> dict[str, Numbers]:
     """Shares of the question's terms that a span holds: with its headings, alone, and its headings alone."""
-    held = [set(analyse(told(span), span.hit.chunk.language)) for span in spans]
+    held = [set(analyse(text, span.hit.chunk.language)) for span, text in zip(spans, read, strict=True)]
     holders = Counter(term for terms in held for term in terms)
     rare = {term: log((len(spans) + 1) / count) for term, count in holders.items()}
     rows = []
-    for span, terms in zip(spans, held, strict=True):
+    for span, text, terms in zip(spans, read, held, strict=True):
         chunk = span.hit.chunk
-        asked, said = (set(analyse(text, chunk.language)) for text in (asks, turn))
+        asked, said = (set(analyse(one, chunk.language)) for one in (asks, turn))
         heads = set(analyse(" ".join(chunk.trail), chunk.language))
-        whole = " ".join((*chunk.trail, chunk.header, span.lead, told(span)))
+        whole = " ".join((*chunk.trail, chunk.header, span.lead, text))
         rows.append((
             coverage(weights, set(analyse(whole, chunk.language))),
             coverage({term: rare.get(term, log(len(spans) + 1)) for term in asked}, terms),

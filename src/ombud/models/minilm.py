@@ -3,6 +3,7 @@
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
@@ -41,8 +42,13 @@ class OnnxEmbedder:
         self._count = counter(self._tokenizer)
         self._inputs = {i.name for i in self._session.get_inputs()}
         self._outputs = [o.name for o in self._session.get_outputs()]
-        self._telling = telling(self._tokenizer) if late else None
+        self._late = late
         self.dimension = int(self.embed(["dimension"]).shape[1])
+
+    @cached_property
+    def _telling(self) -> npt.NDArray[np.bool_]:
+        """Not at start-up: all the vocabulary is looked through, and not every process reads whole texts."""
+        return telling(self._tokenizer)
 
     def count(self, text: str) -> int:
         return self._count(text)
@@ -76,7 +82,7 @@ class OnnxEmbedder:
 
     def _whole(self, row: Sequence[int]) -> tuple[Vectors, Tokens | None]:
         """The vector of a window and those of its tokens."""
-        if self._telling is None:
+        if not self._late:
             return self._one(row), None
         vector, states = self._infer(row, self._outputs[:2])
         return _pooled(vector), compress(row, states[0], self._telling)
