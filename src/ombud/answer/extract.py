@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ombud.answer.confidence import confidence, load_weights
 from ombud.answer.passages import OPEN_END
-from ombud.documents import sentences
+from ombud.documents import in_rows, sentences
 from ombud.index import analyse
 from ombud.models import Embedder
 from ombud.types import Evidence, Hit
@@ -181,13 +181,7 @@ def told(span: Span) -> str:
     """The span's text; of a table row each cell after the name of its column, for "30 days" alone says little."""
     if not is_row(span.text):
         return span.text
-    names, cells = _cells(table_head(span).split("\n", 1)[0]), _cells(span.text)
-    named = zip([*names, *[""] * len(cells)], cells, strict=False)
-    return "; ".join(f"{name}: {cell}" if name else cell for name, cell in named if cell)
-
-
-def _cells(row: str) -> list[str]:
-    return [cell.strip() for cell in re.split(r"(?<!\\)\|", row.strip().strip("|"))]
+    return in_rows(f"{table_head(span)}\n{span.text}")
 
 
 def _repeats(i: int, chosen: Sequence[int], pool: Sequence[Span], vectors: npt.NDArray[np.float32] | None) -> bool:

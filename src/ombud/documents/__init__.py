@@ -8,7 +8,8 @@ from ombud.documents.abbreviations import abbreviations
 from ombud.documents.chunks import chunk, recipe_of
 from ombud.documents.frontmatter import front_matter
 from ombud.documents.parsing import kinds, parse
+from ombud.documents.rows import in_rows
 from ombud.documents.sentences import sentences
 from ombud.documents.worker import Worker
 
-__all__ = ["Worker", "abbreviations", "chunk", "front_matter", "kinds", "parse", "recipe_of", "sentences"]
+__all__ = ["Worker", "abbreviations", "chunk", "front_matter", "in_rows", "kinds", "parse", "recipe_of", "sentences"]

@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from ombud.documents import in_rows
 from ombud.index import Row, Vector, analyse
 from ombud.models import Embedder
 from ombud.settings import Index
@@ -15,8 +16,6 @@ UNREADABLE = frozenset({"ja", "ko", "zh"})
 """Languages whose script MiniLM's vocabulary mostly lacks (17 % unknown tokens in Japanese)."""
 MOST_PAIRS = 16
 """Pairs of paragraphs of one chunk that get a vector of their own."""
-_RULE = re.compile(r"^\s*\|[\s:|-]+\|\s*$")
-_CELLS = re.compile(r"(?<!\\)\|")
 
 
 def rows_of(
@@ -51,33 +50,9 @@ def terms(chunk: Chunk, form: Index) -> str:
     return " ".join([*trail, *trail, *analyse(searchable(chunk, form), chunk.language)])
 
 
-def in_rows(text: str) -> str:
-    """Markdown tables as a line a row, `column: cell; column: cell`; other lines stay."""
-    lines, names, out = text.split("\n"), list[str](), list[str]()
-    for line, following in pairwise([*lines, ""]):
-        if not line.lstrip().startswith("|"):
-            names = []
-            out.append(line)
-        elif _RULE.match(following) and not _RULE.match(line):
-            names = _row(line)
-        elif not _RULE.match(line):
-            cells = _row(line)
-            named = zip(_fitted(names, cells), cells, strict=True)
-            out.append("; ".join(f"{name}: {cell}" if name else cell for name, cell in named if cell))
-    return "\n".join(out)
-
-
 def estimate(text: str) -> int:
     """Tokens without a tokenizer: words x 4/3."""
     return -(-len(text.split()) * 4 // 3)
-
-
-def _row(line: str) -> list[str]:
-    return [cell.strip() for cell in _CELLS.split(line.strip().strip("|"))]
-
-
-def _fitted(names: Sequence[str], cells: Sequence[str]) -> list[str]:
-    return [*names, *[""] * len(cells)][: len(cells)]
 
 
 def _read(chunks: Sequence[Chunk], embedder: Embedder, form: Index) -> dict[str, tuple[Vector, bytes | None]]:
