@@ -1,5 +1,6 @@
 """What all tests need of their process, and the server that several share."""
 
+import os
 import signal
 from collections.abc import Iterator
 
@@ -12,6 +13,8 @@ def pytest_configure() -> None:
     """A shell starts what stands before `&` with Ctrl-C ignored, and so would everything that tests start."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    # A parser process costs ten times what it parses here; tests of that process, and of its faults, name a number.
+    os.environ["OMBUD_DOCUMENTS__PROCESSES"] = "0"
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,11 @@
-"""The house stands: imports go down, doors are doors, rooms stay small, words stay in prompts."""
+"""The house stands: imports go down, doors are doors, rooms stay small, words stay in prompts.
+
+Each check looks at every module and names all places that break it, as `file:line: why`. A file is parsed once.
+"""
 
 import ast
+from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 
 import pytest
@@ -22,72 +27,127 @@ FLOORS = [
     {"__main__"},
 ]
 FLOOR = {room: level for level, rooms in enumerate(FLOORS) for room in rooms}
-FILES = sorted(ROOT.rglob("*.py"))
-each_file = pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
+LINES = 400
+"""Most lines of a module."""
+SCREEN = 60
+"""Most lines of a function."""
+PROMPT_LINES = 4
+"""A string with so many line breaks is a prompt or a template."""
+EMPTY_NAMES = {"utils", "base", "common", "manager", "helpers", "misc"}
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
-def room_of(path: Path) -> str:
-    return path.relative_to(ROOT).with_suffix("").parts[0]
+class Module:
+    """A file of the package, read and parsed once."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.name = str(path.relative_to(ROOT))
+        self.room = path.relative_to(ROOT).with_suffix("").parts[0]
+
+    @cached_property
+    def text(self) -> str:
+        return self.path.read_text(encoding="utf-8")
+
+    @cached_property
+    def nodes(self) -> list[ast.AST]:
+        return list(ast.walk(ast.parse(self.text, self.name)))
+
+    def at(self, node: ast.stmt | ast.expr, why: str) -> str:
+        return f"{self.name}:{node.lineno}: {why}"
+
+    def own_imports(self) -> Iterator[tuple[ast.stmt, str]]:
+        """Each import of this package with its full name."""
+        for node in self.nodes:
+            names = []
+            if isinstance(node, ast.ImportFrom):
+                names = [node.module or ""]
+            elif isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            for name in names:
+                if isinstance(node, ast.stmt) and name.split(".")[0] == "ombud":
+                    yield node, name
 
 
-def own_imports(path: Path) -> set[str]:
-    names: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}: relative import"
-            names.add(node.module or "")
-        elif isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-    return {name for name in names if name.split(".")[0] == "ombud"}
+MODULES = [Module(path) for path in sorted(ROOT.rglob("*.py"))]
+
+
+def tell(faults: list[str]) -> None:
+    """Fails with one line for each."""
+    if faults:
+        pytest.fail("\n".join(faults), pytrace=False)
+
+
+def why_not(module: Module, name: str) -> str:
+    """Empty where `module` may import `name`."""
+    if module.room == "__init__":
+        return "the top-level package imports nothing of itself"
+    parts = name.split(".")
+    if len(parts) == 1:
+        return "nothing imports the top-level package"
+    there, here = parts[1], module.room
+    if there == here:
+        return ""
+    if FLOOR[there] >= FLOOR[here]:
+        return f"{here} (floor {FLOOR[here]}) may not import {there} (floor {FLOOR[there]})"
+    if len(parts) > 2:
+        return f"{name}: come in by the door, `from ombud.{there} import …`"
+    return ""
 
 
 def test_every_room_of_the_design_is_there() -> None:
-    rooms = {room_of(path) for path in FILES} - {"__init__"}
+    rooms = {module.room for module in MODULES} - {"__init__"}
     assert rooms == set(FLOOR)
 
 
-@each_file
-def test_imports_go_down_and_through_the_door(path: Path) -> None:
-    here = room_of(path)
-    if here == "__init__":
-        assert not own_imports(path)
-        return
-    for name in own_imports(path):
-        parts = name.split(".")
-        assert len(parts) > 1, f"{path}: nothing imports the top-level package"
-        there = parts[1]
-        if there == here:
-            continue
-        down = FLOOR[there] < FLOOR[here]
-        assert down, f"{here} (floor {FLOOR[here]}) may not import {there} (floor {FLOOR[there]})"
-        assert len(parts) <= 2, f"{name}: come in by the door, `from ombud.{there} import …`"
+def test_imports_are_absolute() -> None:
+    relative = [
+        (module, node) for module in MODULES for node in module.nodes if isinstance(node, ast.ImportFrom) and node.level
+    ]
+    tell([module.at(node, "relative import") for module, node in relative])
 
 
-@each_file
-def test_modules_stay_small(path: Path) -> None:
-    assert len(path.read_text().splitlines()) <= 400
+def test_imports_go_down_and_through_the_door() -> None:
+    faults = []
+    for module in MODULES:
+        for node, name in module.own_imports():
+            if why := why_not(module, name):
+                faults.append(module.at(node, why))
+    tell(faults)
 
 
-@each_file
-def test_functions_fit_a_screen(path: Path) -> None:
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            assert (node.end_lineno or 0) - node.lineno < 60, f"{node.name} is longer than a screen"
+def test_modules_stay_small() -> None:
+    lines = {module.name: len(module.text.splitlines()) for module in MODULES}
+    tell([f"{name}:{count}: {count} lines; the limit is {LINES}" for name, count in lines.items() if count > LINES])
 
 
-@each_file
-def test_no_prompts_in_python(path: Path) -> None:
-    tree = ast.parse(path.read_text())
-    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-    docs = {id(n.body[0].value) for n in ast.walk(tree) if isinstance(n, documented) and ast.get_docstring(n)}  # type: ignore[attr-defined]
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs:
-            assert node.value.count("\n") < 4, f"line {node.lineno}: long words belong in prompts/ or a template"
+def test_functions_fit_a_screen() -> None:
+    faults = []
+    for module in MODULES:
+        for node in module.nodes:
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                length = (node.end_lineno or 0) - node.lineno + 1
+                if length > SCREEN:
+                    faults.append(module.at(node, f"{node.name} has {length} lines; the limit is {SCREEN}"))
+    tell(faults)
 
 
-@each_file
-def test_no_room_is_called_by_a_name_that_says_nothing(path: Path) -> None:
-    assert path.stem not in {"utils", "base", "common", "manager", "helpers", "misc"}
+def test_no_prompts_in_python() -> None:
+    faults = []
+    for module in MODULES:
+        documented = [node for node in module.nodes if isinstance(node, DOCUMENTED) and ast.get_docstring(node)]
+        docstrings = {id(node.body[0].value) for node in documented if isinstance(node.body[0], ast.Expr)}
+        for node in module.nodes:
+            if not isinstance(node, ast.Constant) or id(node) in docstrings:
+                continue
+            if isinstance(node.value, str) and node.value.count("\n") >= PROMPT_LINES:
+                faults.append(module.at(node, "long words belong in prompts/ or a template"))
+    tell(faults)
+
+
+def test_no_room_is_called_by_a_name_that_says_nothing() -> None:
+    named = [module.name for module in MODULES if module.path.stem in EMPTY_NAMES]
+    tell([f"{name}:1: a name that says nothing" for name in named])
 
 
 def test_inheritance_is_shallow() -> None:
@@ -101,3 +161,47 @@ def test_every_error_is_in_the_map() -> None:
     for name, cls in vars(errors).items():
         if isinstance(cls, type) and issubclass(cls, errors.OmbudError):
             assert name in (errors.__doc__ or "")
+
+
+# The checks themselves ----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Module:
+    """The only module of a house: one of `models` that breaks every rule."""
+    path = tmp_path / "models" / "utils.py"
+    path.parent.mkdir()
+    body = "    pass\n" * SCREEN
+    path.write_text(
+        "from . import line\nimport ombud\nfrom ombud.answer import ask\nfrom ombud.store.tables import Row\n"
+        "from ombud.settings import Settings\nfrom ombud.models.line import Line\n"
+        f'"""Docs\n\n\n\n\n"""\nWORDS = "a\\nb\\nc\\nd\\ne"\n\n\ndef long() -> None:\n{body}' + "X = 1\n" * LINES
+    )
+    monkeypatch.setitem(globals(), "ROOT", tmp_path)
+    broken = Module(path)
+    monkeypatch.setitem(globals(), "MODULES", [broken])
+    return broken
+
+
+CHECKS = {
+    test_imports_are_absolute: ["models/utils.py:1: relative import"],
+    test_imports_go_down_and_through_the_door: [
+        "models/utils.py:2: nothing imports the top-level package",
+        "models/utils.py:3: models (floor 2) may not import answer (floor 5)",
+        "models/utils.py:4: ombud.store.tables: come in by the door, `from ombud.store import …`",
+    ],
+    test_functions_fit_a_screen: ["models/utils.py:16: long has 61 lines; the limit is 60"],
+    test_no_prompts_in_python: [
+        "models/utils.py:7: long words belong in prompts/ or a template",
+        "models/utils.py:13: long words belong in prompts/ or a template",
+    ],
+    test_no_room_is_called_by_a_name_that_says_nothing: ["models/utils.py:1: a name that says nothing"],
+    test_modules_stay_small: ["models/utils.py:476: 476 lines; the limit is 400"],
+}
+
+
+def test_each_check_names_file_and_line(module: Module) -> None:
+    for check, told in CHECKS.items():
+        with pytest.raises(pytest.fail.Exception) as wrong:
+            check()
+        assert str(wrong.value).splitlines() == told

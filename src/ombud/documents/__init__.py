@@ -1,7 +1,7 @@
 """Bytes -> `Document` -> `Chunk`s.
 
 Parsers read untrusted files, and every one of them hangs or crashes on some: `Worker` runs them in a process of
-its own that can be killed; `parse` runs them here.
+its own that can be killed; `InlineParser` and `parse` run them here.
 """
 
 from ombud.documents.abbreviations import abbreviations
@@ -10,6 +10,19 @@ from ombud.documents.frontmatter import front_matter
 from ombud.documents.parsing import kinds, parse
 from ombud.documents.rows import in_rows
 from ombud.documents.sentences import sentences
-from ombud.documents.worker import Worker
+from ombud.documents.worker import DocumentParser, InlineParser, Worker, open_parsers
 
-__all__ = ["Worker", "abbreviations", "chunk", "front_matter", "in_rows", "kinds", "parse", "recipe_of", "sentences"]
+__all__ = [
+    "DocumentParser",
+    "InlineParser",
+    "Worker",
+    "abbreviations",
+    "chunk",
+    "front_matter",
+    "in_rows",
+    "kinds",
+    "open_parsers",
+    "parse",
+    "recipe_of",
+    "sentences",
+]

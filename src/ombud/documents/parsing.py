@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from typing import cast
 
 from ombud.documents.blocks import Reading, tidy, visible
-from ombud.errors import SourceError, UnknownName
+from ombud.errors import OmbudError, SourceError, UnknownName
 from ombud.models import detect_language
 from ombud.registry import find
 from ombud.types import Block, Document
@@ -44,6 +44,22 @@ def parse(data: bytes, facts: Document, pages: int = PAGES) -> Document:
             "language": facts.language or detect_language(text),
         }
     )
+
+
+def parse_untrusted(data: bytes, facts: Document, pages: int = PAGES) -> Document:
+    """`parse`, with whatever a parser raises told as a SourceError: a broken file costs one document only."""
+    try:
+        return parse(data, facts, pages)
+    except OmbudError:
+        raise
+    except MemoryError as full:
+        message, hint = "The file needs more memory than the parser may use.", "Raise [documents] memory_mb."
+        raise SourceError(message, hint=hint) from full
+    except RecursionError as deep:
+        raise SourceError("The file is nested too deeply.", hint="Save it again from its program.") from deep
+    except Exception as broken:
+        message = f"The file is broken ({type(broken).__name__})."
+        raise SourceError(message, hint="Open it in its program and save it again.") from broken
 
 
 @cache

@@ -1,4 +1,7 @@
-"""A parser process that can be killed: whatever a file does to it costs that file only."""
+"""Who parses untrusted files: a process that can be killed, so that whatever a file does to it costs that file only.
+
+Where the files are trusted, this process itself: it loads no parsers anew, and nothing protects it.
+"""
 
 import contextlib
 import json
@@ -11,8 +14,9 @@ import threading
 import time
 import weakref
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
+from ombud.documents.parsing import parse_untrusted
 from ombud.errors import SourceError
 from ombud.settings import Documents
 from ombud.types import Document
@@ -21,6 +25,49 @@ _STARTING = 30
 """Seconds on top of the limit for the first document of a process, which loads the parsers."""
 _PIECE = 1 << 16
 _LARGEST_ANSWER = 1 << 30
+
+
+class DocumentParser(Protocol):
+    """Makes a `Document` of bytes, file after file; safe to share between threads."""
+
+    def warm(self) -> None:
+        """Get ready for the first file, without waiting for it."""
+
+    def parse(self, data: bytes, facts: Document) -> Document:
+        """As `ombud.documents.parse`; every failure is a SourceError and costs this file only."""
+
+    def close(self) -> None:
+        """Let go of what it holds."""
+
+
+def open_parsers(settings: Documents) -> list[DocumentParser]:
+    """As many as can parse at once: `processes` of them, or the one of this process where that is 0."""
+    if settings.processes == 0:
+        return [InlineParser(settings)]
+    return [Worker(settings) for _ in range(settings.processes)]
+
+
+class InlineParser:
+    """Parses in this process. Of the limits only those of size and pages hold: a file that crashes or hangs a parser
+    takes the process with it.
+    """
+
+    _turn = threading.Lock()
+    """One document at a time in the whole process: PDFium and some others know nothing of threads."""
+
+    def __init__(self, settings: Documents) -> None:
+        self.settings = settings
+
+    def warm(self) -> None:
+        """Nothing to start."""
+
+    def parse(self, data: bytes, facts: Document) -> Document:
+        _check_size(data, self.settings)
+        with self._turn:
+            return parse_untrusted(data, facts, self.settings.pages)
+
+    def close(self) -> None:
+        """Nothing to end."""
 
 
 class Worker:
@@ -56,11 +103,7 @@ class Worker:
 
     def parse(self, data: bytes, facts: Document) -> Document:
         """As `ombud.documents.parse`; every failure, of the process too, is a SourceError and costs this file only."""
-        if len(data) > self.settings.size_mb * 2**20:
-            raise SourceError(
-                f"The file has {len(data) / 2**20:,.0f} MB; the limit is {self.settings.size_mb}.",
-                hint="Split it, or raise [documents] size_mb.",
-            )
+        _check_size(data, self.settings)
         request = b"".join(len(m).to_bytes(8, "big") + m for m in (facts.model_dump_json().encode(), data))
         with self._lock:
             try:
@@ -115,6 +158,14 @@ class Worker:
         if self._finalize:
             self._finalize()
         self._process = self._finalize = None
+
+
+def _check_size(data: bytes, settings: Documents) -> None:
+    if len(data) > settings.size_mb * 2**20:
+        raise SourceError(
+            f"The file has {len(data) / 2**20:,.0f} MB; the limit is {settings.size_mb}.",
+            hint="Split it, or raise [documents] size_mb.",
+        )
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -13,7 +13,7 @@ from datetime import date
 from queue import Queue, SimpleQueue
 from typing import NamedTuple
 
-from ombud.documents import Worker, abbreviations, chunk
+from ombud.documents import DocumentParser, abbreviations, chunk, open_parsers
 from ombud.errors import SourceError
 from ombud.ingest.changes import Change, Plan, failure, plan_changes
 from ombud.ingest.graph import check_graph, update_graph
@@ -69,10 +69,11 @@ def sync(
     with hold(parts.store, "sync") as lease:
         _reconcile(parts)
         with ExitStack() as stack:
-            count = parts.settings.documents.processes
-            workers = [stack.enter_context(Worker(parts.settings.documents)) for _ in range(count)]
-            workers[0].warm()  # loads its parsers while the first source is listed
-            reports = [_sync_source(parts, source, workers, lease, allow_deletes, tell) for source in sources]
+            parsers = open_parsers(parts.settings.documents)
+            for parser in parsers:
+                stack.callback(parser.close)
+            parsers[0].warm()  # loads its formats while the first source is listed
+            reports = [_sync_source(parts, source, parsers, lease, allow_deletes, tell) for source in sources]
         _settle_ends(parts)
         if any(r.added or r.updated or r.moved or r.deleted for r in reports):
             tell("optimise", 0, 1)
@@ -105,7 +106,7 @@ def _reconcile(parts: Parts) -> None:
 
 
 def _sync_source(
-    parts: Parts, source: Source, workers: Sequence[Worker], lease: Lease, allow_deletes: bool, tell: Tell
+    parts: Parts, source: Source, parsers: Sequence[DocumentParser], lease: Lease, allow_deletes: bool, tell: Tell
 ) -> Report:
     known = entries(parts.store, source.name)
     try:
@@ -120,7 +121,7 @@ def _sync_source(
     _take_facts(parts, [c for c in plan.changes if not c.content], begins)
     content = [c for c in plan.changes if c.content]
     done: list[Change] = []
-    for batch in _cut_all(parts, _Reader(source, workers), content, failed_documents):
+    for batch in _cut_all(parts, _Reader(source, parsers), content, failed_documents):
         lease.check()
         _commit(parts, batch, begins)
         done += [item.change for item in batch]
@@ -235,20 +236,20 @@ def _in_order(
 class _Reader:
     """Reads and parses for several threads. Sources are asked by one at a time: they keep to a polite rate."""
 
-    def __init__(self, source: Source, workers: Sequence[Worker]) -> None:
-        self.source, self.width, self._asking = source, len(workers), threading.Lock()
-        self._free = SimpleQueue[Worker]()
-        for worker in workers:
-            self._free.put(worker)
+    def __init__(self, source: Source, parsers: Sequence[DocumentParser]) -> None:
+        self.source, self.width, self._asking = source, len(parsers), threading.Lock()
+        self._free = SimpleQueue[DocumentParser]()
+        for parser in parsers:
+            self._free.put(parser)
 
     def read(self, change: Change) -> Document:
         with self._asking:
             data = self.source.read(change.ref)
-        worker = self._free.get()
+        parser = self._free.get()
         try:
-            return worker.parse(data, change.document)
+            return parser.parse(data, change.document)
         finally:
-            self._free.put(worker)
+            self._free.put(parser)
 
 
 def _cut(parts: Parts, reader: _Reader, change: Change) -> Cut:

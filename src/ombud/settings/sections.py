@@ -110,7 +110,13 @@ class Documents(Section):
     pages: int = Field(2000, ge=1, description="Most pages per document.")
     size_mb: int = Field(200, ge=1, description="Largest document.")
     recycle: int = Field(200, ge=1, description="Documents a parser process reads before it is replaced.")
-    processes: int = Field(2, ge=1, le=64, description="Parser processes of a sync, each with the caps above.")
+    processes: int = Field(
+        2,
+        ge=0,
+        le=64,
+        description="Parser processes of a sync, each with the caps above. 0 = none: documents you trust are parsed in "
+        "the syncing process, where only the caps of pages and size hold.",
+    )
 
 
 class Models(Section):

@@ -1,0 +1,76 @@
+"""What every parser of untrusted files must do, in a process of its own or in this one."""
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from documents.hostile import FILES, good_pdf
+from ombud.documents import DocumentParser, InlineParser, Worker, open_parsers, parse
+from ombud.errors import SourceError
+from ombud.settings import Documents
+from ombud.types import Document
+
+LIMITS = Documents(seconds=30, memory_mb=2048, size_mb=2, pages=2)
+
+
+def facts(uri: str) -> Document:
+    return Document(id="0123456789abcdef", source="s", uri=uri, title="", language="")
+
+
+@pytest.fixture(scope="module", params=[2, 0], ids=["process", "inline"])
+def parser(request: pytest.FixtureRequest) -> Iterator[DocumentParser]:
+    first, *others = open_parsers(LIMITS.model_copy(update={"processes": request.param}))
+    yield first
+    for opened in (first, *others):
+        opened.close()
+
+
+def test_the_settings_choose() -> None:
+    assert [type(parser) for parser in open_parsers(Documents(processes=3))] == [Worker] * 3
+    assert [type(parser) for parser in open_parsers(Documents(processes=0))] == [InlineParser]
+
+
+def test_it_returns_what_parse_returns(parser: DocumentParser) -> None:
+    data = "# Urlaub\n\nBeschäftigte haben Anspruch auf dreißig Tage.\n\n| a | b |\n|--|--|\n| 1 | 2 |\n".encode()
+    assert parser.parse(data, facts("urlaub.md")) == parse(data, facts("urlaub.md"))
+    assert parser.parse(good_pdf(), facts("good.pdf")) == parse(good_pdf(), facts("good.pdf"))
+
+
+@pytest.mark.parametrize(
+    ("uri", "data", "why"),
+    [
+        ("a.docx", b"PK\x03\x04 and then nothing of an archive", "."),
+        ("a.txt", b"", "empty"),
+        ("a.exe", b"MZ", "no parser for `.exe`"),
+        ("a.md", b"x" * 3 * 2**20, "3 MB; the limit is 2"),
+        ("a.pdf", FILES["many-pages.pdf"](), "3,000 pages; the limit is 2"),
+        ("a.odt", FILES["truncated.odt"](), r"broken|not"),
+        ("a.eml", FILES["endless.eml"](), "200 parts"),
+    ],
+)
+def test_a_bad_file_costs_one_clear_error(parser: DocumentParser, uri: str, data: bytes, why: str) -> None:
+    with pytest.raises(SourceError, match=why) as wrong:
+        parser.parse(data, facts(uri))
+    assert wrong.value.hint
+    assert parser.parse(b"Text", facts("a.txt")).text == "Text"
+
+
+def test_threads_take_turns(parser: DocumentParser) -> None:
+    texts: dict[int, str] = {}
+
+    def read(number: int) -> None:
+        texts[number] = parser.parse(f"Document {number}".encode(), facts("a.txt")).text
+
+    threads = [threading.Thread(target=read, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert texts == {number: f"Document {number}" for number in range(8)}
+
+
+def test_it_can_be_used_after_it_was_closed(parser: DocumentParser) -> None:
+    parser.warm()
+    parser.close()
+    assert parser.parse(b"Text", facts("a.txt")).text == "Text"
