@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 from ombud.answer.sensitive import Matter, Sensitive
 from ombud.answer.triage.features import features, unread
-from ombud.answer.triage.labelled import Label
-from ombud.answer.triage.weights import TOPICS, WITH_VECTORS, Trained, load_weights, scores
+from ombud.answer.triage.weights import TOPICS, WITH_VECTORS, Label, Trained, load_weights, scores
 from ombud.errors import BadSetting, ModelError
 from ombud.models import Embedder
 

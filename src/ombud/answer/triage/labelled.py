@@ -4,13 +4,13 @@ import json
 from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
-from typing import Literal, NamedTuple, get_args
+from typing import NamedTuple, get_args
 
+from ombud.answer.triage.weights import Label
 from ombud.errors import BadRequest
 
 SHIPPED = Path(__file__).with_name("questions.jsonl")
 """Written for this project: what a person should hear, what is not about policies, and the ordinary rest."""
-Label = Literal["ordinary", "sensitive", "out_of_scope"]
 LABELS: tuple[Label, ...] = get_args(Label)
 FORM = 'Such as {"text": "...", "label": "sensitive"}, one a line; labels: ' + ", ".join(LABELS) + "."
 OUTSIDE = ("general", "task", "other_company", "injection", "gibberish")

@@ -12,6 +12,7 @@ from ombud.models import linear
 
 SHIPPED = Path(__file__).with_name("weights.json")
 WITH_VECTORS = Path(__file__).with_name("weights-minilm.json")
+Label = Literal["ordinary", "sensitive", "out_of_scope"]
 Head = Literal["sensitive", "danger", "topic", "scope"]
 HEADS: tuple[Head, ...] = get_args(Head)
 TOPICS = ("harassment", "wellbeing", "whistleblowing", "grievance", "family", "health-safety")
