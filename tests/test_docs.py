@@ -1,4 +1,5 @@
-"""What the documentation says is so: the reference is current, links lead somewhere, examples work."""
+"""What the documentation says is so: the reference is current, links lead somewhere, examples
+work."""
 
 import importlib.util
 import json
@@ -23,17 +24,19 @@ from ombud.cli import console
 from ombud.cli.batch import question_of, read_lines
 from ombud.documents import front_matter
 from ombud.errors import OmbudError
-from ombud.ingest import sync
+from ombud.ingest import sync_sources
 from ombud.lab import METRICS, read_cases
 from ombud.prompts import HERE as PROMPTS
 from ombud.retrieve import read_glossary
-from ombud.settings import PLACES, Experiment, Overlay, Settings, load
-from ombud.sources import FolderSource, normalise
+from ombud.settings import PLACES, Experiment, PlanOverlay, Settings, load
+from ombud.sources import FolderSource, normalise_metadata
 from ombud.types import Plan
 from ombud.web.api import router
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CHANGELOG.md")] + sorted(ROOT.glob("docs/**/*.md"))
+PAGES = [ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CHANGELOG.md")] + sorted(
+    ROOT.glob("docs/**/*.md")
+)
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 
@@ -97,7 +100,10 @@ def test_the_reference_holds_no_page_of_the_past(reference: dict[str, str]) -> N
 
 
 def test_check_tells_a_stale_page_and_writing_mends_it(
-    tmp_path: Path, reference: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    reference: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(generate, "pages", lambda: reference)
     monkeypatch.setattr(generate, "REFERENCE", tmp_path)
@@ -118,8 +124,12 @@ def _keys() -> Iterator[str]:
         yield from [f"{section}.{key}" for key in inner] if inner else [section]
     yield from (f"plan.{key}" for key in Plan.model_fields)
     yield from (f"source.{key}" for place in PLACES for key in place.model_fields if key != "type")
-    yield from (f"country.XX.{key}" for key in Overlay.model_fields)
-    yield from (f"experiment.NAME.{key}" for key in Experiment.model_fields if key not in Overlay.model_fields)
+    yield from (f"country.XX.{key}" for key in PlanOverlay.model_fields)
+    yield from (
+        f"experiment.NAME.{key}"
+        for key in Experiment.model_fields
+        if key not in PlanOverlay.model_fields
+    )
 
 
 @pytest.mark.parametrize("key", sorted(set(_keys()) - {"source"}))
@@ -128,7 +138,12 @@ def test_every_setting_is_in_the_reference(key: str, reference: dict[str, str]) 
 
 
 def test_every_setting_is_described() -> None:
-    models = [Overlay, Experiment, *PLACES, *(f.annotation for f in Settings.model_fields.values())]
+    models = [
+        PlanOverlay,
+        Experiment,
+        *PLACES,
+        *(f.annotation for f in Settings.model_fields.values()),
+    ]
     for model in models:
         for name, field in getattr(model, "model_fields", {}).items():
             assert field.description, name
@@ -137,7 +152,9 @@ def test_every_setting_is_described() -> None:
 def test_settings_that_nothing_reads_are_marked(reference: dict[str, str]) -> None:
     assert generate.is_read("chunk_tokens")
     assert not generate.is_read("a_name_nobody_uses")
-    line = next(line for line in reference["settings.md"].splitlines() if line.startswith("| `plan.k` |"))
+    line = next(
+        line for line in reference["settings.md"].splitlines() if line.startswith("| `plan.k` |")
+    )
     assert "Reserved" not in line
 
 
@@ -149,14 +166,22 @@ def test_every_metric_is_in_the_reference(name: str, reference: dict[str, str]) 
 @pytest.mark.parametrize(
     "error", [c for c in vars(errors).values() if isinstance(c, type) and issubclass(c, OmbudError)]
 )
-def test_every_error_is_in_the_reference(error: type[OmbudError], reference: dict[str, str]) -> None:
+def test_every_error_is_in_the_reference(
+    error: type[OmbudError], reference: dict[str, str]
+) -> None:
     assert f"| `{error.__name__}` | {error.exit_code} | {error.status} |" in reference["errors.md"]
 
 
-@pytest.mark.parametrize("path", sorted(PROMPTS.glob("*/*.txt")), ids=lambda p: f"{p.parent.name}/{p.stem}")
+@pytest.mark.parametrize(
+    "path", sorted(PROMPTS.glob("*/*.txt")), ids=lambda p: f"{p.parent.name}/{p.stem}"
+)
 def test_every_prompt_is_in_the_reference(path: Path, reference: dict[str, str]) -> None:
     text = path.read_text(encoding="utf-8")
-    section = reference["prompts.md"].partition(f"## {path.parent.name}/{path.stem}\n")[2].partition("\n## ")[0]
+    section = (
+        reference["prompts.md"]
+        .partition(f"## {path.parent.name}/{path.stem}\n")[2]
+        .partition("\n## ")[0]
+    )
     assert text.rstrip() in section
     for name in string.Template(text).get_identifiers():
         assert f"| `${name}` | {generate.FILLED_BY[name]} |" in section
@@ -191,11 +216,15 @@ def _links() -> Iterator[tuple[Path, str]]:
 
 def _anchors(page: Path) -> set[str]:
     """As GitHub makes them of headings."""
-    headings = re.findall(r"^#+ (.+)$", FENCE.sub("", page.read_text(encoding="utf-8")), re.MULTILINE)
+    headings = re.findall(
+        r"^#+ (.+)$", FENCE.sub("", page.read_text(encoding="utf-8")), re.MULTILINE
+    )
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-@pytest.mark.parametrize(("page", "target"), list(_links()), ids=lambda given: str(given).removeprefix(f"{ROOT}/"))
+@pytest.mark.parametrize(
+    ("page", "target"), list(_links()), ids=lambda given: str(given).removeprefix(f"{ROOT}/")
+)
 def test_links_lead_somewhere(page: Path, target: str) -> None:
     name, _, anchor = target.partition("#")
     there = (page.parent / name).resolve() if name else page
@@ -253,14 +282,18 @@ def test_commands_parse(arguments: list[str]) -> None:
     parse(arguments)
 
 
-@pytest.mark.parametrize("line", ["answer 'hello'", "ask --contry GB 'hello'", "search -k many x", "documents show"])
+@pytest.mark.parametrize(
+    "line", ["answer 'hello'", "ask --contry GB 'hello'", "search -k many x", "documents show"]
+)
 def test_wrong_commands_do_not_parse(line: str) -> None:
     with pytest.raises(Exception, match=r"no command|No such option|valid|Missing"):
         parse(shlex.split(line))
 
 
 def test_command_lines() -> None:
-    text = '$ A=1 .venv/bin/ombud ask "a | b" \\\n  --country GB > out.txt  # why\nError: no $ here\n'
+    text = (
+        '$ A=1 .venv/bin/ombud ask "a | b" \\\n  --country GB > out.txt  # why\nError: no $ here\n'
+    )
     assert list(command_lines(text, console_block=True)) == [
         [".venv/bin/ombud", "ask", "a | b", "--country", "GB"],
         ["out.txt"],
@@ -284,7 +317,9 @@ def test_requests_are_ones_that_the_api_takes(block: Block) -> None:
         address = next(word for word in words if word.startswith("http://"))
         path = "/" + address.split("/", 3)[3].partition("?")[0]
         method = "POST" if {"-d", "-X"} & set(words) else "GET"
-        route = next(r for r in routes if method in (r.methods or ()) and r.path_regex.fullmatch(path))
+        route = next(
+            r for r in routes if method in (r.methods or ()) and r.path_regex.fullmatch(path)
+        )
         if "-d" in words:
             assert route.body_field
             shape: Any = route.body_field.field_info.annotation
@@ -335,7 +370,7 @@ def test_yaml_is_an_ombud_yaml(block: Block, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("block", blocks("markdown"))
 def test_front_matter_is_understood(block: Block) -> None:
-    assert normalise(front_matter(block.text.encode(), "a.md"), "a.md", strict=True)
+    assert normalise_metadata(front_matter(block.text.encode(), "a.md"), "a.md", strict=True)
 
 
 @pytest.mark.parametrize("block", blocks("csv"))
@@ -366,10 +401,14 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     home.mkdir()
     settings = '[models]\nembedder = "none"\n[[source]]\nname = "policies"\npath = "../policies"\n'
     (home / "ombud.toml").write_text(settings, encoding="utf-8")
-    cases = "".join(block.text for block in BLOCKS if block.kind == "jsonl" and '"expect"' in block.text)
+    cases = "".join(
+        block.text for block in BLOCKS if block.kind == "jsonl" and '"expect"' in block.text
+    )
     (tmp_path / "my-cases.jsonl").write_text(cases, encoding="utf-8")
     workspace = Workspace(home)
-    reports = sync(workspace.ingest, configured_sources(workspace.settings, home, workspace.store))
+    reports = sync_sources(
+        workspace.ingest, configured_sources(workspace.settings, home, workspace.store)
+    )
     assert all(report.ok for report in reports)
     workspace.close()
     return tmp_path

@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from ombud.errors import SourceError
-from ombud.settings import Documents
+from ombud.settings import DocumentSettings
 from ombud.types import Document
 
 _STARTING = 30
@@ -24,13 +24,14 @@ _LARGEST_ANSWER = 1 << 30
 
 
 class Worker:
-    """Parses documents in one process at a time; safe to share between threads, which then take turns.
+    """Parses documents in one process at a time; safe to share between threads, which then take
+    turns.
 
-    The process starts with the first document, or with `warm`, is replaced after `recycle` of them, and is killed when
-    one takes longer than `seconds`. Use as a context manager, or call `close`.
+    The process starts with the first document, or with `warm`, is replaced after `recycle` of them,
+    and is killed when one takes longer than `seconds`. Use as a context manager, or call `close`.
     """
 
-    def __init__(self, settings: Documents) -> None:
+    def __init__(self, settings: DocumentSettings) -> None:
         self.settings = settings
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
@@ -40,7 +41,12 @@ class Worker:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
         self.close()
 
     def close(self) -> None:
@@ -49,19 +55,23 @@ class Worker:
             self._stop()
 
     def warm(self) -> None:
-        """Start the process now, so that it has loaded the parsers when the first document comes. Does not wait."""
+        """Start the process now, so that it has loaded the parsers when the first document comes.
+        Does not wait."""
         with self._lock:
             if self._process is None:
                 self._start()
 
     def parse(self, data: bytes, facts: Document) -> Document:
-        """As `ombud.documents.parse`; every failure, of the process too, is a SourceError and costs this file only."""
+        """As `ombud.documents.parse`; every failure, of the process too, is a SourceError and costs
+        this file only."""
         if len(data) > self.settings.size_mb * 2**20:
             raise SourceError(
                 f"The file has {len(data) / 2**20:,.0f} MB; the limit is {self.settings.size_mb}.",
                 hint="Split it, or raise [documents] size_mb.",
             )
-        request = b"".join(len(m).to_bytes(8, "big") + m for m in (facts.model_dump_json().encode(), data))
+        request = b"".join(
+            len(m).to_bytes(8, "big") + m for m in (facts.model_dump_json().encode(), data)
+        )
         with self._lock:
             try:
                 answer = self._ask(request)
@@ -95,7 +105,11 @@ class Worker:
             ) from gone
 
     def _start(self) -> None:
-        limits = [str(self.settings.memory_mb), str(self.settings.seconds + _STARTING), str(self.settings.pages)]
+        limits = [
+            str(self.settings.memory_mb),
+            str(self.settings.seconds + _STARTING),
+            str(self.settings.pages),
+        ]
         # Every thread's arena counts against RLIMIT_AS; on a large machine there would be hundreds.
         environment = {**os.environ, "MALLOC_ARENA_MAX": "2", "OMP_NUM_THREADS": "2", "RAYON_NUM_THREADS": "2",
                        "TOKIO_WORKER_THREADS": "2", "OPENBLAS_NUM_THREADS": "1"}  # fmt: skip
@@ -132,7 +146,8 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _exchange(process: subprocess.Popen[bytes], request: bytes, deadline: float) -> bytes:
-    """Write the request and read the answer; raises TimeoutError, or EOFError when the process is gone."""
+    """Write the request and read the answer; raises TimeoutError, or EOFError when the process is
+    gone."""
     if process.stdin is None or process.stdout is None:
         raise EOFError
     into, out = process.stdin.fileno(), process.stdout.fileno()
@@ -191,4 +206,6 @@ def _unwrap(answer: bytes) -> Document:
             raise SourceError(str(told["error"]), hint=str(told.get("hint", "")))
         return Document.model_validate(told["document"], strict=False)
     except (ValueError, KeyError, TypeError) as wrong:
-        raise SourceError("The file crashed its parser (unreadable answer).", hint="Report this file.") from wrong
+        raise SourceError(
+            "The file crashed its parser (unreadable answer).", hint="Report this file."
+        ) from wrong
