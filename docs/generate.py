@@ -29,7 +29,7 @@ from ombud.cli.main import app as command_line
 from ombud.lab import METRICS, Measure
 from ombud.prompts import HERE as PROMPTS
 from ombud.prompts import Prompt
-from ombud.settings import PLACES, Experiment, Overlay, Place, Settings
+from ombud.settings import PLACES, Experiment, PlanOverlay, Settings, SourceSettings
 from ombud.types import Plan
 from ombud.web import create_app
 from ombud.web.problems import problem
@@ -44,7 +44,9 @@ Rows = Sequence[Sequence[str]]
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Write docs/reference from the code.")
-    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 when a page is stale")
+    parser.add_argument(
+        "--check", action="store_true", help="write nothing; exit 1 when a page is stale"
+    )
     wanted = pages()
     old = stale(wanted)
     if parser.parse_args(arguments).check:
@@ -68,7 +70,10 @@ def pages() -> dict[str, str]:
         "prompts.md": prompts_page(),
         "settings.md": settings_page(),
     }
-    return {name: HEAD + text.rstrip() + "\n" for name, text in {**made, "README.md": index_page(made)}.items()}
+    return {
+        name: HEAD + text.rstrip() + "\n"
+        for name, text in {**made, "README.md": index_page(made)}.items()
+    }
 
 
 def stale(wanted: Mapping[str, str], folder: Path = REFERENCE) -> list[str]:
@@ -81,7 +86,9 @@ def _same(path: Path, text: str) -> bool:
 
 
 def index_page(made: Mapping[str, str]) -> str:
-    lines = [f"* [{text.splitlines()[0].removeprefix('# ')}]({name})" for name, text in made.items()]
+    lines = [
+        f"* [{text.splitlines()[0].removeprefix('# ')}]({name})" for name, text in made.items()
+    ]
     return "# Reference\n\nMade from the code; a test compares it.\n\n" + "\n".join(lines)
 
 
@@ -103,22 +110,24 @@ def settings_page() -> str:
         "## [country.XX], [persona.NAME] and [experiment.NAME]",
         _fields_table(Settings, "", only=("country", "persona", "experiment")),
         "Each of their tables holds:",
-        _fields_table(Overlay, "country.XX."),
+        _fields_table(PlanOverlay, "country.XX."),
         "An experiment holds as well:",
         _fields_table(Experiment, "experiment.NAME.", only=("share", "countries", "off")),
         "## [[source]]",
         "One block a source, as many as there are. `type` says what kind it is; a folder, when it does not.",
-        _fields_table(Place, "source."),
+        _fields_table(SourceSettings, "source."),
         *(part for place in PLACES for part in _place(place)),
     ]
     return "\n\n".join(words)
 
 
-def _place(place: type[Place]) -> Iterator[str]:
+def _place(place: type[SourceSettings]) -> Iterator[str]:
     kind = place.model_fields["type"]
     yield f"### type = {json.dumps(kind.default)}"
     yield f"{kind.description}"
-    own = [name for name in place.model_fields if name not in {*Place.model_fields, "type"}]
+    own = [
+        name for name in place.model_fields if name not in {*SourceSettings.model_fields, "type"}
+    ]
     yield _table(("key", "type", "default", "what"), list(_rows(place, "source.", only=own)))
 
 
@@ -137,13 +146,16 @@ def _rows(model: type[BaseModel], prefix: str, only: Sequence[str] = ()) -> Iter
 
 
 def is_read(name: str) -> bool:
-    """Whether anything reads a field of this name; where it is declared and checked does not count."""
+    """Whether anything reads a field of this name; where it is declared and checked does not
+    count."""
     return any(re.search(rf"\.({name}\b|get\(\"{name}\")", text) for text in _sources())
 
 
 @cache
 def _sources() -> list[str]:
-    apart = {CODE / "settings" / f"{name}.py" for name in ("loading", "places", "sections")} | {CODE / "types.py"}
+    apart = {CODE / "settings" / f"{name}.py" for name in ("loading", "places", "sections")} | set(
+        (CODE / "types").glob("*.py")
+    )
     found = sorted(path for kind in ("*.py", "*.html") for path in CODE.rglob(kind))
     return [path.read_text(encoding="utf-8") for path in found if path not in apart]
 
@@ -167,7 +179,12 @@ def _type_of(field: FieldInfo) -> str:
 
 def _bounds(limits: Sequence[Any]) -> str:
     signs = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "less than"}
-    said = [f"{word} {getattr(one, sign)}" for one in limits for sign, word in signs.items() if hasattr(one, sign)]
+    said = [
+        f"{word} {getattr(one, sign)}"
+        for one in limits
+        for sign, word in signs.items()
+        if hasattr(one, sign)
+    ]
     return f", {', '.join(said)}" if said else ""
 
 
@@ -186,7 +203,7 @@ def _words_of(kind: Any) -> str:
     if origin is tuple:
         return f"list of {_words_of(inner[0])}"
     if origin is dict:
-        return f"table of {_words_of(inner[1])}" if inner[1] not in (Any, Overlay) else "table"
+        return f"table of {_words_of(inner[1])}" if inner[1] not in (Any, PlanOverlay) else "table"
     return PLAIN.get(kind) or str(getattr(kind, "__name__", kind))
 
 
@@ -220,7 +237,11 @@ def _leaves(name: str, command: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _usage(name: str, command: Any) -> str:
-    given = [_spelt(n, info, kind) for n, info, kind in _declared(command) if isinstance(info, ArgumentInfo)]
+    given = [
+        _spelt(n, info, kind)
+        for n, info, kind in _declared(command)
+        if isinstance(info, ArgumentInfo)
+    ]
     return " ".join([name, "[OPTIONS]", *given])
 
 
@@ -245,7 +266,9 @@ def _parameters(command: Any) -> str:
         bounds = {"at least": info.min, "at most": info.max}
         limits = [f"{word} {limit}" for word, limit in bounds.items() if limit is not None]
         takes = info.metavar if isinstance(info, OptionInfo) and info.metavar else _taken(kind)
-        rows.append([f"`{_spelt(name, info, kind)}`", ", ".join([takes, *limits]), _tidy(info.help)])
+        rows.append(
+            [f"`{_spelt(name, info, kind)}`", ", ".join([takes, *limits]), _tidy(info.help)]
+        )
     return _table(("option", "takes", "what"), rows)
 
 
@@ -265,7 +288,10 @@ def errors_page() -> str:
         "# Errors",
         "A refusal, a hand-over or an empty search is an outcome, not an error.",
         f"```text\n{tree[0].rstrip() if tree else ''}\n```",
-        _table(("error", "exit code", "HTTP status", "worth retrying", "`type` of the problem"), _error_rows()),
+        _table(
+            ("error", "exit code", "HTTP status", "worth retrying", "`type` of the problem"),
+            _error_rows(),
+        ),
         "A command prints `Error: `, the message and a hint to stderr; with `--json` it prints "
         '`{"error": {"type", "message", "hint"}}` to stdout.',
         "## Exit codes",
@@ -280,7 +306,9 @@ def errors_page() -> str:
 
 def error_classes() -> list[type[errors.OmbudError]]:
     """Every error, in the order of the page that defines them."""
-    return [c for c in vars(errors).values() if isinstance(c, type) and issubclass(c, errors.OmbudError)]
+    return [
+        c for c in vars(errors).values() if isinstance(c, type) and issubclass(c, errors.OmbudError)
+    ]
 
 
 def _error_rows() -> Rows:
@@ -288,7 +316,9 @@ def _error_rows() -> Rows:
     for error in error_classes():
         again = "yes" if error.retryable else ""
         kind = problem(error("")).type
-        rows.append([f"`{error.__name__}`", str(error.exit_code), str(error.status), again, f"`{kind}`"])
+        rows.append(
+            [f"`{error.__name__}`", str(error.exit_code), str(error.status), again, f"`{kind}`"]
+        )
     return rows
 
 
@@ -296,7 +326,9 @@ def _exit_codes() -> Rows:
     by_code: dict[int, list[str]] = {}
     for error in error_classes():
         by_code.setdefault(error.exit_code, []).append(f"`{error.__name__}`")
-    more = {1: "; also documents that failed in a sync, lines that failed in a batch, a check of `ombud doctor`"}
+    more = {
+        1: "; also documents that failed in a sync, lines that failed in a batch, a check of `ombud doctor`"
+    }
     more[2] = "; also options that a command does not know"
     rows = [[str(code), ", ".join(by_code[code]) + more.get(code, "")] for code in sorted(by_code)]
     return [["0", "it worked; a denial is an answer too"], *rows, [str(INTERRUPTED), "Ctrl-C"]]
@@ -310,7 +342,10 @@ def _plain_statuses() -> Rows:
         ["405", "the address knows no such method"],
         ["413", "the body has more than 1,000,000 bytes"],
         ["422", "a field is missing, unknown or not understood"],
-        ["500", "a fault nobody foresaw; the server's log says where, without the words of the error"],
+        [
+            "500",
+            "a fault nobody foresaw; the server's log says where, without the words of the error",
+        ],
     ]
 
 
@@ -398,7 +433,10 @@ def prompts_page() -> str:
         prompt = Prompt(f"{path.parent.name}/{path.stem}", path.read_text(encoding="utf-8"))
         rows = [[f"`${name}`", FILLED_BY[name]] for name in Template(prompt.text).get_identifiers()]
         words += [f"## {prompt.name}", f"{SENT[path.parent.name]} Digest `{prompt.digest}`."]
-        words += [_table(("placeholder", "filled with"), rows), f"```text\n{prompt.text.rstrip()}\n```"]
+        words += [
+            _table(("placeholder", "filled with"), rows),
+            f"```text\n{prompt.text.rstrip()}\n```",
+        ]
     return "\n\n".join(words)
 
 
@@ -425,19 +463,25 @@ def api_page() -> str:
 
 
 def openapi() -> dict[str, Any]:
-    """The description that a server gives of itself; the workspace it needs is empty and soon gone."""
+    """The description that a server gives of itself; the workspace it needs is empty and soon
+    gone."""
     with tempfile.TemporaryDirectory() as folder:
         return create_app(Workspace(Path(folder))).openapi()
 
 
 def _route(name: str, operation: Mapping[str, Any]) -> list[str]:
     words = [f"### {name}", _tidy(operation.get("description", ""))]
-    given = [[f"`{p['name']}`", p["in"], _shape(p["schema"])] for p in operation.get("parameters", ())]
+    given = [
+        [f"`{p['name']}`", p["in"], _shape(p["schema"])] for p in operation.get("parameters", ())
+    ]
     if given:
         words.append(_table(("parameter", "in", "type"), given))
     if "requestBody" in operation:
         words.append(f"Body: {_content(operation['requestBody'])}.")
-    rows = [[status, _content(r), r.get("description", "")] for status, r in sorted(operation["responses"].items())]
+    rows = [
+        [status, _content(r), r.get("description", "")]
+        for status, r in sorted(operation["responses"].items())
+    ]
     words.append(_table(("status", "body", "when"), rows))
     return words
 
@@ -457,7 +501,9 @@ def _fields(name: str, schema: Mapping[str, Any], notes: Mapping[tuple[str, str]
         plain = "default" in kind and "$ref" not in kind
         default = f"`{json.dumps(kind['default'], ensure_ascii=False)}`" if plain else ""
         what = kind.get("description") or notes.get((name, field), "")
-        rows.append([f"`{field}`", _shape(kind), "(required)" if field in needed else default, _tidy(what)])
+        rows.append(
+            [f"`{field}`", _shape(kind), "(required)" if field in needed else default, _tidy(what)]
+        )
     return rows
 
 
@@ -468,7 +514,9 @@ def _shape(schema: Mapping[str, Any]) -> str:
     if "anyOf" in schema:
         return " or ".join(dict.fromkeys(_shape(one) for one in schema["anyOf"]))
     if "enum" in schema or "const" in schema:
-        return " or ".join(f"`{json.dumps(value)}`" for value in schema.get("enum", [schema.get("const")]))
+        return " or ".join(
+            f"`{json.dumps(value)}`" for value in schema.get("enum", [schema.get("const")])
+        )
     if "prefixItems" in schema:
         return f"[{', '.join(_shape(one) for one in schema['prefixItems'])}]"
     if schema.get("type") == "array":
@@ -480,15 +528,27 @@ def _shape(schema: Mapping[str, Any]) -> str:
 
 
 def _scalar(schema: Mapping[str, Any]) -> str:
-    limits = {"minimum": "at least {}", "maximum": "at most {}", "maxLength": "at most {} characters"}
-    said = [words.format(schema[key]) for key, words in {**limits, "pattern": "like `{}`"}.items() if key in schema]
+    limits = {
+        "minimum": "at least {}",
+        "maximum": "at most {}",
+        "maxLength": "at most {} characters",
+    }
+    said = [
+        words.format(schema[key])
+        for key, words in {**limits, "pattern": "like `{}`"}.items()
+        if key in schema
+    ]
     return ", ".join([str(schema.get("format") or schema.get("type") or "any"), *said])
 
 
 def _notes() -> dict[tuple[str, str], str]:
     """(class, field) -> the words that stand under the field in the code."""
     found: dict[tuple[str, str], str] = {}
-    for path in (CODE / "types.py", CODE / "web" / "shapes.py", CODE / "web" / "problems.py"):
+    for path in (
+        *sorted((CODE / "types").glob("*.py")),
+        CODE / "web" / "shapes.py",
+        CODE / "web" / "problems.py",
+    ):
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
             if isinstance(node, ast.ClassDef):
                 found |= {(node.name, field): text for field, text in _documented(node)}
@@ -498,7 +558,11 @@ def _notes() -> dict[tuple[str, str], str]:
 def _documented(node: ast.ClassDef) -> Iterator[tuple[str, str]]:
     for field, below in zip(node.body, node.body[1:], strict=False):
         said = below.value if isinstance(below, ast.Expr) else None
-        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name) and isinstance(said, ast.Constant):
+        if (
+            isinstance(field, ast.AnnAssign)
+            and isinstance(field.target, ast.Name)
+            and isinstance(said, ast.Constant)
+        ):
             yield field.target.id, str(said.value)
 
 

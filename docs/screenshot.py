@@ -1,4 +1,5 @@
-"""Take the pictures: the chat on the sample handbook with a citation open, and a report of the lab, in Chromium.
+"""Take the pictures: the chat on the sample handbook with a citation open, and a report of the lab,
+in Chromium.
 
 Needs `make demo` to have indexed the sample, the test dependencies, and Debian's chromium.
 """
@@ -25,7 +26,16 @@ ARGUMENTS = [
 
 
 def main() -> None:
-    command = [sys.executable, "-m", "ombud", "--home", str(ROOT / "sample"), "serve", "--port", "0"]
+    command = [
+        sys.executable,
+        "-m",
+        "ombud",
+        "--home",
+        str(ROOT / "sample"),
+        "serve",
+        "--port",
+        "0",
+    ]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         url = next(iter(server.stdout or [])).split()[-1]
         try:
@@ -42,7 +52,16 @@ def _measure(report: Path) -> None:
     """Two runs of the sample's test split, compared."""
     ombud = [sys.executable, "-m", "ombud", "--home", str(ROOT / "sample"), "lab"]
     for mode in ("sparse", "hybrid"):
-        run = ["run", str(ROOT / "sample/cases"), "--split", "test", "--name", mode, "--plan", f"mode={mode}"]
+        run = [
+            "run",
+            str(ROOT / "sample/cases"),
+            "--split",
+            "test",
+            "--name",
+            mode,
+            "--plan",
+            f"mode={mode}",
+        ]
         subprocess.run([*ombud, *run], check=True, stdout=subprocess.DEVNULL)
     subprocess.run([*ombud, "report", "sparse", "hybrid", "--html", str(report)], check=True)
 

@@ -252,7 +252,10 @@ def pdf_block(block: Block, width: float) -> list[Flowable]:
 
 def pdf_list(block: Items, width: float) -> ListFlowable:
     indent = 16
-    items = [[part for inner in item for part in pdf_item_block(inner, width - indent)] for item in block.items]
+    items = [
+        [part for inner in item for part in pdf_item_block(inner, width - indent)]
+        for item in block.items
+    ]
     kind, start = ("bullet", "\u2022") if block.start is None else ("1", block.start)
     return ListFlowable(
         items,

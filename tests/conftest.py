@@ -10,7 +10,8 @@ from models.llama import missing, serving_llama
 
 
 def pytest_configure() -> None:
-    """A shell starts what stands before `&` with Ctrl-C ignored, and so would everything that tests start."""
+    """A shell starts what stands before `&` with Ctrl-C ignored, and so would everything that tests
+    start."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     # A parser process costs ten times what it parses here; tests of that process, and of its faults, name a number.

@@ -27,17 +27,19 @@ from ombud.cli import console
 from ombud.cli.batch import question_of, read_lines
 from ombud.documents import front_matter
 from ombud.errors import OmbudError
-from ombud.ingest import sync
+from ombud.ingest import sync_sources
 from ombud.lab import METRICS, read_cases
 from ombud.prompts import HERE as PROMPTS
 from ombud.retrieve import read_glossary
-from ombud.settings import PLACES, Experiment, Overlay, Settings, load
-from ombud.sources import FolderSource, normalise
+from ombud.settings import PLACES, Experiment, PlanOverlay, Settings, load
+from ombud.sources import FolderSource, normalise_metadata
 from ombud.types import Plan
 from ombud.web.api import router
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CHANGELOG.md")] + sorted(ROOT.glob("docs/**/*.md"))
+PAGES = [ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CHANGELOG.md")] + sorted(
+    ROOT.glob("docs/**/*.md")
+)
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 
@@ -114,12 +116,17 @@ def test_a_check_names_all_that_fail() -> None:
 def test_a_block_knows_its_line() -> None:
     assert all_blocks()
     for block in all_blocks():
-        assert block.page.read_text(encoding="utf-8").splitlines()[block.line - 1] == f"```{block.kind}"
+        assert (
+            block.page.read_text(encoding="utf-8").splitlines()[block.line - 1]
+            == f"```{block.kind}"
+        )
 
 
 @pytest.fixture(autouse=True)
 def _own_variables(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [n for n in os.environ if n.startswith("OMBUD_") and n != "OMBUD_DOCUMENTS__PROCESSES"]:
+    for name in [
+        n for n in os.environ if n.startswith("OMBUD_") and n != "OMBUD_DOCUMENTS__PROCESSES"
+    ]:
         monkeypatch.delenv(name)
     monkeypatch.setattr(console.state, "home", None)
 
@@ -142,7 +149,10 @@ def test_the_reference_holds_no_page_of_the_past(reference: dict[str, str]) -> N
 
 
 def test_check_tells_a_stale_page_and_writing_mends_it(
-    tmp_path: Path, reference: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    reference: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     generate = generator()
     monkeypatch.setattr(generate, "pages", lambda: reference)
@@ -164,8 +174,12 @@ def _keys() -> Iterator[str]:
         yield from [f"{section}.{key}" for key in inner] if inner else [section]
     yield from (f"plan.{key}" for key in Plan.model_fields)
     yield from (f"source.{key}" for place in PLACES for key in place.model_fields if key != "type")
-    yield from (f"country.XX.{key}" for key in Overlay.model_fields)
-    yield from (f"experiment.NAME.{key}" for key in Experiment.model_fields if key not in Overlay.model_fields)
+    yield from (f"country.XX.{key}" for key in PlanOverlay.model_fields)
+    yield from (
+        f"experiment.NAME.{key}"
+        for key in Experiment.model_fields
+        if key not in PlanOverlay.model_fields
+    )
 
 
 def test_every_setting_is_in_the_reference(reference: dict[str, str]) -> None:
@@ -175,7 +189,12 @@ def test_every_setting_is_in_the_reference(reference: dict[str, str]) -> None:
 
 
 def test_every_setting_is_described() -> None:
-    models = [Overlay, Experiment, *PLACES, *(f.annotation for f in Settings.model_fields.values())]
+    models = [
+        PlanOverlay,
+        Experiment,
+        *PLACES,
+        *(f.annotation for f in Settings.model_fields.values()),
+    ]
     for model in models:
         for name, field in getattr(model, "model_fields", {}).items():
             assert field.description, name
@@ -184,25 +203,35 @@ def test_every_setting_is_described() -> None:
 def test_settings_that_nothing_reads_are_marked(reference: dict[str, str]) -> None:
     assert generator().is_read("chunk_tokens")
     assert not generator().is_read("a_name_nobody_uses")
-    line = next(line for line in reference["settings.md"].splitlines() if line.startswith("| `plan.k` |"))
+    line = next(
+        line for line in reference["settings.md"].splitlines() if line.startswith("| `plan.k` |")
+    )
     assert "Reserved" not in line
 
 
 def test_every_metric_is_in_the_reference(reference: dict[str, str]) -> None:
     page = reference["metrics.md"]
-    assert [name for name in sorted(METRICS) if not re.search(rf"^\| `{name}(@k)?`", page, re.MULTILINE)] == []
+    assert [
+        name for name in sorted(METRICS) if not re.search(rf"^\| `{name}(@k)?`", page, re.MULTILINE)
+    ] == []
 
 
 def test_every_error_is_in_the_reference(reference: dict[str, str]) -> None:
     known = [c for c in vars(errors).values() if isinstance(c, type) and issubclass(c, OmbudError)]
-    lines = {error: f"| `{error.__name__}` | {error.exit_code} | {error.status} |" for error in known}
+    lines = {
+        error: f"| `{error.__name__}` | {error.exit_code} | {error.status} |" for error in known
+    }
     assert [error for error, line in lines.items() if line not in reference["errors.md"]] == []
 
 
 def test_every_prompt_is_in_the_reference(reference: dict[str, str]) -> None:
     def check(path: Path) -> None:
         text = path.read_text(encoding="utf-8")
-        section = reference["prompts.md"].partition(f"## {path.parent.name}/{path.stem}\n")[2].partition("\n## ")[0]
+        section = (
+            reference["prompts.md"]
+            .partition(f"## {path.parent.name}/{path.stem}\n")[2]
+            .partition("\n## ")[0]
+        )
         assert text.rstrip() in section
         for name in string.Template(text).get_identifiers():
             assert f"| `${name}` | {generator().FILLED_BY[name]} |" in section
@@ -248,7 +277,9 @@ def _links() -> Iterator[Link]:
 @cache
 def _anchors(page: Path) -> set[str]:
     """As GitHub makes them of headings."""
-    headings = re.findall(r"^#+ (.+)$", FENCE.sub("", page.read_text(encoding="utf-8")), re.MULTILINE)
+    headings = re.findall(
+        r"^#+ (.+)$", FENCE.sub("", page.read_text(encoding="utf-8")), re.MULTILINE
+    )
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
@@ -306,14 +337,18 @@ def test_commands_parse() -> None:
     every(blocks("sh", "console"), check)
 
 
-@pytest.mark.parametrize("line", ["answer 'hello'", "ask --contry GB 'hello'", "search -k many x", "documents show"])
+@pytest.mark.parametrize(
+    "line", ["answer 'hello'", "ask --contry GB 'hello'", "search -k many x", "documents show"]
+)
 def test_wrong_commands_do_not_parse(line: str) -> None:
     with pytest.raises(Exception, match=r"no command|No such option|valid|Missing"):
         parse(shlex.split(line))
 
 
 def test_command_lines() -> None:
-    text = '$ A=1 .venv/bin/ombud ask "a | b" \\\n  --country GB > out.txt  # why\nError: no $ here\n'
+    text = (
+        '$ A=1 .venv/bin/ombud ask "a | b" \\\n  --country GB > out.txt  # why\nError: no $ here\n'
+    )
     assert list(command_lines(text, console_block=True)) == [
         [".venv/bin/ombud", "ask", "a | b", "--country", "GB"],
         ["out.txt"],
@@ -321,7 +356,9 @@ def test_command_lines() -> None:
 
 
 def test_make_targets_exist() -> None:
-    targets = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    targets = re.findall(
+        r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE
+    )
 
     def check(block: Block) -> None:
         for words in command_lines(block.text, console_block=False):
@@ -341,7 +378,9 @@ def test_requests_are_ones_that_the_api_takes() -> None:
             address = next(word for word in words if word.startswith("http://"))
             path = "/" + address.split("/", 3)[3].partition("?")[0]
             method = "POST" if {"-d", "-X"} & set(words) else "GET"
-            route = next(r for r in routes if method in (r.methods or ()) and r.path_regex.fullmatch(path))
+            route = next(
+                r for r in routes if method in (r.methods or ()) and r.path_regex.fullmatch(path)
+            )
             if "-d" in words:
                 assert route.body_field
                 shape: Any = route.body_field.field_info.annotation
@@ -400,7 +439,7 @@ def test_yaml_is_an_ombud_yaml(tmp_path: Path) -> None:
 
 def test_front_matter_is_understood() -> None:
     def check(block: Block) -> None:
-        assert normalise(front_matter(block.text.encode(), "a.md"), "a.md", strict=True)
+        assert normalise_metadata(front_matter(block.text.encode(), "a.md"), "a.md", strict=True)
 
     every(blocks("markdown"), check)
 
@@ -438,7 +477,9 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     cases = "".join(block.text for block in blocks("jsonl") if '"expect"' in block.text)
     (tmp_path / "my-cases.jsonl").write_text(cases, encoding="utf-8")
     workspace = Workspace(home)
-    reports = sync(workspace.ingest, configured_sources(workspace.settings, home, workspace.store))
+    reports = sync_sources(
+        workspace.ingest, configured_sources(workspace.settings, home, workspace.store)
+    )
     assert all(report.ok for report in reports)
     workspace.close()
     return tmp_path

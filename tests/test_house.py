@@ -16,20 +16,20 @@ ROOT = Path(__file__).parents[1] / "src" / "ombud"
 FLOORS = [
     {"errors", "types"},
     {"settings", "registry", "prompts", "store"},
-    {"models"},
-    {"sources", "documents", "index", "handoff", "lab"},
+    {"models", "text", "charts"},
+    {"sources", "documents", "index", "graph", "handoff", "lab"},
     {"retrieve", "ingest"},
     {"answer"},
-    {"app"},
+    {"app", "training"},
     {"channels"},
     {"web"},
     {"cli"},
     {"__main__"},
 ]
 FLOOR = {room: level for level, rooms in enumerate(FLOORS) for room in rooms}
-LINES = 400
+LINES = 520
 """Most lines of a module."""
-SCREEN = 60
+SCREEN = 80
 """Most lines of a function."""
 PROMPT_LINES = 4
 """A string with so many line breaks is a prompt or a template."""
@@ -102,7 +102,10 @@ def test_every_room_of_the_design_is_there() -> None:
 
 def test_imports_are_absolute() -> None:
     relative = [
-        (module, node) for module in MODULES for node in module.nodes if isinstance(node, ast.ImportFrom) and node.level
+        (module, node)
+        for module in MODULES
+        for node in module.nodes
+        if isinstance(node, ast.ImportFrom) and node.level
     ]
     tell([module.at(node, "relative import") for module, node in relative])
 
@@ -118,7 +121,13 @@ def test_imports_go_down_and_through_the_door() -> None:
 
 def test_modules_stay_small() -> None:
     lines = {module.name: len(module.text.splitlines()) for module in MODULES}
-    tell([f"{name}:{count}: {count} lines; the limit is {LINES}" for name, count in lines.items() if count > LINES])
+    tell(
+        [
+            f"{name}:{count}: {count} lines; the limit is {LINES}"
+            for name, count in lines.items()
+            if count > LINES
+        ]
+    )
 
 
 def test_functions_fit_a_screen() -> None:
@@ -128,15 +137,23 @@ def test_functions_fit_a_screen() -> None:
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 length = (node.end_lineno or 0) - node.lineno + 1
                 if length > SCREEN:
-                    faults.append(module.at(node, f"{node.name} has {length} lines; the limit is {SCREEN}"))
+                    faults.append(
+                        module.at(node, f"{node.name} has {length} lines; the limit is {SCREEN}")
+                    )
     tell(faults)
 
 
 def test_no_prompts_in_python() -> None:
     faults = []
     for module in MODULES:
-        documented = [node for node in module.nodes if isinstance(node, DOCUMENTED) and ast.get_docstring(node)]
-        docstrings = {id(node.body[0].value) for node in documented if isinstance(node.body[0], ast.Expr)}
+        documented = [
+            node
+            for node in module.nodes
+            if isinstance(node, DOCUMENTED) and ast.get_docstring(node)
+        ]
+        docstrings = {
+            id(node.body[0].value) for node in documented if isinstance(node.body[0], ast.Expr)
+        }
         for node in module.nodes:
             if not isinstance(node, ast.Constant) or id(node) in docstrings:
                 continue
@@ -175,7 +192,9 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Module:
     path.write_text(
         "from . import line\nimport ombud\nfrom ombud.answer import ask\nfrom ombud.store.tables import Row\n"
         "from ombud.settings import Settings\nfrom ombud.models.line import Line\n"
-        f'"""Docs\n\n\n\n\n"""\nWORDS = "a\\nb\\nc\\nd\\ne"\n\n\ndef long() -> None:\n{body}' + "X = 1\n" * LINES
+        f'"""Docs\n\n\n\n\n"""\nWORDS = "a\\nb\\nc\\nd\\ne"\n\n\ndef long() -> None:\n{body}'
+        + "X = 1\n"
+        * LINES
     )
     monkeypatch.setitem(globals(), "ROOT", tmp_path)
     broken = Module(path)
@@ -190,13 +209,19 @@ CHECKS = {
         "models/utils.py:3: models (floor 2) may not import answer (floor 5)",
         "models/utils.py:4: ombud.store.tables: come in by the door, `from ombud.store import …`",
     ],
-    test_functions_fit_a_screen: ["models/utils.py:16: long has 61 lines; the limit is 60"],
+    test_functions_fit_a_screen: [
+        f"models/utils.py:16: long has {SCREEN + 1} lines; the limit is {SCREEN}"
+    ],
     test_no_prompts_in_python: [
         "models/utils.py:7: long words belong in prompts/ or a template",
         "models/utils.py:13: long words belong in prompts/ or a template",
     ],
-    test_no_room_is_called_by_a_name_that_says_nothing: ["models/utils.py:1: a name that says nothing"],
-    test_modules_stay_small: ["models/utils.py:476: 476 lines; the limit is 400"],
+    test_no_room_is_called_by_a_name_that_says_nothing: [
+        "models/utils.py:1: a name that says nothing"
+    ],
+    test_modules_stay_small: [
+        f"models/utils.py:{LINES + SCREEN + 16}: {LINES + SCREEN + 16} lines; the limit is {LINES}"
+    ],
 }
 
 

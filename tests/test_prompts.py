@@ -67,7 +67,10 @@ def test_what_is_edited_counts_at_once(folder: Path) -> None:
 
 
 WRONG = [
-    ("Answer for $organization.", "`compose` has no placeholder $organization. Did you mean `organisation`?"),
+    (
+        "Answer for $organization.",
+        "`compose` has no placeholder $organization. Did you mean `organisation`?",
+    ),
     ("Answer $Organisation.", "`compose` has no placeholder $Organisation."),
     ("Pay up to $ 50.", "a $ stands before no placeholder; write $$ for a dollar sign."),
     ("Pay up to $50.", "a $ stands before no placeholder"),
@@ -77,7 +80,9 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("text", "why"), WRONG)
-def test_a_wrong_file_of_the_workspace_is_passed_over(tmp_path: Path, text: str | bytes, why: str) -> None:
+def test_a_wrong_file_of_the_workspace_is_passed_over(
+    tmp_path: Path, text: str | bytes, why: str
+) -> None:
     own = tmp_path / "prompts"
     (own / "compose").mkdir(parents=True)
     (own / "compose" / "default.txt").write_bytes(text.encode() if isinstance(text, str) else text)
@@ -126,7 +131,9 @@ def test_digests_name_what_is_sent(folder: Path) -> None:
     (folder / "compose" / "default.txt").write_text("abc")
     found = digests(folder)
     assert found["compose/default"] == "ba7816bf8f01"  # printf abc | sha256sum
-    assert set(found) - set(digests()) == {f"compose/{stem}" for stem in ("gpt", "gpt-4.1-mini", "llama3")}
+    assert set(found) - set(digests()) == {
+        f"compose/{stem}" for stem in ("gpt", "gpt-4.1-mini", "llama3")
+    }
     assert found["compose/gpt-4.1"] != digests()["compose/gpt-4.1"]
 
 
@@ -149,12 +156,17 @@ def test_a_missing_value_is_an_error() -> None:
 def test_the_digest_is_that_of_the_text() -> None:
     # printf abc | sha256sum
     assert Prompt("x", "abc").digest == "ba7816bf8f01"
-    assert load("compose").digest == sha256((HERE / "compose" / "default.txt").read_bytes()).hexdigest()[:12]
+    assert (
+        load("compose").digest
+        == sha256((HERE / "compose" / "default.txt").read_bytes()).hexdigest()[:12]
+    )
 
 
 def test_every_shipped_prompt_has_its_digest() -> None:
     models = ("gpt-4.1", "gpt-4o", "claude", "mistral", "command", "llama")
-    own = {"compose/" + model for model in models} | {f"question/{m}" for m in models if m != "gpt-4o"}
+    own = {"compose/" + model for model in models} | {
+        f"question/{m}" for m in models if m != "gpt-4o"
+    }
     assert set(digests()) == {f"{task}/default" for task in TASKS} | own
     assert digests()["compose/default"] == load("compose").digest
 
@@ -180,7 +192,11 @@ def test_a_file_may_hold_only_the_sections_that_differ(tmp_path: Path) -> None:
     )
     assert own.words == shipped.words | {"format": "XML."}
     assert list(own.words) == list(load_sections("compose").words)
-    assert [file.name for file in own.files] == ["compose/claude", "compose/claude as shipped", "compose/default"]
+    assert [file.name for file in own.files] == [
+        "compose/claude",
+        "compose/claude as shipped",
+        "compose/default",
+    ]
     assert own.files[0].digest == Prompt("", "[format]\nXML.\n").digest
 
 
@@ -203,7 +219,9 @@ def test_a_section_nobody_knows_is_a_problem(tmp_path: Path) -> None:
 
 def test_brackets_in_a_line_are_no_section(tmp_path: Path) -> None:
     (tmp_path / "compose").mkdir()
-    (tmp_path / "compose" / "default.txt").write_text("[role] is a word, and so is\n [format]\n[L1]\n[INST]\n")
+    (tmp_path / "compose" / "default.txt").write_text(
+        "[role] is a word, and so is\n [format]\n[L1]\n[INST]\n"
+    )
     assert list(load_sections("compose", "", tmp_path).words) == [""]
 
 

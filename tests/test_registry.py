@@ -8,7 +8,11 @@ import pytest
 from ombud.errors import MissingExtra, UnknownName
 from ombud.registry import find
 
-BUILT_IN = {"ordered": "collections:OrderedDict", "gone": "no_such_package.inner:Thing", "own": "ombud.nowhere:Thing"}
+BUILT_IN = {
+    "ordered": "collections:OrderedDict",
+    "gone": "no_such_package.inner:Thing",
+    "own": "ombud.nowhere:Thing",
+}
 
 
 def install(folder: Path, monkeypatch: pytest.MonkeyPatch, lines: str) -> None:

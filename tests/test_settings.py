@@ -32,19 +32,29 @@ def origins(settings: Settings, flags: dict[str, Any] | None = None) -> dict[str
 
 def test_without_a_file_everything_is_the_default() -> None:
     settings = load()
-    assert (settings.server.host, settings.server.port, settings.models.embedder) == ("127.0.0.1", 8321, "minilm")
+    assert (settings.server.host, settings.server.port, settings.models.embedder) == (
+        "127.0.0.1",
+        8321,
+        "minilm",
+    )
     assert (settings.plan.k, settings.plan.pool, settings.plan.rrf_k) == (8, 30, 60)
     assert origins(settings) == {}
 
 
-def test_a_flag_wins_over_a_variable_and_that_over_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_flag_wins_over_a_variable_and_that_over_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     home = write(tmp_path, "[server]\nport = 1\nconcurrency = 2\nhost = 'localhost'\n")
     monkeypatch.setenv("OMBUD_SERVER__PORT", "10")
     monkeypatch.setenv("OMBUD_SERVER__CONCURRENCY", "20")
     flags = {"server": {"port": 100}}
     settings = load(home, flags)
     assert settings.server.model_dump() == {"host": "localhost", "port": 100, "concurrency": 20}
-    assert origins(settings, flags) == {"server.host": "file", "server.port": "flag", "server.concurrency": "env"}
+    assert origins(settings, flags) == {
+        "server.host": "file",
+        "server.port": "flag",
+        "server.concurrency": "env",
+    }
 
 
 @pytest.mark.parametrize(
@@ -80,14 +90,18 @@ def test_a_misspelt_key_names_the_nearest(tmp_path: Path, text: str, said: str, 
         ("OMBUD_", "Known: ANSWER, AUDIT, COUNTRY"),
     ],
 )
-def test_a_misspelt_variable_names_the_nearest(name: str, hint: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_misspelt_variable_names_the_nearest(
+    name: str, hint: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv(name, "1")
     with pytest.raises(BadSetting, match=f"`{name}` is not a setting") as wrong:
         load()
     assert hint in wrong.value.hint
 
 
-def test_a_misspelt_key_inside_a_variable_is_said_to_be_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_misspelt_key_inside_a_variable_is_said_to_be_in_the_environment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("OMBUD_SERVER", '{"prot": 1}')
     with pytest.raises(BadSetting, match=r"`server\.prot` in the environment") as wrong:
         load()
@@ -103,33 +117,71 @@ def test_a_misspelt_flag_is_said_to_be_in_the_command(tmp_path: Path) -> None:
     ("text", "said", "hint"),
     [
         ("[plan]\nmode = 'hybird'", "plan.mode = 'hybird'", "'hybrid', 'sparse' or 'dense'"),
-        ("[plan]\nk = 0", "plan.k = 0: input should be greater than or equal to 1", "ombud settings"),
+        (
+            "[plan]\nk = 0",
+            "plan.k = 0: input should be greater than or equal to 1",
+            "ombud settings",
+        ),
         ("[server]\nport = 65536", "server.port = 65536", "ombud settings"),
         ("[models]\ntimeout_seconds = nan", "models.timeout_seconds", "ombud settings"),
-        ("[country.GB.plan]\nk = 1000", "country.GB.plan: plan.k: input should be less than or equal to 100", ""),
-        ("[country.England.plan]\nk = 3", "`England` is not a two-letter country code such as GB", ""),
+        (
+            "[country.GB.plan]\nk = 1000",
+            "country.GB.plan: plan.k: input should be less than or equal to 100",
+            "",
+        ),
+        (
+            "[country.England.plan]\nk = 3",
+            "`England` is not a two-letter country code such as GB",
+            "",
+        ),
         ("[answer.emergency]\nEngland = '999'", "answer.emergency: `England`", ""),
         ("[experiment.a]\nplan = {k = 3}", "`experiment.a.share` is missing", ""),
-        ("[experiment.a]\nshare = 10", "experiment.a.share = 10: input should be less than or equal to 1", ""),
-        ("[experiment.a]\nshare = -0.1", "experiment.a.share = -0.1: input should be greater than or equal to 0", ""),
+        (
+            "[experiment.a]\nshare = 10",
+            "experiment.a.share = 10: input should be less than or equal to 1",
+            "",
+        ),
+        (
+            "[experiment.a]\nshare = -0.1",
+            "experiment.a.share = -0.1: input should be greater than or equal to 0",
+            "",
+        ),
         ("[experiment.a]\nshare = nan", "experiment.a.share", ""),
         ("[experiment.a]\nshare = 1\nplan = {k = 0}", "experiment.a.plan: plan.k", ""),
-        ("[experiment.a]\nshare = 1\ncountries = ['GBR']", "`GBR` is not a two-letter country code such as GB", ""),
-        ("[experiment.a]\nshare = 1\ncountries = ['']", "a two-letter country code such as GB is missing", ""),
+        (
+            "[experiment.a]\nshare = 1\ncountries = ['GBR']",
+            "`GBR` is not a two-letter country code such as GB",
+            "",
+        ),
+        (
+            "[experiment.a]\nshare = 1\ncountries = ['']",
+            "a two-letter country code such as GB is missing",
+            "",
+        ),
         ("[experiment.'a+b']\nshare = 1", "`a+b` is no name of small letters, digits, - and _", ""),
         ("[experiment.Hyde]\nshare = 1", "`Hyde` is no name of small letters", ""),
         ("[persona.manager.plan]\nk = 0", "persona.manager.plan: plan.k", ""),
-        ("[general]\ntimezone = 'Europe/Berln'", "'Europe/Berln': not an IANA time zone such as Europe/Berlin.", ""),
+        (
+            "[general]\ntimezone = 'Europe/Berln'",
+            "'Europe/Berln': not an IANA time zone such as Europe/Berlin.",
+            "",
+        ),
         ("[general]\ntimezone = ''", "not an IANA time zone", ""),
         ("[general]\ntimezone = 'Europe'", "not an IANA time zone", ""),
         ("[general]\ntimezone = '../../etc/passwd'", "not an IANA time zone", ""),
         ("[[source]]\nname = 'a'", "`source.0.path` is missing", ""),
-        ("[[source]]\nname = 'a'\npath = 'x'\ntype = 'fodler'", "source.0.type = 'fodler'", "`folder`"),
+        (
+            "[[source]]\nname = 'a'\npath = 'x'\ntype = 'fodler'",
+            "source.0.type = 'fodler'",
+            "`folder`",
+        ),
         ("server = 3", "server = 3", ""),
         ("country = 3", "country = 3", ""),
     ],
 )
-def test_a_value_that_cannot_be_is_named_with_what_it_takes(tmp_path: Path, text: str, said: str, hint: str) -> None:
+def test_a_value_that_cannot_be_is_named_with_what_it_takes(
+    tmp_path: Path, text: str, said: str, hint: str
+) -> None:
     with pytest.raises(BadSetting) as wrong:
         load(write(tmp_path, text))
     assert said in str(wrong.value)
@@ -138,13 +190,19 @@ def test_a_value_that_cannot_be_is_named_with_what_it_takes(tmp_path: Path, text
 
 def test_two_sources_of_one_name_are_refused(tmp_path: Path) -> None:
     block = "[[source]]\nname = 'a'\npath = 'x'\n"
-    with pytest.raises(BadSetting, match=r"^settings: two \[\[source\]\] entries have the same name\.$"):
+    with pytest.raises(
+        BadSetting, match=r"^settings: two \[\[source\]\] entries have the same name\.$"
+    ):
         load(write(tmp_path, block + block))
 
 
-@pytest.mark.parametrize("text", ["[plan\nk = 0", "[plan]\nk = 1\nk = 2", "k =", "k = " + "[" * 10_000])
+@pytest.mark.parametrize(
+    "text", ["[plan\nk = 0", "[plan]\nk = 1\nk = 2", "k =", "k = " + "[" * 10_000]
+)
 def test_invalid_toml_names_the_file_and_the_line(tmp_path: Path, text: str) -> None:
-    with pytest.raises(BadSetting, match=r"ombud\.toml is not valid TOML: .*(line|end of document|depth)"):
+    with pytest.raises(
+        BadSetting, match=r"ombud\.toml is not valid TOML: .*(line|end of document|depth)"
+    ):
         load(write(tmp_path, text))
 
 
@@ -154,7 +212,9 @@ def test_a_file_that_is_not_text_is_invalid(tmp_path: Path) -> None:
         load(tmp_path)
 
 
-@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="no file here that opens and cannot be read")
+@pytest.mark.skipif(
+    not Path("/proc/self/mem").exists(), reason="no file here that opens and cannot be read"
+)
 def test_a_file_that_cannot_be_read_is_said(tmp_path: Path) -> None:
     (tmp_path / "ombud.toml").symlink_to("/proc/self/mem")
     with pytest.raises(BadSetting, match="cannot be read") as wrong:
@@ -171,7 +231,9 @@ def test_a_list_in_a_variable_is_json(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "JSON" in wrong.value.hint
 
 
-def test_a_variable_of_a_whole_section_marks_only_what_it_sets(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_variable_of_a_whole_section_marks_only_what_it_sets(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("OMBUD_PLAN", '{"k": 5}')
     assert origins(load()) == {"plan.k": "env"}
 
@@ -218,7 +280,9 @@ def test_rows_are_plain_values_of_every_setting(tmp_path: Path) -> None:
 
 
 def test_a_country_changes_the_plan_and_a_request_changes_both(tmp_path: Path) -> None:
-    settings = load(write(tmp_path, "[plan]\nk = 5\npool = 40\n[country.GB.plan]\nk = 6\nrrf_k = 10\n"))
+    settings = load(
+        write(tmp_path, "[plan]\nk = 5\npool = 40\n[country.GB.plan]\nk = 6\nrrf_k = 10\n")
+    )
     nowhere, france, britain = (Person(country=code) for code in (None, "FR", "GB"))
     assert plan_for(settings, nowhere).plan == Plan(k=5, pool=40)
     assert plan_for(settings, france).plan == Plan(k=5, pool=40)
@@ -226,11 +290,15 @@ def test_a_country_changes_the_plan_and_a_request_changes_both(tmp_path: Path) -
     assert plan_for(settings, britain, {"k": 7}).plan == Plan(k=7, pool=40, rrf_k=10, pinned=("k",))
 
 
-def test_a_country_may_be_set_in_small_letters_and_by_variable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_country_may_be_set_in_small_letters_and_by_variable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("OMBUD_COUNTRY__FR__PLAN__K", "4")
     monkeypatch.setenv("OMBUD_ANSWER__EMERGENCY__FR", "Call 112.")
     settings = load(write(tmp_path, "[country.gb.plan]\nk = 3\n"))
-    assert [plan_for(settings, Person(country=country)).plan.k for country in ("GB", "FR", "DE")] == [3, 4, 8]
+    assert [
+        plan_for(settings, Person(country=country)).plan.k for country in ("GB", "FR", "DE")
+    ] == [3, 4, 8]
     assert settings.answer.emergency["FR"] == "Call 112."
     assert set(settings.answer.emergency) == {"", "FR"}  # nobody is left without a line
 
@@ -278,7 +346,9 @@ def test_merging_leaves_its_layers_alone() -> None:
 # Finding the workspace ----------------------------------------------------------------------------
 
 
-def test_the_workspace_is_the_nearest_folder_above_with_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_workspace_is_the_nearest_folder_above_with_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     inner = tmp_path / "work" / "deep" / "deeper"
     inner.mkdir(parents=True)
     write(tmp_path, "")

@@ -8,20 +8,39 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from ombud import types
-from ombud.types import Answer, Chunk, Citation, Claim, Document, Evidence, Hit, Noun, Person, Plan, Trace
+from ombud.types import (
+    Answer,
+    Chunk,
+    Citation,
+    Claim,
+    Document,
+    Evidence,
+    Hit,
+    Person,
+    Plan,
+    Record,
+    Trace,
+)
 
 NOUNS = sorted(
-    (n for n in vars(types).values() if isinstance(n, type) and issubclass(n, Noun) and n is not Noun),
+    (
+        n
+        for n in vars(types).values()
+        if isinstance(n, type) and issubclass(n, Record) and n is not Record
+    ),
     key=lambda noun: noun.__name__,
 )
 
 
 def hit(identity: str, score: float) -> Hit:
-    return Hit(chunk=Chunk(id=identity, document_id="d", title="", uri="u", text="", start=0, end=0), score=score)
+    return Hit(
+        chunk=Chunk(id=identity, document_id="d", title="", uri="u", text="", start=0, end=0),
+        score=score,
+    )
 
 
 @pytest.mark.parametrize("noun", NOUNS, ids=lambda noun: noun.__name__)
-def test_a_noun_takes_no_unknown_field_and_never_changes(noun: type[Noun]) -> None:
+def test_a_noun_takes_no_unknown_field_and_never_changes(noun: type[Record]) -> None:
     with pytest.raises(ValidationError, match="Extra inputs are not permitted"):
         noun.model_validate({"no_such_field": 1})
     empty = noun.model_construct()
@@ -42,20 +61,27 @@ def test_nouns_survive_json() -> None:
         updated=datetime(2026, 1, 1, 12, tzinfo=UTC),
     )
     assert Document.model_validate_json(document.model_dump_json()) == document
-    cited = Citation(chunk_id="c", document_id="d", title="t", uri="u", quote="q", start=1, end=2, digest="x")
+    cited = Citation(
+        chunk_id="c", document_id="d", title="t", uri="u", quote="q", start=1, end=2, digest="x"
+    )
     answer = Answer(
         outcome="partial",
         action="handoff",
         text="[1]",
         claims=(Claim(text="a [1]", citations=(0,)),),
         citations=(cited,),
-        trace=Trace(rankings=(types.Ranking(leg="GB/sparse/standard", rows=(("c", 1, 0.5),)),), price=None),
+        trace=Trace(
+            rankings=(types.Ranking(leg="GB/sparse/standard", rows=(("c", 1, 0.5),)),), price=None
+        ),
     )
     assert Answer.model_validate_json(answer.model_dump_json()) == answer
 
 
 def test_the_hits_are_both_scopes_by_score_then_local_first_then_id() -> None:
-    evidence = Evidence(local=(hit("c", 1), hit("b", 2)), shared=(hit("a", 2), hit("d", 3), hit("0", 1), hit("1", 1)))
+    evidence = Evidence(
+        local=(hit("c", 1), hit("b", 2)),
+        shared=(hit("a", 2), hit("d", 3), hit("0", 1), hit("1", 1)),
+    )
     assert [h.chunk.id for h in evidence.hits] == ["d", "b", "a", "c", "0", "1"]
 
 
@@ -69,7 +95,15 @@ def test_no_hit_is_lost_or_out_of_order(rows: list[tuple[str, int, bool]]) -> No
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"k": 0}, {"k": 101}, {"pool": 0}, {"abstain": 1.1}, {"abstain": float("nan")}, {"classes": 4}, {"mode": "x"}],
+    [
+        {"k": 0},
+        {"k": 101},
+        {"pool": 0},
+        {"abstain": 1.1},
+        {"abstain": float("nan")},
+        {"classes": 4},
+        {"mode": "x"},
+    ],
 )
 def test_a_plan_has_bounds(wrong: dict[str, object]) -> None:
     with pytest.raises(ValidationError):
@@ -78,7 +112,14 @@ def test_a_plan_has_bounds(wrong: dict[str, object]) -> None:
 
 def test_the_plan_of_the_contract() -> None:
     plan = Plan()
-    assert (plan.k, plan.pool, plan.rrf_k, plan.mode, plan.adaptive, plan.graph) == (8, 30, 60, "hybrid", False, False)
+    assert (plan.k, plan.pool, plan.rrf_k, plan.mode, plan.adaptive, plan.graph) == (
+        8,
+        30,
+        60,
+        "hybrid",
+        False,
+        False,
+    )
 
 
 def test_nobody_in_particular_has_no_country_and_no_role() -> None:

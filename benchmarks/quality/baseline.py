@@ -1,10 +1,10 @@
-"""Where do we stand? Sparse, dense and hybrid search, 3 to 10 passages, on the sample and on real handbooks.
+"""Where do we stand? Sparse, dense and hybrid search, 3 to 10 passages, on the sample and on real
+handbooks.
 
-Sweeps plan.mode and plan.k with the lab over the sample's cases and over the cases in tests/data, whose pages are the
-public handbooks that lie in ../shared beside the repository (their part is left out where they are not there), and
-writes docs/results/baseline.md. Dev and test stand apart; the sealed split is not touched. Stopped in the middle, it
-goes on. Run: make baseline
-"""
+Sweeps plan.mode and plan.k with the lab over the sample's cases and over the cases in tests/data,
+whose pages are the public handbooks that lie in ../shared beside the repository (their part is left
+out where they are not there), and writes docs/results/baseline.md. Dev and test stand apart; the
+sealed split is not touched. Stopped in the middle, it goes on. Run: make baseline"""
 
 import asyncio
 import platform
@@ -16,7 +16,7 @@ sys.path.append(str(Path(__file__).parents[1] / "speed"))
 from record import ROOT, SHARED, commit, say, source
 
 from ombud.app import LocalTarget, Workspace, configured_sources
-from ombud.ingest import sync
+from ombud.ingest import sync_sources
 from ombud.lab import (
     LOSSES,
     USUAL,
@@ -24,15 +24,15 @@ from ombud.lab import (
     Instruments,
     Mean,
     Options,
-    Recorded,
-    contrast,
+    RecordedRun,
+    compare_runs,
     label,
     parse_grid,
     parse_metrics,
     read_cases,
     read_run,
+    run_sweep,
     select,
-    sweep,
 )
 from ombud.store import list_documents
 from ombud.types import Case
@@ -82,7 +82,11 @@ def main() -> None:
 
 
 def own_cases() -> list[Case]:
-    return [case for path in sorted((ROOT / "tests/data").glob("handbooks-*.jsonl")) for case in read_cases(path)]
+    return [
+        case
+        for path in sorted((ROOT / "tests/data").glob("handbooks-*.jsonl"))
+        for case in read_cases(path)
+    ]
 
 
 def handbooks() -> Workspace:
@@ -90,8 +94,10 @@ def handbooks() -> Workspace:
     (HOME / "ombud.toml").write_text(TOML.format(shared=SHARED), encoding="utf-8")
     workspace = Workspace(HOME)
     sources = configured_sources(workspace.settings, workspace.home, workspace.store)
-    for report in sync(workspace.ingest, sources, tell=tell):
-        say(f"{report.name}: {report.added} added, {report.unchanged} unchanged, {len(report.failed)} failed")
+    for report in sync_sources(workspace.ingest, sources, tell=tell):
+        say(
+            f"{report.name}: {report.added} added, {report.unchanged} unchanged, {len(report.failed)} failed"
+        )
     return workspace
 
 
@@ -107,16 +113,26 @@ def _corpus(title: str, workspace: Workspace, whole: Sequence[Case]) -> list[str
         # One at a time: with several, the seconds would be those of a queue.
         options = Options(parse_metrics(USUAL), "", title, split, study=study, concurrency=1)
         tools = Instruments(text_of=target.text_of)
-        runs = asyncio.run(sweep(cells, cases, target, workspace.store, options, tools, tell))
+        runs = asyncio.run(run_sweep(cells, cases, target, workspace.store, options, tools, tell))
         recorded = [read_run(workspace.store, run.id) for run in runs]
-        lines += ["", f"### {split}, {len(cases)} cases", "", *_table(cells, recorded), "", *_differences(recorded)]
+        lines += [
+            "",
+            f"### {split}, {len(cases)} cases",
+            "",
+            *_table(cells, recorded),
+            "",
+            *_differences(recorded),
+        ]
         usual = next(one for one in recorded if one.run.name == "mode=hybrid k=8")
         lines += ["", f"Hybrid, k = 8, {split}, by type and by tag:", "", *_kinds(usual)]
     return lines
 
 
-def _table(cells: Sequence[Cell], recorded: Sequence[Recorded]) -> list[str]:
-    lines = [f"| setting | {' | '.join(COLUMNS)} | seconds |", "|---|" + "---|" * (len(COLUMNS) + 1)]
+def _table(cells: Sequence[Cell], recorded: Sequence[RecordedRun]) -> list[str]:
+    lines = [
+        f"| setting | {' | '.join(COLUMNS)} | seconds |",
+        "|---|" + "---|" * (len(COLUMNS) + 1),
+    ]
     for cell, one in zip(cells, recorded, strict=True):
         found = {line.metric: line.mean for line in one.summary(["overall"])}
         figures = [_figure(found[name]) for name in COLUMNS]
@@ -125,7 +141,7 @@ def _table(cells: Sequence[Cell], recorded: Sequence[Recorded]) -> list[str]:
     return [*lines, f"| n | {' | '.join(f'{mean.valid} of {mean.total}' for mean in means)} | |"]
 
 
-def _differences(recorded: Sequence[Recorded]) -> list[str]:
+def _differences(recorded: Sequence[RecordedRun]) -> list[str]:
     """Hybrid against each leg alone, at the default of eight passages."""
     at = {one.run.name: one for one in recorded}
     lines = [
@@ -133,9 +149,14 @@ def _differences(recorded: Sequence[Recorded]) -> list[str]:
         "|---|---|---|---|---|---|",
     ]
     for mode in ("sparse", "dense"):
-        for row in contrast(at[f"mode={mode} k=8"], at["mode=hybrid k=8"], ["overall"]):
+        for row in compare_runs(at[f"mode={mode} k=8"], at["mode=hybrid k=8"], ["overall"]):
             found = row.comparison
-            if row.metric not in COLUMNS or found.difference is None or found.low is None or found.high is None:
+            if (
+                row.metric not in COLUMNS
+                or found.difference is None
+                or found.low is None
+                or found.high is None
+            ):
                 continue
             between = f"{found.low:+.3f} to {found.high:+.3f}"
             least = f"{found.detectable:.3f}" if found.detectable else ""
@@ -145,9 +166,12 @@ def _differences(recorded: Sequence[Recorded]) -> list[str]:
     return lines
 
 
-def _kinds(one: Recorded) -> list[str]:
+def _kinds(one: RecordedRun) -> list[str]:
     """What is hard: types of questions, ordinary wording, typos, stories."""
-    lines = [f"| cases | n | {' | '.join(KIND_COLUMNS)} |", "|---|---|" + "---|" * len(KIND_COLUMNS)]
+    lines = [
+        f"| cases | n | {' | '.join(KIND_COLUMNS)} |",
+        "|---|---|" + "---|" * len(KIND_COLUMNS),
+    ]
     rows = [row for row in one.summary(["type", "tag"]) if row.group == "type" or row.name in TAGS]
     for name in dict.fromkeys((row.group, row.name) for row in rows):
         found = {row.metric: row.mean for row in rows if (row.group, row.name) == name}

@@ -1,9 +1,10 @@
-"""How much does a follow-up lose that is asked alone, and how much of it does its history bring back? MTRAG, MTRAG-UN.
+"""How much does a follow-up lose that is asked alone, and how much of it does its history bring
+back? MTRAG, MTRAG-UN.
 
-The corpus is every passage that comes with the tasks. MTRAG-UN's tasks have no rewritten questions. 150 tasks of MTRAG
-have: their questions (last turn, rewritten by a person) lie in mtrag-queries, their passages with the human judgements
-in judge/mtrag.
-"""
+The corpus is every passage that comes with the tasks. MTRAG-UN's tasks have no rewritten questions.
+150 tasks of MTRAG
+have: their questions (last turn, rewritten by a person) lie in mtrag-queries, their passages with
+the human judgements in judge/mtrag."""
 
 import json
 from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -15,7 +16,7 @@ from measuring import average, measure, paired, values
 from record import say
 
 from ombud.app import LocalTarget, Workspace
-from ombud.lab import Recorded, mean
+from ombud.lab import RecordedRun, mean
 from ombud.types import Case, Message, Passage
 
 UNANSWERED = DATA / "retrieval/mtrag-un/reference.jsonl"
@@ -48,7 +49,11 @@ def report() -> str:
     lines = [header("mtrag", passages=len(texts), new=len(new), old=len(old))]
     for title, tasks in (("MTRAG-UN", new), ("MTRAG", old)):
         follows = sum(len(task.turns) > 1 for task in tasks)
-        lines += ["", f"## {title}: {len(tasks)} questions, {follows} of them with something before", ""]
+        lines += [
+            "",
+            f"## {title}: {len(tasks)} questions, {follows} of them with something before",
+            "",
+        ]
         lines += _part(title, workspace, tasks)
     return "\n".join(lines) + "\n"
 
@@ -73,7 +78,11 @@ def _part(title: str, workspace: Workspace, tasks: Sequence[Task]) -> list[str]:
     ]
     if REWRITTEN in hybrid:
         against += [
-            Row(f"{WITH}, against {REWRITTEN}", metric, paired(hybrid[REWRITTEN], hybrid[WITH], metric, clusters))
+            Row(
+                f"{WITH}, against {REWRITTEN}",
+                metric,
+                paired(hybrid[REWRITTEN], hybrid[WITH], metric, clusters),
+            )
             for metric in METRICS
         ]
     return [
@@ -85,8 +94,9 @@ def _part(title: str, workspace: Workspace, tasks: Sequence[Task]) -> list[str]:
     ]
 
 
-def _by_folding(hybrid: Mapping[str, Recorded], clusters: Sequence[Hashable]) -> list[str]:
-    """The questions whose search text had something of the history in it, and the others that had a history."""
+def _by_folding(hybrid: Mapping[str, RecordedRun], clusters: Sequence[Hashable]) -> list[str]:
+    """The questions whose search text had something of the history in it, and the others that had a
+    history."""
     groups: dict[str, list[int]] = {"folded in": [], "left out": []}
     for place, seen in enumerate(hybrid[WITH].observations):
         if seen.case.history and seen.trace:
@@ -95,16 +105,23 @@ def _by_folding(hybrid: Mapping[str, Recorded], clusters: Sequence[Hashable]) ->
     rows = []
     for name, places in groups.items():
         for form, one in hybrid.items():
-            means = [mean([values(one, m)[at] for at in places], [clusters[at] for at in places]) for m in METRICS]
+            means = [
+                mean([values(one, m)[at] for at in places], [clusters[at] for at in places])
+                for m in METRICS
+            ]
             rows.append([name, form, str(len(places)), *map(figure, means)])
     return table(["hybrid, where history was", "question", "n", *METRICS], rows)
 
 
-def _asked(name: str, workspace: Workspace, cases: Sequence[Case], mode: str, changed: Mapping[str, Any]) -> Recorded:
+def _asked(
+    name: str, workspace: Workspace, cases: Sequence[Case], mode: str, changed: Mapping[str, Any]
+) -> RecordedRun:
     say(f"{name} {dict(changed)}")
     target = LocalTarget(workspace, tell).variant(changed)
     metrics = ", ".join(METRICS)
-    return measure(name, target, workspace.store, cases, metrics, plan={"mode": mode}, changed=changed)
+    return measure(
+        name, target, workspace.store, cases, metrics, plan={"mode": mode}, changed=changed
+    )
 
 
 def _forms(tasks: Sequence[Task]) -> dict[str, list[Case]]:
@@ -114,12 +131,15 @@ def _forms(tasks: Sequence[Task]) -> dict[str, list[Case]]:
         turns = [(turn["speaker"], turn["text"].strip()) for turn in task.turns]
         alone = Case(id=task.id, question=turns[-1][1], type="conversational", evidence=evidence)
         before = tuple(
-            Message(role="user" if speaker == "user" else "assistant", content=text) for speaker, text in turns[:-1]
+            Message(role="user" if speaker == "user" else "assistant", content=text)
+            for speaker, text in turns[:-1]
         )
         forms[ALONE].append(alone)
         forms[WITH].append(alone.model_copy(update={"history": before}))
         if task.rewritten:
-            forms.setdefault(REWRITTEN, []).append(alone.model_copy(update={"question": task.rewritten}))
+            forms.setdefault(REWRITTEN, []).append(
+                alone.model_copy(update={"question": task.rewritten})
+            )
     return forms
 
 
@@ -127,12 +147,16 @@ def _new_tasks() -> Iterator[Task]:
     """Those of MTRAG-UN that its passages answer, whole or in part."""
     for task in _rows(UNANSWERED):
         if task["answerability"][0] in ("ANSWERABLE", "PARTIAL"):
-            yield Task(task["task_id"], task["conversation_id"], task["input"], _named(task["contexts"]))
+            yield Task(
+                task["task_id"], task["conversation_id"], task["input"], _named(task["contexts"])
+            )
 
 
 def _old_tasks() -> Iterator[Task]:
     """Those of MTRAG whose passages came with the judgements; their qrels name just these."""
-    rewritten = {row["_id"]: row["text"] for file in QUERIES.glob("*/*_rewrite.jsonl") for row in _rows(file)}
+    rewritten = {
+        row["_id"]: row["text"] for file in QUERIES.glob("*/*_rewrite.jsonl") for row in _rows(file)
+    }
     relevant: dict[str, set[str]] = {}
     for file in QUERIES.glob("*/qrels/dev.tsv"):
         for line in file.read_text(encoding="utf-8").splitlines()[1:]:
@@ -142,13 +166,17 @@ def _old_tasks() -> Iterator[Task]:
         name = task["task_id"]
         if name in rewritten and relevant.get(name) == set(_named(task["contexts"])):
             question = rewritten[name].removeprefix("|user|:").strip()
-            yield Task(name, name.partition("<::>")[0], task["input"], _named(task["contexts"]), question)
+            yield Task(
+                name, name.partition("<::>")[0], task["input"], _named(task["contexts"]), question
+            )
 
 
 def _texts() -> dict[str, str]:
     """Passage id -> text, of all tasks, also of those without an answer."""
     found = {passage["document_id"]: passage["text"] for passage in _judged()["documents"]}
-    found |= {one["document_id"]: one["text"] for task in _rows(UNANSWERED) for one in task["contexts"]}
+    found |= {
+        one["document_id"]: one["text"] for task in _rows(UNANSWERED) for one in task["contexts"]
+    }
     return dict(sorted(found.items()))
 
 
@@ -161,4 +189,6 @@ def _judged() -> Any:
 
 
 def _rows(file: Any) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in file.read_text(encoding="utf-8").split("\n") if line.strip()]
+    return [
+        json.loads(line) for line in file.read_text(encoding="utf-8").split("\n") if line.strip()
+    ]

@@ -1,4 +1,5 @@
-"""Workspaces over public material: indexed once in .bench/, then brought up to date by a sync like any other."""
+"""Workspaces over public material: indexed once in .bench/, then brought up to date by a sync like
+any other."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -6,7 +7,7 @@ from pathlib import Path
 from record import ROOT, SHARED, say
 
 from ombud.app import Workspace, configured_sources
-from ombud.ingest import sync
+from ombud.ingest import sync_sources
 
 BENCH = ROOT / ".bench"
 DATA = SHARED.parent
@@ -18,24 +19,31 @@ path = "pages"
 
 
 def open_corpus(name: str, toml: str) -> Workspace:
-    """The workspace .bench/NAME with these settings, its index brought to what its sources hold now."""
+    """The workspace .bench/NAME with these settings, its index brought to what its sources hold
+    now."""
     home = BENCH / name
     home.mkdir(parents=True, exist_ok=True)
     (home / "ombud.toml").write_text(toml, encoding="utf-8")
     workspace = Workspace(home)
     sources = configured_sources(workspace.settings, workspace.home, workspace.store)
-    for report in sync(workspace.ingest, sources, allow_deletes=True, tell=tell):
-        say(f"{report.name}: {report.added} added, {report.unchanged} unchanged, {len(report.failed)} failed")
+    for report in sync_sources(workspace.ingest, sources, allow_deletes=True, tell=tell):
+        say(
+            f"{report.name}: {report.added} added, {report.unchanged} unchanged, {len(report.failed)} failed"
+        )
     return workspace
 
 
 def open_pages(name: str, pages: Mapping[str, str]) -> Workspace:
-    """A workspace over Markdown pages made from texts: name without .md -> text; their uris are pages/NAME.md.
+    """A workspace over Markdown pages made from texts: name without .md -> text; their uris are
+    pages/NAME.md.
 
     All pages have the same title, which therefore tells nothing: else it would be the file's name.
     """
     folder = BENCH / name / "pages"
-    wanted = {f"{page}.md": f"---\ntitle: Passage\n---\n\n{text.strip()}\n" for page, text in pages.items()}
+    wanted = {
+        f"{page}.md": f"---\ntitle: Passage\n---\n\n{text.strip()}\n"
+        for page, text in pages.items()
+    }
     for old in folder.rglob("*.md"):
         if old.relative_to(folder).as_posix() not in wanted:
             old.unlink()

@@ -43,7 +43,11 @@ def figure(mean: Mean) -> str:
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    return [f"| {' | '.join(head)} |", "|---" * len(head) + "|", *(f"| {' | '.join(row)} |" for row in rows)]
+    return [
+        f"| {' | '.join(head)} |",
+        "|---" * len(head) + "|",
+        *(f"| {' | '.join(row)} |" for row in rows),
+    ]
 
 
 def differences(title: str, rows: Sequence[Row]) -> list[str]:
@@ -54,7 +58,11 @@ def differences(title: str, rows: Sequence[Row]) -> list[str]:
     lines = []
     for row, p in zip(known, adjusted, strict=True):
         found = row.comparison
-        between = f"{found.low:+.3f} to {found.high:+.3f}" if found.low is not None and found.high is not None else "–"
+        between = (
+            f"{found.low:+.3f} to {found.high:+.3f}"
+            if found.low is not None and found.high is not None
+            else "–"
+        )
         least = f"{found.detectable:.3f}" if found.detectable else ""
         lines.append(
             [

@@ -1,8 +1,9 @@
-"""Does a chunker that knows a law's own delimiters find its rules better? New York City's Local Law 144, 61 cases.
+"""Does a chunker that knows a law's own delimiters find its rules better? New York City's Local Law
+144, 61 cases.
 
-Indexed are the act and the final rule, which together are the whole law, each passage once; the reprint of both in
-LL1442.pdf is left out, so that a passage has one place. The delimiters are chosen on dev.
-"""
+Indexed are the act and the final rule, which together are the whole law, each passage once; the
+reprint of both in LL1442.pdf is left out, so that a passage has one place. The delimiters are
+chosen on dev."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,7 +14,7 @@ from measuring import average, measure, paired
 from record import ROOT
 
 from ombud.app import LocalTarget, Workspace
-from ombud.lab import Recorded, read_cases, select
+from ombud.lab import RecordedRun, read_cases, select
 
 LAW = DATA / "ll144"
 TOML = f"""[[source]]
@@ -46,7 +47,9 @@ def report() -> str:
         return ""
     workspace = open_corpus("ll144", TOML)
     dev = {name: _asked(workspace, "dev", _pattern(name)) for name in PATTERNS}
-    best = max(dev, key=lambda name: sum(average(dev[name], metric).value or 0 for metric in METRICS))
+    best = max(
+        dev, key=lambda name: sum(average(dev[name], metric).value or 0 for metric in METRICS)
+    )
     lines = [header("ll144", cases=len(_cases("")), best=best, pattern=PATTERNS[best])]
     lines += ["", "## The delimiters, on dev", "", *_table(dev)]
     for split in ("test", "dev"):
@@ -66,26 +69,36 @@ def _pattern(name: str) -> dict[str, Any]:
     return {"index.chunker": "pattern", "index.pattern": PATTERNS[name]}
 
 
-def _asked(workspace: Workspace, split: str, changed: Mapping[str, Any]) -> Recorded:
+def _asked(workspace: Workspace, split: str, changed: Mapping[str, Any]) -> RecordedRun:
     target = LocalTarget(workspace, tell).variant(changed)
     name = f"ll144 {split} {' '.join(changed.values())}"
     metrics = ", ".join((*METRICS, ALSO))
     return measure(
-        name, target, workspace.store, _cases(split), metrics, plan={"k": DEEP}, changed=changed, split=split
+        name,
+        target,
+        workspace.store,
+        _cases(split),
+        metrics,
+        plan={"k": DEEP},
+        changed=changed,
+        split=split,
     )
 
 
-def _table(runs: Mapping[str, Recorded]) -> list[str]:
-    """Each question stands for itself in the intervals: there are only two documents to draw from."""
+def _table(runs: Mapping[str, RecordedRun]) -> list[str]:
+    """Each question stands for itself in the intervals: there are only two documents to draw
+    from."""
     rows = []
     for name, one in runs.items():
         words = average(one, ALSO).value
         means = [average(one, metric) for metric in METRICS]
-        rows.append([name, *map(figure, means), f"{words:.0f}" if words else "–", str(means[0].valid)])
+        rows.append(
+            [name, *map(figure, means), f"{words:.0f}" if words else "–", str(means[0].valid)]
+        )
     return table(["chunker", *METRICS, "words in the best 5", "n"], rows)
 
 
-def _against(usual: str, runs: Mapping[str, Recorded]) -> list[str]:
+def _against(usual: str, runs: Mapping[str, RecordedRun]) -> list[str]:
     rows = [
         Row(name, metric, paired(runs[usual], one, metric))
         for name, one in runs.items()

@@ -1,4 +1,5 @@
-"""One run of the lab over a target, kept in its workspace; the same code is not asked the same twice."""
+"""One run of the lab over a target, kept in its workspace; the same code is not asked the same
+twice."""
 
 import asyncio
 from collections.abc import Hashable, Mapping, Sequence
@@ -12,7 +13,7 @@ from ombud.lab import (
     Instruments,
     Mean,
     Options,
-    Recorded,
+    RecordedRun,
     Target,
     compare,
     mean,
@@ -35,8 +36,9 @@ def measure(
     changed: Mapping[str, Any] | None = None,
     split: str = "",
     concurrency: int = 2,
-) -> Recorded:
-    """Gone on with when stopped; taken from the store when code, settings, index and cases are those of a finished run.
+) -> RecordedRun:
+    """Gone on with when stopped; taken from the store when code, settings, index and cases are
+    those of a finished run.
 
     changed: the index settings in which the target differs from its workspace, for the record.
     """
@@ -55,18 +57,21 @@ def measure(
     return read_run(store, run.id)
 
 
-def values(recorded: Recorded, metric: str) -> list[float | None]:
+def values(recorded: RecordedRun, metric: str) -> list[float | None]:
     """In the order of the cases."""
     scores = recorded.values(metric)
     return [scores[case.id].value if case.id in scores else None for case in recorded.cases]
 
 
-def average(recorded: Recorded, metric: str, clusters: Sequence[Hashable] | None = None) -> Mean:
+def average(recorded: RecordedRun, metric: str, clusters: Sequence[Hashable] | None = None) -> Mean:
     return mean(values(recorded, metric), clusters)
 
 
-def paired(first: Recorded, second: Recorded, metric: str, clusters: Sequence[Hashable] | None = None) -> Comparison:
-    """Second minus first; their cases have the same ids in the same order, though perhaps other words."""
+def paired(
+    first: RecordedRun, second: RecordedRun, metric: str, clusters: Sequence[Hashable] | None = None
+) -> Comparison:
+    """Second minus first; their cases have the same ids in the same order, though perhaps other
+    words."""
     if [case.id for case in first.cases] != [case.id for case in second.cases]:
         raise ValueError("the runs asked other cases")
     return compare(values(first, metric), values(second, metric), clusters)

@@ -1,7 +1,8 @@
-"""Is the right paragraph among the best five? XQuAD: 240 paragraphs of Wikipedia, 1,190 questions, three languages.
+"""Is the right paragraph among the best five? XQuAD: 240 paragraphs of Wikipedia, 1,190 questions,
+three languages.
 
-A corpus is the paragraphs in one language, asked in the same. Nothing was fitted on it, so all questions count.
-"""
+A corpus is the paragraphs in one language, asked in the same. Nothing was fitted on it, so all
+questions count."""
 
 import json
 from collections.abc import Mapping
@@ -13,7 +14,7 @@ from measuring import average, measure, paired
 from record import say
 
 from ombud.app import LocalTarget
-from ombud.lab import Recorded, cluster_of
+from ombud.lab import RecordedRun, cluster_of
 from ombud.types import Case, Passage, Person
 
 FOLDER = DATA / "retrieval/xquad"
@@ -30,7 +31,8 @@ class Corpus(NamedTuple):
 
 
 def report() -> str:
-    """The Markdown of docs/results/retrieval-xquad.md; empty where the questions are not at hand."""
+    """The Markdown of docs/results/retrieval-xquad.md; empty where the questions are not at
+    hand."""
     if not needs(FOLDER):
         return ""
     lines: list[str] = []
@@ -39,8 +41,15 @@ def report() -> str:
         corpus = read_corpus(language)
         runs = _runs(language, corpus)
         clusters = [cluster_of(case) for case in corpus.cases]
-        rows = [[mode, *(figure(average(one, m, clusters)) for m in METRICS)] for mode, one in runs.items()]
-        lines += ["", f"## {name}: {len(corpus.pages)} paragraphs, {len(corpus.cases)} questions", ""]
+        rows = [
+            [mode, *(figure(average(one, m, clusters)) for m in METRICS)]
+            for mode, one in runs.items()
+        ]
+        lines += [
+            "",
+            f"## {name}: {len(corpus.pages)} paragraphs, {len(corpus.cases)} questions",
+            "",
+        ]
         lines += [*table(["mode", *METRICS], rows), ""]
         against = [
             Row(mode, metric, paired(runs[mode], runs["hybrid"], metric, clusters))
@@ -64,13 +73,18 @@ def read_corpus(language: str) -> Corpus:
         # Without a quote every passage of the paragraph counts.
         evidence = (Passage(document=f"pages/{page}.md", quote=""),)
         cases += [
-            Case(id=qa["id"], question=qa["question"], person=Person(language=language), evidence=evidence)
+            Case(
+                id=qa["id"],
+                question=qa["question"],
+                person=Person(language=language),
+                evidence=evidence,
+            )
             for qa in paragraph["qas"]
         ]
     return Corpus(pages, tuple(cases))
 
 
-def _runs(language: str, corpus: Corpus) -> dict[str, Recorded]:
+def _runs(language: str, corpus: Corpus) -> dict[str, RecordedRun]:
     workspace = open_pages(f"xquad-{language}", corpus.pages)
     runs = {}
     for mode in MODES:

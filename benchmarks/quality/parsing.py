@@ -1,12 +1,17 @@
-"""How well are documents read? Tables, headings, speed; against two programs that people would use instead.
+"""How well are documents read? Tables, headings, speed; against two programs that people would use
+instead.
 
-* Tables: the 40 US documents of the ICDAR 2013 competition that lie in ../shared. A neighbour relation is a pair of
-  cells, one right of or below the other with only empty cells between; F1 over relations, their texts compared
-  without spaces, case and most punctuation. Micro: over all relations; macro: the mean over documents.
-* Headings: the share of the headings in docling's ground truth that are found, for digital PDFs and Word documents.
+* Tables: the 40 US documents of the ICDAR 2013 competition that lie in ../shared. A neighbour
+  relation is a pair of
+  cells, one right of or below the other with only empty cells between; F1 over relations, their
+  texts compared without spaces, case and most punctuation. Micro: over all relations; macro: the
+  mean over documents.
+* Headings: the share of the headings in docling's ground truth that are found, for digital PDFs and
+  Word documents.
 * Speed: pages a second of two parser processes, over the same 40 documents.
 
-Writes docs/results/parsing.md. The peers are measured where they can be imported; they are no dependency of ours:
+Writes docs/results/parsing.md. The peers are measured where they can be imported; they are no
+dependency of ours:
     python3 -m venv /tmp/peers && /tmp/peers/bin/pip install 'markitdown[pdf,docx]'
 Run: python benchmarks/quality/parsing.py [/tmp/peers]
 """
@@ -34,7 +39,7 @@ from record import ROOT, SHARED, commit, say
 
 from ombud.documents import Worker, parse
 from ombud.errors import SourceError
-from ombud.settings import Documents
+from ombud.settings import DocumentSettings
 from ombud.types import Document
 
 DOCUMENTS = SHARED.parent / "documents"
@@ -75,7 +80,14 @@ def main() -> None:
     truth = {path: list(_truth(path)) for path in sorted(TABLES.glob("*-str.xml"))}
     lone = [path.name for path in truth if not _source(path).exists()]
     wanted = {_source(path): grids for path, grids in truth.items() if _source(path).exists()}
-    lines = [_HEADER.format(commit=commit(), n=len(wanted)), "", *_tables(wanted), "", "## Headings", ""]
+    lines = [
+        _HEADER.format(commit=commit(), n=len(wanted)),
+        "",
+        *_tables(wanted),
+        "",
+        "## Headings",
+        "",
+    ]
     lines += [*_headings(), "", "## Speed", "", *_speed(list(wanted))]
     lines += ["", "Skipped, for their PDF is not here: " + (", ".join(lone) or "none") + "."]
     target = ROOT / "docs/results/parsing.md"
@@ -85,12 +97,18 @@ def main() -> None:
 
 def _readers() -> dict[str, Reader | None]:
     """What is compared; None for a program that is not installed."""
-    known: dict[str, Reader] = {"ombud": _by_ombud, "pdfplumber": _by_pdfplumber, "markitdown": _by_markitdown}
+    known: dict[str, Reader] = {
+        "ombud": _by_ombud,
+        "pdfplumber": _by_pdfplumber,
+        "markitdown": _by_markitdown,
+    }
     return {name: reader if find_spec(name) else None for name, reader in known.items()}
 
 
 def _by_ombud(path: Path) -> Parsed:
-    document = parse(path.read_bytes(), Document(id="x", source="s", uri=path.name, title="", language="en"))
+    document = parse(
+        path.read_bytes(), Document(id="x", source="s", uri=path.name, title="", language="en")
+    )
     tables = [_cells(block.text.split("\n")) for block in document.blocks if block.kind == "table"]
     return Parsed(tables, [block.text for block in document.blocks if block.kind == "heading"])
 
@@ -122,12 +140,17 @@ def _markdown_tables(text: str) -> Iterator[Grid]:
 
 
 def _cells(lines: Iterable[str]) -> Grid:
-    rows = (re.split(r"(?<!\\)\|", line.strip().removeprefix("|").removesuffix("|")) for line in lines)
+    rows = (
+        re.split(r"(?<!\\)\|", line.strip().removeprefix("|").removesuffix("|")) for line in lines
+    )
     return [row for row in rows if not all(re.fullmatch(r"\s*:?-+:?\s*", cell) for cell in row)]
 
 
 def _tables(wanted: dict[Path, list[Grid]]) -> list[str]:
-    lines = ["| reader | micro F1 | macro F1 | micro precision | micro recall | failed |", "|---|---|---|---|---|---|"]
+    lines = [
+        "| reader | micro F1 | macro F1 | micro precision | micro recall | failed |",
+        "|---|---|---|---|---|---|",
+    ]
     for name, reader in _readers().items():
         say(f"tables: {name}")
         if reader is None:
@@ -145,7 +168,10 @@ def _tables(wanted: dict[Path, list[Grid]]) -> list[str]:
         )
         if name == "ombud":
             worst = sorted(zip((s.f1 for s in scores), (p.stem for p in wanted), strict=True))[:6]
-            verdict = _verdict(_micro(scores), TARGETS["micro"]), _verdict(_macro(scores), TARGETS["macro"])
+            verdict = (
+                _verdict(_micro(scores), TARGETS["micro"]),
+                _verdict(_macro(scores), TARGETS["macro"]),
+            )
             said = ", ".join(f"{stem} {f1:.2f}" for f1, stem in worst)
     wants = f"Targets: micro {TARGETS['micro']:.2f} ({verdict[0]}), macro {TARGETS['macro']:.2f} ({verdict[1]})."
     return [*lines, "", f"{wants} Ours at its worst: {said}."]
@@ -174,7 +200,10 @@ def _macro(scores: Sequence[Score]) -> float:
 def _between(scores: Sequence[Score], mean: Callable[[Sequence[Score]], float]) -> str:
     """A mean and its 95 % interval over resampled documents."""
     draw = np.random.default_rng(7)
-    made = [mean([scores[i] for i in draw.integers(0, len(scores), len(scores))]) for _ in range(RESAMPLES)]
+    made = [
+        mean([scores[i] for i in draw.integers(0, len(scores), len(scores))])
+        for _ in range(RESAMPLES)
+    ]
     low, high = np.quantile(made, (0.025, 0.975))
     return f"{mean(scores):.3f} ({low:.3f} to {high:.3f})"
 
@@ -191,12 +220,15 @@ def _truth(path: Path) -> Iterator[Grid]:
     """The tables of a document; a cell that spans several places stands in its first."""
     for region in ElementTree.parse(path).getroot().iter("region"):
         cells = {
-            (int(cell.get("start-row", 0)), int(cell.get("start-col", 0))): cell.findtext("content") or ""
+            (int(cell.get("start-row", 0)), int(cell.get("start-col", 0))): cell.findtext("content")
+            or ""
             for cell in region.iter("cell")
         }
         if cells:
             height, width = max(row for row, _ in cells) + 1, max(column for _, column in cells) + 1
-            yield [[cells.get((row, column), "") for column in range(width)] for row in range(height)]
+            yield [
+                [cells.get((row, column), "") for column in range(width)] for row in range(height)
+            ]
 
 
 def _score(wanted: Iterable[Grid], found: Iterable[Grid]) -> Score:
@@ -219,13 +251,17 @@ def _relations(grid: Grid) -> Relations:
 
 def _plain(text: str) -> str:
     """Letters, digits, and the marks that change a number."""
-    return re.sub(r"[^\w%§€$£.,+-]", "", unicodedata.normalize("NFKC", text.replace("<br>", " ")).casefold())
+    return re.sub(
+        r"[^\w%§€$£.,+-]", "", unicodedata.normalize("NFKC", text.replace("<br>", " ")).casefold()
+    )
 
 
 def _headings() -> list[str]:
     """Only documents whose truth is here; the truth for pictures of text is none."""
     kinds = {".pdf": "digital PDF", ".docx": "Word"}
-    pairs = [(path, _headings_of(path)) for path in sorted(HEADINGS.iterdir()) if path.suffix in kinds]
+    pairs = [
+        (path, _headings_of(path)) for path in sorted(HEADINGS.iterdir()) if path.suffix in kinds
+    ]
     pairs = [(path, names) for path, names in pairs if names]
     lines = [f"| reader | {' | '.join(kinds.values())} | missed |", "|---|---|---|---|"]
     verdicts: list[str] = []
@@ -239,7 +275,9 @@ def _headings() -> list[str]:
                 if path.suffix != suffix or reader is None:
                     continue
                 parsed = _tried(reader, path)
-                left = Counter(map(_bare, names)) - Counter(map(_bare, parsed.headings if parsed else []))
+                left = Counter(map(_bare, names)) - Counter(
+                    map(_bare, parsed.headings if parsed else [])
+                )
                 right, total = right + len(names) - left.total(), total + len(names)
                 missed += [f"{path.name}: {heading}" for heading in left][:6]
             cells.append(f"{right / total:.3f} ({right} of {total})" if total else "not installed")
@@ -254,8 +292,12 @@ def _headings() -> list[str]:
 
 def _headings_of(path: Path) -> list[str]:
     folder = HEADINGS / "groundtruth"
-    truth = next((p for p in (folder / f"{path.name}.md", folder / f"{path.stem}.md") if p.exists()), None)
-    return re.findall(r"^#+\s+(.+)$", truth.read_text(encoding="utf-8"), re.MULTILINE) if truth else []
+    truth = next(
+        (p for p in (folder / f"{path.name}.md", folder / f"{path.stem}.md") if p.exists()), None
+    )
+    return (
+        re.findall(r"^#+\s+(.+)$", truth.read_text(encoding="utf-8"), re.MULTILINE) if truth else []
+    )
 
 
 def _bare(heading: str) -> str:
@@ -266,7 +308,10 @@ def _bare(heading: str) -> str:
 def _speed(paths: list[Path]) -> list[str]:
     say("speed")
     pages = sum(_pages(path) for path in paths)
-    lines = ["| parser processes | pages a second | pages a second of processor time | pages |", "|---|---|---|---|"]
+    lines = [
+        "| parser processes | pages a second | pages a second of processor time | pages |",
+        "|---|---|---|---|",
+    ]
     best = 0.0
     for processes in (1, 2):
         seconds, busy = _timed(paths, processes)
@@ -290,8 +335,9 @@ def _pages(path: Path) -> int:
 
 
 def _timed(paths: list[Path], processes: int) -> tuple[float, float]:
-    """(seconds from the first document to the last, seconds of processor time), parsers started and warm."""
-    workers = [Worker(Documents()) for _ in range(processes)]
+    """(seconds from the first document to the last, seconds of processor time), parsers started and
+    warm."""
+    workers = [Worker(DocumentSettings()) for _ in range(processes)]
     try:
         for worker in workers:
             _send(worker, paths[0])
@@ -313,7 +359,9 @@ def _used(worker: Worker) -> float:
     process = worker._process
     if process is None:
         return 0.0
-    fields = Path(f"/proc/{process.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+    fields = (
+        Path(f"/proc/{process.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+    )
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
@@ -327,7 +375,9 @@ def _drain(worker: Worker, waiting: list[Path]) -> None:
 
 
 def _send(worker: Worker, path: Path) -> Any:
-    return worker.parse(path.read_bytes(), Document(id="x", source="s", uri=path.name, title="", language="en"))
+    return worker.parse(
+        path.read_bytes(), Document(id="x", source="s", uri=path.name, title="", language="en")
+    )
 
 
 _HEADER = (Path(__file__).parent / "parsing_header.md").read_text(encoding="utf-8").rstrip()

@@ -1,8 +1,8 @@
 """The principal components of MiniLM's token vectors, over the sample's passages.
 
-Writes src/ombud/models/late.npy, shape (384, DIMENSION): what `models/late.py` keeps of a token. Graphs that hold
-it are built anew when GRAPH in `models/minilm.py` changes. Run: python benchmarks/quality/projection.py
-"""
+Writes src/ombud/models/embed/late.npy, shape (384, DIMENSION): what `models/embed/late.py` keeps of
+a token. Graphs that hold it are built anew when GRAPH in `models/embed/minilm.py` changes. Run:
+python benchmarks/quality/projection.py"""
 
 import tempfile
 from importlib.util import find_spec
@@ -16,17 +16,22 @@ from tokenizers import Tokenizer
 
 from ombud.app import Workspace
 from ombud.ingest.rows import searchable
-from ombud.models import build_int8, late
-from ombud.models.minilm import PACKAGE, WINDOW
-from ombud.models.onnx_graph import PROJECT
-from ombud.settings import Index
+from ombud.models import build_int8
+from ombud.models.embed import late
+from ombud.models.embed.minilm import PACKAGE, WINDOW
+from ombud.models.embed.onnx_graph import PROJECT
+from ombud.settings import IndexSettings
 
 ROOT = Path(__file__).parents[2]
 
 
 def main() -> None:
     engine = Workspace(ROOT / "sample").engine
-    texts = [searchable(chunk, Index()) for chunk in engine.get(engine.chunk_ids()).values() if chunk.language == "en"]
+    texts = [
+        searchable(chunk, IndexSettings())
+        for chunk in engine.get(engine.chunk_ids()).values()
+        if chunk.language == "en"
+    ]
     spec = find_spec(PACKAGE)
     folders = spec.submodule_search_locations if spec else None
     assert folders, "the embedding model is not installed"
@@ -39,7 +44,9 @@ def main() -> None:
     vectors = np.concatenate([_states(session, tokenizer.encode(text).ids, kept) for text in texts])
     values, components = np.linalg.eigh(vectors.T @ vectors / len(vectors))
     share = values[-late.DIMENSION :].sum() / values.sum()
-    print(f"{len(texts)} passages, {len(vectors)} tokens; {late.DIMENSION} components hold {share:.3f}")
+    print(
+        f"{len(texts)} passages, {len(vectors)} tokens; {late.DIMENSION} components hold {share:.3f}"
+    )
     np.save(late.SHIPPED, components[:, ::-1][:, : late.DIMENSION].astype(np.float16))
 
 
@@ -51,8 +58,12 @@ def _session(weights: Path) -> onnxruntime.InferenceSession:
     (project,) = (node for node in model.graph.node if node.name == PROJECT)
     del model.graph.output[:]
     shape = ["batch", "tokens", "width"]
-    model.graph.output.append(onnx.helper.make_tensor_value_info(project.input[0], onnx.TensorProto.FLOAT, shape))
-    return onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    model.graph.output.append(
+        onnx.helper.make_tensor_value_info(project.input[0], onnx.TensorProto.FLOAT, shape)
+    )
+    return onnxruntime.InferenceSession(
+        model.SerializeToString(), providers=["CPUExecutionProvider"]
+    )
 
 
 def _states(

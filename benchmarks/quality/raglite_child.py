@@ -1,11 +1,12 @@
-"""RAGLite behind two pipes, run by peers.py with the Python of an environment that has it; nothing of ombud is there.
+"""RAGLite behind two pipes, run by peers.py with the Python of an environment that has it; nothing
+of ombud is there.
 
-A request is a line of JSON on standard input, {"do": "open" | "put" | "read" | "chunks" | "search", …}; its answer is
-{"done": …} on standard output. In between the child may ask {"embed": [texts]} and is told {"vectors": [[…], …]}, so
-that both sides have the same vectors. What RAGLite is spared: its models from the network. Sentences come from a plain
-splitter in the place of wtpsplit's model, DuckDB's extensions from the files of their PyPI packages; no reranker, no
-query adapter, no chat model. Everything else is RAGLite's own: chunklets, chunks, multi-vectors, BM25, fusion.
-"""
+A request is a line of JSON on standard input, {"do": "open" | "put" | "read" | "chunks" | "search",
+…}; its answer is {"done": …} on standard output. In between the child may ask {"embed": [texts]}
+and is told {"vectors": [[…], …]}, so that both sides have the same vectors. What RAGLite is spared:
+its models from the network. Sentences come from a plain splitter in the place of wtpsplit's model,
+DuckDB's extensions from the files of their PyPI packages; no reranker, no query adapter, no chat
+model. Everything else is RAGLite's own: chunklets, chunks, multi-vectors, BM25, fusion."""
 
 import json
 import os
@@ -20,7 +21,9 @@ PIPE = os.fdopen(os.dup(1), "w", encoding="utf-8")
 os.dup2(2, 1)
 os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
 MODEL, DIMENSION = "ombud/minilm", 384
-SENTENCE_ENDS = re.compile(r"(?<=[.!?])[\"'”’)\]]*\s+(?=[\"'“‘(\[]*[A-Z0-9])|\n\s*\n|\n(?=\s*(?:[-*+|#>]|\d+\.)\s?)")
+SENTENCE_ENDS = re.compile(
+    r"(?<=[.!?])[\"'”’)\]]*\s+(?=[\"'“‘(\[]*[A-Z0-9])|\n\s*\n|\n(?=\s*(?:[-*+|#>]|\d+\.)\s?)"
+)
 """A full stop before a capital or a digit, an empty line, the next item or row."""
 EXTENSIONS = ("fts", "vss")
 
@@ -38,7 +41,11 @@ def open_database(state: dict[str, Any], database: str, chunk_size: int) -> dict
     raglite = import_module("raglite")
     Path(database).parent.mkdir(parents=True, exist_ok=True)
     state["config"] = raglite.RAGLiteConfig(
-        db_url=f"duckdb:///{database}", llm="none/none", embedder=MODEL, reranker=None, chunk_max_size=chunk_size
+        db_url=f"duckdb:///{database}",
+        llm="none/none",
+        embedder=MODEL,
+        reranker=None,
+        chunk_max_size=chunk_size,
     )
     state["database"] = database
     return {"raglite": import_module("importlib.metadata").version("raglite")}
@@ -58,9 +65,16 @@ def put(state: dict[str, Any], chunks: list[dict[str, Any]]) -> int:
             rows["document"].append({"id": name, "filename": name, "metadata": "{}"})
         index = places[name] = places.get(name, -1) + 1
         about = json.dumps({"country": chunk["countries"], "filename": [name]})
-        row = {"id": chunk["id"], "document_id": name, "index": index, "headings": chunk["headings"]}
+        row = {
+            "id": chunk["id"],
+            "document_id": name,
+            "index": index,
+            "headings": chunk["headings"],
+        }
         rows["chunk"].append({**row, "body": chunk["body"], "metadata": about})
-        rows["chunk_embedding"] += [{"chunk_id": chunk["id"], "embedding": vector} for vector in chunk["vectors"]]
+        rows["chunk_embedding"] += [
+            {"chunk_id": chunk["id"], "embedding": vector} for vector in chunk["vectors"]
+        ]
     with Session(tables.create_database_engine(state["config"])) as session:
         for table, listed in rows.items():
             for statement in _filling(table, listed, Path(state["database"]).parent):
@@ -91,7 +105,9 @@ def read(state: dict[str, Any], documents: list[dict[str, Any]]) -> int:
     """Files, cut and indexed by RAGLite: path, uri, countries."""
     raglite = import_module("raglite")
     made = [
-        raglite.Document.from_path(Path(one["path"]), id=one["uri"], config=state["config"], country=one["countries"])
+        raglite.Document.from_path(
+            Path(one["path"]), id=one["uri"], config=state["config"], country=one["countries"]
+        )
         for one in documents
     ]
     raglite.insert_documents(made, max_workers=1, config=state["config"])
@@ -99,28 +115,42 @@ def read(state: dict[str, Any], documents: list[dict[str, Any]]) -> int:
 
 
 def chunks(state: dict[str, Any]) -> list[dict[str, Any]]:
-    """All of them, by document and place; the bodies of a document follow each other without a gap."""
+    """All of them, by document and place; the bodies of a document follow each other without a
+    gap."""
     from sqlmodel import Session, select  # type: ignore[import-not-found, unused-ignore]
 
     tables = import_module("raglite._database")
     with Session(tables.create_database_engine(state["config"])) as session:
-        rows = session.exec(select(tables.Chunk).order_by(tables.Chunk.document_id, tables.Chunk.index)).all()
-        return [{"id": row.id, "document": row.document_id, "headings": row.headings, "body": row.body} for row in rows]
+        rows = session.exec(
+            select(tables.Chunk).order_by(tables.Chunk.document_id, tables.Chunk.index)
+        ).all()
+        return [
+            {"id": row.id, "document": row.document_id, "headings": row.headings, "body": row.body}
+            for row in rows
+        ]
 
 
-def search(state: dict[str, Any], text: str, countries: list[str], k: int) -> list[tuple[str, float]]:
+def search(
+    state: dict[str, Any], text: str, countries: list[str], k: int
+) -> list[tuple[str, float]]:
     """RAGLite's hybrid search and retrieve_chunks: (chunk id, score), best first."""
     raglite = import_module("raglite")
     config = state["config"]
     ids, scores = raglite.hybrid_search(
-        text, num_results=k, metadata_filter={"country": countries} if countries else None, config=config
+        text,
+        num_results=k,
+        metadata_filter={"country": countries} if countries else None,
+        config=config,
     )
     score = dict(zip(ids, scores, strict=True))
-    return [(chunk.id, float(score[chunk.id])) for chunk in raglite.retrieve_chunks(ids, config=config)]
+    return [
+        (chunk.id, float(score[chunk.id])) for chunk in raglite.retrieve_chunks(ids, config=config)
+    ]
 
 
 class PlainSentences:
-    """In the place of wtpsplit's model: how likely a sentence ends with each character. All else is RAGLite's."""
+    """In the place of wtpsplit's model: how likely a sentence ends with each character. All else is
+    RAGLite's."""
 
     def predict_proba(self, doc: str, **_: Any) -> Any:
         import numpy as np
@@ -135,23 +165,39 @@ def _hook() -> None:
     litellm: Any = import_module("litellm")
 
     class Asking(litellm.CustomLLM):  # type: ignore[misc]
-        def embedding(self, model: str, input: list[str], model_response: Any, *_: Any, **__: Any) -> Any:  # noqa: A002
+        def embedding(
+            self,
+            model: str,
+            input: list[str],  # noqa: A002
+            model_response: Any,
+            *_: Any,
+            **__: Any,
+        ) -> Any:
             vectors = _ask(input)
             model_response.data = [
-                {"object": "embedding", "index": at, "embedding": vector} for at, vector in enumerate(vectors)
+                {"object": "embedding", "index": at, "embedding": vector}
+                for at, vector in enumerate(vectors)
             ]
             model_response.model = model
             return model_response
 
-    litellm.custom_provider_map = [{"provider": MODEL.partition("/")[0], "custom_handler": Asking()}]
-    about = {"litellm_provider": "ombud", "mode": "embedding", "max_tokens": 256, "output_vector_size": DIMENSION}
+    litellm.custom_provider_map = [
+        {"provider": MODEL.partition("/")[0], "custom_handler": Asking()}
+    ]
+    about = {
+        "litellm_provider": "ombud",
+        "mode": "embedding",
+        "max_tokens": 256,
+        "output_vector_size": DIMENSION,
+    }
     litellm.register_model({MODEL: about})
     splitting: Any = import_module("raglite._split_sentences")
     splitting._load_sat = lambda: (PlainSentences(), {})
 
 
 def _load_extensions() -> None:
-    """INSTALL finds them where DuckDB keeps what it has: below the home folder, which peers.py sets."""
+    """INSTALL finds them where DuckDB keeps what it has: below the home folder, which peers.py
+    sets."""
     duckdb = import_module("duckdb")
     connection = duckdb.connect()
     for name in EXTENSIONS:
@@ -173,7 +219,13 @@ def _say(message: Any) -> None:
     PIPE.flush()
 
 
-COMMANDS: dict[str, Any] = {"open": open_database, "put": put, "read": read, "chunks": chunks, "search": search}
+COMMANDS: dict[str, Any] = {
+    "open": open_database,
+    "put": put,
+    "read": read,
+    "chunks": chunks,
+    "search": search,
+}
 
 if __name__ == "__main__":
     main()

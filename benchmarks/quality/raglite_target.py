@@ -43,7 +43,9 @@ class Vectors:
         self._embedder = embedder
         BENCH.mkdir(exist_ok=True)
         # Requests come from one thread after the other.
-        self._file = sqlite3.connect(BENCH / f"vectors-{embedder.fingerprint[:12]}.db", check_same_thread=False)
+        self._file = sqlite3.connect(
+            BENCH / f"vectors-{embedder.fingerprint[:12]}.db", check_same_thread=False
+        )
         self._file.execute("CREATE TABLE IF NOT EXISTS vector (text BLOB PRIMARY KEY, value BLOB)")
 
     def of(self, texts: Sequence[str]) -> list[list[float]]:
@@ -53,7 +55,9 @@ class Vectors:
         if new:
             made = self._embedder.embed(list(new.values())).astype(np.float32)
             known |= {key: vector.tobytes() for key, vector in zip(new, made, strict=True)}
-            self._file.executemany("INSERT OR IGNORE INTO vector VALUES (?, ?)", [(key, known[key]) for key in new])
+            self._file.executemany(
+                "INSERT OR IGNORE INTO vector VALUES (?, ?)", [(key, known[key]) for key in new]
+            )
             self._file.commit()
         return [np.frombuffer(known[key], np.float32).tolist() for key in keys]
 
@@ -61,8 +65,8 @@ class Vectors:
 class Raglite:
     """A process that answers from one database; close it when done.
 
-    own: ombud's chunks, given their own vectors; without them RAGLite cuts the `documents` (of `files`) itself.
-    """
+    own: ombud's chunks, given their own vectors; without them RAGLite cuts the `documents` (of
+    `files`) itself."""
 
     name = "raglite"
 
@@ -98,13 +102,17 @@ class Raglite:
             (folder / "filled").touch()
         self._chunks = {one.chunk.id: one.chunk for one in own} or self._cut(documents)
 
-    async def search(self, question: Question, plan: Mapping[str, Any]) -> tuple[tuple[Hit, ...], Trace]:
+    async def search(
+        self, question: Question, plan: Mapping[str, Any]
+    ) -> tuple[tuple[Hit, ...], Trace]:
         """With the asker's earlier turns before a follow-up, and only what the asker may see."""
         earlier = [message.content for message in question.history if message.role == "user"]
         countries = [country for country in (question.asker.country,) if country] + [EVERYWHERE]
         text = "\n".join([*earlier, question.text])
         async with self._lock:
-            found = await asyncio.to_thread(self._do, "search", text=text, countries=countries, k=plan["k"])
+            found = await asyncio.to_thread(
+                self._do, "search", text=text, countries=countries, k=plan["k"]
+            )
         return tuple(Hit(chunk=self._chunks[name], score=score) for name, score in found), Trace()
 
     async def ask(self, question: Question, plan: Mapping[str, Any]) -> Answer:
@@ -129,12 +137,18 @@ class Raglite:
             self._process.stdin.close()
         self._process.wait(60)
 
-    def _fill(self, own: Sequence[Own], files: Mapping[str, Path], documents: Sequence[Document]) -> None:
+    def _fill(
+        self, own: Sequence[Own], files: Mapping[str, Path], documents: Sequence[Document]
+    ) -> None:
         if own:
             say(f"raglite: {self._do('put', chunks=[_row(one) for one in own])} chunks")
         else:
             rows = [
-                {"uri": one.uri, "path": str(files[one.uri]), "countries": one.countries or [EVERYWHERE]}
+                {
+                    "uri": one.uri,
+                    "path": str(files[one.uri]),
+                    "countries": one.countries or [EVERYWHERE],
+                }
                 for one in documents
             ]
             say(f"raglite: {self._do('read', documents=rows)} documents")
@@ -167,7 +181,9 @@ class Raglite:
         while True:
             line = self._process.stdout.readline() if self._process.stdout else ""
             if not line:
-                raise LabError(f"RAGLite's process ended at `{what}`.", hint="See .bench/raglite/said.log.")
+                raise LabError(
+                    f"RAGLite's process ended at `{what}`.", hint="See .bench/raglite/said.log."
+                )
             message = json.loads(line)
             if "embed" not in message:
                 return message["done"]

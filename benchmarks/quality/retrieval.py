@@ -1,7 +1,9 @@
-"""Is the right passage found, on public material other than handbooks: a law, an encyclopaedia, conversations?
+"""Is the right passage found, on public material other than handbooks: a law, an encyclopaedia,
+conversations?
 
-Three parts, each written to docs/results/retrieval-NAME.md; a part whose material does not lie beside the repository
-is left out. Indexes and runs are kept in .bench/, so that a stopped measurement goes on.
+Three parts, each written to docs/results/retrieval-NAME.md; a part whose material does not lie
+beside the repository is left out. Indexes and runs are kept in .bench/, so that a stopped
+measurement goes on.
 Run: make retrieval, or python benchmarks/quality/retrieval.py [ll144] [xquad] [mtrag]
 """
 

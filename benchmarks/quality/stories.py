@@ -1,8 +1,9 @@
-"""Which matter is a story about? Teaches the weights of src/ombud/retrieve/stories.json, and says how well they tell.
+"""Which matter is a story about? Teaches the weights of src/ombud/retrieve/strategies/stories.json,
+and says how well they tell.
 
-Learnt from the messages that triage ships; judged by cross-validation grouped by source. What it does to the search is
-in docs/results/retrieval-peers.md, last table. Needs the extra `train`. Run: python benchmarks/quality/stories.py
-"""
+Learnt from the messages that triage ships; judged by cross-validation grouped by source. What it
+does to the search is in docs/results/retrieval-peers.md, last table. Needs the extra `train`. Run:
+python benchmarks/quality/stories.py"""
 
 import json
 import sys
@@ -13,18 +14,18 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold, cross_val_predict
 
 from ombud.models import open_embedder
-from ombud.settings import Models
+from ombud.settings import ModelSettings
 
 ROOT = Path(__file__).parents[2]
-TAUGHT = ROOT / "src/ombud/answer/triage/questions.jsonl"
-TARGET = ROOT / "src/ombud/retrieve/stories.json"
+TAUGHT = ROOT / "src/ombud/training/triage/questions.jsonl"
+TARGET = ROOT / "src/ombud/retrieve/strategies/stories.json"
 NONE, STRICTNESS, DECIMALS = "none", 10.0, 3
 
 
 def main() -> None:
     rows = [json.loads(line) for line in TAUGHT.read_text(encoding="utf-8").splitlines()]
     rows = [row for row in rows if row["label"] in ("sensitive", "ordinary")]
-    embedder = open_embedder(Models(), ROOT / ".bench/models")
+    embedder = open_embedder(ModelSettings(), ROOT / ".bench/models")
     if embedder is None:
         sys.exit("There is no embedding model; `ombud doctor` says how to install it.")
     vectors = embedder.embed([row["text"] for row in rows])
@@ -36,7 +37,9 @@ def main() -> None:
     told = np.array(labels)
     stories = told != NONE
     print(f"stories seen as such {np.mean(guessed[stories] != NONE):.3f} (n {stories.sum()})")
-    print(f"others taken for stories {np.mean(guessed[~stories] != NONE):.3f} (n {(~stories).sum()})")
+    print(
+        f"others taken for stories {np.mean(guessed[~stories] != NONE):.3f} (n {(~stories).sum()})"
+    )
     print(f"matter right where seen {np.mean((guessed == told)[stories & (guessed != NONE)]):.3f}")
     learner.fit(vectors, labels)
     found = {

@@ -1,10 +1,11 @@
-"""What helps retrieval? One sweep a question, on the sample's cases and on our own over real handbooks.
+"""What helps retrieval? One sweep a question, on the sample's cases and on our own over real
+handbooks.
 
-strategy without a model, mode, weighting, fusion and weights, late interaction, chunker and size, several vectors,
-headings, tables; and, with texts that a strong model would have written (recorded apart, see tests/data/recorded), the
-model's strategies. Settings are chosen on dev; the same cells are then reported on test. Writes
-docs/results/retrieval.md. Stopped in the middle, it goes on. Run: make studies [STUDIES="strategy fusion"]
-"""
+strategy without a model, mode, weighting, fusion and weights, late interaction, chunker and size,
+several vectors, headings, tables; and, with texts that a strong model would have written (recorded
+apart, see tests/data/recorded), the model's strategies. Settings are chosen on dev; the same cells
+are then reported on test. Writes docs/results/retrieval.md. Stopped in the middle, it goes on. Run:
+make studies [STUDIES="strategy fusion"]"""
 
 import asyncio
 import platform
@@ -25,15 +26,15 @@ from ombud.lab import (
     Instruments,
     Mean,
     Options,
-    Recorded,
-    contrast,
+    RecordedRun,
+    compare_runs,
     label,
     parse_grid,
     parse_metrics,
     read_cases,
     read_run,
+    run_sweep,
     select,
-    sweep,
 )
 from ombud.types import Case
 
@@ -52,7 +53,8 @@ class Study(NamedTuple):
 
 
 SHARES = "".join(
-    f'{{"sparse": {round(1 - dense, 1)}, "dense": {dense}}}, ' for dense in (0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
+    f'{{"sparse": {round(1 - dense, 1)}, "dense": {dense}}}, '
+    for dense in (0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
 ).rstrip(", ")
 STUDIES = (
     Study(
@@ -89,7 +91,9 @@ STUDIES = (
         "model",
         "What do a model's texts add?",
         (
-            ("plan.strategies=standard,understand,keywords,hyde,stepback,rewrite,reformulate,multi",),
+            (
+                "plan.strategies=standard,understand,keywords,hyde,stepback,rewrite,reformulate,multi",
+            ),
             ("plan.strategies=hyde", "plan.hyde_for=sparse,dense"),
             ("plan.strategies=stepback", "plan.stepback_with_question=false"),
             ("plan.strategies=understand+standard,hyde+keywords", "plan.strategy_mode=all"),
@@ -106,7 +110,9 @@ def main() -> None:
     corpora: list[tuple[str, Workspace, Sequence[Case]]] = []
     if SHARED.is_dir():
         corpora.append(("Real handbooks (US, UK, global)", handbooks(), own_cases()))
-    corpora.append(("The sample handbook", Workspace(ROOT / "sample"), read_cases(ROOT / "sample/cases")))
+    corpora.append(
+        ("The sample handbook", Workspace(ROOT / "sample"), read_cases(ROOT / "sample/cases"))
+    )
     for study in chosen:
         lines += ["", f"## {study.question}"]
         for title, workspace, cases in corpora:
@@ -131,11 +137,24 @@ def _study(study: Study, title: str, workspace: Workspace, whole: Sequence[Case]
             named = f"{study.name} {title} {split} {source()}"
             options = Options(parse_metrics(METRICS), "", title, split, study=named)
             runs = asyncio.run(
-                sweep(cells, cases, target, workspace.store, options, Instruments(text_of=target.text_of), tell)
+                run_sweep(
+                    cells,
+                    cases,
+                    target,
+                    workspace.store,
+                    options,
+                    Instruments(text_of=target.text_of),
+                    tell,
+                )
             )
             recorded = [read_run(workspace.store, run.id) for run in runs]
             labelled = " (recorded)" if study.recorded else ""
-            lines += ["", f"### {title}, {split}, {len(cases)} cases{labelled}", "", *_table(cells, recorded)]
+            lines += [
+                "",
+                f"### {title}, {split}, {len(cases)} cases{labelled}",
+                "",
+                *_table(cells, recorded),
+            ]
             lines += ["", f"{BY_TYPE} by type of question:", "", *_by_type(cells, recorded)]
     return lines
 
@@ -152,8 +171,9 @@ def _model(workspace: Workspace) -> Iterator[Workspace]:
             asked.close()
 
 
-def _table(cells: Sequence[Cell], recorded: Sequence[Recorded]) -> list[str]:
-    """Every cell with its intervals, and its difference from the first on the two figures that decide."""
+def _table(cells: Sequence[Cell], recorded: Sequence[RecordedRun]) -> list[str]:
+    """Every cell with its intervals, and its difference from the first on the two figures that
+    decide."""
     lines = [
         f"| setting | {' | '.join(COLUMNS)} | seconds | against the first, page_recall@5 | quote_recall@1000w |",
         "|---|" + "---|" * (len(COLUMNS) + 3),
@@ -162,25 +182,35 @@ def _table(cells: Sequence[Cell], recorded: Sequence[Recorded]) -> list[str]:
         found = {line.metric: line.mean for line in one.summary(["overall"])}
         figures = " | ".join(_figure(found[name]) for name in COLUMNS)
         against = _against(recorded[0], one) if number else {}
-        differences = " | ".join(against.get(name, "") for name in ("page_recall@5", "quote_recall@1000w"))
-        lines.append(f"| {label(cell)} | {figures} | {found['latency'].median:.3f} | {differences} |")
+        differences = " | ".join(
+            against.get(name, "") for name in ("page_recall@5", "quote_recall@1000w")
+        )
+        lines.append(
+            f"| {label(cell)} | {figures} | {found['latency'].median:.3f} | {differences} |"
+        )
     means = {line.metric: line.mean for line in recorded[0].summary(["overall"])}
     counts = " | ".join(f"{means[name].valid} of {means[name].total}" for name in COLUMNS)
     return [*lines, f"| n | {counts} | | | |"]
 
 
-def _by_type(cells: Sequence[Cell], recorded: Sequence[Recorded]) -> list[str]:
-    found = [{line.name: line.mean for line in one.summary(["type"]) if line.metric == BY_TYPE} for one in recorded]
+def _by_type(cells: Sequence[Cell], recorded: Sequence[RecordedRun]) -> list[str]:
+    found = [
+        {line.name: line.mean for line in one.summary(["type"]) if line.metric == BY_TYPE}
+        for one in recorded
+    ]
     names = [name for name, mean in found[0].items() if mean.valid]
     head = " | ".join(f"{name} (n {found[0][name].valid})" for name in names)
     lines = [f"| setting | {head} |", "|---|" + "---|" * len(names)]
     rows = zip(cells, found, strict=True)
-    return lines + [f"| {label(cell)} | {' | '.join(_figure(row[name]) for name in names)} |" for cell, row in rows]
+    return lines + [
+        f"| {label(cell)} | {' | '.join(_figure(row[name]) for name in names)} |"
+        for cell, row in rows
+    ]
 
 
-def _against(first: Recorded, other: Recorded) -> dict[str, str]:
+def _against(first: RecordedRun, other: RecordedRun) -> dict[str, str]:
     said = {}
-    for row in contrast(first, other, ["overall"]):
+    for row in compare_runs(first, other, ["overall"]):
         found = row.comparison
         if found.difference is not None and found.low is not None and found.high is not None:
             said[row.metric] = f"{found.difference:+.3f} ({found.low:+.3f} to {found.high:+.3f})"

@@ -1,18 +1,19 @@
 """What does triage do to people's questions, with the documents behind it and no chat model?
 
-Asks the sample's test split and the messages that were written apart, and writes docs/results/triage-flow.md. Real
-handbooks are not indexed for this: of their questions it says what the classifier alone would flag. Run: python
-benchmarks/quality/triage.py
-"""
+Asks the sample's test split and the messages that were written apart, and writes
+docs/results/triage-flow.md. Real
+handbooks are not indexed for this: of their questions it says what the classifier alone would flag.
+Run: python benchmarks/quality/triage.py"""
 
 import asyncio
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from ombud.answer import rate, read_triage_messages
 from ombud.app import Workspace
 from ombud.lab import read_cases, split_of
+from ombud.training.triage.judging import rate
+from ombud.training.triage.labelled import read_labelled_messages as read_triage_messages
 from ombud.types import Answer, Case, Person, Question
 
 ROOT = Path(__file__).parents[2]
@@ -23,14 +24,23 @@ OUTSIDE = "triage_is_out_of_scope"
 
 def main() -> None:
     workspace = Workspace(ROOT / "sample")
-    cases = [c for path in sorted((ROOT / "sample/cases").glob("*.jsonl")) for c in read_cases(path)]
+    cases = [
+        c for path in sorted((ROOT / "sample/cases").glob("*.jsonl")) for c in read_cases(path)
+    ]
     answered = [(c, _ask(workspace, c)) for c in cases if split_of(c.id) == "test"]
     apart = read_triage_messages(ROOT / "tests/data/triage-apart.jsonl")
-    told = [(m, _ask(workspace, Case(id="apart", question=m.text, person=Person(country="GB")))) for m in apart]
+    told = [
+        (m, _ask(workspace, Case(id="apart", question=m.text, person=Person(country="GB"))))
+        for m in apart
+    ]
     answerable = [a for c, a in answered if c.expect == "answer"]
     triage = workspace.answering.triage
     assert triage
-    books = [c for path in sorted((ROOT / "tests/data").glob("handbooks-*.jsonl")) for c in read_cases(path)]
+    books = [
+        c
+        for path in sorted((ROOT / "tests/data").glob("handbooks-*.jsonl"))
+        for c in read_cases(path)
+    ]
     seen = [triage(c.question) for c in books if c.expect == "answer"]
     rows = [
         _row("sample, answerable: denied as out of scope", [_outside(a) for a in answerable]),
@@ -57,7 +67,9 @@ def main() -> None:
 
 
 def _ask(workspace: Workspace, case: Case) -> Answer:
-    question = Question(text=case.question, asker=case.person, history=case.history, as_of=case.as_of)
+    question = Question(
+        text=case.question, asker=case.person, history=case.history, as_of=case.as_of
+    )
     return asyncio.run(workspace.ask(question, keep=False))
 
 

@@ -1,9 +1,8 @@
 """Does the verifier catch a claim with one thing changed, and leave faithful ones alone?
 
 Reads tests/data and the sample's cases and handbook. Writes docs/results/verifier.md. Run:
-python benchmarks/quality/verifier.py, with --dev to see the figures of the dev halves and what fails there, and write
-nothing.
-"""
+python benchmarks/quality/verifier.py, with --dev to see the figures of the dev halves and what
+fails there, and write nothing."""
 
 import sys
 import time
@@ -44,7 +43,9 @@ def main(arguments: Sequence[str]) -> None:
     spent = cost([c for c in own if c.half == "test"])  # first, while nothing is remembered
     lines = [header("verifier", own=len(own), gold=len(gold)), ""]
     for title, claims in (("Own claims", own), ("Gold answers", gold)):
-        halves = {half: checked([c for c in claims if c.half == half], names) for half in ("dev", "test")}
+        halves = {
+            half: checked([c for c in claims if c.half == half], names) for half in ("dev", "test")
+        }
         lines += [*summary(title, halves), ""]
         lines += [*strangers(title, [c for c in claims if c.half == "test"]), ""]
     lines += spent
@@ -64,12 +65,19 @@ def _checked(claim: Stated, names: Sequence[str]) -> Iterator[Outcome]:
 
 
 def summary(title: str, halves: dict[str, list[Outcome]]) -> list[str]:
-    rows = [["**originals flagged**", *(_share([o for o in found if not o.kind]) for found in halves.values())]]
+    rows = [
+        [
+            "**originals flagged**",
+            *(_share([o for o in found if not o.kind]) for found in halves.values()),
+        ]
+    ]
     all_named = [[o for o in found if o.kind in NAMED] for found in halves.values()]
     rows.append(["**mutants caught**", *map(_share, all_named)])
     for kind in (*NAMED, "comparator"):
         name = f"{kind} (apart)" if kind not in NAMED else kind
-        rows.append([name, *(_share([o for o in found if o.kind == kind]) for found in halves.values())])
+        rows.append(
+            [name, *(_share([o for o in found if o.kind == kind]) for found in halves.values())]
+        )
     return [f"## {title}", "", *table(["", *halves], rows)]
 
 
@@ -79,7 +87,10 @@ def _share(outcomes: Sequence[Outcome]) -> str:
     if not whole:
         return "-"
     share = part / whole
-    middle, spread = share + z * z / (2 * whole), z * sqrt(share * (1 - share) / whole + z * z / (4 * whole * whole))
+    middle, spread = (
+        share + z * z / (2 * whole),
+        z * sqrt(share * (1 - share) / whole + z * z / (4 * whole * whole)),
+    )
     low, high = ((middle + sign * spread) / (1 + z * z / whole) for sign in (-1, 1))
     return f"{share:.1%} ({part} of {whole}; {max(0, low):.1%} to {min(1, high):.1%})"
 
@@ -89,7 +100,9 @@ def strangers(title: str, claims: Sequence[Stated]) -> list[str]:
     cited = [passages(claim) for claim in claims]
     away = len(claims) // 2
     found = [
-        Outcome(claim, "stranger", claim.text, check_claim(claim.text, cited[(at + away) % len(claims)]))
+        Outcome(
+            claim, "stranger", claim.text, check_claim(claim.text, cited[(at + away) % len(claims)])
+        )
         for at, claim in enumerate(claims)
     ]
     return [f"{title}, test half, beside the passage of another claim: {_share(found)} refused."]

@@ -1,19 +1,23 @@
 """How much of a question's time is our own code, when a chat model writes the answer?
 
-A server that speaks OpenAI's protocol runs in a process of its own and answers at once: it understands the question
-as it stands and claims the first sentence of a passage. What remains of a question when the server's time is
-taken away is ours, pydantic-ai and the HTTP client included. Asked are questions of the sample's cases over the sample
-handbook, each once, after some that are not timed; nothing is written to the store.
+A server that speaks OpenAI's protocol runs in a process of its own and answers at once: it
+understands the question as it stands and claims the first sentence of a passage. What remains of a
+question when the server's time is taken away is ours, pydantic-ai and the HTTP client included.
+Asked are questions of the sample's cases over the sample handbook, each once, after some that are
+not timed; nothing is written to the store.
 
     one call         `Chat.reply` by itself, with the prompt and the type of an answer
-    around the calls the steps `strategy` and `compose`: prompts, both calls, the check of the claims, citations
-    own code         the same without what pydantic-ai and the HTTP client take for both calls, as `one call` has it
-    streamed         as around the calls, where claims are shown while they are written; the answer comes in events of
-                     four letters, all at once: what they cost together, which is spent while a real model still writes
+    around the calls the steps `strategy` and `compose`: prompts, both calls, the check of the
+    claims, citations own code         the same without what pydantic-ai and the HTTP client take
+    for both calls, as `one call` has it streamed         as around the calls, where claims are
+    shown while they are written; the answer comes in events of
+                     four letters, all at once: what they cost together, which is spent while a real
+                     model still writes
     search, signals  what else a question needs: finding passages; measuring whether they answer it
     whole question   everything from question to answer
 
-Wall time is what an asker waits; CPU time of our process is what it would be on a machine that does nothing else.
+Wall time is what an asker waits; CPU time of our process is what it would be on a machine that does
+nothing else.
 Target: own code p50 <= 25 ms. Run: python answering.py [--questions N]
 """
 
@@ -45,7 +49,15 @@ WARM_UP = 20
 TARGET = 25.0
 CALLS = 2
 """Of a model for an answer: the question understood, the claims written."""
-WHAT = ("one call", "around the calls", "own code", "streamed", "search", "signals", "whole question")
+WHAT = (
+    "one call",
+    "around the calls",
+    "own code",
+    "streamed",
+    "search",
+    "signals",
+    "whole question",
+)
 LETTERS = 4
 PASSAGE = re.compile(r'<passage label="(\w+)"[^\n]*>\n(.*?)\n</passage>', re.DOTALL)
 SENTENCE = re.compile(r"^(\w[^|\n]{30,300}?[.;:])(?:\s|$)", re.MULTILINE)
@@ -58,7 +70,9 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--questions", type=int, default=150, help="how many are timed")
     count = parser.parse_args(arguments).questions
     ours, theirs = multiprocessing.Pipe()
-    process = multiprocessing.get_context("spawn").Process(target=_serve, args=(theirs,), daemon=True)
+    process = multiprocessing.get_context("spawn").Process(
+        target=_serve, args=(theirs,), daemon=True
+    )
     process.start()
     with tempfile.TemporaryDirectory(prefix="ombud-bench-") as home:
         workspace = _workspace(Path(home), f"http://127.0.0.1:{ours.recv()}/v1")
@@ -71,7 +85,15 @@ def main(arguments: Sequence[str]) -> None:
         p50, p95 = percentile(wall, 0.5), percentile(wall, 0.95)
         said = f"<= {TARGET:.0f} {verdict(p50, TARGET)}" if name == "own code" else ""
         cells = [percentile(cpu, share) for share in (0.5, 0.95)] if any(cpu) else []
-        printed.append([name, f"{p50:.1f}", f"{p95:.1f}", *([f"{cell:.1f}" for cell in cells] or ["", ""]), said])
+        printed.append(
+            [
+                name,
+                f"{p50:.1f}",
+                f"{p95:.1f}",
+                *([f"{cell:.1f}" for cell in cells] or ["", ""]),
+                said,
+            ]
+        )
         keep("answering", {"what": name, "p50_ms": round(p50, 2), "p95_ms": round(p95, 2),
                            "cpu_p50_ms": round(cells[0], 2) if cells else None}, len(timed))  # fmt: skip
     print_table(["what", "p50 ms", "p95 ms", "CPU p50", "CPU p95", "target"], printed)
@@ -100,10 +122,14 @@ async def _measure(
         streamed = (await workspace.ask(question, keep=False, tell=lambda *_: None)).trace.seconds
         rows["streamed"].append(Timed(streamed["strategy"] + streamed["compose"] - spent()))
         rows["whole question"].append(Timed(whole.wall - served, whole.cpu))
-        rows["around the calls"].append(Timed(trace.seconds["strategy"] + trace.seconds["compose"] - served))
+        rows["around the calls"].append(
+            Timed(trace.seconds["strategy"] + trace.seconds["compose"] - served)
+        )
         rows["search"].append(Timed(sum(trace.seconds.get(step, 0.0) for step in SEARCH)))
         rows["signals"].append(Timed(trace.seconds["signals"]))
-    say(f"the model wrote {len(rows['signals'])} of {len(questions) - WARM_UP} answers; the others do not count")
+    say(
+        f"the model wrote {len(rows['signals'])} of {len(questions) - WARM_UP} answers; the others do not count"
+    )
     chat = workspace.answering.chat
     assert chat
     rows["one call"] = await _calls(chat, len(rows["whole question"]), spent)
@@ -113,9 +139,12 @@ async def _measure(
 
 
 async def _calls(chat: Chat, count: int, spent: Callable[[], float]) -> list[Timed]:
-    from ombud.answer.drafts import Draft
+    from ombud.answer.compose.drafts import Draft
 
-    prompt = '<passage label="G1" title="Leave">\nEveryone has 26 days of leave.\n</passage>\n' + "word " * 4000
+    prompt = (
+        '<passage label="G1" title="Leave">\nEveryone has 26 days of leave.\n</passage>\n'
+        + "word " * 4000
+    )
     timed = []
     for number in range(count + WARM_UP):
         spent()
@@ -136,9 +165,16 @@ def _workspace(home: Path, url: str) -> Workspace:
 
 
 def _questions(most: int) -> list[Question]:
-    cases = [case for path in sorted((ROOT / "sample/cases").glob("*.jsonl")) for case in read_cases(path)]
+    cases = [
+        case
+        for path in sorted((ROOT / "sample/cases").glob("*.jsonl"))
+        for case in read_cases(path)
+    ]
     chosen = [case for case in cases if case.expect == "answer" and split_of(case.id) != "sealed"]
-    return [Question(text=c.question, asker=c.person) for c in chosen[:: max(1, len(chosen) // most)][:most]]
+    return [
+        Question(text=c.question, asker=c.person)
+        for c in chosen[:: max(1, len(chosen) // most)][:most]
+    ]
 
 
 # The server ---------------------------------------------------------------------------------------
@@ -168,7 +204,11 @@ def _serve(pipe: Connection) -> None:
         def do_POST(self) -> None:
             asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             streams = bool(asked.get("stream"))
-            body = b"".join(_events(_completion(asked))) if streams else json.dumps(_completion(asked)).encode()
+            body = (
+                b"".join(_events(_completion(asked)))
+                if streams
+                else json.dumps(_completion(asked)).encode()
+            )
             self.send_response(200)
             self.send_header("Content-Type", "text/event-stream" if streams else "application/json")
             self.send_header("Content-Length", str(len(body)))
@@ -195,31 +235,55 @@ def _events(whole: dict[str, Any]) -> Iterator[bytes]:
     said: list[dict[str, Any]] = []
     for start in range(0, len(text), LETTERS):
         piece = text[start : start + LETTERS]
-        one: dict[str, Any] | None = {"index": 0, "function": {"arguments": piece}} if call else None
+        one: dict[str, Any] | None = (
+            {"index": 0, "function": {"arguments": piece}} if call else None
+        )
         if call and one and not start:
-            one |= {"id": "c", "type": "function", "function": {**call["function"], "arguments": piece}}
+            one |= {
+                "id": "c",
+                "type": "function",
+                "function": {**call["function"], "arguments": piece},
+            }
         said.append({"tool_calls": [one]} if one else {"content": piece})
-    rows: list[dict[str, Any]] = [{"choices": [{"index": 0, "delta": one, "finish_reason": None}]} for one in said]
+    rows: list[dict[str, Any]] = [
+        {"choices": [{"index": 0, "delta": one, "finish_reason": None}]} for one in said
+    ]
     rows.append({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
     rows.append({"choices": [], "usage": whole["usage"]})
     for row in rows:
-        event = {"id": "x", "object": "chat.completion.chunk", "created": 1, "model": whole["model"], **row}
+        event = {
+            "id": "x",
+            "object": "chat.completion.chunk",
+            "created": 1,
+            "model": whole["model"],
+            **row,
+        }
         yield b"data: " + json.dumps(event).encode() + b"\n\n"
     yield b"data: [DONE]\n\n"
 
 
 def _completion(asked: dict[str, Any]) -> dict[str, Any]:
     text = str(next(m["content"] for m in asked["messages"] if m["role"] == "user"))
-    said: dict[str, Any] = {"standalone": text.strip().splitlines()[-1][:300], "passage": "", "keywords": []}
+    said: dict[str, Any] = {
+        "standalone": text.strip().splitlines()[-1][:300],
+        "passage": "",
+        "keywords": [],
+    }
     if passages := PASSAGE.findall(text):
-        label, sentence = next(((a, found[1]) for a, body in passages if (found := SENTENCE.search(body))), ("G1", "?"))
+        label, sentence = next(
+            ((a, found[1]) for a, body in passages if (found := SENTENCE.search(body))), ("G1", "?")
+        )
         said = {"claims": [{"text": sentence, "passages": [label]}], "outcome": "full"}
     message: dict[str, Any] = {"role": "assistant", "content": json.dumps(said)}
     if asked.get("tools"):
         call = {"name": asked["tools"][0]["function"]["name"], "arguments": json.dumps(said)}
         message = {"role": "assistant", "content": None}
         message["tool_calls"] = [{"id": "c", "type": "function", "function": call}]
-    usage = {"prompt_tokens": len(text) // 4, "completion_tokens": 40, "total_tokens": len(text) // 4 + 40}
+    usage = {
+        "prompt_tokens": len(text) // 4,
+        "completion_tokens": 40,
+        "total_tokens": len(text) // 4 + 40,
+    }
     choice = {"index": 0, "finish_reason": "stop", "message": message}
     return {"id": "x", "object": "chat.completion", "created": 1, "model": asked["model"], "choices": [choice],
             "usage": usage}  # fmt: skip

@@ -3,8 +3,8 @@
 Prints
 
     turn       keeping one answer with two messages and its record, in SQLite; median of 300
-    verify     walking 100,000 records and the rows they speak of (answers of about 4.6 kB); target 60 s
-    memory     peak of the process
+    verify     walking 100,000 records and the rows they speak of (answers of about 4.6 kB); target
+    60 s memory     peak of the process
 
 Run: python audit.py
 """
@@ -21,8 +21,8 @@ from pathlib import Path
 from record import keep, print_table, say, verdict
 from sqlalchemy import insert
 
-from ombud.store import Store, add_turn, new_conversation, open_store, read_head, verify
-from ombud.store.chain import TABLES, canonical, digest_of, hash_of, new_salt, now, rows_of
+from ombud.store import Store, add_turn, new_conversation, open_store, read_head, verify_chain
+from ombud.store.audit.chain import TABLES, canonical, digest_of, hash_of, new_salt, now, rows_of
 from ombud.store.tables import audit
 from ombud.types import Answer, Person, Question, Ranking, Trace
 
@@ -34,7 +34,7 @@ def main() -> None:
         turn = one_turn(store)
         fill(store)
         started, processor = time.perf_counter(), time.process_time()
-        found = verify(store)
+        found = verify_chain(store)
         walked, worked = time.perf_counter() - started, time.process_time() - processor
         assert found.broken is None, found.broken
         assert found.records >= RECORDS
@@ -45,14 +45,28 @@ def main() -> None:
         ("memory", f"{memory:.0f} MB", "", ""),
     ]
     print_table(("", f"{found.records:,} records", "target", ""), rows)
-    figures = {"turn_ms": 1000 * turn, "verify_seconds": walked, "verify_cpu_seconds": worked, "peak_mb": memory}
+    figures = {
+        "turn_ms": 1000 * turn,
+        "verify_seconds": walked,
+        "verify_cpu_seconds": worked,
+        "peak_mb": memory,
+    }
     keep("audit", {name: round(value, 2) for name, value in figures.items()}, found.records)
 
 
 def made() -> Answer:
     ranking = tuple((f"{n:016x}-{n:012x}", n + 1, round(1 / (n + 1), 6)) for n in range(30))
-    trace = Trace(rankings=tuple(Ranking(leg=f"GB/{kind}/standard", rows=ranking) for kind in ("sparse", "dense")))
-    return Answer(id=str(uuid.uuid4()), outcome="full", text="Full-time employees have 26 days. " * 20, trace=trace)
+    trace = Trace(
+        rankings=tuple(
+            Ranking(leg=f"GB/{kind}/standard", rows=ranking) for kind in ("sparse", "dense")
+        )
+    )
+    return Answer(
+        id=str(uuid.uuid4()),
+        outcome="full",
+        text="Full-time employees have 26 days. " * 20,
+        trace=trace,
+    )
 
 
 def one_turn(store: Store) -> float:
@@ -75,7 +89,13 @@ def fill(store: Store) -> None:
     while number < RECORDS:
         ids = [str(uuid.uuid4()) for _ in range(BATCH)]
         rows = [
-            {"id": i, "question": question, "answer": answer | {"id": i}, "at": now(), "sensitive": False}
+            {
+                "id": i,
+                "question": question,
+                "answer": answer | {"id": i},
+                "at": now(),
+                "sensitive": False,
+            }
             | {"salt": new_salt(), "record": number + 1 + at}
             for at, i in enumerate(ids)
         ]
@@ -85,7 +105,14 @@ def fill(store: Store) -> None:
             records = []
             for identity in ids:
                 number += 1
-                said = {"v": 1, "number": number, "at": now(), "kind": "answer", "previous": before, "facts": {}}
+                said = {
+                    "v": 1,
+                    "number": number,
+                    "at": now(),
+                    "kind": "answer",
+                    "previous": before,
+                    "facts": {},
+                }
                 record = canonical(said | {"rows": {f"answer/{identity}": digests[identity]}})
                 before = hash_of(record)
                 records.append({"number": number, "record": record, "hash": before})

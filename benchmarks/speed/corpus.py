@@ -1,14 +1,15 @@
 """Indexes of 1k, 20k and 100k chunks for `search.py`, built once and kept in the user's cache.
 
-Text: windows of 120 words sliding over the sample handbook and, where they lie beside the repository, the shared real
-handbooks (not those in scripts without spaces), so vocabulary and term frequencies are real. 20 neighbouring windows
-are a document. Its facts come from its name's hash: 40 % global, the rest GB, US, FR, DE; a sixth with an audience, a
-third with dates, of which some are superseded, a few are drafts.
+Text: windows of 120 words sliding over the sample handbook and, where they lie beside the
+repository, the shared real handbooks (not those in scripts without spaces), so vocabulary and term
+frequencies are real. 20 neighbouring windows are a document. Its facts come from its name's hash:
+40 % global, the rest GB, US, FR, DE; a sixth with an audience, a third with dates, of which some
+are superseded, a few are drafts.
 
-Vectors: about 8,000 windows, evenly spread, are embedded by MiniLM. Each other window takes the vector of the nearest
-of them plus small noise, made a unit vector again; it overlaps that window by most of its words. Speed depends on how
-vectors lie, not on what they say, and 100,000 real ones take a quarter of an hour.
-"""
+Vectors: about 8,000 windows, evenly spread, are embedded by MiniLM. Each other window takes the
+vector of the nearest of them plus small noise, made a unit vector again; it overlaps that window by
+most of its words. Speed depends on how vectors lie, not on what they say, and 100,000 real ones
+take a quarter of an hour."""
 
 import os
 import shutil
@@ -26,12 +27,14 @@ from ombud.documents import Worker
 from ombud.errors import SourceError
 from ombud.index import Row, Vector
 from ombud.ingest.rows import searchable, terms
-from ombud.models import Embedder, late
-from ombud.settings import Documents, Index
+from ombud.models import Embedder
+from ombud.models.embed import late
+from ombud.settings import DocumentSettings, IndexSettings
 from ombud.types import Chunk, Document
 
 BUILT = "4"
-"""Raise it when windows, facts, the index's columns or the embedder change: the next run builds anew."""
+"""Raise it when windows, facts, the index's columns or the embedder change: the next run builds
+anew."""
 WORDS, EMBEDDED, TOGETHER, NOISE = 120, 8000, 20, 0.02
 TOKENS = 90
 """That carry meaning, of a passage: the mean over the handbooks."""
@@ -49,7 +52,9 @@ class Window(NamedTuple):
 def open_corpus(size: int) -> Workspace:
     """A workspace whose index has `size` chunks; takes minutes the first time."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ombud/bench"
-    key = BUILT + ("-shared" if SHARED.is_dir() else "")  # not the texts' digest: an edited page changes no speed
+    key = BUILT + (
+        "-shared" if SHARED.is_dir() else ""
+    )  # not the texts' digest: an edited page changes no speed
     home = cache / f"{key}-{size}"
     if not (home / "built").is_file():
         shutil.rmtree(home, ignore_errors=True)
@@ -70,7 +75,8 @@ def _build(size: int, home: Path, vectors_at: Path) -> None:
     chosen = np.linspace(0, len(windows) - 1, size).astype(int)
     batch: list[Row] = []
     for number, at in enumerate(chosen):
-        # Documents are counted in the index at hand, so that a small one has the facts of a large one.
+        # Documents are counted in the index at hand, so that a small one has the facts of a large
+        # one.
         batch.append(_row(windows[at], number // TOGETHER, int(at), vectors[at]))
         if len(batch) == 100 * TOGETHER or number == size - 1:
             workspace.engine.upsert(sorted({row.chunk.document_id for row in batch}), batch)
@@ -87,7 +93,7 @@ def _files() -> list[Path]:
 
 
 def _documents() -> Iterator[Document]:
-    with Worker(Documents()) as worker:
+    with Worker(DocumentSettings()) as worker:
         for file in _files():
             uri = f"{file.parent.name}/{file.name}"
             identity = sha256(uri.encode()).hexdigest()[:16]
@@ -101,7 +107,8 @@ def _documents() -> Iterator[Document]:
 
 
 def _windows(documents: Sequence[Document]) -> list[Window]:
-    """At least LARGEST windows, by the largest stride that gives so many; all of a document in reading order."""
+    """At least LARGEST windows, by the largest stride that gives so many; all of a document in
+    reading order."""
     words = [_words(document.text) for document in documents]
     stride = max(1, sum(max(0, len(w) - WORDS) for w in words) // LARGEST)
     found = []
@@ -109,8 +116,12 @@ def _windows(documents: Sequence[Document]) -> list[Window]:
         for first in range(0, max(1, len(spans) - WORDS), stride):
             part = spans[first : first + WORDS]
             found.append(Window(document, part[0][0], part[-1][1]))
-    say(f"{len(documents)} pages, {sum(map(len, words)):,} words, stride {stride}: {len(found):,} windows")
-    if len(found) < LARGEST:  # without the shared handbooks the text is short: the same windows stand for more pages
+    say(
+        f"{len(documents)} pages, {sum(map(len, words)):,} words, stride {stride}: {len(found):,} windows"
+    )
+    if (
+        len(found) < LARGEST
+    ):  # without the shared handbooks the text is short: the same windows stand for more pages
         found = (found * (1 + LARGEST // len(found)))[:LARGEST]
     return found
 
@@ -130,10 +141,12 @@ def _vectors(windows: Sequence[Window], embedder: Embedder, kept: Path) -> Vecto
         return stored
     real = np.linspace(0, len(windows) - 1, min(EMBEDDED, len(windows))).astype(int)
     say(f"embedding {len(real):,} windows")
-    texts = [searchable(_chunk(windows[at], 0, int(at)), Index()) for at in real]
+    texts = [searchable(_chunk(windows[at], 0, int(at)), IndexSettings()) for at in real]
     base = embedder.embed(texts)
     nearest = np.clip(np.searchsorted(real, np.arange(len(windows))), 0, len(real) - 1)
-    noise = np.random.default_rng(0).normal(0, NOISE, (len(windows), base.shape[1])).astype(np.float32)
+    noise = (
+        np.random.default_rng(0).normal(0, NOISE, (len(windows), base.shape[1])).astype(np.float32)
+    )
     noise[real] = 0
     vectors: Vector = base[nearest] + noise
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -143,9 +156,10 @@ def _vectors(windows: Sequence[Window], embedder: Embedder, kept: Path) -> Vecto
 
 def _row(window: Window, number: int, at: int, vector: Vector) -> Row:
     chunk = _chunk(window, number, at)
-    # Reading, unpacking and comparing take as long for any tokens; embedding 100,000 windows takes half an hour.
+    # Reading, unpacking and comparing take as long for any tokens; embedding 100,000 windows takes
+    # half an hour.
     packed = np.random.default_rng(at).bytes(TOKENS * (2 + late.DIMENSION))
-    return Row(chunk, "bench", terms(chunk, Index()), vector[None], packed)
+    return Row(chunk, "bench", terms(chunk, IndexSettings()), vector[None], packed)
 
 
 def _chunk(window: Window, number: int, at: int) -> Chunk:

@@ -1,14 +1,16 @@
 """How much of the embedder's speed is left to a whole sync?
 
-A sync reads, parses, cuts, analyses, embeds and commits; nearly all of its work should be embedding. For each corpus
-(the sample handbook of Markdown, HTML, PDF and DOCX; a real Markdown handbook of 250 pages where it lies beside the
-repository) this alternates, in one process:
+A sync reads, parses, cuts, analyses, embeds and commits; nearly all of its work should be
+embedding. For each corpus (the sample handbook of Markdown, HTML, PDF and DOCX; a real Markdown
+handbook of 250 pages where it lies beside the repository) this alternates, in one process:
 
     sync      `sync` of the folder into a fresh workspace, the embedder already open
-    embedder  `windows` of exactly the texts that this sync embedded, in one call: the fastest it can
+    embedder  `windows` of exactly the texts that this sync embedded, in one call: the fastest it
+    can
 
-and prints chunks/s of both and the median of the pairs' ratios. Target: ratio >= .90. `cpu ratio` is the same of
-processor seconds, the parser's process included: it is what the ratio becomes when other programs keep every core busy.
+and prints chunks/s of both and the median of the pairs' ratios. Target: ratio >= .90. `cpu ratio`
+is the same of processor seconds, the parser's process included: it is what the ratio becomes when
+other programs keep every core busy.
 Run: python ingest.py [--repeat N]
 """
 
@@ -26,9 +28,9 @@ from typing import NamedTuple
 from record import ROOT, SHARED, keep, print_table, say, spread, verdict
 
 from ombud.app import Workspace, create_workspace
-from ombud.ingest import Report, sync
+from ombud.ingest import SyncReport, sync_sources
 from ombud.ingest.rows import searchable
-from ombud.settings import Index
+from ombud.settings import IndexSettings
 from ombud.sources import FolderSource
 
 TARGET = 0.90
@@ -73,7 +75,10 @@ def main(arguments: Sequence[str]) -> None:
                         "cpu_ratio": round(median(p.cpu_ratio for p in pairs), 3),
                         "sync_per_s": [round(v, 1) for v in synced],
                         "embedder_per_s": [round(v, 1) for v in alone]}, len(pairs))  # fmt: skip
-    print_table(["corpus", "chunks", "sync chunks/s", "embedder chunks/s", "ratio", "cpu ratio", "target"], rows)
+    print_table(
+        ["corpus", "chunks", "sync chunks/s", "embedder chunks/s", "ratio", "cpu ratio", "target"],
+        rows,
+    )
 
 
 def _measure(name: str, folder: Path, country: str, number: int) -> Pair:
@@ -87,17 +92,19 @@ def _measure(name: str, folder: Path, country: str, number: int) -> Pair:
         parts = workspace.ingest
         embedder.embed(["warm"])
         source = FolderSource(name, folder, facts={"country": country} if country else {})
-        reports: list[Report] = []
-        synced, synced_cpu = _timed(lambda: reports.extend(sync(parts, [source])))
+        reports: list[SyncReport] = []
+        synced, synced_cpu = _timed(lambda: reports.extend(sync_sources(parts, [source])))
         for failure in (f for report in reports for f in report.failed if not number):
             say(f"left out: {failure.uri}: {failure.reason}")
-        texts = [searchable(chunk, Index()) for chunk in workspace.passages()]
+        texts = [searchable(chunk, IndexSettings()) for chunk in workspace.passages()]
         alone, alone_cpu = _timed(lambda: embedder.read(texts))
         workspace.close()
     finally:
         shutil.rmtree(home, ignore_errors=True)
     pair = Pair(len(texts), synced, alone, synced_cpu, alone_cpu)
-    say(f"{name} {number + 1}: {pair.chunks} chunks, {synced:.1f} s, embedder alone {alone:.1f} s: {pair.ratio:.3f}")
+    say(
+        f"{name} {number + 1}: {pair.chunks} chunks, {synced:.1f} s, embedder alone {alone:.1f} s: {pair.ratio:.3f}"
+    )
     return pair
 
 

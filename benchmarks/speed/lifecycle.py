@@ -1,9 +1,11 @@
 """How long does a sync take when little or nothing has changed, and does one survive being killed?
 
     unchanged      10,000 documents, none changed; target 15 s
-    one changed    from the start of a sync of these 10,000 until a search finds the changed sentence; target 2 s
-    killed         --kills N: a sync of the real handbooks, killed N times (kill -9) at random moments and begun again;
-                   the index is then compared, passage by passage and vector by vector, with that of an undisturbed one
+    one changed    from the start of a sync of these 10,000 until a search finds the changed
+    sentence; target 2 s killed         --kills N: a sync of the real handbooks, killed N times
+    (kill -9) at random moments and begun again;
+                   the index is then compared, passage by passage and vector by vector, with that of
+                   an undisturbed one
 
 Processes are started outside of the times. Run: python lifecycle.py [--documents N] [--kills N]
 """
@@ -25,7 +27,7 @@ import numpy as np
 from record import ROOT, SHARED, keep, print_table, say, verdict
 
 from ombud.app import Workspace, configured_sources, sync_all
-from ombud.ingest import sync
+from ombud.ingest import sync_sources
 from ombud.sources import folder
 from ombud.types import Person
 
@@ -40,7 +42,14 @@ def main() -> None:
     rows, figures = measure(given.documents)
     if given.kills:
         same = kill(given.kills)
-        rows.append(("killed", f"index {'equal' if same else 'DIFFERS'} after {given.kills} kills", "equal", ""))
+        rows.append(
+            (
+                "killed",
+                f"index {'equal' if same else 'DIFFERS'} after {given.kills} kills",
+                "equal",
+                "",
+            )
+        )
         figures |= {"kills": given.kills, "equal": same}
     print_table(("", f"{given.documents:,} documents", "target", ""), rows)
     keep("lifecycle", figures, given.documents)
@@ -53,7 +62,10 @@ def measure(count: int) -> tuple[list[tuple[str, str, str, str]], dict[str, obje
         for number in range(count):
             place = home / "docs" / f"{number // 100:03}" / f"rule-{number}.md"
             place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_text(f"# Rule {number}\n\nDoor {number} is shut at {number % 24} o'clock.\n", encoding="utf-8")
+            place.write_text(
+                f"# Rule {number}\n\nDoor {number} is shut at {number % 24} o'clock.\n",
+                encoding="utf-8",
+            )
         with closing(Workspace(home)) as workspace:
             started = time.perf_counter()
             sync_all(workspace)
@@ -72,8 +84,11 @@ def measure(count: int) -> tuple[list[tuple[str, str, str, str]], dict[str, obje
 
 
 def _until_found(workspace: Workspace, home: Path) -> float:
-    """Seconds until a search beside the running sync finds the new sentence; it is asked twenty times a second."""
-    asyncio.run(workspace.search("Which doors are shut?", Person(), k=3))  # it serves already when the sync begins
+    """Seconds until a search beside the running sync finds the new sentence; it is asked twenty
+    times a second."""
+    asyncio.run(
+        workspace.search("Which doors are shut?", Person(), k=3)
+    )  # it serves already when the sync begins
     page = home / "docs" / "000" / "rule-7.md"
     page.write_text("# Rule 7\n\nThe quokka sleeps in the archive.\n", encoding="utf-8")
     running = threading.Thread(target=sync_all, args=(workspace,))
@@ -99,18 +114,22 @@ def kill(times: int) -> bool:
             (home / "ombud.toml").write_text(TOML.format(path=path), encoding="utf-8")
         command = [sys.executable, "-m", "ombud", "--home", str(homes[0]), "sync"]
         for number in range(times):
-            process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=os.environ)
+            process = subprocess.Popen(
+                command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=os.environ
+            )
             time.sleep(random.uniform(1.0, 8.0))
             ended = process.poll() is not None
             process.send_signal(signal.SIGKILL)
             process.wait()
             if number % 10 == 0 or ended:
                 say(f"kill {number + 1}" + (" (the sync had ended)" if ended else ""))
-            if ended:  # begin again from nothing changed: take some documents away and bring them back
+            if (
+                ended
+            ):  # begin again from nothing changed: take some documents away and bring them back
                 _shake(homes[0])
         subprocess.run(command, stdout=subprocess.DEVNULL, check=False)
         with closing(Workspace(homes[1])) as quiet:
-            sync(quiet.ingest, configured_sources(quiet.settings, homes[1], quiet.store))
+            sync_sources(quiet.ingest, configured_sources(quiet.settings, homes[1], quiet.store))
             right = _content(quiet)
         with closing(Workspace(homes[0])) as killed:
             return _content(killed) == right
@@ -126,7 +145,10 @@ def _content(workspace: Workspace) -> dict[str, tuple[str, bytes]]:
     chunks = list(workspace.passages())
     vectors = workspace.engine.vectors([chunk.id for chunk in chunks])
     none = np.zeros(0, np.float32)
-    return {chunk.id: (chunk.model_dump_json(), vectors.get(chunk.id, none).tobytes()) for chunk in chunks}
+    return {
+        chunk.id: (chunk.model_dump_json(), vectors.get(chunk.id, none).tobytes())
+        for chunk in chunks
+    }
 
 
 if __name__ == "__main__":

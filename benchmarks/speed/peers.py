@@ -1,23 +1,26 @@
-"""How long does a search take beside what others offer? The same chunks, vectors and questions, in one run.
+"""How long does a search take beside what others offer? The same chunks, vectors and questions, in
+one run.
 
-Timed is a search without a chat model, from the question to the best passages: ombud without filters (one scope, as
-the peers) and with them (what a workspace does), LlamaIndex, Haystack, LangChain, RAGLite, Chroma (vectors only), and
-bm25s with numpy. Each peer runs in a process of its own; they take turns, so that what else the machine does meets
-all alike. The question is embedded once by our embedder; figures are given without and with it. The peers are no
-dependency of ours and live in environments of their own (RAGLite's keeps numpy below 2):
+Timed is a search without a chat model, from the question to the best passages: ombud without
+filters (one scope, as the peers) and with them (what a workspace does), LlamaIndex, Haystack,
+LangChain, RAGLite, Chroma (vectors only), and bm25s with numpy. Each peer runs in a process of its
+own; they take turns, so that what else the machine does meets all alike. The question is embedded
+once by our embedder; figures are given without and with it. The peers are no dependency of ours and
+live in environments of their own (RAGLite's keeps numpy below 2):
 
     python3 -m venv /tmp/peerspeed
-    /tmp/peerspeed/bin/pip install llama-index-core llama-index-retrievers-bm25 haystack-ai langchain-community \
+    /tmp/peerspeed/bin/pip install llama-index-core llama-index-retrievers-bm25 haystack-ai
+    langchain-community \
         langchain-classic rank-bm25 faiss-cpu chromadb bm25s
     python3 -m venv /tmp/raglite
     /tmp/raglite/bin/pip install raglite duckdb-extension-fts duckdb-extension-vss
 
-Licences, none of which is shipped: llama-index-*, langchain-*, faiss-cpu, bm25s, DuckDB MIT; haystack-ai, chromadb,
-rank-bm25 Apache-2.0; RAGLite MPL-2.0. What is not there is left out; without the first nothing is measured.
-The corpora are those of `corpus.py`. Writes docs/results/speed-peers.md, each size its section,
-but not with --quick.
-Run: python peers.py [--peers /tmp/peerspeed] [--raglite /tmp/raglite] [--sizes 1000 20000 100000] [--quick]
-"""
+Licences, none of which is shipped: llama-index-*, langchain-*, faiss-cpu, bm25s, DuckDB MIT;
+haystack-ai, chromadb, rank-bm25 Apache-2.0; RAGLite MPL-2.0. What is not there is left out; without
+the first nothing is measured. The corpora are those of `corpus.py`. Writes
+docs/results/speed-peers.md, each size its section, but not with --quick.
+Run: python peers.py [--peers /tmp/peerspeed] [--raglite /tmp/raglite] [--sizes 1000 20000 100000]
+[--quick] """
 
 import argparse
 import asyncio
@@ -42,16 +45,28 @@ from ombud.app import Workspace
 from ombud.ingest.rows import searchable
 from ombud.models import Embedder, open_embedder
 from ombud.retrieve import search
-from ombud.settings import Index
+from ombud.settings import IndexSettings
 from ombud.types import Question
 
 HERE = Path(__file__).parent
 QUESTIONS = {1_000: 200, 20_000: 100, 100_000: 30}
 """Chunks -> questions that are timed; the slowest need seconds for one."""
 TOO_SLOW = {100_000: ("llama_index", "haystack", "raglite")}
-"""Chunks -> peers that are not asked: the slowest at 20,000, for a question or to be built; a run stays short."""
+"""Chunks -> peers that are not asked: the slowest at 20,000, for a question or to be built; a run
+stays short."""
 WARM_UP, TURN, POOL = 10, 10, 30
-HEAD = ("", "n", "built s", "search p50", "p95", "ratio", "+ embedding p50", "p95", "ratio", "shared")
+HEAD = (
+    "",
+    "n",
+    "built s",
+    "search p50",
+    "p95",
+    "ratio",
+    "+ embedding p50",
+    "p95",
+    "ratio",
+    "shared",
+)
 OURS, FILTERED = "ombud, one scope", "ombud, filters"
 STEPS = {"strategy": "preparing the question", "search": "the engine", "graph": "contradictions"}
 PEERS = {
@@ -84,16 +99,28 @@ class Measured(NamedTuple):
 
 def main(arguments: Sequence[str]) -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--peers", type=Path, default=Path("/tmp/peerspeed"), help="environment of all but RAGLite")
-    parser.add_argument("--raglite", type=Path, default=Path("/tmp/raglite"), help="environment of RAGLite")
-    parser.add_argument("--sizes", type=int, nargs="+", choices=QUESTIONS, default=list(QUESTIONS), help="of chunks")
+    parser.add_argument(
+        "--peers", type=Path, default=Path("/tmp/peerspeed"), help="environment of all but RAGLite"
+    )
+    parser.add_argument(
+        "--raglite", type=Path, default=Path("/tmp/raglite"), help="environment of RAGLite"
+    )
+    parser.add_argument(
+        "--sizes", type=int, nargs="+", choices=QUESTIONS, default=list(QUESTIONS), help="of chunks"
+    )
     parser.add_argument("--quick", action="store_true", help="1k chunks only; writes no page")
-    parser.add_argument("--minutes", type=float, default=5, help="the longest that a peer may take to be built")
+    parser.add_argument(
+        "--minutes", type=float, default=5, help="the longest that a peer may take to be built"
+    )
     options = parser.parse_args(arguments)
     homes = {name: options.raglite if name == "raglite" else options.peers for name in PEERS}
-    pythons = {name: home / "bin/python" for name, home in homes.items() if (home / "bin/python").is_file()}
+    pythons = {
+        name: home / "bin/python" for name, home in homes.items() if (home / "bin/python").is_file()
+    }
     if "plain" not in pythons:
-        print("The peers' environment is not there, nothing is measured: the head of peers.py says how it is made.")
+        print(
+            "The peers' environment is not there, nothing is measured: the head of peers.py says how it is made."
+        )
         return
     for size in options.sizes[: 1 if options.quick else None]:
         load = os.getloadavg()[0]
@@ -110,17 +137,25 @@ def main(arguments: Sequence[str]) -> None:
 # Measuring ----------------------------------------------------------------------------------------
 
 
-def _measure(size: int, pythons: Mapping[str, Path], most: float) -> tuple[dict[str, Measured], list[str]]:
+def _measure(
+    size: int, pythons: Mapping[str, Path], most: float
+) -> tuple[dict[str, Measured], list[str]]:
     """What each took, and a sentence for each that is missing."""
     workspace = open_corpus(size)
     # By itself, for a workspace remembers the vectors of what it was asked.
     embedder = open_embedder(workspace.settings.models, workspace.data / "models")
     assert embedder
     questions = sample_questions(QUESTIONS[size] + WARM_UP)
-    missing = [f"{name}: its environment is not there." for one, name in PEERS.items() if one not in pythons]
+    missing = [
+        f"{name}: its environment is not there."
+        for one, name in PEERS.items()
+        if one not in pythons
+    ]
     slow = TOO_SLOW.get(size, ())
     missing += [f"{PEERS[one]}: not asked, among the slowest at fewer chunks." for one in slow]
-    contenders: dict[str, Ours | Peer] = {name: Ours(open_corpus(size), questions, name) for name in (OURS, FILTERED)}
+    contenders: dict[str, Ours | Peer] = {
+        name: Ours(open_corpus(size), questions, name) for name in (OURS, FILTERED)
+    }
     with tempfile.TemporaryDirectory(prefix="ombud-bench-") as folder:
         say(f"{size:,} chunks: written for the peers")
         _write(workspace, embedder, questions, Path(folder))
@@ -149,7 +184,10 @@ def _measure(size: int, pythons: Mapping[str, Path], most: float) -> tuple[dict[
 
 
 def _take_turns(
-    contenders: dict[str, "Ours | Peer"], embedder: Embedder, questions: Sequence[Question], missing: list[str]
+    contenders: dict[str, "Ours | Peer"],
+    embedder: Embedder,
+    questions: Sequence[Question],
+    missing: list[str],
 ) -> dict[str, list[Timed]]:
     """Of each that answered everything; who does not is closed and taken from the contenders."""
     timed: dict[str, list[Timed]] = {name: [] for name in contenders}
@@ -175,17 +213,24 @@ def _embed(embedder: Embedder, text: str) -> float:
     return 1000 * (time.perf_counter() - began)
 
 
-def _write(workspace: Workspace, embedder: Embedder, questions: Sequence[Question], folder: Path) -> None:
-    """What peers_child.py reads: chunks as they are searched here, with the vectors that we search."""
+def _write(
+    workspace: Workspace, embedder: Embedder, questions: Sequence[Question], folder: Path
+) -> None:
+    """What peers_child.py reads: chunks as they are searched here, with the vectors that we
+    search."""
     vectors = []
     with (folder / "chunks.jsonl").open("w", encoding="utf-8") as file:
         for row in workspace.engine.rows(list(workspace.engine.documents())):
             if row.vectors is not None:
-                file.write(json.dumps([row.chunk.id, searchable(row.chunk, Index())]) + "\n")
+                file.write(
+                    json.dumps([row.chunk.id, searchable(row.chunk, IndexSettings())]) + "\n"
+                )
                 vectors.append(row.vectors[0])
     texts = [question.text for question in questions]
     np.save(folder / "vectors.npy", np.array(vectors, np.float32))
-    np.save(folder / "question_vectors.npy", np.concatenate([embedder.embed([text]) for text in texts]))
+    np.save(
+        folder / "question_vectors.npy", np.concatenate([embedder.embed([text]) for text in texts])
+    )
     (folder / "questions.json").write_text(json.dumps(texts), encoding="utf-8")
 
 
@@ -206,7 +251,9 @@ class Ours:
             plan = self._workspace.planned(question.asker, {}).plan
             where = self._workspace.filter(question, plan) if self._filtered else EVERYTHING
             assert index.embedder
-            index.embedder.embed([question.text])  # remembered: the peers are given the question's vector as well
+            index.embedder.embed(
+                [question.text]
+            )  # remembered: the peers are given the question's vector as well
             began = time.perf_counter()
             found = self._loop.run(search(question, plan, where, index))
             seconds = time.perf_counter() - began
@@ -302,9 +349,22 @@ def _rows(measured: Mapping[str, Measured]) -> list[list[str]]:
         own = _figures(one)
         built = "" if one.built is None else f"{one.built:.1f}"
         bare = [f"{own.p50:.1f}", f"{own.p95:.1f}", f"{own.p50 / ours.p50:.2f}"]
-        whole = [f"{own.whole_p50:.1f}", f"{own.whole_p95:.1f}", f"{own.whole_p50 / ours.whole_p50:.2f}"]
+        whole = [
+            f"{own.whole_p50:.1f}",
+            f"{own.whole_p95:.1f}",
+            f"{own.whole_p50 / ours.whole_p50:.2f}",
+        ]
         label = f"{name} {one.version}".strip()
-        rows.append([label, str(len(one.timed)), built, *bare, *whole, f"{_shared(one, measured[OURS]):.2f}"])
+        rows.append(
+            [
+                label,
+                str(len(one.timed)),
+                built,
+                *bare,
+                *whole,
+                f"{_shared(one, measured[OURS]):.2f}",
+            ]
+        )
     return rows
 
 
@@ -312,28 +372,54 @@ def _keep(size: int, measured: Mapping[str, Measured]) -> None:
     for name, one in measured.items():
         own = {f"{key}_ms": round(value, 2) for key, value in _figures(one)._asdict().items()}
         built = None if one.built is None else round(one.built, 1)
-        keep("peers", {"chunks": size, "what": name, "version": one.version, "built_s": built, **own}, len(one.timed))
+        keep(
+            "peers",
+            {"chunks": size, "what": name, "version": one.version, "built_s": built, **own},
+            len(one.timed),
+        )
 
 
 def _section(
-    size: int, measured: Mapping[str, Measured], rows: Sequence[Sequence[str]], left_out: Sequence[str], load: float
+    size: int,
+    measured: Mapping[str, Measured],
+    rows: Sequence[Sequence[str]],
+    left_out: Sequence[str],
+    load: float,
 ) -> str:
     ours = _figures(measured[OURS]).p50
-    ratios = {name: _figures(one).p50 / ours for name, one in measured.items() if name not in (OURS, FILTERED)}
+    ratios = {
+        name: _figures(one).p50 / ours
+        for name, one in measured.items()
+        if name not in (OURS, FILTERED)
+    }
     faster = [f"{name} ({ratio:.2f})" for name, ratio in ratios.items() if ratio < 1]
     slower = [f"{name} ({ratio:.2f})" for name, ratio in ratios.items() if ratio >= 1]
     said = f"Faster than ombud, one scope: {', '.join(faster) or 'none'}. Slower: {', '.join(slower) or 'none'}."
     table = [f"| {' | '.join(cells)} |" for cells in (HEAD, *rows)]
     table.insert(1, "|---" * len(HEAD) + "|")
     about = f"Commit {commit()}, load before {load:.1f}, after {os.getloadavg()[0]:.1f}, its own included."
-    return "\n".join([f"{size:,} chunks, milliseconds", "", *table, "", said, _around(measured), *left_out, about, ""])
+    return "\n".join(
+        [
+            f"{size:,} chunks, milliseconds",
+            "",
+            *table,
+            "",
+            said,
+            _around(measured),
+            *left_out,
+            about,
+            "",
+        ]
+    )
 
 
 def _write_page(size: int, section: str) -> None:
     """The page with this section in the place of the size's former one."""
     page = ROOT / "docs/results/speed-peers.md"
     former = page.read_text(encoding="utf-8").split("\n## ")[1:] if page.is_file() else []
-    sections = {int(text.partition(" ")[0].replace(",", "")): text for text in former} | {size: section}
+    sections = {int(text.partition(" ")[0].replace(",", "")): text for text in former} | {
+        size: section
+    }
     texts = [_header(), *(f"## {sections[known].strip()}\n" for known in sorted(sections))]
     page.write_text("\n".join(texts), encoding="utf-8")
 
@@ -342,8 +428,13 @@ def _around(measured: Mapping[str, Measured]) -> str:
     """What ombud's time consists of."""
     said = []
     for name in (OURS, FILTERED):
-        spent = [percentile([1000 * one.get(step, 0.0) for one in measured[name].steps], 0.5) for step in STEPS]
-        said.append(", ".join(f"{what} {ms:.1f}" for what, ms in zip(STEPS.values(), spent, strict=True)))
+        spent = [
+            percentile([1000 * one.get(step, 0.0) for one in measured[name].steps], 0.5)
+            for step in STEPS
+        ]
+        said.append(
+            ", ".join(f"{what} {ms:.1f}" for what, ms in zip(STEPS.values(), spent, strict=True))
+        )
     return f"Of ombud's search (p50, ms): in one scope {said[0]}; with filters {said[1]}."
 
 

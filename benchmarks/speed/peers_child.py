@@ -1,11 +1,12 @@
-"""Other searches behind two pipes, run by peers.py with the Python of an environment that has them, without ombud.
+"""Other searches behind two pipes, run by peers.py with the Python of an environment that has them,
+without ombud.
 
-Run: peers_child.py PEER FOLDER. The folder holds chunks.jsonl (id, text), vectors.npy, questions.json and
-question_vectors.npy. Once the peer is built, a line {"seconds", "version"} is written; then each line of question
-numbers that is read is answered by a line of [seconds, [chunk ids, best first]] for each. The clock runs around
-the search alone, from the question and its vector to the best chunks with their texts, and stands while a line is
-written. Without arguments nothing is done.
-"""
+Run: peers_child.py PEER FOLDER. The folder holds chunks.jsonl (id, text), vectors.npy,
+questions.json and question_vectors.npy. Once the peer is built, a line {"seconds", "version"} is
+written; then each line of question numbers that is read is answered by a line of [seconds, [chunk
+ids, best first]] for each. The clock runs around the search alone, from the question and its vector
+to the best chunks with their texts, and stands while a line is written. Without arguments nothing
+is done."""
 
 import json
 import os
@@ -91,15 +92,26 @@ def llama_index(corpus: Corpus) -> Search:
     mock = import_module("llama_index.core.llms").MockLLM()
     bm25 = import_module("llama_index.retrievers.bm25").BM25Retriever
     rows = zip(corpus.ids, corpus.texts, corpus.vectors.tolist(), strict=True)
-    nodes = [schema.TextNode(id_=identity, text=text, embedding=vector) for identity, text, vector in rows]
-    index = core.VectorStoreIndex(nodes, embed_model=core.MockEmbedding(embed_dim=corpus.vectors.shape[1]))
+    nodes = [
+        schema.TextNode(id_=identity, text=text, embedding=vector)
+        for identity, text, vector in rows
+    ]
+    index = core.VectorStoreIndex(
+        nodes, embed_model=core.MockEmbedding(embed_dim=corpus.vectors.shape[1])
+    )
     legs = [
         index.as_retriever(similarity_top_k=POOL),
         bm25.from_defaults(nodes=nodes, similarity_top_k=min(POOL, len(nodes))),
     ]
-    # One query, the question: no model writes others. Asynchronous it is slower, for its legs only compute.
+    # One query, the question: no model writes others. Asynchronous it is slower, for its legs only
+    # compute.
     fused = import_module("llama_index.core.retrievers").QueryFusionRetriever(
-        legs, llm=mock, mode="reciprocal_rerank", similarity_top_k=BEST, num_queries=1, use_async=False
+        legs,
+        llm=mock,
+        mode="reciprocal_rerank",
+        similarity_top_k=BEST,
+        num_queries=1,
+        use_async=False,
     )
 
     def search(text: str, vector: Any) -> list[str]:
@@ -113,9 +125,13 @@ def haystack(corpus: Corpus) -> Search:
     memory = import_module("haystack.document_stores.in_memory")
     retrievers = import_module("haystack.components.retrievers.in_memory")
     joiners, core = import_module("haystack.components.joiners"), import_module("haystack")
-    store = memory.InMemoryDocumentStore(embedding_similarity_function="dot_product", return_embedding=False)
+    store = memory.InMemoryDocumentStore(
+        embedding_similarity_function="dot_product", return_embedding=False
+    )
     rows = zip(corpus.ids, corpus.texts, corpus.vectors.tolist(), strict=True)
-    store.write_documents([core.Document(id=i, content=text, embedding=vector) for i, text, vector in rows])
+    store.write_documents(
+        [core.Document(id=i, content=text, embedding=vector) for i, text, vector in rows]
+    )
     pipeline = core.Pipeline()
     pipeline.add_component("words", retrievers.InMemoryBM25Retriever(store, top_k=POOL))
     pipeline.add_component("vectors", retrievers.InMemoryEmbeddingRetriever(store, top_k=POOL))
@@ -155,13 +171,19 @@ def chroma(corpus: Corpus) -> Search:
     settings = chromadb.config.Settings(anonymized_telemetry=False)
     client = chromadb.PersistentClient(str(corpus.folder / "chroma"), settings=settings)
     # Without a function of its own, else it fetches a model.
-    collection = client.create_collection("chunks", embedding_function=None, metadata={"hnsw:space": "ip"})
+    collection = client.create_collection(
+        "chunks", embedding_function=None, metadata={"hnsw:space": "ip"}
+    )
     for start in range(0, len(corpus.ids), BATCH):
         part = slice(start, start + BATCH)
-        collection.add(ids=corpus.ids[part], embeddings=corpus.vectors[part], documents=corpus.texts[part])
+        collection.add(
+            ids=corpus.ids[part], embeddings=corpus.vectors[part], documents=corpus.texts[part]
+        )
 
     def search(_: str, vector: Any) -> list[str]:
-        found = collection.query(query_embeddings=[vector], n_results=BEST, include=["documents", "distances"])
+        found = collection.query(
+            query_embeddings=[vector], n_results=BEST, include=["documents", "distances"]
+        )
         return list(found["ids"][0])
 
     return search
@@ -173,7 +195,8 @@ def plain(corpus: Corpus) -> Search:
     stemmer = stemming.Stemmer("english")
     ranker = bm25s.BM25()
     ranker.index(
-        bm25s.tokenize(corpus.texts, stopwords="en", stemmer=stemmer, show_progress=False), show_progress=False
+        bm25s.tokenize(corpus.texts, stopwords="en", stemmer=stemmer, show_progress=False),
+        show_progress=False,
     )
     most = min(POOL, len(corpus.ids))
 
@@ -202,7 +225,9 @@ def raglite(corpus: Corpus) -> Search:
     child.open_database(own, str(corpus.folder / "raglite" / "raglite.db"), 2048)
     rows = zip(corpus.ids, corpus.texts, corpus.vectors.tolist(), strict=True)
     about = {"document": "chunks", "headings": "", "countries": []}
-    child.put(own, [{**about, "id": i, "body": text, "vectors": [vector]} for i, text, vector in rows])
+    child.put(
+        own, [{**about, "id": i, "body": text, "vectors": [vector]} for i, text, vector in rows]
+    )
     # The question's vector is at hand, as for everyone here.
     searching: Any = import_module("raglite._search")
     searching.embed_strings = lambda texts, **_: np.array([corpus.questions[t] for t in texts])

@@ -1,8 +1,9 @@
-"""What every speed measurement shares: progress, medians, the printed table, and a line kept in benchmarks/results.
+"""What every speed measurement shares: progress, medians, the printed table, and a line kept in
+benchmarks/results.
 
-A line says what was measured, when, on which machine, at which commit and from exactly which source (a digest, for
-the tree may differ from the commit). Other programs run beside a measurement: `load` is how many, at its end.
-"""
+A line says what was measured, when, on which machine, at which commit and from exactly which source
+(a digest, for the tree may differ from the commit). Other programs run beside a measurement: `load`
+is how many, at its end."""
 
 import json
 import os
@@ -20,7 +21,8 @@ from typing import Any
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "benchmarks/results"
 SHARED = ROOT.parent / "shared/data/handbooks"
-"""Real handbooks, where they lie beside the repository; the measurements run without them, on less text."""
+"""Real handbooks, where they lie beside the repository; the measurements run without them, on less
+text."""
 
 
 def say(text: str) -> None:
@@ -46,14 +48,17 @@ def print_table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     lines = [[str(cell) for cell in row] for row in (head, *rows)]
     widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
     for number, line in enumerate(lines):
-        print("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
+        print(
+            "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        )
         if number == 0:
             print("  ".join("-" * width for width in widths))
     sys.stdout.flush()
 
 
 def keep(name: str, values: Mapping[str, Any], n: int) -> None:
-    """Append a line to benchmarks/results/NAME.jsonl. n: repetitions or questions behind each number."""
+    """Append a line to benchmarks/results/NAME.jsonl. n: repetitions or questions behind each
+    number."""
     line = {
         "at": datetime.now(UTC).isoformat(timespec="seconds"),
         "commit": commit(),
@@ -71,9 +76,17 @@ def keep(name: str, values: Mapping[str, Any], n: int) -> None:
 def machine() -> dict[str, Any]:
     cpu = Path("/proc/cpuinfo")
     lines = cpu.read_text(encoding="utf-8", errors="replace").splitlines() if cpu.is_file() else []
-    model = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.machine())
+    model = next(
+        (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")),
+        platform.machine(),
+    )
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    return {"cpu": model, "cores": os.cpu_count(), "memory_gb": round(memory), "python": platform.python_version()}
+    return {
+        "cpu": model,
+        "cores": os.cpu_count(),
+        "memory_gb": round(memory),
+        "python": platform.python_version(),
+    }
 
 
 def commit() -> str:

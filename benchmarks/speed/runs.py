@@ -1,13 +1,14 @@
 """What does the lab itself cost, and does a run that is killed end as an undisturbed one?
 
-10,000 made cases in ten metrics, asked of a target that answers from memory, so that nearly all of the time is the
-lab's. Prints
+10,000 made cases in ten metrics, asked of a target that answers from memory, so that nearly all of
+the time is the lab's. Prints
 
     run        asking, scoring and keeping all of it; target 60 s
     read       reading the run back, with every mean and interval
     compare    two such runs: overall, by tag, type and country
     memory     peak of the process; target 1 GB
-    killed     the same run, killed ten times (kill -9) and gone on with each time: scores equal, nothing asked again
+    killed     the same run, killed ten times (kill -9) and gone on with each time: scores equal,
+    nothing asked again
 
 Run: python runs.py
 """
@@ -26,7 +27,7 @@ from pathlib import Path
 
 from record import ROOT, keep, print_table, say, verdict
 
-from ombud.lab import Options, contrast, parse_metrics, read_run, run_cases
+from ombud.lab import Options, compare_runs, parse_metrics, read_run, run_cases
 from ombud.store import Store, done_places, list_runs, open_store
 
 sys.path.append(str(ROOT / "tests"))
@@ -51,10 +52,20 @@ def main() -> None:
         ("read", f"{read:.1f} s", "", ""),
         ("compare", f"{compared:.1f} s", "", ""),
         ("memory", f"{memory:.0f} MB", "1024 MB", verdict(memory, 1024)),
-        ("killed", f"scores {'equal' if same else 'DIFFER'}, {again} asked again", "0", verdict(again + (not same), 0)),
+        (
+            "killed",
+            f"scores {'equal' if same else 'DIFFER'}, {again} asked again",
+            "0",
+            verdict(again + (not same), 0),
+        ),
     ]
     print_table(("", f"{CASES:,} cases", "target", ""), rows)
-    figures = {"run_seconds": ran, "read_seconds": read, "compare_seconds": compared, "peak_mb": memory}
+    figures = {
+        "run_seconds": ran,
+        "read_seconds": read,
+        "compare_seconds": compared,
+        "peak_mb": memory,
+    }
     kept = {name: round(value, 2) for name, value in figures.items()}
     keep("runs", {**kept, "kills": KILLS, "same_scores": same, "asked_again": again}, CASES)
 
@@ -74,12 +85,13 @@ def measure(store: Store) -> tuple[float, float, float]:
     read = time.perf_counter() - started
     two = read_run(store, runs[1].id)
     started = time.perf_counter()
-    contrast(one, two)
+    compare_runs(one, two)
     return seconds, read, time.perf_counter() - started
 
 
 def kill(store: Store, folder: Path) -> tuple[bool, int]:
-    """(scores are those of an undisturbed run, cases that were asked although their answer was stored)."""
+    """(scores are those of an undisturbed run, cases that were asked although their answer was
+    stored)."""
     random.seed(3)
     command = [sys.executable, "-m", "lab.scripted", str(folder), str(CASES)]
     own = os.environ | {"PYTHONPATH": str(ROOT / "tests")}

@@ -1,7 +1,7 @@
 """How soon does ombud answer, and how much memory does it take?
 
-Every number is of fresh processes: this script imports nothing of ombud. In a temporary workspace with the sample
-handbook it times
+Every number is of fresh processes: this script imports nothing of ombud. In a temporary workspace
+with the sample handbook it times
 
     --help               ombud --help; target 0.3 s
     sync                 the whole sample handbook, from an empty workspace (once)
@@ -9,11 +9,12 @@ handbook it times
     search               one question in a cold process
     serve, ready         ombud serve until GET /readyz says 200
     serve, first answer  until the first POST /api/v1/search after that is answered
-    demo again           sync without change, then serve until ready: what a second `make demo` does at most; target 5 s
+    demo again           sync without change, then serve until ready: what a second `make demo` does
+    at most; target 5 s
 
-Peak memory is the largest resident set of the process, or of its parser process where that one is larger. The files
-are in the page cache after the first run, as on a machine that is in use. Run: python startup.py [--repeat N]
-"""
+Peak memory is the largest resident set of the process, or of its parser process where that one is
+larger. The files are in the page cache after the first run, as on a machine that is in use. Run:
+python startup.py [--repeat N]"""
 
 import argparse
 import json
@@ -87,7 +88,9 @@ def _commands(home: Path, repeat: int) -> list[tuple[str, list[str]]]:
 def _run(*arguments: str) -> tuple[float, float]:
     """Seconds and peak megabytes of one process."""
     started = time.perf_counter()
-    with subprocess.Popen([OMBUD, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+    with subprocess.Popen(
+        [OMBUD, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as process:
         code, peak = _end(process)
     if code:
         raise SystemExit(f"ombud {' '.join(arguments)} ended with {code}.")
@@ -98,7 +101,9 @@ def _serve(home: Path) -> tuple[float, float, float]:
     """Seconds until ready, seconds from there to the first answer, peak megabytes."""
     started = time.perf_counter()
     command = [OMBUD, "--home", str(home), "serve", "--port", "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as process:
         try:
             assert process.stdout is not None
             said = process.stdout.readline().split()
@@ -109,7 +114,9 @@ def _serve(home: Path) -> tuple[float, float, float]:
                     raise SystemExit(f"/readyz did not say 200 in {PATIENCE} s.")
                 time.sleep(0.01)
             ready = time.perf_counter() - started
-            if not _ask(f"{said[-1]}/api/v1/search", {"query": QUESTION, "person": {"country": "GB"}}):
+            if not _ask(
+                f"{said[-1]}/api/v1/search", {"query": QUESTION, "person": {"country": "GB"}}
+            ):
                 raise SystemExit("/api/v1/search did not say 200.")
             answered = time.perf_counter() - started - ready
         finally:

@@ -5,7 +5,7 @@ OmbudError
 │   ├── BadSetting        a key in ombud.toml or the environment
 │   ├── UnknownName       no such engine, model, source, metric, strategy: HTTP 422
 │   └── MissingExtra      an optional dependency is not installed
-├── BadRequest            a question, a date, a file of cases that cannot be read: exit code 2, HTTP 422
+├── BadRequest            a question, a date, a file of cases that is unreadable: exit 2, HTTP 422
 ├── NotFound              no such document, answer or conversation: HTTP 404
 ├── Busy                  someone else holds the lease: exit code 3, HTTP 409
 ├── SourceError           one document or site; ingest reports it and goes on

@@ -102,7 +102,9 @@ def pdf(pages: tuple[str, ...] = PDF_PAGES) -> bytes:
     return buffer.getvalue()
 
 
-def company(home: Path, embedder: str = "none", files: Mapping[str, Any] = FILES, **settings: Any) -> Shelf:
+def company(
+    home: Path, embedder: str = "none", files: Mapping[str, Any] = FILES, **settings: Any
+) -> Shelf:
     (home / "contacts.toml").write_text(CONTACTS, encoding="utf-8")
     shelf = Shelf(home, embedder, **settings)
     for name, (text, front) in files.items():
@@ -145,9 +147,12 @@ Draft = dict[str, Any] | str
 
 
 class Script:
-    """A chat model that says these drafts, the last one for ever; `prompts` is what it was told each time."""
+    """A chat model that says these drafts, the last one for ever; `prompts` is what it was told
+    each time."""
 
-    def __init__(self, *drafts: Draft | Callable[[str], Draft], usage: tuple[int, int] = (100, 10)) -> None:
+    def __init__(
+        self, *drafts: Draft | Callable[[str], Draft], usage: tuple[int, int] = (100, 10)
+    ) -> None:
         self.drafts, self.usage = list(drafts), usage
         self.prompts: list[str] = []
         self.instructions: list[str] = []
@@ -162,13 +167,19 @@ class Script:
 
     def _say(self, messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
         asked = [m for m in messages if isinstance(m, ModelRequest)]
-        self.prompts.append("\n".join(str(getattr(part, "content", "")) for part in asked[-1].parts))
+        self.prompts.append(
+            "\n".join(str(getattr(part, "content", "")) for part in asked[-1].parts)
+        )
         self.instructions.append(info.instructions or "")
         draft = self.drafts[min(len(self.prompts), len(self.drafts)) - 1]
         said = draft(self.prompts[-1]) if callable(draft) else draft
         tools = info.output_tools
         text = said if isinstance(said, str) else json.dumps(said)
-        part = ToolCallPart(tools[0].name, text) if tools and not isinstance(said, str) else TextPart(text)
+        part = (
+            ToolCallPart(tools[0].name, text)
+            if tools and not isinstance(said, str)
+            else TextPart(text)
+        )
         tokens = RequestUsage(input_tokens=self.usage[0], output_tokens=self.usage[1])
         return ModelResponse(parts=[part], usage=tokens)
 

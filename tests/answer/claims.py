@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ombud.documents import chunk, front_matter, parse
-from ombud.lab import holds
-from ombud.settings import Index
+from ombud.lab.cases.quotes import holds
+from ombud.settings import IndexSettings
 from ombud.types import Chunk, Document
 
 ROOT = Path(__file__).parents[2]
@@ -30,28 +30,43 @@ class Stated(NamedTuple):
 
 
 def own_claims() -> list[Stated]:
-    """Paraphrases over the sample handbook, written for this; the halves come from different documents."""
+    """Paraphrases over the sample handbook, written for this; the halves come from different
+    documents."""
     lines = (DATA / "verifier-claims.jsonl").read_text(encoding="utf-8").splitlines()
     read = [json.loads(line) for line in lines]
     return [Stated(c["id"], c["half"], c["claim"], ((c["document"], c["quote"]),)) for c in read]
 
 
 def gold_claims() -> list[Stated]:
-    """Sentences of the sample's gold answers that its evidence says; dev and test as the contract splits cases."""
+    """Sentences of the sample's gold answers that its evidence says; dev and test as the contract
+    splits cases."""
     left_out = {
-        name for names in tomllib.loads((DATA / "verifier-derived.toml").read_text()).values() for name in names
+        name
+        for names in tomllib.loads((DATA / "verifier-derived.toml").read_text()).values()
+        for name in names
     }
     found = []
     for path in sorted((ROOT / "sample/cases").glob("*.jsonl")):
         for case in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
             split = int(sha256(case["id"].encode()).hexdigest()[:8], 16) % 10
-            if case["expect"] != "answer" or not case["evidence"] or case["id"] in left_out or split > 7:
+            if (
+                case["expect"] != "answer"
+                or not case["evidence"]
+                or case["id"] in left_out
+                or split > 7
+            ):
                 continue
             evidence = tuple((item["document"], item["quote"]) for item in case["evidence"])
             for at, text in enumerate(_sentences(case["references"][0]["text"])):
                 if f"{case['id']}#{at}" not in left_out and len(text.split()) > 1:
                     found.append(
-                        Stated(f"{case['id']}#{at}", "test" if split > 5 else "dev", text, evidence, case["question"])
+                        Stated(
+                            f"{case['id']}#{at}",
+                            "test" if split > 5 else "dev",
+                            text,
+                            evidence,
+                            case["question"],
+                        )
                     )
     return found
 
@@ -61,14 +76,18 @@ def _sentences(text: str) -> list[str]:
 
 
 def passages(claim: Stated) -> list[Chunk]:
-    """The chunks that hold its quotes, as the index cuts documents; a quote over a border has both sides."""
+    """The chunks that hold its quotes, as the index cuts documents; a quote over a border has both
+    sides."""
     found: dict[str, Chunk] = {}
     for uri, quote in claim.evidence:
         chunks = _chunks(uri)
         held = [c for c in chunks if holds([c.text], quote)]
         if not held:  # it goes over a border, or on from a repeated table header
             words = set(re.findall(r"\w+", quote.lower()))
-            held = sorted(chunks, key=lambda c: -len(words & set(re.findall(r"\w+", f"{c.header} {c.text}".lower()))))
+            held = sorted(
+                chunks,
+                key=lambda c: -len(words & set(re.findall(r"\w+", f"{c.header} {c.text}".lower()))),
+            )
         found[held[0].id] = held[0]
     return list(found.values())
 
@@ -90,4 +109,4 @@ def _chunks(uri: str) -> list[Chunk]:
         countries=() if country == "GLOBAL" else (country,),
     )
     document = parse(data, blank)
-    return chunk(document, Index(), lambda text: len(text.split()) * 4 // 3)
+    return chunk(document, IndexSettings(), lambda text: len(text.split()) * 4 // 3)

@@ -9,7 +9,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 Reply = tuple[int, bytes | Iterator[bytes], dict[str, str]]
-"""Status, body, headers beside the usual. A body in pieces is sent as they come, and broken off where they raise."""
+"""Status, body, headers beside the usual. A body in pieces is sent as they come, and broken off
+where they raise."""
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -26,7 +27,9 @@ class Handler(BaseHTTPRequestHandler):
             self._stream(body, headers)
             return
         self.send_response(status)
-        for name, value in ({"Content-Type": "application/json", "Content-Length": str(len(body))} | headers).items():
+        for name, value in (
+            {"Content-Type": "application/json", "Content-Length": str(len(body))} | headers
+        ).items():
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(body)
@@ -49,9 +52,8 @@ class Handler(BaseHTTPRequestHandler):
 
 
 class Faulty(ThreadingHTTPServer):
-    """asked: every request. reply: what is answered. silent: nothing is, until the server ends. lingering: it goes
-    silent after what it has sent.
-    """
+    """asked: every request. reply: what is answered. silent: nothing is, until the server ends.
+    lingering: it goes silent after what it has sent."""
 
     daemon_threads = True
 
@@ -109,31 +111,52 @@ def completion(asked: dict[str, Any], said: str, **message: Any) -> dict[str, An
     }
 
 
-def events(asked: dict[str, Any], pieces: Iterable[str], usage: tuple[int, int] | None = (50, 5)) -> Iterator[bytes]:
+def events(
+    asked: dict[str, Any], pieces: Iterable[str], usage: tuple[int, int] | None = (50, 5)
+) -> Iterator[bytes]:
     """The stream of a chat completion that says these pieces, each an event of its own."""
     tool = asked["tools"][0]["function"]["name"] if asked.get("tools") else ""
 
     def event(choices: list[Any], **more: Any) -> bytes:
-        whole = {"id": "x", "object": "chat.completion.chunk", "created": 1, "model": asked["model"]}
+        whole = {
+            "id": "x",
+            "object": "chat.completion.chunk",
+            "created": 1,
+            "model": asked["model"],
+        }
         return b"data: " + json.dumps(whole | {"choices": choices} | more).encode() + b"\n\n"
 
     def delta(said: dict[str, Any], why: str | None = None) -> bytes:
         return event([{"index": 0, "delta": said, "finish_reason": why}])
 
     if tool:
-        first = {"index": 0, "id": "c1", "type": "function", "function": {"name": tool, "arguments": ""}}
+        first = {
+            "index": 0,
+            "id": "c1",
+            "type": "function",
+            "function": {"name": tool, "arguments": ""},
+        }
         yield delta({"role": "assistant", "tool_calls": [first]})
     for piece in pieces:
-        yield delta({"tool_calls": [{"index": 0, "function": {"arguments": piece}}]} if tool else {"content": piece})
+        yield delta(
+            {"tool_calls": [{"index": 0, "function": {"arguments": piece}}]}
+            if tool
+            else {"content": piece}
+        )
     yield delta({}, "tool_calls" if tool else "stop")
     if usage:
-        sums = {"prompt_tokens": usage[0], "completion_tokens": usage[1], "total_tokens": sum(usage)}
+        sums = {
+            "prompt_tokens": usage[0],
+            "completion_tokens": usage[1],
+            "total_tokens": sum(usage),
+        }
         yield event([], usage=sums)
     yield b"data: [DONE]\n\n"
 
 
 def streamed(asked: dict[str, Any], said: str | Iterable[str], **how: Any) -> Reply:
-    """A completion as it was asked for: whole, or as a stream, three letters at a time where no pieces are given."""
+    """A completion as it was asked for: whole, or as a stream, three letters at a time where no
+    pieces are given."""
     if not asked.get("stream"):
         return ok(completion(asked, said if isinstance(said, str) else "".join(said)))
     pieces = [said[n : n + 3] for n in range(0, len(said), 3)] if isinstance(said, str) else said
@@ -141,7 +164,8 @@ def streamed(asked: dict[str, Any], said: str | Iterable[str], **how: Any) -> Re
 
 
 def broken(asked: dict[str, Any], pieces: Iterable[str], *, noticed: bool = True) -> Reply:
-    """A stream that says these pieces and then is no more. noticed: the client can tell that more should have come."""
+    """A stream that says these pieces and then is no more. noticed: the client can tell that more
+    should have come."""
 
     def until() -> Iterator[str]:
         yield from pieces

@@ -135,7 +135,9 @@ def _numbers(text: str) -> Iterator[str]:
         if re.fullmatch(r"20[23]\d", old):
             continue
         value = float(old.replace(",", ""))
-        new = [value + 1, value + 2, value * 2, max(0.5, value - 1), value + 10][_draw(text + old, 5)]
+        new = [value + 1, value + 2, value * 2, max(0.5, value - 1), value + 10][
+            _draw(text + old, 5)
+        ]
         new = new if new != value else value + 3
         decimals = len(old.partition(".")[2])
         said = f"{new:,.{decimals}f}" if "," in old else f"{new:.{decimals}f}"
@@ -152,9 +154,15 @@ def _dates(text: str) -> Iterator[str]:
     for names in (MONTHS, WEEKDAYS):
         for match in re.finditer(rf"\b({'|'.join(names)})(?=s?\b)", text):
             others = [n for n in names if n != match[1]]
-            yield text[: match.start()] + others[_draw(text + match[1], len(others))] + text[match.end() :]
+            yield (
+                text[: match.start()]
+                + others[_draw(text + match[1], len(others))]
+                + text[match.end() :]
+            )
     month = "|".join(MONTHS)
-    for match in re.finditer(rf"\b(\d\d?)(?=(?: (?:and|to) \d\d?)? (?:{month})\b)|(?<=[a-z] )(\d\d?)(?=\b)", text):
+    for match in re.finditer(
+        rf"\b(\d\d?)(?=(?: (?:and|to) \d\d?)? (?:{month})\b)|(?<=[a-z] )(\d\d?)(?=\b)", text
+    ):
         if not match[2] or re.search(rf"(?:{month}) $", text[: match.start()]):
             yield text[: match.start()] + str(int(match[0]) % 28 + 1) + text[match.end() :]
     for match in re.finditer(r"\b20[23]\d\b", text):

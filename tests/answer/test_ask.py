@@ -1,4 +1,5 @@
-"""Answers without a model: what is said, what is denied, who is asked instead, and that every quote is real."""
+"""Answers without a model: what is said, what is denied, who is asked instead, and that every quote
+is real."""
 
 import re
 from collections.abc import Iterator
@@ -58,7 +59,11 @@ def uris(answer: Any) -> set[str]:
     ("question", "outcomes", "action"),
     [
         (LEAVE, {"full", "partial"}, "none"),
-        ("What is the hotel cap per night in Paris on a business trip?", {"full", "partial"}, "none"),
+        (
+            "What is the hotel cap per night in Paris on a business trip?",
+            {"full", "partial"},
+            "none",
+        ),
         ("What is the capital of Mongolia?", {"denied"}, "none"),
         ("Please write me a poem about the sea and the stars", {"denied"}, "none"),
         ("asdkjh qweoiu zxcmnb poiqwe", {"denied"}, "none"),
@@ -115,7 +120,9 @@ def test_a_vague_question_gets_choices_from_the_headings(workspace: Workspace) -
     assert all(choice in answer.text for choice in answer.suggestions)
 
 
-def test_a_vague_question_that_may_mean_several_topics_has_the_general_contact(workspace: Workspace) -> None:
+def test_a_vague_question_that_may_mean_several_topics_has_the_general_contact(
+    workspace: Workspace,
+) -> None:
     assert [c.name for c in ask(workspace, "what about it").contacts] == ["HR desk"]
 
 
@@ -140,26 +147,44 @@ def test_quotes_are_counted_in_code_points_behind_emoji_and_accents(workspace: W
 
 
 def test_a_pdf_is_cited_with_its_page(workspace: Workspace) -> None:
-    answer = ask(workspace, "What is the limit of fuel cards in each calendar month?", plan={"abstain": 0.0})
+    answer = ask(
+        workspace, "What is the limit of fuel cards in each calendar month?", plan={"abstain": 0.0}
+    )
     assert {c.page for c in answer.citations if "300 pounds" in c.quote} == {2}
-    answer = ask(workspace, "When are company cars returned at the end of the contract?", plan={"abstain": 0.0})
+    answer = ask(
+        workspace,
+        "When are company cars returned at the end of the contract?",
+        plan={"abstain": 0.0},
+    )
     assert {c.page for c in answer.citations if "last working day" in c.quote} == {1}
 
 
 def test_a_table_row_stands_under_its_header(workspace: Workspace) -> None:
-    answer = ask(workspace, "What is the hotel cap per night in Oslo on a business trip?", plan={"abstain": 0.0})
+    answer = ask(
+        workspace,
+        "What is the hotel cap per night in Oslo on a business trip?",
+        plan={"abstain": 0.0},
+    )
     lines = answer.text.splitlines()
     head = lines.index("| City | Hotel cap per night |")
     assert set(lines[head + 1]) <= set("|- :")
     rows = [line for line in lines[head + 2 :] if line.startswith("|")]
     assert any("Oslo" in row and "1,900 kroner" in row for row in rows)
-    assert all(quote.startswith("|") for quote in (c.quote for c in answer.citations) if "kroner" in quote)
+    assert all(
+        quote.startswith("|") for quote in (c.quote for c in answer.citations) if "kroner" in quote
+    )
 
 
 def test_a_list_item_comes_with_its_lead_in(workspace: Workspace) -> None:
-    answer = ask(workspace, "Whose approval do I need for more than five days of carried leave?", plan={"abstain": 0.0})
+    answer = ask(
+        workspace,
+        "Whose approval do I need for more than five days of carried leave?",
+        plan={"abstain": 0.0},
+    )
     assert "approval of the HR director" in answer.text
-    assert answer.text.index("into the next year need:") < answer.text.index("approval of the HR director")
+    assert answer.text.index("into the next year need:") < answer.text.index(
+        "approval of the HR director"
+    )
 
 
 def test_a_sentence_that_goes_on_in_its_list_stands_before_the_item(tmp_path: Path) -> None:
@@ -169,7 +194,11 @@ def test_a_sentence_that_goes_on_in_its_list_stands_before_the_item(tmp_path: Pa
         "## How to apply\n\n- Sabbaticals are applied for in the leave tool.\n"
     )
     shelf = company(tmp_path, files={"sabbatical.md": (rule, {})})
-    answer = ask(shelf.workspace, "How many years must I have worked here before a sabbatical?", plan={"abstain": 0.0})
+    answer = ask(
+        shelf.workspace,
+        "How many years must I have worked here before a sabbatical?",
+        plan={"abstain": 0.0},
+    )
     said = " ".join(answer.text.replace("\n- ", " ").split())
     assert "on the day you apply, you have worked here for seven years" in said
     tool = ask(shelf.workspace, "In which tool do I apply for a sabbatical?", plan={"abstain": 0.0})
@@ -181,19 +210,28 @@ def test_a_sentence_that_goes_on_in_its_list_stands_before_the_item(tmp_path: Pa
 def test_several_documents_are_told_apart(workspace: Workspace) -> None:
     answer = ask(workspace, LEAVE, plan={"abstain": 0.0})
     assert {"leave-gb.md", "leave-floor.md"} <= uris(answer)
-    mine, floor = answer.text.index("**Leave in Great Britain**"), answer.text.index("**Leave worldwide**")
+    mine, floor = (
+        answer.text.index("**Leave in Great Britain**"),
+        answer.text.index("**Leave worldwide**"),
+    )
     assert mine < answer.text.index("26 days") < floor < answer.text.index("20 days")
 
 
 def test_one_document_needs_no_heading(words: Workspace) -> None:
-    answer = ask(words, "What is the limit of fuel cards in each calendar month?", plan={"abstain": 0.0, "k": 1})
+    answer = ask(
+        words,
+        "What is the limit of fuel cards in each calendar month?",
+        plan={"abstain": 0.0, "k": 1},
+    )
     assert "**" not in answer.text
 
 
 def test_the_same_sentence_of_two_documents_is_said_once(tmp_path: Path) -> None:
     text = "# Parking\n\nParking in the garage costs three pounds a day.\n"
     shelf = company(tmp_path, files={"a.md": (text, {}), "b.md": (text, {})})
-    answer = ask(shelf.workspace, "What does parking in the garage cost a day?", plan={"abstain": 0.0})
+    answer = ask(
+        shelf.workspace, "What does parking in the garage cost a day?", plan={"abstain": 0.0}
+    )
     assert answer.text.count("three pounds") == 1
     shelf.workspace.close()
 
@@ -201,7 +239,11 @@ def test_the_same_sentence_of_two_documents_is_said_once(tmp_path: Path) -> None
 def test_brackets_of_a_document_are_no_markers(tmp_path: Path) -> None:
     text = "# Parking\n\nParking in the garage costs three pounds a day [2]. Parking outside is free of charge [1].\n"
     shelf = company(tmp_path, files={"a.md": (text, {})})
-    answer = ask(shelf.workspace, "What does parking in the garage or outside cost a day?", plan={"abstain": 0.0})
+    answer = ask(
+        shelf.workspace,
+        "What does parking in the garage or outside cost a day?",
+        plan={"abstain": 0.0},
+    )
     assert len(answer.citations) == 2
     markers = re.findall(r"(?<!\\)\[(\d+)\]", answer.text)
     assert sorted(markers) == ["1", "2"]
@@ -221,7 +263,9 @@ def test_a_rewritten_document_is_not_quoted_from_memory(shelf: Shelf) -> None:
 def test_a_japanese_question_is_answered_from_the_japanese_rule(tmp_path: Path) -> None:
     text = "# 休暇\n\n年次有給休暇は年に20日です。病気休暇には医師の診断書が必要です。\n"
     shelf = company(tmp_path, files={"ja.md": (text, {"country": "JP"})})
-    answer = ask(shelf.workspace, "年次有給休暇は年に何日ですか", Person(country="JP"), plan={"abstain": 0.0})
+    answer = ask(
+        shelf.workspace, "年次有給休暇は年に何日ですか", Person(country="JP"), plan={"abstain": 0.0}
+    )
     assert "年次有給休暇は年に20日です。" in [c.quote for c in answer.citations]
     shelf.workspace.close()
 
@@ -230,7 +274,9 @@ def test_a_japanese_question_is_answered_from_the_japanese_rule(tmp_path: Path) 
 
 
 def test_each_country_gets_its_own(workspace: Workspace) -> None:
-    british, french, american = (ask(workspace, LEAVE, p, plan={"abstain": 0.0}) for p in (GB, FR, US))
+    british, french, american = (
+        ask(workspace, LEAVE, p, plan={"abstain": 0.0}) for p in (GB, FR, US)
+    )
     assert "26 days" in british.text
     assert "31 days" not in british.model_dump_json()
     assert "31 days" in french.text
@@ -255,7 +301,9 @@ def test_a_superseded_document_is_quoted_only_of_its_time(workspace: Workspace) 
     then = ask(workspace, question, as_of=date(2024, 12, 31), plan={"abstain": 0.0})
     assert "two days" in then.text
     assert "three days" not in then.model_dump_json()
-    assert "three days" in ask(workspace, question, as_of=date(2025, 1, 1), plan={"abstain": 0.0}).text
+    assert (
+        "three days" in ask(workspace, question, as_of=date(2025, 1, 1), plan={"abstain": 0.0}).text
+    )
 
 
 # Sensitive matters --------------------------------------------------------------------------------
@@ -263,7 +311,9 @@ def test_a_superseded_document_is_quoted_only_of_its_time(workspace: Workspace) 
 TOUCHED = "My boss touches me against my will, who can I speak to about harassment at work?"
 
 
-def test_a_sensitive_matter_is_handed_to_the_contact_of_topic_and_country(workspace: Workspace) -> None:
+def test_a_sensitive_matter_is_handed_to_the_contact_of_topic_and_country(
+    workspace: Workspace,
+) -> None:
     british, french = ask(workspace, TOUCHED), ask(workspace, TOUCHED, FR)
     assert british.action == french.action == "handoff"
     assert [c.name for c in british.contacts] == ["Dignity adviser UK"]
@@ -334,17 +384,22 @@ def test_the_same_question_has_the_same_answer(workspace: Workspace) -> None:
 
 def test_what_is_told_on_the_way_is_what_is_answered(words: Workspace) -> None:
     told: list[tuple[str, dict[str, Any]]] = []
-    answer = ask(words, LEAVE, plan={"abstain": 0.0}, tell=lambda kind, what: told.append((kind, what)))
+    answer = ask(
+        words, LEAVE, plan={"abstain": 0.0}, tell=lambda kind, what: told.append((kind, what))
+    )
     assert [what["step"] for kind, what in told if kind == "status"] == ["search", "compose"]
     claims = [what for kind, what in told if kind == "claim"]
-    assert [(c["index"], c["text"]) for c in claims] == [(i, c.text) for i, c in enumerate(answer.claims)]
+    assert [(c["index"], c["text"]) for c in claims] == [
+        (i, c.text) for i, c in enumerate(answer.claims)
+    ]
     assert [c["quote"] for what in claims for c in what["citations"]] == [
         answer.citations[i].quote for c in answer.claims for i in c.citations
     ]
 
 
 @pytest.mark.parametrize(
-    "text", ["x" * 20_000, "\x00\x01", "<script>alert(1)</script>", "🎉" * 500, "[1] [2]", "9" * 6000]
+    "text",
+    ["x" * 20_000, "\x00\x01", "<script>alert(1)</script>", "🎉" * 500, "[1] [2]", "9" * 6000],
 )
 def test_any_question_gets_an_answer(words: Workspace, text: str) -> None:
     assert ask(words, text).action in {"none", "clarify", "contact"}

@@ -1,4 +1,5 @@
-"""Citations: the sentence that bears a claim out, where it stands, on which page, of which version."""
+"""Citations: the sentence that bears a claim out, where it stands, on which page, of which
+version."""
 
 from collections.abc import Iterator
 
@@ -6,12 +7,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from answer.asking import GB, LEAVE, PDF_PAGES, Script, ask, claim, company, draft, label, with_model
-from ombud.answer.citing import cite, page_at
+from answer.asking import (
+    GB,
+    LEAVE,
+    PDF_PAGES,
+    Script,
+    ask,
+    claim,
+    company,
+    draft,
+    label,
+    with_model,
+)
+from ombud.answer.proof.citing import cite, page_at
 from ombud.app import Workspace
 from ombud.types import Block, Chunk, Document, Hit
 
-TEXTS = st.text(st.sampled_from("abc é🎉.|-#[]()<\"'’ \n"), min_size=1, max_size=60).map(str.strip).filter(bool)
+TEXTS = (
+    st.text(st.sampled_from("abc é🎉.|-#[]()<\"'’ \n"), min_size=1, max_size=60)
+    .map(str.strip)
+    .filter(bool)
+)
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +38,9 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
 
 
 def document(texts: list[str]) -> Document:
-    blocks = tuple(Block(kind="text", text=text, page=page) for page, text in enumerate(texts, start=1))
+    blocks = tuple(
+        Block(kind="text", text=text, page=page) for page, text in enumerate(texts, start=1)
+    )
     made = Document(id="d" * 16, source="s", uri="a.pdf", title="A", language="en", digest="v1")
     return made.model_copy(update={"text": "\n\n".join(texts), "blocks": blocks})
 
@@ -32,7 +50,15 @@ def test_a_citation_is_what_stands_at_its_offsets(texts: list[str], data: st.Dat
     made = document(texts)
     start = data.draw(st.integers(0, len(made.text) - 1))
     end = data.draw(st.integers(start + 1, len(made.text)))
-    chunk = Chunk(id="c", document_id=made.id, title="A", uri="a.pdf", text=made.text, start=0, end=len(made.text))
+    chunk = Chunk(
+        id="c",
+        document_id=made.id,
+        title="A",
+        uri="a.pdf",
+        text=made.text,
+        start=0,
+        end=len(made.text),
+    )
     hit = Hit(chunk=chunk.model_copy(update={"digest": "v1"}), score=1.0)
     citation = cite(hit, start, end, lambda *_: made)
     if not made.text[start:end].strip():
@@ -55,7 +81,15 @@ def test_the_page_is_that_of_the_block(texts: list[str]) -> None:
 def test_a_text_that_was_changed_is_not_cited() -> None:
     made = document(["You have 26 days."])
     other = document(["You have 27 days."])
-    chunk = Chunk(id="c", document_id=made.id, title="A", uri="a.pdf", text=made.text, start=0, end=len(made.text))
+    chunk = Chunk(
+        id="c",
+        document_id=made.id,
+        title="A",
+        uri="a.pdf",
+        text=made.text,
+        start=0,
+        end=len(made.text),
+    )
     assert cite(Hit(chunk=chunk, score=1.0), 0, len(made.text), lambda *_: other) is None
     assert cite(Hit(chunk=chunk, score=1.0), 0, len(made.text), lambda *_: None) is None
 
@@ -70,7 +104,9 @@ def test_a_text_that_was_changed_is_not_cited() -> None:
         ("Days that are unused expire on 31 March.", "Unused days expire on 31 March."),
     ],
 )
-def test_the_sentence_that_bears_the_claim_out_is_quoted(home: Workspace, said: str, quote: str) -> None:
+def test_the_sentence_that_bears_the_claim_out_is_quoted(
+    home: Workspace, said: str, quote: str
+) -> None:
     script = Script(lambda prompt: draft(claim(said, label(prompt, "26 days"))))
     answer = ask(with_model(home, script.chat), LEAVE)
     assert [c.text for c in answer.claims] == [said]

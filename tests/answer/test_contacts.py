@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from ombud.answer import Contacts, read_contacts
-from ombud.answer.contacts import most_alike, topic_of
+from ombud.answer import read_contacts
+from ombud.answer.contacts import Contacts, most_alike, topic_of
 from ombud.errors import BadSetting
 from ombud.types import Chunk, Contact, Hit
 
@@ -52,18 +52,25 @@ def contacts(tmp_path: Path) -> Contacts:
         ("", None, "HR"),
     ],
 )
-def test_the_nearest_contact_is_offered(contacts: Contacts, topic: str, country: str | None, name: str) -> None:
+def test_the_nearest_contact_is_offered(
+    contacts: Contacts, topic: str, country: str | None, name: str
+) -> None:
     assert [c.name for c in contacts.find(topic, country)] == [name]
 
 
 def test_several_contacts_of_one_topic_are_all_offered() -> None:
-    two = [Contact(topic="pay", name="A", country="GB"), Contact(topic="pay", name="B", country="GB")]
+    two = [
+        Contact(topic="pay", name="A", country="GB"),
+        Contact(topic="pay", name="B", country="GB"),
+    ]
     assert Contacts(two).find("pay", "GB") == tuple(two)
 
 
 def test_an_empty_country_is_everywhere_and_a_code_may_be_small(tmp_path: Path) -> None:
     path = tmp_path / "c.toml"
-    path.write_text('[[contact]]\nname = "A"\ntopic = "pay"\ncountry = ""\n[[contact]]\nname = "B"\ntopic = "pay"\n')
+    path.write_text(
+        '[[contact]]\nname = "A"\ntopic = "pay"\ncountry = ""\n[[contact]]\nname = "B"\ntopic = "pay"\n'
+    )
     assert [c.name for c in read_contacts(path).find("pay", "GB")] == ["A", "B"]
     path.write_text('[[contact]]\nname = "A"\ntopic = "pay"\ncountry = "gb"\n')
     assert [c.name for c in read_contacts(path).find("pay", "GB")] == ["A"]
@@ -87,7 +94,9 @@ def test_no_contact_is_made_up(contacts: Contacts, tmp_path: Path) -> None:
         (b"contact = \"HR\"\n", "contact"),
     ],
 )  # fmt: skip
-def test_a_file_that_is_no_list_of_contacts_is_named(tmp_path: Path, content: bytes, said: str) -> None:
+def test_a_file_that_is_no_list_of_contacts_is_named(
+    tmp_path: Path, content: bytes, said: str
+) -> None:
     path = tmp_path / "contacts.toml"
     path.write_bytes(content)
     with pytest.raises(BadSetting, match=said) as wrong:
@@ -97,7 +106,12 @@ def test_a_file_that_is_no_list_of_contacts_is_named(tmp_path: Path, content: by
 
 
 def hit(topic: str) -> Hit:
-    return Hit(chunk=Chunk(id="c", document_id="d", title="T", uri="u", text="t", start=0, end=1, topic=topic), score=1)
+    return Hit(
+        chunk=Chunk(
+            id="c", document_id="d", title="T", uri="u", text="t", start=0, end=1, topic=topic
+        ),
+        score=1,
+    )
 
 
 @pytest.mark.parametrize(

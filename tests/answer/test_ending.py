@@ -1,4 +1,5 @@
-"""How an answer ends, and in which language it is: sources, the contact of the topic, what could not be done."""
+"""How an answer ends, and in which language it is: sources, the contact of the topic, what could
+not be done."""
 
 import json
 from collections.abc import Iterator
@@ -6,7 +7,19 @@ from typing import Any
 
 import pytest
 
-from answer.asking import FR, GB, LEAVE, NOBODY, Script, ask, claim, company, draft, label, with_model
+from answer.asking import (
+    FR,
+    GB,
+    LEAVE,
+    NOBODY,
+    Script,
+    ask,
+    claim,
+    company,
+    draft,
+    label,
+    with_model,
+)
 from ombud.answer.language import apology, asked_in, name_of
 from ombud.answer.sources import sources_of
 from ombud.app import Workspace
@@ -27,13 +40,17 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
     shelf.workspace.close()
 
 
-def written(home: Workspace, *facts: tuple[str, str], person: Person = GB, text: str = LEAVE, **more: Any) -> Answer:
+def written(
+    home: Workspace, *facts: tuple[str, str], person: Person = GB, text: str = LEAVE, **more: Any
+) -> Answer:
     """By a model that makes claims of passages that hold some words."""
 
     def write(prompt: str) -> dict[str, Any]:
         claims = [claim(said, label(prompt, words)) for said, words in facts]
         labelled = {name: label(prompt, words) for _, words in facts for name in [words]}
-        sources = [{"passage": labelled[words], "covers": line} for words, line in more.get("covers", ())]
+        sources = [
+            {"passage": labelled[words], "covers": line} for words, line in more.get("covers", ())
+        ]
         return draft(*claims, sources=sources)
 
     return ask(with_model(home, Script(write).chat), text, person)
@@ -63,12 +80,17 @@ def test_without_a_model_headings_say_what_a_source_covers(home: Workspace) -> N
     answer = ask(with_model(home, None), LEAVE)
     by_uri = {s.uri: s.covers for s in answer.sources}
     assert by_uri["docs/leave-gb.md"] == "Annual leave / Carrying over"
-    assert {place for s in answer.sources for place in s.citations} == set(range(len(answer.citations)))
+    assert {place for s in answer.sources for place in s.citations} == set(
+        range(len(answer.citations))
+    )
 
 
 def test_a_model_says_it_in_its_own_words_when_they_are_borne_out(home: Workspace) -> None:
     facts = ((TRUE, "26 days"), (FLOOR, "20 days"))
-    lines = (("26 days", "Annual leave of employees in Great Britain."), ("20 days", "Free pizza for 99 years"))
+    lines = (
+        ("26 days", "Annual leave of employees in Great Britain."),
+        ("20 days", "Free pizza for 99 years"),
+    )
     first, second = written(home, *facts, covers=lines).sources
     assert first.covers == "Annual leave of employees in Great Britain"
     assert second.covers == "Annual leave floor"  # the heading, for the passage knows of no pizza
@@ -90,7 +112,15 @@ def test_a_line_about_what_is_not_cited_is_left_out(home: Workspace) -> None:
 
 def cited(uri: str, *trail: str, chunk: str = "c") -> Citation:
     return Citation(
-        chunk_id=chunk, document_id=uri, title=uri, uri=uri, quote="q", start=0, end=1, digest="", trail=trail
+        chunk_id=chunk,
+        document_id=uri,
+        title=uri,
+        uri=uri,
+        quote="q",
+        start=0,
+        end=1,
+        digest="",
+        trail=trail,
     )
 
 
@@ -122,7 +152,10 @@ def test_an_erased_document_leaves_no_title_in_a_stored_answer(tmp_path: Any) ->
 
 def test_the_contact_is_that_of_what_was_cited(home: Workspace) -> None:
     text = "How many days of annual leave and what dinner costs on a business trip do employees have in a year?"
-    leave, travel = (TRUE, "26 days"), ("Dinner on a business trip is reimbursed up to 35 euros.", "35 euros")
+    leave, travel = (
+        (TRUE, "26 days"),
+        ("Dinner on a business trip is reimbursed up to 35 euros.", "35 euros"),
+    )
     assert [c.name for c in written(home, leave, text=text).contacts] == ["HR desk"]
     assert [c.name for c in written(home, travel, text=text).contacts] == ["Travel desk"]
 
@@ -136,7 +169,14 @@ LONG = "How many days of annual leave do employees in Great Britain have in a ye
 
 @pytest.mark.parametrize(
     ("text", "language"),
-    [(LONG, "en"), (GERMAN, "de"), (FRENCH, "fr"), ("Jours de congé ?", ""), ("", ""), ("1 2 3", "")],
+    [
+        (LONG, "en"),
+        (GERMAN, "de"),
+        (FRENCH, "fr"),
+        ("Jours de congé ?", ""),
+        ("", ""),
+        ("1 2 3", ""),
+    ],
 )
 def test_the_language_of_a_question(text: str, language: str) -> None:
     assert asked_in(text) == language
@@ -145,7 +185,9 @@ def test_the_language_of_a_question(text: str, language: str) -> None:
 def test_without_a_model_it_says_that_it_quotes_another_language(home: Workspace) -> None:
     home = with_model(home, None)
     german, french, english = (ask(home, text) for text in (GERMAN, FRENCH, LONG))
-    assert german.text.startswith("Die Dokumente, die das beantworten, sind nicht auf Deutsch. Ich zitiere sie")
+    assert german.text.startswith(
+        "Die Dokumente, die das beantworten, sind nicht auf Deutsch. Ich zitiere sie"
+    )
     assert french.text.startswith("Les documents qui y répondent ne sont pas en français.")
     assert not english.text.startswith("The documents")
     assert german.claims
@@ -154,8 +196,15 @@ def test_without_a_model_it_says_that_it_quotes_another_language(home: Workspace
 
 def test_a_language_without_words_of_ours_is_told_in_english() -> None:
     said = apology("quoted", "fi", {"en"})
-    assert said.startswith("The documents that answer this are not in the language of your question. I quote them")
-    assert apology("quoted", "fi", {"fi", "en"}) == apology("quoted", "", {"en"}) == apology("quoted", "fi", ()) == ""
+    assert said.startswith(
+        "The documents that answer this are not in the language of your question. I quote them"
+    )
+    assert (
+        apology("quoted", "fi", {"fi", "en"})
+        == apology("quoted", "", {"en"})
+        == apology("quoted", "fi", ())
+        == ""
+    )
     assert (name_of("de"), name_of("fi")) == ("German", "fi")
 
 
@@ -168,17 +217,24 @@ def test_every_language_says_both() -> None:
 def test_a_draft_in_the_wrong_language_is_asked_for_again(home: Workspace) -> None:
     wrong = "Vous avez 26 jours de congé annuel (annual leave) par année de travail, employees in Great Britain."
     script = Script(
-        lambda p: draft(claim(wrong, label(p, "26 days"))), lambda p: draft(claim(TRUE, label(p, "26 days")))
+        lambda p: draft(claim(wrong, label(p, "26 days"))),
+        lambda p: draft(claim(TRUE, label(p, "26 days"))),
     )
     answer = ask(with_model(home, script.chat), LONG)
-    assert "- it is not in English, the language of the question; write all of it in English" in script.prompts[1]
+    assert (
+        "- it is not in English, the language of the question; write all of it in English"
+        in script.prompts[1]
+    )
     assert answer.text == f"{TRUE} [1]"
 
 
-def test_what_cannot_be_checked_is_written_in_the_documents_language_and_said(home: Workspace) -> None:
+def test_what_cannot_be_checked_is_written_in_the_documents_language_and_said(
+    home: Workspace,
+) -> None:
     deutsch = "Sie haben sechsundzwanzig Urlaubstage im Kalenderjahr, und übrige Tage verfallen Ende März."
     script = Script(
-        lambda p: draft(claim(deutsch, label(p, "26 days"))), lambda p: draft(claim(TRUE, label(p, "26 days")))
+        lambda p: draft(claim(deutsch, label(p, "26 days"))),
+        lambda p: draft(claim(TRUE, label(p, "26 days"))),
     )
     answer = ask(with_model(home, script.chat), GERMAN)
     assert "the passages are not in German; write it in English" in script.prompts[1]
@@ -196,7 +252,9 @@ def test_a_french_question_about_french_documents_is_answered_in_french(tmp_path
     said = "Vous avez 31 jours de congé annuel par an."
     script = Script(lambda p: draft(claim(said, label(p, "31 jours"))))
     answer = ask(
-        with_model(shelf.workspace, script.chat), "Combien de jours de congé annuel les salariés ont-ils par an ?", FR
+        with_model(shelf.workspace, script.chat),
+        "Combien de jours de congé annuel les salariés ont-ils par an ?",
+        FR,
     )
     assert len(script.prompts) == 1
     assert answer.text == f"{said} [1]"
@@ -213,13 +271,17 @@ def test_short_questions_are_nobodys_language(home: Workspace) -> None:
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
-def test_what_a_model_thought_is_kept_apart_and_goes_with_its_documents(tmp_path: Any, kind: str) -> None:
+def test_what_a_model_thought_is_kept_apart_and_goes_with_its_documents(
+    tmp_path: Any, kind: str
+) -> None:
     with database(kind) as url:
         shelf = company(tmp_path, plan={"abstain": 0.0}, store={"url": url})
         thought = "Zanzibar\0: “Employees in Great Britain have 26 days of annual leave a year.”"
         script = Script(lambda p: draft(claim(FLOOR, label(p, "20 days")), reasoning=thought))
         told: list[Any] = []
-        answer = ask(with_model(shelf.workspace, script.chat), LEAVE, tell=lambda *event: told.append(event))
+        answer = ask(
+            with_model(shelf.workspace, script.chat), LEAVE, tell=lambda *event: told.append(event)
+        )
         assert shelf.workspace.reasoning(answer.id) == thought.replace("\0", "")
         assert "Zanzibar" not in json.dumps([*told, answer.model_dump(mode="json")])
         assert shelf.workspace.reasoning("none") == ""

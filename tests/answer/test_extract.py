@@ -1,22 +1,33 @@
 """Which spans make an answer without a model."""
 
-from ombud.answer.extract import Span, choose, told
+from ombud.answer.quoting.spans import AnswerSpan, choose, told
 from ombud.types import Chunk, Hit
 
 TABLE = "| Working week | Annual leave |\n|---|---|\n| 5 days | 30 days |\n| 4 days | 24 days |"
 
 
-def span(text: str, score: float, chunk: str = "a", at: int = 0) -> Span:
-    of = Chunk(id=chunk, document_id="d", title="Leave", uri="leave.md", text=TABLE, start=0, end=len(TABLE))
-    return Span(Hit(chunk=of, score=1.0), at, at + len(text), text, score)
+def span(text: str, score: float, chunk: str = "a", at: int = 0) -> AnswerSpan:
+    of = Chunk(
+        id=chunk,
+        document_id="d",
+        title="Leave",
+        uri="leave.md",
+        text=TABLE,
+        start=0,
+        end=len(TABLE),
+    )
+    return AnswerSpan(Hit(chunk=of, score=1.0), at, at + len(text), text, score)
 
 
-def chosen(*spans: Span) -> list[str]:
+def chosen(*spans: AnswerSpan) -> list[str]:
     return [one.text for one in choose(sorted(spans, key=lambda s: -s.score), None)]
 
 
 def test_a_row_is_read_with_the_names_of_its_columns() -> None:
-    assert told(span("| 5 days | **30 days** |", 0.9)) == "Working week: 5 days; Annual leave: **30 days**"
+    assert (
+        told(span("| 5 days | **30 days** |", 0.9))
+        == "Working week: 5 days; Annual leave: **30 days**"
+    )
     assert told(span("| 5 days | | 30 days |", 0.9)) == "Working week: 5 days; 30 days"
     assert told(span("Leave is 30 days.", 0.9)) == "Leave is 30 days."
 
@@ -35,8 +46,16 @@ def test_of_a_long_table_four_rows_are_enough() -> None:
 
 def test_a_row_much_less_likely_than_the_best_of_its_table_stays_out() -> None:
     # Odds of 19 and of 1.5: less than a fifth.
-    assert chosen(span("| annual leave | 30 days |", 0.95), span("| car park | free |", 0.6, at=1)) == [
-        "| annual leave | 30 days |"
-    ]
+    assert chosen(
+        span("| annual leave | 30 days |", 0.95), span("| car park | free |", 0.6, at=1)
+    ) == ["| annual leave | 30 days |"]
     # The same row of another table takes a place of its own.
-    assert len(chosen(span("| annual leave | 30 days |", 0.95), span("| car park | free |", 0.6, "b", at=1))) == 2
+    assert (
+        len(
+            chosen(
+                span("| annual leave | 30 days |", 0.95),
+                span("| car park | free |", 0.6, "b", at=1),
+            )
+        )
+        == 2
+    )

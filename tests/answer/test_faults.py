@@ -1,4 +1,5 @@
-"""Whatever the model's server does, there is an answer: the quotes at worst, and the trace says why."""
+"""Whatever the model's server does, there is an answer: the quotes at worst, and the trace says
+why."""
 
 import json
 import socket
@@ -13,7 +14,7 @@ from ingest.shelf import Shelf
 from ombud.app import Workspace
 from ombud.errors import ModelUnavailable
 from ombud.models import open_chat
-from ombud.settings import Models
+from ombud.settings import ModelSettings
 from ombud.types import Answer
 
 TRUE = "You have 26 days of annual leave a year."
@@ -22,7 +23,9 @@ QUOTE = "26 days of annual leave a year."
 
 @pytest.fixture(scope="module")
 def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shelf]:
-    made = company(tmp_path_factory.mktemp("home"), plan={"abstain": 0.0}, models={"embedder": "none"})
+    made = company(
+        tmp_path_factory.mktemp("home"), plan={"abstain": 0.0}, models={"embedder": "none"}
+    )
     yield made
     made.workspace.close()
 
@@ -34,7 +37,9 @@ def _keyless(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def connected(shelf: Shelf, url: str, seconds: float = 30) -> Workspace:
     """The company with a model behind `url`."""
-    models = Models(embedder="none", chat="openai:llama", base_url=url, timeout_seconds=seconds)
+    models = ModelSettings(
+        embedder="none", chat="openai:llama", base_url=url, timeout_seconds=seconds
+    )
     workspace = with_model(shelf.workspace, open_chat(models))
     settings = workspace.settings.model_copy(update={"models": models})
     workspace.__dict__["answering"] = workspace.answering._replace(settings=settings)
@@ -59,7 +64,11 @@ def test_a_server_that_works_writes_the_answer(shelf: Shelf) -> None:
     with misbehaving(lambda asked: ok(completion(asked, json.dumps(good(asked))))) as server:
         answer = ask(connected(shelf, server.url), LEAVE)
     assert answer.text == f"{TRUE} [1]"
-    assert (answer.trace.model, answer.trace.tokens_in, answer.trace.tokens_out) == ("openai:llama", 50, 5)
+    assert (answer.trace.model, answer.trace.tokens_in, answer.trace.tokens_out) == (
+        "openai:llama",
+        50,
+        5,
+    )
     assert not [d for d in answer.trace.degraded if d.startswith("model")]
 
 
@@ -100,7 +109,9 @@ def test_silence_at_the_repair_ends_at_the_deadline_too(shelf: Shelf) -> None:
     assert "40 days" not in answer.text
 
 
-ECHO = b'{"error": {"message": "cannot read: Employees in Great Britain have 26 days", "type": "bad"}}'
+ECHO = (
+    b'{"error": {"message": "cannot read: Employees in Great Britain have 26 days", "type": "bad"}}'
+)
 AT_ONCE = {"retry-after-ms": "1"}
 
 
@@ -193,7 +204,9 @@ def test_words_that_are_no_draft(shelf: Shelf, said: str) -> None:
 def test_a_megabyte_of_claims(shelf: Shelf) -> None:
     def reply(asked: dict[str, Any]) -> Reply:
         noise = [claim("lorem ipsum dolor sit amet " * 40, "L1") for _ in range(900)]
-        return ok(completion(asked, json.dumps(draft(claim(TRUE, label(asked, "26 days")), *noise))))
+        return ok(
+            completion(asked, json.dumps(draft(claim(TRUE, label(asked, "26 days")), *noise)))
+        )
 
     with misbehaving(reply) as server:
         answer = ask(connected(shelf, server.url), LEAVE)
@@ -216,7 +229,9 @@ def test_calls_of_tools_that_do_not_exist(shelf: Shelf, calls: list[tuple[str, s
         {"id": f"c{n}", "type": "function", "function": {"name": name, "arguments": arguments}}
         for n, (name, arguments) in enumerate(calls)
     ]
-    with misbehaving(lambda asked: ok(completion(asked, "", content=None, tool_calls=asked_for))) as server:
+    with misbehaving(
+        lambda asked: ok(completion(asked, "", content=None, tool_calls=asked_for))
+    ) as server:
         quoted(ask(connected(shelf, server.url), LEAVE))
         assert len(server.asked) <= 4
 

@@ -1,4 +1,5 @@
-"""Documents and questions that give orders, and a model that obeys every one: nothing of it is shown."""
+"""Documents and questions that give orders, and a model that obeys every one: nothing of it is
+shown."""
 
 import json
 from collections.abc import Iterator
@@ -9,12 +10,15 @@ import pytest
 
 import ombud.prompts
 from answer.asking import FILES, Script, ask, claim, company, draft, label, with_model
-from ombud.answer.citing import inert
+from ombud.answer.proof.citing import inert
 from ombud.app import Workspace
 from ombud.types import Answer
 from ombud.web.render import to_html
 
-CASES = [json.loads(line) for line in (Path(__file__).parents[1] / "data/hostile.jsonl").read_text().splitlines()]
+CASES = [
+    json.loads(line)
+    for line in (Path(__file__).parents[1] / "data/hostile.jsonl").read_text().splitlines()
+]
 RULES = (Path(ombud.prompts.__file__).parent / "compose/default.txt").read_text(encoding="utf-8")
 PARKING = "Parking costs three pounds a day in the garage."
 QUESTION = "What does parking cost a day in the garage?"
@@ -30,22 +34,31 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
         f"{c['id']}.md": (f"# Parking {c['id']}\n\n{PARKING}\n\n{c['text']}\n", {}) for c in orders
     }
     shelf = company(
-        tmp_path_factory.mktemp("home"), files={**FILES, **files}, plan={"abstain": 0.0, "k": 50, "refine": False}
+        tmp_path_factory.mktemp("home"),
+        files={**FILES, **files},
+        plan={"abstain": 0.0, "k": 50, "refine": False},
     )
     yield shelf.workspace
     shelf.workspace.close()
 
 
 def obeying(case: dict[str, Any]) -> Script:
-    """Says what it was ordered to say: with the order's own passage, with one that is not there, with none."""
+    """Says what it was ordered to say: with the order's own passage, with one that is not there,
+    with none."""
 
     def write(prompt: str) -> dict[str, Any]:
         title = f'title="Parking {case["id"]}"'
         own = label(prompt, title) if title in prompt else "G1"
-        said = [claim(text, *passages) for text in case["said"] for passages in ((own,), ("G1",), ("G99",), ())]
+        said = [
+            claim(text, *passages)
+            for text in case["said"]
+            for passages in ((own,), ("G1",), ("G99",), ())
+        ]
         orders = [claim(line, own) for line in RULES.splitlines() if len(line) > 20]
         more = {"suggestions": case["said"][:3], "reasoning": RULES}
-        return draft(claim(PARKING, label(prompt, PARKING)), *said, *orders[: 39 - len(said)], **more)
+        return draft(
+            claim(PARKING, label(prompt, PARKING)), *said, *orders[: 39 - len(said)], **more
+        )
 
     return Script(write)
 
@@ -57,7 +70,9 @@ def told(home: Workspace, case: dict[str, Any]) -> Answer:
 
 def shown(answer: Answer) -> str:
     """All that people may see but the passages that are quoted beside it."""
-    return "\n".join([answer.text, *(c.text for c in answer.claims), *answer.suggestions, *answer.trace.notes])
+    return "\n".join(
+        [answer.text, *(c.text for c in answer.claims), *answer.suggestions, *answer.trace.notes]
+    )
 
 
 def test_there_are_enough_and_of_many_kinds() -> None:

@@ -16,7 +16,10 @@ NAMES = names_in([claim.text for claim in CLAIMS])
 
 
 def test_the_halves_are_of_different_pages() -> None:
-    pages = {half: {uri for c in CLAIMS if c.half == half for uri, _ in c.evidence} for half in ("dev", "test")}
+    pages = {
+        half: {uri for c in CLAIMS if c.half == half for uri, _ in c.evidence}
+        for half in ("dev", "test")
+    }
     assert len(CLAIMS) >= 120
     assert not pages["dev"] & pages["test"]
 
@@ -29,7 +32,14 @@ def test_faithful_paraphrases_pass() -> None:
 
 @pytest.mark.parametrize(
     ("kind", "share"),
-    [("number", 0.97), ("unit", 0.88), ("date", 0.9), ("name", 0.93), ("negation", 0.8), ("modal verb", 0.8)],
+    [
+        ("number", 0.97),
+        ("unit", 0.88),
+        ("date", 0.9),
+        ("name", 0.93),
+        ("negation", 0.8),
+        ("modal verb", 0.8),
+    ],
 )
 def test_what_was_changed_is_seen(kind: str, share: float) -> None:
     seen: Counter[bool] = Counter()

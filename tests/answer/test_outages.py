@@ -1,4 +1,5 @@
-"""Every fault of a model's server, over a whole workspace: who asks is answered, and nothing falls over."""
+"""Every fault of a model's server, over a whole workspace: who asks is answered, and nothing falls
+over."""
 
 import asyncio
 import json
@@ -51,7 +52,8 @@ def works(asked: dict[str, Any]) -> dict[str, Any]:
 
 
 def answered(answer: Answer) -> None:
-    """By quotes, and the trace says that it was done without the model and nothing of what was sent."""
+    """By quotes, and the trace says that it was done without the model and nothing of what was
+    sent."""
     assert QUOTE in answer.text
     assert answer.outcome in {"full", "partial"}
     assert [d for d in answer.trace.degraded if d.startswith("model: ")]
@@ -69,13 +71,21 @@ def broken_off(asked: dict[str, Any]) -> Reply:
 
 
 def noise(asked: dict[str, Any]) -> Reply:
-    call = {"id": "c", "type": "function", "function": {"name": "send_mail", "arguments": '{"to": "all"}'}}
+    call = {
+        "id": "c",
+        "type": "function",
+        "function": {"name": "send_mail", "arguments": '{"to": "all"}'},
+    }
     return ok(completion(asked, "", content=None, tool_calls=[call] * 3))
 
 
 def in_french(asked: dict[str, Any]) -> Reply:
     if not composing(asked):
-        return ok(completion(asked, json.dumps(WORDS | {"standalone": "Combien de jours de congé ai-je ?"})))
+        return ok(
+            completion(
+                asked, json.dumps(WORDS | {"standalone": "Combien de jours de congé ai-je ?"})
+            )
+        )
     said = claim("Vous disposez de vingt-six jours de vacances par an.", label(asked, "26 days"))
     return ok(completion(asked, json.dumps(draft(said))))
 
@@ -95,7 +105,9 @@ FAULTS: dict[str, Server] = {
     "tool-call noise": noise,
     "wrong language": in_french,
     "1 MB": a_megabyte,
-    "1 MB of claims": lambda a: ok(completion(a, json.dumps(draft(*[claim("lorem ipsum " * 50, "G1")] * 1500)))),
+    "1 MB of claims": lambda a: ok(
+        completion(a, json.dumps(draft(*[claim("lorem ipsum " * 50, "G1")] * 1500)))
+    ),
 }
 
 
@@ -126,7 +138,8 @@ def test_silence_ends_at_the_deadlines(shelf: Shelf) -> None:
 
 
 def test_a_body_that_never_ends_does_at_the_deadlines(shelf: Shelf) -> None:
-    """Headers and a first half, then nothing: no single read takes long enough to be called a silence."""
+    """Headers and a first half, then nothing: no single read takes long enough to be called a
+    silence."""
     with misbehaving(sends({})) as server:
         server.reply = lambda asked: (200, b'{"choices": [', {"Content-Length": "1000000"})
         server.lingering = True
@@ -141,7 +154,9 @@ def test_no_question_is_lost_while_the_model_comes_and_goes(shelf: Shelf) -> Non
         opened = workspace(shelf.home, server.url, concurrency=4)
 
         async def many() -> list[Answer]:
-            return await asyncio.gather(*(opened.ask(Question(text=LEAVE, asker=GB)) for _ in range(24)))
+            return await asyncio.gather(
+                *(opened.ask(Question(text=LEAVE, asker=GB)) for _ in range(24))
+            )
 
         answers = asyncio.run(many())
         for answer in answers:
@@ -176,7 +191,11 @@ def test_another_model_stands_in_and_the_trace_says_so(shelf: Shelf) -> None:
 
 
 def test_each_role_asks_its_own_model(shelf: Shelf) -> None:
-    roles = {"strategy": ["openai:writer"], "rerank": ["openai:ranker"], "compose": ["openai:composer"]}
+    roles = {
+        "strategy": ["openai:writer"],
+        "rerank": ["openai:ranker"],
+        "compose": ["openai:composer"],
+    }
 
     def reply(asked: dict[str, Any]) -> Reply:
         ranked = completion(asked, json.dumps({"order": [2, 1]}))
@@ -197,5 +216,7 @@ def test_what_is_said_of_a_fault_is_said_in_words(shelf: Shelf) -> None:
             opened = workspace(shelf.home, server.url)
             (said,) = [d for d in ask(opened, LEAVE).trace.degraded if d.startswith("model: ")]
             opened.close()
-        assert re.match(r"model: The model `openai:a` (answered with HTTP 429|gave no usable answer)", said)
+        assert re.match(
+            r"model: The model `openai:a` (answered with HTTP 429|gave no usable answer)", said
+        )
         assert len(said) < 250

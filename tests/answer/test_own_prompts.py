@@ -1,4 +1,5 @@
-"""Prompts of the workspace: what the model is told changes with the file, and a wrong file is said."""
+"""Prompts of the workspace: what the model is told changes with the file, and a wrong file is
+said."""
 
 from pathlib import Path
 
@@ -23,4 +24,7 @@ def test_own_words_reach_the_model_and_go_with_their_file(tmp_path: Path) -> Non
     assert wrong.prompts == shipped.prompts
     assert own.prompts["compose/default"] != shipped.prompts["compose/default"]
     assert [len(t.degraded) - len(shipped.degraded) for t in traces] == [0, 1, 0]
-    assert "compose/default.txt is not used: `compose` has no placeholder $organization" in " ".join(wrong.degraded)
+    assert (
+        "compose/default.txt is not used: `compose` has no placeholder $organization"
+        in " ".join(wrong.degraded)
+    )

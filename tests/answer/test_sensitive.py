@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from ombud.answer import Sensitive, read_sensitive
+from ombud.answer import read_sensitive
+from ombud.answer.triage.sensitive import Sensitive
 from ombud.errors import BadSetting
 
 
@@ -85,7 +86,9 @@ weak = ["lay*"]
         ("the relay", False),
     ],
 )
-def test_own_terms_are_read_in_any_case_and_with_any_apostrophe(tmp_path: Path, text: str, found: bool) -> None:
+def test_own_terms_are_read_in_any_case_and_with_any_apostrophe(
+    tmp_path: Path, text: str, found: bool
+) -> None:
     path = tmp_path / "terms.toml"
     path.write_text(OWN, encoding="utf-8")
     matter = read_sensitive(path).find(text)
@@ -106,7 +109,9 @@ def test_own_terms_are_read_in_any_case_and_with_any_apostrophe(tmp_path: Path, 
         (b"personal = ['\xe9']\n", "cannot be read"),
     ],
 )
-def test_a_file_that_is_no_list_of_terms_is_named(tmp_path: Path, content: bytes, said: str) -> None:
+def test_a_file_that_is_no_list_of_terms_is_named(
+    tmp_path: Path, content: bytes, said: str
+) -> None:
     path = tmp_path / "terms.toml"
     path.write_bytes(content)
     with pytest.raises(BadSetting, match=said) as wrong:

@@ -1,4 +1,5 @@
-"""Claims arrive while a chat model is still writing, proven each; what breaks leaves what was proven, or quotes."""
+"""Claims arrive while a chat model is still writing, proven each; what breaks leaves what was
+proven, or quotes."""
 
 import asyncio
 import itertools
@@ -16,7 +17,7 @@ from answer.faulty import label as label_of
 from answer.test_outages import FAULTS
 from ingest.shelf import Shelf
 from ombud.answer import wording
-from ombud.answer.drafts import Reader
+from ombud.answer.compose.drafts import Reader
 from ombud.app import Workspace
 from ombud.types import Answer, Question
 from web.running import running
@@ -42,12 +43,18 @@ def _keyless(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def workspace(home: Any, url: str, **models: Any) -> Workspace:
-    given = {"embedder": "none", "roles": {"compose": "openai:a"}, "base_url": url, "retries": 0} | models
+    given = {
+        "embedder": "none",
+        "roles": {"compose": "openai:a"},
+        "base_url": url,
+        "retries": 0,
+    } | models
     return Workspace(home, {"models": given, "plan": {"abstain": 0.0}})
 
 
 def whole(told: Any, find: Callable[[Any, str], str]) -> list[dict[str, Any]]:
-    """A draft that is true. told: the prompt, or the request; find: the label of what passage in it."""
+    """A draft that is true. told: the prompt, or the request; find: the label of what passage in
+    it."""
     facts = ((TRUE, "26 days"), (EXPIRES, "31 March"), (FLOOR, "20 days"))
     return [claim(text, find(told, where)) for text, where in facts]
 
@@ -96,7 +103,11 @@ def test_claims_come_over_http_before_the_model_has_finished(shelf: Shelf, path:
         ):
             lines = got.iter_lines()
             for gate, text in zip(slow.let, (TRUE, EXPIRES, FLOOR), strict=True):
-                said = next(json.loads(line[6:]) for line in lines if line.startswith("data: ") and '"index"' in line)
+                said = next(
+                    json.loads(line[6:])
+                    for line in lines
+                    if line.startswith("data: ") and '"index"' in line
+                )
                 assert said["text"] == text
                 assert said["citations"][0]["quote"]
                 assert not gate.is_set()  # the model is still at it, and waits for us
@@ -136,7 +147,9 @@ def test_who_goes_away_in_the_middle_ends_the_call(shelf: Shelf) -> None:
 
 
 def test_without_a_listener_nothing_is_streamed(shelf: Shelf) -> None:
-    with misbehaving(lambda asked: streamed(asked, json.dumps(draft(*whole(asked, label_of))))) as server:
+    with misbehaving(
+        lambda asked: streamed(asked, json.dumps(draft(*whole(asked, label_of))))
+    ) as server:
         opened = workspace(shelf.home, server.url)
         assert not [asked for asked in server.asked if asked.get("stream")]
         quiet = ask(opened, LEAVE)
@@ -147,7 +160,9 @@ def test_without_a_listener_nothing_is_streamed(shelf: Shelf) -> None:
     assert claims(told) == [(0, TRUE), (1, EXPIRES), (2, FLOOR)]
     assert (answer.text, answer.sources) == (quiet.text, quiet.sources)
     assert (
-        (answer.trace.tokens_in, answer.trace.tokens_out) == (quiet.trace.tokens_in, quiet.trace.tokens_out) == (50, 5)
+        (answer.trace.tokens_in, answer.trace.tokens_out)
+        == (quiet.trace.tokens_in, quiet.trace.tokens_out)
+        == (50, 5)
     )
 
 
@@ -159,14 +174,18 @@ def test_what_fails_its_check_is_never_told_and_a_repair_takes_its_place(shelf: 
         a, b, c = whole(prompt, label)
         return draft(a, claim(FALSE, *b["passages"]), c)
 
-    answer, told = heard(with_model(shelf.workspace, Script(first, lambda p: draft(*whole(p, label))).chat))
+    answer, told = heard(
+        with_model(shelf.workspace, Script(first, lambda p: draft(*whole(p, label))).chat)
+    )
     assert claims(told) == [(0, TRUE), (1, FLOOR), (1, EXPIRES), (2, FLOOR)]
     assert [c.text for c in answer.claims] == [TRUE, EXPIRES, FLOOR]
     assert FALSE not in json.dumps(told)
 
 
 def test_events_agree_with_the_answer_they_lead_to(shelf: Shelf) -> None:
-    answer, told = heard(with_model(shelf.workspace, Script(lambda p: draft(*whole(p, label))).chat))
+    answer, told = heard(
+        with_model(shelf.workspace, Script(lambda p: draft(*whole(p, label))).chat)
+    )
     last = {data["index"]: data for name, data in told if name == "claim"}
     for place, one in enumerate(answer.claims):
         assert last[place]["text"] == one.text
@@ -201,7 +220,9 @@ def stays(answer: Answer, opened: Workspace, *texts: str) -> None:
 
 @pytest.mark.parametrize("noticed", [True, False])
 def test_what_was_proven_stays_when_the_stream_breaks(shelf: Shelf, noticed: bool) -> None:
-    with misbehaving(lambda asked: broken(asked, cut(asked, "Everywhere employees"), noticed=noticed)) as server:
+    with misbehaving(
+        lambda asked: broken(asked, cut(asked, "Everywhere employees"), noticed=noticed)
+    ) as server:
         opened = workspace(shelf.home, server.url)
         answer, told = heard(opened)
         stays(answer, opened, TRUE, EXPIRES)
@@ -248,7 +269,11 @@ def test_a_broken_stream_is_asked_for_again(shelf: Shelf) -> None:
         assert len(server.asked) == 2
         opened.close()
     assert answer.outcome == "full"
-    assert claims(told) == [(0, TRUE), (1, EXPIRES), (2, FLOOR)]  # what was told once is not told again
+    assert claims(told) == [
+        (0, TRUE),
+        (1, EXPIRES),
+        (2, FLOOR),
+    ]  # what was told once is not told again
     assert not [d for d in answer.trace.degraded if d.startswith("model")]
 
 
@@ -267,12 +292,16 @@ def test_another_model_goes_on_from_the_beginning(shelf: Shelf) -> None:
     assert claims(told) == [(0, TRUE), (1, EXPIRES), (0, other)]
     assert [c.text for c in answer.claims] == [other]
     assert answer.trace.model == "openai:b"
-    assert [d for d in answer.trace.degraded if d.startswith("compose: `openai:b` answered instead of")]
+    assert [
+        d for d in answer.trace.degraded if d.startswith("compose: `openai:b` answered instead of")
+    ]
 
 
 def test_of_two_that_break_the_one_that_got_further_counts(shelf: Shelf) -> None:
     def reply(asked: dict[str, Any]) -> Reply:
-        return broken(asked, cut(asked, "Everywhere employees" if len(server.asked) == 1 else "Unused"))
+        return broken(
+            asked, cut(asked, "Everywhere employees" if len(server.asked) == 1 else "Unused")
+        )
 
     with misbehaving(reply) as server:
         opened = workspace(shelf.home, server.url, retries=1)
@@ -284,7 +313,9 @@ def test_an_error_in_the_stream_is_a_break(shelf: Shelf) -> None:
     def reply(asked: dict[str, Any]) -> Reply:
         status, body, headers = streamed(asked, cut(asked, "Everywhere employees"))
         assert not isinstance(body, bytes)
-        lines = [line for line in body if b'"finish_reason": "stop"' not in line and b"DONE" not in line]
+        lines = [
+            line for line in body if b'"finish_reason": "stop"' not in line and b"DONE" not in line
+        ]
         error = {"error": {"message": "overloaded: Employees in Great Britain", "code": 503}}
         return status, iter([*lines, b"data: " + json.dumps(error).encode() + b"\n\n"]), headers
 
@@ -333,7 +364,9 @@ def test_a_server_that_knows_no_streams_still_answers(shelf: Shelf, refusal: Rep
 
 
 def test_usage_that_a_server_does_not_tell_is_not_nothing(shelf: Shelf) -> None:
-    with misbehaving(lambda a: streamed(a, json.dumps(draft(*whole(a, label_of))), usage=None)) as server:
+    with misbehaving(
+        lambda a: streamed(a, json.dumps(draft(*whole(a, label_of))), usage=None)
+    ) as server:
         opened = workspace(shelf.home, server.url, roles={"compose": "openai:gpt-4.1"})
         trace = heard(opened)[0].trace
         opened.close()
@@ -352,7 +385,11 @@ def test_a_streamed_answer_costs_what_the_server_says(shelf: Shelf) -> None:
 def test_an_answer_from_memory_is_told_as_well(shelf: Shelf) -> None:
     with misbehaving(lambda a: streamed(a, json.dumps(draft(*whole(a, label_of))))) as server:
         opened = workspace(shelf.home, server.url, cache=True)
-        assert claims(heard(opened)[1]) == claims(heard(opened)[1]) == [(0, TRUE), (1, EXPIRES), (2, FLOOR)]
+        assert (
+            claims(heard(opened)[1])
+            == claims(heard(opened)[1])
+            == [(0, TRUE), (1, EXPIRES), (2, FLOOR)]
+        )
         assert len(server.asked) == 1
         opened.close()
 
@@ -395,7 +432,9 @@ def test_a_draft_is_read_the_same_in_any_pieces(size: int, indent: int | None) -
         "日本語 🎉 é",
         '"claims": [{"text": "x"}]',
     ]
-    value = {"reasoning": '"claims": [{"text": "no", "passages": []}]'} | draft(*(claim(text, "L1") for text in texts))
+    value = {"reasoning": '"claims": [{"text": "no", "passages": []}]'} | draft(
+        *(claim(text, "L1") for text in texts)
+    )
     assert read(json.dumps(value, indent=indent), size) == texts
     assert read(json.dumps(value, indent=indent, ensure_ascii=False), size) == texts
 
@@ -410,7 +449,9 @@ def test_a_claim_is_given_as_soon_as_its_brace_is_there() -> None:
 
 
 def test_a_list_is_read_up_to_what_is_no_claim() -> None:
-    assert read('{"claims": [{"text": "One.", "passages": []}, 5, {"text": "Two.", "passages": []}]}', 1) == ["One."]
+    assert read(
+        '{"claims": [{"text": "One.", "passages": []}, 5, {"text": "Two.", "passages": []}]}', 1
+    ) == ["One."]
     assert read('{"claims": [], "suggestions": [{"text": "x", "passages": []}]}', 1) == []
     assert read('{"claims": "none", "sources": [{"text": "x", "passages": []}]}', 1) == []
 
@@ -464,7 +505,9 @@ def test_no_question_is_lost_while_streams_come_and_go(shelf: Shelf) -> None:
 
         async def many() -> list[Answer]:
             asked = Question(text=LEAVE, asker=GB)
-            return await asyncio.gather(*(opened.ask(asked, tell=lambda *e, t=t: t.append(e)) for t in told))
+            return await asyncio.gather(
+                *(opened.ask(asked, tell=lambda *e, t=t: t.append(e)) for t in told)
+            )
 
         answers = asyncio.run(many())
         opened.close()

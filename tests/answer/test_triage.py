@@ -1,4 +1,5 @@
-"""Triage: what ships, what people get for each class, what a chat model may change, and training."""
+"""Triage: what ships, what people get for each class, what a chat model may change, and
+training."""
 
 import json
 import re
@@ -14,30 +15,37 @@ from typer.testing import CliRunner
 
 from answer.asking import FILES, GB, LEAVE, Script, ask, company
 from ombud.answer import read_sensitive
-from ombud.answer.sensitive import Matter
-from ombud.answer.triage import Seen, Triage, open_triage, own_record, read_labelled
-from ombud.answer.triage.features import features
-from ombud.answer.triage.judging import judge_weights, rate
-from ombud.answer.triage.labelled import digest
-from ombud.answer.triage.refining import Judged, apply
-from ombud.answer.triage.training import NONE, Tools, choose, fit, taught, train
-from ombud.answer.triage.weights import HEADS, SHIPPED, WITH_VECTORS, load_weights, scores, to_json
+from ombud.answer.triage import Triage, TriageResult, open_triage, own_record
+from ombud.answer.triage.features import triage_features
+from ombud.answer.triage.refining import ModelVerdict, apply
+from ombud.answer.triage.sensitive import Matter
+from ombud.answer.triage.weights import (
+    HEADS,
+    SHIPPED,
+    WITH_VECTORS,
+    load_triage_weights,
+    triage_scores,
+    triage_weights_text,
+)
 from ombud.app import Workspace
 from ombud.cli.main import app
 from ombud.errors import BadRequest, BadSetting
 from ombud.models import Embedder, open_embedder
-from ombud.settings import Models
+from ombud.settings import ModelSettings
+from ombud.training.triage.judging import judge_weights, rate
+from ombud.training.triage.labelled import messages_digest, read_labelled_messages
+from ombud.training.triage.training import NONE, TriageTrainingParts, choose, fit, taught, train
 from ombud.types import Message
 
 APART = Path(__file__).parents[1] / "data" / "triage-apart.jsonl"
 REPORT = Path(__file__).parents[2] / "docs/results/triage.md"
-MESSAGES, HELD = read_labelled(), read_labelled(APART)
+MESSAGES, HELD = read_labelled_messages(), read_labelled_messages(APART)
 TAUGHT = taught(MESSAGES)
 
 
 @pytest.fixture(scope="module")
 def minilm(tmp_path_factory: pytest.TempPathFactory) -> Embedder:
-    found = open_embedder(Models(), tmp_path_factory.mktemp("models"))
+    found = open_embedder(ModelSettings(), tmp_path_factory.mktemp("models"))
     assert found
     return found
 
@@ -49,7 +57,9 @@ def triage(request: pytest.FixtureRequest) -> Triage:
 
 
 @pytest.fixture(scope="module", params=["none", "minilm"])
-def workspace(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
+def workspace(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Workspace]:
     shelf = company(tmp_path_factory.mktemp("triage"), request.param)
     yield shelf.workspace
     shelf.workspace.close()
@@ -85,33 +95,42 @@ def test_no_held_out_message_is_a_training_message() -> None:
 
 @pytest.mark.parametrize("path", [SHIPPED, WITH_VECTORS])
 def test_the_shipped_weights_say_what_they_were_taught(path: Path, minilm: Embedder) -> None:
-    trained = load_weights(path)
+    trained = load_triage_weights(path)
     assert trained.embedder == (minilm.fingerprint if path == WITH_VECTORS else "")
-    assert {w.provenance["digest"] for w in trained.heads.values()} == {digest(TAUGHT)}
+    assert {w.provenance["digest"] for w in trained.heads.values()} == {messages_digest(TAUGHT)}
     assert path.stat().st_size < 600_000
 
 
 @pytest.mark.parametrize("path", [SHIPPED, WITH_VECTORS])
 def test_training_again_gives_the_shipped_weights(path: Path, minilm: Embedder) -> None:
-    tools = Tools(minilm.embed, minilm.fingerprint) if path == WITH_VECTORS else NONE
-    shipped, texts = load_weights(path), [m.text for m in HELD][::4]
-    found = scores(texts, shipped, tools.embed)
+    tools = TriageTrainingParts(minilm.embed, minilm.fingerprint) if path == WITH_VECTORS else NONE
+    shipped, texts = load_triage_weights(path), [m.text for m in HELD][::4]
+    found = triage_scores(texts, shipped, tools.embed)
     for head in HEADS:
         again = shipped._replace(heads={**shipped.heads, head: fit(TAUGHT, head, tools)})
-        assert np.abs(scores(texts, again, tools.embed)[head] - found[head]).max() < 0.02
+        assert np.abs(triage_scores(texts, again, tools.embed)[head] - found[head]).max() < 0.02
 
 
 @pytest.mark.parametrize(("variant", "path"), [("with vectors", WITH_VECTORS), ("words", SHIPPED)])
-def test_the_report_has_the_held_out_figures_of_the_shipped_weights(variant: str, path: Path, minilm: Embedder) -> None:
+def test_the_report_has_the_held_out_figures_of_the_shipped_weights(
+    variant: str, path: Path, minilm: Embedder
+) -> None:
     report = REPORT.read_text(encoding="utf-8")
     section = report.split(f"### {variant}\n")[1].split("\nArea under")[0]
-    (judged,) = judge_weights(variant, load_weights(path), {"triage-apart": HELD}, Tools(minilm.embed))
+    (judged,) = judge_weights(
+        variant,
+        load_triage_weights(path),
+        {"triage-apart": HELD},
+        TriageTrainingParts(minilm.embed),
+    )
     for one in judged.rates:
-        row = next((line for line in section.splitlines() if line.startswith(f"| {one.name} |")), "")
+        row = next(
+            (line for line in section.splitlines() if line.startswith(f"| {one.name} |")), ""
+        )
         said = f"{one.value:.3f}".lstrip("0") if one.value < 1 else "1.000"
         assert f"{said} [" in row.split("|")[4], f"{one.name}: {said}; run `make triage`"
     for name, rows in {"cross-validated": TAUGHT, "triage-apart": HELD}.items():
-        assert re.search(rf"\| {name} \| {len(rows)} \|.*`{digest(rows)}`", report)
+        assert re.search(rf"\| {name} \| {len(rows)} \|.*`{messages_digest(rows)}`", report)
 
 
 # One message --------------------------------------------------------------------------------------
@@ -157,7 +176,8 @@ def test_an_ordinary_question_is_ordinary(triage: Triage, asked: str) -> None:
     ],
 )
 def test_injections_and_gibberish_are_known(triage: Triage, tried: str) -> None:
-    """Only an injection is sent away without a search: a few odd words may be what the documents call a thing."""
+    """Only an injection is sent away without a search: a few odd words may be what the documents
+    call a thing."""
     seen = triage(tried)
     assert (seen.label, seen.settled) == ("out_of_scope", True)
     assert seen.injected == (not tried.startswith("asdf"))
@@ -175,7 +195,8 @@ def test_odd_messages_have_a_class_too(triage: Triage, odd: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "question", ["有給休暇は何日ですか。", "Сколько дней отпуска у меня есть?", "كم عدد أيام الإجازة؟"]
+    "question",
+    ["有給休暇は何日ですか。", "Сколько дней отпуска у меня есть?", "كم عدد أيام الإجازة؟"],
 )
 def test_a_script_that_was_never_taught_is_no_gibberish(triage: Triage, question: str) -> None:
     assert triage(question).label == "ordinary"
@@ -183,12 +204,16 @@ def test_a_script_that_was_never_taught_is_no_gibberish(triage: Triage, question
 
 def test_what_is_said_at_the_end_of_a_long_story_counts(triage: Triage) -> None:
     story = "We had a meeting about the new printer and nothing came of it. " * 200
-    assert triage(story + "I want to kill myself.").matter == Matter("self-harm", "wellbeing", danger=True)
+    assert triage(story + "I want to kill myself.").matter == Matter(
+        "self-harm", "wellbeing", danger=True
+    )
 
 
 def test_own_terms_always_count(tmp_path: Path) -> None:
     path = tmp_path / "terms.toml"
-    path.write_text('personal = ["i"]\nabout = []\n[[matter]]\nname = "parking"\nstrong = ["car park"]\n')
+    path.write_text(
+        'personal = ["i"]\nabout = []\n[[matter]]\nname = "parking"\nstrong = ["car park"]\n'
+    )
     terms = read_sensitive(path)
     assert open_triage(terms, own_terms=True)("Where is the car park?").label == "sensitive"
     assert open_triage(terms)("Where is the car park?").label != "sensitive"
@@ -204,7 +229,9 @@ def test_an_embedder_that_fails_leaves_the_words(minilm: Embedder) -> None:
             raise ModelUnavailable("down", hint="")
 
     down: Any = Down()
-    seen = open_triage(read_sensitive(), down)("I was bullied for months by my team lead and cry every morning.")
+    seen = open_triage(read_sensitive(), down)(
+        "I was bullied for months by my team lead and cry every morning."
+    )
     assert seen.label == "sensitive"
     assert "words only" in seen.degraded[0]
 
@@ -214,7 +241,9 @@ def test_a_message_costs_a_few_milliseconds(triage: Triage) -> None:
     triage("warm")
     started = time.process_time()
     for n in range(20):
-        triage(f"My manager keeps shifting my roster. How much notice do I get of a change, {n} days?")
+        triage(
+            f"My manager keeps shifting my roster. How much notice do I get of a change, {n} days?"
+        )
     assert (time.process_time() - started) / 20 < 0.1
 
 
@@ -238,7 +267,9 @@ def test_an_injection_is_denied_without_a_search(workspace: Workspace) -> None:
         "What is the leave policy at our competitor?",
     ],
 )
-def test_what_is_not_about_the_policies_is_denied_kindly(workspace: Workspace, question: str) -> None:
+def test_what_is_not_about_the_policies_is_denied_kindly(
+    workspace: Workspace, question: str
+) -> None:
     answer = ask(workspace, question)
     assert (answer.outcome, answer.action) == ("denied", "none")
     assert "I answer questions about the policies" in answer.text
@@ -253,7 +284,10 @@ def test_what_the_documents_answer_is_not_out_of_scope(tmp_path: Path) -> None:
 
 
 def test_a_classified_matter_goes_to_a_person_with_its_probability(workspace: Workspace) -> None:
-    answer = ask(workspace, "My team lead screams at me in front of everyone and I cry every morning before my shift.")
+    answer = ask(
+        workspace,
+        "My team lead screams at me in front of everyone and I cry every morning before my shift.",
+    )
     assert answer.action == "handoff"
     assert "a person" in answer.text
     assert answer.contacts
@@ -278,7 +312,9 @@ def test_the_line_for_everyone_else_is_there_however_few_countries_are_set(tmp_p
 
 
 @pytest.mark.parametrize(("vague", "action"), [("clarify", "clarify"), ("deny", "none")])
-def test_a_vague_question_gets_choices_or_a_refusal(tmp_path: Path, vague: str, action: str) -> None:
+def test_a_vague_question_gets_choices_or_a_refusal(
+    tmp_path: Path, vague: str, action: str
+) -> None:
     shelf = company(tmp_path, answer={"vague": vague})
     answer = ask(shelf.workspace, "leave")
     assert (answer.outcome, answer.action) == ("denied", action)
@@ -328,7 +364,9 @@ def test_a_question_for_ones_own_figures_is_known(asked: str, topic: str | None)
     assert (found.topic if found else None) == topic
 
 
-def test_what_is_not_stated_is_named_with_the_closest_passages_and_the_contact(workspace: Workspace) -> None:
+def test_what_is_not_stated_is_named_with_the_closest_passages_and_the_contact(
+    workspace: Workspace,
+) -> None:
     answer = ask(workspace, "What is the hotel cap per night in Reykjavik?", plan={"abstain": 1.0})
     assert (answer.outcome, answer.action) == ("denied", "contact")
     assert "“Reykjavik”" in answer.text
@@ -348,7 +386,9 @@ def test_a_short_follow_up_is_not_out_of_scope(workspace: Workspace) -> None:
 
 def with_strategist(shelf_workspace: Workspace, script: Script) -> Workspace:
     parts = shelf_workspace.answering
-    shelf_workspace.__dict__["answering"] = parts._replace(knowledge=parts.knowledge._replace(chat=script.chat))
+    shelf_workspace.__dict__["answering"] = parts._replace(
+        knowledge=parts.knowledge._replace(chat=script.chat)
+    )
     return shelf_workspace
 
 
@@ -365,9 +405,15 @@ def test_a_model_may_raise_what_the_classifier_missed(
 ) -> None:
     shelf = company(tmp_path)
     script = Script(verdict)
-    answer = ask(with_strategist(shelf.workspace, script), "Which day is bin day?", plan={"strategies": ["standard"]})
+    answer = ask(
+        with_strategist(shelf.workspace, script),
+        "Which day is bin day?",
+        plan={"strategies": ["standard"]},
+    )
     assert (answer.action == "handoff") == (action == "handoff")
-    assert answer.text.startswith("If you or someone else is in danger") == bool(verdict.get("danger"))
+    assert answer.text.startswith("If you or someone else is in danger") == bool(
+        verdict.get("danger")
+    )
     assert "triage/default" in answer.trace.prompts
     assert answer.trace.tokens_in == 100
     assert len(script.prompts) == 1
@@ -386,9 +432,19 @@ def test_understanding_a_question_is_verdict_enough(tmp_path: Path) -> None:
 def test_a_model_that_fails_changes_nothing(tmp_path: Path) -> None:
     shelf = company(tmp_path)
     without = ask(shelf.workspace, LEAVE)
-    answer = ask(with_strategist(shelf.workspace, Script("no json at all")), LEAVE, plan={"strategies": ["standard"]})
-    assert (answer.outcome, answer.action, answer.text) == (without.outcome, without.action, without.text)
-    assert any(said.startswith("triage: the chat model gave no verdict") for said in answer.trace.degraded)
+    answer = ask(
+        with_strategist(shelf.workspace, Script("no json at all")),
+        LEAVE,
+        plan={"strategies": ["standard"]},
+    )
+    assert (answer.outcome, answer.action, answer.text) == (
+        without.outcome,
+        without.action,
+        without.text,
+    )
+    assert any(
+        said.startswith("triage: the chat model gave no verdict") for said in answer.trace.degraded
+    )
     shelf.workspace.close()
 
 
@@ -398,18 +454,28 @@ TOLD = Matter("told", "harassment", danger=False)
 @pytest.mark.parametrize(
     ("seen", "said", "label"),
     [
-        (Seen("sensitive", TOLD), Judged(label="ordinary"), "ordinary"),
-        (Seen("sensitive", TOLD), Judged(label="out_of_scope"), "out_of_scope"),
-        (Seen("sensitive", TOLD), Judged(label="ordinary", danger=True), "sensitive"),
-        (Seen("sensitive", TOLD, settled=True), Judged(label="ordinary"), "sensitive"),
-        (Seen("ordinary"), Judged(label="sensitive"), "sensitive"),
-        (Seen("ordinary"), Judged(label="out_of_scope"), "out_of_scope"),
-        (Seen("out_of_scope"), Judged(label="ordinary"), "ordinary"),
-        (Seen("out_of_scope", settled=True, injected=True), Judged(label="ordinary"), "out_of_scope"),
-        (Seen("ordinary"), Judged(label="vague"), "ordinary"),
+        (TriageResult("sensitive", TOLD), ModelVerdict(label="ordinary"), "ordinary"),
+        (TriageResult("sensitive", TOLD), ModelVerdict(label="out_of_scope"), "out_of_scope"),
+        (TriageResult("sensitive", TOLD), ModelVerdict(label="ordinary", danger=True), "sensitive"),
+        (
+            TriageResult("sensitive", TOLD, settled=True),
+            ModelVerdict(label="ordinary"),
+            "sensitive",
+        ),
+        (TriageResult("ordinary"), ModelVerdict(label="sensitive"), "sensitive"),
+        (TriageResult("ordinary"), ModelVerdict(label="out_of_scope"), "out_of_scope"),
+        (TriageResult("out_of_scope"), ModelVerdict(label="ordinary"), "ordinary"),
+        (
+            TriageResult("out_of_scope", settled=True, injected=True),
+            ModelVerdict(label="ordinary"),
+            "out_of_scope",
+        ),
+        (TriageResult("ordinary"), ModelVerdict(label="vague"), "ordinary"),
     ],
 )
-def test_a_model_lowers_only_what_nothing_else_holds_up(seen: Seen, said: Judged, label: str) -> None:
+def test_a_model_lowers_only_what_nothing_else_holds_up(
+    seen: TriageResult, said: ModelVerdict, label: str
+) -> None:
     found = apply(seen, said)
     assert found.label == label
     assert (found.matter is not None) == (label == "sensitive")
@@ -424,16 +490,28 @@ def test_a_term_or_certainty_settles_it(triage: Triage) -> None:
 
 
 def lines(path: Path, *rows: object) -> Path:
-    path.write_text("\n".join(row if isinstance(row, str) else json.dumps(row) for row in rows), encoding="utf-8")
+    path.write_text(
+        "\n".join(row if isinstance(row, str) else json.dumps(row) for row in rows),
+        encoding="utf-8",
+    )
     return path
 
 
 @pytest.mark.parametrize(
-    "row", ["no json", "[]", '{"text": "a"}', '{"text": "", "label": "ordinary"}', '{"text": "a", "label": "odd"}']
+    "row",
+    [
+        "no json",
+        "[]",
+        '{"text": "a"}',
+        '{"text": "", "label": "ordinary"}',
+        '{"text": "a", "label": "odd"}',
+    ],
 )
 def test_a_line_that_is_no_labelled_message_is_named(row: str, tmp_path: Path) -> None:
     with pytest.raises(BadRequest, match=r"m\.jsonl, line 2"):
-        read_labelled(lines(tmp_path / "m.jsonl", {"text": "Fine?", "label": "ordinary"}, row))
+        read_labelled_messages(
+            lines(tmp_path / "m.jsonl", {"text": "Fine?", "label": "ordinary"}, row)
+        )
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[1]", '{"heads": {}}'])
@@ -444,7 +522,11 @@ def test_a_file_that_holds_no_weights_is_said(text: str, tmp_path: Path) -> None
 
 def test_weights_of_another_embedder_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "w.json"
-    path.write_text(WITH_VECTORS.read_text(encoding="utf-8").replace(load_weights(WITH_VECTORS).embedder, "other-1"))
+    path.write_text(
+        WITH_VECTORS.read_text(encoding="utf-8").replace(
+            load_triage_weights(WITH_VECTORS).embedder, "other-1"
+        )
+    )
     with pytest.raises(BadSetting, match="other-1"):
         open_triage(read_sensitive(), path=path)
 
@@ -454,7 +536,14 @@ SMALL = [m for n, m in enumerate(MESSAGES) if n % 5 == 0]
 
 def test_a_verb_trains_and_a_setting_takes_the_weights(tmp_path: Path) -> None:
     rows = [
-        {"text": m.text, "label": m.label, "kind": m.kind, "danger": m.danger, "hard": m.hard, "source": m.source}
+        {
+            "text": m.text,
+            "label": m.label,
+            "kind": m.kind,
+            "danger": m.danger,
+            "hard": m.hard,
+            "source": m.source,
+        }
         for m in SMALL
     ]
     file, out = lines(tmp_path / "own.jsonl", *rows), tmp_path / "own.json"
@@ -467,14 +556,17 @@ def test_a_verb_trains_and_a_setting_takes_the_weights(tmp_path: Path) -> None:
     results = json.loads(done.stdout)["results"]
     assert [r["set"] for r in results] == ["cross-validated", "triage-apart"]
     assert results[1]["rates"]["sensitive found"]["of"] == 80
-    assert to_json(train(taught(SMALL))) == out.read_text(encoding="utf-8")
-    shelf = company(tmp_path, files={"travel.md": FILES["travel.md"]}, answer={"triage": "own.json"})
+    assert triage_weights_text(train(taught(SMALL))) == out.read_text(encoding="utf-8")
+    shelf = company(
+        tmp_path, files={"travel.md": FILES["travel.md"]}, answer={"triage": "own.json"}
+    )
     assert ask(shelf.workspace, "I want to kill myself", GB).action == "handoff"
     shelf.workspace.close()
 
 
 def test_thresholds_keep_their_shares() -> None:
-    """A thousand ordinary messages whose probabilities are 0.000 to 0.999: at most 5 % reach the threshold."""
+    """A thousand ordinary messages whose probabilities are 0.000 to 0.999: at most 5 % reach the
+    threshold."""
     messages = [m for m in MESSAGES if m.label == "ordinary"][:300] * 3
     messages = messages[:900] + [m for m in MESSAGES if m.danger][:20]
     said = np.append(np.arange(900) / 900, np.full(20, 0.99))
@@ -501,5 +593,5 @@ def test_the_interval_is_wilsons() -> None:
 
 
 def test_features_are_always_the_same_ones() -> None:
-    names = list(features(""))
-    assert all(list(features(text)) == names for text in ("Hello?", "🙂", "x" * 9000))
+    names = list(triage_features(""))
+    assert all(list(triage_features(text)) == names for text in ("Hello?", "🙂", "x" * 9000))

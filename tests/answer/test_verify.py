@@ -4,10 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ombud.answer import check_quote, disagreements
-from ombud.index import numbers
+from ombud.answer.proof.verifying import check_quote, disagreements
+from ombud.text.numbers import numbers_in
 
-LEAVE = "Employees in Great Britain have 26 days of paid annual leave. Unused days expire on 31 March."
+LEAVE = (
+    "Employees in Great Britain have 26 days of paid annual leave. Unused days expire on 31 March."
+)
 
 
 @pytest.mark.parametrize(
@@ -35,12 +37,12 @@ LEAVE = "Employees in Great Britain have 26 days of paid annual leave. Unused da
     ],
 )
 def test_a_number_is_the_same_however_it_is_written(text: str, found: set[str]) -> None:
-    assert numbers(text) == found
+    assert numbers_in(text) == found
 
 
 def test_a_number_of_any_length_is_read() -> None:
-    assert numbers("9" * 10_000) == {"9" * 10_000}
-    assert numbers("1." + "0" * 10_000) == {"1"}
+    assert numbers_in("9" * 10_000) == {"9" * 10_000}
+    assert numbers_in("1." + "0" * 10_000) == {"1"}
 
 
 @pytest.mark.parametrize(
@@ -110,7 +112,9 @@ def test_another_month_unit_or_currency_is_no_support(claim: str, source: str) -
         ("No one has to work there.", "Nobody has to work there."),
     ],
 )
-def test_the_same_date_unit_or_currency_in_other_clothes_is_support(claim: str, source: str) -> None:
+def test_the_same_date_unit_or_currency_in_other_clothes_is_support(
+    claim: str, source: str
+) -> None:
     assert disagreements(claim, [source]) == []
 
 
@@ -121,7 +125,10 @@ def test_one_of_something_counts() -> None:
 @pytest.mark.parametrize(
     ("claim", "source"),
     [
-        ("Employees may accept gifts from suppliers.", "Employees may not accept gifts from suppliers."),
+        (
+            "Employees may accept gifts from suppliers.",
+            "Employees may not accept gifts from suppliers.",
+        ),
         ("You can claim alcohol as an expense.", "You cannot claim alcohol as an expense."),
         ("You should share your password.", "You should never share your password."),
     ],
@@ -154,7 +161,12 @@ FACTS = [
 ]
 
 
-@given(st.sampled_from(FACTS), st.integers(0, 10**7), st.integers(0, 10**7), st.sampled_from(["{}", "{:,}", "{}.0"]))
+@given(
+    st.sampled_from(FACTS),
+    st.integers(0, 10**7),
+    st.integers(0, 10**7),
+    st.sampled_from(["{}", "{:,}", "{}.0"]),
+)
 def test_a_changed_number_is_always_caught(fact: str, true: int, told: int, form: str) -> None:
     source, claim = fact.format(form.format(true)), fact.format(told)
     assert bool(disagreements(claim, [source])) == (true != told)
@@ -208,7 +220,10 @@ SAME = [
     ("Parking costs 67 cents a mile.", "Parking costs USD 0.67 a mile."),
     ("You must not forward mail.", "Do not forward mail."),
     ("Photocopies are not accepted by the CPAM.", "Photocopies are refused by the CPAM."),
-    ("Every employee has at least 20 days of leave.", "No employee has fewer than 20 days of leave."),
+    (
+        "Every employee has at least 20 days of leave.",
+        "No employee has fewer than 20 days of leave.",
+    ),
     ("Vous avez 26 jours de congé par an.", "Les employés ont 26 jours de congé par an."),
 ]
 OTHER = [

@@ -7,7 +7,8 @@ import pytest
 from app.conftest import Open
 from models.cross_encoders import make_folder
 from models.serving import Server, serving
-from ombud.app import Check, Workspace, check_all
+from ombud.app import Workspace, check_all
+from ombud.app.checks import Check
 
 PLAN = '[plan]\nreranker = "cross-encoder"\n'
 KINDS = {"cohere": "COHERE_API_KEY", "jina": "JINA_API_KEY"}
@@ -35,7 +36,9 @@ def test_none_is_well_where_no_plan_wants_one(open_home: Open) -> None:
 @pytest.mark.parametrize("layer", ["plan", "country.GB.plan", "persona.employee.plan"])
 def test_a_plan_that_wants_one_in_vain(open_home: Open, layer: str) -> None:
     found = reranker(open_home(f'[{layer}]\nreranker = "cross-encoder"\n'))
-    assert found == Check("reranker", False, "none, but a plan has reranker = cross-encoder", "Set models.reranker.")
+    assert found == Check(
+        "reranker", False, "none, but a plan has reranker = cross-encoder", "Set models.reranker."
+    )
 
 
 @pytest.mark.parametrize("name", ["listwise", "pointwise"])
@@ -45,7 +48,9 @@ def test_a_plan_that_wants_a_chat_model_in_vain(open_home: Open, name: str) -> N
     assert "models.chat" in found.hint
     with serving() as server:
         chat = f'[models]\nchat = "openai:a"\nbase_url = "{server.url}"\n'
-        assert reranker(open_home(f'[plan]\nreranker = "{name}"\n{chat}')) == Check("reranker", True, name)
+        assert reranker(open_home(f'[plan]\nreranker = "{name}"\n{chat}')) == Check(
+            "reranker", True, name
+        )
 
 
 # A folder -----------------------------------------------------------------------------------------
@@ -96,7 +101,9 @@ def test_a_service_is_called_only_when_it_is_asked_for(
         workspace = endpoint(open_home, server, kind)
         found = reranker(workspace)
         assert server.asked == []
-        assert found == Check("reranker", True, f"{kind}:own at {server.url}, not called", "--ask calls it.")
+        assert found == Check(
+            "reranker", True, f"{kind}:own at {server.url}, not called", "--ask calls it."
+        )
         found = reranker(workspace, ask=True)
         assert [asked["model"] for asked in server.asked] == ["own"]
     assert found.ok
@@ -130,7 +137,10 @@ def test_a_service_that_is_away(open_home: Open) -> None:
 
 
 def test_a_service_without_its_key_fails_its_check_only(open_home: Open) -> None:
-    checks = {check.name: check for check in check_all(open_home(f'{PLAN}[models]\nreranker = "cohere:own"\n'))}
+    checks = {
+        check.name: check
+        for check in check_all(open_home(f'{PLAN}[models]\nreranker = "cohere:own"\n'))
+    }
     assert not checks["reranker"].ok
     assert "needs a key" in checks["reranker"].said
     assert checks["store"].ok

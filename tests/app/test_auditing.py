@@ -1,4 +1,5 @@
-"""Looking at answers, expiring and erasing them in a workspace, with what the certificate says of every place."""
+"""Looking at answers, expiring and erasing them in a workspace, with what the certificate says of
+every place."""
 
 import asyncio
 import hashlib
@@ -18,11 +19,11 @@ from ombud.app import (
     chain_head,
     erase_of,
     expire,
-    listed,
+    list_records,
     run_expiry,
-    shown,
+    show_record,
     verified_json,
-    verify_chain,
+    verify_audit,
 )
 from ombud.errors import BadSetting, NotFound
 from ombud.settings import load
@@ -49,17 +50,23 @@ def holding(home: Path, *words: str) -> set[str]:
 def test_an_answer_is_stored_with_what_answered(tmp_path: Path) -> None:
     workspace = company(tmp_path).workspace
     identity = put(workspace, LEAVE, ANN)
-    found = shown(workspace, identity[:8])
+    found = show_record(workspace, identity[:8])
     setup = found["setup"]
     assert setup["settings"]["plan"]["k"] == 8
     assert setup["prompts"].keys() >= {"compose/default"}
     assert setup["embedder"] == "none"
-    assert setup["files"]["contacts.toml"] == hashlib.sha256((tmp_path / "contacts.toml").read_bytes()).hexdigest()
+    assert (
+        setup["files"]["contacts.toml"]
+        == hashlib.sha256((tmp_path / "contacts.toml").read_bytes()).hexdigest()
+    )
     (record,) = found["records"]
-    assert (record["kind"], record["facts"]["index_version"]) == ("answer", workspace.engine.version())
+    assert (record["kind"], record["facts"]["index_version"]) == (
+        "answer",
+        workspace.engine.version(),
+    )
     assert found["question"]["text"] == LEAVE
     assert "26 days" in found["answer"]["text"]
-    assert verified_json(verify_chain(workspace))["ok"]
+    assert verified_json(verify_audit(workspace))["ok"]
     head = chain_head(workspace)
     assert head
     assert head["hash"] == record["hash"]
@@ -67,7 +74,9 @@ def test_an_answer_is_stored_with_what_answered(tmp_path: Path) -> None:
 
 
 def test_a_password_in_an_address_is_not_kept(tmp_path: Path) -> None:
-    workspace = company(tmp_path, models={"embedder": "none", "base_url": "http://me:s3cret@127.0.0.1:1/v1"}).workspace
+    workspace = company(
+        tmp_path, models={"embedder": "none", "base_url": "http://me:s3cret@127.0.0.1:1/v1"}
+    ).workspace
     put(workspace, LEAVE, ANN)
     workspace.store.settle()
     assert holding(tmp_path, "s3cret") == set()
@@ -77,21 +86,23 @@ def test_the_list_holds_no_words(tmp_path: Path) -> None:
     workspace = company(tmp_path).workspace
     put(workspace, LEAVE, ANN)
     put(workspace, TOUCHED, BEN)
-    rows = list(listed(workspace))
+    rows = list(list_records(workspace))
     assert (rows[0]["outcome"], rows[0]["sensitive"]) == ("full", False)
     assert rows[1]["sensitive"]
     assert not any(word in json.dumps(rows) for word in ("leave", "touches", "ann@", "Harold"))
-    assert list(listed(workspace, outcome="denied")) == [row for row in rows if row["outcome"] == "denied"]
-    assert list(listed(workspace, since=(datetime.now(UTC) + timedelta(days=1)).date())) == []
+    assert list(list_records(workspace, outcome="denied")) == [
+        row for row in rows if row["outcome"] == "denied"
+    ]
+    assert list(list_records(workspace, since=(datetime.now(UTC) + timedelta(days=1)).date())) == []
 
 
 def test_words_of_a_sensitive_conversation_are_withheld(tmp_path: Path) -> None:
     workspace = company(tmp_path).workspace
     identity = put(workspace, TOUCHED, BEN)
-    found = shown(workspace, identity)
+    found = show_record(workspace, identity)
     assert found["withheld"]
     assert "Harold" not in json.dumps(found)
-    assert shown(workspace, identity, sensitive=True)["question"]["text"] == TOUCHED
+    assert show_record(workspace, identity, sensitive=True)["question"]["text"] == TOUCHED
 
 
 # Erasing ------------------------------------------------------------------------------------------
@@ -126,11 +137,13 @@ def test_one_persons_data_goes_from_every_place_and_the_others_stay(tmp_path: Pa
     with pytest.raises(NotFound):
         workspace.messages(talk)
     assert "26 days" in workspace.answer(others).text
-    found = verify_chain(workspace)
+    found = verify_audit(workspace)
     assert (found.broken, found.erased) == (None, {"person": 3})
     # The certificate can be held against the chain.
-    told = shown(workspace, alone)
-    assert [record["number"] for record in told["records"]][1] in [record["number"] for record in made["records"]]
+    told = show_record(workspace, alone)
+    assert [record["number"] for record in told["records"]][1] in [
+        record["number"] for record in made["records"]
+    ]
     mark = hmac.digest(made["salt"].encode(), ANN.id.encode(), "sha256").hex()
     assert told["records"][1]["facts"] == {"reason": "person", "of": mark}
 
@@ -141,7 +154,9 @@ def test_what_is_left_somewhere_is_said(tmp_path: Path) -> None:
     (tmp_path / ".ombud" / "export.txt").write_text(f"asked: {SPANNER}", encoding="utf-8")
     made = erase_of(workspace, person=ANN.id)
     assert not made["gone"]
-    assert [place["name"] for place in made["places"] if place["found"]] == ["files of the workspace"]
+    assert [place["name"] for place in made["places"] if place["found"]] == [
+        "files of the workspace"
+    ]
 
 
 def test_the_same_question_of_another_stays_and_is_no_trace(tmp_path: Path) -> None:
@@ -176,8 +191,8 @@ def test_sensitive_conversations_expire_first(tmp_path: Path) -> None:
         workspace.answer(delicate)
     assert holding(tmp_path, "Harold") == set()
     assert expire(workspace, now=now + timedelta(days=101))["answers"] == 1
-    assert verify_chain(workspace).erased == {"retention": 2}
-    assert verify_chain(workspace).broken is None
+    assert verify_audit(workspace).erased == {"retention": 2}
+    assert verify_audit(workspace).broken is None
 
 
 def test_zero_days_keep_for_ever(tmp_path: Path) -> None:
@@ -216,6 +231,6 @@ def test_a_document_that_is_purged_goes_from_later_questions_too(tmp_path: Path)
     made = certify_deletion(workspace, "docs/leave-gb.md")
     assert made.gone, [place for place in made.places if place.found]
     assert holding(tmp_path, FILES["leave-gb.md"][0].splitlines()[-1]) == set()
-    found = verify_chain(workspace)
+    found = verify_audit(workspace)
     assert found.broken is None
     assert found.erased == {"document": 2}

@@ -1,4 +1,5 @@
-"""A certified deletion: no word of the document is left anywhere, and the certificate would tell if one were."""
+"""A certified deletion: no word of the document is left anywhere, and the certificate would tell if
+one were."""
 
 import asyncio
 from pathlib import Path
@@ -8,7 +9,7 @@ import pytest
 from app.conftest import Open
 from ombud.app import LocalTarget, Workspace, certify_deletion, configured_sources
 from ombud.errors import NotFound
-from ombud.ingest import sync
+from ombud.ingest import sync_sources
 from ombud.lab import Options, parse_metrics, read_cases, read_run, run_cases
 from ombud.store import Graph, abbreviations_of, graph_rows_of, list_abbreviations
 from ombud.types import Person, Question
@@ -30,7 +31,9 @@ def opened(open_home: Open, home: Path, count: int = 2) -> Workspace:
         (home / "docs" / name).write_text(text, encoding="utf-8")
     (home / "cases.jsonl").write_text(CASE, encoding="utf-8")
     workspace = open_home('[plan]\nabstain = 0\n[[source]]\nname = "docs"\npath = "docs"\n')
-    (report,) = sync(workspace.ingest, configured_sources(workspace.settings, home, workspace.store))
+    (report,) = sync_sources(
+        workspace.ingest, configured_sources(workspace.settings, home, workspace.store)
+    )
     assert report.added == count
     return workspace
 
@@ -53,7 +56,9 @@ def test_nothing_of_it_is_left_in_any_file(open_home: Open, tmp_path: Path) -> N
     target = LocalTarget(workspace)
     target.variant({"index.chunk_tokens": 64})
     options = Options(parse_metrics("mrr,citation_recall"), "run", "cases.jsonl")
-    run = asyncio.run(run_cases(read_cases(tmp_path / "cases.jsonl"), target, workspace.store, options))
+    run = asyncio.run(
+        run_cases(read_cases(tmp_path / "cases.jsonl"), target, workspace.store, options)
+    )
     workspace.store.settle()
     assert holding(tmp_path)
 
@@ -79,13 +84,20 @@ def test_nothing_of_it_is_left_in_any_file(open_home: Open, tmp_path: Path) -> N
 
 def test_its_triplets_are_gone(open_home: Open, tmp_path: Path) -> None:
     rule = "Employees must bring the golden spanner to the porter of the north gate."
-    for name, text in (("spanner.md", f"# Spanner\n\n{rule}\n"), ("gate.md", "# Gate\n\nThe porter may rest.\n")):
+    for name, text in (
+        ("spanner.md", f"# Spanner\n\n{rule}\n"),
+        ("gate.md", "# Gate\n\nThe porter may rest.\n"),
+    ):
         (tmp_path / "docs").mkdir(exist_ok=True)
         (tmp_path / "docs" / name).write_text(text, encoding="utf-8")
     workspace = open_home('[index]\ngraph = "rules"\n[[source]]\nname = "docs"\npath = "docs"\n')
-    sync(workspace.ingest, configured_sources(workspace.settings, tmp_path, workspace.store))
+    sync_sources(
+        workspace.ingest, configured_sources(workspace.settings, tmp_path, workspace.store)
+    )
     graph, identity = Graph(workspace.store), workspace.document("docs/spanner.md", None).id
-    assert [edge.document_id for edge in graph.around(["golden spanner to porter of north gate"])] == [identity]
+    assert [
+        edge.document_id for edge in graph.around(["golden spanner to porter of north gate"])
+    ] == [identity]
     assert graph_rows_of(workspace.store, identity) > 0
 
     made = certify_deletion(workspace, "docs/spanner.md")
@@ -94,14 +106,19 @@ def test_its_triplets_are_gone(open_home: Open, tmp_path: Path) -> None:
     assert graph_rows_of(workspace.store, identity) == 0
     assert graph.around(["golden spanner to porter of north gate", "employee"]) == []
     assert len(graph.around(["porter"])) == 1
-    said = (b"golden spanner to", b"north gate")  # a triplet holds a part of its sentence, lower case and stemmed
+    said = (
+        b"golden spanner to",
+        b"north gate",
+    )  # a triplet holds a part of its sentence, lower case and stemmed
     files = [file for file in (tmp_path / ".ombud").rglob("*") if file.is_file()]
     assert [file for file in files if any(part in file.read_bytes().lower() for part in said)] == []
 
 
-def test_a_triplet_that_is_left_is_said(open_home: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_triplet_that_is_left_is_said(
+    open_home: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     workspace = opened(open_home, tmp_path)
-    monkeypatch.setattr("ombud.app.certify.graph_rows_of", lambda *_: 3)
+    monkeypatch.setattr("ombud.app.audit.certify.graph_rows_of", lambda *_: 3)
     made = certify_deletion(workspace, "docs/spanner.md")
     assert [place.name for place in made.places if place.found] == ["store: graph of triplets"]
 
@@ -112,13 +129,17 @@ def test_the_others_still_answer_and_are_not_read_again(open_home: Open, tmp_pat
     (tmp_path / "docs" / "spanner.md").unlink()
     answer = asyncio.run(workspace.ask(Question(text="How many days of annual leave do I have?")))
     assert "26 days" in answer.text
-    (report,) = sync(workspace.ingest, configured_sources(workspace.settings, tmp_path, workspace.store))
+    (report,) = sync_sources(
+        workspace.ingest, configured_sources(workspace.settings, tmp_path, workspace.store)
+    )
     assert (report.unchanged, report.updated, report.added) == (1, 0, 0)
 
 
 def test_what_is_left_somewhere_is_said(open_home: Open, tmp_path: Path) -> None:
     workspace = opened(open_home, tmp_path)
-    (tmp_path / ".ombud" / "notes.txt").write_text(f"Copied: {SECRET} before sunset.", encoding="utf-8")
+    (tmp_path / ".ombud" / "notes.txt").write_text(
+        f"Copied: {SECRET} before sunset.", encoding="utf-8"
+    )
     made = certify_deletion(workspace, "docs/spanner.md")
     assert not made.gone
     assert [place.name for place in made.places if place.found] == ["other files of the workspace"]
@@ -128,12 +149,17 @@ def test_an_unknown_document_changes_nothing(open_home: Open, tmp_path: Path) ->
     workspace = opened(open_home, tmp_path)
     with pytest.raises(NotFound):
         certify_deletion(workspace, "docs/nothing.md")
-    assert {document.uri for document in workspace.documents(None)} == {"docs/spanner.md", "docs/leave.md"}
+    assert {document.uri for document in workspace.documents(None)} == {
+        "docs/spanner.md",
+        "docs/leave.md",
+    }
 
 
 def test_its_abbreviations_go_too(open_home: Open, tmp_path: Path) -> None:
     (tmp_path / "docs").mkdir()
-    (tmp_path / "docs" / "bonus.md").write_text("# Pay\n\nThe Annual Cash Bonus (ACB) is paid in June.\n", "utf-8")
+    (tmp_path / "docs" / "bonus.md").write_text(
+        "# Pay\n\nThe Annual Cash Bonus (ACB) is paid in June.\n", "utf-8"
+    )
     workspace = opened(open_home, tmp_path, count=3)
     document = workspace.document("docs/bonus.md", None)
     assert abbreviations_of(workspace.store, document.id) == [("ACB", "Annual Cash Bonus")]

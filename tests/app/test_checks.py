@@ -4,8 +4,9 @@ import shutil
 from pathlib import Path
 
 from app.conftest import Open
-from ombud.app import Check, Workspace, check_all, record_folder
-from ombud.ingest import sync
+from ombud.app import Workspace, check_all, record_folder
+from ombud.app.checks import Check
+from ombud.ingest import sync_sources
 
 
 def checked(workspace: Workspace) -> dict[str, Check]:
@@ -16,7 +17,9 @@ def fill(workspace: Workspace) -> Workspace:
     docs = workspace.home / "docs"
     docs.mkdir()
     (docs / "a.md").write_text("# Leave\n\nEvery employee has 26 days of paid leave in the year.\n")
-    sync(workspace.ingest, [record_folder(workspace.settings, workspace.store, docs, "", "")])
+    sync_sources(
+        workspace.ingest, [record_folder(workspace.settings, workspace.store, docs, "", "")]
+    )
     return workspace
 
 
@@ -106,4 +109,7 @@ def test_own_prompts_are_listed_and_wrong_ones_fail(open_home: Open, tmp_path: P
     (folder / "default.txt").write_text("Answer for $organization.")
     check = checked(workspace)["prompts"]
     assert not check.ok
-    assert "prompts/compose/default.txt is not used: `compose` has no placeholder $organization." in check.said
+    assert (
+        "prompts/compose/default.txt is not used: `compose` has no placeholder $organization."
+        in check.said
+    )

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from ombud.app.choosing import SECONDS, Choices
-from ombud.store import Kept, Store, open_store, save_document
+from ombud.store import Store, SyncStamp, open_store, save_document
 from ombud.types import Document
 
 
@@ -19,9 +19,15 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
 def add(store: Store, identity: str, country: str, role: str = "") -> None:
     audience = {"roles": (role,)} if role else {}
     document = Document(
-        id=identity, source="s", uri=identity, title="T", language="en", countries=(country,), audience=audience
+        id=identity,
+        source="s",
+        uri=identity,
+        title="T",
+        language="en",
+        countries=(country,),
+        audience=audience,
     )
-    save_document(store, document, Kept("f", "r", None, 1))
+    save_document(store, document, SyncStamp("f", "r", None, 1))
 
 
 def test_what_a_sync_adds_is_known_with_the_index_that_has_it(store: Store) -> None:

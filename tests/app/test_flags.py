@@ -13,12 +13,32 @@ PERSONAS = ("employee", "manager")
     ("text", "said", "hint"),
     [
         ("[plan]\nstrategies = ['hdye']", "plan: No strategy is called `hdye`.", "hyde"),
-        ("[country.GB.plan]\nstrategies = ['hyde', 'stepbak']", "country.GB.plan: No strategy", "stepback"),
-        ("[experiment.x]\nshare = 0.1\nplan = {strategies = ['mult']}", "experiment.x.plan: No strategy", "multi"),
-        ("[experiment.x]\nshare = 0.1\nplan = {persona = 'boss'}", "experiment.x.plan: No persona", "manager"),
-        ("[experiment.x]\nshare = 0\nplan = {reranker = 'mrm'}", "experiment.x.plan: No reranker is called `mrm`", ""),
+        (
+            "[country.GB.plan]\nstrategies = ['hyde', 'stepbak']",
+            "country.GB.plan: No strategy",
+            "stepback",
+        ),
+        (
+            "[experiment.x]\nshare = 0.1\nplan = {strategies = ['mult']}",
+            "experiment.x.plan: No strategy",
+            "multi",
+        ),
+        (
+            "[experiment.x]\nshare = 0.1\nplan = {persona = 'boss'}",
+            "experiment.x.plan: No persona",
+            "manager",
+        ),
+        (
+            "[experiment.x]\nshare = 0\nplan = {reranker = 'mrm'}",
+            "experiment.x.plan: No reranker is called `mrm`",
+            "",
+        ),
         ("[plan]\nweights = {sprase = 1}", "plan: No leg is called `sprase`", "sparse"),
-        ("[persona.manger.plan]\nk = 3", "[persona.manger]: no persona is called that.", "`manager`"),
+        (
+            "[persona.manger.plan]\nk = 3",
+            "[persona.manger]: no persona is called that.",
+            "`manager`",
+        ),
     ],
 )
 def test_what_does_not_exist_is_named(open_home: Open, text: str, said: str, hint: str) -> None:

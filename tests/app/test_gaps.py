@@ -12,8 +12,8 @@ from sqlalchemy import text as sql
 
 from answer.asking import company
 from ingest.shelf import Shelf
-from ombud.app import Gaps, Workspace, gaps, gaps_json, gaps_page
-from ombud.store import erase, held_of_person
+from ombud.app import Gaps, Workspace, find_gaps, gaps_json, render_gaps
+from ombud.store import erase_rows, held_of_person
 from ombud.types import Person, Question
 
 DOGS = (
@@ -48,7 +48,10 @@ FILES = {
         "# Dignity at work\n\nAnyone whose boss touches them against their will can speak to a dignity adviser.\n",
         {"topic": "harassment"},
     ),
-    "office.md": ("# The office\n\nThe office opens at seven and the last one out sets the alarm.\n", {}),
+    "office.md": (
+        "# The office\n\nThe office opens at seven and the last one out sets the alarm.\n",
+        {},
+    ),
     "plants.md": ("# Plants\n\nPlants are watered on Mondays by the facility team.\n", {}),
 }
 LEAVE = "How many days of annual leave do employees have in a year?"
@@ -59,20 +62,24 @@ def small(home: Path, **settings: object) -> Shelf:
     return company(home, files=FILES, audit={"group_size": 5} | settings)
 
 
-def tell(workspace: Workspace, texts: Sequence[str], who: str = "person", country: str | None = "GB") -> None:
+def tell(
+    workspace: Workspace, texts: Sequence[str], who: str = "person", country: str | None = "GB"
+) -> None:
     for number, text in enumerate(texts):
-        asyncio.run(workspace.ask(Question(text=text, asker=Person(id=f"{who}-{number}", country=country))))
+        asyncio.run(
+            workspace.ask(Question(text=text, asker=Person(id=f"{who}-{number}", country=country)))
+        )
 
 
 def everything(found: Gaps) -> str:
     """All that the report says, in every form."""
-    return json.dumps(gaps_json(found), ensure_ascii=False) + unescape(gaps_page(found, "Acme"))
+    return json.dumps(gaps_json(found), ensure_ascii=False) + unescape(render_gaps(found, "Acme"))
 
 
 def test_what_enough_people_ask_in_vain_is_a_topic(tmp_path: Path) -> None:
     workspace = small(tmp_path).workspace
     tell(workspace, DOGS)
-    found = gaps(workspace)
+    found = find_gaps(workspace)
     assert found.questions == 5
     (topic,) = found.unanswered
     assert (topic.questions, topic.people, found.unanswered_others) == (5, 5, 0)
@@ -84,7 +91,7 @@ def test_one_person_who_asks_often_is_one_person(tmp_path: Path) -> None:
     workspace = small(tmp_path).workspace
     for text in DOGS:
         asyncio.run(workspace.ask(Question(text=text, asker=Person(id="the-same", country="GB"))))
-    found = gaps(workspace)
+    found = find_gaps(workspace)
     assert (found.unanswered, found.unanswered_others) == ((), 5)
     assert found.asked == ()
 
@@ -93,7 +100,7 @@ def test_nothing_that_too_few_asked_is_shown(tmp_path: Path) -> None:
     workspace = small(tmp_path, show_words="questions").workspace
     tell(workspace, DOGS[:4])
     tell(workspace, PARKING[:4], "other")
-    found = gaps(workspace)
+    found = find_gaps(workspace)
     assert (found.unanswered, found.out_of_force) == ((), ())
     assert (found.unanswered_others, found.out_of_force_others) == (8, 1)
     assert not any(word in everything(found) for word in ("dog", "Parking", "garage"))
@@ -109,7 +116,7 @@ def test_words_of_questions_are_shown_as_far_as_allowed(
 ) -> None:
     workspace = small(tmp_path, show_words=show).workspace
     tell(workspace, DOGS)
-    said = everything(gaps(workspace))
+    said = everything(find_gaps(workspace))
     assert all(word in said for word in seen)
     assert not any(word in said for word in unseen)
 
@@ -118,22 +125,24 @@ def test_words_of_questions_are_shown_as_far_as_allowed(
 def test_sensitive_questions_are_only_counted(tmp_path: Path, show: str) -> None:
     workspace = small(tmp_path, show_words=show).workspace
     tell(workspace, [TOUCHED] * 4)
-    assert gaps(workspace).sensitive is None
+    assert find_gaps(workspace).sensitive is None
     # What else was said in such a conversation counts with it.
     asker = Person(id="person-9", country="GB")
     talk = workspace.new_conversation(asker)
     for text in (TOUCHED, "May I bring my dog to the office?"):
         asyncio.run(workspace.ask(Question(text=text, asker=asker), conversation_id=talk))
-    found = gaps(workspace)
+    found = find_gaps(workspace)
     assert (found.sensitive, found.questions, found.outcomes) == (6, 0, {})
     assert (found.unanswered, found.asked, found.contradictions) == ((), (), ())
-    assert not any(word in everything(found) for word in ("Harold", "touches", "Dignity", "dog", "harass"))
+    assert not any(
+        word in everything(found) for word in ("Harold", "touches", "Dignity", "dog", "harass")
+    )
 
 
 def test_nobody_who_asked_is_in_it(tmp_path: Path) -> None:
     workspace = small(tmp_path, show_words="questions").workspace
     tell(workspace, [*DOGS, *PARKING, LEAVE, LEAVE], "mary-4711")
-    found = gaps(workspace)
+    found = find_gaps(workspace)
     assert found.unanswered
     said = everything(found)
     assert "mary" not in said
@@ -145,12 +154,12 @@ def test_nobody_who_asked_is_in_it(tmp_path: Path) -> None:
 def test_documents_that_contradict_each_other_are_shown_with_both_passages(tmp_path: Path) -> None:
     workspace = small(tmp_path).workspace
     tell(workspace, [LEAVE])
-    (one,) = gaps(workspace).contradictions
+    (one,) = find_gaps(workspace).contradictions
     assert (one["kind"], one["people"]) == ("below_floor", None)
     assert one["first"]["uri"] == "docs/leave-gb.md"
     assert "18 days" in one["first"]["says"]
     assert "20 days" in one["second"]["says"]
-    page = unescape(gaps_page(gaps(workspace), "Acme"))
+    page = unescape(render_gaps(find_gaps(workspace), "Acme"))
     assert "met by fewer than 5" in page
     assert "Employees have 18 days of annual leave a year." in page
 
@@ -161,33 +170,42 @@ def test_a_contradiction_that_was_mended_is_gone(tmp_path: Path) -> None:
     words, front = FILES["leave-gb.md"]
     shelf.write("leave-gb.md", words.replace("18", "22"), **front)
     shelf.sync()
-    assert gaps(shelf.workspace).contradictions == ()
+    assert find_gaps(shelf.workspace).contradictions == ()
 
 
 def test_what_is_out_of_force_and_still_asked_for_is_named(tmp_path: Path) -> None:
     workspace = small(tmp_path).workspace
     tell(workspace, PARKING)
-    (row,) = gaps(workspace).out_of_force
-    assert (row["title"], row["uri"], row["to"], row["people"]) == ("Parking", "docs/parking.md", "2020-12-31", 5)
-    assert "ended on 2020-12-31" in gaps_page(gaps(workspace), "Acme")
+    (row,) = find_gaps(workspace).out_of_force
+    assert (row["title"], row["uri"], row["to"], row["people"]) == (
+        "Parking",
+        "docs/parking.md",
+        "2020-12-31",
+        5,
+    )
+    assert "ended on 2020-12-31" in render_gaps(find_gaps(workspace), "Acme")
 
 
 def test_what_is_asked_most_is_counted_by_document(tmp_path: Path) -> None:
     workspace = small(tmp_path).workspace
     tell(workspace, [LEAVE] * 5 + ["When does the office open?"] * 2)
-    (topic,) = gaps(workspace).asked
-    assert (topic.label, topic.people, topic.outcomes.get("denied")) == ("Annual leave in Great Britain", 5, None)
-    assert gaps(workspace).asked_others == 2
+    (topic,) = find_gaps(workspace).asked
+    assert (topic.label, topic.people, topic.outcomes.get("denied")) == (
+        "Annual leave in Great Britain",
+        5,
+        None,
+    )
+    assert find_gaps(workspace).asked_others == 2
 
 
 def test_since_and_erased(tmp_path: Path) -> None:
     workspace = small(tmp_path).workspace
     tell(workspace, DOGS)
     tomorrow = (datetime.now(UTC) + timedelta(days=1)).date()
-    assert gaps(workspace, tomorrow).questions == 0
-    assert "Nothing was asked" in gaps_page(gaps(workspace, tomorrow), "Acme")
-    erase(workspace.store, held_of_person(workspace.store, "person-0"), "person")
-    found = gaps(workspace)
+    assert find_gaps(workspace, tomorrow).questions == 0
+    assert "Nothing was asked" in render_gaps(find_gaps(workspace, tomorrow), "Acme")
+    erase_rows(workspace.store, held_of_person(workspace.store, "person-0"), "person")
+    found = find_gaps(workspace)
     assert (found.questions, found.erased) == (4, 1)
 
 
@@ -195,7 +213,7 @@ def test_the_page_needs_nothing_else_and_runs_nothing(tmp_path: Path) -> None:
     workspace = small(tmp_path, show_words="questions").workspace
     hurt = "<script>alert(1)</script><img src=x onerror=alert(2)>"
     tell(workspace, [f"May I bring my dog to the office? {hurt}"] * 5)
-    page = gaps_page(gaps(workspace), hurt)
+    page = render_gaps(find_gaps(workspace), hurt)
     assert "dog" in page
     assert "<script" not in page
     assert "<img" not in page

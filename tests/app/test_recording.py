@@ -9,7 +9,9 @@ from ombud.app import Workspace, configured_sources, record_folder
 from ombud.errors import BadRequest, BadSetting
 from ombud.sources import FolderSource, Source
 
-TOML = '[[source]]\nname = "hr"\npath = "hr"\ncountry = "GB"\n[[source]]\nname = "law"\npath = "law"\n'
+TOML = (
+    '[[source]]\nname = "hr"\npath = "hr"\ncountry = "GB"\n[[source]]\nname = "law"\npath = "law"\n'
+)
 
 
 def record(workspace: Workspace, path: Path, name: str = "", country: str = "") -> FolderSource:
@@ -36,11 +38,17 @@ def country_of(source: Source) -> tuple[str, ...]:
     return found
 
 
-def test_a_recorded_folder_runs_again_beside_the_configured_ones(open_home: Open, tmp_path: Path) -> None:
+def test_a_recorded_folder_runs_again_beside_the_configured_ones(
+    open_home: Open, tmp_path: Path
+) -> None:
     workspace = open_home(TOML)
     made = record(workspace, folder(tmp_path / "elsewhere" / "notes"))
     assert (made.name, made.path) == ("notes", tmp_path / "elsewhere" / "notes")
-    assert configured(workspace) == {"hr": tmp_path / "hr", "law": tmp_path / "law", "notes": made.path}
+    assert configured(workspace) == {
+        "hr": tmp_path / "hr",
+        "law": tmp_path / "law",
+        "notes": made.path,
+    }
     assert configured(workspace, "law") == {"law": tmp_path / "law"}
     assert configured(workspace, "notes") == {"notes": made.path}
 
@@ -54,7 +62,9 @@ def test_an_unknown_name_lists_the_known(open_home: Open) -> None:
     assert wrong.value.hint == "Known: none yet."
 
 
-def test_the_name_is_given_or_the_folders_own(open_home: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_name_is_given_or_the_folders_own(
+    open_home: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     workspace = open_home()
     notes = folder(tmp_path / "notes")
     assert record(workspace, notes, "mine").name == "mine"
@@ -64,7 +74,9 @@ def test_the_name_is_given_or_the_folders_own(open_home: Open, tmp_path: Path, m
     assert configured(workspace) == {"mine": notes, "notes": notes}
 
 
-def test_the_same_name_for_another_folder_is_an_error_with_a_hint(open_home: Open, tmp_path: Path) -> None:
+def test_the_same_name_for_another_folder_is_an_error_with_a_hint(
+    open_home: Open, tmp_path: Path
+) -> None:
     workspace = open_home(TOML)
     first = folder(tmp_path / "a" / "notes")
     record(workspace, first)

@@ -9,23 +9,38 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from answer.asking import FILES, GB, LEAVE, NOBODY, Script, ask, claim, company, draft, label, with_model
+from answer.asking import (
+    FILES,
+    GB,
+    LEAVE,
+    NOBODY,
+    Script,
+    ask,
+    claim,
+    company,
+    draft,
+    label,
+    with_model,
+)
 from ingest.shelf import Shelf
-from ombud.app import Replayed, Workspace, certify_deletion, rebuild_index, replay, replayed_json
+from ombud.app import Workspace, certify_deletion, rebuild_workspace, replay_answer, replayed_json
+from ombud.app.audit.replaying import Replayed
 from ombud.errors import NotFound
 from ombud.index import lance
-from ombud.store import erase, held_until
+from ombud.store import erase_rows, held_until
 from ombud.types import Question
 
 HOTEL = "What is the hotel cap per night in Paris on a business trip?"
 
 
 def again(workspace: Workspace, identity: str, *, model: bool = False) -> Replayed:
-    return asyncio.run(replay(workspace, identity, model=model))
+    return asyncio.run(replay_answer(workspace, identity, model=model))
 
 
 def states(found: Replayed) -> dict[str, str]:
-    return {document["uri"].removeprefix("docs/"): document["state"] for document in found.documents}
+    return {
+        document["uri"].removeprefix("docs/"): document["state"] for document in found.documents
+    }
 
 
 def changed_leave(shelf: Shelf) -> None:
@@ -77,14 +92,18 @@ def test_when_the_index_of_then_is_gone_the_present_one_is_searched_and_the_diff
     assert not found.same
     assert [row["uri"] for row in found.came] == ["docs/leave-gb.md"]
     assert [row["uri"] for row in found.went] == ["docs/leave-gb.md"]
-    assert {name: state for name, state in states(found).items() if state != "unchanged"} == {"leave-gb.md": "changed"}
+    assert {name: state for name, state in states(found).items() if state != "unchanged"} == {
+        "leave-gb.md": "changed"
+    }
     (words,) = [one for one in found.answers if one.what == "text"]
     assert "26 days" in words.then
     assert "27 days" in words.now
     assert found.quotes["differ"] == found.quotes["erased"] == 0  # the text of then is kept
 
 
-def test_an_index_that_was_optimised_answers_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_index_that_was_optimised_answers_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     shelf = company(tmp_path)
     given = ask(shelf.workspace, LEAVE)
     forget_versions(shelf.workspace, monkeypatch)
@@ -103,7 +122,10 @@ def test_an_index_made_anew_is_not_taken_for_the_one_of_then(tmp_path: Path) -> 
     shelf.write("leave-gb.md", words.replace("26 days", "27 days"), **front)
     shelf.sync()
     while int(shelf.workspace.engine.version()) < int(given.trace.index_version):
-        shelf.write("more.md", f"# More\n\nVersion {shelf.workspace.engine.version()} of a rule about lamps.\n")
+        shelf.write(
+            "more.md",
+            f"# More\n\nVersion {shelf.workspace.engine.version()} of a rule about lamps.\n",
+        )
         shelf.sync()
     found = again(shelf.workspace, given.id)
     assert not found.snapshot
@@ -113,7 +135,7 @@ def test_an_index_made_anew_is_not_taken_for_the_one_of_then(tmp_path: Path) -> 
 def test_after_a_rebuild_the_generation_before_is_searched(tmp_path: Path) -> None:
     shelf = company(tmp_path)
     given = ask(shelf.workspace, LEAVE)
-    rebuild_index(shelf.workspace)
+    rebuild_workspace(shelf.workspace)
     later = ask(shelf.workspace, LEAVE)
     assert later.trace.index_version.startswith("g2/")
     first, second = again(shelf.workspace, given.id), again(shelf.workspace, later.id)
@@ -139,7 +161,9 @@ def test_the_day_of_the_answer_counts_and_not_today(tmp_path: Path) -> None:
 def test_settings_and_prompts_that_changed_are_named(tmp_path: Path) -> None:
     shelf = company(tmp_path)
     given = ask(shelf.workspace, LEAVE)
-    (tmp_path / "ombud.toml").write_text('[plan]\nk = 3\n[models]\nchat = ""\ntimeout_seconds = 7\n', "utf-8")
+    (tmp_path / "ombud.toml").write_text(
+        '[plan]\nk = 3\n[models]\nchat = ""\ntimeout_seconds = 7\n', "utf-8"
+    )
     own = tmp_path / "prompts" / "compose"
     own.mkdir(parents=True)
     shipped = Path("src/ombud/prompts/compose/default.txt").read_text(encoding="utf-8")
@@ -149,7 +173,11 @@ def test_settings_and_prompts_that_changed_are_named(tmp_path: Path) -> None:
     told = {one.what: (one.then, one.now) for one in found.differences}
     assert told["settings.plan.k"] == (8, 3)
     assert told["settings.models.timeout_seconds"] == (60, 7)
-    assert set(told) == {"settings.plan.k", "settings.models.timeout_seconds", "prompts.compose/default"}
+    assert set(told) == {
+        "settings.plan.k",
+        "settings.models.timeout_seconds",
+        "prompts.compose/default",
+    }
     assert found.same  # the plan of then is the one that counts
     later.close()
 
@@ -164,7 +192,11 @@ def test_without_a_model_only_the_evidence_of_a_written_answer_is_compared(tmp_p
     found = again(shelf.workspace, given.id)
     assert len(script.prompts) == 1
     assert (found.compared, found.same_evidence, found.answers) == (False, True, ())
-    other = Script(lambda prompt: draft(claim("Employees have 26 days of annual leave.", label(prompt, "26 days"))))
+    other = Script(
+        lambda prompt: draft(
+            claim("Employees have 26 days of annual leave.", label(prompt, "26 days"))
+        )
+    )
     with_model(shelf.workspace, other.chat)
     found = again(shelf.workspace, given.id, model=True)
     assert len(other.prompts) == 1
@@ -187,7 +219,7 @@ def test_an_erased_answer_cannot_be_replayed(tmp_path: Path) -> None:
     shelf = company(tmp_path)
     given = ask(shelf.workspace, LEAVE)
     later = datetime.now(UTC) + timedelta(days=1)
-    erase(shelf.workspace.store, held_until(shelf.workspace.store, later, later), "retention")
+    erase_rows(shelf.workspace.store, held_until(shelf.workspace.store, later, later), "retention")
     with pytest.raises(NotFound, match="was erased") as gone:
         again(shelf.workspace, given.id)
     assert "ombud audit show" in gone.value.hint
@@ -195,11 +227,17 @@ def test_an_erased_answer_cannot_be_replayed(tmp_path: Path) -> None:
         again(shelf.workspace, "nothing")
 
 
-def test_words_of_a_sensitive_conversation_are_withheld(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_words_of_a_sensitive_conversation_are_withheld(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     shelf = company(tmp_path)
     workspace = shelf.workspace
     talk = workspace.new_conversation(GB)
-    asyncio.run(workspace.ask(Question(text="My boss touches me against my will", asker=GB), conversation_id=talk))
+    asyncio.run(
+        workspace.ask(
+            Question(text="My boss touches me against my will", asker=GB), conversation_id=talk
+        )
+    )
     given = asyncio.run(workspace.ask(Question(text=LEAVE, asker=GB), conversation_id=talk))
     changed_leave(shelf)
     forget_versions(workspace, monkeypatch)

@@ -10,7 +10,7 @@ import pytest
 from app.conftest import Open
 from ombud.app import every, run_schedule
 from ombud.errors import BadSetting
-from ombud.store import hold
+from ombud.store import acquire_lease
 
 TOML = '[[source]]\nname = "docs"\npath = "docs"\n[sync]\nevery = "1h"\n'
 
@@ -69,10 +69,16 @@ def test_the_longest_period_can_be_waited_for() -> None:
         ("0 3 * * 1", "2026-03-02T02:00", 1),  # a Monday
         ("0 3 * * 1", "2026-03-02T03:00", 7 * 24),
         ("30 4 1 * *", "2026-02-28T04:30", 24),
-        ("0 3 * * *", "2026-03-29T00:00", 2),  # the night in which Paris loses the hour from two to three
+        (
+            "0 3 * * *",
+            "2026-03-29T00:00",
+            2,
+        ),  # the night in which Paris loses the hour from two to three
     ],
 )
-def test_a_cron_line_counts_in_the_time_zone_of_the_settings(line: str, now: str, hours: float) -> None:
+def test_a_cron_line_counts_in_the_time_zone_of_the_settings(
+    line: str, now: str, hours: float
+) -> None:
     schedule = every(line)
     assert schedule
     moment = datetime.fromisoformat(now).replace(tzinfo=ZoneInfo("Europe/Paris"))
@@ -121,14 +127,18 @@ def test_a_failure_is_told_and_the_next_turn_comes(open_home: Open, tmp_path: Pa
 def test_a_sync_elsewhere_is_waited_out(open_home: Open, tmp_path: Path) -> None:
     (tmp_path / "docs").mkdir()
     workspace, told = open_home(TOML), list[str]()
-    with hold(workspace.store, "sync"):
+    with acquire_lease(workspace.store, "sync"):
         run_schedule(workspace, Turns(1), told.append)
     assert told == ["sync: another process is at it"]
 
 
 def test_a_source_that_is_set_wrong_is_told(open_home: Open) -> None:
     told = list[str]()
-    run_schedule(open_home(TOML + '[[source]]\nname = "x"\npath = "x"\ncountry = "GBR"\n'), Turns(1), told.append)
+    run_schedule(
+        open_home(TOML + '[[source]]\nname = "x"\npath = "x"\ncountry = "GBR"\n'),
+        Turns(1),
+        told.append,
+    )
     (line,) = told
     assert line.startswith("sync failed: source `x`")
 

@@ -1,4 +1,5 @@
-"""The workspace as a target of the lab, on the sample handbook: what a gate must catch, and what must not wake it."""
+"""The workspace as a target of the lab, on the sample handbook: what a gate must catch, and what
+must not wake it."""
 
 import asyncio
 import shutil
@@ -10,14 +11,23 @@ from typing import Any
 import pytest
 
 from ombud.app import LocalTarget, Workspace, configured_sources
-from ombud.documents import sentences
-from ombud.documents.chunks import CHUNKERS
-from ombud.documents.outline import Cut
-from ombud.documents.structure import cut
+from ombud.documents.chunking.chunks import CHUNKERS
+from ombud.documents.chunking.structure import cut
+from ombud.documents.outline import ChunkBounds
 from ombud.errors import BadRequest, LabError
-from ombud.ingest import sync
-from ombud.lab import Options, Verdict, gate, parse_metrics, read_cases, read_run, run_cases, select
-from ombud.settings import Index
+from ombud.ingest import sync_sources
+from ombud.lab import (
+    Options,
+    Verdict,
+    check_gate,
+    parse_metrics,
+    read_cases,
+    read_run,
+    run_cases,
+    select,
+)
+from ombud.settings import IndexSettings
+from ombud.text.sentences import split_sentences
 from ombud.types import Document, Person, Question
 
 SAMPLE = Path(__file__).parents[2] / "sample"
@@ -29,7 +39,9 @@ METRICS = parse_metrics("quote_recall@8,page_recall@8,mrr")
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("sample")
-    shutil.copytree(SAMPLE, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns(".ombud", "drafts"))
+    shutil.copytree(
+        SAMPLE, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns(".ombud", "drafts")
+    )
     workspace = Workspace(folder, FLAGS)
     bring(workspace)
     workspace.close()
@@ -45,18 +57,20 @@ def workspace(home: Path) -> Iterator[Workspace]:
 
 def bring(workspace: Workspace) -> None:
     sources = configured_sources(workspace.settings, workspace.home, workspace.store)
-    (report,) = sync(workspace.ingest, sources, allow_deletes=True)
+    (report,) = sync_sources(workspace.ingest, sources, allow_deletes=True)
     assert report.ok
 
 
-def run(workspace: Workspace, target: LocalTarget, name: str, plan: Mapping[str, Any] | None = None) -> str:
+def run(
+    workspace: Workspace, target: LocalTarget, name: str, plan: Mapping[str, Any] | None = None
+) -> str:
     asked = select(read_cases(SAMPLE / "cases"), "open")
     options = Options(METRICS, name, "sample", "open", plan or {})
     return asyncio.run(run_cases(asked, target, workspace.store, options)).id
 
 
 def judged(workspace: Workspace, baseline: str, candidate: str) -> Verdict:
-    return gate(read_run(workspace.store, baseline), read_run(workspace.store, candidate))
+    return check_gate(read_run(workspace.store, baseline), read_run(workspace.store, candidate))
 
 
 def test_the_gate_stays_quiet_on_five_runs_of_the_same(workspace: Workspace) -> None:
@@ -67,7 +81,10 @@ def test_the_gate_stays_quiet_on_five_runs_of_the_same(workspace: Workspace) -> 
 def test_the_gate_catches_fewer_passages(workspace: Workspace) -> None:
     before = run(workspace, LocalTarget(workspace), "eight")
     verdict = judged(workspace, before, run(workspace, LocalTarget(workspace), "two", {"k": 2}))
-    assert {fall.contrast.metric for fall in verdict.falls if fall.contrast} >= {"quote_recall@8", "mrr"}
+    assert {fall.contrast.metric for fall in verdict.falls if fall.contrast} >= {
+        "quote_recall@8",
+        "mrr",
+    }
     assert all(fall.worst for fall in verdict.falls)
 
 
@@ -83,19 +100,27 @@ def test_the_gate_catches_a_chunker_that_drops_every_third_sentence(
     assert lost.count("not indexed") > 20
 
 
-def test_the_gate_catches_a_source_that_is_gone_and_names_its_country(home: Path, tmp_path: Path) -> None:
+def test_the_gate_catches_a_source_that_is_gone_and_names_its_country(
+    home: Path, tmp_path: Path
+) -> None:
     shutil.copytree(home, tmp_path / "home")
     workspace = Workspace(tmp_path / "home", FLAGS)
     before = run(workspace, LocalTarget(workspace), "all")
     shutil.rmtree(workspace.home / "handbook" / "fr")
     bring(workspace)
     verdict = judged(workspace, before, run(workspace, LocalTarget(workspace), "without"))
-    assert ("country", "FR") in {(f.contrast.group, f.contrast.name) for f in verdict.falls if f.contrast}
-    assert ("country", "DE") not in {(f.contrast.group, f.contrast.name) for f in verdict.falls if f.contrast}
+    assert ("country", "FR") in {
+        (f.contrast.group, f.contrast.name) for f in verdict.falls if f.contrast
+    }
+    assert ("country", "DE") not in {
+        (f.contrast.group, f.contrast.name) for f in verdict.falls if f.contrast
+    }
     workspace.close()
 
 
-def test_a_variant_holds_the_same_documents_cut_otherwise_and_leaves_the_index_alone(workspace: Workspace) -> None:
+def test_a_variant_holds_the_same_documents_cut_otherwise_and_leaves_the_index_alone(
+    workspace: Workspace,
+) -> None:
     target = LocalTarget(workspace)
     before = workspace.engine.version()
     small = target.variant({"index.chunk_tokens": 64})
@@ -115,7 +140,9 @@ def test_a_variant_follows_the_documents(home: Path, tmp_path: Path) -> None:
     target = LocalTarget(workspace)
     target.variant({"index.chunk_tokens": 64})
     page = workspace.home / "handbook" / "gb" / "parking-badge.md"
-    page.write_text("# Parking badge\n\nThe badge for the garage costs 41 pounds.\n", encoding="utf-8")
+    page.write_text(
+        "# Parking badge\n\nThe badge for the garage costs 41 pounds.\n", encoding="utf-8"
+    )
     workspace.delete("handbook/gb/annual-leave.md")
     bring(workspace)
     workspace.delete("handbook/gb/annual-leave.md")
@@ -159,10 +186,12 @@ def test_the_answers_are_those_of_the_product_but_are_not_kept(workspace: Worksp
     assert text[first.start : first.end] == first.quote
 
 
-def with_holes(document: Document, settings: Index, count: Any, embed: Any) -> Iterator[Cut]:
+def with_holes(
+    document: Document, settings: IndexSettings, count: Any, embed: Any
+) -> Iterator[ChunkBounds]:
     """The structure chunker, but every third sentence of a chunk is in none."""
     for whole in cut(document, settings, count):
-        spans = sentences(document.text[whole.start : whole.end], document.language)
+        spans = split_sentences(document.text[whole.start : whole.end], document.language)
         for at in range(0, len(spans), 3):
             first, last = spans[at], spans[min(at + 1, len(spans) - 1)]
             yield replace(whole, start=whole.start + first[0], end=whole.start + last[1])

@@ -12,7 +12,7 @@ import pytest
 from app.conftest import Open
 from ombud.app import Workspace, create_workspace, record_folder
 from ombud.errors import BadSetting, EngineError, NotFound, SetupError, UnknownName
-from ombud.ingest import sync
+from ombud.ingest import sync_sources
 from ombud.settings import load
 from ombud.types import Answer, Message, Person, Question
 
@@ -33,7 +33,9 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
     for name, text in FILES.items():
         (home / "docs" / name).write_text(text)
     made = Workspace(home, {"models": {"embedder": "none"}, "plan": {"abstain": 0.05}})
-    (report,) = sync(made.ingest, [record_folder(made.settings, made.store, home / "docs", "", "")])
+    (report,) = sync_sources(
+        made.ingest, [record_folder(made.settings, made.store, home / "docs", "", "")]
+    )
     assert report.ok
     yield made
     made.close()
@@ -135,15 +137,22 @@ def test_a_note_about_hidden_countries_counts_nothing_of_other_roles(workspace: 
 
 
 def test_k_and_mode_change_the_search(workspace: Workspace) -> None:
-    evidence, trace = asyncio.run(workspace.search("annual leave hotel costs", GB, k=1, mode="sparse"))
+    evidence, trace = asyncio.run(
+        workspace.search("annual leave hotel costs", GB, k=1, mode="sparse")
+    )
     assert len(evidence.hits) == 1
     assert (trace.plan.k, trace.plan.mode) == (1, "sparse")
     assert trace.degraded == ()
 
 
 def test_only_the_named_sources_are_searched(workspace: Workspace) -> None:
-    assert uris(asyncio.run(workspace.search("annual leave", GB, plan={"sources": ["docs"]}))[0]) >= {"docs/gb.md"}
-    assert asyncio.run(workspace.search("annual leave", GB, plan={"sources": ["elsewhere"]}))[0].hits == ()
+    assert uris(
+        asyncio.run(workspace.search("annual leave", GB, plan={"sources": ["docs"]}))[0]
+    ) >= {"docs/gb.md"}
+    assert (
+        asyncio.run(workspace.search("annual leave", GB, plan={"sources": ["elsewhere"]}))[0].hits
+        == ()
+    )
 
 
 def test_a_trace_names_chunks_but_never_quotes_them(workspace: Workspace) -> None:
@@ -157,7 +166,9 @@ def test_history_completes_a_follow_up(workspace: Workspace) -> None:
     earlier = (Message(role="user", content="Who pays the hotel on business trips?"),)
     alone = asyncio.run(workspace.search("And up to how much?", GB))[0]
     assert "docs/hotel.md" not in uris(alone)
-    assert "docs/hotel.md" in uris(asyncio.run(workspace.search("And up to how much?", GB, history=earlier))[0])
+    assert "docs/hotel.md" in uris(
+        asyncio.run(workspace.search("And up to how much?", GB, history=earlier))[0]
+    )
 
 
 # Conversations ------------------------------------------------------------------------------------
@@ -173,14 +184,20 @@ def test_a_conversation_keeps_both_sides_and_is_looked_back_on(workspace: Worksp
         ("user", question.text),
         ("assistant", first.text),
     ]
-    again = asyncio.run(workspace.ask(Question(text="And up to how much?", asker=GB), conversation_id=talk))
+    again = asyncio.run(
+        workspace.ask(Question(text="And up to how much?", asker=GB), conversation_id=talk)
+    )
     assert "hotel" in again.trace.queries[0].text
     assert len(workspace.messages(talk)) == 4
 
 
 def test_history_overrides_the_conversation(workspace: Workspace) -> None:
     talk = workspace.new_conversation(GB)
-    asyncio.run(workspace.ask(Question(text="Who pays the hotel on business trips?", asker=GB), conversation_id=talk))
+    asyncio.run(
+        workspace.ask(
+            Question(text="Who pays the hotel on business trips?", asker=GB), conversation_id=talk
+        )
+    )
     earlier = (Message(role="user", content="My annual leave this year"),)
     asked = Question(text="And up to how much?", asker=GB, history=earlier)
     query = asyncio.run(workspace.ask(asked, conversation_id=talk)).trace.queries[0]
@@ -189,9 +206,13 @@ def test_history_overrides_the_conversation(workspace: Workspace) -> None:
 
 
 @pytest.mark.parametrize("history", [(), (Message(role="user", content="Leave?"),)])
-def test_an_unknown_conversation_is_not_found(workspace: Workspace, history: tuple[Message, ...]) -> None:
+def test_an_unknown_conversation_is_not_found(
+    workspace: Workspace, history: tuple[Message, ...]
+) -> None:
     with pytest.raises(NotFound):
-        asyncio.run(workspace.ask(Question(text=LEAVE, asker=GB, history=history), conversation_id="nope"))
+        asyncio.run(
+            workspace.ask(Question(text=LEAVE, asker=GB, history=history), conversation_id="nope")
+        )
     with pytest.raises(NotFound):
         workspace.messages("nope")
     with pytest.raises(NotFound):
@@ -206,11 +227,15 @@ def test_the_request_wins_over_the_country_and_the_country_over_the_plan(open_ho
     assert workspace.planned(NOBODY, {}).plan.k == 3
     assert workspace.planned(FR, {}).plan.k == 3
     assert (workspace.planned(GB, {}).plan.k, workspace.planned(GB, {}).plan.pool) == (4, 50)
-    assert (workspace.planned(GB, {"k": 5}).plan.k, workspace.planned(GB, {"k": 5}).plan.pool) == (5, 50)
+    assert (workspace.planned(GB, {"k": 5}).plan.k, workspace.planned(GB, {"k": 5}).plan.pool) == (
+        5,
+        50,
+    )
 
 
 @pytest.mark.parametrize(
-    ("request_", "hint"), [({"fussion": "rrf"}, "`fusion`"), ({"kk": 1}, "`k`"), ({"mode": "lexical"}, "hybrid")]
+    ("request_", "hint"),
+    [({"fussion": "rrf"}, "`fusion`"), ({"kk": 1}, "`k`"), ({"mode": "lexical"}, "hybrid")],
 )
 def test_a_wrong_knob_is_named(open_home: Open, request_: dict[str, Any], hint: str) -> None:
     with pytest.raises(BadSetting) as wrong:
@@ -218,10 +243,17 @@ def test_a_wrong_knob_is_named(open_home: Open, request_: dict[str, Any], hint: 
     assert hint in wrong.value.hint + str(wrong.value)
 
 
-@pytest.mark.parametrize(("person", "request_"), [(Person(persona="hr"), {}), (GB, {"persona": "hr"})])
-def test_an_unknown_persona_is_an_unknown_name(open_home: Open, person: Person, request_: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    ("person", "request_"), [(Person(persona="hr"), {}), (GB, {"persona": "hr"})]
+)
+def test_an_unknown_persona_is_an_unknown_name(
+    open_home: Open, person: Person, request_: dict[str, Any]
+) -> None:
     workspace = open_home()
-    assert workspace.planned(Person(persona="employee"), {"persona": "employee"}).plan.persona == "employee"
+    assert (
+        workspace.planned(Person(persona="employee"), {"persona": "employee"}).plan.persona
+        == "employee"
+    )
     with pytest.raises(UnknownName, match="`hr`") as wrong:
         workspace.planned(person, request_)
     assert "employee" in wrong.value.hint
@@ -252,7 +284,9 @@ def test_choices_are_what_documents_are_written_for(workspace: Workspace) -> Non
     assert workspace.choices() == {"countries": ["FR", "GB"], "roles": ["manager"]}
 
 
-def test_an_empty_workspace_is_not_ready_and_says_why(workspace: Workspace, open_home: Open) -> None:
+def test_an_empty_workspace_is_not_ready_and_says_why(
+    workspace: Workspace, open_home: Open
+) -> None:
     assert workspace.ready() == ""
     empty = open_home()
     assert "ombud sync" in empty.ready()
@@ -266,7 +300,10 @@ def test_deleting_needs_a_document(open_home: Open, tmp_path: Path) -> None:
     workspace = open_home()
     (tmp_path / "d").mkdir()
     (tmp_path / "d" / "leave.md").write_text(FILES["hotel.md"])
-    sync(workspace.ingest, [record_folder(workspace.settings, workspace.store, tmp_path / "d", "", "")])
+    sync_sources(
+        workspace.ingest,
+        [record_folder(workspace.settings, workspace.store, tmp_path / "d", "", "")],
+    )
     gone = workspace.delete("d/leave.md")
     assert gone.uri == "d/leave.md"
     assert list(workspace.passages()) == []
@@ -275,7 +312,9 @@ def test_deleting_needs_a_document(open_home: Open, tmp_path: Path) -> None:
             workspace.delete(again)
 
 
-def test_an_index_of_another_embedder_is_refused_and_survives(workspace: Workspace, tmp_path: Path) -> None:
+def test_an_index_of_another_embedder_is_refused_and_survives(
+    workspace: Workspace, tmp_path: Path
+) -> None:
     with_model = Workspace(workspace.home, {"models": {"embedder": "minilm"}})
     with pytest.raises(EngineError, match="built with the embedder") as wrong:
         _ = with_model.engine
@@ -295,7 +334,11 @@ def test_a_new_workspace_has_every_default(tmp_path: Path) -> None:
 
 def test_the_commented_settings_are_settings(tmp_path: Path) -> None:
     text = create_workspace(tmp_path).read_text()
-    keys = [line for line in text.splitlines() if line.startswith("# ") and (" = " in line or line[2] == "[")]
+    keys = [
+        line
+        for line in text.splitlines()
+        if line.startswith("# ") and (" = " in line or line[2] == "[")
+    ]
     assert len(keys) > 10
     # `host` of prose is no key: an example is a line whose comment sign can simply be taken away.
     uncommented = "\n".join(line[2:] if line in keys else line for line in text.splitlines())

@@ -1,4 +1,5 @@
-"""The audit's chain on every database: nothing changes unseen, nothing forks, and erasing by right breaks nothing."""
+"""The audit's chain on every database: nothing changes unseen, nothing forks, and erasing by right
+breaks nothing."""
 
 import hashlib
 import json
@@ -22,22 +23,22 @@ from ombud.store import (
     Broken,
     Store,
     add_turn,
-    erase,
     erase_quotes,
+    erase_rows,
     held_in_conversation,
     held_of_person,
     held_until,
     last_messages,
     list_answers,
-    mark_of,
     new_conversation,
     open_store,
     read_answer,
     read_head,
     read_kept,
     read_links,
-    verify,
+    verify_chain,
 )
+from ombud.store.audit.forgetting import mark_of
 from ombud.types import Action, Answer, Citation, Claim, Message, Person, Question
 from store.places import database
 
@@ -58,16 +59,24 @@ def store(url: str, tmp_path: Path) -> Iterator[Store]:
     opened.close()
 
 
-def answer(identity: str, talk: str | None = None, said: str = "Yes.", action: Action = "none") -> Answer:
+def answer(
+    identity: str, talk: str | None = None, said: str = "Yes.", action: Action = "none"
+) -> Answer:
     return Answer(id=identity, conversation_id=talk, outcome="full", text=said, action=action)
 
 
 def turns(store: Store, who: str, count: int = 2, action: Action = "none", name: str = "") -> str:
-    """A conversation of `who` with so many turns; answers are called `who.n`, or by another name."""
+    """A conversation of `who` with so many turns; answers are called `who.n`, or by another
+    name."""
     talk = new_conversation(store, Person(id=who))
     for number in range(count):
         asked = Question(text=f"{WORDS} {who} {number}", asker=Person(id=who))
-        add_turn(store, asked, answer(f"{name or who}.{number}", talk, f"In the shed, {number}.", action), SETUP)
+        add_turn(
+            store,
+            asked,
+            answer(f"{name or who}.{number}", talk, f"In the shed, {number}.", action),
+            SETUP,
+        )
     return talk
 
 
@@ -77,14 +86,16 @@ def run(store: Store, statement: str, **values: Any) -> None:
 
 
 def fault(store: Store, head: str = "") -> Broken:
-    broken = verify(store, head).broken
+    broken = verify_chain(store, head).broken
     assert broken, "nothing was found"
     return broken
 
 
 def numbered(store: Store) -> list[Any]:
     with store.begin() as db:
-        return list(db.execute(text("SELECT number, record, hash FROM audit ORDER BY number")).all())
+        return list(
+            db.execute(text("SELECT number, record, hash FROM audit ORDER BY number")).all()
+        )
 
 
 def remade(store: Store, number: int, **changed: Any) -> None:
@@ -92,15 +103,25 @@ def remade(store: Store, number: int, **changed: Any) -> None:
     (row,) = [row for row in numbered(store) if row.number == number]
     record = json.dumps(json.loads(row.record) | changed, sort_keys=True, separators=(",", ":"))
     made = hashlib.sha256(record.encode()).hexdigest()
-    run(store, "UPDATE audit SET record = :record, hash = :made WHERE number = :n", record=record, made=made, n=number)
+    run(
+        store,
+        "UPDATE audit SET record = :record, hash = :made WHERE number = :n",
+        record=record,
+        made=made,
+        n=number,
+    )
 
 
 # What the chain is --------------------------------------------------------------------------------
 
 
 def test_a_new_store_has_a_first_record_and_verifies(store: Store) -> None:
-    found = verify(store)
-    assert (found.records, found.broken, found.rows) == (1, None, {"answer": 0, "conversation": 0, "message": 0})
+    found = verify_chain(store)
+    assert (found.records, found.broken, found.rows) == (
+        1,
+        None,
+        {"answer": 0, "conversation": 0, "message": 0},
+    )
     (row,) = numbered(store)
     record = json.loads(row.record)
     assert (record["kind"], record["previous"]) == ("genesis", "0" * 64)
@@ -110,23 +131,35 @@ def test_a_new_store_has_a_first_record_and_verifies(store: Store) -> None:
 def test_every_record_holds_the_hash_of_the_one_before_and_no_words(store: Store) -> None:
     turns(store, "ann")
     rows = numbered(store)
-    assert [json.loads(row.record)["kind"] for row in rows] == ["genesis", "conversation", "answer", "answer"]
+    assert [json.loads(row.record)["kind"] for row in rows] == [
+        "genesis",
+        "conversation",
+        "answer",
+        "answer",
+    ]
     for before, row in pairwise(rows):
         assert json.loads(row.record)["previous"] == before.hash
     whole = "".join(row.record for row in rows)
     assert not any(word in whole for word in ("spanner", "shed", '"ann"', "handoff"))
-    found = verify(store)
+    found = verify_chain(store)
     assert (found.records, found.rows) == (4, {"answer": 2, "conversation": 1, "message": 4})
 
 
 def test_a_record_names_model_prompts_index_and_set_up(store: Store) -> None:
     given = answer("a")
-    trace = given.trace.model_copy(update={"model": "openai:x", "index_version": "7", "prompts": {"compose/x": "12ab"}})
+    trace = given.trace.model_copy(
+        update={"model": "openai:x", "index_version": "7", "prompts": {"compose/x": "12ab"}}
+    )
     add_turn(store, Question(text="q"), given.model_copy(update={"trace": trace}), SETUP)
     head = read_head(store)
     assert head
     made = hashlib.sha256(SETUP.encode()).hexdigest()
-    assert head.facts == {"model": "openai:x", "index_version": "7", "prompts": {"compose/x": "12ab"}, "setup": made}
+    assert head.facts == {
+        "model": "openai:x",
+        "index_version": "7",
+        "prompts": {"compose/x": "12ab"},
+        "setup": made,
+    }
     kept = read_kept(store, "a")
     assert (kept.record, kept.erased, kept.sensitive) == (2, None, False)
 
@@ -141,7 +174,16 @@ def test_the_same_words_have_another_digest_each_time(store: Store) -> None:
 # Tampering ----------------------------------------------------------------------------------------
 
 FIELDS = {
-    "answer": ["question", "answer", "at", "sensitive", "salt", "record", "erased", "conversation_id"],
+    "answer": [
+        "question",
+        "answer",
+        "at",
+        "sensitive",
+        "salt",
+        "record",
+        "erased",
+        "conversation_id",
+    ],
     "conversation": ["person", "at", "salt", "record", "erased"],
     "message": ["role", "content", "at", "salt", "record", "erased", "number"],
 }
@@ -157,15 +199,24 @@ VALUES: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize(("table", "field"), [(table, field) for table, named in FIELDS.items() for field in named])
+@pytest.mark.parametrize(
+    ("table", "field"), [(table, field) for table, named in FIELDS.items() for field in named]
+)
 def test_a_changed_field_is_named(store: Store, table: str, field: str) -> None:
     turns(store, "ann", 1)
     turns(store, "ben", 1)
     with store.begin() as db:
         identity = db.execute(text(f"SELECT id FROM {table} ORDER BY record LIMIT 1")).scalar()
     json_field = field in ("question", "answer", "person")
-    value = "CAST(:value AS JSON)" if json_field and "postgres" in str(store._engine.url) else ":value"
-    run(store, f"UPDATE {table} SET {field} = {value} WHERE id = :i", value=VALUES.get(field, "x"), i=identity)
+    value = (
+        "CAST(:value AS JSON)" if json_field and "postgres" in str(store._engine.url) else ":value"
+    )
+    run(
+        store,
+        f"UPDATE {table} SET {field} = {value} WHERE id = :i",
+        value=VALUES.get(field, "x"),
+        i=identity,
+    )
     broken = fault(store)
     assert broken.why == "changed"
     assert f"The {table} {identity} of record {broken.number} was changed." == broken.said
@@ -195,17 +246,21 @@ def test_a_row_that_was_deleted_is_missing(store: Store, table: str) -> None:
 
 def test_a_row_that_nothing_speaks_of_was_put_in(store: Store) -> None:
     turns(store, "ann", 1)
-    copied = "SELECT 'forged', NULL, question, answer, at, sensitive, salt, record, erased FROM answer"
+    copied = (
+        "SELECT 'forged', NULL, question, answer, at, sensitive, salt, record, erased FROM answer"
+    )
     columns = "id, conversation_id, question, answer, at, sensitive, salt, record, erased"
     run(store, f"INSERT INTO answer ({columns}) {copied}")
-    assert fault(store) == Broken(4, "inserted", "The answer forged was put in: no record speaks of it.")
+    assert fault(store) == Broken(
+        4, "inserted", "The answer forged was put in: no record speaks of it."
+    )
 
 
 def test_an_erased_answer_that_comes_back_is_seen(store: Store) -> None:
     turns(store, "ann", 1)
     with store.begin() as db:
         before = db.execute(text("SELECT CAST(answer AS TEXT), salt FROM answer")).one()
-    erase(store, held_of_person(store, "ann"), "person")
+    erase_rows(store, held_of_person(store, "ann"), "person")
     cast = "CAST(:a AS JSON)" if "postgres" in str(store._engine.url) else ":a"
     run(store, f"UPDATE answer SET answer = {cast}, salt = :s", a=before[0], s=before[1])
     assert (fault(store).why, fault(store).number) == ("changed", 4)
@@ -260,7 +315,15 @@ def test_an_inserted_record_is_named(store: Store, proper: bool) -> None:
     for number in sorted(rows, reverse=True):
         if number >= 4:
             run(store, "UPDATE audit SET number = :n + 1 WHERE number = :n", n=number)
-    forged = {"v": 1, "number": 4, "at": "x", "kind": "answer", "previous": rows[3].hash, "rows": {}, "facts": {}}
+    forged = {
+        "v": 1,
+        "number": 4,
+        "at": "x",
+        "kind": "answer",
+        "previous": rows[3].hash,
+        "rows": {},
+        "facts": {},
+    }
     record = json.dumps(forged, sort_keys=True, separators=(",", ":"))
     made = hashlib.sha256(record.encode()).hexdigest() if proper else "2" * 64
     run(store, "INSERT INTO audit (number, record, hash) VALUES (4, :r, :h)", r=record, h=made)
@@ -271,7 +334,12 @@ def test_an_inserted_record_is_named(store: Store, proper: bool) -> None:
 def test_reordered_records_are_named(store: Store, one: int, other: int) -> None:
     turns(store, "ann", 5)
     for before, after in ((one, 100), (other, one), (100, other)):
-        run(store, "UPDATE audit SET number = :after WHERE number = :before", before=before, after=after)
+        run(
+            store,
+            "UPDATE audit SET number = :after WHERE number = :before",
+            before=before,
+            after=after,
+        )
     assert (fault(store).number, fault(store).why) == (one, "reordered")
 
 
@@ -280,11 +348,11 @@ def test_a_tail_that_was_cut_off_is_seen_with_the_head_that_was_noted(store: Sto
     head = read_head(store)
     assert head
     turns(store, "ben", 1)
-    assert verify(store, head.hash).broken is None  # it has only grown since
+    assert verify_chain(store, head.hash).broken is None  # it has only grown since
     for table in ("message", "answer", "conversation"):
         run(store, f"DELETE FROM {table} WHERE record >= 5")
     run(store, "DELETE FROM audit WHERE number >= 5")
-    assert verify(store).broken is None  # the chain alone cannot know
+    assert verify_chain(store).broken is None  # the chain alone cannot know
     assert (fault(store, head.hash).why, fault(store, head.hash).number) == ("cut", 5)
 
 
@@ -306,20 +374,24 @@ def start(url: str, folder: Path, code: str) -> subprocess.Popen[str]:
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-def test_processes_that_append_at_once_never_fork_the_chain(store: Store, url: str, tmp_path: Path) -> None:
+def test_processes_that_append_at_once_never_fork_the_chain(
+    store: Store, url: str, tmp_path: Path
+) -> None:
     code = "talk = new_conversation(store, Person())\nfor n in range(30): turn(f'%s.{n}', talk)"
     running = [start(url, tmp_path, code % name) for name in ("a", "b", "c")]
     for _ in range(5):
-        assert verify(store).broken is None  # also while it grows
+        assert verify_chain(store).broken is None  # also while it grows
     for process in running:
         _, said = process.communicate(timeout=120)
         assert process.returncode == 0, said
-    found = verify(store)
+    found = verify_chain(store)
     assert (found.records, found.broken) == (1 + 3 * 31, None)
     assert found.rows == {"answer": 90, "conversation": 3, "message": 180}
 
 
-def test_killed_between_any_two_statements_the_chain_is_whole(store: Store, url: str, tmp_path: Path) -> None:
+def test_killed_between_any_two_statements_the_chain_is_whole(
+    store: Store, url: str, tmp_path: Path
+) -> None:
     talk = new_conversation(store, Person())
     code = (
         "from sqlalchemy import event\n"
@@ -333,8 +405,10 @@ def test_killed_between_any_two_statements_the_chain_is_whole(store: Store, url:
     )
     outcomes = []
     for steps in range(40):
-        process = subprocess.run([sys.executable, "-c", HEAD + code, url, str(tmp_path), str(steps)], timeout=120)
-        found = verify(store)
+        process = subprocess.run(
+            [sys.executable, "-c", HEAD + code, url, str(tmp_path), str(steps)], timeout=120
+        )
+        found = verify_chain(store)
         assert found.broken is None, (steps, found.broken)
         outcomes.append(process.returncode)
         if process.returncode == 0:
@@ -343,19 +417,23 @@ def test_killed_between_any_two_statements_the_chain_is_whole(store: Store, url:
     assert outcomes[-1] == 0
     assert set(outcomes[:-1]) == {-signal.SIGKILL}
     assert len(outcomes) > 6
-    assert verify(store).rows == {"answer": 1, "conversation": 1, "message": 2}
+    assert verify_chain(store).rows == {"answer": 1, "conversation": 1, "message": 2}
 
 
 def test_killed_at_any_time_the_chain_is_whole(store: Store, url: str, tmp_path: Path) -> None:
     random.seed(5)
     for number in range(3):
-        process = start(url, tmp_path, f"print('on', flush=True)\nfor n in range(10000): turn(f'{number}.{{n}}')")
+        process = start(
+            url,
+            tmp_path,
+            f"print('on', flush=True)\nfor n in range(10000): turn(f'{number}.{{n}}')",
+        )
         assert process.stdout
         process.stdout.readline()
         time.sleep(random.uniform(0.05, 0.3))
         os.kill(process.pid, signal.SIGKILL)
         process.communicate()
-        found = verify(store)
+        found = verify_chain(store)
         assert found.broken is None
         assert found.rows["answer"] == found.records - 1
 
@@ -368,9 +446,9 @@ def test_what_a_person_asked_goes_and_the_chain_verifies(store: Store) -> None:
     add_turn(store, Question(text=f"{WORDS} alone", asker=Person(id="ann")), answer("alone"))
     held = held_of_person(store, "ann")
     assert (held.conversations, held.answers) == ((gone,), ("alone",))
-    done = erase(store, held, "person", "ann")
+    done = erase_rows(store, held, "person", "ann")
     assert (done.conversations, done.answers, done.messages) == (1, 4, 6)
-    found = verify(store)
+    found = verify_chain(store)
     assert (found.broken, found.erased) == (None, {"person": 4})
     assert found.rows == {"answer": 5, "conversation": 2, "message": 2}
     for identity in ("ann.0", "ann.2", "alone"):
@@ -386,11 +464,13 @@ def test_what_a_person_asked_goes_and_the_chain_verifies(store: Store) -> None:
 
 def test_nothing_of_it_is_left_in_any_table(store: Store) -> None:
     talk = turns(store, "ann-4711", 2, "handoff", "a")
-    done = erase(store, held_of_person(store, "ann-4711"), "person", "ann-4711")
+    done = erase_rows(store, held_of_person(store, "ann-4711"), "person", "ann-4711")
     with store.begin() as db:
         for table in ("answer", "conversation", "message", "audit", "setup"):
             said = " ".join(str(row) for row in db.execute(text(f"SELECT * FROM {table}")))
-            assert not any(word in said for word in ("spanner", "ann-4711", "handoff", "shed")), table
+            assert not any(word in said for word in ("spanner", "ann-4711", "handoff", "shed")), (
+                table
+            )
     # Who holds the certificate can still show which record speaks of whom.
     (link,) = read_links(store, done.records)
     assert link.facts == {"reason": "person", "of": mark_of(done.salt, "ann-4711")}
@@ -399,11 +479,11 @@ def test_nothing_of_it_is_left_in_any_table(store: Store) -> None:
 
 def test_an_erased_conversation_takes_nothing_more(store: Store) -> None:
     talk = turns(store, "ann", 1)
-    erase(store, held_in_conversation(store, talk), "person", talk)
+    erase_rows(store, held_in_conversation(store, talk), "person", talk)
     with pytest.raises(NotFound, match="was erased"):
         add_turn(store, Question(text="more"), answer("more", talk))
     assert [kept.id for kept in list_answers(store)] == ["ann.0"]
-    assert verify(store).broken is None
+    assert verify_chain(store).broken is None
     with pytest.raises(NotFound):
         held_in_conversation(store, talk)
 
@@ -412,7 +492,9 @@ def test_an_erased_conversation_takes_nothing_more(store: Store) -> None:
 def test_ids_are_compared_letter_by_letter(store: Store, who: str) -> None:
     if not who:
         turns(store, "")
-        assert held_of_person(store, "").conversations  # nobody in particular: the command asks for an id
+        assert held_of_person(
+            store, ""
+        ).conversations  # nobody in particular: the command asks for an id
         return
     mine = turns(store, who, 1)
     turns(store, "axb", 1)
@@ -421,7 +503,9 @@ def test_ids_are_compared_letter_by_letter(store: Store, who: str) -> None:
 
 def test_killed_while_erasing_the_next_run_finishes(store: Store, url: str, tmp_path: Path) -> None:
     for number in range(120):
-        add_turn(store, Question(text=f"{WORDS} {number}", asker=Person(id="ann")), answer(f"n{number}"))
+        add_turn(
+            store, Question(text=f"{WORDS} {number}", asker=Person(id="ann")), answer(f"n{number}")
+        )
     code = (
         "from sqlalchemy import event\n"
         "seen = []\n"
@@ -434,31 +518,48 @@ def test_killed_while_erasing_the_next_run_finishes(store: Store, url: str, tmp_
     process = start(url, tmp_path, code)
     process.communicate(timeout=120)
     assert process.returncode == -signal.SIGKILL
-    found = verify(store)
+    found = verify_chain(store)
     assert found.broken is None
     assert 0 < found.erased["person"] < 120
-    erase(store, held_of_person(store, "ann"), "person", "ann")
-    assert verify(store).erased == {"person": 120}
+    erase_rows(store, held_of_person(store, "ann"), "person", "ann")
+    assert verify_chain(store).erased == {"person": 120}
 
 
 def test_a_document_that_is_erased_leaves_a_chain_that_verifies(store: Store) -> None:
     talk = new_conversation(store, Person(id="ann"))
     cited = Citation(
-        chunk_id="d1-1", document_id="d1", title="T", uri="u", quote="secret rule", start=0, end=1, digest=""
+        chunk_id="d1-1",
+        document_id="d1",
+        title="T",
+        uri="u",
+        quote="secret rule",
+        start=0,
+        end=1,
+        digest="",
     )
     first = answer("first", talk, "The secret rule [1].")
-    whole = first.model_copy(update={"citations": (cited,), "claims": (Claim(text="The secret rule", citations=(0,)),)})
+    whole = first.model_copy(
+        update={"citations": (cited,), "claims": (Claim(text="The secret rule", citations=(0,)),)}
+    )
     add_turn(store, Question(text="q"), whole)
-    told = (Message(role="user", content="q"), Message(role="assistant", content="The secret rule [1]."))
+    told = (
+        Message(role="user", content="q"),
+        Message(role="assistant", content="The secret rule [1]."),
+    )
     add_turn(store, Question(text="and then?", history=told), answer("second", talk, "No."))
     assert erase_quotes(store, "d1", "u")["answers"] == 1
-    found = verify(store)
+    found = verify_chain(store)
     assert (found.broken, found.erased) == (None, {"document": 2})
     assert "secret" not in read_answer(store, "first").model_dump_json()
     later = read_kept(store, "second").question
     assert later
     assert [turn.content for turn in later.history] == ["q", "[evidence erased]"]
-    assert [m.content for m in last_messages(store, talk)] == ["q", "[evidence erased]", "and then?", "No."]
+    assert [m.content for m in last_messages(store, talk)] == [
+        "q",
+        "[evidence erased]",
+        "and then?",
+        "No.",
+    ]
 
 
 # Retention ----------------------------------------------------------------------------------------
@@ -479,12 +580,12 @@ def test_what_is_sensitive_goes_first_with_its_whole_conversation(store: Store) 
     assert held_until(store, None, None) == ((), ())
     assert held_until(store, days(-1), days(1)) == ((delicate,), ("alone",))
     assert held_until(store, days(1), None) == ((plain,), ("fine",))
-    erase(store, held_until(store, days(-1), days(1)), "retention")
-    found = verify(store)
+    erase_rows(store, held_until(store, days(-1), days(1)), "retention")
+    found = verify_chain(store)
     assert (found.broken, found.erased) == (None, {"retention": 5})
     assert held_until(store, days(-1), days(1)) == ((), ())
-    erase(store, held_until(store, days(1), days(1)), "retention")
-    assert verify(store).erased == {"retention": 8}
+    erase_rows(store, held_until(store, days(1), days(1)), "retention")
+    assert verify_chain(store).erased == {"retention": 8}
 
 
 def test_a_conversation_counts_by_its_last_message(store: Store) -> None:
@@ -505,7 +606,9 @@ def test_answers_of_older_versions_are_taken_into_the_chain(url: str, tmp_path: 
     for number in range(250):
         action: Action = "handoff" if number == 7 else "none"
         add_turn(
-            store, Question(text=f"q{number}"), answer(f"a{number:03}", talk if number < 5 else None, action=action)
+            store,
+            Question(text=f"q{number}"),
+            answer(f"a{number:03}", talk if number < 5 else None, action=action),
         )
     for table in ("answer", "conversation", "message"):
         for column in ("salt", "record", "erased"):
@@ -516,7 +619,7 @@ def test_answers_of_older_versions_are_taken_into_the_chain(url: str, tmp_path: 
     run(store, "UPDATE alembic_version SET version_num = '0008'")
     store.close()
     again = open_store(url, tmp_path)
-    found = verify(again)
+    found = verify_chain(again)
     assert (found.broken, found.adopted) == (None, 250)
     assert found.rows == {"answer": 250, "conversation": 1, "message": 10}
     assert [kept.id for kept in list_answers(again) if kept.sensitive] == ["a007"]

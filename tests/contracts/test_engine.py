@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from index.makers import EVERYTHING, bm25, chunk, ids, row
 from ombud.errors import EngineError
-from ombud.index import ENGINES, Engine, Filter, Leg, Row, Vector, open_engine, visible
+from ombud.index import ENGINES, Engine, Filter, Leg, Row, Vector, is_visible, open_engine
 from ombud.types import Chunk, Document, Person
 from store.places import small_disk
 
@@ -34,7 +34,11 @@ def engine(name: str, tmp_path: Path) -> Engine:
 
 
 def search(
-    engine: Engine, text: str = "", vector: Vector | None = None, k: int = 10, where: Filter = EVERYTHING
+    engine: Engine,
+    text: str = "",
+    vector: Vector | None = None,
+    k: int = 10,
+    where: Filter = EVERYTHING,
 ) -> Leg:
     """The one leg of a search by words or by vector."""
     legs = engine.search(text, vector, where, k, "sparse" if text else "dense")
@@ -43,7 +47,10 @@ def search(
 
 def seen(engine: Engine, where: Filter) -> set[str]:
     """Chunks found by words and by vector, which must be the same."""
-    by_words, by_vector = search(engine, "leave", k=100, where=where), search(engine, "", X, 100, where)
+    by_words, by_vector = (
+        search(engine, "leave", k=100, where=where),
+        search(engine, "", X, 100, where),
+    )
     assert sorted(ids(by_words)) == sorted(ids(by_vector))
     assert len(set(ids(by_words))) == len(by_words.hits)
     return set(ids(by_words))
@@ -53,8 +60,15 @@ def seen(engine: Engine, where: Filter) -> set[str]:
 
 
 def test_an_empty_index_answers_everything_with_nothing(engine: Engine) -> None:
-    assert not [hit for leg in engine.search("leave", X, EVERYTHING, 5, "hybrid") for hit in leg.hits]
-    assert (engine.get(["x"]), engine.vectors(["x"]), engine.chunk_ids(), engine.documents()) == ({}, {}, [], {})
+    assert not [
+        hit for leg in engine.search("leave", X, EVERYTHING, 5, "hybrid") for hit in leg.hits
+    ]
+    assert (engine.get(["x"]), engine.vectors(["x"]), engine.chunk_ids(), engine.documents()) == (
+        {},
+        {},
+        [],
+        {},
+    )
     assert (engine.languages(), engine.stats(["leave"])) == (frozenset(), (0, {"leave": 0}))
     engine.maintain()
     engine.delete(["x"])
@@ -86,8 +100,12 @@ def test_a_chunk_comes_back_as_it_was(engine: Engine) -> None:
 
 
 def test_an_upsert_replaces_exactly_the_chunks_of_its_documents(engine: Engine) -> None:
-    engine.upsert(["a", "b"], [row(chunk(d, n), [1, 0, 0], [0, 1, 0]) for d in "ab" for n in range(3)])
-    engine.upsert(["a"], [row(chunk("a", 2, text="new leave"), [0, 0, 1]), row(chunk("a", 7), [0, 1, 0])])
+    engine.upsert(
+        ["a", "b"], [row(chunk(d, n), [1, 0, 0], [0, 1, 0]) for d in "ab" for n in range(3)]
+    )
+    engine.upsert(
+        ["a"], [row(chunk("a", 2, text="new leave"), [0, 0, 1]), row(chunk("a", 7), [0, 1, 0])]
+    )
     assert engine.chunk_ids() == ["a-2", "a-7", "b-0", "b-1", "b-2"]
     assert engine.documents() == {"a": 2, "b": 3}
     assert engine.get(["a-2"])["a-2"].text == "new leave"
@@ -98,7 +116,10 @@ def test_an_upsert_replaces_exactly_the_chunks_of_its_documents(engine: Engine) 
 
 
 def test_a_batch_may_hold_chunks_without_vectors(engine: Engine) -> None:
-    engine.upsert(["a"], [row(chunk("a", 0), [1, 0, 0]), row(chunk("a", 1)), row(chunk("a", 2), [0.6, 0.8, 0])])
+    engine.upsert(
+        ["a"],
+        [row(chunk("a", 0), [1, 0, 0]), row(chunk("a", 1)), row(chunk("a", 2), [0.6, 0.8, 0])],
+    )
     assert sorted(ids(search(engine, "leave"))) == ["a-0", "a-1", "a-2"]
     assert ids(search(engine, "", X)) == ["a-0", "a-2"]
     assert set(engine.vectors(["a-0", "a-1", "a-2"])) == {"a-0", "a-2"}
@@ -116,15 +137,22 @@ def test_an_index_without_vectors_finds_words(name: str, tmp_path: Path) -> None
 
 
 def test_both_legs_of_a_hybrid_search(engine: Engine) -> None:
-    engine.upsert(["a"], [row(chunk("a", 0, "leave"), [0, 1, 0]), row(chunk("a", 1, "pay"), [1, 0, 0])])
+    engine.upsert(
+        ["a"], [row(chunk("a", 0, "leave"), [0, 1, 0]), row(chunk("a", 1, "pay"), [1, 0, 0])]
+    )
     legs = {leg.name: ids(leg) for leg in engine.search("leave", X, EVERYTHING, 1, "hybrid")}
     assert legs == {"sparse": ["a-0"], "dense": ["a-1"]}
     assert engine.search("", None, EVERYTHING, 1, "hybrid") == ()
 
 
 def test_revised_facts_count_at_once_and_vectors_stay(engine: Engine) -> None:
-    old = [chunk("a", n, trail=("a", f"part {n}"), countries=("FR",), language="fr") for n in range(2)]
-    engine.upsert(["a", "b"], [row(c, [1, 0, 0], [0, n, 1]) for n, c in enumerate(old)] + [row(chunk("b"), [0, 1, 0])])
+    old = [
+        chunk("a", n, trail=("a", f"part {n}"), countries=("FR",), language="fr") for n in range(2)
+    ]
+    engine.upsert(
+        ["a", "b"],
+        [row(c, [1, 0, 0], [0, n, 1]) for n, c in enumerate(old)] + [row(chunk("b"), [0, 1, 0])],
+    )
     before = engine.vectors(["a-0", "a-1", "b-0"])
     # The document's language is not the chunks' own: their facts must count all the same.
     facts = Document(
@@ -140,12 +168,20 @@ def test_revised_facts_count_at_once_and_vectors_stay(engine: Engine) -> None:
     )
     engine.revise(facts)
     reader = Person(grade="7")
-    assert seen(engine, Filter(countries=("GB",), reader=reader, sources=("moved",))) == {"a-0", "a-1"}
+    assert seen(engine, Filter(countries=("GB",), reader=reader, sources=("moved",))) == {
+        "a-0",
+        "a-1",
+    }
     assert seen(engine, Filter(countries=("FR",), reader=reader)) == {"b-0"}
     assert seen(engine, Filter(countries=("GB",), reader=Person(grade="6"))) == {"b-0"}
     assert seen(engine, Filter(countries=("GB",), reader=reader, as_of=date(2025, 1, 2))) == {"b-0"}
     new = engine.get(["a-1"])["a-1"]
-    assert (new.title, new.trail, new.mandatory, new.topic) == ("New", ("New", "part 1"), True, "pay")
+    assert (new.title, new.trail, new.mandatory, new.topic) == (
+        "New",
+        ("New", "part 1"),
+        True,
+        "pay",
+    )
     assert (new.text, new.language) == (old[1].text, "fr")
     after = engine.vectors(["a-0", "a-1", "b-0"])
     assert {i: v.tolist() for i, v in after.items()} == {i: v.tolist() for i, v in before.items()}
@@ -155,7 +191,11 @@ def test_deleted_documents_are_gone_from_everywhere(engine: Engine) -> None:
     engine.upsert(["a", "b"], [row(chunk(d), [1, 0, 0]) for d in "ab"])
     before = engine.version()
     engine.delete(["a", "never there"])
-    assert (seen(engine, EVERYTHING), engine.documents(), engine.chunk_ids()) == ({"b-0"}, {"b": 1}, ["b-0"])
+    assert (seen(engine, EVERYTHING), engine.documents(), engine.chunk_ids()) == (
+        {"b-0"},
+        {"b": 1},
+        ["b-0"],
+    )
     assert (engine.get(["a-0"]), engine.vectors(["a-0"])) == ({}, {})
     assert engine.stats(["leave"]) == (1, {"leave": 1})
     assert engine.version() != before
@@ -163,7 +203,9 @@ def test_deleted_documents_are_gone_from_everywhere(engine: Engine) -> None:
 
 def test_quotes_in_ids_and_sources_are_only_letters(engine: Engine) -> None:
     odd = "it's' OR '1'='1"
-    engine.upsert([odd, "b"], [row(chunk(odd), [1, 0, 0], source="o'x"), row(chunk("b"), [1, 0, 0])])
+    engine.upsert(
+        [odd, "b"], [row(chunk(odd), [1, 0, 0], source="o'x"), row(chunk("b"), [1, 0, 0])]
+    )
     assert set(engine.get([f"{odd}-0"])) == set(engine.vectors([f"{odd}-0"])) == {f"{odd}-0"}
     assert seen(engine, EVERYTHING.model_copy(update={"sources": ("o'x",)})) == {f"{odd}-0"}
     engine.revise(Document(id=odd, source="o'x", uri="u", title="t"))
@@ -171,7 +213,9 @@ def test_quotes_in_ids_and_sources_are_only_letters(engine: Engine) -> None:
     assert engine.documents() == {"b": 1}
 
 
-def test_maintenance_loses_nothing_and_brings_words_into_the_order_of_the_book(engine: Engine) -> None:
+def test_maintenance_loses_nothing_and_brings_words_into_the_order_of_the_book(
+    engine: Engine,
+) -> None:
     texts = {f"d{n}-0": "leave " * (n + 1) + "pay " * (9 - n) for n in range(5)}
     for number, text in enumerate(texts.values()):
         engine.upsert([f"d{number}"], [row(chunk(f"d{number}", text=text), [number, 1, 0])])
@@ -222,16 +266,27 @@ def test_tokens_come_back_with_what_is_found(engine: Engine, name: str, tmp_path
     told = row(chunk("a"), [1, 0, 0], [0, 1, 0])._replace(tokens=b"\x00packed\xff")
     engine.upsert(["a", "b"], [told, row(chunk("b"), [0, 1, 0])])
     engine.revise(Document(id="a", source="s", uri="u", title="t"))
-    for legs in (search(engine, "leave"), search(engine, "", X), search(engine, "", np.array([0, 1, 0], np.float32))):
+    for legs in (
+        search(engine, "leave"),
+        search(engine, "", X),
+        search(engine, "", np.array([0, 1, 0], np.float32)),
+    ):
         assert dict(legs.tokens) == {"a-0": b"\x00packed\xff"}
     other = open_engine(name, tmp_path / "other", fingerprint="three", dimension=3)
     other.upsert(["a", "b"], engine.rows(["a", "b"]))
     assert dict(search(other, "leave").tokens) == {"a-0": b"\x00packed\xff"}
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.lists(st.lists(st.integers(0, 20), min_size=1, max_size=4), min_size=1, max_size=8), st.integers(1, 9))
-def test_the_dense_leg_is_the_order_of_the_best_cosines(engine: Engine, angles: list[list[int]], k: int) -> None:
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    st.lists(st.lists(st.integers(0, 20), min_size=1, max_size=4), min_size=1, max_size=8),
+    st.integers(1, 9),
+)
+def test_the_dense_leg_is_the_order_of_the_best_cosines(
+    engine: Engine, angles: list[list[int]], k: int
+) -> None:
     """Against numpy: angles in steps of a twentieth of a right angle, ties by id."""
     engine.delete(list(engine.documents()))
     rows = []
@@ -242,17 +297,23 @@ def test_the_dense_leg_is_the_order_of_the_best_cosines(engine: Engine, angles: 
     engine.upsert([r.chunk.document_id for r in rows], rows)
     found = search(engine, "", X, k)
     best = {f"d{n}-0": np.cos(min(listed) * np.pi / 40) for n, listed in enumerate(angles)}
-    assert [s for _, s in found.hits] == pytest.approx(sorted(best.values(), reverse=True)[:k], abs=1e-6)
+    assert [s for _, s in found.hits] == pytest.approx(
+        sorted(best.values(), reverse=True)[:k], abs=1e-6
+    )
     assert [best[i] for i in ids(found)] == pytest.approx([s for _, s in found.hits], abs=1e-6)
 
 
 # Words --------------------------------------------------------------------------------------------
 
 WORDS = ["leave", "pay", "sick", "home", "travel"]
-TEXTS = st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=12).map(" ".join), min_size=1, max_size=8)
+TEXTS = st.lists(
+    st.lists(st.sampled_from(WORDS), min_size=1, max_size=12).map(" ".join), min_size=1, max_size=8
+)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(TEXTS, st.lists(st.sampled_from(WORDS), min_size=1, max_size=3, unique=True).map(" ".join))
 def test_words_are_ranked_and_counted_by_the_book(
     name: str, tmp_path_factory: pytest.TempPathFactory, texts: list[str], query: str
@@ -293,7 +354,11 @@ def test_odd_words_find_what_they_can_and_never_fail(engine: Engine, text: str) 
 
 
 def test_an_unknown_audience_is_nobody_and_an_empty_list_too(engine: Engine) -> None:
-    chunks = [chunk("a", audience={"departments": ("hr",)}), chunk("b", audience={"roles": ()}), chunk("c")]
+    chunks = [
+        chunk("a", audience={"departments": ("hr",)}),
+        chunk("b", audience={"roles": ()}),
+        chunk("c"),
+    ]
     engine.upsert(["a", "b", "c"], [row(c, [1, 0, 0]) for c in chunks])
     insider = Person(roles=("hr",), groups=("hr",), grade="hr", contract="hr")
     assert seen(engine, Filter(reader=insider)) == {"c-0"}
@@ -304,7 +369,9 @@ def test_an_unknown_audience_is_nobody_and_an_empty_list_too(engine: Engine) -> 
 def test_both_ends_of_a_rule_belong_to_it(engine: Engine) -> None:
     first, last = date(2024, 1, 1), date(2024, 12, 31)
     engine.upsert(["a"], [row(chunk("a", effective_from=first, effective_to=last), [1, 0, 0])])
-    engine.upsert(["b"], [row(chunk("b", effective_from=date.min, effective_to=date.max), [1, 0, 0])])
+    engine.upsert(
+        ["b"], [row(chunk("b", effective_from=date.min, effective_to=date.max), [1, 0, 0])]
+    )
     days = [date(2023, 12, 31), first, last, date(2025, 1, 1), date.min, date.max]
     found = [seen(engine, Filter(as_of=day)) for day in days]
     assert found == [{"b-0"}, {"a-0", "b-0"}, {"a-0", "b-0"}, {"b-0"}, {"b-0"}, {"b-0"}]
@@ -312,7 +379,10 @@ def test_both_ends_of_a_rule_belong_to_it(engine: Engine) -> None:
 
 
 def test_sources_are_a_filter(engine: Engine) -> None:
-    engine.upsert(["a", "b"], [row(chunk("a"), [1, 0, 0], source="one"), row(chunk("b"), [1, 0, 0], source="two")])
+    engine.upsert(
+        ["a", "b"],
+        [row(chunk("a"), [1, 0, 0], source="one"), row(chunk("b"), [1, 0, 0], source="two")],
+    )
     assert seen(engine, Filter(sources=("one",))) == {"a-0"}
     assert seen(engine, Filter(sources=("one", "two"))) == {"a-0", "b-0"}
     assert seen(engine, Filter(sources=("three",))) == set()
@@ -326,7 +396,9 @@ def test_nothing_is_seen_of_no_status(engine: Engine) -> None:
 DAYS = st.none() | st.dates(date(2024, 1, 1), date(2024, 1, 4))
 COUNTRIES = st.lists(st.sampled_from(["GB", "FR", "DE"]), max_size=2, unique=True).map(tuple)
 VALUES = st.lists(st.sampled_from(["x", "y", "it's"]), max_size=2, unique=True).map(tuple)
-AUDIENCE = st.dictionaries(st.sampled_from(["roles", "grades", "groups", "contracts", "odd"]), VALUES, max_size=2)
+AUDIENCE = st.dictionaries(
+    st.sampled_from(["roles", "grades", "groups", "contracts", "odd"]), VALUES, max_size=2
+)
 CHUNKS = st.fixed_dictionaries(
     {
         "countries": COUNTRIES,
@@ -353,7 +425,9 @@ FILTERS = st.builds(
 )
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(st.lists(CHUNKS, min_size=1, max_size=10), st.lists(FILTERS, min_size=1, max_size=6))
 def test_a_search_returns_exactly_what_is_visible(
     engine: Engine, facts: list[dict[str, Any]], filters: list[Filter]
@@ -362,10 +436,12 @@ def test_a_search_returns_exactly_what_is_visible(
     chunks: list[Chunk] = [chunk(f"d{n}", **fields) for n, fields in enumerate(facts)]
     engine.upsert([c.document_id for c in chunks], [row(c, [1, 0, 0], [0, 1, 0]) for c in chunks])
     for where in filters:
-        assert seen(engine, where) == {c.id for c in chunks if visible(c, where)}
+        assert seen(engine, where) == {c.id for c in chunks if is_visible(c, where)}
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(CHUNKS, CHUNKS, st.lists(FILTERS, min_size=1, max_size=6))
 def test_a_revision_hides_and_shows_like_a_new_chunk(
     engine: Engine, old: dict[str, Any], new: dict[str, Any], filters: list[Filter]
@@ -375,7 +451,7 @@ def test_a_revision_hides_and_shows_like_a_new_chunk(
     facts = Document.model_validate({"id": "a", "source": "s", "uri": "u", "title": "t"} | new)
     engine.revise(facts)
     for where in filters:
-        assert bool(seen(engine, where)) == visible(facts, where)
+        assert bool(seen(engine, where)) == is_visible(facts, where)
 
 
 # Opening, other processes, full disks -------------------------------------------------------------
@@ -427,7 +503,9 @@ engine.delete([f"{me}0"])
 def test_processes_that_write_at_once_lose_nothing(name: str, tmp_path: Path) -> None:
     folder = tmp_path / "index"
     writers = [
-        subprocess.Popen([sys.executable, "-c", WRITER, name, str(folder), me], stderr=subprocess.PIPE, text=True)
+        subprocess.Popen(
+            [sys.executable, "-c", WRITER, name, str(folder), me], stderr=subprocess.PIPE, text=True
+        )
         for me in "abc"
     ]
     for writer in writers:
@@ -448,7 +526,10 @@ def test_on_a_full_disk_nothing_acknowledged_is_lost(name: str, tmp_path: Path) 
         def fill() -> None:
             for number in range(200):
                 text = json.dumps(rng.integers(0, 10**9, 10_000).tolist())
-                engine.upsert([f"d{number}"], [row(chunk(f"d{number}", text=text), [1, 0, 0], terms=f"t{number}")])
+                engine.upsert(
+                    [f"d{number}"],
+                    [row(chunk(f"d{number}", text=text), [1, 0, 0], terms=f"t{number}")],
+                )
                 saved[f"d{number}-0"] = text
 
         with pytest.raises(EngineError, match="cannot be written") as wrong:
@@ -457,4 +538,6 @@ def test_on_a_full_disk_nothing_acknowledged_is_lost(name: str, tmp_path: Path) 
         assert saved
         again = open_engine(name, folder, fingerprint="three", dimension=3)
         assert {i: c.text for i, c in again.get(list(saved)).items()} == saved
-        assert [ids(search(again, f"t{n}")) for n in range(len(saved))] == [[f"d{n}-0"] for n in range(len(saved))]
+        assert [ids(search(again, f"t{n}")) for n in range(len(saved))] == [
+            [f"d{n}-0"] for n in range(len(saved))
+        ]

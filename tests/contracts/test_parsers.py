@@ -8,10 +8,10 @@ import pytest
 from documents.hostile import FILES, good_pdf
 from ombud.documents import DocumentParser, InlineParser, Worker, open_parsers, parse
 from ombud.errors import SourceError
-from ombud.settings import Documents
+from ombud.settings import DocumentSettings
 from ombud.types import Document
 
-LIMITS = Documents(seconds=30, memory_mb=2048, size_mb=2, pages=2)
+LIMITS = DocumentSettings(seconds=30, memory_mb=2048, size_mb=2, pages=2)
 
 
 def facts(uri: str) -> Document:
@@ -27,8 +27,10 @@ def parser(request: pytest.FixtureRequest) -> Iterator[DocumentParser]:
 
 
 def test_the_settings_choose() -> None:
-    assert [type(parser) for parser in open_parsers(Documents(processes=3))] == [Worker] * 3
-    assert [type(parser) for parser in open_parsers(Documents(processes=0))] == [InlineParser]
+    assert [type(parser) for parser in open_parsers(DocumentSettings(processes=3))] == [Worker] * 3
+    assert [type(parser) for parser in open_parsers(DocumentSettings(processes=0))] == [
+        InlineParser
+    ]
 
 
 def test_it_returns_what_parse_returns(parser: DocumentParser) -> None:
@@ -49,7 +51,9 @@ def test_it_returns_what_parse_returns(parser: DocumentParser) -> None:
         ("a.eml", FILES["endless.eml"](), "200 parts"),
     ],
 )
-def test_a_bad_file_costs_one_clear_error(parser: DocumentParser, uri: str, data: bytes, why: str) -> None:
+def test_a_bad_file_costs_one_clear_error(
+    parser: DocumentParser, uri: str, data: bytes, why: str
+) -> None:
     with pytest.raises(SourceError, match=why) as wrong:
         parser.parse(data, facts(uri))
     assert wrong.value.hint

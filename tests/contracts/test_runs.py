@@ -16,12 +16,11 @@ from ombud.store import (
     Done,
     Store,
     add_look,
-    bury,
-    count_looks,
+    bury_documents,
     delete_run,
     done_places,
     find_run,
-    forget,
+    forget_document,
     list_documents,
     list_runs,
     open_store,
@@ -35,6 +34,7 @@ from ombud.store import (
     start_run,
 )
 from ombud.store.database import MIGRATIONS
+from ombud.store.runs import count_looks
 from ombud.types import Observation, Query, Run, Score, Trace
 from store.places import database, document, kept
 
@@ -55,24 +55,43 @@ def store(url: str, tmp_path: Path) -> Iterator[Store]:
 
 
 def begun(store: Store, identity: str = "aa11bb22", minute: int = 0, **fields: Any) -> Run:
-    given: dict[str, Any] = {"name": "base", "dataset": "d.jsonl", "dataset_digest": "d1", "digest": "c1"} | fields
+    given: dict[str, Any] = {
+        "name": "base",
+        "dataset": "d.jsonl",
+        "dataset_digest": "d1",
+        "digest": "c1",
+    } | fields
     run = Run(id=identity, started=NOON + timedelta(minutes=minute), **given)
     start_run(store, run)
     return run
 
 
-def done(place: int, *texts: str, metric: str = "mrr", value: float | None = 1.0, **fields: Any) -> Done:
+def done(
+    place: int, *texts: str, metric: str = "mrr", value: float | None = 1.0, **fields: Any
+) -> Done:
     hits = tuple(hit(words, start=n * 100, score=1 / (n + 1)) for n, words in enumerate(texts))
     seen = Observation(case=case(gold("26 days"), id=f"c{place}"), hits=hits, **fields)
     reason = "" if value is not None else "nothing was found"
-    return Done(place, seen, (Score(case_id=f"c{place}", metric=metric, value=value, reason=reason),))
+    return Done(
+        place, seen, (Score(case_id=f"c{place}", metric=metric, value=value, reason=reason),)
+    )
 
 
 def test_what_was_observed_comes_back_equal_and_in_the_order_of_the_dataset(store: Store) -> None:
     run = begun(store)
-    trace = Trace(queries=(Query(strategy="standard", text="leave", passage="leave"),), seconds={"search": 0.1})
+    trace = Trace(
+        queries=(Query(strategy="standard", text="leave", passage="leave"),),
+        seconds={"search": 0.1},
+    )
     rows = [
-        done(2, "26 days", "27 days", answer=says("26 days [1]", trace=trace), seconds=0.5, lost="not retrieved"),
+        done(
+            2,
+            "26 days",
+            "27 days",
+            answer=says("26 days [1]", trace=trace),
+            seconds=0.5,
+            lost="not retrieved",
+        ),
         done(0, "26 days", trace=trace),
         done(1, error="It said \0 and \ud7ff and 日本語 and 'quotes\"."),
     ]
@@ -88,7 +107,12 @@ def test_what_was_observed_comes_back_equal_and_in_the_order_of_the_dataset(stor
 def test_hits_that_were_not_searched_are_not_hits_that_were_not_found(store: Store) -> None:
     run = begun(store)
     save_done(
-        store, run.id, [Done(0, Observation(case=case()), ()), Done(1, Observation(case=case(id="x"), hits=()), ())]
+        store,
+        run.id,
+        [
+            Done(0, Observation(case=case()), ()),
+            Done(1, Observation(case=case(id="x"), hits=()), ()),
+        ],
     )
     assert [seen.hits for _, seen in read_observations(store, run.id)] == [None, ()]
 
@@ -127,7 +151,13 @@ def test_runs_are_found_by_id_beginning_name_and_last(store: Store) -> None:
     assert [run.id for run in list_runs(store, study="grid")] == ["ee55ff66"]
     assert [run.id for run in list_runs(store, digest="c1")] == ["cc33dd44", "aa11bb22"]
     names = ("aa11bb22", "aa1", "base", "last", "other")
-    assert [find_run(store, name).id for name in names] == ["aa11bb22", "aa11bb22", "cc33dd44", "ee55ff66", "ee55ff66"]
+    assert [find_run(store, name).id for name in names] == [
+        "aa11bb22",
+        "aa11bb22",
+        "cc33dd44",
+        "ee55ff66",
+        "ee55ff66",
+    ]
     with pytest.raises(NotFound, match="`aa`") as missing:
         find_run(store, "aa")
     assert "ee55ff66 (other)" in missing.value.hint
@@ -164,8 +194,8 @@ def test_a_deleted_document_leaves_no_passage_in_any_run(store: Store) -> None:
     gone = document("hr/leave.md", "26 days", id="hr/leave.md")
     save_document(store, gone, kept())
     save_done(store, run.id, [done(0, "26 days")])
-    bury(store, [gone.id])
-    forget(store, [gone.id])
+    bury_documents(store, [gone.id])
+    forget_document(store, [gone.id])
     ((_, seen),) = read_observations(store, run.id)
     assert seen.hits == ()
 
@@ -178,7 +208,9 @@ def test_a_database_of_the_first_version_keeps_what_it_holds(url: str, tmp_path:
         config.attributes["connection"] = connection
         command.upgrade(config, "0001")
         connection.execute(
-            text("INSERT INTO document VALUES ('a', 's', 's/a', 'd', 'f', 'r', :facts, NULL, 1, :no)"),
+            text(
+                "INSERT INTO document VALUES ('a', 's', 's/a', 'd', 'f', 'r', :facts, NULL, 1, :no)"
+            ),
             {"facts": '{"id": "a", "source": "s", "uri": "s/a", "title": "Old"}', "no": False},
         )
     engine.dispose()

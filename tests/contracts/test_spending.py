@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ombud.store import Spending, Store, add_spending, open_store, read_spending, spent_on
+from ombud.store import Spending, Store, add_spending, open_store, spent_on
+from ombud.store.spending import read_spending
 from store.places import database
 
 DAY = "2026-01-31"
@@ -27,17 +28,26 @@ def test_a_day_adds_up_by_model(store: Store) -> None:
     assert add_spending(store, DAY, Spending("a:small", 2, 100, 10, 0.5)) == 2.25
     assert add_spending(store, "2026-02-01", Spending("a:small", 1, 1, 1, 4.0)) == 4.0
     assert spent_on(store, DAY) == 2.25
-    assert read_spending(store, DAY) == [Spending("a:large", 1, 5, 5, 1.5), Spending("a:small", 3, 200, 20, 0.75)]
+    assert read_spending(store, DAY) == [
+        Spending("a:large", 1, 5, 5, 1.5),
+        Spending("a:small", 3, 200, 20, 0.75),
+    ]
 
 
 def test_nothing_is_lost_where_many_add_at_once(store: Store) -> None:
     with ThreadPoolExecutor(6) as threads:
-        totals = list(threads.map(lambda _: add_spending(store, DAY, Spending("a:b", 1, 2, 1, 0.5)), range(24)))
+        totals = list(
+            threads.map(
+                lambda _: add_spending(store, DAY, Spending("a:b", 1, 2, 1, 0.5)), range(24)
+            )
+        )
     assert max(totals) == spent_on(store, DAY) == 12.0
     assert read_spending(store, DAY) == [Spending("a:b", 24, 48, 24, 12.0)]
 
 
-def test_more_tokens_than_a_small_number_holds_and_a_name_longer_than_its_column(store: Store) -> None:
+def test_more_tokens_than_a_small_number_holds_and_a_name_longer_than_its_column(
+    store: Store,
+) -> None:
     add_spending(store, DAY, Spending("a:" + "b" * 300, 1, 3_000_000_000, 3_000_000_000, 0.0))
     (row,) = read_spending(store, DAY)
     assert (len(row.model), row.tokens_in) == (200, 3_000_000_000)

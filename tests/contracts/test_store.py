@@ -16,18 +16,18 @@ from sqlalchemy import text, update
 
 from ombud.errors import Busy, NotFound, StoreError
 from ombud.store import (
-    Entry,
-    Recorded,
+    DocumentEntry,
+    RecordedSource,
     Store,
+    acquire_lease,
     add_source,
     add_turn,
-    bury,
+    bury_documents,
+    document_ends,
+    document_entries,
     document_ids,
-    ends,
-    entries,
     find_document,
-    forget,
-    hold,
+    forget_document,
     last_messages,
     list_documents,
     list_sources,
@@ -115,15 +115,27 @@ def test_opening_again_keeps_everything(store: Store, url: str, tmp_path: Path) 
 def test_many_that_open_a_new_database_at_once_all_can(url: str, tmp_path: Path) -> None:
     def work(number: int) -> None:
         opened = open_store(url, tmp_path)
-        add_source(opened, Recorded(f"s{number}", "/", ""))
+        add_source(opened, RecordedSource(f"s{number}", "/", ""))
         opened.close()
 
     in_threads(6, work)
-    processes = [start(url, tmp_path, f"add_source(store, Recorded('p{n}', '/', ''))") for n in range(3)]
+    processes = [
+        start(url, tmp_path, f"add_source(store, Recorded('p{n}', '/', ''))") for n in range(3)
+    ]
     for process in processes:
         finish(process)
     opened = open_store(url, tmp_path)
-    assert [s.name for s in list_sources(opened)] == ["p0", "p1", "p2", "s0", "s1", "s2", "s3", "s4", "s5"]
+    assert [s.name for s in list_sources(opened)] == [
+        "p0",
+        "p1",
+        "p2",
+        "s0",
+        "s1",
+        "s2",
+        "s3",
+        "s4",
+        "s5",
+    ]
     opened.close()
 
 
@@ -132,7 +144,9 @@ def test_processes_that_open_a_new_database_at_once_all_can(url: str, tmp_path: 
     assert [finish(process).strip() for process in processes] == ["0"] * 4
 
 
-def test_a_database_of_a_newer_version_is_left_alone(store: Store, url: str, tmp_path: Path) -> None:
+def test_a_database_of_a_newer_version_is_left_alone(
+    store: Store, url: str, tmp_path: Path
+) -> None:
     with store.begin() as db:
         db.execute(text("UPDATE alembic_version SET version_num = '9999'"))
     with pytest.raises(StoreError, match="newer ombud") as wrong:
@@ -156,10 +170,13 @@ def test_a_failed_transaction_leaves_nothing(store: Store) -> None:
 
 
 def test_a_source_is_recorded_once(store: Store) -> None:
-    add_source(store, Recorded("b", "/old", ""))
-    add_source(store, Recorded("a", "/a", "GB"))
-    add_source(store, Recorded("b", "/new", "FR"))
-    assert list_sources(store) == [Recorded("a", "/a", "GB"), Recorded("b", "/new", "FR")]
+    add_source(store, RecordedSource("b", "/old", ""))
+    add_source(store, RecordedSource("a", "/a", "GB"))
+    add_source(store, RecordedSource("b", "/new", "FR"))
+    assert list_sources(store) == [
+        RecordedSource("a", "/a", "GB"),
+        RecordedSource("b", "/new", "FR"),
+    ]
 
 
 def test_a_document_comes_back_as_it_was(store: Store) -> None:
@@ -169,7 +186,9 @@ def test_a_document_comes_back_as_it_was(store: Store) -> None:
         Block(kind="text", text="", page=2),
         Block(kind="list", text="- 年次有給休暇 'quoted' \"twice\" \\ %s :name"),
     )
-    whole = document("hr/ü'.md", *(b.text for b in blocks), countries=("GB",), audience={"roles": ("a",)})
+    whole = document(
+        "hr/ü'.md", *(b.text for b in blocks), countries=("GB",), audience={"roles": ("a",)}
+    )
     whole = whole.model_copy(update={"blocks": blocks, "effective_from": date(2024, 2, 29)})
     save_document(store, whole, kept(chunks=7))
     assert find_document(store, whole.id) == whole
@@ -177,8 +196,10 @@ def test_a_document_comes_back_as_it_was(store: Store) -> None:
     assert list_documents(store) == [whole.model_copy(update={"blocks": (), "text": ""})]
     assert written_for(store) == ({"GB"}, {"a"})
     assert document_ids(store) == {whole.id: 7}
-    assert entries(store, "hr") == {whole.id: Entry(whole.id, whole.uri, "1", "f", "r", 7, "")}
-    assert entries(store, "other") == {}
+    assert document_entries(store, "hr") == {
+        whole.id: DocumentEntry(whole.id, whole.uri, "1", "f", "r", 7, "")
+    }
+    assert document_entries(store, "other") == {}
 
 
 def test_offsets_count_code_points(store: Store) -> None:
@@ -197,7 +218,10 @@ def test_older_texts_stay_for_the_citations_into_them(store: Store) -> None:
     assert find_document(store, first.id).text == "new\n\ntext"
     old = find_document(store, first.id, "1")
     assert (old.text, old.digest, [b.text for b in old.blocks]) == ("old text", "1", ["old text"])
-    assert (text_of(store, first.id, "1"), text_of(store, first.id, "2")) == ("old text", "new\n\ntext")
+    assert (text_of(store, first.id, "1"), text_of(store, first.id, "2")) == (
+        "old text",
+        "new\n\ntext",
+    )
     assert text_of(store, first.id, "3") is None
     with pytest.raises(NotFound, match="no longer kept"):
         find_document(store, first.id, "3")
@@ -216,14 +240,18 @@ def test_a_buried_document_is_gone_at_once_and_forgotten_later(store: Store) -> 
     a, b = document("a", "text"), document("b", "text", source="other")
     save_document(store, a, kept())
     save_document(store, b, kept())
-    bury(store, [a.id])
-    assert (entries(store, "hr"), document_ids(store), tombstones(store)) == ({}, {b.id: 1}, [a.id])
+    bury_documents(store, [a.id])
+    assert (document_entries(store, "hr"), document_ids(store), tombstones(store)) == (
+        {},
+        {b.id: 1},
+        [a.id],
+    )
     assert [d.uri for d in list_documents(store)] == ["b"]
     assert written_for(store) == (set(), set())
     assert list_documents(store, "hr") == []
     with pytest.raises(NotFound, match="There is no document `a`"):
         find_document(store, "a")
-    forget(store, [a.id, b.id])  # b is not buried
+    forget_document(store, [a.id, b.id])  # b is not buried
     assert tombstones(store) == []
     assert text_of(store, a.id, "1") is None
     assert [d.uri for d in list_documents(store)] == ["b"]
@@ -232,7 +260,7 @@ def test_a_buried_document_is_gone_at_once_and_forgotten_later(store: Store) -> 
 def test_a_document_that_returns_loses_its_tombstone(store: Store) -> None:
     a = document("a", "text")
     save_document(store, a, kept())
-    bury(store, [a.id])
+    bury_documents(store, [a.id])
     save_document(store, a, kept())
     assert tombstones(store) == []
     assert find_document(store, "a").text == "text"
@@ -244,14 +272,14 @@ def test_ends_are_those_of_the_chain_until_they_are_saved(store: Store) -> None:
     third = document("v3", effective_from=date(2024, 3, 1), supersedes="v2", source="other")
     for version in (first, second, third):
         save_document(store, version, kept())
-    found = {d.uri: d.effective_to for d in ends(store)}
+    found = {d.uri: d.effective_to for d in document_ends(store)}
     assert found == {"v1": date(2021, 12, 31), "v2": date(2024, 2, 29)}
-    for version in ends(store):
+    for version in document_ends(store):
         save_end(store, version)
-    assert ends(store) == []
+    assert document_ends(store) == []
     assert find_document(store, "v2").effective_to == date(2024, 2, 29)
-    bury(store, [third.id])  # without its successor the second is open again
-    assert [(d.uri, d.effective_to) for d in ends(store)] == [("v2", None)]
+    bury_documents(store, [third.id])  # without its successor the second is open again
+    assert [(d.uri, d.effective_to) for d in document_ends(store)] == [("v2", None)]
 
 
 def test_an_own_earlier_end_stays_and_a_later_one_comes_back(store: Store) -> None:
@@ -261,10 +289,10 @@ def test_an_own_earlier_end_stays_and_a_later_one_comes_back(store: Store) -> No
     for uri in ("v", "w"):
         new = document(f"{uri}2", effective_from=date(2022, 1, 1), supersedes=f"{uri}1")
         save_document(store, new, kept())
-    assert [(d.uri, d.effective_to) for d in ends(store)] == [("w1", date(2021, 12, 31))]
-    save_end(store, ends(store)[0])
-    bury(store, [find_document(store, "w2").id])
-    assert [(d.uri, d.effective_to) for d in ends(store)] == [("w1", late)]
+    assert [(d.uri, d.effective_to) for d in document_ends(store)] == [("w1", date(2021, 12, 31))]
+    save_end(store, document_ends(store)[0])
+    bury_documents(store, [find_document(store, "w2").id])
+    assert [(d.uri, d.effective_to) for d in document_ends(store)] == [("w1", late)]
 
 
 # Conversations ------------------------------------------------------------------------------------
@@ -277,7 +305,9 @@ def test_a_conversation_is_its_turns_in_order(store: Store) -> None:
     add_turn(store, Question(text="alone"), answer("alone"))
     said = last_messages(store, talk)
     assert [(m.role, m.content) for m in said] == [
-        (role, f"{letter}{n}") for n in range(3) for role, letter in (("user", "q"), ("assistant", "s"))
+        (role, f"{letter}{n}")
+        for n in range(3)
+        for role, letter in (("user", "q"), ("assistant", "s"))
     ]
     assert [m.content for m in last_messages(store, talk, 2)] == ["q1", "s1", "q2", "s2"]
     assert last_messages(store, talk, 0) == last_messages(store, other) == []
@@ -286,7 +316,9 @@ def test_a_conversation_is_its_turns_in_order(store: Store) -> None:
 
 
 def test_an_answer_comes_back_with_its_citations(store: Store) -> None:
-    cited = Citation(chunk_id="c", document_id="d", title="é", uri="u", quote="🏖", start=1, end=2, digest="x")
+    cited = Citation(
+        chunk_id="c", document_id="d", title="é", uri="u", quote="🏖", start=1, end=2, digest="x"
+    )
     whole = answer("a").model_copy(update={"citations": (cited,)})
     add_turn(store, Question(text="q", as_of=date(2024, 1, 1)), whole)
     assert read_answer(store, "a") == whole
@@ -336,38 +368,48 @@ def test_a_second_owner_hears_who_holds_it(store: Store) -> None:
     import os
     import socket
 
-    with hold(store, "sync"), hold(store, "other"), pytest.raises(Busy) as busy, hold(store, "sync"):
+    with (
+        acquire_lease(store, "sync"),
+        acquire_lease(store, "other"),
+        pytest.raises(Busy) as busy,
+        acquire_lease(store, "sync"),
+    ):
         pass
-    assert str(busy.value) == f"A sync is already running (process {os.getpid()} on {socket.gethostname()})."
+    assert (
+        str(busy.value)
+        == f"A sync is already running (process {os.getpid()} on {socket.gethostname()})."
+    )
     assert "30 seconds" in busy.value.hint
 
 
 def test_a_lease_is_free_after_its_block_also_after_an_error(store: Store) -> None:
-    with pytest.raises(ZeroDivisionError), hold(store, "sync"):
+    with pytest.raises(ZeroDivisionError), acquire_lease(store, "sync"):
         raise ZeroDivisionError
-    with hold(store, "sync") as lease:
+    with acquire_lease(store, "sync") as lease:
         lease.check()
 
 
-def test_work_of_this_process_that_could_not_give_back_its_lease_blocks_nobody(store: Store) -> None:
-    with hold(store, "sync") as lease:
+def test_work_of_this_process_that_could_not_give_back_its_lease_blocks_nobody(
+    store: Store,
+) -> None:
+    with acquire_lease(store, "sync") as lease:
         pass
     # As a full disk leaves it: the block has ended, the row says that it has not.
     change(store, owner=lease.owner, expires=time.time() + 30)
-    with hold(store, "sync") as again:
+    with acquire_lease(store, "sync") as again:
         assert again.fence == lease.fence + 1
 
 
 def test_the_fence_grows_with_every_owner(store: Store) -> None:
     fences = []
     for _ in range(3):
-        with hold(store, "sync") as lease:
+        with acquire_lease(store, "sync") as lease:
             fences.append(lease.fence)
     assert fences == [1, 2, 3]
 
 
 def test_a_lease_given_back_is_no_longer_held(store: Store) -> None:
-    with hold(store, "sync") as lease:
+    with acquire_lease(store, "sync") as lease:
         pass
     with pytest.raises(Busy, match="was lost"):
         lease.check()
@@ -381,7 +423,7 @@ def test_only_one_of_many_takes_a_new_name(store: Store) -> None:
     def work(number: int) -> None:
         gate.wait(60)
         try:
-            with hold(store, "sync"):
+            with acquire_lease(store, "sync"):
                 taken.append(number)
                 done.wait(60)
         except Busy as busy:
@@ -415,48 +457,48 @@ def test_processes_own_one_after_the_other(store: Store, url: str, tmp_path: Pat
 
 def test_a_killed_owner_is_followed_at_once(store: Store, url: str, tmp_path: Path) -> None:
     finish(start(url, tmp_path, "block = hold(store, 'sync'); block.__enter__(); os._exit(0)"))
-    with hold(store, "sync") as lease:
+    with acquire_lease(store, "sync") as lease:
         assert lease.fence == 2
 
 
 def test_an_owner_on_another_machine_is_waited_for_until_its_claim_ends(store: Store) -> None:
-    with hold(store, "sync") as first:
+    with acquire_lease(store, "sync") as first:
         change(store, owner="elsewhere:1:abc")
-        with pytest.raises(Busy, match="process 1 on elsewhere"), hold(store, "sync"):
+        with pytest.raises(Busy, match="process 1 on elsewhere"), acquire_lease(store, "sync"):
             pass
         change(store, expires=1.0)
-        with hold(store, "sync") as second:
+        with acquire_lease(store, "sync") as second:
             assert second.fence == first.fence + 1
 
 
 def test_who_lost_a_lease_hears_of_it_and_takes_nothing_back(store: Store) -> None:
-    with hold(store, "sync") as second_later:
+    with acquire_lease(store, "sync") as second_later:
         change(store, expires=1.0)
-        with hold(store, "sync") as new:
+        with acquire_lease(store, "sync") as new:
             with pytest.raises(Busy, match="`sync` was lost"):
                 second_later.check()
             second_later.renew()
             new.check()
         with pytest.raises(Busy):
             new.check()
-    with hold(store, "sync") as lease:
+    with acquire_lease(store, "sync") as lease:
         assert lease.fence == 3
 
 
 def test_the_old_owner_leaves_the_new_one_in_place(store: Store) -> None:
-    old = hold(store, "sync")
+    old = acquire_lease(store, "sync")
     old.__enter__()
     change(store, expires=1.0)
-    with hold(store, "sync") as new:
+    with acquire_lease(store, "sync") as new:
         old.__exit__(None, None, None)
         new.check()
-        with pytest.raises(Busy), hold(store, "sync"):
+        with pytest.raises(Busy), acquire_lease(store, "sync"):
             pass
 
 
 def test_renewing_puts_the_end_off(store: Store) -> None:
-    with hold(store, "sync") as lease:
+    with acquire_lease(store, "sync") as lease:
         change(store, expires=1.0)
         lease.renew()
-        with pytest.raises(Busy), hold(store, "sync"):
+        with pytest.raises(Busy), acquire_lease(store, "sync"):
             pass

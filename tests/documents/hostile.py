@@ -35,12 +35,19 @@ def stream(body: bytes, extra: bytes = b"") -> bytes:
 
 def page(content: int, extra: bytes = b"") -> bytes:
     resources = b"<</Font<</F 3 0 R>>%s>>" % extra
-    return b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Resources%s/Contents %d 0 R>>" % (resources, content)
+    return b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Resources%s/Contents %d 0 R>>" % (
+        resources,
+        content,
+    )
 
 
 def good_pdf() -> bytes:
     return pdf(
-        CATALOG, ONE_PAGE, FONT, page(5), stream(b"BT /F 12 Tf 50 700 Td (Leave is asked for in writing.) Tj ET")
+        CATALOG,
+        ONE_PAGE,
+        FONT,
+        page(5),
+        stream(b"BT /F 12 Tf 50 700 Td (Leave is asked for in writing.) Tj ET"),
     )
 
 
@@ -64,7 +71,14 @@ def recursive_page_tree() -> bytes:
 def recursive_form() -> bytes:
     body = b"BT /F 12 Tf 50 700 Td (x) Tj ET /X Do /X Do"
     form = b"/Type/XObject/Subtype/Form/BBox[0 0 612 792]/Resources<</Font<</F 3 0 R>>/XObject<</X 6 0 R>>>>"
-    return pdf(CATALOG, ONE_PAGE, FONT, page(5, b"/XObject<</X 6 0 R>>"), stream(b"/X Do"), stream(body, form))
+    return pdf(
+        CATALOG,
+        ONE_PAGE,
+        FONT,
+        page(5, b"/XObject<</X 6 0 R>>"),
+        stream(b"/X Do"),
+        stream(body, form),
+    )
 
 
 def many_pages() -> bytes:
@@ -88,7 +102,10 @@ def flate_bomb() -> bytes:
 def zip_bomb() -> bytes:
     """A Word document of 200 kB that unpacks to 160 MB."""
     out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive, archive.open("word/document.xml", "w") as part:
+    with (
+        zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive,
+        archive.open("word/document.xml", "w") as part,
+    ):
         part.write(f"<w:document {W}><w:body>".encode())
         paragraph = b"<w:p><w:r><w:t>" + b"A" * 4000 + b"</w:t></w:r></w:p>"
         for _ in range(40):
@@ -116,12 +133,18 @@ def bomb(name: str, head: bytes, foot: bytes, others: dict[str, str]) -> bytes:
 
 
 def sheet_bomb() -> bytes:
-    book = {"xl/workbook.xml": WORKBOOK, "xl/_rels/workbook.xml.rels": office.relations(("a", "worksheet", "a.xml"))}
+    book = {
+        "xl/workbook.xml": WORKBOOK,
+        "xl/_rels/workbook.xml.rels": office.relations(("a", "worksheet", "a.xml")),
+    }
     return bomb("xl/a.xml", b"<worksheet><sheetData>", b"</sheetData></worksheet>", book)
 
 
 def slide_bomb() -> bytes:
-    show = {"ppt/presentation.xml": DECK, "ppt/_rels/presentation.xml.rels": office.relations(("a", "slide", "a.xml"))}
+    show = {
+        "ppt/presentation.xml": DECK,
+        "ppt/_rels/presentation.xml.rels": office.relations(("a", "slide", "a.xml")),
+    }
     return bomb("ppt/a.xml", b"<sld>", b"</sld>", show)
 
 
@@ -133,13 +156,19 @@ def entities(root: str) -> str:
 
 def hidden_entities() -> bytes:
     """The same where a search for its words in the bytes finds none."""
-    return ('<?xml version="1.0" encoding="utf-16"?>' + entities("<worksheet></worksheet>")).encode("utf-16")
+    return ('<?xml version="1.0" encoding="utf-16"?>' + entities("<worksheet></worksheet>")).encode(
+        "utf-16"
+    )
 
 
 def book_of_entities() -> bytes:
     names = office.relations(("a", "worksheet", "a.xml"))
     return office.archive(
-        {"xl/workbook.xml": WORKBOOK, "xl/_rels/workbook.xml.rels": names, "xl/a.xml": hidden_entities()}
+        {
+            "xl/workbook.xml": WORKBOOK,
+            "xl/_rels/workbook.xml.rels": names,
+            "xl/a.xml": hidden_entities(),
+        }
     )
 
 
@@ -156,7 +185,11 @@ def wide_and_tall() -> bytes:
 
 def columns(most: int) -> Iterator[str]:
     letters = string.ascii_uppercase
-    names = (*letters, *map("".join, product(letters, repeat=2)), *map("".join, product(letters, repeat=3)))
+    names = (
+        *letters,
+        *map("".join, product(letters, repeat=2)),
+        *map("".join, product(letters, repeat=3)),
+    )
     return islice(iter(names), most)
 
 
@@ -174,7 +207,9 @@ def cut_short(data: bytes) -> bytes:
     return data[: len(data) // 2]
 
 
-WORKBOOK = f'<workbook xmlns:r="{office.OFFICE}"><sheets><sheet name="S" r:id="a"/></sheets></workbook>'
+WORKBOOK = (
+    f'<workbook xmlns:r="{office.OFFICE}"><sheets><sheet name="S" r:id="a"/></sheets></workbook>'
+)
 DECK = f'<presentation xmlns:r="{office.OFFICE}"><sldIdLst><sldId id="1" r:id="a"/></sldIdLst></presentation>'
 
 FILES = {
@@ -194,7 +229,9 @@ FILES = {
     "bomb.odt": lambda: bomb("content.xml", b"<document-content>", b"</document-content>", {}),
     "entities.xlsx": lambda: office.archive({"xl/workbook.xml": entities(WORKBOOK)}),
     "entities.pptx": lambda: office.archive({"ppt/presentation.xml": entities(DECK)}),
-    "entities.odt": lambda: office.archive({"content.xml": entities("<document-content></document-content>")}),
+    "entities.odt": lambda: office.archive(
+        {"content.xml": entities("<document-content></document-content>")}
+    ),
     "hidden-entities.xlsx": book_of_entities,
     "wide.xlsx": wide_and_tall,
     "rows.csv": many_rows,

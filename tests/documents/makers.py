@@ -30,7 +30,9 @@ def sentence(word: str, length: int) -> str:
 
 
 KINDS = st.sampled_from(["text", "list", "table", "code", "heading"])
-LINES = st.lists(st.text("ab .|-。\u0301é", min_size=1, max_size=60).filter(str.strip), min_size=1, max_size=12)
+LINES = st.lists(
+    st.text("ab .|-。\u0301é", min_size=1, max_size=60).filter(str.strip), min_size=1, max_size=12
+)
 
 
 @st.composite
@@ -40,5 +42,7 @@ def documents(draw: st.DrawFn) -> Document:
         lines = [" ".join(line.split()) for line in draw(LINES)]
         joint = " " if kind in {"text", "heading"} else "\n"
         level = draw(st.integers(1, 4)) if kind == "heading" else 0
-        blocks.append(Block.model_validate({"kind": kind, "text": joint.join(lines), "level": level}))
+        blocks.append(
+            Block.model_validate({"kind": kind, "text": joint.join(lines), "level": level})
+        )
     return document(*blocks, title=draw(st.sampled_from(["", "Leave", "a b " * 40])))

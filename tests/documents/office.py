@@ -13,7 +13,8 @@ SLIDE = (
     f'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main" xmlns:r="{OFFICE}"'
 )
 ODF = " ".join(
-    f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"' for name in ("office", "text", "table", "style")
+    f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
+    for name in ("office", "text", "table", "style")
 ) + (
     ' xmlns:draw="urn:oasis:names:tc:opendocument:xmlns:drawing:1.0"'
     ' xmlns:svg="urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0"'
@@ -30,7 +31,9 @@ def archive(parts: Mapping[str, str | bytes]) -> bytes:
 
 def relations(*targets: tuple[str, str, str]) -> str:
     """targets: (id, kind, target)"""
-    inner = "".join(f'<Relationship Id="{i}" Type="{OFFICE}/{kind}" Target="{to}"/>' for i, kind, to in targets)
+    inner = "".join(
+        f'<Relationship Id="{i}" Type="{OFFICE}/{kind}" Target="{to}"/>' for i, kind, to in targets
+    )
     return f'<Relationships xmlns="{RELATIONS}">{inner}</Relationships>'
 
 
@@ -45,8 +48,13 @@ def workbook(
     listed = ""
     for number, name in enumerate(sheets, 1):
         state = "hidden" if name in hidden else "visible"
-        listed += f'<sheet name={quoteattr(name)} sheetId="{number}" state="{state}" r:id="r{number}"/>'
-    codes = "".join(f'<numFmt numFmtId="{200 + n}" formatCode={quoteattr(code)}/>' for n, code in enumerate(formats))
+        listed += (
+            f'<sheet name={quoteattr(name)} sheetId="{number}" state="{state}" r:id="r{number}"/>'
+        )
+    codes = "".join(
+        f'<numFmt numFmtId="{200 + n}" formatCode={quoteattr(code)}/>'
+        for n, code in enumerate(formats)
+    )
     styles = "".join(f'<xf numFmtId="{200 + n}"/>' for n in range(len(formats)))
     shared = "".join(f"<si><t>{escape(text)}</t></si>" for text in strings)
     known = [(f"r{n}", "worksheet", f"worksheets/sheet{n}.xml") for n in range(1, len(sheets) + 1)]
@@ -62,7 +70,11 @@ def workbook(
     }
     bodies = enumerate(sheets.values(), 1)
     return archive(
-        parts | {f"xl/worksheets/sheet{n}.xml": f'<worksheet xmlns="{SHEET}">{body}</worksheet>' for n, body in bodies}
+        parts
+        | {
+            f"xl/worksheets/sheet{n}.xml": f'<worksheet xmlns="{SHEET}">{body}</worksheet>'
+            for n, body in bodies
+        }
     )
 
 
@@ -71,7 +83,9 @@ def rows(*lines: Sequence[str | float | None], first: int = 1, left: int = 0) ->
     said = []
     for number, line in enumerate(lines, first):
         cells = "".join(
-            cell(f"{letter(left + at)}{number}", value) for at, value in enumerate(line) if value is not None
+            cell(f"{letter(left + at)}{number}", value)
+            for at, value in enumerate(line)
+            if value is not None
         )
         said.append(f'<row r="{number}">{cells}</row>')
     return "".join(said)
@@ -92,7 +106,9 @@ def sheet(*lines: Sequence[str | float | None]) -> str:
 
 
 def deck(
-    slides: Sequence[str], extra: Mapping[str, str] | None = None, about: Mapping[int, str] | None = None
+    slides: Sequence[str],
+    extra: Mapping[str, str] | None = None,
+    about: Mapping[int, str] | None = None,
 ) -> bytes:
     """slides: XML inside <p:spTree>; about: slide number -> its relations."""
     known = [(f"r{n}", "slide", f"slides/slide{n}.xml") for n in range(1, len(slides) + 1)]
@@ -115,7 +131,10 @@ def drawing(root: str, inner: str, after: str = "") -> str:
 def shape(*paragraphs: str, kind: str = "", index: int = 0, style: str = "") -> str:
     """paragraphs: texts, or XML of <a:p>; kind: of the placeholder."""
     role = f'<p:ph type="{kind}" idx="{index}"/>' if kind else ""
-    inner = "".join(p if p.startswith("<a:p>") else f"<a:p><a:r><a:t>{escape(p)}</a:t></a:r></a:p>" for p in paragraphs)
+    inner = "".join(
+        p if p.startswith("<a:p>") else f"<a:p><a:r><a:t>{escape(p)}</a:t></a:r></a:p>"
+        for p in paragraphs
+    )
     return (
         f'<p:sp><p:nvSpPr><p:cNvPr id="1" name="x"/><p:nvPr>{role}</p:nvPr></p:nvSpPr>'
         f"<p:txBody><a:bodyPr/><a:lstStyle>{style}</a:lstStyle>{inner}</p:txBody></p:sp>"

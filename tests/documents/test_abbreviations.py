@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ombud.documents import abbreviations
+from ombud.text.abbreviations import find_abbreviations
 
 
 @pytest.mark.parametrize(
@@ -14,15 +14,27 @@ from ombud.documents import abbreviations
         ("The ACB (Annual Cash Bonus) is paid in June.", [("ACB", "Annual Cash Bonus")]),
         ("OYC (the One-Year Check)", [("OYC", "One-Year Check")]),
         ("Ask for a **Time to Travel Permit** (**TTP**).", [("TTP", "Time to Travel Permit")]),
-        ("the Technology Transformation Services (TTS)", [("TTS", "Technology Transformation Services")]),
+        (
+            "the Technology Transformation Services (TTS)",
+            [("TTS", "Technology Transformation Services")],
+        ),
         ("Office of Personnel Management (OPM)", [("OPM", "Office of Personnel Management")]),
         ("out of office (OOO)", [("OOO", "out of office")]),
         ("research and development (R&D)", [("R&D", "research and development")]),
         ("Tell your HR Business Partner (HRBP).", [("HRBP", "HR Business Partner")]),
         ("Family and Medical Leave Act (FMLA)", [("FMLA", "Family and Medical Leave Act")]),
-        ("the works council, comité social et économique (CSE)", [("CSE", "comité social et économique")]),
-        ("eine Arbeitsunfähigkeitsbescheinigung (AU)", [("AU", "Arbeitsunfähigkeitsbescheinigung")]),
-        ("Betriebliches Eingliederungsmanagement (BEM)", [("BEM", "Betriebliches Eingliederungsmanagement")]),
+        (
+            "the works council, comité social et économique (CSE)",
+            [("CSE", "comité social et économique")],
+        ),
+        (
+            "eine Arbeitsunfähigkeitsbescheinigung (AU)",
+            [("AU", "Arbeitsunfähigkeitsbescheinigung")],
+        ),
+        (
+            "Betriebliches Eingliederungsmanagement (BEM)",
+            [("BEM", "Betriebliches Eingliederungsmanagement")],
+        ),
         ('the Consumer Bureau ("CB")', [("CB", "Consumer Bureau")]),
         ("SSP (Statutory Sick Pay, GB)", [("SSP", "Statutory Sick Pay")]),
         ("Leave of Absence (LoA)", [("LoA", "Leave of Absence")]),
@@ -30,12 +42,16 @@ from ombud.documents import abbreviations
         ("heat shock transcription factor (HSF)", [("HSF", "heat shock transcription factor")]),
         (
             "Paid time off (PTO) and display screen equipment (DSE); paid time off (PTO) again",
-            [("PTO", "Paid time off"), ("DSE", "display screen equipment"), ("PTO", "paid time off")],
+            [
+                ("PTO", "Paid time off"),
+                ("DSE", "display screen equipment"),
+                ("PTO", "paid time off"),
+            ],
         ),
     ],
 )
 def test_definitions_are_found(text: str, pairs: list[tuple[str, str]]) -> None:
-    assert abbreviations(text) == pairs
+    assert find_abbreviations(text) == pairs
 
 
 @pytest.mark.parametrize(
@@ -58,14 +74,14 @@ def test_definitions_are_found(text: str, pairs: list[tuple[str, str]]) -> None:
     ],
 )
 def test_brackets_that_explain_nothing(text: str) -> None:
-    assert abbreviations(text) == []
+    assert find_abbreviations(text) == []
 
 
 def test_a_definition_does_not_cross_a_sentence_or_a_cell() -> None:
-    assert abbreviations("We pay cash. Bonus (CB)") == []
-    assert abbreviations("| Annual cash | Bonus (ACB) |") == []
+    assert find_abbreviations("We pay cash. Bonus (CB)") == []
+    assert find_abbreviations("| Annual cash | Bonus (ACB) |") == []
 
 
 @given(st.text(alphabet="ABab (). &-12\n|", max_size=80))
 def test_no_text_is_an_error(text: str) -> None:
-    assert all(short and len(long) > len(short) for short, long in abbreviations(text))
+    assert all(short and len(long) > len(short) for short, long in find_abbreviations(text))

@@ -13,32 +13,43 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from documents.makers import document, documents, heading, sentence, text, words
-from ombud.documents import chunk, pattern, recipe_of
-from ombud.documents.chunks import CHUNKERS, READS
+from ombud.documents import chunk, recipe_of
+from ombud.documents.chunking import pattern
+from ombud.documents.chunking.chunks import CHUNKERS, READS
 from ombud.errors import BadSetting, SourceError
-from ombud.settings import Folder, Index, Settings, index_for
+from ombud.settings import Folder, IndexSettings, Settings, index_for
 from ombud.types import Block, Chunk, Document
 
 CLAUSE = r"(?m)^§ ?[0-9]+"
 TABLE = Block(
     kind="table",
-    text="\n".join(["| Grade | Days |", "| --- | --- |", *(f"| Grade {n} | {n} days |" for n in range(30))]),
+    text="\n".join(
+        ["| Grade | Days |", "| --- | --- |", *(f"| Grade {n} | {n} days |" for n in range(30))]
+    ),
 )
-CJK = "有給休暇は毎年二十日です。病気の場合は医師の診断書が必要です。申請は二週間前までに行います。" * 12
+CJK = (
+    "有給休暇は毎年二十日です。病気の場合は医師の診断書が必要です。申請は二週間前までに行います。"
+    * 12
+)
 
 
 def embed(texts: Sequence[str]) -> npt.NDArray[np.float32]:
-    """Texts of the same words have the same vector, texts without a common one are at right angles, nearly."""
+    """Texts of the same words have the same vector, texts without a common one are at right angles,
+    nearly."""
     rows = np.zeros((len(texts), 512), np.float32)
     for row, one in zip(rows, texts, strict=True):
         for word in re.findall(r"\w+", one.lower()):
             row[int(sha256(word.encode()).hexdigest(), 16) % 512] += 1
-    unit: npt.NDArray[np.float32] = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
+    unit: npt.NDArray[np.float32] = rows / np.maximum(
+        np.linalg.norm(rows, axis=1, keepdims=True), 1e-9
+    )
     return unit
 
 
-def cut(source: Document, chunker: str, count: Callable[[str], int] = words, **options: object) -> list[Chunk]:
-    chosen = Index.model_validate({"chunker": chunker, "pattern": CLAUSE} | options)
+def cut(
+    source: Document, chunker: str, count: Callable[[str], int] = words, **options: object
+) -> list[Chunk]:
+    chosen = IndexSettings.model_validate({"chunker": chunker, "pattern": CLAUSE} | options)
     return chunk(source, chosen, count, embed)
 
 
@@ -65,23 +76,39 @@ LIMITS = st.tuples(st.sampled_from([32, 64, 256]), st.sampled_from([None, 0, 7, 
 
 @others
 @settings(max_examples=120, deadline=None)
-@given(documents(), LIMITS, st.sampled_from([words, len]), st.sampled_from([CLAUSE, "a", r"\|", r"\s+b"]))
+@given(
+    documents(),
+    LIMITS,
+    st.sampled_from([words, len]),
+    st.sampled_from([CLAUSE, "a", r"\|", r"\s+b"]),
+)
 def test_chunks_are_ordered_slices_within_the_limit_that_lose_nothing(
-    chunker: str, source: Document, limits: tuple[int, int | None], count: Callable[[str], int], begins: str
+    chunker: str,
+    source: Document,
+    limits: tuple[int, int | None],
+    count: Callable[[str], int],
+    begins: str,
 ) -> None:
     most, overlap = limits
     made = cut(source, chunker, count, chunk_tokens=most, overlap_tokens=overlap, pattern=begins)
-    assert made == cut(source, chunker, count, chunk_tokens=most, overlap_tokens=overlap, pattern=begins)
+    assert made == cut(
+        source, chunker, count, chunk_tokens=most, overlap_tokens=overlap, pattern=begins
+    )
     assert len({c.id for c in made}) == len(made)
     assert all(a.start < b.start and a.end < b.end for a, b in pairwise(made))
     for c in made:
         assert c.text
         assert c.text == source.text[c.start : c.end] == c.text.strip()
         assert size_of(c, count) <= most
-    most_shared = Index(chunker=chunker, chunk_tokens=most, overlap_tokens=overlap).overlap
-    assert all(count(both) <= (most_shared if "overlap" in READS[chunker] else 0) for both in shared(made, source))
+    most_shared = IndexSettings(chunker=chunker, chunk_tokens=most, overlap_tokens=overlap).overlap
+    assert all(
+        count(both) <= (most_shared if "overlap" in READS[chunker] else 0)
+        for both in shared(made, source)
+    )
     inside = {position for c in made for position in range(c.start, c.end)}
-    assert all(letter.isspace() or position in inside for position, letter in enumerate(source.text))
+    assert all(
+        letter.isspace() or position in inside for position, letter in enumerate(source.text)
+    )
 
 
 @every
@@ -104,7 +131,9 @@ def test_what_holds_nothing_gives_no_chunks(chunker: str, blocks: tuple[Block, .
         (heading("Only a heading " * 40, 1), words),
     ],
 )
-def test_odd_blocks_are_cut_within_the_limit(chunker: str, block: Block, count: Callable[[str], int]) -> None:
+def test_odd_blocks_are_cut_within_the_limit(
+    chunker: str, block: Block, count: Callable[[str], int]
+) -> None:
     source = document(block)
     made = cut(source, chunker, count, chunk_tokens=64)
     assert len(made) > 1
@@ -115,7 +144,9 @@ def test_odd_blocks_are_cut_within_the_limit(chunker: str, block: Block, count: 
 
 @others
 def test_the_trail_is_what_stands_above_the_first_character(chunker: str) -> None:
-    source = document(heading("Leave", 1), paragraph("aa"), heading("Carry over", 2), paragraph(*["days"] * 20))
+    source = document(
+        heading("Leave", 1), paragraph("aa"), heading("Carry over", 2), paragraph(*["days"] * 20)
+    )
     made = cut(source, chunker, chunk_tokens=32, overlap_tokens=0, min_sentences=1, percentile=1)
     for c in made:
         above = [b.text for b in source.blocks if b.level and source.text.index(b.text) < c.start]
@@ -130,7 +161,11 @@ def test_pages_are_those_of_what_is_inside(chunker: str) -> None:
     assert made[0].page_from == 1
     assert made[-1].page_to == 4
     for c in made:
-        own = [b.page for n, b in enumerate(source.blocks) if c.start < n * 151 + len(b.text) and n * 151 < c.end]
+        own = [
+            b.page
+            for n, b in enumerate(source.blocks)
+            if c.start < n * 151 + len(b.text) and n * 151 < c.end
+        ]
         assert (c.page_from, c.page_to) == (own[0], own[-1])
 
 
@@ -144,21 +179,30 @@ def test_text_without_blocks_is_cut(chunker: str) -> None:
 
 
 def test_what_is_not_set_is_the_chunkers_own() -> None:
-    own = {name: (Index(chunker=name).size, Index(chunker=name).overlap) for name in CHUNKERS}
+    own = {
+        name: (IndexSettings(chunker=name).size, IndexSettings(chunker=name).overlap)
+        for name in CHUNKERS
+    }
     assert own == {
         "structure": (256, 0), "sentence": (512, 200), "semantic": (256, 0), "pattern": (256, 0), "fixed": (2048, 512),
     }  # fmt: skip
-    assert Index(chunker="sentence", chunk_tokens=256).overlap == 100
-    assert Index(chunker="sentence", chunk_tokens=256, overlap_tokens=0).overlap == 0
-    assert Index(chunker="a plugin's").size == 256
+    assert IndexSettings(chunker="sentence", chunk_tokens=256).overlap == 100
+    assert IndexSettings(chunker="sentence", chunk_tokens=256, overlap_tokens=0).overlap == 0
+    assert IndexSettings(chunker="a plugin's").size == 256
 
 
 def test_a_recipe_holds_what_the_chunker_reads_and_nothing_else() -> None:
-    plain = Index(chunker="pattern", pattern=CLAUSE)
+    plain = IndexSettings(chunker="pattern", pattern=CLAUSE)
     assert recipe_of(plain) == ("pattern", 256, CLAUSE)
-    assert recipe_of(plain.model_copy(update={"percentile": 50.0, "overlap_tokens": 9})) == recipe_of(plain)
-    assert recipe_of(Index()) == recipe_of(Index(chunk_tokens=256, pattern="x")) == ("structure", 256)
-    assert recipe_of(Index(chunker="plugin")) == ("plugin", 256, 0, "", 90.0, 3, 3)
+    assert recipe_of(
+        plain.model_copy(update={"percentile": 50.0, "overlap_tokens": 9})
+    ) == recipe_of(plain)
+    assert (
+        recipe_of(IndexSettings())
+        == recipe_of(IndexSettings(chunk_tokens=256, pattern="x"))
+        == ("structure", 256)
+    )
+    assert recipe_of(IndexSettings(chunker="plugin")) == ("plugin", 256, 0, "", 90.0, 3, 3)
     assert READS.keys() == CHUNKERS.keys()
 
 
@@ -170,8 +214,12 @@ def test_ids_change_with_what_the_chunker_reads() -> None:
 
 def test_a_source_has_its_own_chunker_or_that_of_the_index() -> None:
     places = (Folder(name="a", path=Path("a"), chunker="fixed"), Folder(name="b", path=Path("b")))
-    chosen = Settings(source=places, index=Index(chunker="sentence"))
-    assert [index_for(chosen, name).chunker for name in ("a", "b", "recorded")] == ["fixed", "sentence", "sentence"]
+    chosen = Settings(source=places, index=IndexSettings(chunker="sentence"))
+    assert [index_for(chosen, name).chunker for name in ("a", "b", "recorded")] == [
+        "fixed",
+        "sentence",
+        "sentence",
+    ]
     assert index_for(chosen, "a").size == 2048
 
 
@@ -194,7 +242,9 @@ def test_sentences_stay_whole_and_neighbours_share_whole_ones() -> None:
 
 
 def test_less_is_shared_where_the_next_sentence_needs_the_room() -> None:
-    source = document(text(" ".join([sentence("aa", 10), sentence("bb", 10), sentence("long", 45)])))
+    source = document(
+        text(" ".join([sentence("aa", 10), sentence("bb", 10), sentence("long", 45)]))
+    )
     made = cut(source, "sentence", chunk_tokens=51, overlap_tokens=25)
     assert [re.findall(r"\b[A-Z]\w+", c.text) for c in made] == [["Aa", "Bb"], ["Long"]]
 
@@ -222,12 +272,18 @@ def topics(*some: str, times: int = 5) -> Block:
 
 def test_it_is_cut_where_the_text_turns_to_something_else() -> None:
     made = cut(document(topics("leave", "travel", "salary")), "semantic")
-    assert [set(re.findall(r"\w+", c.text.lower())) for c in made] == [{"leave"}, {"travel"}, {"salary"}]
+    assert [set(re.findall(r"\w+", c.text.lower())) for c in made] == [
+        {"leave"},
+        {"travel"},
+        {"salary"},
+    ]
 
 
 def test_the_percentile_decides_how_many_turns_count() -> None:
     source = document(paragraph(*["leave"] * 6, *["travel"] * 6, *["travel", "costs"] * 3))
-    cuts = [len(cut(source, "semantic", percentile=share, min_sentences=1)) for share in (99, 90, 50)]
+    cuts = [
+        len(cut(source, "semantic", percentile=share, min_sentences=1)) for share in (99, 90, 50)
+    ]
     assert cuts == sorted(cuts)
     assert cuts[0] < cuts[-1]
     assert len(cut(document(topics("leave")), "semantic", percentile=1)) == 1
@@ -242,7 +298,11 @@ def test_fewer_sentences_than_the_least_are_not_cut_off() -> None:
 
 def test_a_heading_always_begins_a_chunk_and_one_right_below_another_does_not() -> None:
     source = document(
-        heading("Leave", 1), heading("Days", 2), topics("leave", times=1), heading("Notice", 2), topics("leave")
+        heading("Leave", 1),
+        heading("Days", 2),
+        topics("leave", times=1),
+        heading("Notice", 2),
+        topics("leave"),
     )
     made = cut(source, "semantic")
     assert [c.text.split("\n")[0] for c in made] == ["Leave", "Notice"]
@@ -262,15 +322,17 @@ def test_windows_are_embedded_once_and_all_at_once() -> None:
         return embed(texts)
 
     source = document(paragraph(*(f"{letter}{letter}" for letter in "abcdefgh")))
-    chunk(source, Index(chunker="semantic", window=2), words, watched)
+    chunk(source, IndexSettings(chunker="semantic", window=2), words, watched)
     (texts,) = seen
-    assert len(texts) == len(set(texts)) == 9  # seven of two sentences, the first and the last alone
+    assert (
+        len(texts) == len(set(texts)) == 9
+    )  # seven of two sentences, the first and the last alone
     assert {words(one) for one in texts} == {10, 20}
 
 
 def test_without_an_embedder_it_says_what_to_do() -> None:
     with pytest.raises(BadSetting, match=r"models\.embedder is `none`") as wrong:
-        chunk(document(text("One.")), Index(chunker="semantic"), words)
+        chunk(document(text("One.")), IndexSettings(chunker="semantic"), words)
     assert "index.chunker" in wrong.value.hint
 
 
@@ -278,14 +340,21 @@ def test_without_an_embedder_it_says_what_to_do() -> None:
 
 
 def test_every_match_begins_a_chunk_and_what_is_before_the_first_is_one_too() -> None:
-    source = document(text("Preamble."), text("§ 1 Leave is granted.\n§ 2 It is paid."), heading("§3", 1), text("End."))
+    source = document(
+        text("Preamble."),
+        text("§ 1 Leave is granted.\n§ 2 It is paid."),
+        heading("§3", 1),
+        text("End."),
+    )
     assert [c.text for c in cut(source, "pattern")] == [
         "Preamble.", "§ 1 Leave is granted.", "§ 2 It is paid.", "§3\n\nEnd.",
     ]  # fmt: skip
 
 
 def test_a_match_inside_a_sentence_begins_a_chunk_and_white_space_does_not() -> None:
-    made = cut(document(text("It holds (a) for one (b) for the other.")), "pattern", pattern=r"\s\([a-z]\)")
+    made = cut(
+        document(text("It holds (a) for one (b) for the other.")), "pattern", pattern=r"\s\([a-z]\)"
+    )
     assert [c.text for c in made] == ["It holds", "(a) for one", "(b) for the other."]
 
 
@@ -329,9 +398,14 @@ def test_a_pattern_that_takes_for_ever_fails_the_document(monkeypatch: pytest.Mo
         cut(document(text("x" * 300)), "pattern", pattern="(x+x+)+y")
 
 
-def test_without_a_stoppable_engine_the_time_is_looked_at_between_matches(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_stoppable_engine_the_time_is_looked_at_between_matches(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(pattern, "_engine", re)
-    assert [c.text for c in cut(document(text("§ 1 One.\n§ 2 Two.")), "pattern")] == ["§ 1 One.", "§ 2 Two."]
+    assert [c.text for c in cut(document(text("§ 1 One.\n§ 2 Two.")), "pattern")] == [
+        "§ 1 One.",
+        "§ 2 Two.",
+    ]
     monkeypatch.setattr(pattern, "SECONDS", -1.0)
     with pytest.raises(SourceError):
         cut(document(text("§ 1 One.")), "pattern")
@@ -341,7 +415,9 @@ def test_without_a_stoppable_engine_the_time_is_looked_at_between_matches(monkey
 
 
 def test_windows_are_full_and_share_what_they_should() -> None:
-    source = document(text(" ".join(f"w{n}" for n in range(200))), heading("Even a heading", 2), text("The end."))
+    source = document(
+        text(" ".join(f"w{n}" for n in range(200))), heading("Even a heading", 2), text("The end.")
+    )
     made = cut(source, "fixed", chunk_tokens=65, overlap_tokens=16)
     assert [words(c.text) for c in made] == [64, 64, 64, 61]
     assert [words(both) for both in shared(made, source)] == [16, 16, 16]
@@ -350,14 +426,22 @@ def test_windows_are_full_and_share_what_they_should() -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(documents(), st.integers(32, 80), st.sampled_from([words, len]))
-def test_no_window_has_room_for_one_word_more(source: Document, most: int, count: Callable[[str], int]) -> None:
+def test_no_window_has_room_for_one_word_more(
+    source: Document, most: int, count: Callable[[str], int]
+) -> None:
     made = cut(source, "fixed", count, chunk_tokens=most, overlap_tokens=0)
     spaced = not any("\u3040" <= letter <= "\u9fff" or letter == "。" for letter in source.text)
     assume(spaced)
     for c, follower in pairwise(made):
         word = follower.text.split()[0]
-        if source.text[c.end].isspace() and source.text[follower.end : follower.end + 1] in {"", " ", "\n"}:
-            longer = c.model_copy(update={"text": source.text[c.start : follower.start + len(word)]})
+        if source.text[c.end].isspace() and source.text[follower.end : follower.end + 1] in {
+            "",
+            " ",
+            "\n",
+        }:
+            longer = c.model_copy(
+                update={"text": source.text[c.start : follower.start + len(word)]}
+            )
             assert size_of(longer, count) > most
 
 
@@ -368,5 +452,11 @@ def test_scripts_without_spaces_are_cut_between_characters() -> None:
 
 
 def test_one_word_longer_than_a_window_is_cut_and_its_neighbours_are_not() -> None:
-    made = cut(document(text("before " + "x" * 100 + " after")), "fixed", len, chunk_tokens=64, overlap_tokens=0)
+    made = cut(
+        document(text("before " + "x" * 100 + " after")),
+        "fixed",
+        len,
+        chunk_tokens=64,
+        overlap_tokens=0,
+    )
     assert [c.text for c in made] == ["before", "x" * 58, "x" * 42, "after"]

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from documents.makers import document, documents, heading, sentence, text, words
 from ombud.documents import chunk, parse
 from ombud.errors import UnknownName
-from ombud.settings import Index
+from ombud.settings import IndexSettings
 from ombud.types import Block, Chunk, Document
 
 
 def cut(source: Document, most: int = 64) -> list[Chunk]:
-    return chunk(source, Index(chunk_tokens=most), words)
+    return chunk(source, IndexSettings(chunk_tokens=most), words)
 
 
 def test_headings_are_the_trail_and_not_the_text() -> None:
@@ -44,13 +44,17 @@ def test_a_title_that_is_no_heading_opens_the_trail() -> None:
 
 
 def test_small_neighbours_share_a_chunk_and_a_long_section_is_cut_evenly() -> None:
-    assert [c.text for c in cut(document(text("One."), text("Two."), text("Three.")))] == ["One.\n\nTwo.\n\nThree."]
+    assert [c.text for c in cut(document(text("One."), text("Two."), text("Three.")))] == [
+        "One.\n\nTwo.\n\nThree."
+    ]
     sizes = [words(c.text) for c in cut(document(*(text(sentence("word", 10)) for _ in range(8))))]
     assert sizes == [40, 40]
 
 
 def test_a_long_paragraph_is_cut_at_sentence_ends() -> None:
-    made = cut(document(text(" ".join(sentence(word, 20) for word in ("aa", "bb", "cc", "dd", "ee")))))
+    made = cut(
+        document(text(" ".join(sentence(word, 20) for word in ("aa", "bb", "cc", "dd", "ee"))))
+    )
     assert all(c.text.endswith(".") for c in made)
     assert sum(c.text.count(".") for c in made) == 5
 
@@ -59,7 +63,7 @@ def test_a_monstrous_sentence_is_cut_at_words_and_a_monstrous_word_anywhere() ->
     made = cut(document(text(" ".join(["long"] * 500))))
     assert all(set(c.text.split()) == {"long"} for c in made)
     assert sum(words(c.text) for c in made) == 500
-    letters = chunk(document(text("x" * 1000)), Index(chunk_tokens=64), len)
+    letters = chunk(document(text("x" * 1000)), IndexSettings(chunk_tokens=64), len)
     assert "".join(c.text for c in letters) == "x" * 1000
     assert all(len(" > ".join(c.trail) + "\n" + c.text) <= 64 for c in letters)
 
@@ -97,7 +101,13 @@ def test_a_table_that_fits_is_whole() -> None:
 
 def test_very_short_sections_side_by_side_become_one_with_their_headings() -> None:
     made = cut(
-        document(heading("Terms", 2), heading("Grade", 3), text("Your level."), heading("Band", 3), text("Your pay."))
+        document(
+            heading("Terms", 2),
+            heading("Grade", 3),
+            text("Your level."),
+            heading("Band", 3),
+            text("Your pay."),
+        )
     )
     assert [c.text for c in made] == ["Your level.\n\nBand\n\nYour pay."]
     assert made[0].trail == ("Leave", "Terms", "Grade / Band")
@@ -111,7 +121,13 @@ def test_only_headings_still_give_chunks(title: str) -> None:
 
 def test_a_trail_that_would_fill_the_chunk_is_shortened() -> None:
     made = cut(
-        document(heading("One " * 20, 1), heading("Two " * 20, 2), heading("Three", 3), text(sentence("word", 40))), 32
+        document(
+            heading("One " * 20, 1),
+            heading("Two " * 20, 2),
+            heading("Three", 3),
+            text(sentence("word", 40)),
+        ),
+        32,
     )
     assert all(words(" > ".join(c.trail) + "\n" + c.text) <= 32 for c in made)
     assert {c.trail[-1] for c in made} == {"Three"}
@@ -123,7 +139,11 @@ def test_pages_span_what_is_inside() -> None:
 
 
 def test_what_the_document_knows_is_copied() -> None:
-    facts = {"countries": ("GB",), "audience": {"grades": ("A",)}, "effective_from": date(2024, 1, 1)}
+    facts = {
+        "countries": ("GB",),
+        "audience": {"grades": ("A",)},
+        "effective_from": date(2024, 1, 1),
+    }
     more = {"status": "draft", "mandatory": True, "topic": "leave", "language": "fr"}
     known = document(text("Take it.")).model_copy(update=facts | more)
     made = cut(known)[0]
@@ -139,7 +159,7 @@ def test_ids_follow_the_contract() -> None:
 
 def test_an_unknown_chunker_lists_the_known() -> None:
     with pytest.raises(UnknownName) as wrong:
-        chunk(document(text("x")), Index(chunker="structur"), words)
+        chunk(document(text("x")), IndexSettings(chunker="structur"), words)
     assert "structure" in wrong.value.hint
 
 
@@ -153,8 +173,8 @@ def test_text_without_blocks_is_cut_by_its_paragraphs() -> None:
 def test_chunks_are_ordered_slices_within_the_limit_that_lose_nothing(
     source: Document, most: int, count: Callable[[str], int]
 ) -> None:
-    made = chunk(source, Index(chunk_tokens=most), count)
-    assert made == chunk(source, Index(chunk_tokens=most), count)
+    made = chunk(source, IndexSettings(chunk_tokens=most), count)
+    assert made == chunk(source, IndexSettings(chunk_tokens=most), count)
     assert len({c.id for c in made}) == len(made)
     assert all(a.end <= b.start for a, b in pairwise(made))
     for c in made:
@@ -164,7 +184,9 @@ def test_chunks_are_ordered_slices_within_the_limit_that_lose_nothing(
     inside = {position for c in made for position in range(c.start, c.end)}
     for block in source.blocks:
         if block.kind != "heading":
-            held = (source.text[p].isspace() or p in inside for p in range(at, at + len(block.text)))
+            held = (
+                source.text[p].isspace() or p in inside for p in range(at, at + len(block.text))
+            )
             assert all(held)
         at += len(block.text) + 2
 
@@ -174,5 +196,7 @@ def test_a_parsed_document_is_cut_along_its_headings() -> None:
         "# Leave\n\n## Days\n\nYou have 25 days of leave in each full year, and more after you have stayed for ten.\n\n"
         "## Notice\n\nAsk two weeks before a longer absence, so that there is time for others to plan.\n"
     )
-    made = cut(parse(source.encode(), Document(id="x", source="s", uri="leave.md", title="")), most=32)
+    made = cut(
+        parse(source.encode(), Document(id="x", source="s", uri="leave.md", title="")), most=32
+    )
     assert [c.trail for c in made] == [("Leave", "Days"), ("Leave", "Notice")]

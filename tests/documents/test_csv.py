@@ -4,7 +4,7 @@ import pytest
 
 from ombud.documents import chunk, parse
 from ombud.errors import SourceError
-from ombud.settings import Index
+from ombud.settings import IndexSettings
 from ombud.types import Document
 
 TABLE = "| Grade | Days |\n| --- | --- |\n| A | 25 |\n| B | 27,5 |"
@@ -33,7 +33,9 @@ def test_separators(data: str) -> None:
 
 
 def test_tsv_and_other_encodings() -> None:
-    assert parsed("Stufe\tPrämie\nA\t5 %\n".encode("cp1252"), "a.tsv").text.startswith("| Stufe | Prämie |")
+    assert parsed("Stufe\tPrämie\nA\t5 %\n".encode("cp1252"), "a.tsv").text.startswith(
+        "| Stufe | Prämie |"
+    )
 
 
 def test_a_file_without_a_header() -> None:
@@ -59,7 +61,7 @@ def test_a_column_alone_is_text() -> None:
 
 def test_chunks_repeat_the_header() -> None:
     document = parsed("Grade,Days\n" + "".join(f"G{n},{n}\n" for n in range(2000)))
-    chunks = chunk(document, Index(), lambda text: len(text.split()))
+    chunks = chunk(document, IndexSettings(), lambda text: len(text.split()))
     assert len(chunks) > 10
     assert all(made.header == "| Grade | Days |\n| --- | --- |" for made in chunks[1:])
 

@@ -35,7 +35,8 @@ def package(body: str, numbering: str = "") -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(
-            "word/document.xml", f'<?xml version="1.0"?><w:document {W}><w:body>{body}</w:body></w:document>'
+            "word/document.xml",
+            f'<?xml version="1.0"?><w:document {W}><w:body>{body}</w:body></w:document>',
         )
         if numbering:
             archive.writestr("word/numbering.xml", numbering)
@@ -43,7 +44,11 @@ def package(body: str, numbering: str = "") -> bytes:
 
 
 def paragraph(text: str, level: int | None = None, heading: int | None = None) -> str:
-    number = f'<w:numPr><w:ilvl w:val="{level}"/><w:numId w:val="5"/></w:numPr>' if level is not None else ""
+    number = (
+        f'<w:numPr><w:ilvl w:val="{level}"/><w:numId w:val="5"/></w:numPr>'
+        if level is not None
+        else ""
+    )
     outline = f'<w:outlineLvl w:val="{heading}"/>' if heading is not None else ""
     return f"<w:p><w:pPr>{number}{outline}</w:pPr><w:r><w:t>{text}</w:t></w:r></w:p>"
 
@@ -57,7 +62,9 @@ def test_headings_lists_and_tables() -> None:
     made.add_paragraph("by noon", style="List Bullet")
     made.add_heading("Pay", 2)
     table = made.add_table(rows=2, cols=2)
-    for cell, text in zip((c for row in table.rows for c in row.cells), ("Weeks", "Pay", "1", "full"), strict=True):
+    for cell, text in zip(
+        (c for row in table.rows for c in row.cells), ("Weeks", "Pay", "1", "full"), strict=True
+    ):
         cell.text = text
     made.sections[0].header.paragraphs[0].text = "Harbour Ltd."
     document = parsed(saved(made))
@@ -108,13 +115,18 @@ def test_merged_cells() -> None:
         cell.text = str(number)
     table.cell(0, 1).merge(table.cell(0, 2)).text = "both"
     table.cell(1, 0).merge(table.cell(2, 0)).text = "tall"
-    assert parsed(saved(made)).text == "| 0 | both | both |\n| --- | --- | --- |\n| tall | 4 | 5 |\n| tall | 7 | 8 |"
+    assert (
+        parsed(saved(made)).text
+        == "| 0 | both | both |\n| --- | --- | --- |\n| tall | 4 | 5 |\n| tall | 7 | 8 |"
+    )
 
 
 def test_a_box_around_text_is_no_table() -> None:
     made = docx.Document()
     made.add_table(rows=1, cols=1).cell(0, 0).text = "Important: tell us."
-    assert [(b.kind, b.text) for b in parsed(saved(made)).blocks] == [("text", "Important: tell us.")]
+    assert [(b.kind, b.text) for b in parsed(saved(made)).blocks] == [
+        ("text", "Important: tell us.")
+    ]
 
 
 def test_content_controls_are_read() -> None:
@@ -146,7 +158,8 @@ def test_entities_are_refused() -> None:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
         archive.writestr(
-            "word/document.xml", f'<!DOCTYPE x [<!ENTITY q SYSTEM "file:///etc/hostname">]><w:document {W}/>'
+            "word/document.xml",
+            f'<!DOCTYPE x [<!ENTITY q SYSTEM "file:///etc/hostname">]><w:document {W}/>',
         )
     with pytest.raises(SourceError, match="entities"):
         parsed(out.getvalue())

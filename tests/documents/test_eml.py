@@ -31,7 +31,10 @@ def seen(data: bytes) -> list[tuple[str, str]]:
 def test_subject_people_text_and_quotes() -> None:
     assert seen(bytes(message())) == [
         ("heading", "Grüße: carry-over of leave"),
-        ("text", "From: Jörg Müller <hr@example.org>\nTo: staff@example.org\nDate: Tue, 31 Mar 2026 09:00:00 +0100"),
+        (
+            "text",
+            "From: Jörg Müller <hr@example.org>\nTo: staff@example.org\nDate: Tue, 31 Mar 2026 09:00:00 +0100",
+        ),
         ("text", "Leave ends in March."),
         ("text", "> When does leave end? > Ann"),
     ]
@@ -41,7 +44,8 @@ def test_subject_people_text_and_quotes() -> None:
 def test_of_alternatives_html_is_read() -> None:
     made = message("plain")
     made.add_alternative(
-        "<h1>Rules</h1><table><tr><th>A</th><th>B</th></tr><tr><td>1</td><td>2</td></tr></table>", "html"
+        "<h1>Rules</h1><table><tr><th>A</th><th>B</th></tr><tr><td>1</td><td>2</td></tr></table>",
+        "html",
     )
     document = parsed(bytes(made))
     assert [(b.kind, b.level, b.text) for b in document.blocks[2:]] == [
@@ -55,10 +59,19 @@ def test_of_alternatives_html_is_read() -> None:
 
 def test_attachments_are_named() -> None:
     made = message()
-    made.add_attachment(b"%PDF", maintype="application", subtype="pdf", filename="Übersicht 2026.pdf")
+    made.add_attachment(
+        b"%PDF", maintype="application", subtype="pdf", filename="Übersicht 2026.pdf"
+    )
     made.add_attachment("secret words", filename="notes.txt")
     made.add_attachment(message())
-    made.add_attachment(b"x", maintype="image", subtype="png", filename="logo.png", cid="<logo>", disposition="inline")
+    made.add_attachment(
+        b"x",
+        maintype="image",
+        subtype="png",
+        filename="logo.png",
+        cid="<logo>",
+        disposition="inline",
+    )
     said = seen(bytes(made))
     assert said[-2:] == [
         ("text", "Attachments:"),
@@ -113,7 +126,9 @@ def test_messages_in_messages_come_to_an_end() -> None:
     made = b"Content-Type: message/rfc822\n\n" * 5000 + b"Subject: x\n\nWords."
     with pytest.raises(SourceError, match="nests more than 200 parts"):
         parsed(made)
-    parts = b"".join(b"Content-Type: multipart/mixed; boundary=b%d\n\n--b%d\n" % (n, n) for n in range(3000))
+    parts = b"".join(
+        b"Content-Type: multipart/mixed; boundary=b%d\n\n--b%d\n" % (n, n) for n in range(3000)
+    )
     with pytest.raises(SourceError, match="nests more than 200 parts"):
         parsed(b"Subject: x\n" + parts)
     deep = b"Subject: x\n" + b"Content-Type: message/rfc822\n\n" * 150 + b"Subject: x\n\nWords."

@@ -20,7 +20,14 @@ def test_values_keep_their_types() -> None:
 
 
 @pytest.mark.parametrize(
-    "data", [b"# Leave\n", b"", b"---\n", b"---\nA paragraph between rules\n---\n", b"Text\n---\na: 1\n---\n"]
+    "data",
+    [
+        b"# Leave\n",
+        b"",
+        b"---\n",
+        b"---\nA paragraph between rules\n---\n",
+        b"Text\n---\na: 1\n---\n",
+    ],
 )
 def test_a_file_without_it_has_none(data: bytes) -> None:
     assert front_matter(data, "leave.md") == {}
@@ -31,7 +38,9 @@ def test_only_markdown_has_it() -> None:
 
 
 def test_windows_line_ends_a_byte_order_mark_and_trailing_tabs() -> None:
-    assert front_matter(b"\xef\xbb\xbf---\r\nweight: 8\t\r\ntitle: Leave\r\n---\r\nText", "a.md") == {
+    assert front_matter(
+        b"\xef\xbb\xbf---\r\nweight: 8\t\r\ntitle: Leave\r\n---\r\nText", "a.md"
+    ) == {
         "weight": 8,
         "title": "Leave",
     }

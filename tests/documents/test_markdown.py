@@ -11,7 +11,9 @@ def blocks(source: str, ending: str = "md") -> list[tuple[str, str]]:
 
 
 def parsed(source: str, ending: str = "md") -> Document:
-    return parse(source.encode(), Document(id="x", source="s", uri=f"hr/annual-leave.{ending}", title=""))
+    return parse(
+        source.encode(), Document(id="x", source="s", uri=f"hr/annual-leave.{ending}", title="")
+    )
 
 
 def test_headings_keep_their_levels() -> None:
@@ -21,8 +23,13 @@ def test_headings_keep_their_levels() -> None:
 
 
 def test_lists_keep_nesting_and_numbers() -> None:
-    source = "You need:\n\n3. a *form*\n   - signed\n   - [dated](https://x.example)\n4. a `receipt`\n"
-    assert blocks(source) == [("text", "You need:"), ("list", "3. a form\n  - signed\n  - dated\n4. a receipt")]
+    source = (
+        "You need:\n\n3. a *form*\n   - signed\n   - [dated](https://x.example)\n4. a `receipt`\n"
+    )
+    assert blocks(source) == [
+        ("text", "You need:"),
+        ("list", "3. a form\n  - signed\n  - dated\n4. a receipt"),
+    ]
 
 
 def test_pipe_tables_stay_tables() -> None:
@@ -59,10 +66,11 @@ def test_a_shortcode_keeps_its_summary() -> None:
 
 
 def test_an_html_table_in_markdown_survives_blank_lines() -> None:
-    source = (
-        "<table>\n\n<tr><th>Grade</th>\n\n    <th>Days</th></tr>\n\n<tr><td>A</td><td>25</td></tr>\n</table>\n\nAfter."
-    )
-    assert blocks(source) == [("table", "| Grade | Days |\n| --- | --- |\n| A | 25 |"), ("text", "After.")]
+    source = "<table>\n\n<tr><th>Grade</th>\n\n    <th>Days</th></tr>\n\n<tr><td>A</td><td>25</td></tr>\n</table>\n\nAfter."
+    assert blocks(source) == [
+        ("table", "| Grade | Days |\n| --- | --- |\n| A | 25 |"),
+        ("text", "After."),
+    ]
 
 
 def test_text_is_the_blocks_joined_by_blank_lines() -> None:
@@ -76,7 +84,10 @@ def test_html_leaves_the_furniture_out() -> None:
         "<main><h1>Leave</h1><p>Take <b>25</b> days.<script>x()</script></p></main><footer>2024</footer></body></html>"
     )
     document = parsed(page, "html")
-    assert [(b.kind, b.text) for b in document.blocks] == [("heading", "Leave"), ("text", "Take 25 days.")]
+    assert [(b.kind, b.text) for b in document.blocks] == [
+        ("heading", "Leave"),
+        ("text", "Take 25 days."),
+    ]
 
 
 def test_html_without_main_is_read_whole() -> None:
@@ -91,11 +102,15 @@ def test_html_without_main_is_read_whole() -> None:
 
 def test_spanning_cells_are_written_into_each_column_and_row() -> None:
     page = "<table><tr><th>A<th>B<th>C<tr><td rowspan=2>1<td colspan=2>2<tr><td>3<td>4</table>"
-    assert blocks(page, "html") == [("table", "| A | B | C |\n| --- | --- | --- |\n| 1 | 2 | 2 |\n| 1 | 3 | 4 |")]
+    assert blocks(page, "html") == [
+        ("table", "| A | B | C |\n| --- | --- | --- |\n| 1 | 2 | 2 |\n| 1 | 3 | 4 |")
+    ]
 
 
 def test_a_bar_in_a_cell_is_escaped() -> None:
-    assert blocks("<table><tr><td>a|b<td>c</table>", "html") == [("table", "| a\\|b | c |\n| --- | --- |")]
+    assert blocks("<table><tr><td>a|b<td>c</table>", "html") == [
+        ("table", "| a\\|b | c |\n| --- | --- |")
+    ]
 
 
 @pytest.mark.parametrize("tag", ["div", "b", "span", "section"])

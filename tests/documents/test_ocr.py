@@ -9,9 +9,10 @@ import pytest
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
-from ombud.documents import Worker, ocr, parse
+from ombud.documents import Worker, parse
+from ombud.documents.pdf import ocr
 from ombud.errors import SourceError
-from ombud.settings import Documents
+from ombud.settings import DocumentSettings
 from ombud.types import Document
 
 A4 = (595, 842)
@@ -23,7 +24,9 @@ RULES = (
     ("Pay goes on for six weeks. After that, the insurance pays sickness benefit.", 12),
 )
 MORE = (("Travel is booked by the office, and is paid for in advance by the company.", 12),)
-needs_tesseract = pytest.mark.skipif("eng" not in ocr.languages(), reason="tesseract-ocr-eng is not installed")
+needs_tesseract = pytest.mark.skipif(
+    "eng" not in ocr.languages(), reason="tesseract-ocr-eng is not installed"
+)
 
 
 def typed(*pages: tuple[tuple[str, int], ...]) -> bytes:
@@ -80,7 +83,7 @@ def test_a_scanned_page_is_laid_out_like_any_other() -> None:
 
 @needs_tesseract
 def test_some_pages_are_scanned() -> None:
-    with Worker(Documents()) as worker:
+    with Worker(DocumentSettings()) as worker:
         document = worker.parse(scanned(typed(RULES), MORE, ()), facts())
     assert [block.page for block in document.blocks] == [1, 1, 1, 1, 2]
     assert document.blocks[-1].text == MORE[0][0]
@@ -118,7 +121,9 @@ def test_typed_pages_and_blank_ones_are_not_drawn(monkeypatch: pytest.MonkeyPatc
 def test_a_few_languages_are_used_and_english_first(monkeypatch: pytest.MonkeyPatch) -> None:
     told = "List of available languages (7):\nafr\neng\nfra\nosd\nscript/Latin\nzho\ndeu\nita\n"
     monkeypatch.setattr(shutil, "which", lambda name: "/usr/bin/tesseract")
-    monkeypatch.setattr(subprocess, "run", lambda *_, **__: subprocess.CompletedProcess([], 0, told, ""))
+    monkeypatch.setattr(
+        subprocess, "run", lambda *_, **__: subprocess.CompletedProcess([], 0, told, "")
+    )
     ocr.languages.cache_clear()
     try:
         assert ocr.languages() == ("eng", "deu", "fra", "ita")

@@ -68,7 +68,9 @@ def test_numbers_of_headings() -> None:
 
 
 def test_lists_and_their_numbers() -> None:
-    inner = listed("L1", item(p("one")), item(p("two"), "<text:list>" + item(p("deep")) + "</text:list>"))
+    inner = listed(
+        "L1", item(p("one")), item(p("two"), "<text:list>" + item(p("deep")) + "</text:list>")
+    )
     nested = inner.replace(' text:style-name="L1"', "")
     body = (
         listed("L1", item(p("Scope"), nested), item(p("Duties"), p("and more"))) + p("between")
@@ -148,7 +150,12 @@ def test_deleted_text_and_the_table_of_contents_are_left_out() -> None:
         (archive({"content.xml": "<a/>"}), "no OpenDocument text"),
         (text_file("<text:section>" * 400 + "</text:section>" * 400), "nests more than 300"),
         (text_file(""), "no text"),
-        (archive({"META-INF/manifest.xml": "<m><encryption-data/></m>", "content.xml": "\x01\x02"}), "encrypted"),
+        (
+            archive(
+                {"META-INF/manifest.xml": "<m><encryption-data/></m>", "content.xml": "\x01\x02"}
+            ),
+            "encrypted",
+        ),
     ],
 )
 def test_what_cannot_be_read(data: bytes, says: str) -> None:

@@ -8,7 +8,9 @@ from ombud.types import Document
 
 
 def facts(uri: str, **more: str) -> Document:
-    return Document.model_validate({"id": "0123456789abcdef", "source": "s", "uri": uri, "title": ""} | more)
+    return Document.model_validate(
+        {"id": "0123456789abcdef", "source": "s", "uri": uri, "title": ""} | more
+    )
 
 
 def test_facts_that_are_known_are_kept() -> None:
@@ -25,7 +27,10 @@ def test_facts_that_are_known_are_kept() -> None:
         ("Beschäftigte haben Anspruch auf dreißig Tage bezahlten Urlaub im Jahr.", "de"),
         ("Les salariés ont droit à vingt-cinq jours de congés payés par an.", "fr"),
         ("Los empleados tienen derecho a veintitrés días de vacaciones al año.", "es"),
-        ("従業員は年間二十日の有給休暇を取得することができます。申請は上長に行ってください。", "ja"),
+        (
+            "従業員は年間二十日の有給休暇を取得することができます。申請は上長に行ってください。",
+            "ja",
+        ),
         ("12 34", "en"),
     ],
 )
@@ -57,7 +62,18 @@ def test_what_cannot_be_read_is_one_sentence_and_a_hint(uri: str, data: bytes, s
 
 
 def test_what_can_be_read_is_what_has_a_parser() -> None:
-    assert {".md", ".pdf", ".docx", ".pptx", ".xlsx", ".csv", ".tsv", ".eml", ".msg", ".odt"} <= kinds()
+    assert {
+        ".md",
+        ".pdf",
+        ".docx",
+        ".pptx",
+        ".xlsx",
+        ".csv",
+        ".tsv",
+        ".eml",
+        ".msg",
+        ".odt",
+    } <= kinds()
     assert ".exe" not in kinds()
 
 

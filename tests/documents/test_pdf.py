@@ -11,9 +11,10 @@ from reportlab.lib.styles import ParagraphStyle, getSampleStyleSheet
 from reportlab.pdfgen.canvas import Canvas
 from reportlab.platypus import PageBreak, Paragraph, SimpleDocTemplate, Spacer, Table, TableStyle
 
-from ombud.documents import parse, pdf
-from ombud.documents.pdf_lines import lines_of
-from ombud.documents.pdf_words import Word
+from ombud.documents import parse
+from ombud.documents.pdf import parser as pdf
+from ombud.documents.pdf.lines import lines_of
+from ombud.documents.pdf.words import PdfWord
 from ombud.errors import SourceError
 from ombud.types import Document
 
@@ -64,8 +65,12 @@ def test_headings_by_size_and_weight() -> None:
 
 def test_an_italic_name_alone_above_a_paragraph_is_a_heading() -> None:
     name, quoted = said("<i>Carry Over of Leave</i>"), said("<i>Annual Report</i>")
-    document = parsed(built(said(LONG), Spacer(1, 12), name, said(LONG), quoted, Spacer(1, 40), quoted, quoted))
-    assert [block.text for block in document.blocks if block.kind == "heading"] == ["Carry Over of Leave"]
+    document = parsed(
+        built(said(LONG), Spacer(1, 12), name, said(LONG), quoted, Spacer(1, 40), quoted, quoted)
+    )
+    assert [block.text for block in document.blocks if block.kind == "heading"] == [
+        "Carry Over of Leave"
+    ]
 
 
 def test_pages_are_exact_and_running_lines_go() -> None:
@@ -74,9 +79,10 @@ def test_pages_are_exact_and_running_lines_go() -> None:
         story += [said(f"Rule {word}. {LONG * 4}"), PageBreak()]
     document = parsed(built(*story, furniture=running))
     assert [b.page for b in document.blocks] == [1, 2, 3, 4]
-    assert [word in b.text for word, b in zip(("alpha", "beta", "gamma", "delta"), document.blocks, strict=True)] == [
-        True
-    ] * 4
+    assert [
+        word in b.text
+        for word, b in zip(("alpha", "beta", "gamma", "delta"), document.blocks, strict=True)
+    ] == [True] * 4
     assert "Harbour" not in document.text
     assert "Page" not in document.text
 
@@ -118,7 +124,13 @@ def test_bullets_become_a_list_and_a_broken_word_is_mended() -> None:
     out = io.BytesIO()
     canvas = Canvas(out, pagesize=A4)
     for at, line in enumerate(
-        ["You need the follow-", "ing papers to travel:", "• a passport", "• a visa that is", "   valid for the stay"]
+        [
+            "You need the follow-",
+            "ing papers to travel:",
+            "• a passport",
+            "• a visa that is",
+            "   valid for the stay",
+        ]
     ):
         canvas.drawString(72, 700 - 14 * at, line)
     canvas.save()
@@ -135,24 +147,39 @@ def test_two_columns_are_read_one_after_the_other() -> None:
     canvas.setFont("Helvetica", 9)
     for side, x in (("left", 60), ("right", 320)):
         for line in range(30):
-            canvas.drawString(x, 760 - 12 * line, f"{side} column goes on in line number {line:02d} of it")
+            canvas.drawString(
+                x, 760 - 12 * line, f"{side} column goes on in line number {line:02d} of it"
+            )
     canvas.save()
     text = parsed(out.getvalue()).text
-    assert text.index("left column goes on in line number 29") < text.index("right column goes on in line number 00")
+    assert text.index("left column goes on in line number 29") < text.index(
+        "right column goes on in line number 00"
+    )
 
 
 def test_words_that_run_to_the_left_are_read_from_the_right() -> None:
-    """Hebrew as a printer sets it: letters of a word each at its place, the first word on the right."""
+    """Hebrew as a printer sets it: letters of a word each at its place, the first word on the
+    right."""
     where = {"sick": ("מחלה", 500), "leave": ("חופשת", 560), "days": ("Policy 12", 430)}
-    words = [Word(text, right - 50, 100, right, 112, 10, bold=False) for text, right in where.values()]
+    words = [
+        PdfWord(text, right - 50, 100, right, 112, 10, bold=False) for text, right in where.values()
+    ]
     (line,) = lines_of(words)
     assert line.text == "חופשת מחלה Policy 12"
-    (line,) = lines_of([Word(text, n * 40, 100, n * 40 + 30, 112, 10, bold=False) for n, text in enumerate("ABC")])
+    (line,) = lines_of(
+        [
+            PdfWord(text, n * 40, 100, n * 40 + 30, 112, 10, bold=False)
+            for n, text in enumerate("ABC")
+        ]
+    )
     assert line.text == "A B C"
 
 
 def test_a_full_stop_left_over_is_no_line() -> None:
-    rows = [Word(".", 72, 90, 74, 100, 10, bold=True), Word("Notice", 72, 110, 100, 120, 10, bold=False)]
+    rows = [
+        PdfWord(".", 72, 90, 74, 100, 10, bold=True),
+        PdfWord("Notice", 72, 110, 100, 120, 10, bold=False),
+    ]
     assert [line.text for line in lines_of(rows)] == ["Notice"]
 
 
@@ -164,7 +191,10 @@ def test_a_turned_page_reads_as_a_person_holds_it() -> None:
     canvas.drawString(100, -200, "Leave is asked for in writing by all")
     canvas.drawString(100, -214, "members of the staff of the company.")
     canvas.save()
-    assert parsed(out.getvalue()).text == "Leave is asked for in writing by all members of the staff of the company."
+    assert (
+        parsed(out.getvalue()).text
+        == "Leave is asked for in writing by all members of the staff of the company."
+    )
 
 
 def test_pictures_of_text_need_ocr(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -195,5 +225,7 @@ def test_too_many_pages() -> None:
 
 
 def test_the_same_bytes_give_the_same_document() -> None:
-    data = built(said("Leave", "Title"), Paragraph(LONG * 30, ParagraphStyle("narrow", rightIndent=200)))
+    data = built(
+        said("Leave", "Title"), Paragraph(LONG * 30, ParagraphStyle("narrow", rightIndent=200))
+    )
     assert parsed(data) == parsed(data)

@@ -40,7 +40,9 @@ def said(text: str, attributes: str = "") -> str:
 def test_titles_are_headings_and_slides_are_pages() -> None:
     slides = [
         shape("Welcome", kind="ctrTitle") + shape("For new colleagues", kind="subTitle", index=1),
-        shape("Slide 2", kind="sldNum", index=9) + shape("Leave is asked for early.") + shape("Leave", kind="title"),
+        shape("Slide 2", kind="sldNum", index=9)
+        + shape("Leave is asked for early.")
+        + shape("Leave", kind="title"),
     ]
     document = parsed(deck(slides))
     assert [(b.kind, b.level, b.page, b.text) for b in document.blocks] == [
@@ -55,7 +57,9 @@ def test_titles_are_headings_and_slides_are_pages() -> None:
 def test_the_order_is_that_of_the_show_and_hidden_slides_are_left_out() -> None:
     slides = [drawing("sld", shape(name, kind="title")) for name in ("One", "Two", "Three")]
     hidden = slides[1].replace("<p:sld ", '<p:sld show="0" ', 1)
-    order = "".join(f'<p:sldId id="{256 + n}" r:id="{name}"/>' for n, name in enumerate(("c", "b", "a")))
+    order = "".join(
+        f'<p:sldId id="{256 + n}" r:id="{name}"/>' for n, name in enumerate(("c", "b", "a"))
+    )
     known = [(name, "slide", f"slides/{name}.xml") for name in "abc"]
     data = archive(
         {
@@ -100,8 +104,14 @@ def test_bullets_come_from_the_layout_and_the_master() -> None:
             "sldMaster", "", f"<p:txStyles><p:bodyStyle>{BULLETS}</p:bodyStyle></p:txStyles>"
         ),
     }
-    slide = shape("T", kind="title") + shape("item", kind="body", index=1) + shape("plain", kind="body", index=2)
-    data = deck([slide + shape("box")], parts, {1: relations(("r1", "slideLayout", "../layouts/one.xml"))})
+    slide = (
+        shape("T", kind="title")
+        + shape("item", kind="body", index=1)
+        + shape("plain", kind="body", index=2)
+    )
+    data = deck(
+        [slide + shape("box")], parts, {1: relations(("r1", "slideLayout", "../layouts/one.xml"))}
+    )
     assert seen(parsed(data))[1:] == [("list", "- item"), ("text", "plain"), ("text", "box")]
 
 
@@ -112,20 +122,29 @@ def test_tables_with_merged_cells() -> None:
         (said("A"), said("25"), said("13")),
     )
     assert seen(parsed(deck([shape("T", kind="title") + made])))[1:] == [
-        ("table", "| Grade | Days | Days |\n| --- | --- | --- |\n| Grade | full | part |\n| A | 25 | 13 |")
+        (
+            "table",
+            "| Grade | Days | Days |\n| --- | --- | --- |\n| Grade | full | part |\n| A | 25 | 13 |",
+        )
     ]
 
 
 def test_notes_pictures_and_groups() -> None:
     picture = '<p:pic><p:nvPicPr><p:cNvPr id="1" name="p" descr="{}"/></p:nvPicPr></p:pic>'
     group = f"<p:grpSp>{picture.format('The way to the first-aid room')}{picture.format('image1.png')}</p:grpSp>"
-    notes = drawing("notes", shape("Say it twice.", kind="body", index=1) + shape("1", kind="sldNum", index=2))
+    notes = drawing(
+        "notes", shape("Say it twice.", kind="body", index=1) + shape("1", kind="sldNum", index=2)
+    )
     data = deck(
         [shape("T", kind="title") + group],
         {"ppt/notes/one.xml": notes},
         {1: relations(("r1", "notesSlide", "../notes/one.xml"))},
     )
-    assert [b.text for b in parsed(data).blocks] == ["T", "The way to the first-aid room", "Say it twice."]
+    assert [b.text for b in parsed(data).blocks] == [
+        "T",
+        "The way to the first-aid room",
+        "Say it twice.",
+    ]
 
 
 def test_charts_and_diagrams() -> None:
@@ -139,14 +158,22 @@ def test_charts_and_diagrams() -> None:
     chart = f'<c:chartSpace xmlns:c="{DRAWN}/chart" xmlns:a="{DRAWN}/main">{plot}</c:chartSpace>'
     diagram = (
         f'<d:dataModel xmlns:d="{DRAWN}/diagram" xmlns:a="{DRAWN}/main"><d:ptLst>'
-        + "".join(f"<d:pt><d:t><a:p><a:r><a:t>{t}</a:t></a:r></a:p></d:t></d:pt>" for t in ("Ask", "Wait"))
+        + "".join(
+            f"<d:pt><d:t><a:p><a:r><a:t>{t}</a:t></a:r></a:p></d:t></d:pt>" for t in ("Ask", "Wait")
+        )
         + "</d:ptLst></d:dataModel>"
     )
-    frames = FRAME.format('<c:chart xmlns:c="c" r:id="r1"/>') + FRAME.format('<d:relIds xmlns:d="d" r:dm="r2"/>')
+    frames = FRAME.format('<c:chart xmlns:c="c" r:id="r1"/>') + FRAME.format(
+        '<d:relIds xmlns:d="d" r:dm="r2"/>'
+    )
     data = deck(
         [shape("T", kind="title") + frames],
         {"ppt/charts/one.xml": chart, "ppt/diagrams/one.xml": diagram},
-        {1: relations(("r1", "chart", "../charts/one.xml"), ("r2", "diagramData", "../diagrams/one.xml"))},
+        {
+            1: relations(
+                ("r1", "chart", "../charts/one.xml"), ("r2", "diagramData", "../diagrams/one.xml")
+            )
+        },
     )
     assert seen(parsed(data))[1:] == [
         ("table", "|  | Days |\n| --- | --- |\n| UK | 25 |\n| US | 15 |"),
@@ -155,7 +182,11 @@ def test_charts_and_diagrams() -> None:
 
 
 def test_a_slide_without_a_title_starts_a_section_of_its_own() -> None:
-    slides = [shape("Leave", kind="title"), shape("Sick pay", "It goes on for six weeks."), shape("It is paid.")]
+    slides = [
+        shape("Leave", kind="title"),
+        shape("Sick pay", "It goes on for six weeks."),
+        shape("It is paid."),
+    ]
     assert seen(parsed(deck(slides))) == [
         ("heading", "Leave"),
         ("heading", "Sick pay"),

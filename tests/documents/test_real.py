@@ -1,4 +1,5 @@
-"""Real handbooks, laws and reports, where they are at hand: nothing fails, and known passages are found."""
+"""Real handbooks, laws and reports, where they are at hand: nothing fails, and known passages are
+found."""
 
 import hashlib
 import re
@@ -9,7 +10,7 @@ import pytest
 
 from ombud.documents import Worker, chunk, kinds, parse
 from ombud.errors import SourceError
-from ombud.settings import Documents, Index
+from ombud.settings import DocumentSettings, IndexSettings
 from ombud.types import Document
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data"
@@ -18,7 +19,9 @@ pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason=f"no real documents in
 
 def facts(path: Path) -> Document:
     uri = path.relative_to(DATA).as_posix()
-    return Document(id=hashlib.sha256(uri.encode()).hexdigest()[:16], source="s", uri=uri, title="", language="")
+    return Document(
+        id=hashlib.sha256(uri.encode()).hexdigest()[:16], source="s", uri=uri, title="", language=""
+    )
 
 
 def read(name: str) -> Document:
@@ -37,10 +40,12 @@ def test_every_handbook_page_parses_and_chunks() -> None:
         except SourceError as wrong:
             failed[path.name] = str(wrong)
             continue
-        for made in chunk(document, Index(), words):
+        for made in chunk(document, IndexSettings(), words):
             assert made.text == document.text[made.start : made.end]
             assert words(" > ".join(made.trail) + "\n" + made.text) <= 256
-            assert not any(mark in made.text for mark in ("{% include", "{% page", "{{<", "<td", "</details>"))
+            assert not any(
+                mark in made.text for mark in ("{% include", "{% page", "{{<", "<td", "</details>")
+            )
             kept += words(made.text)
         whole += words(document.text)
     # Files that hold front matter only.
@@ -53,7 +58,7 @@ def test_every_handbook_page_parses_and_chunks() -> None:
 
 def test_every_pdf_word_and_html_file_parses() -> None:
     paths = [p for p in sorted(DATA.rglob("*")) if p.suffix in {".pdf", ".docx", ".html"}]
-    with Worker(Documents()) as worker:
+    with Worker(DocumentSettings()) as worker:
         for path in paths:
             document = worker.parse(path.read_bytes(), facts(path))
             assert document.blocks
@@ -62,9 +67,11 @@ def test_every_pdf_word_and_html_file_parses() -> None:
 
 
 def test_every_bundled_document_parses_or_says_why_not() -> None:
-    paths = [p for p in sorted((DATA / "documents").rglob("*")) if p.suffix in kinds() - {".md", ".txt"}]
+    paths = [
+        p for p in sorted((DATA / "documents").rglob("*")) if p.suffix in kinds() - {".md", ".txt"}
+    ]
     failed = {}
-    with Worker(Documents()) as worker:
+    with Worker(DocumentSettings()) as worker:
         for path in paths:
             try:
                 assert worker.parse(path.read_bytes(), facts(path)).blocks
@@ -86,7 +93,9 @@ def test_headings_against_the_published_truth(suffix: str) -> None:
     for path in sorted(folder.glob(f"*{suffix}")):
         truth = [folder / "groundtruth" / name for name in (f"{path.name}.md", f"{path.stem}.md")]
         text = next((p.read_text(encoding="utf-8") for p in truth if p.exists()), "")
-        wanted.update((path.name, bare(line)) for line in re.findall(r"^#+ +(.+)$", text, re.MULTILINE))
+        wanted.update(
+            (path.name, bare(line)) for line in re.findall(r"^#+ +(.+)$", text, re.MULTILINE)
+        )
         blocks = read(f"documents/docling/{path.name}").blocks
         found.update((path.name, bare(block.text)) for block in blocks if block.kind == "heading")
     assert wanted.total() >= 15
@@ -104,7 +113,9 @@ def test_arabic_is_read_from_the_right_letter_by_letter() -> None:
 def test_slides_sheets_and_messages() -> None:
     deck = read("documents/docling/powerpoint_sample.pptx")
     assert {block.page for block in deck.blocks} == {1, 2, 3}
-    assert any("| R4 | True | False | True | False | True | False |" in block.text for block in deck.blocks)
+    assert any(
+        "| R4 | True | False | True | False | True | False |" in block.text for block in deck.blocks
+    )
     corner = [b.kind for b in read("documents/docling/xlsx_06_edge_cases_.xlsx").blocks]
     assert corner == ["heading", "table", "heading", "table", "heading", "table", "table"]
     assert "- test.txt" in read("documents/docling/eml_with_attachment.eml").text
@@ -119,7 +130,9 @@ def test_the_bias_audit_rule() -> None:
     tables = [block for block in document.blocks if block.kind == "table"]
     male = next(table for table in tables if "| Male | 1390 | 667 | 48% | 1.00 |" in table.text)
     assert male.page == 5
-    clause = next(block for block in document.blocks if "(b) Where an AEDT selects candidates" in block.text)
+    clause = next(
+        block for block in document.blocks if "(b) Where an AEDT selects candidates" in block.text
+    )
     assert clause.page == 5
 
 
@@ -139,4 +152,6 @@ def test_japanese_is_recognised_and_cut() -> None:
     path = max((DATA / "handbooks/gitlab-2026-ja").rglob("*.md"), key=lambda p: p.stat().st_size)
     document = parse(path.read_bytes(), facts(path))
     assert document.language == "ja"
-    assert all(len(made.text) <= 512 for made in chunk(document, Index(chunk_tokens=512), len))
+    assert all(
+        len(made.text) <= 512 for made in chunk(document, IndexSettings(chunk_tokens=512), len)
+    )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ombud.documents import sentences
+from ombud.text.sentences import split_sentences
 
 GOLD = {
     "en": [
@@ -43,7 +43,7 @@ GOLD = {
 
 
 def cut(text: str, language: str = "en") -> list[str]:
-    return [text[start:end] for start, end in sentences(text, language)]
+    return [text[start:end] for start, end in split_sentences(text, language)]
 
 
 @pytest.mark.parametrize("language", GOLD)
@@ -82,10 +82,10 @@ def test_an_enumerated_clause_opens_a_sentence() -> None:
 
 def test_spans_are_in_order_and_hold_every_word() -> None:
     text = "  One.  Two?!\n\n\tThree   \n"
-    spans = sentences(text)
+    spans = split_sentences(text)
     assert "".join(text[a:b] for a, b in spans) == "One.Two?!Three"
     assert spans == sorted(spans)
 
 
 def test_nothing_has_no_sentences() -> None:
-    assert sentences(" \n ") == []
+    assert split_sentences(" \n ") == []

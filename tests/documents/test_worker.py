@@ -13,12 +13,12 @@ import pytest
 
 from ombud.documents import Worker, parse
 from ombud.errors import SourceError
-from ombud.settings import Documents
+from ombud.settings import DocumentSettings
 from ombud.types import Document
 
 from .hostile import FILES, drawn_pdf, good_pdf
 
-CALM = Documents(seconds=30, memory_mb=2048)
+CALM = DocumentSettings(seconds=30, memory_mb=2048)
 
 
 def facts(uri: str) -> Document:
@@ -56,9 +56,7 @@ def test_a_hostile_file_costs_one_clear_error(shared: Worker, name: str) -> None
 
 
 def test_it_returns_what_parse_returns(shared: Worker) -> None:
-    data = (
-        "# Urlaub\n\nBeschäftigte haben Anspruch auf dreißig Tage Urlaub.\n\n| a | b |\n|--|--|\n| 1 | 2 |\n".encode()
-    )
+    data = "# Urlaub\n\nBeschäftigte haben Anspruch auf dreißig Tage Urlaub.\n\n| a | b |\n|--|--|\n| 1 | 2 |\n".encode()
     assert shared.parse(data, facts("urlaub.md")) == parse(data, facts("urlaub.md"))
 
 
@@ -68,7 +66,7 @@ def test_a_document_larger_than_a_pipe(shared: Worker) -> None:
 
 
 def test_a_late_document_is_given_up_and_the_next_one_parses() -> None:
-    with Worker(Documents(seconds=0.2)) as worker:
+    with Worker(DocumentSettings(seconds=0.2)) as worker:
         worker.parse(b"Text", facts("a.txt"))
         first = pid(worker)
         with pytest.raises(SourceError, match=r"longer than 0\.2 seconds"):
@@ -90,14 +88,14 @@ def test_a_process_that_died_is_replaced() -> None:
 
 
 def test_too_little_memory_is_an_error_of_the_document() -> None:
-    with Worker(Documents(memory_mb=400)) as worker:
+    with Worker(DocumentSettings(memory_mb=400)) as worker:
         with pytest.raises(SourceError):
             worker.parse(("<p>word " * 4_000_000).encode(), facts("big.html"))
         assert worker.parse(b"Text", facts("a.txt")).text == "Text"
 
 
 def test_the_process_is_recycled() -> None:
-    with Worker(Documents(recycle=2)) as worker:
+    with Worker(DocumentSettings(recycle=2)) as worker:
         worker.parse(b"One", facts("a.txt"))
         first = pid(worker)
         worker.parse(b"Two", facts("a.txt"))
@@ -107,7 +105,7 @@ def test_the_process_is_recycled() -> None:
 
 
 def test_limits_of_size_and_pages() -> None:
-    with Worker(Documents(size_mb=1, pages=2)) as worker:
+    with Worker(DocumentSettings(size_mb=1, pages=2)) as worker:
         with pytest.raises(SourceError, match="2 MB; the limit is 1"):
             worker.parse(b"x" * 2 * 2**20, facts("a.txt"))
         with pytest.raises(SourceError, match="3,000 pages; the limit is 2"):
@@ -139,7 +137,9 @@ def test_the_child_ends_with_its_parent() -> None:
     )
     # The child holds no end of this pipe but standard error; reading to its end waits for both.
     read, write = os.pipe()
-    parent = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, pass_fds=(write,))
+    parent = subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, pass_fds=(write,)
+    )
     os.close(write)
     with parent, os.fdopen(read, "rb") as alive:
         assert parent.stdout
@@ -162,7 +162,9 @@ def test_threads_take_turns(shared: Worker) -> None:
     assert texts == {number: f"Document {number}" for number in range(8)}
 
 
-def test_what_the_parser_has_started_ends_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_the_parser_has_started_ends_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     os.mkfifo(tmp_path / "read")
     program = tmp_path / "tesseract"
     program.write_text(
@@ -171,7 +173,7 @@ def test_what_the_parser_has_started_ends_with_it(tmp_path: Path, monkeypatch: p
     )
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    with Worker(Documents(seconds=3)) as worker:
+    with Worker(DocumentSettings(seconds=3)) as worker:
         worker.parse(b"Text", facts("a.txt"))
         # Both ends are open here until the program has its own.
         both = os.open(tmp_path / "read", os.O_RDWR)

@@ -3,7 +3,7 @@
 import pytest
 
 from ombud.documents import parse
-from ombud.documents.xlsx_formats import shown
+from ombud.documents.office.xlsx_formats import shown
 from ombud.errors import SourceError
 from ombud.types import Document
 
@@ -19,7 +19,9 @@ def seen(document: Document) -> list[tuple[str, str]]:
 
 
 def test_each_sheet_is_a_heading_and_its_tables() -> None:
-    data = workbook({"Pay": sheet(["Grade", "Days"], ["A", 25]), "Notice": sheet(["Years", "Weeks"], [1, 4])})
+    data = workbook(
+        {"Pay": sheet(["Grade", "Days"], ["A", 25]), "Notice": sheet(["Years", "Weeks"], [1, 4])}
+    )
     document = parsed(data)
     assert seen(document) == [
         ("heading", "Pay"),
@@ -33,11 +35,16 @@ def test_each_sheet_is_a_heading_and_its_tables() -> None:
 
 def test_the_only_sheet_needs_a_name_to_be_a_heading() -> None:
     assert seen(parsed(workbook({"Sheet1": sheet(["a", "b"], ["c", "d"])})))[0][0] == "table"
-    assert parsed(workbook({"Pay scales 2026": sheet(["a", "b"], ["c", "d"])})).title == "Pay scales 2026"
+    assert (
+        parsed(workbook({"Pay scales 2026": sheet(["a", "b"], ["c", "d"])})).title
+        == "Pay scales 2026"
+    )
 
 
 def test_hidden_sheets_are_left_out() -> None:
-    data = workbook({"Pay": sheet(["a", "b"], ["c", "d"]), "Lists": sheet(["secret", "x"])}, hidden=["Lists"])
+    data = workbook(
+        {"Pay": sheet(["a", "b"], ["c", "d"]), "Lists": sheet(["secret", "x"])}, hidden=["Lists"]
+    )
     assert "secret" not in parsed(data).text
 
 
@@ -82,7 +89,9 @@ def test_a_table_without_a_header_gets_a_blank_one() -> None:
 
 def test_merged_cells_are_said_in_each_row() -> None:
     body = sheet(["Region", "City"], ["North", "York"], [None, "Leeds"])
-    merged = body + '<mergeCells><mergeCell ref="A2:A3"/><mergeCell ref="A9:XFD1048576"/></mergeCells>'
+    merged = (
+        body + '<mergeCells><mergeCell ref="A2:A3"/><mergeCell ref="A9:XFD1048576"/></mergeCells>'
+    )
     assert "| North | Leeds |" in parsed(workbook({"Sheet1": merged})).text
 
 
@@ -93,7 +102,9 @@ def test_cells_of_every_type() -> None:
         '<c r="G1"><f>no result</f></c><c r="H1" t="s"><v>99</v></c>'
         '<c t="inlineStr"><is><r><t>in </t></r><r><t>runs</t></r><rPh sb="0" eb="1"><t>spoken</t></rPh></is></c>'
     )
-    data = workbook({"Sheet1": f"<sheetData><row>{cells}</row></sheetData>"}, strings=["zero", "one"])
+    data = workbook(
+        {"Sheet1": f"<sheetData><row>{cells}</row></sheetData>"}, strings=["zero", "one"]
+    )
     text = parsed(data).text
     for value in ("one", "worked out", "TRUE", "#N/A", "2026-03-31", "2", "in runs"):
         assert value in text
@@ -103,14 +114,20 @@ def test_cells_of_every_type() -> None:
 def test_numbers_by_the_style_of_their_cell() -> None:
     cells = cell("A1", 46112.0, 1) + cell("B1", 0.425, 2) + cell("C1", 1234.5, 3)
     data = workbook(
-        {"Sheet1": f'<sheetData><row r="1">{cells}</row></sheetData>'}, ["dd/mm/yyyy", "0.0%", "[$€-2] #,##0.00"]
+        {"Sheet1": f'<sheetData><row r="1">{cells}</row></sheetData>'},
+        ["dd/mm/yyyy", "0.0%", "[$€-2] #,##0.00"],
     )
     assert parsed(data).text.split("\n")[0] == "| 31/03/2026 | 42.5% | € 1,234.50 |"
 
 
 def test_days_counted_from_1904() -> None:
     cells = f'<sheetData><row r="1">{cell("A1", 44650.0, 1)}{cell("B1", "x")}</row></sheetData>'
-    assert "2026-03-31" in parsed(workbook({"S": cells}, ["yyyy-mm-dd"], settings='<workbookPr date1904="1"/>')).text
+    assert (
+        "2026-03-31"
+        in parsed(
+            workbook({"S": cells}, ["yyyy-mm-dd"], settings='<workbookPr date1904="1"/>')
+        ).text
+    )
 
 
 @pytest.mark.parametrize(

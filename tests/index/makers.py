@@ -29,8 +29,11 @@ def ids(leg: Leg) -> list[str]:
     return [found.id for found, _ in leg.hits]
 
 
-def bm25(texts: Mapping[str, str], query: str, k1: float = 1.2, b: float = 0.75) -> dict[str, float]:
-    """Robertson and Zaragoza (2009), with Lucene's idf: id -> score of every text that holds a query term."""
+def bm25(
+    texts: Mapping[str, str], query: str, k1: float = 1.2, b: float = 0.75
+) -> dict[str, float]:
+    """Robertson and Zaragoza (2009), with Lucene's idf: id -> score of every text that holds a
+    query term."""
     words = {identity: text.split() for identity, text in texts.items()}
     average = sum(map(len, words.values())) / len(words)
     scores: dict[str, float] = {}

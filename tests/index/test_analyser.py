@@ -7,14 +7,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from index.makers import EVERYTHING, chunk, ids, row
-from ombud.index import analyse, open_engine
+from ombud.index import open_engine
+from ombud.text.analysis import analyse
 
 
 @pytest.mark.parametrize(
     ("text", "language", "terms"),
     [
         ("The employees are applying for holidays.", "en", ["employe", "appli", "holiday"]),
-        ("Die Beschäftigten müssen Anträge stellen", "de", ["beschaftigt", "muss", "antrag", "stell"]),
+        (
+            "Die Beschäftigten müssen Anträge stellen",
+            "de",
+            ["beschaftigt", "muss", "antrag", "stell"],
+        ),
         ("Straße", "de", ["strass"]),
         ("les congés payés", "fr", ["cong", "pay"]),
         ("résumé RÉSUMÉ re\u0301sume\u0301", "xx", ["resume", "resume", "resume"]),
@@ -38,11 +43,18 @@ def test_terms(text: str, language: str, terms: list[str]) -> None:
 
 def test_forms_of_a_word_meet_as_porter_published_them() -> None:
     # https://snowballstem.org/algorithms/english/stemmer.html, sample vocabulary
-    published = {"consign": "consign", "consigned": "consign", "consistency": "consist", "knightly": "knight"}
+    published = {
+        "consign": "consign",
+        "consigned": "consign",
+        "consistency": "consist",
+        "knightly": "knight",
+    }
     assert {word: analyse(word)[0] for word in published} == published
 
 
-@pytest.mark.parametrize("word", ["x" * 38, "x" * 39, "x" * 40, "x" * 100, "ж" * 19, "ж" * 20, "ж" * 60, "9" * 50])
+@pytest.mark.parametrize(
+    "word", ["x" * 38, "x" * 39, "x" * 40, "x" * 100, "ж" * 19, "ж" * 20, "ж" * 60, "9" * 50]
+)
 def test_a_long_word_is_found_again(word: str, tmp_path: Path) -> None:
     engine = open_engine("lance", tmp_path, fingerprint="", dimension=0)
     engine.upsert(["a"], [row(chunk("a"), terms=" ".join(analyse(f"before {word} after")))])

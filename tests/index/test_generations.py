@@ -6,17 +6,28 @@ import pytest
 
 from index.makers import chunk, row
 from ombud.errors import EngineError
-from ombud.index import Engine, Filter, current, fresh, keep_only_current, open_engine, open_generation, switch
+from ombud.index import (
+    Engine,
+    Filter,
+    current_generation,
+    keep_only_current,
+    new_generation,
+    open_engine,
+    open_generation,
+    switch_generation,
+)
 
 EVERYONE = Filter(countries=None, reader=None)
 
 
 def engine(folder: Path, fingerprint: str = "") -> Engine:
-    return open_generation("lance", folder, fingerprint=fingerprint, dimension=4 if fingerprint else 0)
+    return open_generation(
+        "lance", folder, fingerprint=fingerprint, dimension=4 if fingerprint else 0
+    )
 
 
 def build(root: Path, text: str, fingerprint: str = "") -> str:
-    name = fresh(root)
+    name = new_generation(root)
     made = engine(root / name, fingerprint)
     made.upsert(["d"], [row(chunk("d", text=text))])
     return name
@@ -30,16 +41,16 @@ def test_an_open_engine_goes_over_to_the_generation_that_counts(tmp_path: Path) 
     serving = open_engine("lance", tmp_path, fingerprint="", dimension=0)
     serving.upsert(["d"], [row(chunk("d", text="old"))])
     name = build(tmp_path, "new")
-    assert (current(tmp_path), texts(serving)) == (".", ["old"])
-    switch(tmp_path, name)
-    assert (current(tmp_path), texts(serving)) == ("g2", ["new"])
+    assert (current_generation(tmp_path), texts(serving)) == (".", ["old"])
+    switch_generation(tmp_path, name)
+    assert (current_generation(tmp_path), texts(serving)) == ("g2", ["new"])
     assert serving.search("new", None, EVERYONE, 5, "sparse")[0].hits
 
 
 def test_a_generation_of_another_embedder_is_left_to_those_who_have_it(tmp_path: Path) -> None:
     serving = open_engine("lance", tmp_path, fingerprint="", dimension=0)
     serving.upsert(["d"], [row(chunk("d", text="old"))])
-    switch(tmp_path, build(tmp_path, "new", "another"))
+    switch_generation(tmp_path, build(tmp_path, "new", "another"))
     assert texts(serving) == ["old"]
     with pytest.raises(EngineError, match="another"):
         open_engine("lance", tmp_path, fingerprint="", dimension=0)
@@ -49,7 +60,7 @@ def test_a_generation_of_another_embedder_is_left_to_those_who_have_it(tmp_path:
 def test_two_generations_are_kept_and_one_on_demand(tmp_path: Path) -> None:
     open_engine("lance", tmp_path, fingerprint="", dimension=0)
     for text in ("second", "third", "fourth"):
-        switch(tmp_path, build(tmp_path, text))
+        switch_generation(tmp_path, build(tmp_path, text))
     names = {entry.name for entry in tmp_path.iterdir()}
     assert names == {"CURRENT", "g3", "g4"}
     keep_only_current(tmp_path)
@@ -59,14 +70,16 @@ def test_two_generations_are_kept_and_one_on_demand(tmp_path: Path) -> None:
 def test_what_a_killed_build_left_behind_is_not_built_upon(tmp_path: Path) -> None:
     open_engine("lance", tmp_path, fingerprint="", dimension=0)
     half = build(tmp_path, "half")
-    again = fresh(tmp_path)
+    again = new_generation(tmp_path)
     assert again == half
     assert texts(engine(tmp_path / again)) == []
 
 
 def test_rows_fill_another_engine_with_the_same(tmp_path: Path) -> None:
     one, other = engine(tmp_path / "one"), engine(tmp_path / "other")
-    one.upsert(["d", "e"], [row(chunk("d", text="leave of absence")), row(chunk("e", text="travel costs"))])
+    one.upsert(
+        ["d", "e"], [row(chunk("d", text="leave of absence")), row(chunk("e", text="travel costs"))]
+    )
     other.upsert(["d", "e"], one.rows(["d", "e"]))
     assert sorted(texts(other)) == sorted(texts(one))
     hits = [found.search("travel", None, EVERYONE, 5, "sparse")[0].hits for found in (one, other)]

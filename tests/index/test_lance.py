@@ -47,7 +47,9 @@ def refuse(times: int) -> Callable[[], str]:
     return commit
 
 
-def test_a_writer_that_met_another_tries_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_writer_that_met_another_tries_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("ombud.index.lance.time.sleep", lambda _: None)
     engine = made(tmp_path)
     assert engine._write(refuse(7)) == "done"

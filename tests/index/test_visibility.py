@@ -6,10 +6,13 @@ from typing import Any
 import pytest
 
 from index.makers import chunk
-from ombud.index import Filter, may_read, reader_key, visible
+from ombud.index import Filter, is_visible
+from ombud.index.visibility import may_read, reader_key
 from ombud.types import Audience, Person
 
-MANAGER = Person(roles=("manager", "buyer"), groups=("works council",), grade="7", contract="permanent")
+MANAGER = Person(
+    roles=("manager", "buyer"), groups=("works council",), grade="7", contract="permanent"
+)
 
 
 @pytest.mark.parametrize(
@@ -51,11 +54,15 @@ def test_inside_a_key_any_between_keys_all(audience: Audience, allowed: bool) ->
     ],
 )
 def test_what_hides_a_chunk(fields: dict[str, Any], where: Filter, seen: bool) -> None:
-    assert visible(chunk("a", **fields), where) is seen
+    assert is_visible(chunk("a", **fields), where) is seen
 
 
 def test_the_same_readers_have_the_same_key() -> None:
     one = reader_key(("GB", "IE"), {"roles": ("a", "b"), "grades": ("1",)}, "en")
     assert one == reader_key(("IE", "GB"), {"grades": ("1",), "roles": ("b", "a")}, "en")
-    others = [reader_key(("GB",), {}, "en"), reader_key((), {}, "en"), reader_key((), {"roles": ()}, "en")]
+    others = [
+        reader_key(("GB",), {}, "en"),
+        reader_key((), {}, "en"),
+        reader_key((), {"roles": ()}, "en"),
+    ]
     assert len({one, *others, reader_key((), {}, "fr")}) == 5

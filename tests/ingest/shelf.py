@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ombud.app import Workspace
-from ombud.ingest import Report, sync
+from ombud.ingest import SyncReport, sync_sources
 from ombud.sources import FolderSource
 from ombud.types import Chunk, Document, Person
 
@@ -32,9 +32,9 @@ class Shelf:
         for name in names:
             (self.folder / name).unlink()
 
-    def sync(self, *, allow_deletes: bool = False, **options: Any) -> Report:
+    def sync(self, *, allow_deletes: bool = False, **options: Any) -> SyncReport:
         source = FolderSource("docs", self.folder, **(self.options | options))
-        (report,) = sync(self.workspace.ingest, [source], allow_deletes=allow_deletes)
+        (report,) = sync_sources(self.workspace.ingest, [source], allow_deletes=allow_deletes)
         return report
 
     def document(self, name: str) -> Document:
@@ -49,7 +49,9 @@ class Shelf:
     def indexed(self) -> set[str]:
         return {chunk.uri.removeprefix("docs/") for chunk in self.chunks()}
 
-    def found(self, query: str, country: str | None = None, as_of: date | None = None, **person: Any) -> set[str]:
+    def found(
+        self, query: str, country: str | None = None, as_of: date | None = None, **person: Any
+    ) -> set[str]:
         """Names of the documents that a search shows this person."""
         asker = Person(country=country, **person)
         evidence, _ = asyncio.run(self.workspace.search(query, asker, k=50, as_of=as_of))
@@ -65,7 +67,7 @@ class Shelf:
         return self.workspace.engine.documents().get(document_id, 0)
 
 
-def counts(report: Report) -> dict[str, int]:
+def counts(report: SyncReport) -> dict[str, int]:
     """What happened, zeros left out."""
     names = ("added", "updated", "moved", "deleted", "unchanged")
     return {name: getattr(report, name) for name in names if getattr(report, name)} | (
@@ -75,6 +77,11 @@ def counts(report: Report) -> dict[str, int]:
 
 def long_text(number: int, sections: int) -> str:
     """A Markdown document of at least so many chunks."""
-    rule = "Everyone who works here keeps this rule, and whoever is in doubt about it asks the team that wrote it. " * 6
-    parts = [f"## Part {part}\n\nRule {part} of document {number}. {rule}" for part in range(sections)]
+    rule = (
+        "Everyone who works here keeps this rule, and whoever is in doubt about it asks the team that wrote it. "
+        * 6
+    )
+    parts = [
+        f"## Part {part}\n\nRule {part} of document {number}. {rule}" for part in range(sections)
+    ]
     return "\n\n".join([f"# Document {number}", *parts]) + "\n"

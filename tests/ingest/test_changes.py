@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from ingest.shelf import Shelf, counts
-from ombud.ingest import sync
+from ombud.ingest import sync_sources
 from ombud.sources import FolderSource
 
 LEAVE = "# Annual leave\n\nEmployees have 26 days of paid annual leave.\n"
@@ -48,7 +48,15 @@ def test_the_strongest_layer_wins(
 
 
 def test_front_matter_is_of_markdown_only_and_unknown_keys_are_ignored(shelf: Shelf) -> None:
-    shelf.write("leave.md", LEAVE, layout="page", permalink="/x", title="Leave", mandatory="true", owner="HR")
+    shelf.write(
+        "leave.md",
+        LEAVE,
+        layout="page",
+        permalink="/x",
+        title="Leave",
+        mandatory="true",
+        owner="HR",
+    )
     shelf.write("leave.txt", "---\ncountry: GB\n---\nLeave is granted.\n")
     assert counts(shelf.sync()) == {"added": 2}
     document = shelf.document("leave.md")
@@ -107,23 +115,32 @@ def test_a_changed_title_is_indexed_anew(shelf: Shelf) -> None:
 
 
 def test_a_title_and_language_that_parsing_found_stay_when_facts_change(shelf: Shelf) -> None:
-    shelf.write("conges.md", "# Congés annuels\n\nLes salariés ont droit à trente jours de congés payés par an.\n")
+    shelf.write(
+        "conges.md",
+        "# Congés annuels\n\nLes salariés ont droit à trente jours de congés payés par an.\n",
+    )
     shelf.sync()
     shelf.sync(facts={"country": "FR"})
     document = shelf.document("conges.md")
-    assert (document.title, document.language, document.countries) == ("Congés annuels", "fr", ("FR",))
+    assert (document.title, document.language, document.countries) == (
+        "Congés annuels",
+        "fr",
+        ("FR",),
+    )
     assert {c.title for c in shelf.chunks()} == {"Congés annuels"}
 
 
 def test_other_chunk_settings_cut_everything_anew(shelf: Shelf) -> None:
-    text = "# Leave\n\n" + " ".join(f"Rule number {n} of the long handbook is kept by everyone." for n in range(40))
+    text = "# Leave\n\n" + " ".join(
+        f"Rule number {n} of the long handbook is kept by everyone." for n in range(40)
+    )
     shelf.write("leave.md", text)
     shelf.sync()
     few = len(shelf.chunks())
     parts = shelf.workspace.ingest
     index = parts.settings.index.model_copy(update={"chunk_tokens": 64})
     finer = parts._replace(settings=parts.settings.model_copy(update={"index": index}))
-    (report,) = sync(finer, [FolderSource("docs", shelf.folder)])
+    (report,) = sync_sources(finer, [FolderSource("docs", shelf.folder)])
     assert counts(report) == {"updated": 1}
     assert len(shelf.chunks()) > few
 
@@ -145,7 +162,11 @@ def test_a_document_of_one_country_is_never_shown_in_another(shelf: Shelf) -> No
 
 
 def test_between_keys_all_inside_a_key_any(shelf: Shelf) -> None:
-    shelf.write("pay.md", "# Pay\n\nThe pay band is secret.\n", audience="{roles: [manager, hr], grades: [G5]}")
+    shelf.write(
+        "pay.md",
+        "# Pay\n\nThe pay band is secret.\n",
+        audience="{roles: [manager, hr], grades: [G5]}",
+    )
     shelf.sync()
     assert shelf.found("pay band", roles=("hr",), grade="G5") == {"pay.md"}
     assert shelf.found("pay band", roles=("hr",)) == set()
@@ -155,7 +176,10 @@ def test_between_keys_all_inside_a_key_any(shelf: Shelf) -> None:
 
 # Dates --------------------------------------------------------------------------------------------
 
-OLD, NEW = "# Leave rules\n\nYou have 25 days of leave.\n", "# Leave rules\n\nYou have 28 days of leave.\n"
+OLD, NEW = (
+    "# Leave rules\n\nYou have 25 days of leave.\n",
+    "# Leave rules\n\nYou have 28 days of leave.\n",
+)
 
 
 def versions(shelf: Shelf) -> None:
@@ -219,7 +243,9 @@ def test_its_own_end_stands_when_it_is_earlier(shelf: Shelf) -> None:
 @pytest.mark.parametrize("front", [{"status": "draft"}, {"effective_from": "null"}])
 def test_a_draft_or_undated_successor_ends_nothing(shelf: Shelf, front: dict[str, str]) -> None:
     shelf.write("old.md", OLD)
-    shelf.write("new.md", NEW, **({"effective_from": "2025-07-01", "supersedes": "docs/old.md"} | front))
+    shelf.write(
+        "new.md", NEW, **({"effective_from": "2025-07-01", "supersedes": "docs/old.md"} | front)
+    )
     shelf.sync()
     assert shelf.document("old.md").effective_to is None
 
@@ -229,8 +255,10 @@ def test_a_successor_in_another_source_counts(shelf: Shelf) -> None:
     shelf.sync()
     other = shelf.home / "other"
     other.mkdir()
-    (other / "new.md").write_text(f"---\neffective_from: 2025-07-01\nsupersedes: docs/old.md\n---\n{NEW}")
-    sync(shelf.workspace.ingest, [FolderSource("other", other)])
+    (other / "new.md").write_text(
+        f"---\neffective_from: 2025-07-01\nsupersedes: docs/old.md\n---\n{NEW}"
+    )
+    sync_sources(shelf.workspace.ingest, [FolderSource("other", other)])
     assert shelf.document("old.md").effective_to == date(2025, 6, 30)
     shelf.write("old.md", OLD + "\nAnd a word more.\n")
     shelf.sync()

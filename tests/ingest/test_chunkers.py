@@ -8,7 +8,7 @@ import pytest
 from ingest.shelf import Shelf, counts, long_text
 from ombud.app import Workspace
 from ombud.errors import BadSetting
-from ombud.ingest import Report, sync
+from ombud.ingest import SyncReport, sync_sources
 from ombud.sources import FolderSource, Ref
 from ombud.types import Chunk
 
@@ -21,7 +21,8 @@ class Versioned(FolderSource):
 
 
 class Home:
-    """Two folders with one long document each; every sync opens the workspace with settings of its own."""
+    """Two folders with one long document each; every sync opens the workspace with settings of its
+    own."""
 
     def __init__(self, home: Path) -> None:
         self.home = home
@@ -30,14 +31,22 @@ class Home:
             (home / name / "long.md").write_text(long_text(1, 6))
 
     def sync(
-        self, kind: type[FolderSource] = FolderSource, index: dict[str, Any] | None = None, **chunkers: str
-    ) -> tuple[list[Report], dict[str, list[Chunk]]]:
-        """chunkers: name of a source -> its own chunker. Returns reports and chunks of rules and notes."""
-        places = [{"name": n, "path": n, "chunker": chunkers.get(n, "")} for n in ("rules", "notes")]
+        self,
+        kind: type[FolderSource] = FolderSource,
+        index: dict[str, Any] | None = None,
+        **chunkers: str,
+    ) -> tuple[list[SyncReport], dict[str, list[Chunk]]]:
+        """chunkers: name of a source -> its own chunker. Returns reports and chunks of rules and
+        notes."""
+        places = [
+            {"name": n, "path": n, "chunker": chunkers.get(n, "")} for n in ("rules", "notes")
+        ]
         flags = {"models": {"embedder": "none"}, "source": places, "index": index or {}}
         workspace = Workspace(self.home, flags)
         try:
-            reports = sync(workspace.ingest, [kind(n, self.home / n) for n in ("rules", "notes")])
+            reports = sync_sources(
+                workspace.ingest, [kind(n, self.home / n) for n in ("rules", "notes")]
+            )
             found = sorted(workspace.passages(), key=lambda c: c.start)
         finally:
             workspace.close()
@@ -71,7 +80,11 @@ def test_a_source_is_cut_by_its_own_chunker_and_a_change_of_it_cuts_only_that_so
 def test_only_settings_that_its_chunker_reads_cut_a_source_anew(home: Home) -> None:
     pattern = {"pattern": r"(?m)^Part \d"}
     _, before = home.sync(index=pattern, rules="pattern")
-    assert [c.text.split("\n")[0] for c in before["rules"][:3]] == ["Document 1", "Part 0", "Part 1"]
+    assert [c.text.split("\n")[0] for c in before["rules"][:3]] == [
+        "Document 1",
+        "Part 0",
+        "Part 1",
+    ]
     reports, _ = home.sync(index=pattern | {"percentile": 50, "overlap_tokens": 9}, rules="pattern")
     assert [counts(report) for report in reports] == [{"unchanged": 1}] * 2
     reports, after = home.sync(index={"pattern": r"(?m)^Part [135]"}, rules="pattern")
@@ -90,7 +103,9 @@ def test_a_chunker_that_cannot_work_says_so_and_changes_nothing(home: Home, chun
     assert after == before
 
 
-def test_semantic_chunks_are_cut_by_the_workspaces_embedder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_semantic_chunks_are_cut_by_the_workspaces_embedder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("OMBUD_HOME", raising=False)
     shelf = Shelf(tmp_path, embedder="minilm", index={"chunker": "semantic", "min_sentences": 2})
     leave = "Annual leave is twenty six days. You ask for your leave by mail. Your manager grants the vacation. "

@@ -1,4 +1,5 @@
-"""Abbreviations that documents explain: from the sync into a search, and gone with their document."""
+"""Abbreviations that documents explain: from the sync into a search, and gone with their
+document."""
 
 from pathlib import Path
 
@@ -6,7 +7,7 @@ import pytest
 
 from ingest.shelf import Shelf
 from ombud.index import open_engine
-from ombud.ingest import Generation, rebuild
+from ombud.ingest import Generation, rebuild_index
 from ombud.retrieve import read_glossary
 from ombud.store import Explained, list_abbreviations, save_abbreviations
 
@@ -30,7 +31,9 @@ def test_what_a_document_explains_is_spelt_out_as_long_as_it_is_there(shelf: She
     assert spelt(shelf, "When is the ACB paid?") == []
 
 
-def test_a_document_for_some_explains_nothing_to_all_from_the_moment_it_is_for_some(shelf: Shelf) -> None:
+def test_a_document_for_some_explains_nothing_to_all_from_the_moment_it_is_for_some(
+    shelf: Shelf,
+) -> None:
     shelf.write("pay.md", BONUS)
     shelf.sync()
     shelf.write("pay.md", BONUS, audience="{roles: [manager]}")
@@ -46,7 +49,9 @@ def test_a_document_for_some_explains_nothing_to_all_from_the_moment_it_is_for_s
 
 def test_it_counts_in_the_document_s_countries(shelf: Shelf) -> None:
     shelf.write(
-        "de.md", "# BEM\n\nBetriebliches Eingliederungsmanagement (BEM) begins after six weeks.\n", country="DE"
+        "de.md",
+        "# BEM\n\nBetriebliches Eingliederungsmanagement (BEM) begins after six weeks.\n",
+        country="DE",
     )
     shelf.sync()
     assert spelt(shelf, "BEM?", "DE") == ["Betriebliches Eingliederungsmanagement"]
@@ -56,7 +61,9 @@ def test_it_counts_in_the_document_s_countries(shelf: Shelf) -> None:
 def test_the_own_glossary_wins(shelf: Shelf) -> None:
     shelf.write("pay.md", BONUS)
     shelf.sync()
-    (shelf.home / "glossary.csv").write_text("abbreviation,expansion,country\nacb,bonus of the year,\n", "utf-8")
+    (shelf.home / "glossary.csv").write_text(
+        "abbreviation,expansion,country\nacb,bonus of the year,\n", "utf-8"
+    )
     assert spelt(shelf, "ACB") == ["bonus of the year"]
 
 
@@ -66,7 +73,7 @@ def test_a_rebuild_reads_documents_from_before(shelf: Shelf) -> None:
     save_abbreviations(shelf.workspace.store, shelf.document("pay.md").id, ())
     assert spelt(shelf, "ACB") == []
     engine = open_engine("lance", shelf.home / "other", fingerprint="", dimension=0)
-    rebuild(shelf.workspace.ingest, lambda: Generation(engine, lambda: None))
+    rebuild_index(shelf.workspace.ingest, lambda: Generation(engine, lambda: None))
     assert spelt(shelf, "ACB") == ["Annual Cash Bonus"]
 
 
@@ -81,15 +88,20 @@ def nowhere(tmp_path: Path) -> Path:
 
 
 def test_where_documents_disagree_the_more_frequent_counts_and_in_a_tie_none(nowhere: Path) -> None:
-    plan, claim = ("PIP", "Performance Improvement Plan", ()), ("PIP", "personal injury protection", ())
+    plan, claim = (
+        ("PIP", "Performance Improvement Plan", ()),
+        ("PIP", "personal injury protection", ()),
+    )
     tie = [Explained(*plan), Explained(*claim)]
     assert read_glossary(nowhere, tie).expansions("PIP", None) == []
-    assert read_glossary(nowhere, [*tie, Explained("PIP", "performance improvement plans", ())]).expansions(
-        "PIP", None
-    ) == ["Performance Improvement Plan"]
+    assert read_glossary(
+        nowhere, [*tie, Explained("PIP", "performance improvement plans", ())]
+    ).expansions("PIP", None) == ["Performance Improvement Plan"]
 
 
 def test_a_word_is_not_taken_for_an_abbreviation(nowhere: Path) -> None:
-    glossary = read_glossary(nowhere, [Explained("CHIP", "Children's Health Insurance Program", ())])
+    glossary = read_glossary(
+        nowhere, [Explained("CHIP", "Children's Health Insurance Program", ())]
+    )
     assert glossary.expansions("does the company chip in?", "US") == []
     assert glossary.expansions("what is CHIP?", "US") == ["Children's Health Insurance Program"]

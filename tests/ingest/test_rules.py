@@ -1,14 +1,25 @@
-"""What the rules read out of sentences as policies and laws write them, and what they leave alone."""
+"""What the rules read out of sentences as policies and laws write them, and what they leave
+alone."""
 
 import pytest
 
-from ombud.ingest.graph import triplets_of
+from ombud.graph.rules import triplets_of
 from ombud.types import Chunk
 
 
-def said(text: str, title: str = "Handbook", language: str = "en", **fields: object) -> list[tuple[str, str, str]]:
+def said(
+    text: str, title: str = "Handbook", language: str = "en", **fields: object
+) -> list[tuple[str, str, str]]:
     chunk = Chunk.model_validate(
-        {"id": "d-1", "document_id": "d", "uri": "d", "title": title, "text": text, "start": 0, "end": len(text)}
+        {
+            "id": "d-1",
+            "document_id": "d",
+            "uri": "d",
+            "title": title,
+            "text": text,
+            "start": 0,
+            "end": len(text),
+        }
         | {"language": language}
         | fields
     )
@@ -55,7 +66,10 @@ def said(text: str, title: str = "Handbook", language: str = "en", **fields: obj
             ("employer", "must not use", "tool to screen a candidate"),
         ),
         ("You may carry over up to 5 days.", ("employee", "may carry over", "up to 5 days")),
-        ("You are entitled to 26 days of leave.", ("employee", "is entitled to", "26 days of leave")),
+        (
+            "You are entitled to 26 days of leave.",
+            ("employee", "is entitled to", "26 days of leave"),
+        ),
         (
             "Such information shall be provided within 30 days of the request.",
             ("information", "shall be provided within", "30 days of the request"),
@@ -80,7 +94,10 @@ def said(text: str, title: str = "Handbook", language: str = "en", **fields: obj
             "This policy applies to all contractors.",
             ("Handbook", "applies to", "contractors"),
         ),
-        ("The Annual Cash Bonus (ACB) is paid in June.", ("ACB", "is short for", "Annual Cash Bonus")),
+        (
+            "The Annual Cash Bonus (ACB) is paid in June.",
+            ("ACB", "is short for", "Annual Cash Bonus"),
+        ),
     ],
 )
 def test_rules_as_they_are_written(text: str, triplet: tuple[str, str, str]) -> None:
@@ -113,7 +130,9 @@ def test_what_no_rule_states_gives_nothing(text: str) -> None:
 
 
 def test_two_clauses_of_one_sentence_are_two_statements() -> None:
-    assert said("Employees must lock the screen and must report a loss, and managers may wipe the device.") == [
+    assert said(
+        "Employees must lock the screen and must report a loss, and managers may wipe the device."
+    ) == [
         ("Employees", "must lock", "screen"),
         ("Employees", "must report", "loss"),
         ("managers", "may wipe", "device"),
@@ -136,16 +155,16 @@ def test_items_of_a_list_are_said_with_the_words_before_it() -> None:
         ("bias audit", "must ensure", "calculations compare" + condition),
         ("bias audit", "must indicate", "number of individuals" + condition),
     ]
-    assert said("Employees who carry over leave need:\n\n- approval of the manager\n- a form\n") == [
+    assert said(
+        "Employees who carry over leave need:\n\n- approval of the manager\n- a form\n"
+    ) == [
         ("Employees who carry over leave", "need", "approval of the manager"),
         ("Employees who carry over leave", "need", "form"),
     ]
 
 
 def test_rows_of_tables_are_said_by_their_columns() -> None:
-    text = (
-        "| City | Hotel cap | Note |\n| --- | --- | --- |\n| London | 180 pounds | - |\n| Oslo | 1,900 kroner | high |"
-    )
+    text = "| City | Hotel cap | Note |\n| --- | --- | --- |\n| London | 180 pounds | - |\n| Oslo | 1,900 kroner | high |"
     assert said(text) == [
         ("London", "Hotel cap", "180 pounds"),
         ("Oslo", "Hotel cap", "1,900 kroner"),

@@ -8,7 +8,7 @@ import pytest
 
 from ingest.shelf import Shelf, counts
 from ombud.errors import SourceError
-from ombud.ingest import Report, sync
+from ombud.ingest import SyncReport, sync_sources
 from ombud.settings import Folder
 from ombud.sources import FolderSource, Ref, folder, open_source
 
@@ -17,11 +17,14 @@ TRAVEL = "# Travel\n\nA hotel costs 120 euros at most.\n"
 
 
 class Watched:
-    """The folder, with every reading noted; `broken` files cannot be read, `facts` are added to theirs."""
+    """The folder, with every reading noted; `broken` files cannot be read, `facts` are added to
+    theirs."""
 
     chunker = ""
 
-    def __init__(self, inner: FolderSource, broken: Mapping[str, Mapping[str, Any]] | None = None) -> None:
+    def __init__(
+        self, inner: FolderSource, broken: Mapping[str, Mapping[str, Any]] | None = None
+    ) -> None:
         self.name, self._inner, self._broken = inner.name, inner, broken or {}
         self.read_names: list[str] = []
 
@@ -45,10 +48,10 @@ def _settled(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(folder, "SETTLED", -1.0)
 
 
-def run(shelf: Shelf, **broken: Mapping[str, Any]) -> tuple[list[str], Report]:
+def run(shelf: Shelf, **broken: Mapping[str, Any]) -> tuple[list[str], SyncReport]:
     named = {f"docs/{name}.md": facts for name, facts in broken.items()}
     source = Watched(FolderSource("docs", shelf.folder), named)
-    (report,) = sync(shelf.workspace.ingest, [source])
+    (report,) = sync_sources(shelf.workspace.ingest, [source])
     return source.read_names, report
 
 
@@ -81,7 +84,9 @@ def test_a_file_that_was_only_touched_is_read_once_and_is_unchanged(shelf: Shelf
     assert run(shelf)[0] == []
 
 
-def test_a_file_written_just_now_is_read_again(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_written_just_now_is_read_again(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(folder, "SETTLED", 3600.0)
     shelf.write("leave.md", LEAVE)
     run(shelf)
@@ -96,7 +101,9 @@ def test_a_passage_that_left_the_index_is_brought_back(shelf: Shelf) -> None:
     assert shelf.found("leave") == {"leave.md"}
 
 
-def test_who_may_no_longer_read_a_page_loses_it_even_while_the_page_cannot_be_read(shelf: Shelf) -> None:
+def test_who_may_no_longer_read_a_page_loses_it_even_while_the_page_cannot_be_read(
+    shelf: Shelf,
+) -> None:
     shelf.write("leave.md", LEAVE)
     run(shelf)
     assert shelf.found("leave") == {"leave.md"}

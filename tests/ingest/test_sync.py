@@ -1,4 +1,5 @@
-"""What is indexed is what is there: adds, updates, moves, deletes, failures, with a real parser, store and index."""
+"""What is indexed is what is there: adds, updates, moves, deletes, failures, with a real parser,
+store and index."""
 
 import asyncio
 from hashlib import sha256
@@ -11,10 +12,10 @@ import pytest
 from ingest.shelf import Shelf, counts, long_text
 from ombud.app import Workspace
 from ombud.errors import Busy, NotFound
-from ombud.ingest import sync
+from ombud.ingest import sync_sources
 from ombud.models import Embedder
 from ombud.sources import FolderSource, Ref
-from ombud.store import bury, document_ids, hold
+from ombud.store import acquire_lease, bury_documents, document_ids
 from ombud.types import Person
 
 LEAVE = "# Annual leave\n\nEmployees have 26 days of paid annual leave.\n"
@@ -30,7 +31,9 @@ PDF = (
 
 def test_first_sync_adds_and_the_second_finds_nothing_to_do(shelf: Shelf) -> None:
     shelf.write("gb/leave.md", LEAVE)
-    shelf.write("travel.html", "<h1>Travel</h1><p>Hotels are reimbursed up to the cap of the city.</p>")
+    shelf.write(
+        "travel.html", "<h1>Travel</h1><p>Hotels are reimbursed up to the cap of the city.</p>"
+    )
     shelf.write("notes.txt", "The canteen opens at noon.")
     shelf.write("parental.pdf", PDF)
     assert counts(shelf.sync()) == {"added": 4}
@@ -122,7 +125,9 @@ def test_a_copy_is_an_addition_and_one_of_two_twins_moved(shelf: Shelf) -> None:
         ("only-front.md", b"---\ntitle: Nothing else\n---\n"),
     ],
 )
-def test_one_bad_document_is_one_line_and_stops_nothing(shelf: Shelf, name: str, data: bytes) -> None:
+def test_one_bad_document_is_one_line_and_stops_nothing(
+    shelf: Shelf, name: str, data: bytes
+) -> None:
     shelf.write("a-good.md", LEAVE)
     shelf.write(name, data)
     shelf.write("z-good.md", TRAVEL)
@@ -291,10 +296,10 @@ def test_only_the_synced_source_loses_documents(shelf: Shelf) -> None:
     other = shelf.home / "other"
     other.mkdir()
     (other / "travel.md").write_text(TRAVEL)
-    (report,) = sync(shelf.workspace.ingest, [FolderSource("other", other)])
+    (report,) = sync_sources(shelf.workspace.ingest, [FolderSource("other", other)])
     assert counts(report) == {"added": 1}
     shelf.remove("leave.md")
-    (report,) = sync(shelf.workspace.ingest, [FolderSource("other", other)])
+    (report,) = sync_sources(shelf.workspace.ingest, [FolderSource("other", other)])
     assert counts(report) == {"unchanged": 1}
     assert {d.uri for d in shelf.workspace.documents(None)} == {"docs/leave.md", "other/travel.md"}
 
@@ -302,7 +307,7 @@ def test_only_the_synced_source_loses_documents(shelf: Shelf) -> None:
 def test_one_source_that_fails_does_not_stop_the_next(shelf: Shelf) -> None:
     shelf.write("leave.md", LEAVE)
     sources = [FolderSource("gone", shelf.home / "gone"), FolderSource("docs", shelf.folder)]
-    gone, docs = sync(shelf.workspace.ingest, sources)
+    gone, docs = sync_sources(shelf.workspace.ingest, sources)
     assert (gone.ok, docs.ok) == (False, True)
     assert shelf.indexed() == {"leave.md"}
 
@@ -312,7 +317,7 @@ def test_one_source_that_fails_does_not_stop_the_next(shelf: Shelf) -> None:
 
 def test_a_second_sync_is_told_who_is_at_it_and_changes_nothing(shelf: Shelf) -> None:
     shelf.write("leave.md", LEAVE)
-    with hold(shelf.workspace.store, "sync") as lease:
+    with acquire_lease(shelf.workspace.store, "sync") as lease:
         with pytest.raises(Busy) as busy:
             shelf.sync()
         assert f"process {lease.owner.split(':')[1]}" in str(busy.value)
@@ -329,7 +334,7 @@ def test_a_sync_that_loses_its_lease_writes_nothing_more(shelf: Shelf) -> None:
 
     shelf.write("leave.md", LEAVE)
     with pytest.raises(Busy, match="lost to another process"):
-        sync(shelf.workspace.ingest, [Thief("docs", shelf.folder)])
+        sync_sources(shelf.workspace.ingest, [Thief("docs", shelf.folder)])
     assert shelf.documents() == set()
 
 
@@ -345,7 +350,7 @@ def test_a_file_that_vanishes_between_listing_and_reading_fails_alone(shelf: She
 
     shelf.write("leave.md", LEAVE)
     shelf.write("travel.md", TRAVEL)
-    (report,) = sync(shelf.workspace.ingest, [Vanishing("docs", shelf.folder)])
+    (report,) = sync_sources(shelf.workspace.ingest, [Vanishing("docs", shelf.folder)])
     assert [f.uri for f in report.failed] == ["docs/leave.md"]
     assert shelf.indexed() == {"travel.md"}
     assert counts(shelf.sync()) == {"unchanged": 1}
@@ -380,7 +385,7 @@ def test_a_deletion_that_was_begun_is_finished(shelf: Shelf) -> None:
     shelf.write("travel.md", TRAVEL)
     shelf.sync()
     gone = shelf.document("leave.md").id
-    bury(shelf.workspace.store, [gone])
+    bury_documents(shelf.workspace.store, [gone])
     shelf.remove("leave.md")
     assert shelf.documents() == {"travel.md"}
     assert shelf.in_rows(gone)
@@ -410,7 +415,7 @@ def test_an_error_nobody_foresaw_ends_the_sync_and_frees_the_lease(shelf: Shelf)
     for n in range(40):
         shelf.write(f"{n}.md", f"# Rule\n\nRule number {n}.\n")
     with pytest.raises(RuntimeError, match="boom"):
-        sync(shelf.workspace.ingest, [Exploding("docs", shelf.folder)])
+        sync_sources(shelf.workspace.ingest, [Exploding("docs", shelf.folder)])
     assert counts(shelf.sync()) == {"added": 40}
 
 
@@ -418,7 +423,11 @@ def test_progress_is_told_to_the_end(shelf: Shelf) -> None:
     for n in range(3):
         shelf.write(f"{n}.md", f"# Rule\n\nRule number {n}.\n")
     told: list[tuple[str, int, int]] = []
-    sync(shelf.workspace.ingest, [FolderSource("docs", shelf.folder)], tell=lambda *step: told.append(step))
+    sync_sources(
+        shelf.workspace.ingest,
+        [FolderSource("docs", shelf.folder)],
+        tell=lambda *step: told.append(step),
+    )
     assert [step for step in told if step[0] == "compare"] == [("compare", n, 3) for n in (1, 2, 3)]
     assert ("index", 3, 3) in told
 
@@ -427,7 +436,7 @@ def test_many_chunks_are_committed_in_several_batches(shelf: Shelf) -> None:
     for n in range(30):
         shelf.write(f"{n:02}.md", long_text(n, 25))
     done: list[int] = []
-    sync(
+    sync_sources(
         shelf.workspace.ingest,
         [FolderSource("docs", shelf.folder)],
         tell=lambda step, now, _: done.append(now) if step == "index" else None,
@@ -466,15 +475,22 @@ def test_vectors_of_the_real_model_survive_changed_facts(tmp_path: Path, minilm:
     manager = Person(country="GB", roles=("manager",))
     evidence, _ = asyncio.run(shelf.workspace.search("vacation time off", manager, mode="dense"))
     assert evidence.hits[0].chunk.uri == "docs/leave.md"
-    evidence, _ = asyncio.run(shelf.workspace.search("vacation", Person(country="FR"), mode="dense"))
+    evidence, _ = asyncio.run(
+        shelf.workspace.search("vacation", Person(country="FR"), mode="dense")
+    )
     assert "docs/leave.md" not in {h.chunk.uri for h in evidence.hits}
     shelf.workspace.close()
 
 
-def test_a_text_the_model_cannot_read_is_searched_by_words(tmp_path: Path, minilm: Embedder) -> None:
+def test_a_text_the_model_cannot_read_is_searched_by_words(
+    tmp_path: Path, minilm: Embedder
+) -> None:
     shelf = Shelf(tmp_path, "minilm")
     shelf.write(
-        "ja.md", "# 年次有給休暇\n\n従業員は毎年二十日の年次有給休暇を取得できます。\n", language="ja", country="JP"
+        "ja.md",
+        "# 年次有給休暇\n\n従業員は毎年二十日の年次有給休暇を取得できます。\n",
+        language="ja",
+        country="JP",
     )
     shelf.write("leave.md", LEAVE)
     assert counts(shelf.sync()) == {"added": 2}

@@ -1,4 +1,5 @@
-"""The graph beside the index: only where it is asked for, in step with every change, and never in the way of a sync."""
+"""The graph beside the index: only where it is asked for, in step with every change, and never in
+the way of a sync."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -10,9 +11,9 @@ from pydantic_ai.models.function import FunctionModel
 
 from answer.asking import Script
 from ingest.shelf import Shelf, counts
-from ombud.app import rebuild_index
+from ombud.app import rebuild_workspace
 from ombud.errors import BadSetting
-from ombud.ingest import Report, sync
+from ombud.ingest import SyncReport, sync_sources
 from ombud.models import Chat
 from ombud.sources import FolderSource
 from ombud.store import Graph, graph_digests, graph_rows_of, graph_stats, read_extracted
@@ -45,14 +46,16 @@ def triplets(shelf: Shelf, *names: str) -> set[tuple[str, str, str]]:
             kept = read_extracted(store, document.id)
             there = shelf.workspace.engine.get([edge.triplet.chunk_id for edge in kept.edges])
             assert {edge.triplet.chunk_id for edge in kept.edges} == set(there)
-            found |= {(e.triplet.subject, e.triplet.predicate, e.triplet.object) for e in kept.edges}
+            found |= {
+                (e.triplet.subject, e.triplet.predicate, e.triplet.object) for e in kept.edges
+            }
     return found
 
 
-def run(shelf: Shelf, chat: Chat | None = None) -> Report:
+def run(shelf: Shelf, chat: Chat | None = None) -> SyncReport:
     parts = shelf.workspace.ingest
     parts = parts._replace(chat=lambda: chat) if chat else parts
-    (report,) = sync(parts, [FolderSource("docs", shelf.folder)], allow_deletes=True)
+    (report,) = sync_sources(parts, [FolderSource("docs", shelf.folder)], allow_deletes=True)
     return report
 
 
@@ -119,7 +122,8 @@ def test_a_graph_that_lost_its_way_is_mended(made: Made) -> None:
     run(shelf)
     chunk = shelf.chunks()[0]
     document = shelf.document("leave.md")
-    # As after a kill between the index's commit and the graph's: the chunks are others than those that were read.
+    # As after a kill between the index's commit and the graph's: the chunks are others than those
+    # that were read.
     renamed = chunk.model_copy(update={"id": f"{document.id}-0123456789ab"})
     rows = [row._replace(chunk=renamed) for row in shelf.workspace.engine.rows([document.id])]
     shelf.workspace.engine.upsert([document.id], rows)
@@ -133,7 +137,7 @@ def test_a_rebuild_takes_the_graph_along(made: Made) -> None:
     run(shelf)
     before = triplets(shelf)
     other = made("rules", chunker="sentence")
-    rebuild_index(other.workspace)
+    rebuild_workspace(other.workspace)
     assert triplets(other) == before
 
 
@@ -142,7 +146,11 @@ def test_an_abbreviation_is_what_it_stands_for(made: Made) -> None:
     shelf.write("travel.md", TRAVEL)
     run(shelf)
     edges = Graph(shelf.workspace.store).around(["travel desk"])
-    assert [edge.triplet.predicate for edge in edges] == ["is short for", "must approve", "may book"]
+    assert [edge.triplet.predicate for edge in edges] == [
+        "is short for",
+        "must approve",
+        "may book",
+    ]
     assert {(n.key, n.weight) for n in Graph(shelf.workspace.store).named(["td"])} == {
         ("td", 1.0),
         ("travel desk", 0.95),
@@ -153,13 +161,21 @@ def test_an_abbreviation_is_what_it_stands_for(made: Made) -> None:
 
 
 def said(*triplets: tuple[str, str, str]) -> dict[str, Any]:
-    return {"triplets": [dict(zip(("subject", "predicate", "object"), one, strict=True)) for one in triplets]}
+    return {
+        "triplets": [
+            dict(zip(("subject", "predicate", "object"), one, strict=True)) for one in triplets
+        ]
+    }
 
 
 def by_passage(prompt: str) -> dict[str, Any]:
     if "Leave" in prompt.splitlines()[0]:
         return said(("employees", "may carry over", "up to 5 days"), ("the moon", "is", "a cheese"))
-    return said(("the Travel Desk", "must approve", "all flights")) if "Travel" in prompt else {"groups": []}
+    return (
+        said(("the Travel Desk", "must approve", "all flights"))
+        if "Travel" in prompt
+        else {"groups": []}
+    )
 
 
 def test_a_model_reads_passages_and_what_is_not_in_them_is_dropped(made: Made) -> None:
@@ -236,7 +252,12 @@ def test_near_equal_entities_are_merged_by_one_call(made: Made) -> None:
     def merging(prompt: str) -> dict[str, Any]:
         if "line manager" in prompt and "#" not in prompt and "must" not in prompt:
             names = prompt.splitlines()
-            return {"groups": [[name for name in names if "manager" in name], ["something that was not offered"]]}
+            return {
+                "groups": [
+                    [name for name in names if "manager" in name],
+                    ["something that was not offered"],
+                ]
+            }
         subject = "the direct line manager" if "direct" in prompt else "the line manager"
         return said((subject, "must approve", "leave"))
 

@@ -37,12 +37,15 @@ class Result(NamedTuple):
 
 
 def environment(variables: Mapping[str, str] | None = None) -> dict[str, str]:
-    """This process's, without any OMBUD_* but the given ones; words only unless an embedder is named."""
+    """This process's, without any OMBUD_* but the given ones; words only unless an embedder is
+    named."""
     own = {name: value for name, value in os.environ.items() if not name.startswith("OMBUD_")}
     return own | {"OMBUD_MODELS__EMBEDDER": "none"} | dict(variables or {})
 
 
-def start(*arguments: object, cwd: Path, env: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
+def start(
+    *arguments: object, cwd: Path, env: Mapping[str, str] | None = None
+) -> subprocess.Popen[str]:
     """The command, running, in a process group of its own."""
     return subprocess.Popen(
         [*COMMAND, *map(str, arguments)],

@@ -58,7 +58,10 @@ def test_what_was_changed_is_named_with_exit_code_one(tmp_path: Path) -> None:
     db.close()
     said = ombud("audit", "verify", cwd=home)
     assert said.code == 1
-    assert said.out == f"BROKEN at record 2: changed.\nThe answer {given['id']} of record 2 was changed.\n"
+    assert (
+        said.out
+        == f"BROKEN at record 2: changed.\nThe answer {given['id']} of record 2 was changed.\n"
+    )
     with sqlite3.connect(home / ".ombud" / "store.sqlite") as db:
         db.execute("DELETE FROM answer")
         db.execute("DELETE FROM setup")
@@ -102,7 +105,9 @@ def test_erase_and_expire(tmp_path: Path) -> None:
 
 
 def test_the_gap_report_as_a_file(tmp_path: Path) -> None:
-    home = ready(tmp_path, "[plan]\nabstain = 0.05\n[audit]\ngroup_size = 1\nshow_words = 'questions'\n")
+    home = ready(
+        tmp_path, "[plan]\nabstain = 0.05\n[audit]\ngroup_size = 1\nshow_words = 'questions'\n"
+    )
     asked(home, "May I bring a giraffe to the canteen?")
     asked(home, TOUCHED)
     said = ombud("report", "gaps", "--html", tmp_path / "gaps.html", cwd=home)
@@ -117,7 +122,8 @@ def test_the_gap_report_as_a_file(tmp_path: Path) -> None:
 
 def test_no_log_holds_what_was_asked(tmp_path: Path) -> None:
     home = ready(tmp_path)
-    # A model that cannot be reached, a store that fails in the middle, and requests that are wrong in every way.
+    # A model that cannot be reached, a store that fails in the middle, and requests that are wrong
+    # in every way.
     env = {
         "OMBUD_MODELS__CHAT": "openai:local",
         "OMBUD_MODELS__BASE_URL": "http://127.0.0.1:9/v1",
@@ -133,7 +139,12 @@ def test_no_log_holds_what_was_asked(tmp_path: Path) -> None:
             for body in ({"question": text}, {"question": text, "conversation_id": talk}):
                 assert client.post("/api/v1/ask", json=body).status_code == 200
         stream = {"accept": "text/event-stream"}
-        assert MARKER not in client.post("/api/v1/ask", json={"question": f"{MARKER}?"}, headers=stream).text[:0]
+        assert (
+            MARKER
+            not in client.post("/api/v1/ask", json={"question": f"{MARKER}?"}, headers=stream).text[
+                :0
+            ]
+        )
         for body in (
             {"question": MARKER, "conversation_id": MARKER},
             {"question": MARKER, "nonsense": MARKER},
@@ -141,13 +152,23 @@ def test_no_log_holds_what_was_asked(tmp_path: Path) -> None:
             {"question": MARKER, "as_of": MARKER},
         ):
             assert client.post("/api/v1/ask", json=body).status_code in (404, 422)
-        assert client.post("/api/v1/ask", content=f'{{"question": "{MARKER}').status_code in (400, 422)
+        assert client.post("/api/v1/ask", content=f'{{"question": "{MARKER}').status_code in (
+            400,
+            422,
+        )
         assert client.post("/api/v1/search", json={"query": MARKER}).status_code == 200
         with sqlite3.connect(home / ".ombud" / "store.sqlite") as db:
-            db.execute("CREATE TRIGGER no BEFORE INSERT ON answer BEGIN SELECT RAISE(ABORT, 'not today'); END")
+            db.execute(
+                "CREATE TRIGGER no BEFORE INSERT ON answer BEGIN SELECT RAISE(ABORT, 'not today'); END"
+            )
         db.close()
         assert client.post("/api/v1/ask", json={"question": f"{MARKER} leave?"}).status_code == 503
-        assert "error" in client.post("/api/v1/ask", json={"question": f"{MARKER} leave?"}, headers=stream).text
+        assert (
+            "error"
+            in client.post(
+                "/api/v1/ask", json={"question": f"{MARKER} leave?"}, headers=stream
+            ).text
+        )
         with sqlite3.connect(home / ".ombud" / "store.sqlite") as db:
             db.execute("DROP TRIGGER no")
             db.execute('UPDATE answer SET answer = \'{"id": 5, "text": "\' || id || \'"}\'')
@@ -162,5 +183,7 @@ def test_no_log_holds_what_was_asked(tmp_path: Path) -> None:
     lines = json.dumps({"id": "1", "question": MARKER, "as_of": "x"})
     (tmp_path / "batch.jsonl").write_text(lines + "\n", encoding="utf-8")
     assert MARKER not in ombud("ask", "--batch", tmp_path / "batch.jsonl", cwd=home).err
-    files = [file for file in home.rglob("*") if file.is_file() and MARKER.encode() in file.read_bytes()]
+    files = [
+        file for file in home.rglob("*") if file.is_file() and MARKER.encode() in file.read_bytes()
+    ]
     assert {file.name.partition("-")[0] for file in files} <= {"store.sqlite"}

@@ -14,7 +14,12 @@ from web.running import LEAVE_DE, LEAVE_GB, SMILE, make_workspace, running
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 CHROMIUM = Path("/usr/bin/chromium")
 pytestmark = pytest.mark.skipif(not CHROMIUM.exists(), reason=f"{CHROMIUM} is not installed")
-ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+]
 ARGUMENTS += ["--disable-sync", "--no-first-run"]
 AXE = "axe-core@4.11"
 
@@ -59,7 +64,10 @@ def new_page(browser: Any, address: str) -> Iterator[NewPage]:
         page = context.new_page()
         if not complaining:
             page.on("pageerror", lambda error: complaints.append(str(error)))
-            page.on("console", lambda said: complaints.append(said.text) if said.type == "error" else None)
+            page.on(
+                "console",
+                lambda said: complaints.append(said.text) if said.type == "error" else None,
+            )
         page.goto(address)
         return page
 
@@ -104,7 +112,9 @@ def test_a_table_row_is_cited_as_a_table(new_page: NewPage) -> None:
     turn = ask(page, "What is the cap for a hotel night in Paris?")
     playwright.expect(turn.locator("td", has_text="EUR 220")).to_be_visible()
     turn.locator(".cite").first.click()
-    playwright.expect(page.locator("#panel .source td mark", has_text="EUR 220").first).to_be_visible()
+    playwright.expect(
+        page.locator("#panel .source td mark", has_text="EUR 220").first
+    ).to_be_visible()
 
 
 def test_the_country_changes_the_answer_and_is_remembered(new_page: NewPage) -> None:
@@ -201,7 +211,9 @@ def test_hostile_documents_and_questions_stay_text(new_page: NewPage) -> None:
     turn = ask(page, VISITORS)
     playwright.expect(turn).to_contain_text("yellow badge <img src=x onerror=window.hurt=3>")
     turn.locator(".cite").first.click()
-    playwright.expect(page.locator("#panel .source.on mark")).to_contain_text("<script>window.hurt=4</script>")
+    playwright.expect(page.locator("#panel .source.on mark")).to_contain_text(
+        "<script>window.hurt=4</script>"
+    )
     playwright.expect(page.locator("#panel .source.on h3")).to_contain_text("<img src=x onerror=")
     ask(page, f"{VISITORS} <img src=x onerror=window.hurt=5>")
     assert page.locator("#log img, #panel img, #log script, #panel script").count() == 0
@@ -219,7 +231,9 @@ def test_html_from_elsewhere_is_refused_by_the_browser(new_page: NewPage) -> Non
     assert refused
 
 
-def test_the_server_gone_keeps_the_question_and_asks_again(browser: Any, tmp_path: Path, new_page: NewPage) -> None:
+def test_the_server_gone_keeps_the_question_and_asks_again(
+    browser: Any, tmp_path: Path, new_page: NewPage
+) -> None:
     workspace = make_workspace(tmp_path)
     page = new_page(complaining=True)
     with running(workspace) as url:
@@ -276,7 +290,16 @@ def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
     if not npm:
         pytest.skip("npm, which would get axe-core, is not installed")
     folder = tmp_path_factory.mktemp("axe")
-    command = [npm, "install", "--prefix", str(folder), "--no-audit", "--no-fund", "--ignore-scripts", AXE]
+    command = [
+        npm,
+        "install",
+        "--prefix",
+        str(folder),
+        "--no-audit",
+        "--no-fund",
+        "--ignore-scripts",
+        AXE,
+    ]
     try:
         subprocess.run(command, check=True, capture_output=True, timeout=120)
     except (subprocess.SubprocessError, OSError) as failed:

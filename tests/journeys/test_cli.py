@@ -13,7 +13,19 @@ import pytest
 from journeys.command import HANDBOOK, Result, ombud, start, workspace, write
 from ombud.types import Answer, Trace
 
-HIT = {"chunk_id", "document_id", "uri", "title", "trail", "page_from", "page_to", "text", "score", "found_by", "scope"}
+HIT = {
+    "chunk_id",
+    "document_id",
+    "uri",
+    "title",
+    "trail",
+    "page_from",
+    "page_to",
+    "text",
+    "score",
+    "found_by",
+    "scope",
+}
 CITATION = {"chunk_id", "uri", "title", "page", "quote", "start", "end"}
 COUNTS = {"name", "added", "updated", "moved", "deleted", "unchanged", "failed"}
 LEAVE = "How many days of annual leave do employees have?"
@@ -76,10 +88,14 @@ def test_init_twice_keeps_what_was_written(tmp_path: Path) -> None:
     assert (tmp_path / "ombud.toml").read_text() == "[plan]\nk = 3\n"
 
 
-@pytest.mark.parametrize("arguments", [("--home", "there", "init"), ("init", "--home", "there"), ("init", "there")])
+@pytest.mark.parametrize(
+    "arguments", [("--home", "there", "init"), ("init", "--home", "there"), ("init", "there")]
+)
 def test_init_writes_where_it_is_told(tmp_path: Path, arguments: tuple[str, ...]) -> None:
     assert ombud(*arguments, cwd=tmp_path).code == 0
-    assert [p.relative_to(tmp_path).as_posix() for p in tmp_path.rglob("*.toml")] == ["there/ombud.toml"]
+    assert [p.relative_to(tmp_path).as_posix() for p in tmp_path.rglob("*.toml")] == [
+        "there/ombud.toml"
+    ]
 
 
 def test_without_a_workspace(tmp_path: Path) -> None:
@@ -89,16 +105,26 @@ def test_without_a_workspace(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("place", ["before", "after", "variable", "parent folder", "over the variable"])
+@pytest.mark.parametrize(
+    "place", ["before", "after", "variable", "parent folder", "over the variable"]
+)
 def test_the_workspace_is_found(home: Path, tmp_path: Path, place: str) -> None:
     below = home / "docs" / "gb"
     found = {
         "before": lambda: ombud("--home", home, "documents", "list", "--json", cwd=tmp_path),
         "after": lambda: ombud("documents", "list", "--json", "--home", home, cwd=tmp_path),
-        "variable": lambda: ombud("documents", "list", "--json", cwd=tmp_path, env={"OMBUD_HOME": str(home)}),
+        "variable": lambda: ombud(
+            "documents", "list", "--json", cwd=tmp_path, env={"OMBUD_HOME": str(home)}
+        ),
         "parent folder": lambda: ombud("documents", "list", "--json", cwd=below),
         "over the variable": lambda: ombud(
-            "documents", "list", "--json", "--home", home, cwd=tmp_path, env={"OMBUD_HOME": str(tmp_path)}
+            "documents",
+            "list",
+            "--json",
+            "--home",
+            home,
+            cwd=tmp_path,
+            env={"OMBUD_HOME": str(tmp_path)},
         ),
     }[place]()
     assert found.code == 0
@@ -122,7 +148,10 @@ def test_settings_say_where_each_value_comes_from(tmp_path: Path) -> None:
 
 
 def test_settings_without_a_workspace_are_the_defaults(tmp_path: Path) -> None:
-    assert ombud("settings", "--json", cwd=tmp_path).json["plan.k"] == {"value": 8, "origin": "default"}
+    assert ombud("settings", "--json", cwd=tmp_path).json["plan.k"] == {
+        "value": 8,
+        "origin": "default",
+    }
 
 
 @pytest.mark.parametrize(
@@ -136,13 +165,17 @@ def test_settings_without_a_workspace_are_the_defaults(tmp_path: Path) -> None:
         ("", {"OMBUD_PLAN__K": "no"}, ("plan.k", "no")),
     ],
 )
-def test_wrong_settings_are_named(tmp_path: Path, toml: str, env: dict[str, str], words: tuple[str, ...]) -> None:
+def test_wrong_settings_are_named(
+    tmp_path: Path, toml: str, env: dict[str, str], words: tuple[str, ...]
+) -> None:
     workspace(tmp_path, toml or "\n")
     said(ombud("settings", cwd=tmp_path, env=env), 2, *words)
     fails(ombud("settings", "--json", cwd=tmp_path, env=env), 2, "BadSetting")
 
 
-@pytest.mark.parametrize("verb", [("sync", "docs"), ("search", "leave"), ("ask", LEAVE), ("doctor",), ("serve",)])
+@pytest.mark.parametrize(
+    "verb", [("sync", "docs"), ("search", "leave"), ("ask", LEAVE), ("doctor",), ("serve",)]
+)
 def test_with_wrong_settings_nothing_is_begun(tmp_path: Path, verb: tuple[str, ...]) -> None:
     workspace(tmp_path, "[plan\n")
     said(ombud(*verb, cwd=tmp_path), 2, "ombud.toml", "line 1")
@@ -216,11 +249,19 @@ def test_sync_of_what_is_no_folder_or_not_one_name(tmp_path: Path) -> None:
     error = fails(ombud("sync", "other/docs", "--json", cwd=tmp_path), 2, "BadRequest")
     assert "`docs`" in error["message"]
     assert "--source NAME" in error["hint"]
-    assert ombud("sync", "other/docs", "--source", "docs2", "--json", cwd=tmp_path).json["sources"][0]["added"] == 1
+    assert (
+        ombud("sync", "other/docs", "--source", "docs2", "--json", cwd=tmp_path).json["sources"][0][
+            "added"
+        ]
+        == 1
+    )
 
 
 def test_most_of_a_folder_gone_needs_allow_deletes(tmp_path: Path) -> None:
-    workspace(tmp_path, files={f"{n:02}.md": f"# Rule {n}\n\nThe rule number {n} is kept.\n" for n in range(20)})
+    workspace(
+        tmp_path,
+        files={f"{n:02}.md": f"# Rule {n}\n\nThe rule number {n} is kept.\n" for n in range(20)},
+    )
     assert ombud("sync", "docs", cwd=tmp_path).code == 0
     for n in range(15):
         (tmp_path / "docs" / f"{n:02}.md").unlink()
@@ -259,7 +300,11 @@ def test_search_json_is_the_contract(home: Path) -> None:
     assert 0 < len(told["hits"]) <= 3
     best = told["hits"][0]
     assert best.keys() >= HIT
-    assert (best["uri"], best["scope"], best["title"]) == ("docs/gb/leave.md", "local", "Annual leave")
+    assert (best["uri"], best["scope"], best["title"]) == (
+        "docs/gb/leave.md",
+        "local",
+        "Annual leave",
+    )
     assert best["found_by"] == ["GB/sparse/standard"]
     assert best["text"] == "Employees in Great Britain have 26 days of annual leave."
     scores = [hit["score"] for hit in told["hits"]]
@@ -333,7 +378,9 @@ def test_a_misspelt_knob_names_the_nearest(home: Path) -> None:
     assert error["hint"] == "Did you mean `fusion`?"
 
 
-@pytest.mark.parametrize("arguments", [("serach", "x"), ("search", "x", "--contry", "GB"), ("search", "x", "-k", "0")])
+@pytest.mark.parametrize(
+    "arguments", [("serach", "x"), ("search", "x", "--contry", "GB"), ("search", "x", "-k", "0")]
+)
 def test_usage_errors_exit_with_2_and_print_nothing(home: Path, arguments: tuple[str, ...]) -> None:
     result = ombud(*arguments, cwd=home)
     assert (result.code, result.out) == (2, "")
@@ -370,11 +417,16 @@ def test_ask_shows_each_person_theirs(home: Path) -> None:
     assert "31" not in ask(home, LEAVE, "--country", "GB").text
     assert "61,000" in ask(home, PAY, "--role", "manager").text
     assert "61,000" not in ask(home, PAY, "--country", "GB").model_dump_json()
-    assert "3 pounds" in ask(home, "What does parking in the garage cost?", "--as-of", "2020-06-01").text
+    assert (
+        "3 pounds"
+        in ask(home, "What does parking in the garage cost?", "--as-of", "2020-06-01").text
+    )
 
 
 def test_a_denial_is_an_outcome_not_an_error(home: Path) -> None:
-    answer = ask(home, "Who won the football match between Peru and Chile?", "--plan", "abstain=0.99")
+    answer = ask(
+        home, "Who won the football match between Peru and Chile?", "--plan", "abstain=0.99"
+    )
     assert (answer.outcome, answer.citations) == ("denied", ())
     said = ombud("ask", "Who won the football match?", "--plan", "abstain=0.99", cwd=home)
     assert said.code == 0
@@ -382,7 +434,14 @@ def test_a_denial_is_an_outcome_not_an_error(home: Path) -> None:
 
 
 def test_plan_values_of_every_kind_arrive(home: Path) -> None:
-    plans = ["k=2", "mode=sparse", "sources=docs,other", 'weights={"sparse": 1}', "abstain=0.1", "refine=false"]
+    plans = [
+        "k=2",
+        "mode=sparse",
+        "sources=docs,other",
+        'weights={"sparse": 1}',
+        "abstain=0.1",
+        "refine=false",
+    ]
     plan = ask(home, TRAVEL, *[word for pair in plans for word in ("--plan", pair)]).trace.plan
     assert (plan.k, plan.mode, plan.sources) == (2, "sparse", ("docs", "other"))
     assert (plan.weights, plan.abstain, plan.refine) == ({"sparse": 1.0}, 0.1, False)
@@ -405,7 +464,11 @@ TURN = json.dumps({"role": "user", "content": TRAVEL})
 LINES = [
     ("1", '{"id": "1", "question": "annual leave", "country": "GB"}', "docs/gb/leave.md"),
     ("2", "not json", "is not JSON"),
-    ("b", '{"id": "b", "query": "annual leave", "person": {"country": "FR", "roles": []}}', "docs/fr/leave.md"),
+    (
+        "b",
+        '{"id": "b", "query": "annual leave", "person": {"country": "FR", "roles": []}}',
+        "docs/fr/leave.md",
+    ),
     ("c", '{"id": "c", "question": ""}', "no question"),
     ("5", '["a list"]', "not an object"),
     ("d", '{"id": "d", "question": "x", "contry": "GB"}', "`contry`"),
@@ -419,8 +482,16 @@ LINES = [
     ("l", '{"id": "l", "question": "x", "person": ["GB"]}', "person"),
     ("m", '{"id": "m", "question": 5}', "no question"),
     ("n", '{"id": "n", "question": "pay band of grade G5", "roles": ["manager"]}', "docs/pay.md"),
-    ("o", '{"id": "o", "question": "parking in the garage", "as_of": "2020-12-31"}', "docs/parking.md"),
-    ("p", f'{{"id": "p", "question": "And up to how much?", "history": [{TURN}]}}', "docs/travel.md"),
+    (
+        "o",
+        '{"id": "o", "question": "parking in the garage", "as_of": "2020-12-31"}',
+        "docs/parking.md",
+    ),
+    (
+        "p",
+        f'{{"id": "p", "question": "And up to how much?", "history": [{TURN}]}}',
+        "docs/travel.md",
+    ),
     ("q", '{"id": "q", "question": "annual \\u2028 leave", "country": "GB"}', "docs/gb/leave.md"),
     ("r", '{"id": "r", "question": "annual \u2028 leave", "country": "GB"}', "docs/gb/leave.md"),
     ("21", '{"id": "s", "question": "half a \\ud83d smile"}', "half a character"),
@@ -432,7 +503,9 @@ BAD = {"2", "c", "5", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "21"}
 
 @pytest.mark.parametrize("verb", ["search", "ask"])
 @pytest.mark.parametrize("embedder", ["none", "minilm"])
-def test_a_batch_keeps_order_and_goes_on_after_bad_lines(tmp_path: Path, verb: str, embedder: str) -> None:
+def test_a_batch_keeps_order_and_goes_on_after_bad_lines(
+    tmp_path: Path, verb: str, embedder: str
+) -> None:
     workspace(tmp_path)
     env = {"OMBUD_MODELS__EMBEDDER": embedder}
     assert ombud("sync", "docs", cwd=tmp_path, env=env).code == 0
@@ -457,7 +530,9 @@ def test_a_batch_keeps_order_and_goes_on_after_bad_lines(tmp_path: Path, verb: s
 
 @pytest.mark.parametrize("verb", ["search", "ask"])
 def test_a_batch_of_good_lines_exits_with_0(home: Path, tmp_path: Path, verb: str) -> None:
-    rows = [{"id": str(n), "question": LEAVE, "country": "GB" if n % 2 else "FR"} for n in range(25)]
+    rows = [
+        {"id": str(n), "question": LEAVE, "country": "GB" if n % 2 else "FR"} for n in range(25)
+    ]
     file = tmp_path / "b.jsonl"
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
     result = ombud(verb, "--batch", file, cwd=home)
@@ -476,15 +551,23 @@ def test_an_empty_batch_is_no_error(home: Path, tmp_path: Path, verb: str) -> No
 @pytest.mark.parametrize("verb", ["search", "ask"])
 def test_a_batch_file_that_is_no_text(home: Path, tmp_path: Path, verb: str) -> None:
     (tmp_path / "b.jsonl").write_bytes(b"\xff\xfe\x00")
-    assert "UTF-8" in fails(ombud(verb, "--batch", tmp_path / "b.jsonl", cwd=home), 2, "BadRequest")["hint"]
+    assert (
+        "UTF-8"
+        in fails(ombud(verb, "--batch", tmp_path / "b.jsonl", cwd=home), 2, "BadRequest")["hint"]
+    )
 
 
 def test_flags_win_over_the_plan_of_a_line(home: Path, tmp_path: Path) -> None:
-    (tmp_path / "b.jsonl").write_text('{"id": "1", "question": "leave", "plan": {"k": 3, "pool": 40}}\n')
+    (tmp_path / "b.jsonl").write_text(
+        '{"id": "1", "question": "leave", "plan": {"k": 3, "pool": 40}}\n'
+    )
     (searched,) = ombud("search", "--batch", tmp_path / "b.jsonl", "-k", 2, cwd=home).lines
     assert (searched["trace"]["plan"]["k"], searched["trace"]["plan"]["pool"]) == (2, 40)
     (asked,) = ombud("ask", "--batch", tmp_path / "b.jsonl", "--plan", "k=2", cwd=home).lines
-    assert (asked["answer"]["trace"]["plan"]["k"], asked["answer"]["trace"]["plan"]["pool"]) == (2, 40)
+    assert (asked["answer"]["trace"]["plan"]["k"], asked["answer"]["trace"]["plan"]["pool"]) == (
+        2,
+        40,
+    )
 
 
 # Documents ----------------------------------------------------------------------------------------
@@ -517,8 +600,12 @@ def test_documents_show_by_id_and_uri(home: Path) -> None:
 def test_documents_of_others_are_not_there(home: Path) -> None:
     outsiders: list[tuple[str, ...]] = [("--country", "GB"), ("--role", "employee")]
     for reader in outsiders:
-        hidden = fails(ombud("documents", "show", "docs/pay.md", *reader, "--json", cwd=home), 1, "NotFound")
-        absent = fails(ombud("documents", "show", "docs/no.md", *reader, "--json", cwd=home), 1, "NotFound")
+        hidden = fails(
+            ombud("documents", "show", "docs/pay.md", *reader, "--json", cwd=home), 1, "NotFound"
+        )
+        absent = fails(
+            ombud("documents", "show", "docs/no.md", *reader, "--json", cwd=home), 1, "NotFound"
+        )
         assert hidden["message"].replace("pay", "no") == absent["message"]
     assert ombud("documents", "show", "docs/pay.md", "--role", "manager", cwd=home).code == 0
     assert ombud("documents", "show", "docs/fr/leave.md", "--country", "GB", cwd=home).code == 1
@@ -533,7 +620,10 @@ def test_documents_delete_and_come_back(tmp_path: Path) -> None:
     assert "hotel" not in ombud("search", "hotel costs", cwd=tmp_path).out.lower()
     said(ombud("documents", "delete", "docs/travel.md", cwd=tmp_path), 1, "docs/travel.md")
     assert ombud("sync", "--json", cwd=tmp_path).json["sources"][0]["added"] == 1
-    assert ombud("documents", "delete", "docs/travel.md", cwd=tmp_path).out == "Deleted docs/travel.md.\n"
+    assert (
+        ombud("documents", "delete", "docs/travel.md", cwd=tmp_path).out
+        == "Deleted docs/travel.md.\n"
+    )
 
 
 # Doctor -------------------------------------------------------------------------------------------
@@ -563,7 +653,9 @@ def test_help_names_every_verb_and_loads_nothing_heavy(tmp_path: Path) -> None:
     assert result.code == 0
     for verb in ("init", "sync", "search", "ask", "serve", "doctor", "settings", "documents"):
         assert verb in result.out
-    heavy = "{'lancedb', 'numpy', 'onnxruntime', 'sqlalchemy', 'pydantic', 'fastapi', 'pydantic_ai'}"
+    heavy = (
+        "{'lancedb', 'numpy', 'onnxruntime', 'sqlalchemy', 'pydantic', 'fastapi', 'pydantic_ai'}"
+    )
     code = f"import sys, ombud.cli; sys.exit(' '.join({heavy} & set(sys.modules)) or 0)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.stderr == ""

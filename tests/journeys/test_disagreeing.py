@@ -1,4 +1,5 @@
-"""Two rules that contradict each other are shown as two: in the terminal, in the API and on the page."""
+"""Two rules that contradict each other are shown as two: in the terminal, in the API and on the
+page."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -48,7 +49,9 @@ def test_in_the_api(address: str) -> None:
     asked = {"question": LEAVE, "person": {"country": "GB"}}
     answer = httpx.post(f"{address}/api/v1/ask", json=asked, timeout=60).json()
     assert SAID in answer["trace"]["notes"]
-    found = httpx.post(f"{address}/api/v1/search", json={"query": LEAVE, "person": {"country": "GB"}}, timeout=60)
+    found = httpx.post(
+        f"{address}/api/v1/search", json={"query": LEAVE, "person": {"country": "GB"}}, timeout=60
+    )
     assert SAID in found.json()["trace"]["notes"]
 
 

@@ -1,4 +1,5 @@
-"""Killed, interrupted, out of disk, two at a time: one clear sentence, nothing lost, the next run goes on."""
+"""Killed, interrupted, out of disk, two at a time: one clear sentence, nothing lost, the next run
+goes on."""
 
 import os
 import shutil
@@ -14,7 +15,7 @@ import pytest
 from ingest.shelf import Shelf, Snapshot, long_text
 from journeys.command import ombud, start, workspace
 from ombud.app import Workspace
-from ombud.store import document_ids, hold
+from ombud.store import acquire_lease, document_ids
 
 DOCUMENTS = 60
 SECTIONS = 22
@@ -86,7 +87,9 @@ def saved(home: Path) -> set[str]:
         opened.close()
 
 
-@pytest.mark.parametrize(("embedder", "kills"), [("none", (0, 1, 2, 1, 3, 2)), ("minilm", (1, 2, 1))])
+@pytest.mark.parametrize(
+    ("embedder", "kills"), [("none", (0, 1, 2, 1, 3, 2)), ("minilm", (1, 2, 1))]
+)
 def test_killed_again_and_again_it_ends_with_the_same(
     undisturbed: Undisturbed, tmp_path: Path, embedder: str, kills: tuple[int, ...]
 ) -> None:
@@ -174,7 +177,7 @@ def test_a_second_sync_says_who_is_at_it(tmp_path: Path) -> None:
     assert ombud("sync", "docs", cwd=home).code == 0
     (home / "docs" / "travel.md").unlink()
     running = Workspace(home, {"models": {"embedder": "none"}})
-    with hold(running.store, "sync"):
+    with acquire_lease(running.store, "sync"):
         people = ombud("sync", cwd=home)
         assert (people.code, people.out) == (3, "")
         assert f"process {os.getpid()}" in people.err
@@ -192,7 +195,10 @@ def test_a_second_sync_says_who_is_at_it(tmp_path: Path) -> None:
 def test_two_syncs_at_once_are_one_sync(undisturbed: Undisturbed, tmp_path: Path) -> None:
     docs, whole = undisturbed("none")
     home = workspace(tmp_path, files={})
-    with start("sync", docs, "--json", cwd=home) as first, start("sync", docs, "--json", cwd=home) as second:
+    with (
+        start("sync", docs, "--json", cwd=home) as first,
+        start("sync", docs, "--json", cwd=home) as second,
+    ):
         told = {process.pid: process.communicate(timeout=300) for process in (first, second)}
     codes = sorted((first.returncode, second.returncode))
     assert codes in ([0, 3], [0, 0]), told  # 0 and 0 where one was done before the other began

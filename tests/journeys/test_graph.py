@@ -82,5 +82,12 @@ def test_a_workspace_without_a_graph_says_how_to_get_one(tmp_path: Path) -> None
 
 def test_stats(home: Path) -> None:
     found = ombud("graph", "stats", "--json", cwd=home).json
-    assert found == {"read_by": "rules", "documents": 3, "incomplete": 0, "triplets": 4, "entities": 8, "merged": 0}
+    assert found == {
+        "read_by": "rules",
+        "documents": 3,
+        "incomplete": 0,
+        "triplets": 4,
+        "entities": 8,
+        "merged": 0,
+    }
     assert "triplets" in ombud("graph", "stats", cwd=home).out

@@ -1,4 +1,5 @@
-"""An answer that grows on the page while a chat model writes it, for a persona that was chosen there."""
+"""An answer that grows on the page while a chat model writes it, for a persona that was chosen
+there."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,7 +28,9 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shelf]:
 @pytest.fixture
 def page() -> Iterator[Any]:
     with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox", "--disable-gpu"])
+        browser = started.chromium.launch(
+            executable_path=str(CHROMIUM), args=["--no-sandbox", "--disable-gpu"]
+        )
         opened = browser.new_page()
         opened.set_default_timeout(20_000)
         yield opened
@@ -56,7 +59,10 @@ def test_claims_stand_on_the_page_before_the_model_has_finished(
         (asked,) = server.asked
         assert "a lawyer or compliance officer" in str(asked["messages"])
     chips = sources.get_by_role("button").all_inner_texts()
-    assert chips == ["Leave in Great Britain · Annual leave / Carrying over", "Leave worldwide · Annual leave floor"]
+    assert chips == [
+        "Leave in Great Britain · Annual leave / Carrying over",
+        "Leave worldwide · Annual leave floor",
+    ]
     assert page.locator(".badge").inner_text().strip() == "Answered"
 
 

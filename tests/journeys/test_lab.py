@@ -1,4 +1,5 @@
-"""`ombud lab` as an engineer and a build server use it: run, read, compare, gate, and what goes wrong."""
+"""`ombud lab` as an engineer and a build server use it: run, read, compare, gate, and what goes
+wrong."""
 
 import json
 import os
@@ -34,7 +35,9 @@ PAGE = (
     "# The {floor} floor\n\nThe desk on the {floor} floor is booked for {days} days at most. "
     "Its key costs {key} pounds.\n\n## Visitors\n\nVisitors of the {floor} floor wear a badge.\n"
 )
-PAGES = {f"floors/{at}.md": PAGE.format(floor=at, days=n + 2, key=n + 11) for n, at in enumerate(FLOORS)}
+PAGES = {
+    f"floors/{at}.md": PAGE.format(floor=at, days=n + 2, key=n + 11) for n, at in enumerate(FLOORS)
+}
 
 
 def line(n: int, **fields: Any) -> str:
@@ -54,8 +57,13 @@ def line(n: int, **fields: Any) -> str:
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An indexed handbook with two runs: `base`, and `one` with a single passage."""
     made = workspace(tmp_path_factory.mktemp("lab"), files=PAGES)
-    denied = [line(n, question=f"Who won the chess match of {n}?", evidence=[], expect="deny") for n in range(60, 75)]
-    (made / "cases.jsonl").write_text("\n".join([line(n) for n in range(40)] + denied), encoding="utf-8")
+    denied = [
+        line(n, question=f"Who won the chess match of {n}?", evidence=[], expect="deny")
+        for n in range(60, 75)
+    ]
+    (made / "cases.jsonl").write_text(
+        "\n".join([line(n) for n in range(40)] + denied), encoding="utf-8"
+    )
     assert ombud("sync", "docs", cwd=made).code == 0
     for name, plan in (("base", "k=8"), ("one", "k=1")):
         done = lab(made, "run", "cases.jsonl", "--name", name, "--plan", plan)
@@ -84,7 +92,9 @@ def refused(result: Result, code: int, message: str, hint: str = "") -> None:
 
 
 def test_a_run_prints_its_figures_what_was_lost_and_what_it_cost(home: Path) -> None:
-    said = lab(home, "run", "cases.jsonl", "--split", "test", "--metrics", "hit@8,outcome_accuracy,latency")
+    said = lab(
+        home, "run", "cases.jsonl", "--split", "test", "--metrics", "hit@8,outcome_accuracy,latency"
+    )
     assert said.code == 0, said
     assert said.err == ""
     assert "Cost: nothing, no model was called." in said.out
@@ -102,7 +112,9 @@ def test_json_has_every_figure_with_its_coverage(home: Path) -> None:
     assert overall["outcome_accuracy"]["total"] == shown["run"]["cases"]
     assert overall["mrr"]["valid"] < overall["mrr"]["total"]
     missing = overall["mrr"]["total"] - overall["mrr"]["valid"]
-    assert overall["mrr"]["reasons"] == {"the case is to be denied: nothing should be found": missing}
+    assert overall["mrr"]["reasons"] == {
+        "the case is to be denied: nothing should be found": missing
+    }
     assert {row["name"] for row in shown["metrics"] if row["group"] == "tag"} == {"desk"}
 
 
@@ -151,7 +163,16 @@ def test_compare_says_what_differs_and_the_gate_stops_it(home: Path, tmp_path: P
 
 
 def test_a_report_is_one_file_that_asks_nobody_for_anything(home: Path, tmp_path: Path) -> None:
-    said = lab(home, "report", "base", "one", "--html", tmp_path / "r.html", "--markdown", tmp_path / "r.md")
+    said = lab(
+        home,
+        "report",
+        "base",
+        "one",
+        "--html",
+        tmp_path / "r.html",
+        "--markdown",
+        tmp_path / "r.md",
+    )
     assert said.code == 0, said
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert "<svg" in page
@@ -162,7 +183,14 @@ def test_a_report_is_one_file_that_asks_nobody_for_anything(home: Path, tmp_path
 
 
 def test_a_sweep_is_a_table_a_plot_and_is_not_asked_twice(home: Path) -> None:
-    sweep = ("sweep", "cases.jsonl", "plan.k=1,3", "index.chunk_tokens=64,256", "--metrics", "mrr,words@8,latency")
+    sweep = (
+        "sweep",
+        "cases.jsonl",
+        "plan.k=1,3",
+        "index.chunk_tokens=64,256",
+        "--metrics",
+        "mrr,words@8,latency",
+    )
     told = lab(home, *sweep, "--json")
     assert told.code == 0, told
     cells = told.json["cells"]
@@ -173,7 +201,9 @@ def test_a_sweep_is_a_table_a_plot_and_is_not_asked_twice(home: Path) -> None:
     ElementTree.parse(told.json["plot"])
     again = lab(home, *sweep, "--json").json
     assert [cell["run"]["id"] for cell in again["cells"]] == [cell["run"]["id"] for cell in cells]
-    refused(lab(home, "sweep", "cases.jsonl", "plan.kk=3"), 2, "`kk` is not a field of the plan", "`k`")
+    refused(
+        lab(home, "sweep", "cases.jsonl", "plan.kk=3"), 2, "`kk` is not a field of the plan", "`k`"
+    )
     refused(lab(home, "sweep", "cases.jsonl", "k=3"), 1, "`k=3` is not an axis", "plan.k=3,5,7,10")
 
 
@@ -205,7 +235,17 @@ def test_synthesis_makes_cases_that_can_be_run_at_once(home: Path) -> None:
 def test_a_run_leaves_for_other_tools_and_can_be_scored_there(home: Path) -> None:
     for form, name in (("trec", "run.txt"), ("qrels", "qrels.txt")):
         assert lab(home, "export", "base", "--format", form, "--to", name).code == 0
-    scored = lab(home, "score", "--qrels", "qrels.txt", "--run", "run.txt", "--metrics", "recall@8,mrr", "--json").json
+    scored = lab(
+        home,
+        "score",
+        "--qrels",
+        "qrels.txt",
+        "--run",
+        "run.txt",
+        "--metrics",
+        "recall@8,mrr",
+        "--json",
+    ).json
     assert scored["metrics"]["recall@8"]["mean"] == 1
     records = lab(home, "export", "base", "--format", "ragas").lines
     assert {"user_input", "retrieved_contexts", "response", "reference"} <= records[0].keys()
@@ -213,7 +253,12 @@ def test_a_run_leaves_for_other_tools_and_can_be_scored_there(home: Path) -> Non
 
 
 def test_stored_answers_are_scored_again_and_runs_forgotten(home: Path) -> None:
-    assert lab(home, "run", "cases.jsonl", "--name", "brief", "--sample", "0.2", "--metrics", "mrr").code == 0
+    assert (
+        lab(
+            home, "run", "cases.jsonl", "--name", "brief", "--sample", "0.2", "--metrics", "mrr"
+        ).code
+        == 0
+    )
     assert lab(home, "rescore", "brief", "--metrics", "recall@3").code == 0
     metrics = {row["metric"] for row in lab(home, "show", "brief", "--json").json["metrics"]}
     assert metrics == {"mrr", "recall@3"}
@@ -223,7 +268,9 @@ def test_stored_answers_are_scored_again_and_runs_forgotten(home: Path) -> None:
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
-def test_stopped_in_the_middle_the_same_command_goes_on(home: Path, tmp_path: Path, how: signal.Signals) -> None:
+def test_stopped_in_the_middle_the_same_command_goes_on(
+    home: Path, tmp_path: Path, how: signal.Signals
+) -> None:
     many = tmp_path / "many.jsonl"
     many.write_text("\n".join(line(n) for n in range(500)), encoding="utf-8")
     command = ("lab", "run", str(many), "--name", how.name, "--metrics", "mrr", "--split", "open")
@@ -245,7 +292,9 @@ def test_stopped_in_the_middle_the_same_command_goes_on(home: Path, tmp_path: Pa
 
 
 def _begun(home: Path, name: str) -> bool:
-    with closing(sqlite3.connect(f"file:{home / '.ombud' / 'store.sqlite'}?mode=ro", uri=True)) as db:
+    with closing(
+        sqlite3.connect(f"file:{home / '.ombud' / 'store.sqlite'}?mode=ro", uri=True)
+    ) as db:
         query = "SELECT COUNT(*) FROM lab_row JOIN lab_run ON lab_run.id = lab_row.run_id WHERE name = ?"
         return bool(db.execute(query, (name,)).fetchone()[0] >= 20)
 
@@ -253,7 +302,10 @@ def _begun(home: Path, name: str) -> bool:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ('{"id": "a", "question": "x"}\n{"id": "a", "question": "y"}', "line 2: id `a` was used before"),
+        (
+            '{"id": "a", "question": "x"}\n{"id": "a", "question": "y"}',
+            "line 2: id `a` was used before",
+        ),
         ('{"id": "a", "question": "x"}\n{"id": ', "line 2: not valid JSON"),
         ('{"id": "a", "qestion": "x"}', "line 1: `qestion` is not a field"),
         ("", "no cases in it"),
@@ -267,14 +319,29 @@ def test_a_bad_dataset_names_file_line_and_field(home: Path, content: str, messa
 @pytest.mark.parametrize(
     ("arguments", "code", "message", "hint"),
     [
-        (("run", "cases.jsonl", "--target", "http://127.0.0.1:9"), 1, "cannot be reached", "goes on"),
+        (
+            ("run", "cases.jsonl", "--target", "http://127.0.0.1:9"),
+            1,
+            "cannot be reached",
+            "goes on",
+        ),
         (("run", "cases.jsonl", "--target", "ftp://x"), 1, "is not an address", "http://"),
-        (("run", "cases.jsonl", "--metrics", "recal@5"), 2, "No metric is called `recal`", "`recall`"),
+        (
+            ("run", "cases.jsonl", "--metrics", "recal@5"),
+            2,
+            "No metric is called `recal`",
+            "`recall`",
+        ),
         (("run", "cases.jsonl", "--split", "secret"), 2, "No split is called `secret`", "sealed"),
         (("run", "cases.jsonl", "--sample", "0"), 2, "cannot be drawn", "0.2"),
         (("run", "cases.jsonl", "--plan", "k=0"), 2, "plan.k", ""),
         (("gate", "--baseline", "nothing"), 1, "There is no run `nothing`", "The newest: "),
-        (("compare", "base", "one", "--metric", "recall"), 2, "`recall` is not a metric", "recall@k"),
+        (
+            ("compare", "base", "one", "--metric", "recall"),
+            2,
+            "`recall` is not a metric",
+            "recall@k",
+        ),
     ],
 )
 def test_a_mistake_is_one_sentence_and_a_hint(
@@ -284,5 +351,8 @@ def test_a_mistake_is_one_sentence_and_a_hint(
 
 
 def test_looks_at_the_sealed_split_are_printed(home: Path) -> None:
-    looks = [lab(home, "run", "cases.jsonl", "--split", "sealed", "--metrics", "mrr").out for _ in range(2)]
+    looks = [
+        lab(home, "run", "cases.jsonl", "--split", "sealed", "--metrics", "mrr").out
+        for _ in range(2)
+    ]
     assert ["Look 1 at" in looks[0], "Look 2 at" in looks[1]] == [True, True]

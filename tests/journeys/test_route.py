@@ -7,10 +7,15 @@ import pytest
 
 from journeys.command import ombud, workspace
 
-ONE, MANY = "How many days of annual leave do I get?", "Overview of all travel rules, from booking to reimbursement?"
+ONE, MANY = (
+    "How many days of annual leave do I get?",
+    "Overview of all travel rules, from booking to reimbursement?",
+)
 
 
-def test_route_needs_no_workspace_and_says_class_probabilities_and_parameters(tmp_path: Path) -> None:
+def test_route_needs_no_workspace_and_says_class_probabilities_and_parameters(
+    tmp_path: Path,
+) -> None:
     done = ombud("route", ONE, cwd=tmp_path)
     assert done.code == 0
     assert done.out.startswith("label 0: one passage\n")
@@ -45,7 +50,8 @@ def test_a_batch_keeps_its_order_and_goes_on_after_a_bad_line(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    "given", [[], ["", "--json"], ["a?", "--batch", "f.jsonl"], ["a?", "--classes", "4"], ["a?", "--model"]]
+    "given",
+    [[], ["", "--json"], ["a?", "--batch", "f.jsonl"], ["a?", "--classes", "4"], ["a?", "--model"]],
 )
 def test_what_route_cannot_do_is_said(given: list[str], tmp_path: Path) -> None:
     assert ombud("route", *given, cwd=tmp_path).code == 2
@@ -53,7 +59,11 @@ def test_what_route_cannot_do_is_said(given: list[str], tmp_path: Path) -> None:
 
 def test_a_router_of_ones_own_is_trained_and_used(tmp_path: Path) -> None:
     home = workspace(tmp_path, '[models]\nrouter = "own.json"\n', {})
-    kinds = ("How long is the %s?", "How long is the %s and who signs?", "Everything on the %s, step by step?")
+    kinds = (
+        "How long is the %s?",
+        "How long is the %s and who signs?",
+        "Everything on the %s, step by step?",
+    )
     things = "notice leave hearing visit trial loan course trip grant lease break bond".split()  # noqa: SIM905
     rows = [
         {"question": kind % thing, "label": label, "template": f"{label}-{n % 6}"}
@@ -63,13 +73,19 @@ def test_a_router_of_ones_own_is_trained_and_used(tmp_path: Path) -> None:
     (tmp_path / "own.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     done = ombud("lab", "train-router", "own.jsonl", "--out", "own.json", "--json", cwd=home)
     assert done.code == 0
-    assert {(r["set"], r["classes"]) for r in done.json["results"]} == {("cross-validated", 3), ("cross-validated", 2)}
+    assert {(r["set"], r["classes"]) for r in done.json["results"]} == {
+        ("cross-validated", 3),
+        ("cross-validated", 2),
+    }
     assert done.json["results"][0]["questions"] == 36
     first = (tmp_path / "own.json").read_text(encoding="utf-8")
     assert json.loads(first)["provenance"]["questions"] == 36
     ombud("lab", "train-router", "own.jsonl", "--out", "own.json", cwd=home)
     assert (tmp_path / "own.json").read_text(encoding="utf-8") == first
-    assert ombud("route", "Everything on the visit, step by step?", "--json", cwd=home).json["label"] == 2
+    assert (
+        ombud("route", "Everything on the visit, step by step?", "--json", cwd=home).json["label"]
+        == 2
+    )
 
 
 def test_training_on_a_file_that_is_none_is_said(tmp_path: Path) -> None:

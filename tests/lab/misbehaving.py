@@ -1,4 +1,5 @@
-"""A server that answers what a test tells it to, in the order told; the last answer stays. And how to ask it."""
+"""A server that answers what a test tells it to, in the order told; the last answer stays. And how
+to ask it."""
 
 import asyncio
 import json
@@ -51,7 +52,9 @@ class _Handler(BaseHTTPRequestHandler):
         size = int(self.headers.get("content-length", 0))
         sent = json.loads(self.rfile.read(size)) if size else None
         self.server.asked.append((self.path, {k.lower(): v for k, v in self.headers.items()}, sent))
-        reply = self.server.replies.pop(0) if len(self.server.replies) > 1 else self.server.replies[0]
+        reply = (
+            self.server.replies.pop(0) if len(self.server.replies) > 1 else self.server.replies[0]
+        )
         if reply is HANG_UP or not reply.status:
             self.connection.close()
             return

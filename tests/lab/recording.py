@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lab.makers import case
-from ombud.lab import Recorded
+from ombud.lab import RecordedRun
 from ombud.types import Case, Observation, Run, Score
 
 
@@ -19,7 +19,7 @@ def recorded(
     seconds: Sequence[float | None] | None = None,
     errors: Mapping[str, str] | None = None,
     **run: Any,
-) -> Recorded:
+) -> RecordedRun:
     """values: metric -> one value a case."""
     failed, times = errors or {}, seconds or [None] * len(cases)
     seen = [
@@ -27,9 +27,17 @@ def recorded(
         for one, time in zip(cases, times, strict=True)
     ]
     scores = [
-        Score(case_id=one.id, metric=metric, value=value, reason="" if value is not None else "none")
+        Score(
+            case_id=one.id, metric=metric, value=value, reason="" if value is not None else "none"
+        )
         for metric, line in values.items()
         for one, value in zip(cases, line, strict=True)
     ]
-    given = {"id": "r1", "name": "a run", "dataset": "d.jsonl", "state": "done", "cases": len(cases)} | run
-    return Recorded(Run(**given), tuple(seen), tuple(scores))
+    given = {
+        "id": "r1",
+        "name": "a run",
+        "dataset": "d.jsonl",
+        "state": "done",
+        "cases": len(cases),
+    } | run
+    return RecordedRun(Run(**given), tuple(seen), tuple(scores))

@@ -1,4 +1,5 @@
-"""A target that answers from a script: to every question what its case asks for; every call is noted."""
+"""A target that answers from a script: to every question what its case asks for; every call is
+noted."""
 
 import asyncio
 import json
@@ -41,11 +42,14 @@ def cases(count: int) -> tuple[Case, ...]:
 
 
 class ScriptedTarget:
-    """Finds the right passage, behind n % 3 wrong ones, and cites it. `fault` may raise for a question's number."""
+    """Finds the right passage, behind n % 3 wrong ones, and cites it. `fault` may raise for a
+    question's number."""
 
     name = "scripted"
 
-    def __init__(self, log: Path | None = None, fault: Callable[[int], None] = lambda _: None) -> None:
+    def __init__(
+        self, log: Path | None = None, fault: Callable[[int], None] = lambda _: None
+    ) -> None:
         self.log, self.fault = log, fault
         self.asked: list[int] = []
         self.now = self.most = 0
@@ -69,17 +73,28 @@ class ScriptedTarget:
             end=found.end, digest="1",
         )  # fmt: skip
         return Answer(
-            outcome="full", text=f"{found.text} [1]", citations=(cited,), trace=Trace(price=0.001, tokens_in=9)
+            outcome="full",
+            text=f"{found.text} [1]",
+            citations=(cited,),
+            trace=Trace(price=0.001, tokens_in=9),
         )
 
-    async def search(self, question: Question, plan: Mapping[str, Any]) -> tuple[tuple[Hit, ...], Trace]:
+    async def search(
+        self, question: Question, plan: Mapping[str, Any]
+    ) -> tuple[tuple[Hit, ...], Trace]:
         number = int(question.text.split(":")[0])
         order = [number + 1 + n for n in range(number % 3)] + [number]
         hits = tuple(Hit(chunk=chunk(n), score=1 / rank) for rank, n in enumerate(order, 1))
         return hits[: plan.get("k", 8)], Trace()
 
     def describe(self) -> dict[str, Any]:
-        return {"config_digest": "scripted", "plan": {"k": 8}, "prompts": {}, "models": {}, "index_version": "1"}
+        return {
+            "config_digest": "scripted",
+            "plan": {"k": 8},
+            "prompts": {},
+            "models": {},
+            "index_version": "1",
+        }
 
     def passages(self) -> Iterator[Chunk]:
         return iter(())
@@ -99,8 +114,14 @@ def main() -> None:
     from ombud.store import open_store
 
     folder, count = Path(sys.argv[1]), int(sys.argv[2])
-    options = Options(parse_metrics("recall@1,mrr,token_f1,citation_recall,outcome_accuracy"), "killed", "scripted")
-    store = open_store(os.environ.get("TEST_POSTGRES_URL", "") if "--postgresql" in sys.argv else "", folder)
+    options = Options(
+        parse_metrics("recall@1,mrr,token_f1,citation_recall,outcome_accuracy"),
+        "killed",
+        "scripted",
+    )
+    store = open_store(
+        os.environ.get("TEST_POSTGRES_URL", "") if "--postgresql" in sys.argv else "", folder
+    )
     run = asyncio.run(run_cases(cases(count), ScriptedTarget(folder / "asked.txt"), store, options))
     print(json.dumps({"run": run.id}))
 

@@ -3,14 +3,17 @@ from typing import Any
 import pytest
 
 from lab.makers import case, cites, gold, says
-from ombud.lab import Instruments, Observation, outcome_class, parse_metric, score
-from ombud.types import Answer, Case, Reference, Score, Trace
+from ombud.lab import Instruments, parse_metric, score
+from ombud.lab.metrics.answers import outcome_class
+from ombud.types import Answer, Case, Observation, Reference, Score, Trace
 
 QUOTE = "You have 25 days of leave a year."
 ASKED = case(gold(QUOTE), references=("25 days a year",))
 
 
-def row(metric: str, asked: Case, answer: Answer | None, *, seconds: float | None = None, **tools: Any) -> Score:
+def row(
+    metric: str, asked: Case, answer: Answer | None, *, seconds: float | None = None, **tools: Any
+) -> Score:
     seen = Observation(case=asked, answer=answer, seconds=seconds)
     (one,) = score(seen, [parse_metric(metric)], Instruments(**tools))
     return one
@@ -36,13 +39,26 @@ def test_the_best_reference_counts() -> None:
 def test_references_for_other_personas_do_not_count() -> None:
     lawyer, anyone = Reference(text="clause 4", persona="lawyer"), Reference(text="25 days")
     assert (
-        measure("exact_match", case(id="x").model_copy(update={"references": (lawyer, anyone)}), says("clause 4")) == 0
+        measure(
+            "exact_match",
+            case(id="x").model_copy(update={"references": (lawyer, anyone)}),
+            says("clause 4"),
+        )
+        == 0
     )
-    assert measure("exact_match", case(id="x").model_copy(update={"references": (lawyer,)}), says("clause 4")) == 1
+    assert (
+        measure(
+            "exact_match",
+            case(id="x").model_copy(update={"references": (lawyer,)}),
+            says("clause 4"),
+        )
+        == 1
+    )
 
 
 @pytest.mark.parametrize(
-    "metric", ["token_f1", "exact_match", "rouge_l", "chrf", "semantic_similarity", "number_agreement"]
+    "metric",
+    ["token_f1", "exact_match", "rouge_l", "chrf", "semantic_similarity", "number_agreement"],
 )
 def test_likeness_has_reasons(metric: str) -> None:
     assert row(metric, ASKED, None).reason == "no answer was recorded"
@@ -56,12 +72,19 @@ def test_numbers_agree() -> None:
     assert measure("number_agreement", asked, says("25 days for all 2,000 of us [30]")) == 0.5
     assert measure("number_agreement", asked, says("30, before that 25.0")) == 1
     assert (
-        row("number_agreement", case(references=("no figure",)), says("25")).reason == "the reference states no number"
+        row("number_agreement", case(references=("no figure",)), says("25")).reason
+        == "the reference states no number"
     )
 
 
 def embed(texts: list[str]) -> list[list[float]]:
-    vectors = {"east": [1.0, 0.0], "north": [0.0, 2.0], "west": [-1.0, 0.0], "north-east": [3.0, 3.0], "": [0.0, 0.0]}
+    vectors = {
+        "east": [1.0, 0.0],
+        "north": [0.0, 2.0],
+        "west": [-1.0, 0.0],
+        "north-east": [3.0, 3.0],
+        "": [0.0, 0.0],
+    }
     return [vectors[text] for text in texts]
 
 
@@ -80,8 +103,14 @@ def test_embedders_that_do_not_help() -> None:
     assert row("semantic_similarity", asked, says("east")).reason == "no embedder was given"
     assert "vectors" in row("semantic_similarity", asked, says(""), embed=embed).reason
     assert "vectors" in row("semantic_similarity", asked, says("x"), embed=lambda _: [[1.0]]).reason
-    assert "vectors" in row("semantic_similarity", asked, says("x"), embed=lambda _: [[1.0], [1.0, 2.0]]).reason
-    assert "vectors" in row("semantic_similarity", asked, says("x"), embed=lambda _: [[float("nan")]] * 2).reason
+    assert (
+        "vectors"
+        in row("semantic_similarity", asked, says("x"), embed=lambda _: [[1.0], [1.0, 2.0]]).reason
+    )
+    assert (
+        "vectors"
+        in row("semantic_similarity", asked, says("x"), embed=lambda _: [[float("nan")]] * 2).reason
+    )
     assert "KeyError" in row("semantic_similarity_5", asked, says("unknown"), embed=embed).reason
 
 
@@ -116,11 +145,28 @@ def test_verbatim() -> None:
     changed = cites(QUOTE.replace("25", "26"), start=7, document_id="doc")
     purged = cites(QUOTE, start=7, document_id="doc", digest="d0")
     assert measure("quote_verbatim", ASKED, says("x", right), text_of=text_of) == 1
-    assert measure("quote_verbatim", ASKED, says("x", right, moved, changed, right, purged), text_of=text_of) == 0.5
-    assert "no longer stored" in row("quote_verbatim", ASKED, says("x", purged), text_of=text_of).reason
-    assert row("quote_verbatim", ASKED, says("x"), text_of=text_of).reason == "the answer cites nothing"
+    assert (
+        measure(
+            "quote_verbatim",
+            ASKED,
+            says("x", right, moved, changed, right, purged),
+            text_of=text_of,
+        )
+        == 0.5
+    )
+    assert (
+        "no longer stored"
+        in row("quote_verbatim", ASKED, says("x", purged), text_of=text_of).reason
+    )
+    assert (
+        row("quote_verbatim", ASKED, says("x"), text_of=text_of).reason
+        == "the answer cites nothing"
+    )
     assert row("quote_verbatim", ASKED, says("x", right)).reason == "no document texts were given"
-    assert measure("quote_verbatim", ASKED, says("x", cites("", document_id="doc")), text_of=text_of) == 0
+    assert (
+        measure("quote_verbatim", ASKED, says("x", cites("", document_id="doc")), text_of=text_of)
+        == 0
+    )
 
 
 @pytest.mark.parametrize(
@@ -157,15 +203,32 @@ def test_outcome_classes(outcome: Any, action: Any, kind: str) -> None:
 def test_actions(expect: str, kind: str, right: set[str]) -> None:
     asked = case(expect=expect, type=kind)
     actions: tuple[Any, ...] = ("none", "clarify", "handoff", "contact")
-    assert {a for a in actions if measure("action_accuracy", asked, says("x", outcome="denied", action=a))} == right
+    assert {
+        a
+        for a in actions
+        if measure("action_accuracy", asked, says("x", outcome="denied", action=a))
+    } == right
 
 
 def test_cost() -> None:
-    free, known = says("x"), says("x", trace=Trace(model="m", tokens_in=100, tokens_out=20, price=0.003))
+    free, known = (
+        says("x"),
+        says("x", trace=Trace(model="m", tokens_in=100, tokens_out=20, price=0.003)),
+    )
     assert (measure("tokens", ASKED, free), measure("price", ASKED, free)) == (0, 0)
     assert (measure("tokens", ASKED, known), measure("price", ASKED, known)) == (120, 0.003)
-    assert row("price", ASKED, says("x", trace=Trace(model="m"))).reason == "the price of m is not known"
+    assert (
+        row("price", ASKED, says("x", trace=Trace(model="m"))).reason
+        == "the price of m is not known"
+    )
     assert measure("latency", ASKED, free, seconds=0.25) == 0.25
     assert row("latency", ASKED, free).reason == "no time was recorded"
-    for metric in ("tokens", "price", "length", "outcome_accuracy", "action_accuracy", "quote_verbatim"):
+    for metric in (
+        "tokens",
+        "price",
+        "length",
+        "outcome_accuracy",
+        "action_accuracy",
+        "quote_verbatim",
+    ):
         assert row(metric, ASKED, None).reason == "no answer was recorded"

@@ -46,18 +46,34 @@ def test_the_united_kingdom_is_gb(tmp_path: Path) -> None:
 
 
 def test_a_number_of_too_many_digits_is_said_and_no_crash(tmp_path: Path) -> None:
-    assert failure(file(tmp_path, f'{{"id": {"9" * 5000}}}'))[0].startswith(", line 1: not valid JSON: ")
+    assert failure(file(tmp_path, f'{{"id": {"9" * 5000}}}'))[0].startswith(
+        ", line 1: not valid JSON: "
+    )
 
 
-RECORD = {"user_input": "How much leave?", "reference": "26 days", "response": "x", "retrieved_contexts": ["y"]}
+RECORD = {
+    "user_input": "How much leave?",
+    "reference": "26 days",
+    "response": "x",
+    "retrieved_contexts": ["y"],
+}
 
 
 def test_ragas_records_are_cases(tmp_path: Path) -> None:
-    named = {"id": "r1", "reference_contexts": ["quote", "more"], "reference_context_ids": ["hr/leave.md", 7]}
-    first, second = read_cases(file(tmp_path, lines(RECORD | named, {"user_input": "Pay?", "reference": None})))
+    named = {
+        "id": "r1",
+        "reference_contexts": ["quote", "more"],
+        "reference_context_ids": ["hr/leave.md", 7],
+    }
+    first, second = read_cases(
+        file(tmp_path, lines(RECORD | named, {"user_input": "Pay?", "reference": None}))
+    )
     evidence = (Passage(document="hr/leave.md", quote="quote"), Passage(document="7", quote="more"))
     assert first == Case(
-        id="r1", question="How much leave?", references=(Reference(text="26 days"),), evidence=evidence
+        id="r1",
+        question="How much leave?",
+        references=(Reference(text="26 days"),),
+        evidence=evidence,
     )
     assert (second.question, second.references, second.evidence) == ("Pay?", (), ())
 
@@ -78,13 +94,27 @@ def test_a_record_without_an_id_gets_that_of_its_question(tmp_path: Path) -> Non
         ({"user_input": None}, "`user_input` is not a text."),
         ({"user_input": " "}, "`question` is empty."),
         ({"reference": 26}, "`reference` is not a text."),
-        ({"reference_contexts": "quote", "reference_context_ids": "doc"}, "`reference_contexts` is not a list"),
-        ({"reference_contexts": ["quote"], "reference_context_ids": [None]}, "`reference_context_ids` is not a list"),
-        ({"reference_contexts": [None], "reference_context_ids": ["doc"]}, "`reference_contexts` is not a list"),
-        ({"reference_contexts": ["quote"], "reference_context_ids": [" "]}, "`evidence.0.document` is empty."),
+        (
+            {"reference_contexts": "quote", "reference_context_ids": "doc"},
+            "`reference_contexts` is not a list",
+        ),
+        (
+            {"reference_contexts": ["quote"], "reference_context_ids": [None]},
+            "`reference_context_ids` is not a list",
+        ),
+        (
+            {"reference_contexts": [None], "reference_context_ids": ["doc"]},
+            "`reference_contexts` is not a list",
+        ),
+        (
+            {"reference_contexts": ["quote"], "reference_context_ids": [" "]},
+            "`evidence.0.document` is empty.",
+        ),
         ({"id": {}}, "`id` is not a text."),
         ({"id": "a\nb"}, "`id` has a line end"),
     ],
 )
 def test_records_of_another_shape(tmp_path: Path, fields: dict[str, Any], said: str) -> None:
-    assert failure(file(tmp_path, lines(RECORD, RECORD | {"id": "2"} | fields)))[0].startswith(f", line 2: {said}")
+    assert failure(file(tmp_path, lines(RECORD, RECORD | {"id": "2"} | fields)))[0].startswith(
+        f", line 2: {said}"
+    )

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lab.files import GOOD, failure, file, lines
-from ombud.lab import read_cases, write_cases
+from ombud.lab import read_cases
+from ombud.lab.cases.files import write_cases
 from ombud.types import Case, Message, Passage, Person, Reference
 
 FULL = Case(
@@ -34,7 +35,9 @@ def test_round_trip(tmp_path: Path) -> None:
 
 
 @given(question=st.text(min_size=1).filter(str.strip), tags=st.lists(st.text()))
-def test_any_text_survives(tmp_path_factory: pytest.TempPathFactory, question: str, tags: list[str]) -> None:
+def test_any_text_survives(
+    tmp_path_factory: pytest.TempPathFactory, question: str, tags: list[str]
+) -> None:
     path = tmp_path_factory.mktemp("cases") / "any.jsonl"
     cases = (Case(id="c", question=question, tags=tuple(tags)),)
     write_cases(path, cases)
@@ -42,7 +45,13 @@ def test_any_text_survives(tmp_path_factory: pytest.TempPathFactory, question: s
 
 
 def test_blank_lines_bom_and_windows_line_ends(tmp_path: Path) -> None:
-    text = "\ufeff" + lines({"id": "1", "question": "a"}) + "\r\n\r\n" + lines({"id": "2", "question": "b"}) + "\r\n"
+    text = (
+        "\ufeff"
+        + lines({"id": "1", "question": "a"})
+        + "\r\n\r\n"
+        + lines({"id": "2", "question": "b"})
+        + "\r\n"
+    )
     assert [case.id for case in read_cases(file(tmp_path, text))] == ["1", "2"]
 
 
@@ -137,7 +146,9 @@ def test_a_csv_id_follows_from_the_question(tmp_path: Path) -> None:
 
 
 def test_what_a_csv_row_expects(tmp_path: Path) -> None:
-    text = "question,type,expect\na,unanswerable,\nb,sensitive,\nc,vague,\nd,double,\ne,simple,Deny\n"
+    text = (
+        "question,type,expect\na,unanswerable,\nb,sensitive,\nc,vague,\nd,double,\ne,simple,Deny\n"
+    )
     assert [c.expect for c in read_cases(file(tmp_path, text, "c.csv"))] == [
         "deny",
         "handoff",

@@ -3,15 +3,24 @@ from collections.abc import Sequence
 import pytest
 
 from lab.makers import hit
-from ombud.lab.synthesis.cleaning import COPIED, EMBEDDED, LEXICAL, NO_ANSWER, UNRELATED, Sieve, answers, copied
-from ombud.lab.synthesis.pairs import Pair
+from ombud.lab.synthesis.cleaning import (
+    COPIED,
+    EMBEDDED,
+    LEXICAL,
+    NO_ANSWER,
+    UNRELATED,
+    Sieve,
+    answers,
+    copied,
+)
+from ombud.lab.synthesis.pairs import QuestionAnswer
 
 RULE = "Employees must return company laptops on their last working day."
 
 
-def pair(question: str, quote: str = RULE, kind: str = "heading", **fields: str) -> Pair:
+def pair(question: str, quote: str = RULE, kind: str = "heading", **fields: str) -> QuestionAnswer:
     given = {"style": "plain", "wording": question, "answer": quote} | fields
-    return Pair(hit(quote).chunk, kind, question=question, quote=quote, **given)
+    return QuestionAnswer(hit(quote).chunk, kind, question=question, quote=quote, **given)
 
 
 def two_topics(texts: Sequence[str]) -> list[list[float]]:
@@ -39,7 +48,9 @@ def test_a_quote_that_says_nothing_is_no_answer(quote: str) -> None:
     assert not answers(pair("What about it?", quote))
 
 
-@pytest.mark.parametrize("quote", [RULE, "You need:\n- a laptop that the company has approved\n- a badge"])
+@pytest.mark.parametrize(
+    "quote", [RULE, "You need:\n- a laptop that the company has approved\n- a badge"]
+)
 def test_a_sentence_or_a_list_of_some_length_is_an_answer(quote: str) -> None:
     assert answers(pair("What do I need?", quote))
 
@@ -47,12 +58,21 @@ def test_a_sentence_or_a_list_of_some_length_is_an_answer(quote: str) -> None:
 def test_an_empty_cell_is_no_answer() -> None:
     row = "| Sick leave | n/a |"
     assert not answers(pair("What is the limit for sick leave?", row, "table", answer="n/a"))
-    assert answers(pair("What is the limit for sick leave?", row.replace("n/a", "5 days"), "table", answer="5 days"))
+    assert answers(
+        pair(
+            "What is the limit for sick leave?",
+            row.replace("n/a", "5 days"),
+            "table",
+            answer="5 days",
+        )
+    )
 
 
 def test_a_quote_must_stand_in_its_passage() -> None:
     elsewhere = pair("When do I return my laptop?")
-    moved = Pair(hit("Another text.").chunk, *(getattr(elsewhere, name) for name in elsewhere.__slots__[1:]))
+    moved = QuestionAnswer(
+        hit("Another text.").chunk, *(getattr(elsewhere, name) for name in elsewhere.__slots__[1:])
+    )
     assert Sieve().by_words(moved) == NO_ANSWER
 
 
@@ -69,7 +89,9 @@ def test_the_same_words_in_another_order_are_a_duplicate() -> None:
 def test_slips_and_small_talk_do_not_hide_a_duplicate() -> None:
     sieve = Sieve()
     sieve.accept(pair("When do I return devices?"), None)
-    noisy = pair("Hi, wehn do I retrun devices? Thanks!", style="typos", wording="When do I return devices?")
+    noisy = pair(
+        "Hi, wehn do I retrun devices? Thanks!", style="typos", wording="When do I return devices?"
+    )
     assert sieve.by_words(noisy) == LEXICAL
 
 
@@ -83,7 +105,10 @@ def test_a_question_that_copies_its_passage_falls() -> None:
 def test_a_copied_heading_falls_too() -> None:
     chunk = hit(RULE, trail=("What happens to my old laptop when I leave",)).chunk
     asked = "What happens to my old laptop when I leave?"
-    assert Sieve().by_words(Pair(chunk, "heading", "plain", asked, asked, RULE, RULE)) == COPIED
+    assert (
+        Sieve().by_words(QuestionAnswer(chunk, "heading", "plain", asked, asked, RULE, RULE))
+        == COPIED
+    )
 
 
 def test_near_vectors_are_a_duplicate_and_far_ones_poor() -> None:

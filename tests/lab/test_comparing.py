@@ -3,7 +3,8 @@ import pytest
 from lab.makers import case, gold
 from lab.recording import many, recorded
 from ombud.errors import LabError, UnknownName
-from ombud.lab import changes, contrast, shared_cases
+from ombud.lab import changes, compare_runs
+from ombud.lab.report.comparing import shared_cases
 from ombud.types import Person
 
 
@@ -11,7 +12,7 @@ def test_the_difference_is_second_minus_first_over_the_cases_that_have_both_valu
     cases = many(4)
     first = recorded(cases, {"mrr": [0.5, 0.25, 1.0, None]})
     second = recorded(cases, {"mrr": [1.0, 0.75, None, 0.5]})
-    (row,) = contrast(first, second, ["overall"])
+    (row,) = compare_runs(first, second, ["overall"])
     assert (row.first, row.second, row.comparison.difference) == (0.375, 0.875, 0.5)
     assert (row.comparison.pairs, row.lost, row.won) == (2, 1, 1)
     assert row.mcnemar is None
@@ -22,43 +23,53 @@ def test_mcnemar_counts_the_cases_that_only_one_run_passed() -> None:
     cases = many(20)
     first = recorded(cases, {"outcome_accuracy": [0.0] * 8 + [1.0] * 12})
     second = recorded(cases, {"outcome_accuracy": [1.0] * 8 + [0.0] + [1.0] * 11})
-    (row,) = contrast(first, second, ["overall"])
+    (row,) = compare_runs(first, second, ["overall"])
     assert row.mcnemar == 20 / 512
     # The permutation of 9 differences of one size is the same question.
     assert row.comparison.p == pytest.approx(20 / 512)
 
 
 def test_p_is_corrected_over_the_metrics_by_holm() -> None:
-    # n cases that all fell by one have p = 2 / 2^n: 2/64, 2/128 and 2/256, times 1, 2 and 3 from the greatest.
+    # n cases that all fell by one have p = 2 / 2^n: 2/64, 2/128 and 2/256, times 1, 2 and 3 from
+    # the greatest.
     cases = many(8)
     before = {metric: [1.0] * 8 for metric in ("mrr", "map", "token_f1")}
     after = {"mrr": [0.0] * 6 + [1.0] * 2, "map": [0.0] * 7 + [1.0], "token_f1": [0.0] * 8}
-    rows = contrast(recorded(cases, before), recorded(cases, after), ["overall"])
-    assert {row.metric: row.comparison.p for row in rows} == {"mrr": 2 / 64, "map": 2 / 128, "token_f1": 2 / 256}
+    rows = compare_runs(recorded(cases, before), recorded(cases, after), ["overall"])
+    assert {row.metric: row.comparison.p for row in rows} == {
+        "mrr": 2 / 64,
+        "map": 2 / 128,
+        "token_f1": 2 / 256,
+    }
     assert {row.metric: row.adjusted for row in rows} == {
         "mrr": 2 / 64,  # 1 x 2/64 = 2 x 2/128: not less than the one before
         "map": 4 / 128,
         "token_f1": 6 / 256,
     }
     assert [row.better for row in rows] == [False, False, False]
-    (alone,) = contrast(recorded(cases, before), recorded(cases, after), ["overall"], ["token_f1"])
+    (alone,) = compare_runs(
+        recorded(cases, before), recorded(cases, after), ["overall"], ["token_f1"]
+    )
     assert alone.adjusted == 2 / 256
 
 
 def test_nothing_is_better_or_worse_within_noise() -> None:
     cases = many(5)
     first, second = recorded(cases, {"mrr": [1.0] * 5}), recorded(cases, {"mrr": [0.0] * 5})
-    (row,) = contrast(first, second, ["overall"])
+    (row,) = compare_runs(first, second, ["overall"])
     assert row.comparison.p == 2 / 32  # above .05, though all five fell
     assert row.better is None
 
 
 @pytest.mark.parametrize(
-    ("metric", "better"), [("mrr", True), ("latency", False), ("price", False), ("length", None), ("words@5", None)]
+    ("metric", "better"),
+    [("mrr", True), ("latency", False), ("price", False), ("length", None), ("words@5", None)],
 )
 def test_more_is_not_always_better(metric: str, better: bool | None) -> None:
     cases = many(10)
-    (row,) = contrast(recorded(cases, {metric: [0.0] * 10}), recorded(cases, {metric: [1.0] * 10}), ["overall"])
+    (row,) = compare_runs(
+        recorded(cases, {metric: [0.0] * 10}), recorded(cases, {metric: [1.0] * 10}), ["overall"]
+    )
     assert row.comparison.difference == 1
     assert row.better is better
 
@@ -69,7 +80,7 @@ def test_groups_are_tag_type_and_country_in_that_order() -> None:
         case(id="2", tags=("typo",), type="double"),
     ]
     values = {"mrr": [1.0, 0.5]}
-    rows = contrast(recorded(cases, values), recorded(cases, {"mrr": [0.0, 0.0]}))
+    rows = compare_runs(recorded(cases, values), recorded(cases, {"mrr": [0.0, 0.0]}))
     assert [(row.group, row.name, row.comparison.difference) for row in rows] == [
         ("overall", "", -0.75),
         ("tag", "hard", -1.0),
@@ -83,16 +94,22 @@ def test_groups_are_tag_type_and_country_in_that_order() -> None:
 
 def test_cases_about_one_document_are_exchanged_together() -> None:
     cases = [case(gold("x", f"{number % 2}.md"), id=str(number)) for number in range(10)]
-    (row,) = contrast(recorded(cases, {"mrr": [1.0] * 10}), recorded(cases, {"mrr": [0.0] * 10}), ["overall"])
-    assert row.comparison.p == 0.5  # two clusters: 2 of 4 signs; ten cases of their own had 2 of 1024
+    (row,) = compare_runs(
+        recorded(cases, {"mrr": [1.0] * 10}), recorded(cases, {"mrr": [0.0] * 10}), ["overall"]
+    )
+    assert (
+        row.comparison.p == 0.5
+    )  # two clusters: 2 of 4 signs; ten cases of their own had 2 of 1024
 
 
 def test_only_cases_asked_in_the_same_words_are_compared() -> None:
     cases = many(3)
     other = [cases[2], case(id="c01", question="Another question?"), case(id="c09")]
     assert shared_cases(recorded(cases, {}), recorded(other, {})) == (cases[2],)
-    (row,) = contrast(
-        recorded(cases, {"mrr": [0.0, 0.0, 0.25]}), recorded(other, {"mrr": [0.0, 1.0, 1.0]}), ["overall"]
+    (row,) = compare_runs(
+        recorded(cases, {"mrr": [0.0, 0.0, 0.25]}),
+        recorded(other, {"mrr": [0.0, 1.0, 1.0]}),
+        ["overall"],
     )
     assert (row.comparison.pairs, row.comparison.difference) == (1, -0.25)
 
@@ -100,17 +117,26 @@ def test_only_cases_asked_in_the_same_words_are_compared() -> None:
 def test_runs_without_a_common_case_or_metric_are_not_compared() -> None:
     first = recorded(many(2), {"mrr": [1.0, 1.0]}, name="before")
     with pytest.raises(LabError, match="`before` and `after` have no case in common"):
-        contrast(first, recorded([case(id="x")], {"mrr": [1.0]}, name="after"))
+        compare_runs(first, recorded([case(id="x")], {"mrr": [1.0]}, name="after"))
     with pytest.raises(LabError, match="no metric in common"):
-        contrast(first, recorded(many(2), {"map": [1.0, 1.0]}))
+        compare_runs(first, recorded(many(2), {"map": [1.0, 1.0]}))
     with pytest.raises(LabError, match="no case in common"):
-        contrast(recorded([], {}), recorded([], {}))
+        compare_runs(recorded([], {}), recorded([], {}))
 
 
 def test_a_metric_without_any_pair_has_no_figures() -> None:
     cases = many(2)
-    (row,) = contrast(recorded(cases, {"mrr": [None, None]}), recorded(cases, {"mrr": [1.0, 1.0]}), ["overall"])
-    assert (row.first, row.second, row.adjusted, row.better, row.mcnemar, row.won) == (None, None, None, None, None, 2)
+    (row,) = compare_runs(
+        recorded(cases, {"mrr": [None, None]}), recorded(cases, {"mrr": [1.0, 1.0]}), ["overall"]
+    )
+    assert (row.first, row.second, row.adjusted, row.better, row.mcnemar, row.won) == (
+        None,
+        None,
+        None,
+        None,
+        None,
+        2,
+    )
 
 
 def test_changes_are_worst_first_and_cases_without_a_value_are_no_fall() -> None:
@@ -129,12 +155,18 @@ def test_changes_are_worst_first_and_cases_without_a_value_are_no_fall() -> None
 
 def test_the_slowest_case_is_the_worst_and_a_lost_time_is_no_gain() -> None:
     cases = many(3)
-    first, second = recorded(cases, {"latency": [1.0, 1.0, 1.0]}), recorded(cases, {"latency": [0.5, None, 3.0]})
+    first, second = (
+        recorded(cases, {"latency": [1.0, 1.0, 1.0]}),
+        recorded(cases, {"latency": [0.5, None, 3.0]}),
+    )
     assert [one.case.id for one in changes(first, second, "latency")] == ["c02", "c01", "c00"]
 
 
 def test_changes_of_a_metric_that_a_run_lacks() -> None:
-    first, second = recorded(many(1), {"mrr": [1.0]}), recorded(many(1), {"map": [1.0]}, id="r2", name="new")
+    first, second = (
+        recorded(many(1), {"mrr": [1.0]}),
+        recorded(many(1), {"map": [1.0]}, id="r2", name="new"),
+    )
     with pytest.raises(LabError, match=r"Run r2 \(new\) has no `mrr`") as wrong:
         changes(first, second, "mrr")
     assert "rescore r2 --metrics mrr" in wrong.value.hint

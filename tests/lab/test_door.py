@@ -11,4 +11,6 @@ def test_every_public_name_is_there() -> None:
 
 def test_the_door_does_not_import_numpy() -> None:
     seen = [sys.executable, "-c", "import ombud.lab, sys; print('numpy' in sys.modules)"]
-    assert subprocess.run(seen, capture_output=True, text=True, check=True).stdout.strip() == "False"
+    assert (
+        subprocess.run(seen, capture_output=True, text=True, check=True).stdout.strip() == "False"
+    )

@@ -5,19 +5,15 @@ import pytest
 
 from lab.makers import case, gold
 from ombud.errors import LabError
-from ombud.lab import (
-    parse_metric,
+from ombud.lab import parse_metric, read_cases, read_qrels, read_rankings, score_rankings
+from ombud.lab.cases.exchange import (
+    from_ragas,
     qrels_of,
     read_beir,
-    read_cases,
-    read_qrels,
-    read_rankings,
-    score_rankings,
     write_beir,
     write_qrels,
     write_rankings,
 )
-from ombud.lab.exchange import from_ragas
 
 QRELS = {"q1": {"d1": 2, "d2": 0}, "q2": {"d3": 1, "d1": -1}}
 RUN = {"q1": {"d2": 0.1 + 0.2, "d1": 1e-30, "d9": 1e-30}, "q2": {"d3": -4.0}}
@@ -34,7 +30,9 @@ def test_trec_round_trip_and_the_oracle_reads_the_same(tmp_path: Path) -> None:
     }
     ranked = [line.split() for line in (tmp_path / "run").read_text().splitlines()]
     assert [(row[2], row[3]) for row in ranked[:3]] == [("d2", "1"), ("d9", "2"), ("d1", "3")]
-    (one, two) = score_rankings(read_qrels(tmp_path / "qrels"), read_rankings(tmp_path / "run"), [parse_metric("mrr")])
+    (one, two) = score_rankings(
+        read_qrels(tmp_path / "qrels"), read_rankings(tmp_path / "run"), [parse_metric("mrr")]
+    )
     assert (one.value, two.value) == (1 / 3, 1)
 
 
@@ -88,13 +86,20 @@ def test_unreadable_files(tmp_path: Path) -> None:
 
 
 CASES = (
-    case(gold("one", "hr/our leave.md"), gold("two", "hr/our leave.md", grade=1), gold("x", "b.md", grade=1), id="1"),
+    case(
+        gold("one", "hr/our leave.md"),
+        gold("two", "hr/our leave.md", grade=1),
+        gold("x", "b.md", grade=1),
+        id="1",
+    ),
     case(id="2", question="Who are you?", expect="deny"),
 )
 
 
 def beir(
-    folder: Path, qrels: str, queries: str = '{"_id": "q1", "text": "Leave?"}\n{"_id": "q2", "text": "Pay?"}\n'
+    folder: Path,
+    qrels: str,
+    queries: str = '{"_id": "q1", "text": "Leave?"}\n{"_id": "q2", "text": "Pay?"}\n',
 ) -> Path:
     (folder / "qrels").mkdir()
     (folder / "qrels" / "test.tsv").write_text(qrels)
@@ -117,8 +122,13 @@ def test_beir_out_and_in(tmp_path: Path) -> None:
     (back,) = read_beir(tmp_path)
     assert (back.id, back.question) == ("1", CASES[0].question)
     assert qrels_of([back]) == qrels_of(CASES)
-    assert '"_id": "hr/our leave.md", "title": "", "text": "one\\n\\ntwo"' in (tmp_path / "corpus.jsonl").read_text()
-    write_beir(tmp_path, CASES, {"hr/our leave.md": "whole", "b.md": "text", "c.md": "noise"}, split="dev")
+    assert (
+        '"_id": "hr/our leave.md", "title": "", "text": "one\\n\\ntwo"'
+        in (tmp_path / "corpus.jsonl").read_text()
+    )
+    write_beir(
+        tmp_path, CASES, {"hr/our leave.md": "whole", "b.md": "text", "c.md": "noise"}, split="dev"
+    )
     assert len((tmp_path / "corpus.jsonl").read_text().splitlines()) == 3
     assert read_beir(tmp_path, "dev") == (back,)
 
@@ -134,7 +144,12 @@ def test_beir_that_does_not_fit(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("row", "said"), [("{", "not valid JSON"), ('{"_id": 1, "text": "a"}', "`_id` is missing or not"), ("[]", "`_id`")]
+    ("row", "said"),
+    [
+        ("{", "not valid JSON"),
+        ('{"_id": 1, "text": "a"}', "`_id` is missing or not"),
+        ("[]", "`_id`"),
+    ],
 )
 def test_broken_queries(tmp_path: Path, row: str, said: str) -> None:
     with pytest.raises(LabError, match=f"line 1: {said}"):

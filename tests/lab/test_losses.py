@@ -4,7 +4,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from lab.makers import case, cites, gold, hit, says
-from ombud.lab import LOSSES, Shelf, locate
+from ombud.lab import LOSSES
+from ombud.lab.metrics.losses import Shelf, locate
 from ombud.types import Answer, Case, Chunk, Hit, Observation, Ranking, Trace
 
 QUOTE = "Staff have 26 days of paid annual leave."
@@ -17,11 +18,15 @@ def shelf(*hits: Hit) -> Shelf:
     return Shelf(lambda: [one.chunk for one in hits])
 
 
-def found(*hits: Hit, ranked: tuple[str, ...] = (), answer: Answer | None = None, of: Case = CASE) -> Observation:
+def found(
+    *hits: Hit, ranked: tuple[str, ...] = (), answer: Answer | None = None, of: Case = CASE
+) -> Observation:
     rows = tuple((identity, rank, 1.0) for rank, identity in enumerate(ranked, 1))
     trace = Trace(rankings=(Ranking(leg="global/sparse/standard", rows=rows),))
     if answer is not None:
-        answer = answer.model_copy(update={"trace": trace.model_copy(update={"evidence": answer.trace.evidence})})
+        answer = answer.model_copy(
+            update={"trace": trace.model_copy(update={"evidence": answer.trace.evidence})}
+        )
     return Observation(case=of, hits=hits, answer=answer, trace=None if answer else trace)
 
 
@@ -36,10 +41,19 @@ SHOWN, HIDDEN = Trace(evidence=("right", "wrong")), Trace(evidence=("wrong",))
         (found(WRONG, ranked=("wrong", "right")), "ranked below k"),
         (found(WRONG, ranked=("wrong", "right"), answer=says("No.")), "ranked below k"),
         (found(RIGHT), ""),
-        (found(RIGHT, answer=says("Friday.", cites("Pay day", "hr/pay.md"), trace=HIDDEN)), "dropped from the prompt"),
+        (
+            found(RIGHT, answer=says("Friday.", cites("Pay day", "hr/pay.md"), trace=HIDDEN)),
+            "dropped from the prompt",
+        ),
         (found(RIGHT, answer=says("Not there.", outcome="denied", trace=SHOWN)), "refused wrongly"),
-        (found(RIGHT, answer=says("Which leave?", action="clarify", trace=SHOWN)), "refused wrongly"),
-        (found(RIGHT, answer=says("Friday.", cites("Pay day", "hr/pay.md"), trace=SHOWN)), "in the prompt but missed"),
+        (
+            found(RIGHT, answer=says("Which leave?", action="clarify", trace=SHOWN)),
+            "refused wrongly",
+        ),
+        (
+            found(RIGHT, answer=says("Friday.", cites("Pay day", "hr/pay.md"), trace=SHOWN)),
+            "in the prompt but missed",
+        ),
         (found(RIGHT, answer=says("26.", cites(QUOTE), trace=SHOWN)), ""),
         (found(RIGHT, answer=says("26.", cites(QUOTE))), ""),
     ],
@@ -74,7 +88,9 @@ def test_evidence_that_is_a_whole_document() -> None:
     assert locate(found(RIGHT, of=whole), ALL) == ""
     assert locate(found(WRONG, of=whole), ALL) == "not retrieved"
     assert locate(found(WRONG, of=whole), shelf(WRONG)) == "not indexed"
-    assert locate(found(RIGHT, answer=says("26.", cites("26 days"), trace=SHOWN), of=whole), ALL) == ""
+    assert (
+        locate(found(RIGHT, answer=says("26.", cites("26 days"), trace=SHOWN), of=whole), ALL) == ""
+    )
     other = says("Friday.", cites("Pay day", "hr/pay.md"), trace=SHOWN)
     assert locate(found(RIGHT, answer=other, of=whole), ALL) == "in the prompt but missed"
 
@@ -107,7 +123,9 @@ def test_passages_are_fetched_once_also_by_many_threads_and_only_when_needed() -
     locate(found(RIGHT), lazy)
     assert not fetched
     with ThreadPoolExecutor(8) as threads:
-        places = list(threads.map(lambda _: locate(found(WRONG, ranked=("right",)), lazy), range(50)))
+        places = list(
+            threads.map(lambda _: locate(found(WRONG, ranked=("right",)), lazy), range(50))
+        )
     assert set(places) == {"ranked below k"}
     assert fetched == [1]
 

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from lab.makers import case, cites, gold, hit, says
 from ombud.errors import UnknownName
-from ombud.lab import METRICS, Instruments, Metric, Observation, known_metrics, parse_metric, parse_metrics, score
-from ombud.types import Trace
+from ombud.lab import METRICS, Instruments, Metric, parse_metric, parse_metrics, score
+from ombud.lab.metrics.parsing import known_metrics
+from ombud.types import Observation, Trace
 
 SPELLINGS = [
     spelling.replace("@k", "@3") for known in known_metrics() for spelling in known.split(" or ")
@@ -49,7 +50,18 @@ def test_an_unknown_name_lists_the_known() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["recall", "recall@0", "recall@08", "recall@-1", "recall@x", "recall@8w", "latency@5", "map@5", "mrr@", "recall@٣"],
+    [
+        "recall",
+        "recall@0",
+        "recall@08",
+        "recall@-1",
+        "recall@x",
+        "recall@8w",
+        "latency@5",
+        "map@5",
+        "mrr@",
+        "recall@٣",
+    ],
 )
 def test_a_wrong_cut_off_says_how_it_is_spelt(text: str) -> None:
     with pytest.raises(UnknownName, match="not a metric") as wrong:
@@ -63,7 +75,10 @@ def test_what_is_no_name(text: str) -> None:
         parse_metric(text)
 
 
-TEXT = st.one_of(st.text(max_size=40), st.sampled_from(["25 days", "", "[1]", "有給", "| a |\n|---|", "1,000", " "]))
+TEXT = st.one_of(
+    st.text(max_size=40),
+    st.sampled_from(["25 days", "", "[1]", "有給", "| a |\n|---|", "1,000", " "]),
+)
 URI = st.sampled_from(["a.md", "b.pdf", "c"])
 NUMBER = st.one_of(st.floats(), st.floats(-10, 10))
 PAGE = st.none() | st.integers(1, 4)
@@ -76,7 +91,9 @@ CASES = st.builds(
     expect=st.sampled_from(["answer", "deny", "clarify", "handoff"]),
     type=st.sampled_from(["simple", "unanswerable", "vague", "sensitive"]),
 )
-TRACES = st.builds(Trace, model=st.sampled_from(["", "m"]), tokens_in=st.integers(0), price=st.none() | NUMBER)
+TRACES = st.builds(
+    Trace, model=st.sampled_from(["", "m"]), tokens_in=st.integers(0), price=st.none() | NUMBER
+)
 ANSWERS = st.builds(
     lambda text, citations, **fields: says(text, *citations, **fields),
     TEXT,
@@ -104,7 +121,9 @@ def broken(*_: Any) -> Any:
 def test_a_finite_value_or_a_reason_whatever_was_observed(
     observed: Observation, vectors: list[list[float]], text: str, fails: bool
 ) -> None:
-    instruments = Instruments(*(broken,) * 2) if fails else Instruments(lambda _: vectors, lambda *_: text)
+    instruments = (
+        Instruments(*(broken,) * 2) if fails else Instruments(lambda _: vectors, lambda *_: text)
+    )
     metrics = [parse_metric(spelling) for spelling in SPELLINGS]
     for tools in (instruments, None):
         scores = score(observed, metrics, tools)
@@ -118,7 +137,10 @@ def test_a_finite_value_or_a_reason_whatever_was_observed(
 
 
 def test_a_failed_target_has_no_scores_and_says_why() -> None:
-    (row,) = score(Observation(case=case(), answer=says("x"), error="timed out"), [parse_metric("outcome_accuracy")])
+    (row,) = score(
+        Observation(case=case(), answer=says("x"), error="timed out"),
+        [parse_metric("outcome_accuracy")],
+    )
     assert (row.value, row.reason) == (None, "the target failed: timed out")
 
 

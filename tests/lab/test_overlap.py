@@ -4,9 +4,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ombud.lab.overlap import answer_tokens, chrf, common_subsequence, exact_match, numbers, rouge_l, token_f1
+from ombud.lab.metrics.overlap import (
+    answer_tokens,
+    chrf,
+    common_subsequence,
+    exact_match,
+    numbers,
+    rouge_l,
+    token_f1,
+)
 
-WORDS = st.lists(st.sampled_from(["the", "a", "leave", "days", "25", "policy", "of"]), max_size=12).map(" ".join)
+WORDS = st.lists(
+    st.sampled_from(["the", "a", "leave", "days", "25", "policy", "of"]), max_size=12
+).map(" ".join)
 
 
 def test_squad() -> None:
@@ -30,7 +40,10 @@ def test_rouge_l_published() -> None:
     assert rouge_l("police kill the gunman", "police killed the gunman") == 0.75
     assert rouge_l("the gunman kill police", "police killed the gunman") == 0.5
     # README of the rouge_score package: precision .625, recall .5556.
-    long, short = "The quick brown fox jumps over the lazy dog", "The quick brown dog jumps on the log."
+    long, short = (
+        "The quick brown fox jumps over the lazy dog",
+        "The quick brown dog jumps on the log.",
+    )
     assert rouge_l(short, long) == pytest.approx(0.5882352941176471)
     assert rouge_l("", "") == 1
     assert rouge_l("", "days") == 0
@@ -75,7 +88,9 @@ def test_subsequence_against_the_textbook_table() -> None:
         table = [[0] * (len(b) + 1) for _ in range(len(a) + 1)]
         for i, x in enumerate(a):
             for j, y in enumerate(b):
-                table[i + 1][j + 1] = table[i][j] + 1 if x == y else max(table[i][j + 1], table[i + 1][j])
+                table[i + 1][j + 1] = (
+                    table[i][j] + 1 if x == y else max(table[i][j + 1], table[i + 1][j])
+                )
         assert common_subsequence(a, b) == table[-1][-1]
 
 

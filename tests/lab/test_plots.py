@@ -8,10 +8,13 @@ from xml.etree import ElementTree
 
 import pytest
 
-from ombud.lab.plots import COLOURS, Interval, Point, Series, intervals, lines, scatter, written
+from ombud.charts.plots import COLOURS, Interval, Point, Series, intervals, lines, scatter, written
 
 SVG = "{http://www.w3.org/2000/svg}"
-HOSTILE = "<script>alert('x')</script> & \"quoted\" \x00\x0b \ud800 ﷽ \N{RIGHT-TO-LEFT OVERRIDE}txet " + "W" * 400
+HOSTILE = (
+    "<script>alert('x')</script> & \"quoted\" \x00\x0b \ud800 ﷽ \N{RIGHT-TO-LEFT OVERRIDE}txet "
+    + "W" * 400
+)
 
 
 def forest(rows: list[Interval], **options: object) -> str:
@@ -31,12 +34,21 @@ def texts(svg: str) -> list[str]:
 
 
 def numbers(svg: str) -> list[float]:
-    drawn = [value for part in parsed(svg).iter() for key, value in part.items() if key in {"d", "x", "y"}]
+    drawn = [
+        value
+        for part in parsed(svg).iter()
+        for key, value in part.items()
+        if key in {"d", "x", "y"}
+    ]
     return [float(number) for value in drawn for number in re.findall(r"-?\d+\.?\d*", value)]
 
 
 def row(
-    value: float = 0.5, low: float | None = 0.4, high: float | None = 0.6, label: str = "a", series: str = "A"
+    value: float = 0.5,
+    low: float | None = 0.4,
+    high: float | None = 0.6,
+    label: str = "a",
+    series: str = "A",
 ) -> Interval:
     return Interval(label, series, value, low, high)
 
@@ -47,24 +59,48 @@ ODD: dict[str, Callable[[int], str]] = {
     "one row without an interval": lambda width: forest([row(3, None, None)], width=width),
     "zeros": lambda width: forest([row(0, 0, 0), row(0, 0, 0, "b")], width=width),
     "equal values": lambda width: forest([row(7, 7, 7)] * 3, width=width),
-    "negative values": lambda width: forest([row(-0.3, -0.5, 0.1), row(-2, -3, -1, "b")], unit="points", width=width),
-    "no numbers": lambda width: forest([row(nan, nan, inf), row(1e300, None, None, "b")], width=width),
-    "almost equal": lambda width: forest([row(1, None, None), row(1 + 1e-15, None, None, "b")], width=width),
-    "forty rows": lambda width: forest([row(n / 40, 0, 1, f"row {n}") for n in range(40)], unit="%", width=width),
-    "thirty series": lambda width: forest([row(series=f"run {n}") for n in range(30)], unit="%", width=width),
-    "hostile words": lambda width: forest([row(label=HOSTILE, series=HOSTILE), row(series="B")], width=width),
+    "negative values": lambda width: forest(
+        [row(-0.3, -0.5, 0.1), row(-2, -3, -1, "b")], unit="points", width=width
+    ),
+    "no numbers": lambda width: forest(
+        [row(nan, nan, inf), row(1e300, None, None, "b")], width=width
+    ),
+    "almost equal": lambda width: forest(
+        [row(1, None, None), row(1 + 1e-15, None, None, "b")], width=width
+    ),
+    "forty rows": lambda width: forest(
+        [row(n / 40, 0, 1, f"row {n}") for n in range(40)], unit="%", width=width
+    ),
+    "thirty series": lambda width: forest(
+        [row(series=f"run {n}") for n in range(30)], unit="%", width=width
+    ),
+    "hostile words": lambda width: forest(
+        [row(label=HOSTILE, series=HOSTILE), row(series="B")], width=width
+    ),
     "no points": lambda width: scatter("s", "x", "y", [], width=width),
-    "one point": lambda width: scatter("s", "x", "y", [Point("only", 1, 1, front=True)], width=width),
-    "points in one place": lambda width: scatter("s", "x", "y", [Point(HOSTILE, 1, 1, 0, 2, True)] * 3, width=width),
+    "one point": lambda width: scatter(
+        "s", "x", "y", [Point("only", 1, 1, front=True)], width=width
+    ),
+    "points in one place": lambda width: scatter(
+        "s", "x", "y", [Point(HOSTILE, 1, 1, 0, 2, True)] * 3, width=width
+    ),
     "points without a place": lambda width: scatter(
         "s", "x", "y", [Point("a", nan, 1), Point("b", 1, inf)], width=width
     ),
     "forty points": lambda width: scatter(
-        HOSTILE, HOSTILE, HOSTILE, [Point(f"p{n}", n % 7, n % 5, front=n < 4) for n in range(40)], width=width
+        HOSTILE,
+        HOSTILE,
+        HOSTILE,
+        [Point(f"p{n}", n % 7, n % 5, front=n < 4) for n in range(40)],
+        width=width,
     ),
     "no lines": lambda width: lines("l", "x", "y", [], width=width),
-    "a line without points": lambda width: lines("l", "x", "y", [Series("a", []), Series("b", [])], width=width),
-    "a line of one point": lambda width: lines("l", "x", "y", [Series("a", [(1, 1, None, None)])], width=width),
+    "a line without points": lambda width: lines(
+        "l", "x", "y", [Series("a", []), Series("b", [])], width=width
+    ),
+    "a line of one point": lambda width: lines(
+        "l", "x", "y", [Series("a", [(1, 1, None, None)])], width=width
+    ),
     "a line with gaps": lambda width: lines(
         "l",
         "x",
@@ -82,9 +118,14 @@ def test_whatever_is_drawn_is_valid_and_inside_the_picture(name: str, width: int
     svg = ODD[name](width)
     root = parsed(svg)
     assert "nan" not in svg.lower().replace("nano", "")
-    assert not [part for part in root.iter() if part.tag in {f"{SVG}script", f"{SVG}image", f"{SVG}a"}]
     assert not [
-        key for part in root.iter() for key, _ in part.items() if key in {"id", "href", "style"} or key.startswith("on")
+        part for part in root.iter() if part.tag in {f"{SVG}script", f"{SVG}image", f"{SVG}a"}
+    ]
+    assert not [
+        key
+        for part in root.iter()
+        for key, _ in part.items()
+        if key in {"id", "href", "style"} or key.startswith("on")
     ]
     assert max(map(abs, numbers(svg)), default=0) < 3000
 
@@ -98,7 +139,9 @@ def test_a_reader_who_does_not_see_it_is_told(name: str) -> None:
 
 
 def test_every_row_has_its_value_and_its_words() -> None:
-    svg = forest([row(0.725, 0.6, 0.8, "found", "A"), row(0.5, None, None, "found", "B")], unit="0-1")
+    svg = forest(
+        [row(0.725, 0.6, 0.8, "found", "A"), row(0.5, None, None, "found", "B")], unit="0-1"
+    )
     assert {"found", "A", "B", "72\N{NO-BREAK SPACE}%", "50\N{NO-BREAK SPACE}%"} <= set(texts(svg))
     assert "found, A: 72\N{NO-BREAK SPACE}% (60\N{NO-BREAK SPACE}% to 80\N{NO-BREAK SPACE}%)" in svg
 
@@ -117,7 +160,9 @@ def test_a_series_keeps_its_colour_in_every_plot() -> None:
 def test_a_long_label_is_shortened_and_whole_in_its_tooltip() -> None:
     label = "a label about a thing " * 12
     shown = next(
-        part for part in parsed(forest([row(label=label)])).iter(f"{SVG}text") if part.find(f"{SVG}title") is not None
+        part
+        for part in parsed(forest([row(label=label)])).iter(f"{SVG}text")
+        if part.find(f"{SVG}title") is not None
     )
     title = shown.find(f"{SVG}title")
     assert title is not None
@@ -137,7 +182,11 @@ def test_words_are_never_markup() -> None:
 
 
 def test_points_of_the_front_are_named_filled_and_joined() -> None:
-    points = [Point("fast", 1, 0.5, front=True), Point("good", 2, 0.9, front=True), Point("neither", 2, 0.4)]
+    points = [
+        Point("fast", 1, 0.5, front=True),
+        Point("good", 2, 0.9, front=True),
+        Point("neither", 2, 0.4),
+    ]
     svg = scatter("s", "seconds", "found", points, units=("seconds", "0-1"))
     assert {"fast", "good", "neither"} <= set(texts(svg))
     filled = [part for part in parsed(svg).iter(f"{SVG}path") if part.get("fill") == COLOURS[0]]
@@ -159,7 +208,13 @@ def test_labels_of_points_do_not_cover_each_other() -> None:
 
 
 def test_a_line_has_its_interval_and_its_marks() -> None:
-    svg = lines("l", "x", "y", [Series("a", [(0, 1, 0.5, 1.5), (1, 2, 1.5, 2.5)])], marks=[(0.5, "threshold")])
+    svg = lines(
+        "l",
+        "x",
+        "y",
+        [Series("a", [(0, 1, 0.5, 1.5), (1, 2, 1.5, 2.5)])],
+        marks=[(0.5, "threshold")],
+    )
     assert "threshold" in texts(svg)
     assert "fill-opacity" in svg
 

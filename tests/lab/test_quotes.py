@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lab.makers import hit
-from ombud.lab import first_words, holds, normalise, pieces, union
-from ombud.lab.quotes import shared
+from ombud.lab import normalise
+from ombud.lab.cases.quotes import first_words, holds, pieces, shared, union
 
 TEXT = "Annual leave\n\nYou have 25 days of leave a year.\n\nUnused days expire on 31 March."
 
@@ -33,7 +33,9 @@ def test_what_does_not_count(page: str, quote: str) -> None:
     assert normalise(page) == normalise(quote)
 
 
-@pytest.mark.parametrize(("page", "quote"), [("Leave", "leave"), ("25 days", "26 days"), ("5 %", "5"), ("a, b", "a b")])
+@pytest.mark.parametrize(
+    ("page", "quote"), [("Leave", "leave"), ("25 days", "26 days"), ("5 %", "5"), ("a, b", "a b")]
+)
 def test_what_counts(page: str, quote: str) -> None:
     assert normalise(page) != normalise(quote)
 
@@ -61,7 +63,11 @@ def test_contradicting_overlap_does_not_join() -> None:
 
 
 def test_other_documents_and_versions_do_not_join() -> None:
-    hits = [hit("one ", start=0), hit("two", "hr/other.md", start=4), hit("two", start=4, digest="d2")]
+    hits = [
+        hit("one ", start=0),
+        hit("two", "hr/other.md", start=4),
+        hit("two", start=4, digest="d2"),
+    ]
     assert union(pieces(hits)) == {"hr/leave.md": ("one ", "two"), "hr/other.md": ("two",)}
 
 
@@ -93,7 +99,9 @@ def test_first_words_cuts_the_piece_that_crosses() -> None:
     assert [piece.text for piece in found] == ["one two three ", " four"]
     assert [piece.start for piece in found] == [0, 14]
     assert not list(first_words(pieces([hit("one")]), 0))
-    assert [p.text for p in first_words(pieces([hit("one two"), hit("x", start=9)]), 2)] == ["one two"]
+    assert [p.text for p in first_words(pieces([hit("one two"), hit("x", start=9)]), 2)] == [
+        "one two"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -112,7 +120,9 @@ def test_shared(first: str, second: str, size: int) -> None:
 
 
 @given(st.integers(0, 79), st.integers(1, 80), st.lists(st.integers(1, 79), max_size=6))
-def test_any_cut_of_the_whole_text_holds_any_quote(start: int, size: int, borders: list[int]) -> None:
+def test_any_cut_of_the_whole_text_holds_any_quote(
+    start: int, size: int, borders: list[int]
+) -> None:
     marks = [0, *sorted(set(borders)), len(TEXT)]
     texts = cut(*pairwise(marks))["hr/leave.md"]
     quote = TEXT[start : start + size]

@@ -1,4 +1,5 @@
-"""trec_eval (through ir_measures and pytrec_eval) is the oracle; hand-made vectors say what it cannot."""
+"""trec_eval (through ir_measures and pytrec_eval) is the oracle; hand-made vectors say what it
+cannot."""
 
 import random
 from math import log2
@@ -13,9 +14,14 @@ from ombud.lab import parse_metric, score_rankings
 CUTS = (1, 3, 5, 10)
 
 
-def oracle(qrels: dict[str, dict[str, int]], run: dict[str, dict[str, float]]) -> dict[tuple[str, str], float]:
-    """(query, our name) -> trec_eval's value. The provider knows no RR@k and no exponential gain: derived here."""
-    judged = [ir_measures.Qrel(q, d, max(g, 0)) for q, grades in qrels.items() for d, g in grades.items()]
+def oracle(
+    qrels: dict[str, dict[str, int]], run: dict[str, dict[str, float]]
+) -> dict[tuple[str, str], float]:
+    """(query, our name) -> trec_eval's value. The provider knows no RR@k and no exponential gain:
+    derived here."""
+    judged = [
+        ir_measures.Qrel(q, d, max(g, 0)) for q, grades in qrels.items() for d, g in grades.items()
+    ]
     raised = [ir_measures.Qrel(row.query_id, row.doc_id, 2**row.relevance - 1) for row in judged]
     docs = [ir_measures.ScoredDoc(q, d, s) for q, scores in run.items() for d, s in scores.items()]
     names = {AP: "map", RR: "mrr"} | {m @ k: f"{n}@{k}" for k in CUTS for m, n in COUNTED.items()}
@@ -34,7 +40,11 @@ def oracle(qrels: dict[str, dict[str, int]], run: dict[str, dict[str, float]]) -
 COUNTED = {R: "recall", P: "precision", Success: "hit", nDCG: "ndcg"}
 METRICS = [
     parse_metric(text)
-    for text in ["map", "mrr", *(f"{n}@{k}" for k in CUTS for n in (*COUNTED.values(), "mrr", "ndcg_exp"))]
+    for text in [
+        "map",
+        "mrr",
+        *(f"{n}@{k}" for k in CUTS for n in (*COUNTED.values(), "mrr", "ndcg_exp")),
+    ]
 ]
 
 
@@ -44,12 +54,15 @@ def random_collection(seed: int) -> tuple[dict[str, dict[str, int]], dict[str, d
     qrels, run = {}, {}
     for query in (f"q{n}" for n in range(draw.randint(1, 4))):
         grades = {
-            d: draw.choice([-1, 0, 0, 1, 1, 2, 3]) for d in draw.sample(documents, draw.randint(1, len(documents)))
+            d: draw.choice([-1, 0, 0, 1, 1, 2, 3])
+            for d in draw.sample(documents, draw.randint(1, len(documents)))
         }
         qrels[query] = grades | {draw.choice(documents): draw.randint(1, 3)}
         ranking = draw.sample(documents, draw.randint(0, len(documents)))
         # Few distinct scores make many ties; the tiny step is a tie in single precision only.
-        run[query] = {d: draw.choice([1.0, 1.0 + 1e-10, 2.5, 0.1, -3.0, draw.random()]) for d in ranking}
+        run[query] = {
+            d: draw.choice([1.0, 1.0 + 1e-10, 2.5, 0.1, -3.0, draw.random()]) for d in ranking
+        }
         if not ranking or draw.random() < 0.1:
             del run[query]
     run["only-in-the-run"] = {"d0": 1.0}
@@ -64,11 +77,16 @@ def test_equal_to_trec_eval_on_1000_random_runs(block: int) -> None:
         scores = score_rankings(qrels, run, METRICS)
         assert len(scores) == len(qrels) * len(METRICS) == len(expected)
         for score in scores:
-            assert score.value == pytest.approx(expected[score.case_id, score.metric], abs=1e-9), (seed, score)
+            assert score.value == pytest.approx(expected[score.case_id, score.metric], abs=1e-9), (
+                seed,
+                score,
+            )
 
 
 def value(metric: str, grades: dict[str, int], scores: dict[str, float]) -> float | None:
-    (score,) = score_rankings({"q": grades}, {"q": scores} if scores else {}, [parse_metric(metric)])
+    (score,) = score_rankings(
+        {"q": grades}, {"q": scores} if scores else {}, [parse_metric(metric)]
+    )
     return score.value
 
 
@@ -96,7 +114,9 @@ def test_a_score_that_is_no_number_stands_last() -> None:
 def test_missing_and_unjudged_queries() -> None:
     qrels = {"asked": {"a": 1}, "missing": {"a": 1}, "nothing": {"a": 0}}
     run = {"asked": {"a": 1.0}, "nothing": {"a": 1.0}, "unjudged": {"a": 1.0}}
-    rows = {score.case_id: score for score in score_rankings(qrels, run, [parse_metric("recall@5")])}
+    rows = {
+        score.case_id: score for score in score_rankings(qrels, run, [parse_metric("recall@5")])
+    }
     assert [rows[name].value for name in ("asked", "missing", "nothing")] == [1.0, 0.0, None]
     assert rows["nothing"].reason == "no relevant document is known"
     assert "unjudged" not in rows

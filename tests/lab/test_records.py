@@ -9,11 +9,19 @@ import pytest
 
 from lab.makers import case, cites, gold, hit, says
 from ombud.errors import UnknownName
-from ombud.lab import FORMATS, Recorded, export, parse_metric, qrels_of, read_cases, read_rankings, score_rankings
+from ombud.lab import RecordedRun, export, parse_metric, read_cases, read_rankings, score_rankings
+from ombud.lab.cases.exchange import qrels_of
+from ombud.lab.runs.records import FORMATS
 from ombud.types import Case, Observation, Person, Run, Score
 
 CASES = (
-    case(gold("26 days", "hr/our leave.md"), references=("26.",), id="c1", tags=("x",), person=Person(country="GB")),
+    case(
+        gold("26 days", "hr/our leave.md"),
+        references=("26.",),
+        id="c1",
+        tags=("x",),
+        person=Person(country="GB"),
+    ),
     case(id="c2", question="Who wins?", expect="deny", type="off_topic"),
 )
 HITS = (
@@ -22,7 +30,9 @@ HITS = (
     hit("more", "b.md", 20, 0.75),
 )
 SEEN = (
-    Observation(case=CASES[0], hits=HITS, answer=says("26 [1]", cites("26 days")), lost="ranked below k"),
+    Observation(
+        case=CASES[0], hits=HITS, answer=says("26 [1]", cites("26 days")), lost="ranked below k"
+    ),
     Observation(case=CASES[1], error="down"),
 )
 SCORES = (
@@ -32,21 +42,28 @@ SCORES = (
 )
 
 
-def recorded(*seen: Observation, scores: tuple[Score, ...] = (), **run: str) -> Recorded:
-    return Recorded(Run(**{"id": "r", "name": "my run", "dataset": "d"} | run), seen, scores)
+def recorded(*seen: Observation, scores: tuple[Score, ...] = (), **run: str) -> RecordedRun:
+    return RecordedRun(Run(**{"id": "r", "name": "my run", "dataset": "d"} | run), seen, scores)
 
 
 RUN = recorded(*SEEN, scores=SCORES)
 
 
-def rows(run: Recorded, form: str) -> list[Any]:
+def rows(run: RecordedRun, form: str) -> list[Any]:
     text = "".join(export(run, form))
-    return list(csv.DictReader(StringIO(text))) if form == "csv" else [json.loads(s) for s in text.split("\n") if s]
+    return (
+        list(csv.DictReader(StringIO(text)))
+        if form == "csv"
+        else [json.loads(s) for s in text.split("\n") if s]
+    )
 
 
 def test_jsonl_holds_everything_observed() -> None:
     first, second = rows(RUN, "jsonl")
-    assert (first.pop("scores"), second.pop("scores")) == ({"mrr": 0.5, "latency": 0.0}, {"mrr": None})
+    assert (first.pop("scores"), second.pop("scores")) == (
+        {"mrr": 0.5, "latency": 0.0},
+        {"mrr": None},
+    )
     assert [Observation.model_validate(row) for row in (first, second)] == list(SEEN)
 
 
@@ -65,12 +82,25 @@ def test_csv_has_a_line_a_case_and_a_column_a_metric() -> None:
         "mrr": "0.5",
         "latency": "-0.0",
     }
-    assert (second["outcome"], second["error"], second["mrr"], second["latency"]) == ("", "down", "", "")
+    assert (second["outcome"], second["error"], second["mrr"], second["latency"]) == (
+        "",
+        "down",
+        "",
+        "",
+    )
 
 
 @pytest.mark.parametrize(
     "text",
-    ['a "quoted", text', "two\nlines", "two\r\nlines", "old\rmac", "line\u2028separator", "semi;colon\ttab", "'"],
+    [
+        'a "quoted", text',
+        "two\nlines",
+        "two\r\nlines",
+        "old\rmac",
+        "line\u2028separator",
+        "semi;colon\ttab",
+        "'",
+    ],
 )
 def test_any_text_stays_one_cell(text: str) -> None:
     run = recorded(Observation(case=case(question=text)), Observation(case=case(id="c2")))
@@ -81,7 +111,8 @@ def test_any_text_stays_one_cell(text: str) -> None:
 def test_a_spreadsheet_runs_no_cell_as_a_formula(start: str) -> None:
     evil = f'{start}HYPERLINK("http://x")'
     run = recorded(
-        Observation(case=case(id=evil, question=evil), error=evil), scores=(Score(case_id=evil, metric="mrr", value=0),)
+        Observation(case=case(id=evil, question=evil), error=evil),
+        scores=(Score(case_id=evil, metric="mrr", value=0),),
     )
     (row,) = rows(run, "csv")
     assert (row["id"], row["question"], row["error"]) == (f"'{evil}",) * 3
@@ -89,7 +120,9 @@ def test_a_spreadsheet_runs_no_cell_as_a_formula(start: str) -> None:
 
 
 def test_a_negative_number_stays_a_number() -> None:
-    run = recorded(SEEN[0], scores=(Score(case_id="c1", metric="semantic_similarity", value=-0.25),))
+    run = recorded(
+        SEEN[0], scores=(Score(case_id="c1", metric="semantic_similarity", value=-0.25),)
+    )
     assert rows(run, "csv")[0]["semantic_similarity"] == "-0.25"
 
 
@@ -116,13 +149,17 @@ def test_ragas_records_are_read_back_as_cases(tmp_path: Path) -> None:
     assert (back[0].references, back[0].evidence) == (CASES[0].references, CASES[0].evidence)
 
 
-def test_a_trec_run_ranks_documents_by_their_best_passage_and_the_oracle_agrees(tmp_path: Path) -> None:
+def test_a_trec_run_ranks_documents_by_their_best_passage_and_the_oracle_agrees(
+    tmp_path: Path,
+) -> None:
     lines = list(export(RUN, "trec"))
     assert lines == ["c1 Q0 b.md 1 0.75 my%20run\n", "c1 Q0 hr/our%20leave.md 2 0.25 my%20run\n"]
     (tmp_path / "run").write_text("".join(lines))
     (tmp_path / "qrels").write_text("".join(export(RUN, "qrels")))
     judged = list(ir_measures.read_trec_qrels(str(tmp_path / "qrels")))
-    theirs = ir_measures.calc_aggregate([ir_measures.RR], judged, ir_measures.read_trec_run(str(tmp_path / "run")))
+    theirs = ir_measures.calc_aggregate(
+        [ir_measures.RR], judged, ir_measures.read_trec_run(str(tmp_path / "run"))
+    )
     assert theirs == {ir_measures.RR: 0.5}
     qrels = {"c1": {"hr/our%20leave.md": 2}}
     (ours,) = score_rankings(qrels, read_rankings(tmp_path / "run"), [parse_metric("mrr")])
@@ -133,7 +170,9 @@ def test_a_trec_run_ranks_documents_by_their_best_passage_and_the_oracle_agrees(
 @pytest.mark.parametrize("form", FORMATS)
 def test_every_format_takes_a_run_with_nothing_in_it(form: str) -> None:
     lines = list(export(recorded(), form))
-    assert lines == (["id,question,type,country,expect,outcome,action,error,lost\n"] if form == "csv" else [])
+    assert lines == (
+        ["id,question,type,country,expect,outcome,action,error,lost\n"] if form == "csv" else []
+    )
 
 
 def test_an_unknown_format_is_said_before_anything_is_written() -> None:

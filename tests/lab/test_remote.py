@@ -9,7 +9,7 @@ from lab.makers import hit
 from lab.misbehaving import LEAVE, Reply, answering, ask, done
 from ombud.app import LocalTarget, Workspace, configured_sources
 from ombud.errors import LabError
-from ombud.ingest import sync
+from ombud.ingest import sync_sources
 from ombud.lab import RemoteTarget
 from ombud.types import Message, Person, Question
 from web.running import LEAVE_DE, LEAVE_GB, make_workspace, running
@@ -23,8 +23,10 @@ ODD = "A passage of the glossary\u2028goes on\x85and on\u2029with words of its o
 @pytest.fixture(scope="module")
 def workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
     made = make_workspace(tmp_path_factory.mktemp("remote"))
-    (made.home / "handbook" / "global" / "odd.md").write_text(f"# Glossary\n\n```\n{ODD}\n```\n", encoding="utf-8")
-    sync(made.ingest, configured_sources(made.settings, made.home, made.store))
+    (made.home / "handbook" / "global" / "odd.md").write_text(
+        f"# Glossary\n\n```\n{ODD}\n```\n", encoding="utf-8"
+    )
+    sync_sources(made.ingest, configured_sources(made.settings, made.home, made.store))
     with closing(made):
         yield made
 
@@ -58,9 +60,9 @@ def test_over_http_everything_is_as_in_the_workspace(targets: Both, question: Qu
     local, remote = targets
     here, _ = asyncio.run(local.search(question, {"k": 4}))
     there, trace = done(remote, lambda: remote.search(question, {"k": 4}))
-    assert [(h.chunk.id, h.chunk.text, h.chunk.start, h.chunk.end, h.score, h.found_by) for h in there] == [
-        (h.chunk.id, h.chunk.text, h.chunk.start, h.chunk.end, h.score, h.found_by) for h in here
-    ]
+    assert [
+        (h.chunk.id, h.chunk.text, h.chunk.start, h.chunk.end, h.score, h.found_by) for h in there
+    ] == [(h.chunk.id, h.chunk.text, h.chunk.start, h.chunk.end, h.score, h.found_by) for h in here]
     assert trace.plan.k == 4
     one = asyncio.run(local.ask(question, {"k": 4}))
     two = done(remote, lambda: remote.ask(question, {"k": 4}))
@@ -104,7 +106,17 @@ def test_a_refusal_of_the_server_is_said_in_its_words(targets: Both) -> None:
 
 
 @pytest.mark.parametrize(
-    "url", ["", "ftp://x", "http://", "http://[::1", "http://x:port", "http://x:99999", "http://a b", "//"]
+    "url",
+    [
+        "",
+        "ftp://x",
+        "http://",
+        "http://[::1",
+        "http://x:port",
+        "http://x:99999",
+        "http://a b",
+        "//",
+    ],
 )
 def test_what_is_no_address(url: str) -> None:
     with pytest.raises(LabError, match="is not an address"):

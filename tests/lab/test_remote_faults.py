@@ -17,18 +17,26 @@ ANSWER = {"outcome": "full", "text": "26 days"}
 
 @pytest.fixture(autouse=True)
 def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ombud.lab.remote.WAIT", 0.001)
+    monkeypatch.setattr("ombud.lab.runs.remote.WAIT", 0.001)
 
 
 @pytest.mark.parametrize("status", [429, 502, 503, 504])
 def test_a_busy_target_is_asked_again(status: int) -> None:
-    with answering(Reply("", status, {"retry-after": "0"}), Reply({}, status), Reply(ANSWER)) as server:
+    with answering(
+        Reply("", status, {"retry-after": "0"}), Reply({}, status), Reply(ANSWER)
+    ) as server:
         assert ask(server.url).text == "26 days"
         assert len(server.asked) == 3
         assert server.asked[0][2] == {
             "question": LEAVE.text,
             "plan": {"k": 3},
-            "person": {"country": "GB", "roles": [], "groups": [], "language": "en", "persona": "employee"},
+            "person": {
+                "country": "GB",
+                "roles": [],
+                "groups": [],
+                "language": "en",
+                "persona": "employee",
+            },
             "as_of": None,
             "history": [],
         }
@@ -80,16 +88,23 @@ def test_a_hung_up_connection_is_tried_again_and_then_said() -> None:
         (Reply('{"outcome": "full", "text": "half \\ud800"}'), "half a character"),
     ],
 )
-def test_an_answer_that_is_none_is_a_failure_of_the_case_and_can_be_stored(reply: Reply, said: str) -> None:
+def test_an_answer_that_is_none_is_a_failure_of_the_case_and_can_be_stored(
+    reply: Reply, said: str
+) -> None:
     with answering(reply) as server, pytest.raises(OmbudError, match=said) as wrong:
         ask(server.url)
     assert type(wrong.value) is LabError
-    Observation.model_validate_json(json.dumps({"case": {"id": "c", "question": "q"}, "error": str(wrong.value)}))
+    Observation.model_validate_json(
+        json.dumps({"case": {"id": "c", "question": "q"}, "error": str(wrong.value)})
+    )
 
 
 @pytest.mark.parametrize("depth", range(sys.getrecursionlimit() - 120, sys.getrecursionlimit(), 7))
 def test_json_as_deep_as_it_can_be_read_is_refused_like_any_other(depth: int) -> None:
-    with answering(Reply("[" * depth + "]" * depth)) as server, pytest.raises(LabError, match="sent no"):
+    with (
+        answering(Reply("[" * depth + "]" * depth)) as server,
+        pytest.raises(LabError, match="sent no"),
+    ):
         ask(server.url)
 
 
@@ -112,7 +127,9 @@ def test_search_results_of_another_shape(body: Any, said: str) -> None:
 
 
 def test_a_target_that_hides_its_trace_still_finds() -> None:
-    chunk = hit("26 days").chunk.model_dump(mode="json", exclude={"effective_from", "effective_to", "status"})
+    chunk = hit("26 days").chunk.model_dump(
+        mode="json", exclude={"effective_from", "effective_to", "status"}
+    )
     row = {"chunk_id": chunk.pop("id"), "score": 0.5, "scope": "local", **chunk}
     with answering(Reply({"hits": [row]})) as server:
         target = RemoteTarget(server.url)
@@ -140,14 +157,25 @@ def test_passages_that_break_off_or_are_none() -> None:
         assert [one.text for one in RemoteTarget(server.url).passages()] == ["a", "a"]
     with answering(Reply(line, cut=True)) as server, pytest.raises(Unreachable):
         list(RemoteTarget(server.url).passages())
-    with answering(Reply(line + "{}\n")) as server, pytest.raises(LabError, match="no Chunk: id: field required"):
+    with (
+        answering(Reply(line + "{}\n")) as server,
+        pytest.raises(LabError, match="no Chunk: id: field required"),
+    ):
         list(RemoteTarget(server.url).passages())
-    with answering(Reply({"detail": "not for you"}, 403)) as server, pytest.raises(LabError, match="not for you"):
+    with (
+        answering(Reply({"detail": "not for you"}, 403)) as server,
+        pytest.raises(LabError, match="not for you"),
+    ):
         list(RemoteTarget(server.url).passages())
 
 
 def test_texts_are_made_of_passages_that_fit_and_of_nothing_else() -> None:
-    parts = [hit("bc", start=1), hit("f", start=5), hit("no", start=10, end=10**12), hit("no", start=-1, end=1)]
+    parts = [
+        hit("bc", start=1),
+        hit("f", start=5),
+        hit("no", start=10, end=10**12),
+        hit("no", start=-1, end=1),
+    ]
     lines = "".join(json.dumps(part.chunk.model_dump(mode="json")) + "\n" for part in parts)
     with answering(Reply(lines)) as server:
         target = RemoteTarget(server.url)
@@ -173,13 +201,17 @@ def test_a_target_that_is_down_is_unreachable_in_every_way(closed_port: int) -> 
         lambda: target.text_of("d", "1"),
     ]
     for way in ways:
-        with pytest.raises(Unreachable, match=f"127.0.0.1:{closed_port} cannot be reached") as wrong:
+        with pytest.raises(
+            Unreachable, match=f"127.0.0.1:{closed_port} cannot be reached"
+        ) as wrong:
             way()
         assert wrong.value.retryable
 
 
-def test_a_host_that_lets_nobody_in_is_unreachable_and_not_slow(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ombud.lab.remote.CONNECT_SECONDS", 0.05)
+def test_a_host_that_lets_nobody_in_is_unreachable_and_not_slow(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("ombud.lab.runs.remote.CONNECT_SECONDS", 0.05)
     with socket.socket() as full, socket.socket() as first, socket.socket() as second:
         full.bind(("127.0.0.1", 0))
         full.listen(0)  # room for one that waits; everyone after it is not answered at all

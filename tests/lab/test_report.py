@@ -10,10 +10,10 @@ from itertools import pairwise
 import pytest
 
 from lab.makers import case, cites, gold, hit
+from ombud.charts.plots import written
 from ombud.errors import LabError
-from ombud.lab.comparing import Recorded
-from ombud.lab.plots import written
-from ombud.lab.report import html_report, markdown_report
+from ombud.lab.report.comparing import RecordedRun
+from ombud.lab.report.rendering import html_report, markdown_report
 from ombud.types import Answer, Case, Message, Observation, Run, Score, Trace
 
 MADE = datetime(2025, 7, 17, 9, 30, tzinfo=UTC)
@@ -57,7 +57,9 @@ class Page(HTMLParser):
 
     def count(self, name: str, kind: str = "") -> int:
         return sum(
-            tag == name and kind in (attributes.get("class") or "").split() for tag, attributes in self.tags if kind
+            tag == name and kind in (attributes.get("class") or "").split()
+            for tag, attributes in self.tags
+            if kind
         ) or (0 if kind else sum(tag == name for tag, _ in self.tags))
 
 
@@ -67,17 +69,27 @@ def asked(number: int, **fields: object) -> Case:
         "question": f"Question {number}?",
         "tags": ("ordinary", "odd" if number % 2 else "even"),
     }
-    return case(gold("A quote.", uri=f"{number % 7}.md"), references=("So it is.",), **{**given, **fields})
+    return case(
+        gold("A quote.", uri=f"{number % 7}.md"), references=("So it is.",), **{**given, **fields}
+    )
 
 
 def observed(number: int, *, lost: str = "", found: bool = True, **fields: object) -> Observation:
     uri = f"{number % 7}.md"
-    answer = Answer(outcome="full", text="So **it** is. [1] [7]", citations=(cites("A quote.", uri=uri),))
+    answer = Answer(
+        outcome="full", text="So **it** is. [1] [7]", citations=(cites("A quote.", uri=uri),)
+    )
     hits = (
         hit("Other words.", uri="other.md"),
         *((hit("Before. A quote. After.", uri=uri, score=0.5),) if found else ()),
     )
-    given = {"case": asked(number), "hits": hits, "answer": answer, "seconds": 0.1 * (number + 1), "lost": lost}
+    given = {
+        "case": asked(number),
+        "hits": hits,
+        "answer": answer,
+        "seconds": 0.1 * (number + 1),
+        "lost": lost,
+    }
     return Observation(**{**given, **fields})
 
 
@@ -87,14 +99,20 @@ def recorded(
     share: float = 0.5,
     observations: tuple[Observation, ...] | None = None,
     **run: object,
-) -> Recorded:
-    seen = observations if observations is not None else tuple(observed(number) for number in range(n))
+) -> RecordedRun:
+    seen = (
+        observations if observations is not None else tuple(observed(number) for number in range(n))
+    )
     scores = [
         Score(case_id=one.case.id, metric=metric, value=value, reason=reason)
         for place, one in enumerate(seen)
         for metric, value, reason in (
             ("quote_recall@5", float(place < share * len(seen)), ""),
-            ("outcome_accuracy", None if place == 0 else 1.0, "no answer was recorded" if place == 0 else ""),
+            (
+                "outcome_accuracy",
+                None if place == 0 else 1.0,
+                "no answer was recorded" if place == 0 else "",
+            ),
             ("latency", one.seconds, ""),
         )
     ]
@@ -106,10 +124,10 @@ def recorded(
         "state": "done",
         "split": "dev",
     } | run
-    return Recorded(Run(**fields), seen, tuple(scores))
+    return RecordedRun(Run(**fields), seen, tuple(scores))
 
 
-def page(*runs: Recorded) -> Page:
+def page(*runs: RecordedRun) -> Page:
     return Page(html_report(runs, made=MADE))
 
 
@@ -131,11 +149,22 @@ def test_words_from_documents_are_only_words() -> None:
     evil = asked(
         1, id=HOSTILE[:200], question=HOSTILE, tags=(HOSTILE,), history=(Message(role="user", content=HOSTILE),),
     ).model_copy(update={"evidence": (gold(HOSTILE, uri=HOSTILE),)})  # fmt: skip
-    said = Answer(outcome="full", text=HOSTILE, citations=(cites(HOSTILE, uri=HOSTILE),), trace=Trace(model=HOSTILE))
-    seen = observed(1, case=evil, answer=said, hits=(hit(HOSTILE, uri=HOSTILE, trail=(HOSTILE,)),), lost=HOSTILE)
+    said = Answer(
+        outcome="full",
+        text=HOSTILE,
+        citations=(cites(HOSTILE, uri=HOSTILE),),
+        trace=Trace(model=HOSTILE),
+    )
+    seen = observed(
+        1, case=evil, answer=said, hits=(hit(HOSTILE, uri=HOSTILE, trail=(HOSTILE,)),), lost=HOSTILE
+    )
     broken = observed(2, hits=None, answer=None, error=HOSTILE)
     run = recorded(
-        HOSTILE, observations=(seen, broken), dataset=HOSTILE, notes=(HOSTILE,), config={"plan": {HOSTILE: HOSTILE}}
+        HOSTILE,
+        observations=(seen, broken),
+        dataset=HOSTILE,
+        notes=(HOSTILE,),
+        config={"plan": {HOSTILE: HOSTILE}},
     )
     text = html_report([run, run], made=MADE)
     text.encode("utf-8")
@@ -155,7 +184,9 @@ def test_figures_are_those_of_the_summary() -> None:
         assert line.mean.value in exact
         assert line.mean.median in exact
         assert (
-            written(line.mean.value, "seconds" if line.metric == "latency" else "0-1").split("\N{NO-BREAK SPACE}")[0]
+            written(line.mean.value, "seconds" if line.metric == "latency" else "0-1").split(
+                "\N{NO-BREAK SPACE}"
+            )[0]
             in shown.words
         )
     assert "29 of 30" in shown.words
@@ -170,7 +201,11 @@ def test_one_run_is_told_in_a_sentence() -> None:
 
 
 def test_two_runs_are_told_apart_only_beyond_noise() -> None:
-    first, second, close = recorded(share=0.2), recorded("improved", share=1.0), recorded("close", share=0.24)
+    first, second, close = (
+        recorded(share=0.2),
+        recorded("improved", share=1.0),
+        recorded("close", share=0.24),
+    )
     better = page(first, second).words
     assert (
         "B (improved) is better than A (baseline) on 1 of 3 metrics (right passage found, first 5) and worse on none"
@@ -178,7 +213,10 @@ def test_two_runs_are_told_apart_only_beyond_noise() -> None:
     )
     assert "cannot show a difference below" in better
     assert "worse on 1" in page(second, first).words
-    assert "C (close) cannot be told from A (baseline) by any of 3 metrics." in page(first, second, close).words
+    assert (
+        "C (close) cannot be told from A (baseline) by any of 3 metrics."
+        in page(first, second, close).words
+    )
 
 
 def test_verdicts_are_words() -> None:
@@ -191,7 +229,9 @@ def test_verdicts_are_words() -> None:
 
 
 def test_runs_without_a_case_in_common_are_shown_but_not_compared() -> None:
-    other = recorded("other", observations=tuple(observed(n, case=asked(n, question="Else?")) for n in range(5)))
+    other = recorded(
+        "other", observations=tuple(observed(n, case=asked(n, question="Else?")) for n in range(5))
+    )
     shown = page(recorded(n=5), other)
     assert "The runs cannot be compared." in shown.words
     assert "no case in common" in shown.words
@@ -223,7 +263,7 @@ def test_a_metric_that_one_run_lacks_and_one_that_nobody_knows() -> None:
     ],
     ids=["no cases", "one case", "no scores", "all failed", "search only", "answers only", "no values", "unfinished"],
 )  # fmt: skip
-def test_whatever_is_missing(run: Recorded) -> None:
+def test_whatever_is_missing(run: RecordedRun) -> None:
     for runs in ([run], [run, run], [run, recorded(n=3)]):
         text = html_report(runs, made=MADE)
         assert not Page(text).open
@@ -239,7 +279,10 @@ def test_nothing_to_report() -> None:
 
 
 def test_where_evidence_was_lost_is_counted() -> None:
-    seen = tuple(observed(n, lost="not retrieved" if n < 3 else "refused wrongly" if n < 4 else "") for n in range(10))
+    seen = tuple(
+        observed(n, lost="not retrieved" if n < 3 else "refused wrongly" if n < 4 else "")
+        for n in range(10)
+    )
     said = page(recorded(observations=seen)).words.replace("\N{NO-BREAK SPACE}", " ")
     assert "Came through It was found, shown and cited, as far as the run went. 6 60 %" in said
     assert "Not retrieved The search did not come upon it. 3 30 %" in said
@@ -247,7 +290,10 @@ def test_where_evidence_was_lost_is_counted() -> None:
 
 
 def test_failures_come_first_and_are_counted() -> None:
-    seen = (*(observed(n) for n in range(3)), observed(3, hits=None, answer=None, error="The model did not answer."))
+    seen = (
+        *(observed(n) for n in range(3)),
+        observed(3, hits=None, answer=None, error="The model did not answer."),
+    )
     text = html_report([recorded(observations=seen)], made=MADE)
     assert "no answer at all to 1 question." in Page(text).words
     assert text.count("The model did not answer.") == 2
@@ -257,7 +303,9 @@ def test_failures_come_first_and_are_counted() -> None:
 def test_cases_stand_worst_first_with_their_evidence() -> None:
     seen = tuple(observed(n, found=n > 0) for n in range(4))
     text = html_report([recorded(observations=seen)], made=MADE)
-    assert re.findall(r'class="asked" dir="auto">([^<]+)<', text) == [f"Question {n}?" for n in (2, 3, 0, 1)]
+    assert re.findall(r'class="asked" dir="auto">([^<]+)<', text) == [
+        f"Question {n}?" for n in (2, 3, 0, 1)
+    ]
     assert text.count("✗ not found") == 1
     assert text.count("✓ found") == 3
     assert text.count('<li class="holds">') == 3
@@ -276,21 +324,30 @@ def test_a_great_run_stays_a_file_that_opens() -> None:
 
 def test_what_differs_between_runs_is_said() -> None:
     plan = {"plan": {"k": 8, "mode": "hybrid"}, "models": {"chat": "none"}}
-    first, second = recorded(config={**plan, "set": {}}), recorded("two", config={**plan, "set": {"k": 2}})
+    first, second = (
+        recorded(config={**plan, "set": {}}),
+        recorded("two", config={**plan, "set": {"k": 2}}),
+    )
     shown = page(first, second)
     assert "A baseline k 8 B two k 2" in shown.words
     assert shown.count("tr", "differs") >= 2
 
 
 def test_notes_stand_at_the_top() -> None:
-    said = page(recorded(notes=("Look 2 at the sealed split of this dataset.",), state="running", cases=99)).words
+    said = page(
+        recorded(notes=("Look 2 at the sealed split of this dataset.",), state="running", cases=99)
+    ).words
     assert said.index("Look 2 at the sealed split") < said.index("Every metric")
     assert "This run is not finished: 30 of 99 cases." in said
 
 
 def test_cost_is_told_where_there_is_one() -> None:
     assert "nothing to pay" in page(recorded()).words
-    paid = Answer(outcome="full", text="Yes.", trace=Trace(model="large", tokens_in=1000, tokens_out=50, price=0.02))
+    paid = Answer(
+        outcome="full",
+        text="Yes.",
+        trace=Trace(model="large", tokens_in=1000, tokens_out=50, price=0.02),
+    )
     said = page(recorded(observations=tuple(observed(n, answer=paid) for n in range(3)))).words
     assert "large 3,000 150 1,050 $0.06" in said
 
@@ -300,7 +357,9 @@ def test_headings_are_in_order_and_tables_are_named() -> None:
     levels = [int(tag[1]) for tag, _ in shown.tags if re.fullmatch("h[1-6]", tag)]
     assert levels[0] == 1
     assert levels.count(1) == 1
-    assert all(later <= earlier + 1 for earlier, later in pairwise(levels) if (earlier, later) != (2, 4))
+    assert all(
+        later <= earlier + 1 for earlier, later in pairwise(levels) if (earlier, later) != (2, 4)
+    )
     assert shown.count("table") == shown.count("caption")
     assert all("scope" in attributes for tag, attributes in shown.tags if tag == "th")
     anchors = {attributes["id"] for _, attributes in shown.tags if "id" in attributes}
@@ -312,7 +371,9 @@ def test_headings_are_in_order_and_tables_are_named() -> None:
 def test_markdown_has_the_means_and_the_differences() -> None:
     text = markdown_report([recorded(share=0.2), recorded("improved | better", share=1.0)])
     assert "- B: improved \\| better (`improved`), 30 cases" in text
-    assert "| quote_recall@5 | B | 100 % | 100 to 100 % | 100 % | 30/30 |" in text.replace("\N{NO-BREAK SPACE}", " ")
+    assert "| quote_recall@5 | B | 100 % | 100 to 100 % | 100 % | 30/30 |" in text.replace(
+        "\N{NO-BREAK SPACE}", " "
+    )
     assert "| quote_recall@5 | +80.0 |" in text
     tables = [row for row in text.splitlines() if row.startswith("|")]
     assert {row.count("|") for row in tables} == {7}

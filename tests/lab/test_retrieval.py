@@ -3,8 +3,8 @@ from math import log2
 import pytest
 
 from lab.makers import case, gold, hit
-from ombud.lab import Observation, parse_metric, score
-from ombud.types import Case, Hit, Score
+from ombud.lab import parse_metric, score
+from ombud.types import Case, Hit, Observation, Score
 
 LEAVE = "You have 25 days of leave a year."
 NOISE = hit("Nothing to see here.", "hr/other.md")
@@ -86,7 +86,9 @@ def test_pages() -> None:
     paged = hit("p. 2 to 4", "a.pdf", page_from=2, page_to=4)
     assert measure("page_recall@1", asked, paged) == pytest.approx(1 / 3)
     assert measure("page_recall@1", asked, hit("p. 2", "a.pdf", page_from=2)) == 0
-    assert measure("page_recall@3", asked, paged, hit("", "b.md"), hit("", "c.pdf", page_from=1)) == 1
+    assert (
+        measure("page_recall@3", asked, paged, hit("", "b.md"), hit("", "c.pdf", page_from=1)) == 1
+    )
 
 
 def test_quotes_within_words() -> None:
@@ -102,7 +104,10 @@ def test_amounts() -> None:
     assert measure("words@1", TWO, hit("one two  three", header="not counted"), NOISE) == 3
     assert measure("words@9", TWO, hit("one two  three"), NOISE) == 7
     assert measure("words@9", TWO) == 0
-    assert measure("score@2", TWO, hit("a", score=0.5), hit("b", score=0.25), hit("c", score=9)) == 0.375
+    assert (
+        measure("score@2", TWO, hit("a", score=0.5), hit("b", score=0.25), hit("c", score=9))
+        == 0.375
+    )
     assert row("score@2", TWO).reason == "nothing was found"
     # 7 of 11 tokens (the article is dropped): 2 * 7 / (7 + 11).
     asked = case(gold("You have 25 days of leave a year"))
@@ -111,7 +116,8 @@ def test_amounts() -> None:
 
 
 @pytest.mark.parametrize(
-    "metric", ["recall@3", "mrr", "map", "ndcg@3", "page_recall@3", "quote_recall@3", "context_f1@3"]
+    "metric",
+    ["recall@3", "mrr", "map", "ndcg@3", "page_recall@3", "quote_recall@3", "context_f1@3"],
 )
 def test_undefined_has_a_reason_and_nothing_found_is_zero(metric: str) -> None:
     (unsearched,) = score(Observation(case=TWO), [parse_metric(metric)])

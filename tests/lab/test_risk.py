@@ -15,15 +15,28 @@ def decided(*rows: tuple[float, bool, bool]) -> list[Decision]:
     return [Decision(*row, cluster=f"case {at}") for at, row in enumerate(rows)]
 
 
-# Most confident first: answerable and cited, answerable but not cited, not answerable, answerable and cited.
+# Most confident first: answerable and cited, answerable but not cited, not answerable, answerable
+# and cited.
 FOUR = decided((0.2, True, True), (0.9, True, True), (0.4, False, False), (0.6, True, False))
 
 
 def test_risk_at_each_coverage_by_hand() -> None:
     table = {row.coverage: row for row in risk_coverage(FOUR)}
-    assert [row.coverage for row in risk_coverage(FOUR)] == [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0]
+    assert [row.coverage for row in risk_coverage(FOUR)] == [
+        0.1,
+        0.2,
+        0.3,
+        0.4,
+        0.5,
+        0.6,
+        0.7,
+        0.8,
+        0.9,
+        1.0,
+    ]
     figures: dict[float, Any] = {
-        at: (row.threshold, row.unanswerable.value, row.wrong.value, row.wrong.total) for at, row in table.items()
+        at: (row.threshold, row.unanswerable.value, row.wrong.value, row.wrong.total)
+        for at, row in table.items()
     }
     assert figures[0.3] == (0.9, 0, 0, 1)
     assert figures[0.5] == (0.6, 0, 0.5, 2)
@@ -44,7 +57,10 @@ def test_the_order_of_the_dataset_changes_nothing_where_all_are_equally_sure() -
     rows = [(0.5, number < 6, number < 3) for number in range(10)]
     orders = [rows, rows[::-1], random.Random(1).sample(rows, 10)]
     assert len({area(decided(*order)) for order in orders}) == 1
-    tables = {tuple((r.unanswerable.value, r.wrong.value) for r in risk_coverage(decided(*o))) for o in orders}
+    tables = {
+        tuple((r.unanswerable.value, r.wrong.value) for r in risk_coverage(decided(*o)))
+        for o in orders
+    }
     assert len(tables) == 1
     # The worst come first: the four that cannot be answered, 4/4 at a coverage of .4 and 4/10 at 1.
     (table,) = tables
@@ -60,14 +76,21 @@ def test_the_threshold_lies_in_the_middle_of_what_decides_best() -> None:
 
 
 def test_of_best_stretches_that_lie_apart_one_is_chosen_and_not_what_lies_between() -> None:
-    # Up to .3 and from .6 to .9 two of three are right; between them, where the mean lies, one of three.
+    # Up to .3 and from .6 to .9 two of three are right; between them, where the mean lies, one of
+    # three.
     given = decided((0.3, True, True), (0.6, False, False), (0.9, True, True))
     assert accuracy(given, 0.45).value == pytest.approx(1 / 3)
     assert accuracy(given, threshold(given)).value == pytest.approx(2 / 3)
 
 
 def test_the_lowest_threshold_that_keeps_a_promise() -> None:
-    given = decided((0.2, False, False), (0.4, True, True), (0.6, False, False), (0.8, True, True), (0.9, True, True))
+    given = decided(
+        (0.2, False, False),
+        (0.4, True, True),
+        (0.6, False, False),
+        (0.8, True, True),
+        (0.9, True, True),
+    )
     # Answered from .205: 1 of 4 without an answer; from .605: none of 2.
     assert threshold(given, most=0.25) == 0.205
     assert threshold(given, most=0.24) == 0.605

@@ -16,7 +16,7 @@ import pytest
 from lab.scripted import ScriptedTarget, cases
 from ombud.errors import Busy, LabError, OmbudError, StoreError, Unreachable
 from ombud.lab import Instruments, Options, parse_metrics, read_run, rescore, run_cases
-from ombud.store import Store, done_places, hold, list_runs, open_store
+from ombud.store import Store, acquire_lease, done_places, list_runs, open_store
 from ombud.types import Case, Run
 from store.places import database, small_disk
 
@@ -29,7 +29,13 @@ def store(tmp_path: Path) -> Iterator[Store]:
         yield opened
 
 
-def run(store: Store, target: ScriptedTarget, asked: tuple[Case, ...], reuse: bool = False, **options: Any) -> Run:
+def run(
+    store: Store,
+    target: ScriptedTarget,
+    asked: tuple[Case, ...],
+    reuse: bool = False,
+    **options: Any,
+) -> Run:
     given = Options(**{"metrics": METRICS, "name": "leave", "dataset": "leave.jsonl"} | options)
     return asyncio.run(run_cases(asked, target, store, given, reuse=reuse))
 
@@ -79,7 +85,9 @@ def stop_at(number: int, error: BaseException) -> ScriptedTarget:
 
 
 @pytest.mark.parametrize("error", [Unreachable("It is down."), KeyboardInterrupt(), MemoryError()])
-def test_a_run_that_stops_is_gone_on_with_and_asks_nothing_twice(store: Store, error: BaseException) -> None:
+def test_a_run_that_stops_is_gone_on_with_and_asks_nothing_twice(
+    store: Store, error: BaseException
+) -> None:
     first, second = stop_at(13, error), ScriptedTarget()
     with pytest.raises(type(error)):
         run(store, first, cases(25))
@@ -96,7 +104,8 @@ def test_a_run_that_stops_is_gone_on_with_and_asks_nothing_twice(store: Store, e
 
 @pytest.mark.parametrize("number", range(4, 25))
 def test_ctrl_c_twice_loses_only_what_was_being_asked(store: Store, number: int) -> None:
-    # Raised inside a task, as a second Ctrl-C is: asyncio then cancels every task, those that wait for a commit too.
+    # Raised inside a task, as a second Ctrl-C is: asyncio then cancels every task, those that wait
+    # for a commit too.
     with pytest.raises(KeyboardInterrupt):
         run(store, stop_at(number, KeyboardInterrupt()), cases(25), concurrency=4)
     (begun,) = list_runs(store)
@@ -163,13 +172,18 @@ def test_a_second_process_does_not_make_the_same_run(store: Store) -> None:
     with pytest.raises(Unreachable):
         run(store, stop_at(0, Unreachable("It is down.")), cases(3))
     (begun,) = list_runs(store)
-    with hold(store, f"lab run {begun.id}"), pytest.raises(Busy):
+    with acquire_lease(store, f"lab run {begun.id}"), pytest.raises(Busy):
         run(store, ScriptedTarget(), cases(3))
 
 
 @pytest.mark.parametrize(
     ("change", "same"),
-    [({}, True), ({"plan": {"k": 3}}, False), ({"name": "other"}, False), ({"split": "dev"}, False)],
+    [
+        ({}, True),
+        ({"plan": {"k": 3}}, False),
+        ({"name": "other"}, False),
+        ({"split": "dev"}, False),
+    ],
 )
 def test_a_finished_run_is_taken_instead_of_asking_only_where_it_did_just_this(
     store: Store, change: dict[str, Any], same: bool
@@ -209,11 +223,22 @@ def test_nothing_to_ask_is_said(store: Store) -> None:
 
 
 @pytest.mark.parametrize("place", ["sqlite", "postgresql"])
-def test_killed_ten_times_it_ends_as_if_undisturbed_and_asks_no_stored_case_again(tmp_path: Path, place: str) -> None:
+def test_killed_ten_times_it_ends_as_if_undisturbed_and_asks_no_stored_case_again(
+    tmp_path: Path, place: str
+) -> None:
     """Ten kill -9; benchmarks/quality/killed_runs.py does the same with 10,000 cases."""
     with database(place) as url, closing(open_store(url, tmp_path)) as store:
-        command = [sys.executable, "-m", "lab.scripted", str(tmp_path), "300", *(["--postgresql"] if url else [])]
-        own = {"PYTHONPATH": str(Path(__file__).parents[1])} | ({"TEST_POSTGRES_URL": url} if url else {})
+        command = [
+            sys.executable,
+            "-m",
+            "lab.scripted",
+            str(tmp_path),
+            "300",
+            *(["--postgresql"] if url else []),
+        ]
+        own = {"PYTHONPATH": str(Path(__file__).parents[1])} | (
+            {"TEST_POSTGRES_URL": url} if url else {}
+        )
         log, again, killed = tmp_path / "asked.txt", [], 0
         log.touch()
         for kill in range(10):
@@ -230,7 +255,9 @@ def test_killed_ten_times_it_ends_as_if_undisturbed_and_asks_no_stored_case_agai
         (made,) = list_runs(store)
         scores = read_run(store, made.id).scores
     with closing(open_store("", tmp_path / "quiet")) as quiet:
-        undisturbed = read_run(quiet, run(quiet, ScriptedTarget(), cases(300), name="killed").id).scores
+        undisturbed = read_run(
+            quiet, run(quiet, ScriptedTarget(), cases(300), name="killed").id
+        ).scores
     assert killed == 10
     assert again == []
     assert [score.model_dump() for score in scores] == [score.model_dump() for score in undisturbed]

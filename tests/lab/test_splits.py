@@ -5,7 +5,8 @@ import pytest
 
 from lab.makers import case
 from ombud.errors import BadRequest, UnknownName
-from ombud.lab import OPEN, sample, select, split_of
+from ombud.lab import sample, select, split_of
+from ombud.lab.cases.splits import OPEN
 from ombud.types import Case
 
 
@@ -45,16 +46,32 @@ def test_open_is_everything_that_is_not_sealed() -> None:
 
 
 def kinds(number: int) -> list[Case]:
-    return [case(id=f"{kind}-{n}", type=kind) for n in range(number) for kind in ("simple", "double", "vague")]
+    return [
+        case(id=f"{kind}-{n}", type=kind)
+        for n in range(number)
+        for kind in ("simple", "double", "vague")
+    ]
 
 
 @pytest.mark.parametrize(
     ("share", "size", "each"),
-    [(1, 30, 30), (0.2, 10, 2), (0.21, 10, 3), (0.01, 10, 1), (0.07, 100, 7), (0.28, 25, 7), (1e-12, 100, 1)],
+    [
+        (1, 30, 30),
+        (0.2, 10, 2),
+        (0.21, 10, 3),
+        (0.01, 10, 1),
+        (0.07, 100, 7),
+        (0.28, 25, 7),
+        (1e-12, 100, 1),
+    ],
 )
-def test_a_sample_has_the_same_share_of_every_type_rounded_up(share: float, size: int, each: int) -> None:
+def test_a_sample_has_the_same_share_of_every_type_rounded_up(
+    share: float, size: int, each: int
+) -> None:
     drawn = sample(kinds(size), share)
-    assert {kind: sum(one.type == kind for one in drawn) for kind in ("simple", "double", "vague")} == {
+    assert {
+        kind: sum(one.type == kind for one in drawn) for kind in ("simple", "double", "vague")
+    } == {
         "simple": each,
         "double": each,
         "vague": each,

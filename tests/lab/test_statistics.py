@@ -7,19 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ombud.lab import (
+from ombud.lab import compare, holm, mean
+from ombud.lab.statistics import (
     cohens_d,
-    compare,
     effect_size,
-    holm,
     interval,
     mcnemar,
-    mean,
     permutation_test,
     smallest_difference,
 )
 
-# Darwin's maize, eighths of an inch, crossed minus self-fertilised; Fisher, The Design of Experiments.
+# Darwin's maize, eighths of an inch, crossed minus self-fertilised; Fisher, The Design of
+# Experiments.
 MAIZE = [49.0, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48]
 # Student's sleep data (R: datasets::sleep); t = 4.0621 on 9 degrees of freedom.
 DRUG_1 = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0]
@@ -40,7 +39,8 @@ def test_permutation_by_hand() -> None:
     # Sums of ±1 ±2 ±3: only 6 and -6 are as extreme as 6.
     assert permutation_test([0, 0, 0], [1, 2, 3]) == 2 / 8
     assert permutation_test([1, 2, 3], [1, 2, 3]) == 1
-    # .3 - .2 and .1 - .0 differ in the last bit; all four arrangements of equal differences count as they should.
+    # .3 - .2 and .1 - .0 differ in the last bit; all four arrangements of equal differences count
+    # as they should.
     assert permutation_test([0.2, 0.0], [0.3, 0.1]) == 0.5
     assert permutation_test([None, 1.0], [1.0, None]) is None
     assert permutation_test([], []) is None
@@ -116,7 +116,13 @@ def test_mean_with_coverage() -> None:
     assert found.high is not None
     assert found.low <= 2 / 3 <= found.high
     nothing = mean([None, None])
-    assert (nothing.value, nothing.median, nothing.valid, nothing.total, nothing.low) == (None, None, 0, 2, None)
+    assert (nothing.value, nothing.median, nothing.valid, nothing.total, nothing.low) == (
+        None,
+        None,
+        0,
+        2,
+        None,
+    )
     assert (mean([0.5]).value, mean([0.5]).low) == (0.5, None)
 
 
@@ -131,13 +137,18 @@ def test_interval_of_every_resample() -> None:
 def test_interval_is_that_of_the_normal_for_many() -> None:
     values = [float(n % 2) for n in range(1000)]
     low, high = interval(values, repeats=20_000) or (0, 0)
-    assert (low, high) == pytest.approx((0.5 - 1.96 * 0.5 / 1000**0.5, 0.5 + 1.96 * 0.5 / 1000**0.5), abs=0.002)
+    assert (low, high) == pytest.approx(
+        (0.5 - 1.96 * 0.5 / 1000**0.5, 0.5 + 1.96 * 0.5 / 1000**0.5), abs=0.002
+    )
 
 
 def test_clusters_widen_the_interval() -> None:
     # Ten copies of every value say no more than one: the interval is that of the 20 documents.
     values = [float(n % 2) for n in range(20)]
-    copied, documents = [v for v in values for _ in range(10)], [n for n in range(20) for _ in range(10)]
+    copied, documents = (
+        [v for v in values for _ in range(10)],
+        [n for n in range(20) for _ in range(10)],
+    )
     assert interval(copied, documents) == interval(values)
     narrow, wide = interval(copied), interval(copied, documents)
     assert narrow is not None
@@ -175,7 +186,9 @@ def test_compare() -> None:
 
 
 @given(SOME, SOME, st.integers(1, 5))
-def test_never_nan_never_an_exception(first: list[float | None], second: list[float | None], clusters: int) -> None:
+def test_never_nan_never_an_exception(
+    first: list[float | None], second: list[float | None], clusters: int
+) -> None:
     size = min(len(first), len(second))
     first, second = first[:size], second[:size]
     keys = [n % clusters for n in range(size)]
@@ -189,7 +202,10 @@ def test_never_nan_never_an_exception(first: list[float | None], second: list[fl
         found.detectable,
         cohens_d(first, second),
     ]
-    assert all(f is None or math.isfinite(f) for f in [*figures, single.value, single.low, single.high, single.median])
+    assert all(
+        f is None or math.isfinite(f)
+        for f in [*figures, single.value, single.low, single.high, single.median]
+    )
     assert found.p is None or 0 < found.p <= 1
     if single.low is not None and single.high is not None:
         valid = [value for value in first if value is not None]

@@ -2,7 +2,8 @@ import pytest
 
 from lab.makers import case, gold
 from ombud.errors import LabError
-from ombud.lab import Line, as_markdown, cluster_of, summarise
+from ombud.lab import MetricSummary, cluster_of, summarise
+from ombud.lab.report.summary import summary_markdown
 from ombud.types import Person, Score
 
 GB, FR = Person(country="GB"), Person(country="FR")
@@ -19,7 +20,7 @@ SCORES = [
 ]
 
 
-def lines() -> dict[tuple[str, str, str], Line]:
+def lines() -> dict[tuple[str, str, str], MetricSummary]:
     return {(line.metric, line.group, line.name): line for line in summarise(CASES, SCORES)}
 
 
@@ -46,9 +47,14 @@ def test_groups() -> None:
 
 
 def test_order_is_metric_then_group_then_name() -> None:
-    rows = [(line.metric, line.group, line.name) for line in summarise(CASES, SCORES, by=("overall", "country"))]
+    rows = [
+        (line.metric, line.group, line.name)
+        for line in summarise(CASES, SCORES, by=("overall", "country"))
+    ]
     groups = [("overall", ""), ("country", "FR"), ("country", "GB"), ("country", "none")]
-    assert rows == [(metric, *group) for metric in ("recall@5", "outcome_accuracy") for group in groups]
+    assert rows == [
+        (metric, *group) for metric in ("recall@5", "outcome_accuracy") for group in groups
+    ]
 
 
 def test_cases_about_one_document_are_one_cluster() -> None:
@@ -65,7 +71,7 @@ def test_a_score_without_its_case() -> None:
 
 
 def test_markdown() -> None:
-    table = as_markdown(summarise(CASES, SCORES, by=("overall", "type"))).splitlines()
+    table = summary_markdown(summarise(CASES, SCORES, by=("overall", "type"))).splitlines()
     assert table[0] == "| metric | group | mean | 95 % interval | median | n |"
     assert table[2] == "| recall@5 | overall | 0.500 | 0.500 to 0.500 | 0.500 | 3/4 |"
     assert table[4] == "| recall@5 | type off_topic |  |  |  | 0/1 |"

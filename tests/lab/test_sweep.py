@@ -10,7 +10,16 @@ from lab.recording import many, recorded
 from lab.scripted import ScriptedTarget
 from lab.scripted import cases as scripted_cases
 from ombud.errors import BadSetting, LabError
-from ombud.lab import Instruments, Options, label, parse_grid, parse_metrics, points, read_run, sweep
+from ombud.lab import (
+    Instruments,
+    Options,
+    label,
+    parse_grid,
+    parse_metrics,
+    points,
+    read_run,
+    run_sweep,
+)
 from ombud.store import Store, open_store
 
 
@@ -32,15 +41,25 @@ def test_a_grid_is_every_combination_with_the_last_axis_fastest() -> None:
 @pytest.mark.parametrize(
     ("axis", "values", "labels"),
     [
-        ("plan.strategies=standard+hyde,keywords", [["standard", "hyde"], ["keywords"]], ["standard+hyde", "keywords"]),
+        (
+            "plan.strategies=standard+hyde,keywords",
+            [["standard", "hyde"], ["keywords"]],
+            ["standard+hyde", "keywords"],
+        ),
         ('plan.strategies=[["a", "b"]]', [["a", "b"]], ["a+b"]),
         ("plan.adaptive=true,false", [True, False], ["true", "false"]),
         ("plan.abstain=null,0.5", [None, 0.5], ["null", "0.5"]),
-        ('plan.weights=[{"sparse": 1, "dense": 0}]', [{"sparse": 1, "dense": 0}], ['{"sparse":1,"dense":0}']),
+        (
+            'plan.weights=[{"sparse": 1, "dense": 0}]',
+            [{"sparse": 1, "dense": 0}],
+            ['{"sparse":1,"dense":0}'],
+        ),
         ("index.chunk_tokens=128,256", [128, 256], ["128", "256"]),
     ],
 )
-def test_values_are_numbers_words_lists_and_objects(axis: str, values: list[Any], labels: list[str]) -> None:
+def test_values_are_numbers_words_lists_and_objects(
+    axis: str, values: list[Any], labels: list[str]
+) -> None:
     cells = parse_grid([axis])
     (key,) = cells[0]
     assert [cell[key] for cell in cells] == values
@@ -94,10 +113,16 @@ def test_the_front_of_quality_and_time_by_hand() -> None:
         (None, 0.1),  # no value
         (0.95, None),  # no time
     ]
-    runs = [recorded(cases, {"mrr": [q, q]}, seconds=[s, s], id=f"r{n}") for n, (q, s) in enumerate(rows)]
+    runs = [
+        recorded(cases, {"mrr": [q, q]}, seconds=[s, s], id=f"r{n}")
+        for n, (q, s) in enumerate(rows)
+    ]
     placed = points([{"plan.k": n} for n in range(len(rows))], runs, "mrr")
     assert [p.front for p in placed] == [True, True, False, False, True, True, False, False]
-    assert [(p.quality.value, p.seconds, p.cell["plan.k"]) for p in placed[:2]] == [(0.5, 1.0, 0), (0.7, 2.0, 1)]
+    assert [(p.quality.value, p.seconds, p.cell["plan.k"]) for p in placed[:2]] == [
+        (0.5, 1.0, 0),
+        (0.7, 2.0, 1),
+    ]
 
 
 def test_where_less_is_better_the_cheapest_is_on_the_front() -> None:
@@ -107,7 +132,12 @@ def test_where_less_is_better_the_cheapest_is_on_the_front() -> None:
 
 
 def test_the_median_time_leaves_failed_cases_out() -> None:
-    run = recorded(many(4), {"mrr": [1.0, 1.0, 1.0, None]}, seconds=[1.0, 3.0, 2.0, 90.0], errors={"c03": "late"})
+    run = recorded(
+        many(4),
+        {"mrr": [1.0, 1.0, 1.0, None]},
+        seconds=[1.0, 3.0, 2.0, 90.0],
+        errors={"c03": "late"},
+    )
     (placed,) = points([{}], [run], "mrr")
     assert (placed.seconds, placed.quality.valid, placed.quality.total) == (2.0, 3, 4)
 
@@ -115,7 +145,9 @@ def test_the_median_time_leaves_failed_cases_out() -> None:
 class Varied(ScriptedTarget):
     """Knows which index it is."""
 
-    def __init__(self, made: list[Mapping[str, Any]], settings: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self, made: list[Mapping[str, Any]], settings: Mapping[str, Any] | None = None
+    ) -> None:
         super().__init__()
         self.made, self.settings = made, dict(settings or {})
 
@@ -131,11 +163,21 @@ def test_a_sweep_makes_a_run_a_cell_and_a_variant_an_index(store: Store) -> None
     made: list[Mapping[str, Any]] = []
     target = Varied(made)
     cells = parse_grid(["plan.k=1,3", "index.chunk_tokens=64,128"])
-    options = Options(parse_metrics("recall@3"), "study", "leave.jsonl", plan={"mode": "sparse"}, study="study")
+    options = Options(
+        parse_metrics("recall@3"), "study", "leave.jsonl", plan={"mode": "sparse"}, study="study"
+    )
     told: list[tuple[str, int, int]] = []
 
     def go() -> list[str]:
-        work = sweep(cells, scripted_cases(6), target, store, options, Instruments(), lambda *at: told.append(at))
+        work = run_sweep(
+            cells,
+            scripted_cases(6),
+            target,
+            store,
+            options,
+            Instruments(),
+            lambda *at: told.append(at),
+        )
         return [run.id for run in asyncio.run(work)]
 
     ids = go()

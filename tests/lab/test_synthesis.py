@@ -10,15 +10,13 @@ from hypothesis import strategies as st
 from lab.makers import hit
 from ombud.errors import LabError
 from ombud.lab.synthesis.choosing import Synthesis, quotas, strata, synthesise
-from ombud.lab.synthesis.phrasing import Vocabulary, mistyped, own, plain, sentence_spans
+from ombud.lab.synthesis.phrasing import CorpusVocabulary, mistyped, own, plain, sentence_spans
 from ombud.lab.synthesis.quantities import ask_for_number
 from ombud.lab.synthesis.questions import propose
 from ombud.types import Chunk
 
 TOPICS = "parental leave, sick pay, travel costs, remote work, laptop returns, expense claims, parking permits, meals"
-PLACES = (
-    "northern hill,southern coast,eastern river,western lake,upper forest,lower valley,inner city,outer sea,far camp"
-)
+PLACES = "northern hill,southern coast,eastern river,western lake,upper forest,lower valley,inner city,outer sea,far camp"
 
 TABLE = """| Role | Notice period | Approval |
 | --- | --- | --- |
@@ -45,7 +43,7 @@ def handbook(documents: int = 8) -> list[Chunk]:
 
 
 def pairs_of(made: Chunk, kind: str, seed: int = 0) -> list[tuple[str, str, str]]:
-    found = propose(made, Vocabulary([made.text]), Random(seed))[kind]
+    found = propose(made, CorpusVocabulary([made.text]), Random(seed))[kind]
     return [(pair.wording, pair.quote, pair.answer) for pair in found]
 
 
@@ -57,7 +55,12 @@ def questions(made: Chunk, kind: str) -> set[str]:
 def balanced(made: Synthesis) -> None:
     account = made.account
     assert account.proposed == sum(account.fallen.values()) + account.kept
-    assert account.kept == len(made.cases) == sum(account.kinds.values()) == sum(account.strata.values())
+    assert (
+        account.kept
+        == len(made.cases)
+        == sum(account.kinds.values())
+        == sum(account.strata.values())
+    )
 
 
 # What is asked ------------------------------------------------------------------------------------
@@ -72,7 +75,17 @@ def test_a_heading_is_asked_about_and_its_first_sentences_answer() -> None:
 
 @pytest.mark.parametrize(
     "heading",
-    ["Overview", "FAQ", "Notes", "Additional resources", "https://example.org", "Leah Miller", "This page", "1.", "#"],
+    [
+        "Overview",
+        "FAQ",
+        "Notes",
+        "Additional resources",
+        "https://example.org",
+        "Leah Miller",
+        "This page",
+        "1.",
+        "#",
+    ],
 )
 def test_headings_that_name_nothing_are_not_asked_about(heading: str) -> None:
     text = f"{heading} is where Leah Miller says that resources, notes and pages are kept for everyone."
@@ -80,21 +93,31 @@ def test_headings_that_name_nothing_are_not_asked_about(heading: str) -> None:
 
 
 def test_a_heading_that_tells_to_do_something_asks_how() -> None:
-    made = chunk("Open the portal and request the laptop that you need for work.", "IT", "Request a laptop")
+    made = chunk(
+        "Open the portal and request the laptop that you need for work.", "IT", "Request a laptop"
+    )
     assert "How do I request a laptop?" in questions(made, "heading")
 
 
 def test_a_heading_that_is_a_question_is_put_otherwise() -> None:
     made = chunk(
-        "Yes, you can carry five days of leave over to March.", "FAQ", "Q: Can you explain it? Can I carry leave over?"
+        "Yes, you can carry five days of leave over to March.",
+        "FAQ",
+        "Q: Can you explain it? Can I carry leave over?",
     )
     assert not pairs_of(made, "heading")
-    made = chunk("Yes, you can carry five days of leave over to March.", "FAQ", "Q: Can I carry leave over?")
+    made = chunk(
+        "Yes, you can carry five days of leave over to March.", "FAQ", "Q: Can I carry leave over?"
+    )
     assert "Am I allowed to carry leave over?" in questions(made, "heading")
 
 
 def test_purpose_and_scope_are_asked_of_what_stands_above() -> None:
-    made = chunk("It applies to all employees and contractors of the company.", "Access control policy", "Scope")
+    made = chunk(
+        "It applies to all employees and contractors of the company.",
+        "Access control policy",
+        "Scope",
+    )
     assert "Who and what does the access control policy apply to?" in questions(made, "heading")
 
 
@@ -106,17 +129,28 @@ def test_joined_sections_answer_their_own_headings() -> None:
 
 
 def test_the_rest_of_a_section_does_not_answer_its_heading() -> None:
-    first, second = (chunk("Sick pay is full for sick weeks.", "Pay", "Sick pay", start=at) for at in (0, 100))
-    assert not propose(second, Vocabulary([]), Random(0), first)["heading"]
+    first, second = (
+        chunk("Sick pay is full for sick weeks.", "Pay", "Sick pay", start=at) for at in (0, 100)
+    )
+    assert not propose(second, CorpusVocabulary([]), Random(0), first)["heading"]
 
 
 @pytest.mark.parametrize(
     ("sentence", "asked"),
     [
         ('"Complainant" means a person who reports misconduct.', 'What is meant by "complainant"?'),
-        ("A working group is a small team that meets for one outcome only.", "What is a working group?"),
-        ("**Sabbatical**: An unpaid break of up to a year after long service.", 'What does "sabbatical" mean?'),
-        ("We follow the Employee Assistance Program (EAP) in all offices.", "What does EAP stand for?"),
+        (
+            "A working group is a small team that meets for one outcome only.",
+            "What is a working group?",
+        ),
+        (
+            "**Sabbatical**: An unpaid break of up to a year after long service.",
+            'What does "sabbatical" mean?',
+        ),
+        (
+            "We follow the Employee Assistance Program (EAP) in all offices.",
+            "What does EAP stand for?",
+        ),
     ],
 )
 def test_definitions_and_abbreviations(sentence: str, asked: str) -> None:
@@ -126,7 +160,9 @@ def test_definitions_and_abbreviations(sentence: str, asked: str) -> None:
 
 
 def test_an_abbreviation_is_answered_by_what_it_stands_for() -> None:
-    made = chunk("The memorandum of understanding (MOU) is signed by the Office of Acquisition (OA).")
+    made = chunk(
+        "The memorandum of understanding (MOU) is signed by the Office of Acquisition (OA)."
+    )
     assert {answer for _, _, answer in pairs_of(made, "definition")} == {
         "memorandum of understanding",
         "Office of Acquisition",
@@ -134,7 +170,8 @@ def test_an_abbreviation_is_answered_by_what_it_stands_for() -> None:
 
 
 @pytest.mark.parametrize(
-    "sentence", ["This is a good way to ask for help.", "It is a pity that you leave us now, really."]
+    "sentence",
+    ["This is a good way to ask for help.", "It is a pity that you leave us now, really."],
 )
 def test_what_only_looks_like_a_definition(sentence: str) -> None:
     assert not pairs_of(chunk(sentence), "definition")
@@ -143,7 +180,9 @@ def test_what_only_looks_like_a_definition(sentence: str) -> None:
 def test_a_cell_is_asked_for_by_row_and_column() -> None:
     made = chunk(TABLE, "Leaving", "Notice")
     assert "What is the notice period for senior staff?" in questions(made, "table")
-    rows = {answer: quote for seed in range(60) for _, quote, answer in pairs_of(made, "table", seed)}
+    rows = {
+        answer: quote for seed in range(60) for _, quote, answer in pairs_of(made, "table", seed)
+    }
     assert rows["3 months"] == "| Senior staff | 3 months | Board |"
 
 
@@ -173,16 +212,22 @@ def test_a_history_of_versions_is_no_table_to_ask_about() -> None:
             "If you fall ill, you must tell your manager within 2 hours.",
             "Within how many hours must I tell my manager if I fall ill?",
         ),
-        ("The company pays $500 for a home office.", "How much does the company pay for a home office?"),
+        (
+            "The company pays $500 for a home office.",
+            "How much does the company pay for a home office?",
+        ),
         (
             "Submit the expense report within two weeks.",
             "Within how many weeks do I have to submit the expense report?",
         ),
-        ("80% of our working time is kept for projects.", "What percentage of our working time is kept for projects?"),
+        (
+            "80% of our working time is kept for projects.",
+            "What percentage of our working time is kept for projects?",
+        ),
     ],
 )
 def test_a_sentence_with_a_number_is_turned_around(sentence: str, asked: str) -> None:
-    found = ask_for_number(sentence, Vocabulary([sentence]))
+    found = ask_for_number(sentence, CorpusVocabulary([sentence]))
     assert found
     assert found.question == asked
 
@@ -197,11 +242,14 @@ def test_a_sentence_with_a_number_is_turned_around(sentence: str, asked: str) ->
     ],
 )
 def test_no_number_is_asked_for_where_there_are_several_or_none(sentence: str) -> None:
-    assert not ask_for_number(sentence, Vocabulary([sentence]))
+    assert not ask_for_number(sentence, CorpusVocabulary([sentence]))
 
 
 def test_what_you_are_told_is_what_i_ask() -> None:
-    assert own("what you are paid when your manager tells you") == "what I am paid when my manager tells me"
+    assert (
+        own("what you are paid when your manager tells you")
+        == "what I am paid when my manager tells me"
+    )
 
 
 def test_slips_leave_names_numbers_and_short_words_alone() -> None:
@@ -223,7 +271,11 @@ def test_sentences_end_where_they_end() -> None:
 
 def test_cases_are_what_a_run_needs() -> None:
     made = chunk(
-        "Parental leave lasts as long as local law says.", "Time off", "Parental leave", countries=("GB",), page_from=3
+        "Parental leave lasts as long as local law says.",
+        "Time off",
+        "Parental leave",
+        countries=("GB",),
+        page_from=3,
     )
     [case] = synthesise([made], 1).cases
     [passage] = case.evidence
@@ -241,7 +293,11 @@ def test_quotes_are_verbatim_and_no_passage_is_used_twice() -> None:
     chunks = [*handbook(), chunk(TABLE, "Leaving", "Notice", uri="hr/notice.md")]
     made = synthesise(chunks, 60)
     holders = [
-        next(c.id for c in chunks if c.uri == case.evidence[0].document and case.evidence[0].quote in c.text)
+        next(
+            c.id
+            for c in chunks
+            if c.uri == case.evidence[0].document and case.evidence[0].quote in c.text
+        )
         for case in made.cases
     ]
     assert len(set(holders)) == len(holders) > 30
@@ -266,7 +322,8 @@ def test_big_documents_get_their_share_and_none_dominates() -> None:
     assert [len(documents) for documents in by_size.values()] == [3, 3, 3]
     made = synthesise(chunks, 30)
     words = {
-        name: sum(len(c.text.split()) for d in documents.values() for c in d) for name, documents in by_size.items()
+        name: sum(len(c.text.split()) for d in documents.values() for c in d)
+        for name, documents in by_size.items()
     }
     assert made.account.strata == quotas(30, words)
     taken = Counter(case.evidence[0].document for case in made.cases)
@@ -276,7 +333,10 @@ def test_big_documents_get_their_share_and_none_dominates() -> None:
 
 
 def test_what_one_stratum_cannot_give_the_others_do() -> None:
-    silent = [chunk("Nothing to see. " * 300, uri="hr/long.md"), chunk("Nothing here. " * 200, uri="hr/mid.md")]
+    silent = [
+        chunk("Nothing to see. " * 300, uri="hr/long.md"),
+        chunk("Nothing here. " * 200, uri="hr/mid.md"),
+    ]
     assert synthesise([*handbook(4), *silent], 20).account.kept == 20
 
 
@@ -297,16 +357,24 @@ def test_few_passages_give_fewer_cases_and_the_account_says_so() -> None:
 
 def test_every_check_is_in_the_account() -> None:
     text = synthesise(handbook(2), 5).account.as_text()
-    for line in ("no answer in the passage: 0", "lexical duplicate: ", "too similar to its passage: ", "not needed: "):
+    for line in (
+        "no answer in the passage: 0",
+        "lexical duplicate: ",
+        "too similar to its passage: ",
+        "not needed: ",
+    ):
         assert line in text
     assert "embedding duplicate: not checked: no embedder" in text
     assert "poor semantic relevance: not checked: no embedder" in text
 
 
 def test_checks_count_what_falls_to_them() -> None:
-    pointer = chunk("See the parking page for all parking rules.", "Office", "Parking rules", uri="hr/a.md")
+    pointer = chunk(
+        "See the parking page for all parking rules.", "Office", "Parking rules", uri="hr/a.md"
+    )
     twins = [
-        chunk("Dental plans pay for dental care abroad.", "Care", "Dental plans", uri=f"hr/{n}.md") for n in "bcdefghij"
+        chunk("Dental plans pay for dental care abroad.", "Care", "Dental plans", uri=f"hr/{n}.md")
+        for n in "bcdefghij"
     ]
     fallen = synthesise([pointer, *twins], 20).account.fallen
     assert fallen["no answer in the passage"] == 1
@@ -319,10 +387,13 @@ def test_with_an_embedder_only_survivors_are_embedded() -> None:
     def embed(texts: Sequence[str]) -> list[list[float]]:
         seen.extend(texts)
         return [
-            [1.0, *(float(hash_of == at) for at in range(97))] for hash_of in (sum(map(ord, t)) % 97 for t in texts)
+            [1.0, *(float(hash_of == at) for at in range(97))]
+            for hash_of in (sum(map(ord, t)) % 97 for t in texts)
         ]
 
-    pointer = chunk("See the parking page for all parking rules.", "Office", "Parking rules", uri="hr/a.md")
+    pointer = chunk(
+        "See the parking page for all parking rules.", "Office", "Parking rules", uri="hr/a.md"
+    )
     made = synthesise([*handbook(3), pointer], 10, embed=embed)
     assert not any("parking rules" in text.lower() and text.endswith("?") for text in seen)
     assert "not checked" not in made.account.as_text()
@@ -391,12 +462,17 @@ LINES = st.lists(
 @settings(max_examples=60, deadline=None)
 @given(
     st.lists(
-        st.tuples(LINES | st.lists(st.text(max_size=40), min_size=1, max_size=3), st.text(max_size=25)), min_size=1
+        st.tuples(
+            LINES | st.lists(st.text(max_size=40), min_size=1, max_size=3), st.text(max_size=25)
+        ),
+        min_size=1,
     ),
     st.integers(1, 9),
     st.integers(0, 3),
 )
-def test_every_proposal_is_kept_or_fallen(rows: list[tuple[list[str], str]], size: int, seed: int) -> None:
+def test_every_proposal_is_kept_or_fallen(
+    rows: list[tuple[list[str], str]], size: int, seed: int
+) -> None:
     chunks = [
         chunk("\n".join(lines), "Paid leave", heading, uri=f"{number % 3}.md", start=number)
         for number, (lines, heading) in enumerate(rows)
@@ -405,4 +481,6 @@ def test_every_proposal_is_kept_or_fallen(rows: list[tuple[list[str], str]], siz
     balanced(made)
     assert made.account.kept <= size
     for case in made.cases:
-        assert any(case.evidence[0].quote in c.text for c in chunks if c.uri == case.evidence[0].document)
+        assert any(
+            case.evidence[0].quote in c.text for c in chunks if c.uri == case.evidence[0].document
+        )

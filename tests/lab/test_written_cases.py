@@ -1,4 +1,5 @@
-"""The cases that people wrote: every quote stands in its document, on its page, and answers are said in other words."""
+"""The cases that people wrote: every quote stands in its document, on its page, and answers are
+said in other words."""
 
 from collections import Counter
 from functools import lru_cache
@@ -8,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from ombud.documents import parse
-from ombud.lab import holds, normalise, read_cases
+from ombud.lab import normalise, read_cases
+from ombud.lab.cases.quotes import holds
 from ombud.types import Document
 
 ROOT = Path(__file__).parents[2]
@@ -25,7 +27,13 @@ each = pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 
 @lru_cache(maxsize=256)
 def document(path: Path) -> Document:
-    blank = Document(id=sha256(str(path).encode()).hexdigest()[:16], source="s", uri=path.name, title="", language="")
+    blank = Document(
+        id=sha256(str(path).encode()).hexdigest()[:16],
+        source="s",
+        uri=path.name,
+        title="",
+        language="",
+    )
     return parse(path.read_bytes(), blank)
 
 
@@ -49,7 +57,9 @@ def test_quotes_are_short_and_answers_in_other_words(file: Path) -> None:
             assert case.evidence, case.id
             assert case.references, case.id
         for said in case.references:
-            assert not any(normalise(item.quote) in normalise(said.text) for item in case.evidence), case.id
+            assert not any(
+                normalise(item.quote) in normalise(said.text) for item in case.evidence
+            ), case.id
 
 
 @each
@@ -65,8 +75,19 @@ def test_the_law_is_asked_about_in_every_way() -> None:
     cases = read_cases(ROOT / "tests/data/ll144.jsonl")
     types = Counter(case.type for case in cases)
     assert len(cases) >= 36
-    assert [case.id for case in cases] == [f"ll144-{number:03d}" for number in range(1, len(cases) + 1)]
-    asked = {"simple", "complex", "comparative", "rule_conclusion", "situational", "vague", "unanswerable", "off_topic"}
+    assert [case.id for case in cases] == [
+        f"ll144-{number:03d}" for number in range(1, len(cases) + 1)
+    ]
+    asked = {
+        "simple",
+        "complex",
+        "comparative",
+        "rule_conclusion",
+        "situational",
+        "vague",
+        "unanswerable",
+        "off_topic",
+    }
     assert set(types) >= asked
     assert types["unanswerable"] >= 3
     assert types["off_topic"] >= 2

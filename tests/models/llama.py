@@ -44,7 +44,9 @@ def _run() -> None:
     settings = xllamacpp.CommonParams()
     settings.model.path = str(model)
     settings.n_ctx, settings.n_parallel, settings.n_predict = 4096, 1, TOKENS
-    settings.n_batch = settings.n_ubatch = 256  # it hears between two batches that nobody waits any more
+    settings.n_batch = settings.n_ubatch = (
+        256  # it hears between two batches that nobody waits any more
+    )
     # Two that wait for each other take ten times as long as one where something else is running.
     settings.cpuparams.n_threads = settings.cpuparams_batch.n_threads = 1
     settings.hostnames, settings.port = ["127.0.0.1"], 0

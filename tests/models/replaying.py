@@ -1,7 +1,7 @@
 """An OpenAI-compatible server that says what was recorded, by question and role.
 
-The role is read off the form of the answer that is asked for, the question off the prompt. What is not recorded is
-answered with 404, as a server says that does not know a model: nothing is made up.
+The role is read off the form of the answer that is asked for, the question off the prompt. What is
+not recorded is answered with 404, as a server says that does not know a model: nothing is made up.
 """
 
 import json
@@ -26,8 +26,14 @@ FIELDS = {"keywords": "keywords", "hyde": "passage", "multi": "questions"}
 
 def read_recorded(folder: Path) -> dict[str, dict[str, Any]]:
     """Question -> role -> what was said, from `given.jsonl` and `texts.jsonl`."""
-    given = [json.loads(line) for line in (folder / "given.jsonl").read_text(encoding="utf-8").splitlines()]
-    texts = [json.loads(line) for line in (folder / "texts.jsonl").read_text(encoding="utf-8").splitlines()]
+    given = [
+        json.loads(line)
+        for line in (folder / "given.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
+    texts = [
+        json.loads(line)
+        for line in (folder / "texts.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
     said = {row["id"]: row for row in texts}
     return {row["question"]: said[row["id"]] for row in given}
 
@@ -38,7 +44,9 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         said = self.server.find(asked)
-        body = json.dumps(_completion(asked, said) if said is not None else {"error": {"message": "not recorded"}})
+        body = json.dumps(
+            _completion(asked, said) if said is not None else {"error": {"message": "not recorded"}}
+        )
         self.send_response(200 if said is not None else 404)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body.encode())))
@@ -75,10 +83,14 @@ class Replay(ThreadingHTTPServer):
 
 def _role(asked: Mapping[str, Any], instructions: str) -> str:
     tools = asked.get("tools") or []
-    form = asked.get("response_format", {}).get("json_schema", {}).get("schema") if not tools else None
+    form = (
+        asked.get("response_format", {}).get("json_schema", {}).get("schema") if not tools else None
+    )
     schema = tools[0]["function"]["parameters"] if tools else form or {}
     role = ROLES.get(frozenset(schema.get("properties", {})))
-    return role or next((name for word, name in ASKED_FOR.items() if word in instructions.lower()), "")
+    return role or next(
+        (name for word, name in ASKED_FOR.items() if word in instructions.lower()), ""
+    )
 
 
 def _completion(asked: Mapping[str, Any], said: Said) -> dict[str, Any]:

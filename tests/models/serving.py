@@ -13,7 +13,9 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.server.asked.append({"path": self.path, "authorization": self.headers["Authorization"]} | asked)
+        self.server.asked.append(
+            {"path": self.path, "authorization": self.headers["Authorization"]} | asked
+        )
         body = self.server.body if self.server.body is not None else self.reply(asked)
         self.send_response(self.server.status)
         self.send_header("Content-Type", self.server.kind)
@@ -29,9 +31,14 @@ class Handler(BaseHTTPRequestHandler):
                 for n, text in enumerate(asked["input"])
             ]
             usage = {"prompt_tokens": 3, "total_tokens": 3}
-            return json.dumps({"object": "list", "model": asked["model"], "data": data, "usage": usage}).encode()
+            return json.dumps(
+                {"object": "list", "model": asked["model"], "data": data, "usage": usage}
+            ).encode()
         if self.path.endswith("/rerank"):
-            found = [{"index": n, "relevance_score": len(text) / 100} for n, text in enumerate(asked["documents"])]
+            found = [
+                {"index": n, "relevance_score": len(text) / 100}
+                for n, text in enumerate(asked["documents"])
+            ]
             found.sort(key=lambda one: -one["relevance_score"])
             return json.dumps({"id": "x", "results": found[: asked["top_n"]], "meta": {}}).encode()
         said: dict[str, Any] = {"role": "assistant", "content": self.server.said}
@@ -49,7 +56,8 @@ class Handler(BaseHTTPRequestHandler):
 
 
 class Server(ThreadingHTTPServer):
-    """asked: every request body with its path. said: what the chat model says. body: sent instead of any reply."""
+    """asked: every request body with its path. said: what the chat model says. body: sent instead
+    of any reply."""
 
     daemon_threads = True
 

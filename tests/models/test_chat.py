@@ -11,8 +11,8 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from models.serving import Server
 from ombud.errors import MalformedOutput, ModelError, ModelUnavailable, SetupError
-from ombud.models import Chat, Reply, open_chat
-from ombud.settings import Models
+from ombud.models import Chat, ChatReply, open_chat
+from ombud.settings import ModelSettings
 
 
 class Word(BaseModel):
@@ -22,8 +22,10 @@ class Word(BaseModel):
 Say = Callable[[list[ModelMessage], AgentInfo], ModelResponse]
 
 
-def ask(chat: Chat, *, seconds: float = 30, temperature: float = 0.25) -> Reply[Word]:
-    return asyncio.run(chat.reply("Be brief.", "Yes?", Word, temperature=temperature, seconds=seconds))
+def ask(chat: Chat, *, seconds: float = 30, temperature: float = 0.25) -> ChatReply[Word]:
+    return asyncio.run(
+        chat.reply("Be brief.", "Yes?", Word, temperature=temperature, seconds=seconds)
+    )
 
 
 def scripted(say: Say) -> Chat:
@@ -33,25 +35,36 @@ def scripted(say: Say) -> Chat:
 def said(info: AgentInfo, arguments: str) -> ModelResponse:
     """The reply in whichever way it was asked for."""
     tools = info.output_tools
-    return ModelResponse(parts=[ToolCallPart(tools[0].name, arguments) if tools else TextPart(arguments)])
+    return ModelResponse(
+        parts=[ToolCallPart(tools[0].name, arguments) if tools else TextPart(arguments)]
+    )
 
 
 def opened(server: Server, name: str = "openai:llama3:8b") -> Chat:
-    chat = open_chat(Models(chat=name, base_url=server.url, retries=0))
+    chat = open_chat(ModelSettings(chat=name, base_url=server.url, retries=0))
     assert chat is not None
     return chat
 
 
 def test_without_a_name_there_is_no_model() -> None:
-    assert open_chat(Models()) is None
+    assert open_chat(ModelSettings()) is None
 
 
 def test_a_typed_reply_with_what_it_cost(server: Server) -> None:
     reply = ask(opened(server))
-    assert reply == Reply(Word(word="yes"), tokens_in=11, tokens_out=7, price=None, model="openai:llama3:8b")
+    assert reply == ChatReply(
+        Word(word="yes"), tokens_in=11, tokens_out=7, price=None, model="openai:llama3:8b"
+    )
     asked = server.asked[0]
-    assert (asked["path"], asked["model"], asked["temperature"]) == ("/v1/chat/completions", "llama3:8b", 0.25)
-    assert [(m["role"], m["content"]) for m in asked["messages"]] == [("system", "Be brief."), ("user", "Yes?")]
+    assert (asked["path"], asked["model"], asked["temperature"]) == (
+        "/v1/chat/completions",
+        "llama3:8b",
+        0.25,
+    )
+    assert [(m["role"], m["content"]) for m in asked["messages"]] == [
+        ("system", "Be brief."),
+        ("user", "Yes?"),
+    ]
     assert asked["authorization"] == "Bearer none"
 
 
@@ -88,10 +101,12 @@ def test_something_else_than_a_completion_is_malformed(server: Server, body: byt
 
 
 @pytest.mark.parametrize("name", ["nosuch:model", "nonsense", "openai:gpt-4.1"])
-def test_a_name_or_key_that_cannot_work_is_a_matter_of_setup(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_name_or_key_that_cannot_work_is_a_matter_of_setup(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with pytest.raises(SetupError, match=f"`{name}` cannot be used") as wrong:
-        open_chat(Models(chat=name))
+        open_chat(ModelSettings(chat=name))
     assert "provider:model" in wrong.value.hint
 
 

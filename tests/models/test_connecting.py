@@ -1,4 +1,5 @@
-"""Names of the settings become models: where they are asked, with which key, and what is missing."""
+"""Names of the settings become models: where they are asked, with which key, and what is
+missing."""
 
 import asyncio
 import json
@@ -10,8 +11,8 @@ from pydantic import BaseModel
 
 from models.serving import Server
 from ombud.errors import MissingExtra, SetupError
-from ombud.models import Switchboard
-from ombud.settings import Models
+from ombud.models import ModelRoles
+from ombud.settings import ModelSettings
 
 VARIABLES = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OLLAMA_BASE_URL", "OLLAMA_API_KEY", "VLLM_BASE_URL", "VLLM_API_KEY",
              "AZURE_OPENAI_ENDPOINT", "AZURE_OPENAI_API_KEY", "OPENAI_API_VERSION")  # fmt: skip
@@ -29,16 +30,21 @@ def _no_variables(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def ask(name: str, base_url: str = "") -> str:
-    chat = Switchboard(Models(chat=name, base_url=base_url)).chat("compose")
+    chat = ModelRoles(ModelSettings(chat=name, base_url=base_url)).chat("compose")
     assert chat is not None
     reply = asyncio.run(chat.reply("Be brief.", "Yes?", Word, temperature=0, seconds=60))
     return reply.value.word
 
 
-@pytest.mark.parametrize("name", ["openai:llama3:8b", "openai-chat:llama3:8b", "ollama:llama3:8b", "vllm:llama3:8b"])
+@pytest.mark.parametrize(
+    "name", ["openai:llama3:8b", "openai-chat:llama3:8b", "ollama:llama3:8b", "vllm:llama3:8b"]
+)
 def test_base_url_is_for_servers_that_speak_openais_protocol(server: Server, name: str) -> None:
     assert ask(name, server.url) == "yes"
-    assert (server.asked[0]["path"], server.asked[0]["model"]) == ("/v1/chat/completions", "llama3:8b")
+    assert (server.asked[0]["path"], server.asked[0]["model"]) == (
+        "/v1/chat/completions",
+        "llama3:8b",
+    )
 
 
 def test_a_name_without_a_provider_is_one_of_base_url(server: Server) -> None:
@@ -57,7 +63,9 @@ def test_a_provider_with_an_address_of_its_own_keeps_it(
     assert server.asked[0]["authorization"] == "Bearer its-own"
 
 
-def test_the_key_of_openai_is_not_shown_to_others(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_key_of_openai_is_not_shown_to_others(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "secret")
     ask("ollama:a", server.url)
     assert "secret" not in str(server.asked[0]["authorization"])
@@ -68,19 +76,25 @@ def test_azure_is_asked_where_azure_is(server: Server, monkeypatch: pytest.Monke
     monkeypatch.setenv("AZURE_OPENAI_API_KEY", "k")
     monkeypatch.setenv("OPENAI_API_VERSION", "2024-10-21")
     assert ask("azure:our-deployment", NOWHERE) == "yes"
-    assert server.asked[0]["path"].startswith("/openai/deployments/our-deployment/chat/completions?api-version=")
+    assert server.asked[0]["path"].startswith(
+        "/openai/deployments/our-deployment/chat/completions?api-version="
+    )
 
 
-@pytest.mark.parametrize("name", ["azure:gpt-4.1", "openai:gpt-4.1", "ollama:llama3", "vllm:llama3", "nosuch:model"])
+@pytest.mark.parametrize(
+    "name", ["azure:gpt-4.1", "openai:gpt-4.1", "ollama:llama3", "vllm:llama3", "nosuch:model"]
+)
 def test_what_is_missing_is_said_before_anyone_asks(name: str) -> None:
     with pytest.raises(SetupError, match=f"`{name}` cannot be used") as wrong:
-        Switchboard(Models(chat=name)).chat("compose")
+        ModelRoles(ModelSettings(chat=name)).chat("compose")
     assert wrong.value.hint
 
 
 def test_a_stand_in_that_cannot_work_is_said_too(server: Server) -> None:
     with pytest.raises(SetupError, match="`nosuch:model`"):
-        Switchboard(Models(chat="openai:a", base_url=server.url, fallbacks=("nosuch:model",))).chat("compose")
+        ModelRoles(
+            ModelSettings(chat="openai:a", base_url=server.url, fallbacks=("nosuch:model",))
+        ).chat("compose")
 
 
 @pytest.mark.parametrize(
@@ -97,16 +111,19 @@ def test_a_stand_in_that_cannot_work_is_said_too(server: Server) -> None:
 def test_a_client_that_is_not_installed_is_named(
     monkeypatch: pytest.MonkeyPatch, provider: str, package: str, extra: str
 ) -> None:
-    for module in [m for m in sys.modules if m.startswith(("pydantic_ai.providers.", "pydantic_ai.models."))]:
+    for module in [
+        m for m in sys.modules if m.startswith(("pydantic_ai.providers.", "pydantic_ai.models."))
+    ]:
         if module.endswith((f".{provider}", f".{provider}_cloud")):
             monkeypatch.delitem(sys.modules, module)
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(MissingExtra, match=f"`{provider}:model`") as missing:
-        Switchboard(Models(chat=f"{provider}:model")).chat("compose")
+        ModelRoles(ModelSettings(chat=f"{provider}:model")).chat("compose")
     assert missing.value.hint == f"pip install '{extra}'"
 
 
-# The other dialects, where their clients are installed. The bodies are those of the providers' API references. ------
+# The other dialects, where their clients are installed. The bodies are those of the providers' API
+# references. ------
 
 
 def given(server: Server, body: Any) -> None:
@@ -141,7 +158,11 @@ def test_cohere(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("cohere")
     monkeypatch.setenv("CO_API_KEY", "k")
     monkeypatch.setenv("CO_BASE_URL", server.url.removesuffix("/v1"))
-    call = {"id": "t", "type": "function", "function": {"name": "final_result", "arguments": '{"word": "yes"}'}}
+    call = {
+        "id": "t",
+        "type": "function",
+        "function": {"name": "final_result", "arguments": '{"word": "yes"}'},
+    }
     tokens = {"input_tokens": 9, "output_tokens": 4}
     given(server, {"id": "m", "finish_reason": "TOOL_CALL", "message": {"role": "assistant", "tool_calls": [call]},
                    "usage": {"billed_units": tokens, "tokens": tokens}})  # fmt: skip
@@ -151,7 +172,11 @@ def test_cohere(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_bedrock(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("boto3")
-    for name, value in (("ACCESS_KEY_ID", "k"), ("SECRET_ACCESS_KEY", "s"), ("DEFAULT_REGION", "eu-west-1")):
+    for name, value in (
+        ("ACCESS_KEY_ID", "k"),
+        ("SECRET_ACCESS_KEY", "s"),
+        ("DEFAULT_REGION", "eu-west-1"),
+    ):
         monkeypatch.setenv(f"AWS_{name}", value)
     monkeypatch.setenv("AWS_ENDPOINT_URL_BEDROCK_RUNTIME", server.url.removesuffix("/v1"))
     use = {"toolUse": {"toolUseId": "t", "name": "final_result", "input": {"word": "yes"}}}
@@ -165,4 +190,6 @@ def test_bedrock(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_mistral(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("mistralai")
     monkeypatch.setenv("MISTRAL_API_KEY", "k")
-    assert Switchboard(Models(chat="mistral:mistral-small-latest", base_url=NOWHERE)).chat("compose")
+    assert ModelRoles(ModelSettings(chat="mistral:mistral-small-latest", base_url=NOWHERE)).chat(
+        "compose"
+    )

@@ -11,8 +11,8 @@ from answer.faulty import Reply as Sent
 from answer.faulty import broken, misbehaving, streamed
 from models.timing import Clock
 from ombud.errors import MalformedOutput, ModelError, ModelUnavailable
-from ombud.models import Chat, Switchboard, recorded
-from ombud.settings import Models
+from ombud.models import Chat, ModelRoles, recorded
+from ombud.settings import ModelSettings
 
 
 class Word(BaseModel):
@@ -29,7 +29,7 @@ def _keyless(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def board(url: str, clock: Clock, **more: Any) -> Chat:
     given = {"chat": "openai:a", "base_url": url, "retries": 0} | more
-    chat = Switchboard(Models.model_validate(given), timing=clock.timing).chat("compose")
+    chat = ModelRoles(ModelSettings.model_validate(given), timing=clock.timing).chat("compose")
     assert chat
     return chat
 
@@ -40,7 +40,9 @@ def hear(chat: Chat, temperature: float = 0) -> tuple[Any, list[str | None]]:
 
     async def one() -> Any:
         try:
-            return await chat.reply("Be brief.", "Yes?", Word, temperature=temperature, seconds=60, hear=pieces.append)
+            return await chat.reply(
+                "Be brief.", "Yes?", Word, temperature=temperature, seconds=60, hear=pieces.append
+            )
         except ModelError as failed:
             return failed
 
@@ -51,7 +53,12 @@ def test_it_is_heard_piece_by_piece_from_the_beginning() -> None:
     with misbehaving(lambda asked: streamed(asked, ['{"wo', 'rd": ', '"yes"}'])) as server:
         reply, pieces = hear(board(server.url, Clock()))
     assert pieces == [None, '{"wo', 'rd": ', '"yes"}']
-    assert (reply.value, reply.tokens_in, reply.tokens_out, reply.model) == (Word(word="yes"), 50, 5, "openai:a")
+    assert (reply.value, reply.tokens_in, reply.tokens_out, reply.model) == (
+        Word(word="yes"),
+        50,
+        5,
+        "openai:a",
+    )
 
 
 def test_another_try_begins_anew() -> None:
@@ -114,4 +121,7 @@ def test_only_who_listens_asks_for_a_stream() -> None:
         chat = board(server.url, Clock())
         asyncio.run(chat.reply("Be brief.", "Yes?", Word, temperature=0, seconds=60))
         hear(chat)
-        assert [json.dumps(asked.get("stream", False)) for asked in server.asked] == ["false", "true"]
+        assert [json.dumps(asked.get("stream", False)) for asked in server.asked] == [
+            "false",
+            "true",
+        ]

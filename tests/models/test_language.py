@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from ombud.models import detect_language
+from ombud.text.language import detect_language
 
 
 @pytest.mark.parametrize(
@@ -37,6 +37,9 @@ def test_a_word_of_japanese_makes_no_english_page_japanese() -> None:
 
 
 def test_several_threads_may_ask() -> None:
-    asked = ["Wie viele Urlaubstage habe ich in jedem Kalenderjahr?", "How many days of annual leave do I have?"] * 10
+    asked = [
+        "Wie viele Urlaubstage habe ich in jedem Kalenderjahr?",
+        "How many days of annual leave do I have?",
+    ] * 10
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(detect_language, asked)) == ["de", "en"] * 10

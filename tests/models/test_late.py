@@ -8,16 +8,24 @@ import pytest
 from tokenizers import Tokenizer
 
 from ombud.models import Embedder, open_embedder
-from ombud.models.late import DIMENSION, SCALE, Tokens, answered, interact, projection, unpack
-from ombud.models.minilm import PACKAGE
-from ombud.settings import Models
+from ombud.models.embed.late import (
+    DIMENSION,
+    SCALE,
+    TokenVectors,
+    answered,
+    interact,
+    projection,
+    unpack,
+)
+from ombud.models.embed.minilm import PACKAGE
+from ombud.settings import ModelSettings
 
 pytest.importorskip(PACKAGE)
 
 
 @pytest.fixture(scope="module")
 def minilm(tmp_path_factory: pytest.TempPathFactory) -> Embedder:
-    embedder = open_embedder(Models(), tmp_path_factory.mktemp("cache"))
+    embedder = open_embedder(ModelSettings(), tmp_path_factory.mktemp("cache"))
     assert embedder
     return embedder
 
@@ -26,29 +34,36 @@ def words(minilm: Embedder, text: str) -> list[str]:
     spec = find_spec(PACKAGE)
     assert spec
     assert spec.submodule_search_locations
-    tokenizer = Tokenizer.from_file(str(Path(spec.submodule_search_locations[0], "model", "tokenizer.json")))
+    tokenizer = Tokenizer.from_file(
+        str(Path(spec.submodule_search_locations[0], "model", "tokenizer.json"))
+    )
     return [str(tokenizer.id_to_token(int(identity))) for identity in tokens_of(minilm, text).ids]
 
 
-def tokens_of(minilm: Embedder, text: str) -> Tokens:
+def tokens_of(minilm: Embedder, text: str) -> TokenVectors:
     found = minilm.read([text])[0].tokens
     assert found
     return found
 
 
-def tokens(*units: tuple[int, int]) -> Tokens:
+def tokens(*units: tuple[int, int]) -> TokenVectors:
     """(id, axis along which its vector points), and -axis for the other way."""
     vectors = np.zeros((len(units), DIMENSION), np.int8)
     for row, (_, axis) in enumerate(units):
         vectors[row, abs(axis)] = SCALE if axis >= 0 else -SCALE
-    return Tokens(np.array([identity for identity, _ in units], np.uint16), vectors)
+    return TokenVectors(np.array([identity for identity, _ in units], np.uint16), vectors)
 
 
 # What is kept -------------------------------------------------------------------------------------
 
 
 def test_words_that_carry_meaning_are_kept(minilm: Embedder) -> None:
-    assert words(minilm, "How many days of annual leave do I get?") == ["many", "days", "annual", "leave"]
+    assert words(minilm, "How many days of annual leave do I get?") == [
+        "many",
+        "days",
+        "annual",
+        "leave",
+    ]
     assert words(minilm, "Who is it? — (the)…") == []
     assert words(minilm, "unaffable") == ["una", "##ffa", "##ble"]
 
@@ -57,12 +72,16 @@ def test_vectors_of_tokens_have_the_length_they_should(minilm: Embedder) -> None
     found = tokens_of(minilm, "Employees take annual leave in spring.")
     lengths = np.linalg.norm(found.vectors.astype(float), axis=1)
     assert found.vectors.shape == (5, DIMENSION)
-    assert lengths == pytest.approx(np.full(5, SCALE), abs=3)  # 48 numbers, each rounded by up to a half
+    assert lengths == pytest.approx(
+        np.full(5, SCALE), abs=3
+    )  # 48 numbers, each rounded by up to a half
 
 
 def test_a_word_of_the_same_meaning_is_nearer(minilm: Embedder) -> None:
     asked = tokens_of(minilm, "my kid is ill")
-    near = interact(asked, [tokens_of(minilm, t) for t in ("Sick children", "Travel expenses", "Car park")])
+    near = interact(
+        asked, [tokens_of(minilm, t) for t in ("Sick children", "Travel expenses", "Car park")]
+    )
     assert near.argmax() == 0
 
 
@@ -99,8 +118,10 @@ def test_each_token_of_the_question_counts_its_nearest_by_how_rare_it_is() -> No
 
 
 def test_a_text_that_says_the_opposite_is_below_one_that_says_nothing() -> None:
-    assert interact(tokens((1, 0)), [tokens((2, -0)), tokens(), tokens((3, -5))])[1:] == pytest.approx([0, 0])
-    opposite = Tokens(np.array([7], np.uint16), -tokens((7, 0)).vectors)
+    assert interact(tokens((1, 0)), [tokens((2, -0)), tokens(), tokens((3, -5))])[
+        1:
+    ] == pytest.approx([0, 0])
+    opposite = TokenVectors(np.array([7], np.uint16), -tokens((7, 0)).vectors)
     assert interact(tokens((1, 0)), [opposite, tokens()]) == pytest.approx([-1, 0])
 
 

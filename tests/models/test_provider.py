@@ -10,21 +10,23 @@ import pytest
 from models.serving import Server
 from ombud.errors import MalformedOutput, ModelUnavailable, SetupError
 from ombud.models import Embedder, open_embedder
-from ombud.settings import Models
+from ombud.settings import ModelSettings
 
 NAME = "openai:nomic-embed-text:v1.5"
 
 
 @pytest.fixture
 def embedder(server: Server) -> Embedder:
-    opened = open_embedder(Models(embedder=NAME, base_url=server.url), Path("unused"))
+    opened = open_embedder(ModelSettings(embedder=NAME, base_url=server.url), Path("unused"))
     assert opened is not None
     return opened
 
 
 def test_vectors_have_length_one_and_keep_their_order(embedder: Embedder) -> None:
     assert (embedder.dimension, embedder.fingerprint, embedder.languages) == (3, NAME, None)
-    assert embedder.embed(["abc", ""]).tolist() == pytest.approx(np.array([[0.6, 0.8, 0], [0, 1, 0]]))
+    assert embedder.embed(["abc", ""]).tolist() == pytest.approx(
+        np.array([[0.6, 0.8, 0], [0, 1, 0]])
+    )
     assert embedder.embed([]).shape == (0, 3)
     assert [r.windows.tolist() for r in embedder.read(["abc"])] == [[pytest.approx([0.6, 0.8, 0])]]
     assert embedder.read([]) == []
@@ -67,7 +69,9 @@ def test_any_thread_and_any_event_loop_may_ask(embedder: Embedder) -> None:
     assert asyncio.run(inside()) == (1, 3)
 
 
-@pytest.mark.parametrize(("text", "tokens"), [("", 0), ("one", 2), ("one two three", 4), ("a b c d e f", 8)])
+@pytest.mark.parametrize(
+    ("text", "tokens"), [("", 0), ("one", 2), ("one two three", 4), ("a b c d e f", 8)]
+)
 def test_tokens_are_four_thirds_of_the_words(embedder: Embedder, text: str, tokens: int) -> None:
     assert embedder.count(text) == tokens
 
@@ -97,7 +101,9 @@ def test_a_web_page_is_malformed(embedder: Embedder, server: Server) -> None:
 
 
 @pytest.mark.parametrize("name", ["nosuch:model", "openai:text-embedding-3-small"])
-def test_a_name_or_key_that_cannot_work_is_a_matter_of_setup(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_name_or_key_that_cannot_work_is_a_matter_of_setup(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with pytest.raises(SetupError, match=f"`{name}` cannot be used"):
-        open_embedder(Models(embedder=name), Path("unused"))
+        open_embedder(ModelSettings(embedder=name), Path("unused"))

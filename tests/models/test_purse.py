@@ -11,12 +11,14 @@ from answer.faulty import Faulty, misbehaving
 from models.test_switchboard import Word, says
 from models.timing import Clock
 from ombud.errors import ModelUnavailable, StoreError
-from ombud.models import Chat, Purse, Switchboard
-from ombud.settings import Models
-from ombud.store import Spending, Store, add_spending, open_store, read_spending, spent_on
+from ombud.models import Budget, Chat, ModelRoles
+from ombud.settings import ModelSettings
+from ombud.store import Spending, Store, add_spending, open_store, spent_on
+from ombud.store.spending import read_spending
 
 PRICE = (50 * 2 + 5 * 8) / 1e6
-"""Of one call of gpt-4.1: 2.00 and 8.00 US dollars a million tokens (openai.com/api/pricing, April 2025)."""
+"""Of one call of gpt-4.1: 2.00 and 8.00 US dollars a million tokens (openai.com/api/pricing, April
+2025)."""
 FIRST, NEXT = date(2026, 1, 31), date(2026, 2, 1)
 
 
@@ -38,10 +40,14 @@ class Day:
     today = FIRST
 
 
-def opened(server: Faulty, store: Store, limit: float, clock: Clock, day: Day, *fallbacks: str) -> Chat:
-    models = Models(chat="openai:gpt-4.1", base_url=server.url, daily_budget=limit, fallbacks=fallbacks)
-    purse = Purse(lambda: store, limit, lambda: day.today, lambda: clock.now)
-    chat = Switchboard(models, purse, clock.timing).chat("compose")
+def opened(
+    server: Faulty, store: Store, limit: float, clock: Clock, day: Day, *fallbacks: str
+) -> Chat:
+    models = ModelSettings(
+        chat="openai:gpt-4.1", base_url=server.url, daily_budget=limit, fallbacks=fallbacks
+    )
+    purse = Budget(lambda: store, limit, lambda: day.today, lambda: clock.now)
+    chat = ModelRoles(models, purse, clock.timing).chat("compose")
     assert chat is not None
     return chat
 
@@ -92,7 +98,7 @@ def test_a_store_that_fails_loses_no_question(server: Faulty, store: Store) -> N
     def broken() -> Store:
         raise StoreError("The store failed.")
 
-    models = Models(chat="openai:gpt-4.1", base_url=server.url, daily_budget=1)
-    chat = Switchboard(models, Purse(broken, 1, lambda: FIRST)).chat("compose")
+    models = ModelSettings(chat="openai:gpt-4.1", base_url=server.url, daily_budget=1)
+    chat = ModelRoles(models, Budget(broken, 1, lambda: FIRST)).chat("compose")
     assert chat is not None
     assert ask(chat) == "openai:gpt-4.1"

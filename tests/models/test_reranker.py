@@ -1,4 +1,5 @@
-"""Rerankers: endpoints against a server of our own, and a real graph small enough to be reckoned by hand."""
+"""Rerankers: endpoints against a server of our own, and a real graph small enough to be reckoned by
+hand."""
 
 import asyncio
 import socket
@@ -11,7 +12,7 @@ from models.cross_encoders import BROKEN, make_folder
 from models.serving import Server
 from ombud.errors import MalformedOutput, ModelUnavailable, OmbudError, SetupError, UnknownName
 from ombud.models import Reranker, open_reranker
-from ombud.settings import Models
+from ombud.settings import ModelSettings
 
 KEY, TEXT = "secret-key-7f3a", "Employees in Ruritania have 31 days of leave."
 KINDS = ["cohere", "jina"]
@@ -25,7 +26,7 @@ def _no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def opened(name: str, url: str = "") -> Reranker:
-    reranker = open_reranker(Models(reranker=name, reranker_url=url))
+    reranker = open_reranker(ModelSettings(reranker=name, reranker_url=url))
     assert reranker is not None
     return reranker
 
@@ -44,12 +45,14 @@ def says_nothing_of_them(error: OmbudError) -> None:
 
 @pytest.mark.parametrize("name", ["", "none"])
 def test_without_a_name_there_is_none(name: str) -> None:
-    assert open_reranker(Models(reranker=name)) is None
+    assert open_reranker(ModelSettings(reranker=name)) is None
 
 
 @pytest.mark.parametrize("name", ["voyage:rerank-2", "cohear:rerank-v3.5", "minilm"])
 def test_an_unknown_kind_lists_the_known(name: str) -> None:
-    with pytest.raises(UnknownName, match=f"No reranker is called `{name.partition(':')[0]}`") as wrong:
+    with pytest.raises(
+        UnknownName, match=f"No reranker is called `{name.partition(':')[0]}`"
+    ) as wrong:
         opened(name)
     assert wrong.value.hint == "Known: cohere, folder, jina."
 
@@ -78,7 +81,9 @@ def test_an_endpoint_needs_a_model(kind: str, server: Server) -> None:
         opened(f"{kind}:", server.url)
 
 
-@pytest.mark.parametrize("url", ["localhost:8000", "ftp://host", "http://", "/v1", "http://host:port"])
+@pytest.mark.parametrize(
+    "url", ["localhost:8000", "ftp://host", "http://", "/v1", "http://host:port"]
+)
 def test_what_is_no_address_is_said_at_once(url: str) -> None:
     with pytest.raises(SetupError, match="reranker_url is no address"):
         opened("jina:m", url)
@@ -88,7 +93,8 @@ def test_what_is_no_address_is_said_at_once(url: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "path", "more"), [("cohere", "/v2/rerank", {}), ("jina", "/v1/rerank", {"return_documents": False})]
+    ("kind", "path", "more"),
+    [("cohere", "/v2/rerank", {}), ("jina", "/v1/rerank", {"return_documents": False})],
 )
 def test_a_request_is_as_the_service_documents_it(
     kind: str, path: str, more: dict[str, bool], server: Server, monkeypatch: pytest.MonkeyPatch
@@ -98,7 +104,12 @@ def test_a_request_is_as_the_service_documents_it(
     # The server gives them by relevance, which is their length: 0.05, 0.02, 0.09.
     assert scores(reranker, "Leave?", "x" * 5, "x" * 2, "x" * 9) == [0.05, 0.02, 0.09]
     assert reranker.price is None
-    asked = {"model": "org/rerank:8b", "query": "Leave?", "documents": ["xxxxx", "xx", "x" * 9], "top_n": 3}
+    asked = {
+        "model": "org/rerank:8b",
+        "query": "Leave?",
+        "documents": ["xxxxx", "xx", "x" * 9],
+        "top_n": 3,
+    }
     assert server.asked == [{"path": path, "authorization": f"Bearer {KEY}"} | asked | more]
 
 
@@ -115,7 +126,9 @@ def test_a_request_is_as_the_service_documents_it(
         ("cohere", "", "/v2/rerank"),
     ],
 )
-def test_an_address_may_end_before_or_after_the_version(kind: str, end: str, path: str, server: Server) -> None:
+def test_an_address_may_end_before_or_after_the_version(
+    kind: str, end: str, path: str, server: Server
+) -> None:
     scores(opened(f"{kind}:m", server.url.removesuffix("/v1") + end), "a", "b")
     assert server.asked[0]["path"] == path
 
@@ -125,7 +138,9 @@ def test_servers_of_ones_own_want_no_key(server: Server) -> None:
     assert server.asked[0]["authorization"] is None
 
 
-def test_the_second_variable_of_cohere_counts_too(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_second_variable_of_cohere_counts_too(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("CO_API_KEY", f" {KEY}\n")
     scores(opened("cohere:m", server.url), "a", "b")
     assert server.asked[0]["authorization"] == f"Bearer {KEY}"
@@ -143,7 +158,13 @@ def test_one_client_serves_many_event_loops(server: Server) -> None:
 
 @pytest.mark.parametrize(
     ("status", "hint"),
-    [(401, "COHERE_API_KEY"), (403, "CO_API_KEY"), (404, "reranker_url"), (429, "busy"), (500, "busy")],
+    [
+        (401, "COHERE_API_KEY"),
+        (403, "CO_API_KEY"),
+        (404, "reranker_url"),
+        (429, "busy"),
+        (500, "busy"),
+    ],
 )
 def test_a_refusal_is_asked_once_and_quotes_nothing(
     status: int, hint: str, server: Server, monkeypatch: pytest.MonkeyPatch
@@ -189,7 +210,9 @@ def test_scores_that_do_not_fit_the_texts_are_malformed(results: str, server: Se
     assert wrong.value.__cause__ is None
 
 
-@pytest.mark.parametrize("body", [b"", b"null", b"[]", b'{"results": null}', b"<html></html>", b"\xff\xfe"])
+@pytest.mark.parametrize(
+    "body", [b"", b"null", b"[]", b'{"results": null}', b"<html></html>", b"\xff\xfe"]
+)
 def test_something_else_than_results_is_malformed(body: bytes, server: Server) -> None:
     server.body = body
     with pytest.raises(MalformedOutput, match="in another form") as wrong:
@@ -250,11 +273,15 @@ def test_a_query_leaves_half_the_room(tiny: Reranker) -> None:
 
 
 def test_a_graph_of_two_classes_counts_the_second_over_the_first(tmp_path: Path) -> None:
-    assert scores(opened(f"folder:{make_folder(tmp_path / 'm', classes=2)}"), "one", "two", "ten") == [102, 110]
+    assert scores(
+        opened(f"folder:{make_folder(tmp_path / 'm', classes=2)}"), "one", "two", "ten"
+    ) == [102, 110]
 
 
 def test_a_graph_without_token_types_is_one_too(tmp_path: Path) -> None:
-    assert scores(opened(f"folder:{make_folder(tmp_path / 'm', inputs=['attention_mask'])}"), "one", "ten") == [11]
+    assert scores(
+        opened(f"folder:{make_folder(tmp_path / 'm', inputs=['attention_mask'])}"), "one", "ten"
+    ) == [11]
     assert scores(opened(f"folder:{make_folder(tmp_path / 'n', inputs=[])}"), "one", "ten") == [11]
 
 

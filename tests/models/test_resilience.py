@@ -3,7 +3,7 @@
 import pytest
 
 from models.timing import Clock
-from ombud.models.resilience import Breaker, pause
+from ombud.models.chat.resilience import Breaker, pause
 
 
 @pytest.mark.parametrize(("attempt", "most"), [(1, 0.5), (2, 1.0), (3, 2.0), (5, 8.0), (9, 8.0)])

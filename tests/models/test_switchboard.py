@@ -14,8 +14,8 @@ from answer.faulty import Faulty, completion, misbehaving, ok
 from answer.faulty import Reply as Sent
 from models.timing import Clock
 from ombud.errors import MalformedOutput, ModelUnavailable
-from ombud.models import Call, Chat, Reply, Switchboard, recorded, stand_ins
-from ombud.settings import ModelRole, Models
+from ombud.models import Call, Chat, ChatReply, ModelRoles, recorded, stand_ins
+from ombud.settings import ModelRole, ModelSettings
 
 
 class Word(BaseModel):
@@ -41,21 +41,31 @@ def says(asked: dict[str, Any]) -> Sent:
 
 
 def down(status: int = 500, **headers: str) -> Sent:
-    return status, b'{"error": {"message": "Yes? is too much"}}', {k.replace("_", "-"): v for k, v in headers.items()}
+    return (
+        status,
+        b'{"error": {"message": "Yes? is too much"}}',
+        {k.replace("_", "-"): v for k, v in headers.items()},
+    )
 
 
-def board(server: Faulty, clock: Clock, **settings: Any) -> Switchboard:
-    return Switchboard(Models(base_url=server.url, **({"chat": "openai:a"} | settings)), timing=clock.timing)
+def board(server: Faulty, clock: Clock, **settings: Any) -> ModelRoles:
+    return ModelRoles(
+        ModelSettings(base_url=server.url, **({"chat": "openai:a"} | settings)), timing=clock.timing
+    )
 
 
-def opened(switchboard: Switchboard, role: ModelRole = "compose") -> Chat:
+def opened(switchboard: ModelRoles, role: ModelRole = "compose") -> Chat:
     chat = switchboard.chat(role)
     assert chat is not None
     return chat
 
 
-def ask(chat: Chat, prompt: str = "Yes?", *, seconds: float = 60, temperature: float = 0.0) -> Reply[Word]:
-    return asyncio.run(chat.reply("Be brief.", prompt, Word, temperature=temperature, seconds=seconds))
+def ask(
+    chat: Chat, prompt: str = "Yes?", *, seconds: float = 60, temperature: float = 0.0
+) -> ChatReply[Word]:
+    return asyncio.run(
+        chat.reply("Be brief.", prompt, Word, temperature=temperature, seconds=seconds)
+    )
 
 
 def asked_of(server: Faulty) -> list[str]:
@@ -66,7 +76,9 @@ def asked_of(server: Faulty) -> list[str]:
 
 
 def names(**settings: Any) -> dict[str, tuple[str, ...]]:
-    return {name: tuple(roles) for name, roles in Switchboard(Models(**settings)).models().items()}
+    return {
+        name: tuple(roles) for name, roles in ModelRoles(ModelSettings(**settings)).models().items()
+    }
 
 
 ALL = ("strategy", "rerank", "compose", "judge", "synthesise", "extract")
@@ -83,7 +95,11 @@ def test_without_a_name_a_role_has_no_model() -> None:
 
 
 def test_a_role_may_have_its_own_and_its_own_stand_ins() -> None:
-    roles = {"strategy": "openai:small", "compose": ["openai:large", "openai:other"], "rerank": "none"}
+    roles = {
+        "strategy": "openai:small",
+        "compose": ["openai:large", "openai:other"],
+        "rerank": "none",
+    }
     assert names(chat="openai:a", roles=roles, fallbacks=["openai:b"]) == {
         "openai:small": ("strategy",),
         "openai:large": ("compose",),
@@ -91,14 +107,19 @@ def test_a_role_may_have_its_own_and_its_own_stand_ins() -> None:
         "openai:b": ("strategy", "compose", "judge", "synthesise", "extract"),
         "openai:other": ("compose",),
     }
-    assert Switchboard(Models(chat="openai:a", roles={"rerank": ("none",)})).chat("rerank") is None
+    assert (
+        ModelRoles(ModelSettings(chat="openai:a", roles={"rerank": ("none",)})).chat("rerank")
+        is None
+    )
 
 
 def test_each_role_asks_its_own_model(clock: Clock) -> None:
     with misbehaving(says) as server:
         switchboard = board(server, clock, roles={"strategy": "openai:small"})
         assert ask(opened(switchboard, "strategy")).model == "openai:small"
-        assert ask(opened(switchboard, "compose")) == Reply(Word(word="yes"), 50, 5, None, "openai:a")
+        assert ask(opened(switchboard, "compose")) == ChatReply(
+            Word(word="yes"), 50, 5, None, "openai:a"
+        )
     assert asked_of(server) == ["small", "a"]
 
 
@@ -133,7 +154,9 @@ def test_what_will_not_pass_is_asked_once(clock: Clock, status: int) -> None:
 
 
 def test_a_used_up_quota_is_not_asked_again_however_it_is_numbered(clock: Clock) -> None:
-    body = b'{"error": {"message": "no", "code": "insufficient_quota", "type": "insufficient_quota"}}'
+    body = (
+        b'{"error": {"message": "no", "code": "insufficient_quota", "type": "insufficient_quota"}}'
+    )
     with misbehaving(lambda _: (429, body, {})) as server:
         with pytest.raises(ModelUnavailable, match="HTTP 429, insufficient_quota") as wrong:
             ask(opened(board(server, clock)))
@@ -141,9 +164,15 @@ def test_a_used_up_quota_is_not_asked_again_however_it_is_numbered(clock: Clock)
     assert "quota" in wrong.value.hint
 
 
-@pytest.mark.parametrize(("headers", "pause"), [({"retry-after": "12"}, 12), ({"retry-after-ms": "700"}, 0.7)])
-def test_the_pause_that_a_server_asks_for_is_made(clock: Clock, headers: dict[str, str], pause: float) -> None:
-    with misbehaving(lambda asked: says(asked) if len(server.asked) > 1 else down(429, **headers)) as server:
+@pytest.mark.parametrize(
+    ("headers", "pause"), [({"retry-after": "12"}, 12), ({"retry-after-ms": "700"}, 0.7)]
+)
+def test_the_pause_that_a_server_asks_for_is_made(
+    clock: Clock, headers: dict[str, str], pause: float
+) -> None:
+    with misbehaving(
+        lambda asked: says(asked) if len(server.asked) > 1 else down(429, **headers)
+    ) as server:
         ask(opened(board(server, clock)))
     assert clock.slept == [pytest.approx(pause)]
 
@@ -165,7 +194,16 @@ def only(model: str, otherwise: Callable[[], Sent] = down) -> Answer:
 
 def test_the_next_model_answers_and_it_is_said(clock: Clock) -> None:
     with misbehaving(only("c")) as server, recorded() as calls:
-        reply = ask(opened(board(server, clock, retries=0, roles={"compose": ["openai:a", "openai:b", "openai:c"]})))
+        reply = ask(
+            opened(
+                board(
+                    server,
+                    clock,
+                    retries=0,
+                    roles={"compose": ["openai:a", "openai:b", "openai:c"]},
+                )
+            )
+        )
     assert reply.model == "openai:c"
     assert asked_of(server) == ["a", "b", "c"]
     assert [(call.model, call.role, call.failed) for call in calls] == [
@@ -196,7 +234,9 @@ def test_silence_leaves_time_for_the_next(clock: Clock) -> None:
         return says(asked)
 
     with misbehaving(reply) as server, recorded() as calls:
-        assert ask(opened(board(server, clock, fallbacks=["openai:b"])), seconds=4).model == "openai:b"
+        assert (
+            ask(opened(board(server, clock, fallbacks=["openai:b"])), seconds=4).model == "openai:b"
+        )
     assert calls[0].failed == "no answer within 2 seconds"
     assert calls[0].price is None
 
@@ -321,7 +361,9 @@ def test_who_gets_no_turn_in_time_is_told(clock: Clock) -> None:
 def test_many_threads_with_loops_of_their_own_may_ask(clock: Clock) -> None:
     with misbehaving(says) as server, ThreadPoolExecutor(4) as threads:
         chat = opened(board(server, clock))
-        assert {reply.value.word for reply in threads.map(lambda _: ask(chat), range(12))} == {"yes"}
+        assert {reply.value.word for reply in threads.map(lambda _: ask(chat), range(12))} == {
+            "yes"
+        }
 
 
 # Memory -------------------------------------------------------------------------------------------
@@ -332,7 +374,7 @@ def test_the_same_request_is_answered_from_memory_for_an_hour(clock: Clock) -> N
         chat = opened(board(server, clock, cache=True))
         ask(chat)
         with recorded() as calls:
-            assert ask(chat) == Reply(Word(word="yes"), 0, 0, 0.0, "openai:a")
+            assert ask(chat) == ChatReply(Word(word="yes"), 0, 0, 0.0, "openai:a")
         assert [(call.attempts, call.price) for call in calls] == [(0, 0.0)]
         assert len(server.asked) == 1
         clock.now += 3601
@@ -395,7 +437,9 @@ def test_calls_of_tasks_are_recorded_where_they_were_started(clock: Clock) -> No
     async def two(chat: Chat) -> tuple[list[Call], list[Call]]:
         async def one() -> list[Call]:
             with recorded() as mine:
-                await asyncio.create_task(chat.reply("", json.dumps(len(mine)), Word, temperature=0, seconds=60))
+                await asyncio.create_task(
+                    chat.reply("", json.dumps(len(mine)), Word, temperature=0, seconds=60)
+                )
             return mine
 
         with recorded() as both:
@@ -405,4 +449,6 @@ def test_calls_of_tasks_are_recorded_where_they_were_started(clock: Clock) -> No
 
     with misbehaving(says) as server:
         both, _ = asyncio.run(two(opened(board(server, clock))))
-    assert [(c.model, c.tokens_in, c.tokens_out, c.attempts) for c in both] == [("openai:a", 50, 5, 1)] * 2
+    assert [(c.model, c.tokens_in, c.tokens_out, c.attempts) for c in both] == [
+        ("openai:a", 50, 5, 1)
+    ] * 2

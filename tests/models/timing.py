@@ -1,10 +1,11 @@
 """Time that passes when it is told to."""
 
-from ombud.models import Timing
+from ombud.models.chat.resilience import Timing
 
 
 class Clock:
-    """now: seconds. slept: every pause that was made, none of which took any time. chance: what is drawn, always."""
+    """now: seconds. slept: every pause that was made, none of which took any time. chance: what is
+    drawn, always."""
 
     def __init__(self, chance: float = 0.0) -> None:
         self.now, self.chance = 1000.0, chance

@@ -1,4 +1,5 @@
-"""For random documents and people the graph shows a reader what it would show if nothing else were there."""
+"""For random documents and people the graph shows a reader what it would show if nothing else were
+there."""
 
 import tempfile
 from collections.abc import Iterator
@@ -11,8 +12,9 @@ from hypothesis import strategies as st
 
 from ombud.app import Workspace, configured_sources
 from ombud.index import Filter
-from ombud.ingest import sync
-from ombud.retrieve import neighbourhood, paths
+from ombud.ingest import sync_sources
+from ombud.retrieve import neighbourhood
+from ombud.retrieve.paths import find_paths
 from ombud.store import Graph
 from ombud.types import Person, Plan
 from properties.test_permissions import DAY, PAGES, PEOPLE, Page, word
@@ -40,24 +42,31 @@ def shelf(pages: list[tuple[int, Page]]) -> Iterator[Workspace]:
             (home / "docs" / f"rule-{number}.md").write_text(page.front() + body, encoding="utf-8")
         (home / "ombud.toml").write_text(TOML, encoding="utf-8")
         with closing(Workspace(home)) as workspace:
-            sync(workspace.ingest, configured_sources(workspace.settings, home, workspace.store))
+            sync_sources(
+                workspace.ingest, configured_sources(workspace.settings, home, workspace.store)
+            )
             yield workspace
 
 
 def shown(workspace: Workspace, person: Person) -> list[str]:
-    """Everything that the graph says to a person, in words that mean the same in every workspace."""
+    """Everything that the graph says to a person, in words that mean the same in every
+    workspace."""
     countries = (person.country,) if person.country else ()
     where = Filter(countries=countries, reader=person, as_of=DAY)
     graph, engine, lines = Graph(workspace.store), workspace.engine, []
     for question in QUESTIONS:
-        found = paths(question, Plan(graph_keywords=4, graph_depth=3), where, graph, engine)
+        found = find_paths(question, Plan(graph_keywords=4, graph_depth=3), where, graph, engine)
         assert found.degraded == ()
         lines += [f"{one.subject} {one.predicate} {one.object}" for one in found.triplets]
-        lines += [f"{hit.chunk.uri} {hit.score:.6f} {hit.found_by} {hit.chunk.text}" for hit in found.hits]
+        lines += [
+            f"{hit.chunk.uri} {hit.score:.6f} {hit.found_by} {hit.chunk.text}" for hit in found.hits
+        ]
     for term in TERMS:
         around = neighbourhood(term, 2, where, graph, engine, most=100)
         lines += [repr((around.keys, around.left_out)) if around.edges else ""]
-        lines += [f"{e.triplet.subject} {e.triplet.predicate} {e.triplet.object}" for e in around.edges]
+        lines += [
+            f"{e.triplet.subject} {e.triplet.predicate} {e.triplet.object}" for e in around.edges
+        ]
         lines += sorted(chunk.text for chunk in around.chunks.values())
     return lines
 
@@ -67,12 +76,20 @@ def _no_variables(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OMBUD_MODELS__EMBEDDER", raising=False)
 
 
-@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(st.lists(PAGES, min_size=3, max_size=8), st.lists(PEOPLE, min_size=1, max_size=3))
-def test_the_graph_shows_what_it_would_show_without_what_is_hidden(pages: list[Page], people: list[Person]) -> None:
+def test_the_graph_shows_what_it_would_show_without_what_is_hidden(
+    pages: list[Page], people: list[Person]
+) -> None:
     with shelf(list(enumerate(pages))) as whole:
         for person in people:
-            right = [(n, page) for n, page in enumerate(pages) if page.is_for(person) and page.holds_on(DAY)]
+            right = [
+                (n, page)
+                for n, page in enumerate(pages)
+                if page.is_for(person) and page.holds_on(DAY)
+            ]
             said = shown(whole, person)
             wrong = {word(n) for n in range(len(pages))} - {word(n) for n, _ in right}
             assert [line for line in said if any(name in line for name in wrong)] == []

@@ -1,4 +1,5 @@
-"""For random documents, people and questions no way of asking shows a word of what its reader may not see."""
+"""For random documents, people and questions no way of asking shows a word of what its reader may
+not see."""
 
 import asyncio
 import json
@@ -15,11 +16,16 @@ from hypothesis import strategies as st
 
 from ombud.app import Workspace, configured_sources
 from ombud.errors import NotFound
-from ombud.ingest import sync
+from ombud.ingest import sync_sources
 from ombud.types import Document, Person, Question
 from web.running import running
 
-COUNTRIES, ROLES, GROUPS, GRADES = ["GB", "FR", "US"], ["manager", "advisor"], ["works-council", "board"], ["G1", "G2"]
+COUNTRIES, ROLES, GROUPS, GRADES = (
+    ["GB", "FR", "US"],
+    ["manager", "advisor"],
+    ["works-council", "board"],
+    ["G1", "G2"],
+)
 DAY = date(2026, 6, 1)
 QUESTIONS = [
     "What is the secret of the rule?",
@@ -38,16 +44,33 @@ class Page(NamedTuple):
     status: str
 
     def front(self) -> str:
-        fields: dict[str, Any] = {"country": self.countries or None, "audience": self.audience or None}
+        fields: dict[str, Any] = {
+            "country": self.countries or None,
+            "audience": self.audience or None,
+        }
         fields |= {"effective_from": self.first, "effective_to": self.last, "status": self.status}
-        lines = [f"{name}: {json.dumps(value, default=str)}" for name, value in fields.items() if value]
+        lines = [
+            f"{name}: {json.dumps(value, default=str)}" for name, value in fields.items() if value
+        ]
         return "---\n" + "\n".join(lines) + "\n---\n"
 
     def is_for(self, person: Person) -> bool:
-        """The contract's words: inside a key any, between keys all, a missing attribute is no access."""
-        has = {"roles": person.roles, "groups": person.groups, "grades": (person.grade,), "contracts": ()}
-        allowed = all(any(value in has[key] for value in values) for key, values in self.audience.items())
-        return allowed and (not self.countries or person.country in self.countries) and self.status == "published"
+        """The contract's words: inside a key any, between keys all, a missing attribute is no
+        access."""
+        has = {
+            "roles": person.roles,
+            "groups": person.groups,
+            "grades": (person.grade,),
+            "contracts": (),
+        }
+        allowed = all(
+            any(value in has[key] for value in values) for key, values in self.audience.items()
+        )
+        return (
+            allowed
+            and (not self.countries or person.country in self.countries)
+            and self.status == "published"
+        )
 
     def holds_on(self, day: date) -> bool:
         return (self.first is None or self.first <= day) and (self.last is None or day <= self.last)
@@ -69,7 +92,12 @@ AUDIENCES = st.fixed_dictionaries(
     },
 )
 PAGES = st.builds(
-    Page, some(COUNTRIES), AUDIENCES, DAYS, DAYS, st.sampled_from(["published"] * 4 + ["draft", "withdrawn"])
+    Page,
+    some(COUNTRIES),
+    AUDIENCES,
+    DAYS,
+    DAYS,
+    st.sampled_from(["published"] * 4 + ["draft", "withdrawn"]),
 ).filter(lambda page: not (page.first and page.last) or page.first <= page.last)
 PEOPLE = st.builds(
     Person,
@@ -87,14 +115,14 @@ def word(number: int) -> str:
 def shelf(home: Path, pages: list[Page]) -> Workspace:
     (home / "docs").mkdir()
     for number, page in enumerate(pages):
-        body = (
-            f"# Rule {number}\n\nThe secret of rule {number} is the word {word(number)}, and the rule says no more.\n"
-        )
+        body = f"# Rule {number}\n\nThe secret of rule {number} is the word {word(number)}, and the rule says no more.\n"
         (home / "docs" / f"rule-{number}.md").write_text(page.front() + body, encoding="utf-8")
     toml = '[models]\nembedder = "none"\n[plan]\nabstain = 0\n[[source]]\nname = "docs"\npath = "docs"\n'
     (home / "ombud.toml").write_text(toml, encoding="utf-8")
     workspace = Workspace(home)
-    (report,) = sync(workspace.ingest, configured_sources(workspace.settings, home, workspace.store))
+    (report,) = sync_sources(
+        workspace.ingest, configured_sources(workspace.settings, home, workspace.store)
+    )
     assert report.ok
     return workspace
 
@@ -104,7 +132,9 @@ def _no_variables(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OMBUD_MODELS__EMBEDDER", raising=False)
 
 
-@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(st.lists(PAGES, min_size=4, max_size=10), st.lists(PEOPLE, min_size=2, max_size=4))
 def test_no_way_shows_what_its_reader_may_not_see(pages: list[Page], people: list[Person]) -> None:
     with tempfile.TemporaryDirectory() as folder, closing(shelf(Path(folder), pages)) as workspace:
@@ -117,7 +147,9 @@ def test_no_way_shows_what_its_reader_may_not_see(pages: list[Page], people: lis
                 check_http(client, documents, pages, person)
 
 
-def hidden(documents: dict[str, Document], pages: list[Page], person: Person, day: date | None) -> list[str]:
+def hidden(
+    documents: dict[str, Document], pages: list[Page], person: Person, day: date | None
+) -> list[str]:
     """Words and ids that must not be there."""
     return [
         sign
@@ -132,7 +164,11 @@ def clean(said: str, signs: list[str]) -> None:
 
 
 def check(
-    workspace: Workspace, documents: dict[str, Document], pages: list[Page], person: Person, question: str
+    workspace: Workspace,
+    documents: dict[str, Document],
+    pages: list[Page],
+    person: Person,
+    question: str,
 ) -> None:
     signs = hidden(documents, pages, person, DAY)
     evidence, trace = asyncio.run(workspace.search(question, person, as_of=DAY, k=50))
@@ -150,17 +186,25 @@ def check(
                 workspace.document(documents[f"docs/rule-{number}.md"].id, person)
 
 
-def check_http(client: httpx.Client, documents: dict[str, Document], pages: list[Page], person: Person) -> None:
+def check_http(
+    client: httpx.Client, documents: dict[str, Document], pages: list[Page], person: Person
+) -> None:
     signs, today = hidden(documents, pages, person, DAY), DAY.isoformat()
     who = person.model_dump(mode="json", exclude={"id"}, exclude_none=True)
     for question in QUESTIONS:
-        found = client.post("/api/v1/search", json={"query": question, "person": who, "as_of": today, "k": 50})
+        found = client.post(
+            "/api/v1/search", json={"query": question, "person": who, "as_of": today, "k": 50}
+        )
         clean(found.text, signs)
         asked = {"question": question, "person": who, "as_of": today}
         clean(client.post("/api/v1/ask", json=asked).text, signs)
         streamed = client.post("/api/v1/ask", json=asked, headers={"accept": "text/event-stream"})
         clean(streamed.text, signs)
-    query: dict[str, Any] = {"country": person.country or "", "role": person.roles, "group": person.groups}
+    query: dict[str, Any] = {
+        "country": person.country or "",
+        "role": person.roles,
+        "group": person.groups,
+    }
     query |= {"grade": person.grade} if person.grade else {}
     clean(client.get("/api/v1/documents", params=query | {"as_of": today}).text, signs)
     for number, page in enumerate(pages):

@@ -1,9 +1,11 @@
-"""Adaptation: the question's class sets what the plan leaves open, by the paper's table or one's own."""
+"""Adaptation: the question's class sets what the plan leaves open, by the paper's table or one's
+own."""
 
 import pytest
 
 from ombud.errors import BadSetting
-from ombud.retrieve import Routed, adapt, check_mapping
+from ombud.retrieve import Routed
+from ombud.retrieve.router.adapting import adapt_plan, check_mapping
 from ombud.types import Plan
 
 PAPER = [
@@ -30,8 +32,14 @@ def told(plan: Plan) -> tuple[int, int, int, int]:
 
 
 @pytest.mark.parametrize(("classes", "label", "values"), PAPER)
-def test_the_class_sets_all_four_as_in_the_paper(classes: int, label: int, values: tuple[int, ...]) -> None:
-    plan, signals = adapt(Plan(adaptive=True, classes=classes), "Notice period?", router=says(label))  # type: ignore[arg-type]
+def test_the_class_sets_all_four_as_in_the_paper(
+    classes: int, label: int, values: tuple[int, ...]
+) -> None:
+    plan, signals = adapt_plan(
+        Plan(adaptive=True, classes=classes),
+        "Notice period?",
+        router=says(label),  # type: ignore[arg-type]
+    )
     assert told(plan) == values
     assert signals == {"complexity": float(label), "complexity_p": pytest.approx(0.81)}
 
@@ -41,55 +49,81 @@ def test_a_fixed_plan_stays_and_nobody_is_asked() -> None:
         raise AssertionError
 
     plan = Plan(k=9)
-    assert adapt(plan, "Notice period?", router=never) == (plan, {})
-    assert adapt(plan, "Notice period?", 3, never) == (plan, {})
+    assert adapt_plan(plan, "Notice period?", router=never) == (plan, {})
+    assert adapt_plan(plan, "Notice period?", 3, never) == (plan, {})
 
 
 def test_only_the_named_fields_adapt() -> None:
-    plan, _ = adapt(Plan(adaptive=("k", "graph_depth"), rewrites=9), "Notice period?", router=says(2))  # type: ignore[arg-type]
+    plan, _ = adapt_plan(
+        Plan(adaptive=("k", "graph_depth"), rewrites=9),
+        "Notice period?",
+        router=says(2),  # type: ignore[arg-type]
+    )
     assert told(plan) == (7, 9, 4, 3)
 
 
 def test_what_the_request_pinned_stays() -> None:
-    plan, signals = adapt(Plan(adaptive=True, k=4, pinned=("k", "mode")), "Notice period?", router=says(2))  # type: ignore[arg-type]
+    plan, signals = adapt_plan(
+        Plan(adaptive=True, k=4, pinned=("k", "mode")),
+        "Notice period?",
+        router=says(2),  # type: ignore[arg-type]
+    )
     assert told(plan) == (4, 7, 5, 3)
     assert signals["complexity"] == 2.0
 
 
 def test_a_mapping_of_ones_own_goes_before_the_papers() -> None:
     plan = Plan(adaptive=True, mapping={"k": (2, 4, 20)})
-    assert told(adapt(plan, "Notice period?", router=says(2))[0]) == (20, 7, 5, 3)  # type: ignore[arg-type]
+    assert told(adapt_plan(plan, "Notice period?", router=says(2))[0]) == (20, 7, 5, 3)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
     ("contexts", "classes", "label"),
-    [(0, 3, 0), (1, 3, 0), (2, 3, 1), (3, 3, 2), (9, 3, 2), (0, 2, 0), (1, 2, 0), (2, 2, 1), (3, 2, 1)],
+    [
+        (0, 3, 0),
+        (1, 3, 0),
+        (2, 3, 1),
+        (3, 3, 2),
+        (9, 3, 2),
+        (0, 2, 0),
+        (1, 2, 0),
+        (2, 2, 1),
+        (3, 2, 1),
+    ],
 )
 def test_a_count_of_passages_wins_over_the_router(contexts: int, classes: int, label: int) -> None:
-    _, signals = adapt(Plan(adaptive=True, classes=classes), "Everything on leave?", contexts)
+    _, signals = adapt_plan(Plan(adaptive=True, classes=classes), "Everything on leave?", contexts)
     assert signals == {"complexity": float(label), "complexity_p": 1.0}
 
 
 def test_adapting_twice_is_adapting_once() -> None:
     plan = Plan(adaptive=True, pinned=("rewrites",))
-    first, _ = adapt(plan, "Everything on leave, step by step?")
-    assert adapt(first, "Everything on leave, step by step?", 1)[0] == adapt(plan, "", 1)[0]
+    first, _ = adapt_plan(plan, "Everything on leave, step by step?")
+    assert (
+        adapt_plan(first, "Everything on leave, step by step?", 1)[0] == adapt_plan(plan, "", 1)[0]
+    )
 
 
 def test_the_shipped_router_is_asked_where_nobody_counted() -> None:
     plan = Plan(adaptive=True)
-    narrow, _ = adapt(plan, "How many days of annual leave do I get?")
-    wide, signals = adapt(plan, "An overview of all travel rules: booking, limits, receipts and reimbursement.")
+    narrow, _ = adapt_plan(plan, "How many days of annual leave do I get?")
+    wide, signals = adapt_plan(
+        plan, "An overview of all travel rules: booking, limits, receipts and reimbursement."
+    )
     assert (narrow.k, wide.k) == (3, 7)
     assert signals["complexity"] == 2.0
     assert 1 / 3 < signals["complexity_p"] <= 1
 
 
 @pytest.mark.parametrize("values", [(), (3,), (3, 5), (3, 5, 7, 9)])
-def test_a_mapping_without_one_value_a_class_is_refused_with_the_papers_as_a_hint(values: tuple[int, ...]) -> None:
+def test_a_mapping_without_one_value_a_class_is_refused_with_the_papers_as_a_hint(
+    values: tuple[int, ...],
+) -> None:
     plan = Plan(adaptive=True, mapping={"rewrites": values})
-    for refused in (lambda: check_mapping(plan), lambda: adapt(plan, "Notice period?")):
-        with pytest.raises(BadSetting, match=r"plan\.mapping\.rewrites has \d values for 3 classes") as wrong:
+    for refused in (lambda: check_mapping(plan), lambda: adapt_plan(plan, "Notice period?")):
+        with pytest.raises(
+            BadSetting, match=r"plan\.mapping\.rewrites has \d values for 3 classes"
+        ) as wrong:
             refused()
         assert "[3, 5, 7]" in wrong.value.hint
 

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ombud.retrieve import named_countries
-from ombud.retrieve.countries import _listed
+from ombud.text.countries import _listed, named_countries
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,8 @@ class Told:
 
 
 def test_the_terms_of_the_best_hits_are_searched_for_too() -> None:
-    # P(hit) is 3/4 and 1/4. pay: 3/4 x 1/3 + 1/4 x 1/2 = .375; notice: 1/4 x 1/2 = .125; leave was asked for.
+    # P(hit) is 3/4 and 1/4. pay: 3/4 x 1/3 + 1/4 x 1/2 = .375; notice: 1/4 x 1/2 = .125; leave was
+    # asked for.
     engine = Told()
     legs = (Leg("sparse", ((PAY, 3.0), (NOTICE, 1.0))),)
     found = more_legs(legs, "leav", None, Filter(), 8, engine)  # type: ignore[arg-type]
@@ -46,7 +47,8 @@ def test_the_terms_of_the_best_hits_are_searched_for_too() -> None:
 
 
 def test_the_vector_moves_half_way_to_what_was_found() -> None:
-    # Half of (1, 0) and half of the mean of (0, 1) and (1, 0), the nearest windows: (.75, .25), made a unit vector.
+    # Half of (1, 0) and half of the mean of (0, 1) and (1, 0), the nearest windows: (.75, .25),
+    # made a unit vector.
     engine = Told()
     asked = np.array([1.0, 0.0], np.float32)
     legs = (Leg("dense", ((PAY, 0.9), (NOTICE, 0.8))),)

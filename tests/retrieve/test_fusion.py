@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ombud.errors import UnknownName
-from ombud.retrieve import FUSIONS, fuse
+from ombud.retrieve.fusion import FUSIONS, fuse
 
 WORDS = [("a", 12.0), ("b", 7.0), ("c", 2.0)]
 VECTORS = [("b", 0.9), ("d", 0.5), ("a", 0.4)]
@@ -13,7 +13,9 @@ VECTORS = [("b", 0.9), ("d", 0.5), ("a", 0.4)]
 
 def test_reciprocal_ranks_are_summed() -> None:
     fused = fuse("rrf", [(WORDS, 1.0), (VECTORS, 1.0)], rrf_k=60)
-    assert fused == pytest.approx({"a": 1 / 61 + 1 / 63, "b": 1 / 62 + 1 / 61, "c": 1 / 63, "d": 1 / 62})
+    assert fused == pytest.approx(
+        {"a": 1 / 61 + 1 / 63, "b": 1 / 62 + 1 / 61, "c": 1 / 63, "d": 1 / 62}
+    )
 
 
 def test_weights_and_damping_count() -> None:
@@ -23,7 +25,9 @@ def test_weights_and_damping_count() -> None:
 
 
 def test_ranks_alone_decide_however_far_apart_the_scores_are() -> None:
-    assert fuse("rrf", [([("a", 1e9), ("b", 1e-9)], 1.0)]) == fuse("rrf", [([("a", 2.0), ("b", 1.0)], 1.0)])
+    assert fuse("rrf", [([("a", 1e9), ("b", 1e-9)], 1.0)]) == fuse(
+        "rrf", [([("a", 2.0), ("b", 1.0)], 1.0)]
+    )
 
 
 def test_normalised_scores_are_summed() -> None:
@@ -61,7 +65,9 @@ def test_an_unknown_fusion_lists_the_known() -> None:
 
 
 ranking = st.lists(
-    st.tuples(st.sampled_from("abcdefgh"), st.floats(0, 100)), max_size=8, unique_by=lambda row: row[0]
+    st.tuples(st.sampled_from("abcdefgh"), st.floats(0, 100)),
+    max_size=8,
+    unique_by=lambda row: row[0],
 ).map(lambda rows: sorted(rows, key=lambda row: -row[1]))
 
 

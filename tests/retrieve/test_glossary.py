@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from ombud.errors import BadSetting
-from ombud.retrieve import Glossary, read_glossary
-from ombud.retrieve.thesaurus import policy_words
+from ombud.retrieve import read_glossary
+from ombud.retrieve.strategies.glossary import Glossary
+from ombud.retrieve.strategies.thesaurus import policy_words
 
 ROWS = """abbreviation,expansion,country
 PTO,paid time off,
@@ -45,7 +46,9 @@ def glossary(tmp_path: Path) -> Glossary:
         ("", None, []),
     ],
 )
-def test_abbreviations_are_spelt_out(glossary: Glossary, text: str, country: str | None, expansions: list[str]) -> None:
+def test_abbreviations_are_spelt_out(
+    glossary: Glossary, text: str, country: str | None, expansions: list[str]
+) -> None:
     assert glossary.expansions(text, country) == expansions
 
 
@@ -54,7 +57,9 @@ def test_an_empty_glossary_adds_nothing(tmp_path: Path) -> None:
     assert read_glossary(tmp_path / "missing.csv").expansions("PTO", None) == []
 
 
-def test_the_country_column_may_be_left_out_and_a_spreadsheet_mark_stand_first(tmp_path: Path) -> None:
+def test_the_country_column_may_be_left_out_and_a_spreadsheet_mark_stand_first(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "g.csv"
     path.write_bytes("\ufeffabbreviation,expansion\nPTO,paid time off\n,\nXX\n".encode())
     glossary = read_glossary(path)

@@ -1,8 +1,8 @@
 """All that retrieval asks of a chat model, asked of a real llama.cpp server.
 
-The tiny model's words are of no use. What counts: a result of the right form or the fall-back, said in the trace; that
-evidence is found all the same; that tokens and seconds are counted; and that nothing is raised.
-"""
+The tiny model's words are of no use. What counts: a result of the right form or the fall-back, said
+in the trace; that evidence is found all the same; that tokens and seconds are counted; and that
+nothing is raised."""
 
 import asyncio
 from collections.abc import Iterator
@@ -14,9 +14,9 @@ import pytest
 from answer.asking import FILES, GB, LEAVE, company
 from ingest.shelf import Shelf
 from ombud.errors import ModelError
-from ombud.models import Switchboard, recorded
+from ombud.models import ModelRoles, recorded
 from ombud.retrieve import Routed, classify_by_model
-from ombud.settings import Models
+from ombud.settings import ModelSettings
 from ombud.store import graph_stats, read_extracted
 from ombud.types import Evidence, Message, Trace
 
@@ -29,7 +29,8 @@ HISTORY = (
 
 
 def settings(url: str, **more: Any) -> dict[str, Any]:
-    """Time enough for a machine that is busy; after a call that failed the model is asked again at once."""
+    """Time enough for a machine that is busy; after a call that failed the model is asked again at
+    once."""
     patient = {"search_seconds": 60, "timeout_seconds": 60, "breaker_seconds": 0.001}
     return {"embedder": "none", "chat": NAME, "base_url": url} | patient | more
 
@@ -41,9 +42,16 @@ def shelf(llama: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shel
     made.workspace.close()
 
 
-def look(shelf: Shelf, question: str = LEAVE, history: tuple[Message, ...] = (), **plan: Any) -> tuple[Evidence, Trace]:
-    found, trace = asyncio.run(shelf.workspace.search(question, GB, history=history, plan={"k": 3, **plan}))
-    assert any("26 days" in hit.chunk.text for hit in found.hits) or trace.queries[0].strategy != "standard"
+def look(
+    shelf: Shelf, question: str = LEAVE, history: tuple[Message, ...] = (), **plan: Any
+) -> tuple[Evidence, Trace]:
+    found, trace = asyncio.run(
+        shelf.workspace.search(question, GB, history=history, plan={"k": 3, **plan})
+    )
+    assert (
+        any("26 days" in hit.chunk.text for hit in found.hits)
+        or trace.queries[0].strategy != "standard"
+    )
     assert found.hits
     return found, trace
 
@@ -99,7 +107,9 @@ def test_a_prompt_that_is_too_long_is_refused_once_and_closes_nothing(shelf: She
     assert [call.attempts for call in calls] == [1]
 
 
-def test_a_deadline_is_kept_and_the_next_question_is_heard(llama: str, shelf: Shelf, tmp_path: Path) -> None:
+def test_a_deadline_is_kept_and_the_next_question_is_heard(
+    llama: str, shelf: Shelf, tmp_path: Path
+) -> None:
     hasty = company(tmp_path, files=FEW, models=settings(llama, search_seconds=0.05))
     _, trace = look(hasty, strategies=["hyde"])
     assert trace.degraded[0] == "strategy: hyde failed (ModelUnavailable), searched without it"
@@ -118,7 +128,9 @@ def test_triplets_are_read_or_named_as_missing(llama: str, tmp_path: Path) -> No
         graph_stats(shelf.workspace.store),
         read_extracted(shelf.workspace.store, shelf.document("leave.md").id),
     )
-    assert [failed.uri for failed in report.failed] == (["docs/leave.md"] if stats["incomplete"] else [])
+    assert [failed.uri for failed in report.failed] == (
+        ["docs/leave.md"] if stats["incomplete"] else []
+    )
     assert all("passages are not in the graph" in failed.reason for failed in report.failed)
     assert len(kept.chunks) == len(shelf.chunks()) - bool(report.failed)
     assert shelf.found("annual leave") == {"leave.md"}
@@ -126,7 +138,7 @@ def test_triplets_are_read_or_named_as_missing(llama: str, tmp_path: Path) -> No
 
 
 def test_a_model_counts_the_passages_or_says_why_not(llama: str) -> None:
-    board = Switchboard(Models.model_validate(settings(llama)))
+    board = ModelRoles(ModelSettings.model_validate(settings(llama)))
     chat = board.chat("strategy")
     assert chat
     try:

@@ -3,25 +3,26 @@
 import numpy as np
 import pytest
 
-from ombud.models.late import DIMENSION, SCALE, Tokens
-from ombud.retrieve.nearness import by_tokens
+from ombud.models.embed.late import DIMENSION, SCALE, TokenVectors
+from ombud.retrieve.rerank.nearness import by_tokens
 from ombud.types import Chunk, Hit, Plan
 
 
-def tokens(identity: int) -> Tokens:
+def tokens(identity: int) -> TokenVectors:
     vectors = np.zeros((1, DIMENSION), np.int8)
     vectors[0, identity] = SCALE
-    return Tokens(np.array([identity], np.uint16), vectors)
+    return TokenVectors(np.array([identity], np.uint16), vectors)
 
 
 def hits(*scores: float) -> list[Hit]:
     chunks = [
-        Chunk(id=str(n), document_id="d", title="t", uri="u", text="x", start=0, end=1) for n in range(len(scores))
+        Chunk(id=str(n), document_id="d", title="t", uri="u", text="x", start=0, end=1)
+        for n in range(len(scores))
     ]
     return [Hit(chunk=chunk, score=score) for chunk, score in zip(chunks, scores, strict=True)]
 
 
-NONE = Tokens(np.zeros(0, np.uint16), np.zeros((0, DIMENSION), np.int8))
+NONE = TokenVectors(np.zeros(0, np.uint16), np.zeros((0, DIMENSION), np.int8))
 FOUND = hits(0.9, 0.6, 0.3)
 PACKED = {str(n): tokens(n).pack() for n in range(3)}
 
@@ -43,7 +44,10 @@ def test_a_small_weight_leaves_the_order_to_the_fusion() -> None:
 
 
 def test_what_several_search_texts_mean_counts_alike() -> None:
-    assert order(by_tokens([tokens(1), tokens(1), tokens(2)], FOUND, PACKED, Plan(late=4))[0])[0] == "1"
+    assert (
+        order(by_tokens([tokens(1), tokens(1), tokens(2)], FOUND, PACKED, Plan(late=4))[0])[0]
+        == "1"
+    )
 
 
 def test_only_the_pool_is_put_in_order() -> None:
@@ -67,7 +71,14 @@ def test_a_hit_without_tokens_is_neither_near_nor_far() -> None:
         ([NONE], PACKED, Plan()),
         ([tokens(2)], {"2": PACKED["2"]}, Plan()),
     ],
-    ids=["switched off", "no search text", "a question of function words", "only one that has tokens"],
+    ids=[
+        "switched off",
+        "no search text",
+        "a question of function words",
+        "only one that has tokens",
+    ],
 )
-def test_where_it_knows_nothing_the_order_stays(asked: list[Tokens], packed: dict[str, bytes], plan: Plan) -> None:
+def test_where_it_knows_nothing_the_order_stays(
+    asked: list[TokenVectors], packed: dict[str, bytes], plan: Plan
+) -> None:
     assert by_tokens(asked, FOUND, packed, plan) == (FOUND, ())

@@ -1,4 +1,5 @@
-"""Paths through the graph: from what a question names to what hangs together with it, for this reader only."""
+"""Paths through the graph: from what a question names to what hangs together with it, for this
+reader only."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -10,8 +11,9 @@ import pytest
 
 from ingest.shelf import Shelf
 from ombud.index import Filter
-from ombud.ingest import sync
-from ombud.retrieve import Walked, neighbourhood, paths, with_paths
+from ombud.ingest import sync_sources
+from ombud.retrieve import neighbourhood
+from ombud.retrieve.paths import GraphWalk, find_paths, with_paths
 from ombud.sources import FolderSource
 from ombud.store import Graph, save_same
 from ombud.types import Evidence, Hit, Person, Plan
@@ -30,7 +32,10 @@ FILES: dict[str, tuple[str, dict[str, str]]] = {
         "# Leave in Britain\n\nEmployees may carry over up to 5 days of annual leave.\n",
         {"country": "GB"},
     ),
-    "leave-fr.md": ("# Leave in France\n\nEmployees may carry over up to 9 days of annual leave.\n", {"country": "FR"}),
+    "leave-fr.md": (
+        "# Leave in France\n\nEmployees may carry over up to 9 days of annual leave.\n",
+        {"country": "FR"},
+    ),
     "board.md": (
         "# Board\n\nThe board must approve annual leave of directors.\n",
         {"audience": "{roles: [director]}"},
@@ -46,17 +51,19 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shelf]:
     made = Shelf(tmp_path_factory.mktemp("home"), index={"graph": "rules"})
     for name, (text, front) in FILES.items():
         made.write(name, text, **front)
-    (report,) = sync(made.workspace.ingest, [FolderSource("docs", made.folder)])
+    (report,) = sync_sources(made.workspace.ingest, [FolderSource("docs", made.folder)])
     assert report.ok
     yield made
     made.workspace.close()
 
 
-def walk(shelf: Shelf, text: str, where: Filter = GB, plan: Plan = PLAN, **more: Any) -> Walked:
-    return paths(text, plan, where, Graph(shelf.workspace.store), shelf.workspace.engine, **more)
+def walk(shelf: Shelf, text: str, where: Filter = GB, plan: Plan = PLAN, **more: Any) -> GraphWalk:
+    return find_paths(
+        text, plan, where, Graph(shelf.workspace.store), shelf.workspace.engine, **more
+    )
 
 
-def said(walked: Walked) -> list[str]:
+def said(walked: GraphWalk) -> list[str]:
     return [f"{one.subject} {one.predicate} {one.object}" for one in walked.triplets]
 
 
@@ -87,17 +94,24 @@ def test_other_forms_of_a_word_find_the_entity(shelf: Shelf) -> None:
 
 def test_the_depth_is_how_far_a_path_goes(shelf: Shelf) -> None:
     question = "Who pays the evaluation of a bias audit, the vendor?"
-    near, far = (said(walk(shelf, question, plan=PLAN.model_copy(update={"graph_depth": depth}))) for depth in (1, 2))
+    near, far = (
+        said(walk(shelf, question, plan=PLAN.model_copy(update={"graph_depth": depth})))
+        for depth in (1, 2)
+    )
     last = "independent auditor must be paid by vendor"
     assert last not in [line for line in near if "Bias audit" in line]
     assert "Bias audit means impartial evaluation by an independent auditor" in near
     assert set(near) <= set(far) | {last}
     for nothing in ({"graph_depth": 0}, {"graph_keywords": 0}):
-        assert walk(shelf, question, plan=PLAN.model_copy(update=nothing)) == Walked()
+        assert walk(shelf, question, plan=PLAN.model_copy(update=nothing)) == GraphWalk()
 
 
 def test_one_keyword_is_the_one_that_says_most(shelf: Shelf) -> None:
-    one = walk(shelf, "Does an employer need a bias audit?", plan=PLAN.model_copy(update={"graph_keywords": 1}))
+    one = walk(
+        shelf,
+        "Does an employer need a bias audit?",
+        plan=PLAN.model_copy(update={"graph_keywords": 1}),
+    )
     assert all("bias audit" in line.lower() for line in said(one)[:1])
 
 
@@ -121,7 +135,9 @@ def test_words_of_a_model_are_looked_up_too(shelf: Shelf) -> None:
 )
 def test_only_what_the_reader_may_see(shelf: Shelf, where: Filter, words: set[str]) -> None:
     found = walk(shelf, "Who must approve annual leave, and how much may be carried over?", where)
-    assert {word for word in ("5 days", "9 days", "board", "clerk", "robot") if word in repr(found)} == words
+    assert {
+        word for word in ("5 days", "9 days", "board", "clerk", "robot") if word in repr(found)
+    } == words
 
 
 def test_a_country_is_named_where_its_rule_was_found(shelf: Shelf) -> None:
@@ -134,9 +150,13 @@ def test_entities_that_a_model_merged_are_one(tmp_path: Path) -> None:
     made.write("a.md", "# A\n\nThe line manager must approve leave.\n")
     made.write("b.md", "# B\n\nThe direct superior may refuse overtime.\n")
     made.sync()
-    assert "direct superior may refuse overtime" not in said(walk(made, "What may a line manager refuse?"))
+    assert "direct superior may refuse overtime" not in said(
+        walk(made, "What may a line manager refuse?")
+    )
     save_same(made.workspace.store, [("line manager", "direct superior")])
-    assert "direct superior may refuse overtime" in said(walk(made, "What may a line manager refuse?"))
+    assert "direct superior may refuse overtime" in said(
+        walk(made, "What may a line manager refuse?")
+    )
     made.workspace.close()
 
 
@@ -147,7 +167,7 @@ def test_a_database_that_fails_costs_the_paths_and_nothing_else(tmp_path: Path) 
     engine, graph = made.workspace.engine, Graph(made.workspace.store)
     with sqlite3.connect(tmp_path / ".ombud" / "store.sqlite") as db:
         db.execute("DROP TABLE graph_name")
-    found = paths("What is a bias audit?", PLAN, GB, graph, engine)
+    found = find_paths("What is a bias audit?", PLAN, GB, graph, engine)
     assert (found.triplets, found.hits) == ((), ())
     assert len(found.degraded) == 1
     assert found.degraded[0].startswith("graph: The store failed")
@@ -161,7 +181,9 @@ def test_paths_come_behind_what_was_ranked(shelf: Shelf) -> None:
     walked = walk(shelf, "May employees carry over annual leave, and what is a bias audit?")
     assert len(walked.hits) == 2
     known = walked.hits[0]
-    ranked = Evidence(shared=(Hit(chunk=walked.hits[1].chunk, score=0.25, found_by=("global/sparse/standard",)),))
+    ranked = Evidence(
+        shared=(Hit(chunk=walked.hits[1].chunk, score=0.25, found_by=("global/sparse/standard",)),)
+    )
     whole = with_paths(ranked, walked)
     assert whole.hits[0] == ranked.shared[0]
     assert [hit.chunk.id for hit in whole.hits[1:]] == [known.chunk.id]
@@ -169,7 +191,7 @@ def test_paths_come_behind_what_was_ranked(shelf: Shelf) -> None:
     assert whole.triplets == walked.triplets
     alone = with_paths(Evidence(), walked)
     assert {hit.chunk.id for hit in alone.hits} == {hit.chunk.id for hit in walked.hits}
-    assert with_paths(ranked, Walked()) == ranked
+    assert with_paths(ranked, GraphWalk()) == ranked
 
 
 def test_passages_of_a_country_stay_local(shelf: Shelf) -> None:
@@ -181,8 +203,12 @@ def test_passages_of_a_country_stay_local(shelf: Shelf) -> None:
 # Around a term ------------------------------------------------------------------------------------
 
 
-def around(shelf: Shelf, term: str, depth: int = 1, where: Filter = GB, most: int = 40) -> list[str]:
-    found = neighbourhood(term, depth, where, Graph(shelf.workspace.store), shelf.workspace.engine, most)
+def around(
+    shelf: Shelf, term: str, depth: int = 1, where: Filter = GB, most: int = 40
+) -> list[str]:
+    found = neighbourhood(
+        term, depth, where, Graph(shelf.workspace.store), shelf.workspace.engine, most
+    )
     assert set(found.chunks) >= {edge.triplet.chunk_id for edge in found.edges}
     return [f"{e.triplet.subject} {e.triplet.predicate} {e.triplet.object}" for e in found.edges]
 
@@ -192,16 +218,22 @@ def test_what_stands_around_a_term(shelf: Shelf) -> None:
     assert near == ["Bias audit means impartial evaluation by an independent auditor"]
     assert around(shelf, "the board") == []
     director = GB.model_copy(update={"reader": Person(roles=("director",))})
-    assert around(shelf, "the board", where=director) == ["board must approve annual leave of directors"]
+    assert around(shelf, "the board", where=director) == [
+        "board must approve annual leave of directors"
+    ]
     assert around(shelf, "nothing of this kind") == []
 
 
 def test_a_term_of_several_words_is_also_what_has_them_all(shelf: Shelf) -> None:
-    assert around(shelf, "annual leave") == ["Employees may carry over up to 5 days of annual leave"]
+    assert around(shelf, "annual leave") == [
+        "Employees may carry over up to 5 days of annual leave"
+    ]
 
 
 def test_the_nearest_come_first_and_the_rest_is_counted(shelf: Shelf) -> None:
     whole = around(shelf, "employer", depth=3)
     assert whole[:2] == around(shelf, "employer")[:2]
-    found = neighbourhood("employer", 3, GB, Graph(shelf.workspace.store), shelf.workspace.engine, most=1)
+    found = neighbourhood(
+        "employer", 3, GB, Graph(shelf.workspace.store), shelf.workspace.engine, most=1
+    )
     assert (len(found.edges), found.left_out > 0) == (1, True)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ombud.retrieve.quantities import plain, quantities
+from ombud.text.quantities import find_quantities, plain_quantities
 
 MONTH, YEAR = 365.25 / 12, 365.25
 
@@ -45,7 +45,7 @@ MONTH, YEAR = 365.25 / 12, 365.25
     ],
 )
 def test_a_figure_with_its_kind_and_role(sentence: str, kind: str, value: float, role: str) -> None:
-    (found,) = quantities(plain(sentence))
+    (found,) = find_quantities(plain_quantities(sentence))
     assert (found.kind, found.role) == (kind, role)
     assert found.value == pytest.approx(value)
 
@@ -63,23 +63,26 @@ def test_a_figure_with_its_kind_and_role(sentence: str, kind: str, value: float,
     ],
 )
 def test_what_it_is_per(sentence: str, per: str) -> None:
-    (found,) = quantities(plain(sentence))
+    (found,) = find_quantities(plain_quantities(sentence))
     assert found.per == per
 
 
-@pytest.mark.parametrize("sentence", ["between 9 am and 5 pm", "5-7 working days", "2 to 3 weeks", "4-to-12 weeks"])
+@pytest.mark.parametrize(
+    "sentence", ["between 9 am and 5 pm", "5-7 working days", "2 to 3 weeks", "4-to-12 weeks"]
+)
 def test_a_range_is_no_single_figure(sentence: str) -> None:
-    assert {q.role for q in quantities(plain(sentence))} & {"range"}
+    assert {q.role for q in find_quantities(plain_quantities(sentence))} & {"range"}
 
 
 @pytest.mark.parametrize(
-    "sentence", ["A written warning", "Since 2025 employees claim", "One of us", "Play 10 questions"]
+    "sentence",
+    ["A written warning", "Since 2025 employees claim", "One of us", "Play 10 questions"],
 )
 def test_what_only_looks_like_a_figure(sentence: str) -> None:
-    assert quantities(plain(sentence)) == []
+    assert find_quantities(plain_quantities(sentence)) == []
 
 
 @given(st.text(alphabet="0123456789.,:/-–()%€$ amp dayswekshourupto", max_size=80))
 def test_no_text_is_an_error(text: str) -> None:
-    read = plain(text)
-    assert all(read[q.start : q.end] for q in quantities(read))
+    read = plain_quantities(text)
+    assert all(read[q.start : q.end] for q in find_quantities(read))

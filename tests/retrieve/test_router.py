@@ -1,4 +1,5 @@
-"""The complexity router: what ships, what training makes of it, how it is judged, and its other variants."""
+"""The complexity router: what ships, what training makes of it, how it is judged, and its other
+variants."""
 
 import asyncio
 import json
@@ -16,35 +17,35 @@ from sklearn.metrics import precision_recall_fscore_support
 
 from ombud.errors import BadRequest, BadSetting, MissingExtra, ModelError, UnknownName
 from ombud.models import Chat, Embedder, open_embedder
-from ombud.retrieve import (
-    Labelled,
-    TrainingTools,
-    classify,
-    classify_by_model,
-    fine_tune,
-    judge_by_folds,
-    judge_weights,
-    open_router,
-    read_labelled,
-    train,
-    weights_text,
+from ombud.retrieve import classify_by_model, open_router
+from ombud.retrieve import router_weights_text as weights_text
+from ombud.retrieve.router.classifying import classify
+from ombud.retrieve.router.weights import SHIPPED, WITH_VECTORS, load_router_weights, router_scores
+from ombud.settings import ModelSettings
+from ombud.training.router.augmentation import augment, facts
+from ombud.training.router.comparing import judge_by_folds, judge_weights
+from ombud.training.router.evaluation import by_chance, figures
+from ombud.training.router.fine_tuning import fine_tune_router
+from ombud.training.router.labelled import (
+    LabelledQuestion,
+    questions_digest,
+    read_labelled_questions,
 )
-from ombud.retrieve.router.augmentation import augment, facts
-from ombud.retrieve.router.evaluation import by_chance, figures
-from ombud.retrieve.router.labelled import digest
-from ombud.retrieve.router.training import Recipe, cross_validate
-from ombud.retrieve.router.weights import SHIPPED, WITH_VECTORS, load_weights, score
-from ombud.settings import Models
+from ombud.training.router.training import Recipe, cross_validate, train_router
+from ombud.training.router.training import RouterTrainingParts as TrainingTools
 
 DATA = Path(__file__).parents[1] / "data"
-HELD = {name: read_labelled(DATA / f"{name}.jsonl") for name in ("router-apart", "router-counter")}
+HELD = {
+    name: read_labelled_questions(DATA / f"{name}.jsonl")
+    for name in ("router-apart", "router-counter")
+}
 REPORT = Path(__file__).parents[2] / "docs/results/router.md"
-QUESTIONS = read_labelled()
+QUESTIONS = read_labelled_questions()
 
 
 @pytest.fixture(scope="module")
 def minilm(tmp_path_factory: pytest.TempPathFactory) -> Embedder:
-    found = open_embedder(Models(), tmp_path_factory.mktemp("models"))
+    found = open_embedder(ModelSettings(), tmp_path_factory.mktemp("models"))
     assert found
     return found
 
@@ -71,28 +72,33 @@ def test_no_held_out_question_is_a_training_question() -> None:
 
 
 def test_the_shipped_weights_say_what_they_were_taught() -> None:
-    weights = load_weights()
+    weights = load_router_weights()
     assert (weights.variant, weights.classes, weights.embedder) == ("logistic", 3, "")
-    assert weights.provenance["digest"] == digest(QUESTIONS)
+    assert weights.provenance["digest"] == questions_digest(QUESTIONS)
     assert weights.provenance["questions"] == len(QUESTIONS)
     assert SHIPPED.stat().st_size < 600_000
 
 
 def test_the_weights_with_vectors_are_used_with_their_embedder_only(minilm: Embedder) -> None:
-    assert load_weights(WITH_VECTORS).embedder == minilm.fingerprint
+    assert load_router_weights(WITH_VECTORS).embedder == minilm.fingerprint
     question = "What can I claim back from a trip, and what do I have to hand in for it?"
     with_vectors = open_router(None, minilm)(question, 3)
     assert with_vectors.probabilities == pytest.approx(
-        tuple(score([question], load_weights(WITH_VECTORS), minilm.embed)[0])
+        tuple(router_scores([question], load_router_weights(WITH_VECTORS), minilm.embed)[0])
     )
     assert open_router(None, None)(question, 3) == classify(question) != with_vectors
 
 
 @pytest.mark.parametrize(("variant", "path"), [("logistic", SHIPPED), ("combined", WITH_VECTORS)])
-def test_training_again_gives_the_shipped_router(variant: str, path: Path, minilm: Embedder) -> None:
-    again = train(QUESTIONS, variant, 3, TrainingTools(minilm.embed, minilm.fingerprint))
+def test_training_again_gives_the_shipped_router(
+    variant: str, path: Path, minilm: Embedder
+) -> None:
+    again = train_router(QUESTIONS, variant, 3, TrainingTools(minilm.embed, minilm.fingerprint))
     asked = [q.question for held in HELD.values() for q in held]
-    new, shipped = score(asked, again, minilm.embed), score(asked, load_weights(path), minilm.embed)
+    new, shipped = (
+        router_scores(asked, again, minilm.embed),
+        router_scores(asked, load_router_weights(path), minilm.embed),
+    )
     assert np.abs(new - shipped).max() < 0.02
     assert (new.argmax(axis=1) == shipped.argmax(axis=1)).mean() > 0.99
 
@@ -102,14 +108,19 @@ def test_training_again_gives_the_shipped_router(variant: str, path: Path, minil
 def test_the_report_has_the_figures_of_the_shipped_router(
     classes: int, variant: str, path: Path, minilm: Embedder
 ) -> None:
-    section = REPORT.read_text(encoding="utf-8").split(f"## {classes} classes\n")[1].split("\n## ")[0]
+    section = (
+        REPORT.read_text(encoding="utf-8").split(f"## {classes} classes\n")[1].split("\n## ")[0]
+    )
     row = next(line for line in section.splitlines() if line.startswith(f"| `{variant}` |"))
-    for result in judge_weights(load_weights(path), HELD, TrainingTools(minilm.embed)):
+    for result in judge_weights(load_router_weights(path), HELD, TrainingTools(minilm.embed)):
         if result.classes == classes:
             said = f"{result.figures.f1:.3f}".lstrip("0")
             assert said in row, f"{result.held}: {said}; run `make router`"
     for name, held in {"cross-validated": QUESTIONS, **HELD}.items():
-        assert re.search(rf"\| {name} \| {len(held)} \|.*`{digest(held)}`", REPORT.read_text(encoding="utf-8"))
+        assert re.search(
+            rf"\| {name} \| {len(held)} \|.*`{questions_digest(held)}`",
+            REPORT.read_text(encoding="utf-8"),
+        )
 
 
 # One question -------------------------------------------------------------------------------------
@@ -122,7 +133,10 @@ def test_the_report_has_the_figures_of_the_shipped_router(
         ("Who approves my travel request?", 0),
         ("How long is the notice period, and who signs the letter?", 1),
         ("Sick pay in Spain versus sick pay in France?", 1),
-        ("Everything about parental leave: who can take it, how long, how much is paid and how do I apply?", 2),
+        (
+            "Everything about parental leave: who can take it, how long, how much is paid and how do I apply?",
+            2,
+        ),
         ("Give me an overview of all rules on business travel, from booking to reimbursement.", 2),
     ],
 )
@@ -136,7 +150,9 @@ def test_plain_questions_have_the_class_of_what_they_ask(question: str, label: i
 def test_two_classes_are_one_passage_and_more() -> None:
     for question in HELD["router-apart"][:20]:
         three, two = classify(question.question, 3), classify(question.question, 2)
-        assert two.probabilities == pytest.approx((three.probabilities[0], sum(three.probabilities[1:])))
+        assert two.probabilities == pytest.approx(
+            (three.probabilities[0], sum(three.probabilities[1:]))
+        )
         assert two.label == (two.probabilities[1] >= two.probabilities[0])
 
 
@@ -162,7 +178,10 @@ def test_odd_texts_have_a_class_too(odd: str) -> None:
 
 
 def lines(path: Path, *rows: object) -> Path:
-    path.write_text("\n".join(row if isinstance(row, str) else json.dumps(row) for row in rows), encoding="utf-8")
+    path.write_text(
+        "\n".join(row if isinstance(row, str) else json.dumps(row) for row in rows),
+        encoding="utf-8",
+    )
     return path
 
 
@@ -173,14 +192,14 @@ def lines(path: Path, *rows: object) -> Path:
 )  # fmt: skip
 def test_a_line_that_is_no_labelled_question_is_named(row: str, tmp_path: Path) -> None:
     with pytest.raises(BadRequest, match=r"q\.jsonl, line 2"):
-        read_labelled(lines(tmp_path / "q.jsonl", {"question": "Fine?", "label": 0}, row))
+        read_labelled_questions(lines(tmp_path / "q.jsonl", {"question": "Fine?", "label": 0}, row))
 
 
 def test_a_file_that_is_not_there_or_empty_is_said(tmp_path: Path) -> None:
     with pytest.raises(BadRequest, match="cannot be read"):
-        read_labelled(tmp_path / "none.jsonl")
+        read_labelled_questions(tmp_path / "none.jsonl")
     with pytest.raises(BadRequest, match="has no questions"):
-        read_labelled(lines(tmp_path / "empty.jsonl", ""))
+        read_labelled_questions(lines(tmp_path / "empty.jsonl", ""))
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[1]", '{"parts": {"words": 1}}'])
@@ -195,14 +214,16 @@ SMALL = QUESTIONS[::6]
 
 
 def test_a_trained_router_is_the_same_after_a_file(tmp_path: Path) -> None:
-    weights = train(SMALL, "svm", 2)
+    weights = train_router(SMALL, "svm", 2)
     path = tmp_path / "own.json"
     path.write_text(weights_text(weights), encoding="utf-8")
-    assert weights_text(train(SMALL, "svm", 2)) == path.read_text(encoding="utf-8")
+    assert weights_text(train_router(SMALL, "svm", 2)) == path.read_text(encoding="utf-8")
     router = open_router(path)
     for question in SMALL[:10]:
-        expected = score([question.question], weights)[0]
-        assert router(question.question, 2).probabilities == pytest.approx(tuple(expected), abs=0.02)
+        expected = router_scores([question.question], weights)[0]
+        assert router(question.question, 2).probabilities == pytest.approx(
+            tuple(expected), abs=0.02
+        )
     with pytest.raises(BadSetting, match="know 2 classes, not 3"):
         router("Notice period?", 3)
 
@@ -216,33 +237,33 @@ class Letters:
 
 
 def test_weights_on_vectors_need_the_embedder_they_were_trained_with(tmp_path: Path) -> None:
-    weights = train(SMALL, "combined", 3, TrainingTools(Letters(), "letters-1"))
+    weights = train_router(SMALL, "combined", 3, TrainingTools(Letters(), "letters-1"))
     assert weights.embedder == "letters-1"
     path = tmp_path / "vectors.json"
     path.write_text(weights_text(weights), encoding="utf-8")
     with pytest.raises(BadSetting, match="letters-1"):
         open_router(path)
     with pytest.raises(BadSetting, match="letters-1"):
-        score(["Notice period?"], weights)
+        router_scores(["Notice period?"], weights)
 
 
 def test_training_refuses_what_it_cannot_do(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UnknownName, match="oracle"):
-        train(SMALL, "oracle")
+        train_router(SMALL, "oracle")
     with pytest.raises(BadRequest, match="Not each of 3 classes"):
-        train([q for q in SMALL if q.label < 2])
+        train_router([q for q in SMALL if q.label < 2])
     monkeypatch.setitem(sys.modules, "sklearn", None)
     with pytest.raises(MissingExtra) as missing:
-        train(SMALL)
+        train_router(SMALL)
     assert "ombud[train]" in missing.value.hint
 
 
 def test_folds_keep_templates_together() -> None:
-    """Forty templates with labels drawn by lot, each with four questions that share a word of their own: whoever has
-    seen three of them knows the fourth, and whoever has seen none cannot."""
+    """Forty templates with labels drawn by lot, each with four questions that share a word of their
+    own: whoever has seen three of them knows the fourth, and whoever has seen none cannot."""
     lot = np.random.default_rng(5).integers(0, 2, 40)
     questions = [
-        Labelled(f"May the {word} be {seen}?", int(lot[n]), f"t{n}")
+        LabelledQuestion(f"May the {word} be {seen}?", int(lot[n]), f"t{n}")
         for n, word in enumerate(f"{a}{b}zzle" for a in "bcdfghjk" for b in "aeiou")
         for seen in ("used", "sold", "kept", "lent")
     ]
@@ -262,7 +283,10 @@ def test_rewrites_have_the_shares_of_the_paper_and_ask_for_as_much() -> None:
     }  # fmt: skip
     assert len(found.questions) == sum(found.made.values())
     assert sum(found.dropped.values()) > 0
-    labels = {q.template: {o.label for o in QUESTIONS if o.template == q.template} for q in found.questions}
+    labels = {
+        q.template: {o.label for o in QUESTIONS if o.template == q.template}
+        for q in found.questions
+    }
     assert all(q.label in labels[q.template] for q in found.questions)
     assert found == augment(QUESTIONS)
     assert found != augment(QUESTIONS, seed=1)
@@ -270,7 +294,9 @@ def test_rewrites_have_the_shares_of_the_paper_and_ask_for_as_much() -> None:
 
 def test_what_a_rewrite_may_not_change_is_how_much_is_asked() -> None:
     assert facts("How long is the notice period?") == facts("um How long is the notice period??")
-    assert facts("How long is the notice period?") != facts("How long is the notice period, and who signs?")
+    assert facts("How long is the notice period?") != facts(
+        "How long is the notice period, and who signs?"
+    )
     assert facts("Who signs?") != facts("Who signs in Spain versus France?")
 
 
@@ -284,7 +310,9 @@ def test_figures_are_those_of_scikit_learn() -> None:
     found = figures(labels.tolist(), guesses.tolist(), 3, range(300))
     expected = precision_recall_fscore_support(labels, guesses)
     for one in found.classes:
-        assert (one.precision, one.recall, one.f1, one.questions) == pytest.approx([row[one.label] for row in expected])
+        assert (one.precision, one.recall, one.f1, one.questions) == pytest.approx(
+            [row[one.label] for row in expected]
+        )
     macro = precision_recall_fscore_support(labels, guesses, average="macro")
     assert (found.precision, found.recall, found.f1) == pytest.approx(macro[:3])
     assert found.low < found.f1 < found.high
@@ -328,7 +356,8 @@ def counting(contexts: object) -> Chat:
 
 
 @pytest.mark.parametrize(
-    ("contexts", "three", "two"), [(-1, 0, 0), (0, 0, 0), (1, 0, 0), (2, 1, 1), (3, 2, 1), (12, 2, 1)]
+    ("contexts", "three", "two"),
+    [(-1, 0, 0), (0, 0, 0), (1, 0, 0), (2, 1, 1), (3, 2, 1), (12, 2, 1)],
 )
 def test_a_chat_model_counts_passages(contexts: int, three: int, two: int) -> None:
     for classes, label in ((3, three), (2, two)):
@@ -348,7 +377,7 @@ def test_a_model_that_does_not_count_is_a_model_error() -> None:
 def test_fine_tuning_says_what_it_needs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(MissingExtra) as missing:
-        fine_tune(SMALL, tmp_path / "tuned")
+        fine_tune_router(SMALL, tmp_path / "tuned")
     assert "ombud[fine-tune]" in missing.value.hint
     assert not (tmp_path / "tuned").exists()
 
@@ -356,8 +385,12 @@ def test_fine_tuning_says_what_it_needs(monkeypatch: pytest.MonkeyPatch, tmp_pat
 def test_a_fine_tuned_router_runs_without_torch(tmp_path: Path) -> None:
     pytest.importorskip("torch", reason="the extra `fine-tune` is not installed")
     pytest.importorskip("transformers", reason="the extra `fine-tune` is not installed")
-    weights = fine_tune(SMALL[:48], tmp_path / "tuned", epochs=1)
+    weights = fine_tune_router(SMALL[:48], tmp_path / "tuned", epochs=1)
     router = open_router(tmp_path / "tuned")
-    assert {path.name for path in (tmp_path / "tuned").iterdir()} == {"model.onnx", "tokenizer.json", "weights.json"}
+    assert {path.name for path in (tmp_path / "tuned").iterdir()} == {
+        "model.onnx",
+        "tokenizer.json",
+        "weights.json",
+    }
     assert weights.provenance["questions"] == 48
     assert sum(router("Notice period?", 3).probabilities) == pytest.approx(1)

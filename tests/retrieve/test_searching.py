@@ -1,4 +1,5 @@
-"""The search flow over real small folders, and its arithmetic over an engine that returns what it is told."""
+"""The search flow over real small folders, and its arithmetic over an engine that returns what it
+is told."""
 
 import asyncio
 from collections.abc import Iterator, Sequence
@@ -13,18 +14,21 @@ import pytest
 from ingest.shelf import Shelf
 from ombud.errors import ModelUnavailable, SetupError, UnknownName
 from ombud.index import Filter, Leg
-from ombud.models import Reading
-from ombud.retrieve import Found, Index, read_glossary, search
+from ombud.models import EmbeddedText
+from ombud.retrieve import SearchParts, SearchResult, read_glossary, search
 from ombud.types import Chunk, Message, Person, Plan, Question
 
 GB, FR, NOBODY = Person(country="GB"), Person(country="FR"), Person()
 
 
 class Told:
-    """An engine that returns these legs: a neighbour's double, so that fusion can be checked by hand."""
+    """An engine that returns these legs: a neighbour's double, so that fusion can be checked by
+    hand."""
 
     def __init__(self, **legs: list[tuple[str, tuple[str, ...], float]]) -> None:
-        self.legs = tuple(Leg(name, tuple((chunk(i, c), s) for i, c, s in rows)) for name, rows in legs.items())
+        self.legs = tuple(
+            Leg(name, tuple((chunk(i, c), s) for i, c, s in rows)) for name, rows in legs.items()
+        )
         self.asked: list[tuple[str, bool, str]] = []
         self.spoken = frozenset({"en"})
 
@@ -49,34 +53,50 @@ class Vectors:
             raise ModelUnavailable("The embedder did not answer: connection refused")
         return np.ones((len(texts), 2), np.float32)
 
-    def read(self, texts: Sequence[str]) -> list[Reading]:
-        return [Reading(vector[None]) for vector in self.embed(texts)]
+    def read(self, texts: Sequence[str]) -> list[EmbeddedText]:
+        return [EmbeddedText(vector[None]) for vector in self.embed(texts)]
 
     def count(self, text: str) -> int:
         raise NotImplementedError
 
 
 def chunk(identity: str, countries: tuple[str, ...] = ()) -> Chunk:
-    return Chunk(id=identity, document_id="d", title="T", uri="u", text="t", start=0, end=1, countries=countries)
+    return Chunk(
+        id=identity,
+        document_id="d",
+        title="T",
+        uri="u",
+        text="t",
+        start=0,
+        end=1,
+        countries=countries,
+    )
 
 
-def found(engine: Any, plan: Plan | None = None, embedder: Any = None, text: str = "leave") -> Found:
+def found(
+    engine: Any, plan: Plan | None = None, embedder: Any = None, text: str = "leave"
+) -> SearchResult:
     where = Filter(countries=("GB",))
-    return asyncio.run(search(Question(text=text, asker=GB), plan or Plan(), where, Index(engine, embedder)))
+    return asyncio.run(
+        search(Question(text=text, asker=GB), plan or Plan(), where, SearchParts(engine, embedder))
+    )
 
 
 WORDS = [("s1", (), 8.0), ("l1", ("GB",), 4.0), ("s2", (), 0.0)]
 VECTORS = [("l1", ("GB", "IE"), 0.9), ("s3", (), 0.5), ("s1", (), 0.4)]
 
 
-def scores(result: Found) -> dict[str, float]:
+def scores(result: SearchResult) -> dict[str, float]:
     return {hit.chunk.id: hit.score for hit in result.evidence.hits}
 
 
 def test_legs_are_fused_over_both_scopes_and_a_country_counts_a_little_more() -> None:
     result = found(Told(sparse=WORDS, dense=VECTORS), Plan(weights={"sparse": 0.4, "dense": 0.6}))
-    # s1: .4 x 1 + .6 x 0; l1: .4 x .5 + .6 x 1 = .8; s3: .6 x .2; and .06 of the best, .8, for the local one
-    assert scores(result) == pytest.approx({"l1": 0.8 + 0.06 * 0.8, "s1": 0.4, "s3": 0.12, "s2": 0.0})
+    # s1: .4 x 1 + .6 x 0; l1: .4 x .5 + .6 x 1 = .8; s3: .6 x .2; and .06 of the best, .8, for the
+    # local one
+    assert scores(result) == pytest.approx(
+        {"l1": 0.8 + 0.06 * 0.8, "s1": 0.4, "s3": 0.12, "s2": 0.0}
+    )
     assert [h.chunk.id for h in result.evidence.hits] == ["l1", "s1", "s3", "s2"]
     assert [h.chunk.id for h in result.evidence.local] == ["l1"]
     assert [h.chunk.id for h in result.evidence.shared] == ["s1", "s3", "s2"]
@@ -113,7 +133,10 @@ def test_equals_stand_local_first_and_then_by_chunk() -> None:
 
 @pytest.mark.parametrize("fusion", ["rrf", "combsum", "combmnz"])
 def test_the_plan_chooses_the_fusion(fusion: str) -> None:
-    result = found(Told(sparse=WORDS), Plan.model_validate({"fusion": fusion, "rrf_k": 9, "weights": {"sparse": 1.0}}))
+    result = found(
+        Told(sparse=WORDS),
+        Plan.model_validate({"fusion": fusion, "rrf_k": 9, "weights": {"sparse": 1.0}}),
+    )
     best = {"rrf": 1 / 10, "combsum": 1.0, "combmnz": 1.0}[fusion]
     assert scores(result)["s1"] == pytest.approx(best)
 
@@ -134,7 +157,9 @@ def test_nothing_found_is_empty_evidence() -> None:
         ({"weights": {"sprase": 1.0}}, "`sprase`", "sparse"),
     ],
 )
-def test_a_knob_with_nothing_behind_it_is_refused(knobs: dict[str, Any], said: str, hint: str) -> None:
+def test_a_knob_with_nothing_behind_it_is_refused(
+    knobs: dict[str, Any], said: str, hint: str
+) -> None:
     with pytest.raises(UnknownName, match=said) as wrong:
         found(Told(sparse=WORDS), Plan.model_validate(knobs))
     assert hint in wrong.value.hint
@@ -150,7 +175,9 @@ def test_a_knob_with_nothing_behind_it_is_refused(knobs: dict[str, Any], said: s
         (Vectors(frozenset({"en"})), "연차 휴가", "language"),
     ],
 )
-def test_without_vectors_words_are_searched_and_it_is_said(mode: str, embedder: Any, text: str, why: str) -> None:
+def test_without_vectors_words_are_searched_and_it_is_said(
+    mode: str, embedder: Any, text: str, why: str
+) -> None:
     engine = Told(sparse=WORDS)
     result = found(engine, Plan.model_validate({"mode": mode}), embedder, text)
     (said,) = result.degraded
@@ -174,7 +201,12 @@ GERMAN = "Wie viele Urlaubstage bekomme ich im ersten Jahr?"
     [
         (frozenset({"en"}), frozenset({"de"}), GERMAN, "word"),
         (frozenset({"en"}), frozenset({"de", "en"}), GERMAN, "word"),
-        (frozenset({"en"}), frozenset({"de", "en"}), "How many days of leave do I have in my first year?", "vector"),
+        (
+            frozenset({"en"}),
+            frozenset({"de", "en"}),
+            "How many days of leave do I have in my first year?",
+            "vector",
+        ),
         # A German who asks English documents: their words are not his.
         (frozenset({"en"}), frozenset({"en"}), GERMAN, "vector"),
         (None, frozenset({"de"}), GERMAN, "vector"),
@@ -183,9 +215,14 @@ GERMAN = "Wie viele Urlaubstage bekomme ich im ersten Jahr?"
 def test_words_count_for_more_in_a_language_that_the_embedder_does_not_know(
     knows: frozenset[str] | None, documents: frozenset[str], text: str, first: str
 ) -> None:
-    engine = Told(sparse=[("word", (), 9.0), ("other", (), 1.0)], dense=[("vector", (), 0.9), ("other", (), 0.1)])
+    engine = Told(
+        sparse=[("word", (), 9.0), ("other", (), 1.0)],
+        dense=[("vector", (), 0.9), ("other", (), 0.1)],
+    )
     engine.spoken = documents
-    hits = found(engine, Plan(weights={"sparse": 0.4, "dense": 0.6}), Vectors(knows), text).evidence.hits
+    hits = found(
+        engine, Plan(weights={"sparse": 0.4, "dense": 0.6}), Vectors(knows), text
+    ).evidence.hits
     assert hits[0].chunk.id == first
 
 
@@ -198,21 +235,28 @@ def test_a_sparse_plan_is_no_degradation() -> None:
 # Search texts -------------------------------------------------------------------------------------
 
 
-def passage(text: str, *earlier: str, index: Index | None = None, country: str = "GB") -> tuple[str, str]:
+def passage(
+    text: str, *earlier: str, index: SearchParts | None = None, country: str = "GB"
+) -> tuple[str, str]:
     """(passage, search text) of a question after these earlier turns of the asker."""
     history = [Message(role="user", content=said) for said in earlier]
     replies = [Message(role="assistant", content="Yes.") for _ in earlier]
     turns = tuple(m for pair in zip(history, replies, strict=True) for m in pair)
     question = Question(text=text, asker=Person(country=country), history=turns)
-    index = index or Index(Told(), None)  # type: ignore[arg-type]
+    index = index or SearchParts(Told(), None)  # type: ignore[arg-type]
     query, *_ = asyncio.run(search(question, Plan(), Filter(), index)).queries
     return query.passage, query.text
 
 
 def test_a_follow_up_carries_what_the_answer_was_about() -> None:
-    turns = (Message(role="user", content="Who pays?"), Message(role="assistant", content="**Hotels**\n\nThe company."))
+    turns = (
+        Message(role="user", content="Who pays?"),
+        Message(role="assistant", content="**Hotels**\n\nThe company."),
+    )
     question = Question(text="And in Germany?", asker=GB, history=turns)
-    query, alone = asyncio.run(search(question, Plan(), Filter(), Index(Told(), None))).queries  # type: ignore[arg-type]
+    query, alone = asyncio.run(
+        search(question, Plan(), Filter(), SearchParts(Told(), None))  # type: ignore[arg-type]
+    ).queries
     assert alone.passage == "And in Germany?"
     assert query.passage.startswith("Who pays?\n")
     assert "hotel" in query.passage.lower()
@@ -234,11 +278,18 @@ def test_a_follow_up_carries_what_was_asked_before(follow_up: str) -> None:
     assert "parking" not in said
 
 
-@pytest.mark.parametrize(("follow_up", "texts"), [("And in Germany?", 2), ("How much?", 1), ("", 1)])
-def test_a_follow_up_that_says_something_is_searched_for_alone_too(follow_up: str, texts: int) -> None:
-    turns = (Message(role="user", content="Who pays the hotel?"), Message(role="assistant", content="The company."))
+@pytest.mark.parametrize(
+    ("follow_up", "texts"), [("And in Germany?", 2), ("How much?", 1), ("", 1)]
+)
+def test_a_follow_up_that_says_something_is_searched_for_alone_too(
+    follow_up: str, texts: int
+) -> None:
+    turns = (
+        Message(role="user", content="Who pays the hotel?"),
+        Message(role="assistant", content="The company."),
+    )
     question = Question(text=follow_up, asker=GB, history=turns)
-    queries = asyncio.run(search(question, Plan(), Filter(), Index(Told(), None))).queries  # type: ignore[arg-type]
+    queries = asyncio.run(search(question, Plan(), Filter(), SearchParts(Told(), None))).queries  # type: ignore[arg-type]
     assert [query.passage for query in queries][1:] == [follow_up][: texts - 1]
 
 
@@ -249,12 +300,17 @@ def test_a_new_subject_does_not(  # a whole question that points at nothing
 
 
 def test_only_the_last_three_turns_are_carried() -> None:
-    assert passage("And then?", *(f"Turn {n}" for n in range(5)))[0] == "Turn 2\nTurn 3\nTurn 4\nAnd then?"
+    assert (
+        passage("And then?", *(f"Turn {n}" for n in range(5)))[0]
+        == "Turn 2\nTurn 3\nTurn 4\nAnd then?"
+    )
 
 
 def test_abbreviations_and_policy_words_are_added_for_the_words_alone(tmp_path: Path) -> None:
-    (tmp_path / "g.csv").write_text("abbreviation,expansion,country\nTTP,time to travel permit,GB\n", encoding="utf-8")
-    index = Index(Told(), None, read_glossary(tmp_path / "g.csv"))  # type: ignore[arg-type]
+    (tmp_path / "g.csv").write_text(
+        "abbreviation,expansion,country\nTTP,time to travel permit,GB\n", encoding="utf-8"
+    )
+    index = SearchParts(Told(), None, read_glossary(tmp_path / "g.csv"))  # type: ignore[arg-type]
     said, text = passage("Do I need a TTP on my days off?", index=index)
     assert said == "Do I need a TTP on my days off?"
     assert "time to travel permit" in text
@@ -265,16 +321,34 @@ def test_abbreviations_and_policy_words_are_added_for_the_words_alone(tmp_path: 
 # Over real folders --------------------------------------------------------------------------------
 
 FILES = {
-    "gb.md": ("# Leave\n\nEmployees in Great Britain have 26 days of annual leave.\n", {"country": "GB"}),
+    "gb.md": (
+        "# Leave\n\nEmployees in Great Britain have 26 days of annual leave.\n",
+        {"country": "GB"},
+    ),
     "fr.md": ("# Leave\n\nEmployees in France have 31 days of annual leave.\n", {"country": "FR"}),
-    "both.md": ("# Leave\n\nAnnual leave is recorded in the time system.\n", {"country": "[DE, GB]"}),
+    "both.md": (
+        "# Leave\n\nAnnual leave is recorded in the time system.\n",
+        {"country": "[DE, GB]"},
+    ),
     "global.md": ("# Leave\n\nAnnual leave is at least 20 days everywhere.\n", {}),
-    "boss.md": ("# Leave\n\nManagers approve annual leave within a week.\n", {"audience": "{roles: [manager]}"}),
+    "boss.md": (
+        "# Leave\n\nManagers approve annual leave within a week.\n",
+        {"audience": "{roles: [manager]}"},
+    ),
     "old.md": ("# Leave\n\nAnnual leave was 18 days everywhere.\n", {"effective_to": "2024-12-31"}),
-    "next.md": ("# Leave\n\nAnnual leave will be 22 days everywhere.\n", {"effective_from": "2199-01-01"}),
+    "next.md": (
+        "# Leave\n\nAnnual leave will be 22 days everywhere.\n",
+        {"effective_from": "2199-01-01"},
+    ),
     "draft.md": ("# Leave\n\nAnnual leave might be 40 days.\n", {"status": "draft"}),
-    "ja.md": ("# 休暇\n\n年次有給休暇は年に20日です。病気休暇は医師の診断書が必要です。\n", {"country": "JP"}),
-    "ja2.md": ("# 出張\n\nホテルの宿泊費は一泊一万円までです。日当は三千円です。\n", {"country": "JP"}),
+    "ja.md": (
+        "# 休暇\n\n年次有給休暇は年に20日です。病気休暇は医師の診断書が必要です。\n",
+        {"country": "JP"},
+    ),
+    "ja2.md": (
+        "# 出張\n\nホテルの宿泊費は一泊一万円までです。日当は三千円です。\n",
+        {"country": "JP"},
+    ),
 }
 
 
@@ -309,7 +383,11 @@ def vectors(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shelf]:
         (GB, None, {"gb.md", "both.md", "global.md"}),
         (FR, None, {"fr.md", "global.md"}),
         (NOBODY, None, {"global.md"}),
-        (Person(country="GB", roles=("manager",)), None, {"gb.md", "both.md", "global.md", "boss.md"}),
+        (
+            Person(country="GB", roles=("manager",)),
+            None,
+            {"gb.md", "both.md", "global.md", "boss.md"},
+        ),
         (FR, date(2024, 12, 31), {"fr.md", "global.md", "old.md"}),
         (FR, date(2025, 1, 1), {"fr.md", "global.md"}),
         (FR, date(2199, 1, 1), {"fr.md", "global.md", "next.md"}),
@@ -330,7 +408,9 @@ def test_a_person_finds_what_they_may_read_and_what_is_in_force(
 
 def test_words_can_be_weighed_by_tfidf(words: Shelf) -> None:
     def scores(weighting: str) -> dict[str, float]:
-        _, trace = asyncio.run(words.workspace.search("annual leave", GB, plan={"weighting": weighting}))
+        _, trace = asyncio.run(
+            words.workspace.search("annual leave", GB, plan={"weighting": weighting})
+        )
         return {row[0]: row[2] for ranking in trace.rankings for row in ranking.rows}
 
     bm25, tfidf = scores("bm25"), scores("tfidf")
@@ -346,15 +426,21 @@ def test_a_document_of_several_countries_is_found_under_the_asker_s(words: Shelf
 
 
 def test_a_japanese_question_finds_the_japanese_rule(words: Shelf) -> None:
-    evidence, trace = asyncio.run(words.workspace.search("有給休暇は何日ですか", Person(country="JP")))
+    evidence, trace = asyncio.run(
+        words.workspace.search("有給休暇は何日ですか", Person(country="JP"))
+    )
     assert evidence.hits[0].chunk.uri == "docs/ja.md"
     evidence, _ = asyncio.run(words.workspace.search("ホテルの宿泊費", Person(country="JP")))
     assert evidence.hits[0].chunk.uri == "docs/ja2.md"
     assert {r.leg for r in trace.rankings} == {"JP/sparse/standard"}
 
 
-def test_a_japanese_question_to_an_english_embedder_goes_by_words_and_says_so(vectors: Shelf) -> None:
-    evidence, trace = asyncio.run(vectors.workspace.search("有給休暇は何日ですか", Person(country="JP")))
+def test_a_japanese_question_to_an_english_embedder_goes_by_words_and_says_so(
+    vectors: Shelf,
+) -> None:
+    evidence, trace = asyncio.run(
+        vectors.workspace.search("有給休暇は何日ですか", Person(country="JP"))
+    )
     assert evidence.hits[0].chunk.uri == "docs/ja.md"
     assert any("language" in said for said in trace.degraded)
     assert not any("/dense/" in ranking.leg for ranking in trace.rankings)
@@ -363,7 +449,8 @@ def test_a_japanese_question_to_an_english_embedder_goes_by_words_and_says_so(ve
 def test_vectors_find_what_words_do_not(words: Shelf, vectors: Shelf) -> None:
     paraphrase = "how many holidays am I allowed"
     assert "docs/gb.md" in {
-        h.chunk.uri for h in asyncio.run(vectors.workspace.search(paraphrase, GB, mode="dense"))[0].hits
+        h.chunk.uri
+        for h in asyncio.run(vectors.workspace.search(paraphrase, GB, mode="dense"))[0].hits
     }
     assert asyncio.run(words.workspace.search("zzzz", GB))[0].hits == ()
     evidence, trace = asyncio.run(vectors.workspace.search("zzzz", GB))
@@ -378,7 +465,9 @@ def test_a_workspace_without_a_model_says_so(words: Shelf, mode: Any) -> None:
     assert [said for said in trace.degraded if "no embedding model" in said]
 
 
-@pytest.mark.parametrize("text", ["", "   ", "?!", "the of and", "x" * 50_000, "\x00", "' OR 1=1 --", "年"])
+@pytest.mark.parametrize(
+    "text", ["", "   ", "?!", "the of and", "x" * 50_000, "\x00", "' OR 1=1 --", "年"]
+)
 def test_any_text_can_be_searched(words: Shelf, text: str) -> None:
     evidence, _ = asyncio.run(words.workspace.search(text, GB))
     assert len(evidence.hits) <= 8

@@ -1,4 +1,5 @@
-"""What small models and servers of one's own do, over HTTP: lists without end, texts that find nothing, silence."""
+"""What small models and servers of one's own do, over HTTP: lists without end, texts that find
+nothing, silence."""
 
 import asyncio
 import json
@@ -14,9 +15,9 @@ from answer.asking import FILES, GB, LEAVE, company
 from answer.faulty import Faulty, completion, misbehaving, ok
 from answer.faulty import Reply as Sent
 from ombud.app import Workspace
-from ombud.models import Switchboard, recorded
+from ombud.models import ModelRoles, recorded
 from ombud.retrieve import classify_by_model
-from ombud.settings import Models
+from ombud.settings import ModelSettings
 from ombud.types import Evidence, Trace
 
 FEW = {name: FILES[name] for name in ("leave-gb.md", "leave-floor.md", "dignity.md")}
@@ -36,9 +37,13 @@ def saying(**said: Any) -> Any:
     return reply
 
 
-def search(home: Path, server: Faulty, plan: dict[str, Any], **models: Any) -> tuple[Evidence, Trace]:
+def search(
+    home: Path, server: Faulty, plan: dict[str, Any], **models: Any
+) -> tuple[Evidence, Trace]:
     shelf = company(
-        home, files=FEW, models={"embedder": "none", "chat": "openai:small", "base_url": server.url} | models
+        home,
+        files=FEW,
+        models={"embedder": "none", "chat": "openai:small", "base_url": server.url} | models,
     )
     found = look(shelf.workspace, plan)
     shelf.workspace.close()
@@ -96,11 +101,13 @@ def test_a_text_that_finds_nothing_leaves_the_question(tmp_path: Path, mode: str
 def test_where_the_question_finds_nothing_either_nobody_is_blamed(tmp_path: Path) -> None:
     shelf = company(tmp_path, files=FEW)
     with misbehaving(saying(standalone="xyzzy")) as server:
-        settings = Models(embedder="none", chat="openai:small", base_url=server.url)
-        board = Switchboard(settings)
+        settings = ModelSettings(embedder="none", chat="openai:small", base_url=server.url)
+        board = ModelRoles(settings)
         workspace = shelf.workspace
         workspace.__dict__["index"] = workspace.index._replace(chat=board.chat("strategy"))
-        found, trace = asyncio.run(workspace.search("plugh frotz", GB, plan={"strategies": ["understand"]}))
+        found, trace = asyncio.run(
+            workspace.search("plugh frotz", GB, plan={"strategies": ["understand"]})
+        )
         board.close()
     assert not found.hits
     assert not any(said.startswith("strategy") for said in trace.degraded)
@@ -124,7 +131,12 @@ def test_a_call_that_ended_at_its_deadline_costs_nobody_knows_what(tmp_path: Pat
 
 
 def test_a_silent_reranker_costs_one_deadline_and_not_one_a_question(tmp_path: Path) -> None:
-    models = {"embedder": "none", "chat": "openai:small", "search_seconds": 0.5, "breaker_failures": 1}
+    models = {
+        "embedder": "none",
+        "chat": "openai:small",
+        "search_seconds": 0.5,
+        "breaker_failures": 1,
+    }
     plan = {"strategies": ["standard"], "reranker": "listwise"}
     with misbehaving(saying(order=[1])) as server:
         shelf = company(tmp_path, files=FEW, models=models | {"base_url": server.url})
@@ -140,9 +152,17 @@ def test_a_silent_reranker_costs_one_deadline_and_not_one_a_question(tmp_path: P
 
 
 def test_a_prompt_longer_than_the_context_says_so() -> None:
-    body = {"error": {"code": 400, "message": "request (9630 tokens) …", "type": "exceed_context_size_error"}}
+    body = {
+        "error": {
+            "code": 400,
+            "message": "request (9630 tokens) …",
+            "type": "exceed_context_size_error",
+        }
+    }
     with misbehaving(lambda _: (400, json.dumps(body).encode(), {})) as server, recorded() as calls:
-        chat = Switchboard(Models(embedder="none", chat="openai:small", base_url=server.url)).chat("strategy")
+        chat = ModelRoles(
+            ModelSettings(embedder="none", chat="openai:small", base_url=server.url)
+        ).chat("strategy")
         assert chat
         with pytest.raises(Exception, match="HTTP 400, exceed_context_size_error") as failed:
             asyncio.run(classify_by_model(LEAVE, 3, chat, seconds=30))
@@ -181,7 +201,7 @@ def test_who_closes_lets_go_of_connections_and_may_ask_again() -> None:
     with Server(("127.0.0.1", 0), Keeping) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         url = f"http://127.0.0.1:{server.server_address[1]}/v1"
-        board = Switchboard(Models(embedder="none", chat="openai:small", base_url=url))
+        board = ModelRoles(ModelSettings(embedder="none", chat="openai:small", base_url=url))
         chat = board.chat("strategy")
         assert chat
         for _ in range(2):

@@ -1,4 +1,5 @@
-"""Stories in words that no policy has: told apart from plain questions, and searched for as a policy would say it."""
+"""Stories in words that no policy has: told apart from plain questions, and searched for as a
+policy would say it."""
 
 import asyncio
 import tomllib
@@ -7,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from ombud.models import Embedder, open_embedder
-from ombud.retrieve import Glossary
 from ombud.retrieve.model import Model
-from ombud.retrieve.stories import MATTERS, load_weights, matter_of, policy_words
-from ombud.retrieve.strategies import make_queries
-from ombud.settings import Models
+from ombud.retrieve.strategies.glossary import Glossary
+from ombud.retrieve.strategies.making import make_queries
+from ombud.retrieve.strategies.stories import MATTERS, load_weights, matter_of, policy_words
+from ombud.settings import ModelSettings
 from ombud.types import Plan, Question
 
 STORIES = [
@@ -19,19 +20,28 @@ STORIES = [
     "Ever since I told them about the invoices nobody talks to me and I was taken off the project.",
     "Every evening I sit on the stairs and cry for half an hour before I go in, I can't do this any more.",
 ]
-PLAIN = ["How many days of annual leave do I get?", "Who approves a flight to Lisbon?", "pension contribution?", ""]
+PLAIN = [
+    "How many days of annual leave do I get?",
+    "Who approves a flight to Lisbon?",
+    "pension contribution?",
+    "",
+]
 
 
 @pytest.fixture(scope="module")
 def minilm(tmp_path_factory: pytest.TempPathFactory) -> Embedder:
-    found = open_embedder(Models(), tmp_path_factory.mktemp("models"))
+    found = open_embedder(ModelSettings(), tmp_path_factory.mktemp("models"))
     assert found
     return found
 
 
 def queries(text: str, embedder: Embedder | None, **plan: object) -> list[str]:
     model = Model(None, Plan(), "Larkmere", 1.0, Path("none"))
-    asked = asyncio.run(make_queries(Question(text=text), Plan().model_copy(update=plan), model, Glossary(), embedder))
+    asked = asyncio.run(
+        make_queries(
+            Question(text=text), Plan().model_copy(update=plan), model, Glossary(), embedder
+        )
+    )
     return [query.text for query in asked.queries]
 
 
@@ -58,4 +68,6 @@ def test_every_matter_has_its_words(minilm: Embedder) -> None:
     weights = load_weights()
     assert weights.embedder == minilm.fingerprint
     assert weights.coefficients.shape == (minilm.dimension, len(weights.matters))
-    assert set(tomllib.loads(MATTERS.read_text(encoding="utf-8"))) == set(weights.matters) - {"none"}
+    assert set(tomllib.loads(MATTERS.read_text(encoding="utf-8"))) == set(weights.matters) - {
+        "none"
+    }

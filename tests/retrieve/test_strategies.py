@@ -1,4 +1,5 @@
-"""Strategies on a model that says what it is told: order, concurrency, fall-backs, odd output, deadlines."""
+"""Strategies on a model that says what it is told: order, concurrency, fall-backs, odd output,
+deadlines."""
 
 import asyncio
 import json
@@ -14,8 +15,9 @@ from models.replaying import read_recorded, replay
 from ombud.errors import UnknownName
 from ombud.index import Filter
 from ombud.models import Chat, open_chat
-from ombud.retrieve import Glossary, Index, read_glossary, search
-from ombud.settings import Models
+from ombud.retrieve import SearchParts, read_glossary, search
+from ombud.retrieve.strategies.glossary import Glossary
+from ombud.settings import ModelSettings
 from ombud.types import Message, Person, Plan, Query, Question
 from retrieve.test_searching import WORDS, Told
 
@@ -35,7 +37,9 @@ SAYS: dict[str, Any] = {
     "stepback": {"question": "What is the bonus policy?"},
     "rewrite": {"question": "Does misconduct reduce the Annual Cash Bonus?"},
     "reformulate": {"question": "In what way does a sanction bear on variable pay?"},
-    "multi": {"questions": ["bonus eligibility", "misconduct sanctions", "bonus eligibility", "clawback"]},
+    "multi": {
+        "questions": ["bonus eligibility", "misconduct sanctions", "bonus eligibility", "clawback"]
+    },
 }
 
 
@@ -85,7 +89,7 @@ def task_of(fields: set[str], instructions: str) -> str:
 
 def look(teller: Teller | None, plan: Plan, question: Question = ACB, **more: Any) -> Any:
     chat = teller.chat if teller else None
-    index = Index(Told(sparse=WORDS), None, more.pop("glossary", Glossary()), chat, **more)  # type: ignore[arg-type]
+    index = SearchParts(Told(sparse=WORDS), None, more.pop("glossary", Glossary()), chat, **more)  # type: ignore[arg-type]
     return asyncio.run(search(question, plan, Filter(countries=("GB",)), index))
 
 
@@ -97,8 +101,16 @@ def plan(*strategies: str, **more: Any) -> Plan:
     ("name", "text", "passage"),
     [
         ("keywords", "bonus, sanction", "bonus, sanction"),
-        ("hyde", "A bonus is forfeited after misconduct.", "A bonus is forfeited after misconduct."),
-        ("stepback", f"{ACB.text}\nWhat is the bonus policy?", f"{ACB.text}\nWhat is the bonus policy?"),
+        (
+            "hyde",
+            "A bonus is forfeited after misconduct.",
+            "A bonus is forfeited after misconduct.",
+        ),
+        (
+            "stepback",
+            f"{ACB.text}\nWhat is the bonus policy?",
+            f"{ACB.text}\nWhat is the bonus policy?",
+        ),
         ("rewrite", SAYS["rewrite"]["question"], SAYS["rewrite"]["question"]),
         ("reformulate", SAYS["reformulate"]["question"], SAYS["reformulate"]["question"]),
     ],
@@ -154,10 +166,17 @@ def test_the_first_that_works_answers_and_the_failed_are_named() -> None:
         "strategy: hyde failed (MalformedOutput), searched without it",
         "strategy: stepback gave nothing usable, searched without it",
     )
-    assert teller.tasks == ["hyde", "hyde", "stepback", "rewrite"]  # a reply that fits no form is asked for once more
+    assert teller.tasks == [
+        "hyde",
+        "hyde",
+        "stepback",
+        "rewrite",
+    ]  # a reply that fits no form is asked for once more
 
 
-@pytest.mark.parametrize("name", ["understand", "keywords", "hyde", "stepback", "rewrite", "reformulate", "multi"])
+@pytest.mark.parametrize(
+    "name", ["understand", "keywords", "hyde", "stepback", "rewrite", "reformulate", "multi"]
+)
 @pytest.mark.parametrize("mode", ["first", "all"])
 def test_what_fails_falls_back_to_the_question_itself(name: str, mode: Any) -> None:
     for teller in (None, Teller({name: "I cannot do that."})):
@@ -173,7 +192,9 @@ def test_a_model_that_says_nothing_in_time_costs_its_deadline_and_no_answer() ->
 
     found = look(Teller({"understand": never}), plan("understand"), seconds=0.05)
     assert [q.strategy for q in found.queries] == ["standard"]
-    assert found.degraded[0] == "strategy: understand failed (ModelUnavailable), searched without it"
+    assert (
+        found.degraded[0] == "strategy: understand failed (ModelUnavailable), searched without it"
+    )
 
 
 def test_all_run_together_and_one_call_is_enough_where_others_are_views_of_it() -> None:
@@ -228,7 +249,10 @@ def test_what_a_model_writes_is_cut_and_keywords_are_few() -> None:
 
 
 def test_earlier_turns_and_the_country_reach_the_model_and_long_ones_are_cut() -> None:
-    history = (Message(role="user", content="x" * 9000), Message(role="assistant", content="Ten days."))
+    history = (
+        Message(role="user", content="x" * 9000),
+        Message(role="assistant", content="Ten days."),
+    )
     teller = Teller()
     look(teller, plan("rewrite"), ACB.model_copy(update={"history": history}))
     assert "assistant: Ten days." in teller.prompts[0]
@@ -239,8 +263,14 @@ def test_earlier_turns_and_the_country_reach_the_model_and_long_ones_are_cut() -
 def test_abbreviations_of_the_house_are_spelt_out_unless_switched_off(tmp_path: Path) -> None:
     file = tmp_path / "glossary.csv"
     file.write_text("abbreviation,expansion,country\nACB,Annual Cash Bonus,\n", encoding="utf-8")
-    assert "Annual Cash Bonus" in look(None, plan("standard"), glossary=read_glossary(file)).queries[0].text
-    assert look(None, plan("standard", glossary=False), glossary=read_glossary(file)).queries[0].text == ACB.text
+    assert (
+        "Annual Cash Bonus"
+        in look(None, plan("standard"), glossary=read_glossary(file)).queries[0].text
+    )
+    assert (
+        look(None, plan("standard", glossary=False), glossary=read_glossary(file)).queries[0].text
+        == ACB.text
+    )
 
 
 RECORDED = Path(__file__).parents[1] / "data" / "recorded"
@@ -250,7 +280,9 @@ def test_recorded_texts_come_back_over_http_by_question_and_role() -> None:
     recorded = read_recorded(RECORDED)
     asked, said = next((q, s) for q, s in recorded.items() if len(s["multi"]) >= 3)
     with replay(recorded) as server:
-        chat = open_chat(Models(embedder="none", chat="openai:recorded", base_url=server.url))
+        chat = open_chat(
+            ModelSettings(embedder="none", chat="openai:recorded", base_url=server.url)
+        )
         assert chat
         wanted: dict[str, Callable[[], Any]] = {
             "understand": lambda: said["understand"]["passage"],
@@ -261,7 +293,7 @@ def test_recorded_texts_come_back_over_http_by_question_and_role() -> None:
             "multi": lambda: said["multi"][0],
         }
         for name, passage in wanted.items():
-            index = Index(Told(sparse=WORDS), None, Glossary(), chat)  # type: ignore[arg-type]
+            index = SearchParts(Told(sparse=WORDS), None, Glossary(), chat)  # type: ignore[arg-type]
             found = asyncio.run(search(Question(text=asked), plan(name), Filter(), index))
             assert (found.queries[0].strategy, found.queries[0].passage) == (name, passage())
         unknown = Question(text="A question that nobody recorded")

@@ -5,25 +5,37 @@ from typing import Any
 
 import pytest
 
-from ombud.index import Leg, Stats, analyse
+from ombud.index import Leg
+from ombud.index.engine import Stats
 from ombud.retrieve.weighting import by_tfidf
+from ombud.text.analysis import analyse
 from ombud.types import Chunk
 
-TEXTS = ("leave leave pay", "notice leave", "pay pay pay notice notice", "leave pay notice", "notice")
+TEXTS = (
+    "leave leave pay",
+    "notice leave",
+    "pay pay pay notice notice",
+    "leave pay notice",
+    "notice",
+)
 
 
 class Counted:
     """An engine that only counts: a neighbour's double."""
 
     def stats(self, terms: Sequence[str] = ()) -> Stats:
-        return Stats(len(TEXTS), {term: sum(term in analyse(text) for text in TEXTS) for term in terms})
+        return Stats(
+            len(TEXTS), {term: sum(term in analyse(text) for text in TEXTS) for term in terms}
+        )
 
 
 def chunk(place: int, text: str) -> Chunk:
     return Chunk(id=str(place), document_id="d", title="", uri="u", text=text, start=0, end=1)
 
 
-@pytest.mark.parametrize("asked", ["leave pay notice", "leave pay notice leave", "notice notice notice pay leave"])
+@pytest.mark.parametrize(
+    "asked", ["leave pay notice", "leave pay notice leave", "notice notice notice pay leave"]
+)
 def test_scores_are_those_of_scikit_learn(asked: str) -> None:
     text = pytest.importorskip("sklearn.feature_extraction.text")
     model = text.TfidfVectorizer(analyzer=analyse, sublinear_tf=True, smooth_idf=True)
@@ -32,7 +44,9 @@ def test_scores_are_those_of_scikit_learn(asked: str) -> None:
     leg = Leg("sparse", tuple((chunk(n, text), 0.0) for n, text in enumerate(TEXTS)))
     found = by_tfidf(leg, " ".join(analyse(asked)), Counted())  # type: ignore[arg-type]
     assert {int(c.id): score for c, score in found.hits} == pytest.approx(dict(enumerate(wanted)))
-    assert [score for _, score in found.hits] == sorted((score for _, score in found.hits), reverse=True)
+    assert [score for _, score in found.hits] == sorted(
+        (score for _, score in found.hits), reverse=True
+    )
 
 
 def test_words_that_were_not_asked_for_make_a_passage_longer() -> None:

@@ -21,7 +21,9 @@ _times = itertools.count(1_700_000_000)
 class Running:
     """A workspace whose clock and file only move when the test says so."""
 
-    def __init__(self, home: Path, text: str, given: dict[str, Any] | None = None, **more: Any) -> None:
+    def __init__(
+        self, home: Path, text: str, given: dict[str, Any] | None = None, **more: Any
+    ) -> None:
         self.home, self.time, self.told = home, 0.0, list[str]()
         self.save(text)
         self.flags = Flags(home, given, tell=self.told.append, clock=lambda: self.time, **more)
@@ -68,7 +70,12 @@ def test_every_flag_is_taken_over(start: Start) -> None:
         "[experiment.deep]\nshare = 1\nplan = { rewrites = 7 }\n"
     )
     planned = plan_for(running.later(), ANNE)
-    assert (planned.plan.k, planned.plan.pool, planned.plan.rrf_k, planned.plan.rewrites) == (3, 9, 7, 7)
+    assert (planned.plan.k, planned.plan.pool, planned.plan.rrf_k, planned.plan.rewrites) == (
+        3,
+        9,
+        7,
+        7,
+    )
     assert running.told == [
         'settings read again: plan.k 8 -> 3, plan.adaptive false -> ["k"], country.GB.plan.pool unset -> 9, '
         "persona.employee.plan.rrf_k unset -> 7, experiment.deep.plan.rewrites unset -> 7, "
@@ -91,7 +98,9 @@ def test_the_file_is_looked_at_twice_a_second(start: Start) -> None:
     assert running.later(0.1).plan.k == 6
 
 
-def test_a_file_that_did_not_change_is_not_read_again(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_did_not_change_is_not_read_again(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
     running = start("[plan]\nk = 5\n")
     monkeypatch.setenv("OMBUD_PLAN__K", "9")  # would be seen by anyone who reads the settings
     assert running.later().plan.k == 5
@@ -101,7 +110,10 @@ def test_a_file_that_did_not_change_is_not_read_again(start: Start, monkeypatch:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("[plan]\nk = 0\n", "ombud.toml is wrong, the old one stays: plan.k = 0: input should be greater"),
+        (
+            "[plan]\nk = 0\n",
+            "ombud.toml is wrong, the old one stays: plan.k = 0: input should be greater",
+        ),
         ("[plan]\npol = 3\n", "not a setting. Did you mean `pool`?"),
         ("[plan\n", "is not valid TOML"),
         ("[plan]\nk = 6\n[sever]\nport = 1\n", "Did you mean `server`?"),
@@ -175,7 +187,9 @@ def test_other_sections_count_after_a_restart(start: Start) -> None:
     assert running.flags.note == ""
 
 
-def test_variables_and_options_win_over_every_edit(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_variables_and_options_win_over_every_edit(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("OMBUD_PLAN__POOL", "77")
     running = start("[plan]\nk = 5\npool = 5\n", {"plan": {"k": 9}})
     running.save("[plan]\nk = 6\npool = 6\nrrf_k = 6\n")
@@ -209,7 +223,9 @@ def test_a_file_that_takes_the_place_of_the_old_one_is_seen(start: Start) -> Non
     running = start("[plan]\nk = 5\n")
     path, new = running.home / "ombud.toml", running.home / "new"
     new.write_text("[plan]\nk = 6\n")
-    os.utime(new, ns=(path.stat().st_mtime_ns, path.stat().st_mtime_ns))  # same time, same size: only the inode differs
+    os.utime(
+        new, ns=(path.stat().st_mtime_ns, path.stat().st_mtime_ns)
+    )  # same time, same size: only the inode differs
     new.rename(path)
     assert running.later().plan.k == 6
 

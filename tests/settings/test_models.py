@@ -5,17 +5,23 @@ from pathlib import Path
 import pytest
 
 from ombud.errors import BadSetting
-from ombud.settings import FILE, Models, load
+from ombud.settings import FILE, ModelSettings, load
 
 
-def of(home: Path, text: str) -> Models:
+def of(home: Path, text: str) -> ModelSettings:
     (home / FILE).write_text(text, encoding="utf-8")
     return load(home).models
 
 
 def test_one_model_stands_without_brackets(tmp_path: Path) -> None:
-    models = of(tmp_path, '[models.roles]\nstrategy = "openai:small"\ncompose = ["openai:large", "azure:large"]\n')
-    assert models.roles == {"strategy": ("openai:small",), "compose": ("openai:large", "azure:large")}
+    models = of(
+        tmp_path,
+        '[models.roles]\nstrategy = "openai:small"\ncompose = ["openai:large", "azure:large"]\n',
+    )
+    assert models.roles == {
+        "strategy": ("openai:small",),
+        "compose": ("openai:large", "azure:large"),
+    }
 
 
 def test_a_misspelt_role_is_an_error_that_lists_them(tmp_path: Path) -> None:
@@ -28,7 +34,12 @@ def test_a_misspelt_role_is_an_error_that_lists_them(tmp_path: Path) -> None:
     ("name", "value", "role", "models"),
     [
         ("OMBUD_MODELS__ROLES__COMPOSE", "openai:a", "compose", ("openai:a",)),
-        ("OMBUD_MODELS__ROLES__JUDGE", '["openai:a", "openai:b"]', "judge", ("openai:a", "openai:b")),
+        (
+            "OMBUD_MODELS__ROLES__JUDGE",
+            '["openai:a", "openai:b"]',
+            "judge",
+            ("openai:a", "openai:b"),
+        ),
         ("OMBUD_MODELS__ROLES", '{"extract": "openai:a"}', "extract", ("openai:a",)),
     ],
 )
@@ -40,7 +51,14 @@ def test_a_variable_names_them_too(
 
 
 @pytest.mark.parametrize(
-    "line", ["retries = -1", "concurrency = 0", "breaker_failures = 0", "breaker_seconds = 0", "daily_budget = -1"]
+    "line",
+    [
+        "retries = -1",
+        "concurrency = 0",
+        "breaker_failures = 0",
+        "breaker_seconds = 0",
+        "daily_budget = -1",
+    ],
 )
 def test_numbers_that_mean_nothing_are_refused(tmp_path: Path, line: str) -> None:
     with pytest.raises(BadSetting, match=line.partition(" ")[0]):

@@ -78,7 +78,9 @@ def test_who_is_in_none_of_the_layers_has_the_plan_of_the_file(read: Any) -> Non
 
 
 def test_a_persona_is_the_persons_own(read: Any) -> None:
-    settings = read("[plan]\npersona = 'manager'\n[persona.employee.plan]\nk = 3\n[persona.manager.plan]\nk = 4\n")
+    settings = read(
+        "[plan]\npersona = 'manager'\n[persona.employee.plan]\nk = 3\n[persona.manager.plan]\nk = 4\n"
+    )
     assert plan_for(settings, Person(persona="employee")).plan.k == 3
     assert plan_for(settings, Person(persona="manager"), {"persona": "employee"}).plan.k == 4
 
@@ -114,7 +116,11 @@ def test_a_preset_is_spelt_out_in_its_own_layer(read: Any) -> None:
     # pa+rerank: strategies multi, reranker cross-encoder, k and rewrites adaptive, no graph
     text = "[plan]\npreset = 'pa+rerank'\nstrategies = ['keywords']\n[country.GB.plan]\nreranker = 'none'\n"
     here, there = (plan_for(read(text), Person(country=code)).plan for code in ("GB", "FR"))
-    assert (here.preset, here.adaptive, here.strategies) == ("pa+rerank", ("k", "rewrites"), ("keywords",))
+    assert (here.preset, here.adaptive, here.strategies) == (
+        "pa+rerank",
+        ("k", "rewrites"),
+        ("keywords",),
+    )
     assert (here.reranker, there.reranker) == ("none", "cross-encoder")
 
 
@@ -139,9 +145,13 @@ def test_a_preset_of_a_stronger_layer_wins_over_fields_of_a_weaker(read: Any) ->
         ("abcdbcdecdefdefgefghfghigh", "ijhijkijkljklmklmnlmnomnopnopq", 0.142782, 0.142783),
     ],
 )
-def test_a_place_is_the_published_sha256(read: Any, name: str, person_id: str, below: float, above: float) -> None:
+def test_a_place_is_the_published_sha256(
+    read: Any, name: str, person_id: str, below: float, above: float
+) -> None:
     def variant(share: float) -> str:
-        return plan_for(read(f"[experiment.{name}]\nshare = {share}\n"), Person(id=person_id)).variant
+        return plan_for(
+            read(f"[experiment.{name}]\nshare = {share}\n"), Person(id=person_id)
+        ).variant
 
     assert variant(below) == ""
     assert variant(above) == name
@@ -153,7 +163,9 @@ def test_the_share_of_people_is_the_share(read: Any) -> None:
     fifth = sum("fifth" in v for v in variants)
     both = variants.count("fifth+half")
     assert 1840 <= fifth <= 2160  # 2,000, deviation (10,000 x .2 x .8) ** .5 = 40, four of them
-    assert 880 <= both <= 1120  # independent: 1,000, deviation (10,000 x .1 x .9) ** .5 = 30, four of them
+    assert (
+        880 <= both <= 1120
+    )  # independent: 1,000, deviation (10,000 x .1 x .9) ** .5 = 30, four of them
 
 
 def test_a_person_stays_where_they_are(read: Any) -> None:
@@ -188,18 +200,25 @@ def test_an_experiment_that_is_off_changes_nothing(read: Any) -> None:
 
 def test_an_experiment_of_some_countries(read: Any) -> None:
     settings = read("[experiment.x]\nshare = 1\ncountries = ['gb', 'IE']\n")
-    found = {code: plan_for(settings, Person(id="anne", country=code)).variant for code in ("GB", "IE", "FR", None)}
+    found = {
+        code: plan_for(settings, Person(id="anne", country=code)).variant
+        for code in ("GB", "IE", "FR", None)
+    }
     assert found == {"GB": "x", "IE": "x", "FR": "", None: ""}
 
 
-def test_an_experiment_is_switched_off_by_a_variable(read: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_experiment_is_switched_off_by_a_variable(
+    read: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("OMBUD_EXPERIMENT__X__OFF", "true")
     assert plan_for(read("[experiment.x]\nshare = 1\n"), ANNE).variant == ""
 
 
 def test_an_id_of_any_characters_has_its_place(read: Any) -> None:
     settings = read("[experiment.x]\nshare = 1\n")
-    assert [plan_for(settings, Person(id=text)).variant for text in ("Ünïcode", "\ud800", " ")] == ["x"] * 3
+    assert [plan_for(settings, Person(id=text)).variant for text in ("Ünïcode", "\ud800", " ")] == [
+        "x"
+    ] * 3
 
 
 # Looking at every layer ---------------------------------------------------------------------------

@@ -1,8 +1,8 @@
-"""A Confluence to test against: the parts of Cloud (v2, v1, CQL) and Data Center (v1) that the connector may use.
+"""A Confluence to test against: the parts of Cloud (v2, v1, CQL) and Data Center (v1) that the
+connector may use.
 
-It keeps to the written contract where the real ones are strict or odd, and misbehaves on demand. Its storage host
-is another origin, which must never be sent credentials.
-"""
+It keeps to the written contract where the real ones are strict or odd, and misbehaves on demand.
+Its storage host is another origin, which must never be sent credentials."""
 
 import base64
 import json
@@ -72,7 +72,8 @@ class Wiki:
     """Lists of pages lead back to their beginning."""
     replies: list[Reply] = field(default_factory=list)
     asked: list[tuple[str, dict[str, str]]] = field(default_factory=list)
-    """(path with query, headers), for this host and for the storage host (whose paths begin with /file)."""
+    """(path with query, headers), for this host and for the storage host (whose paths begin with
+    /file)."""
     address: str = ""
     elsewhere: str = ""
     """Address of the storage host."""
@@ -165,7 +166,9 @@ class _Confluence(_Handler):
                 self.answer(reply.status, reply.body, reply.headers)
                 return
         basic = base64.b64encode(f"{USER}:{TOKEN}".encode()).decode()
-        if self.headers.get("authorization") != (f"Basic {basic}" if wiki.cloud else f"Bearer {TOKEN}"):
+        if self.headers.get("authorization") != (
+            f"Basic {basic}" if wiki.cloud else f"Bearer {TOKEN}"
+        ):
             self.answer(401, b"", {})
             return
         parts = urlsplit(self.path)
@@ -178,7 +181,11 @@ class _Confluence(_Handler):
             self.answer(400, str(bad).encode(), {})
         else:
             moved = headers.pop(":status", "200")
-            self.answer(int(moved), json.dumps(said).encode(), {"content-type": "application/json", **headers})
+            self.answer(
+                int(moved),
+                json.dumps(said).encode(),
+                {"content-type": "application/json", **headers},
+            )
 
 
 Said = tuple[Any, dict[str, str]]
@@ -195,12 +202,21 @@ def _cloud(wiki: Wiki, path: str, query: dict[str, str]) -> Said:
         key = next((key for key, (number, _) in wiki.spaces.items() if number == id), None)
         # Without a status: current and archived.
         wanted = query.get("status", "current,archived").split(",")
-        rows = [p for p in wiki.pages if p.space == key and p.kind == "page" and p.status in wanted and _seen(p)]
+        rows = [
+            p
+            for p in wiki.pages
+            if p.space == key and p.kind == "page" and p.status in wanted and _seen(p)
+        ]
         bodies = "body-format" in query
-        return _by_cursor(wiki, path, query, [_v2(page, bodies) for page in rows], 25, circle=wiki.circle)
+        return _by_cursor(
+            wiki, path, query, [_v2(page, bodies) for page in rows], 25, circle=wiki.circle
+        )
     if kind == "spaces" and id is None:
         found = [key for key in wiki.spaces if query.get("keys", key) == key]
-        rows_ = [{"id": wiki.spaces[k][0], "key": k, "status": wiki.spaces[k][1], "name": k} for k in found]
+        rows_ = [
+            {"id": wiki.spaces[k][0], "key": k, "status": wiki.spaces[k][1], "name": k}
+            for k in found
+        ]
         return _by_cursor(wiki, path, query, rows_, 25)
     page = _page(wiki, id)
     if kind != {"page": "pages"}.get(page.kind, f"{page.kind}s"):
@@ -210,8 +226,12 @@ def _cloud(wiki: Wiki, path: str, query: dict[str, str]) -> Said:
     if part in page.hidden:
         raise Missing
     if part == "labels":
-        named = [{"id": str(n), "name": name, "prefix": "global"} for n, name in enumerate(page.labels)]
-        return _by_cursor(wiki, path, query, [*named, {"id": "9", "name": "favourite", "prefix": "my"}], 25)
+        named = [
+            {"id": str(n), "name": name, "prefix": "global"} for n, name in enumerate(page.labels)
+        ]
+        return _by_cursor(
+            wiki, path, query, [*named, {"id": "9", "name": "favourite", "prefix": "my"}], 25
+        )
     if part == "attachments":
         return _by_cursor(wiki, path, query, [_v2_file(page, file) for file in page.files], 50)
     raise Missing
@@ -223,22 +243,41 @@ def _data_center(wiki: Wiki, path: str, query: dict[str, str]) -> Said:
     path = path.removeprefix("/confluence")
     if path == "/rest/api/space":
         found = [key for key in wiki.spaces if query.get("spaceKey", key) == key]
-        rows = [{"id": int(wiki.spaces[key][0]), "key": key, "status": wiki.spaces[key][1]} for key in found]
+        rows = [
+            {"id": int(wiki.spaces[key][0]), "key": key, "status": wiki.spaces[key][1]}
+            for key in found
+        ]
         return _by_start(wiki, path, query, rows, "/confluence")
     if path == "/rest/api/content":
-        pages = [p for p in wiki.pages if p.space == query.get("spaceKey", p.space) and p.status == "current"]
-        made = [_v1(wiki, page, query.get("expand", "")) for page in pages if page.kind == "page" and _seen(page)]
+        pages = [
+            p
+            for p in wiki.pages
+            if p.space == query.get("spaceKey", p.space) and p.status == "current"
+        ]
+        made = [
+            _v1(wiki, page, query.get("expand", ""))
+            for page in pages
+            if page.kind == "page" and _seen(page)
+        ]
         return _by_start(wiki, path, query, made, "/confluence", circle=wiki.circle)
     single = re.fullmatch(r"/rest/api/content/(?!search)([^/]+)(/child/attachment|/label)?", path)
     if single is None:
         return _shared(wiki, "/confluence", path, query)
     page = _page(wiki, single.group(1))
     if single.group(2) == "/label":
-        return _by_start(wiki, path, query, [{"name": name, "prefix": "global"} for name in page.labels], "/confluence")
+        return _by_start(
+            wiki,
+            path,
+            query,
+            [{"name": name, "prefix": "global"} for name in page.labels],
+            "/confluence",
+        )
     if single.group(2):
         if "attachments" in page.hidden:
             raise Missing
-        return _by_start(wiki, path, query, [_v1_file(page, file) for file in page.files], "/confluence")
+        return _by_start(
+            wiki, path, query, [_v1_file(page, file) for file in page.files], "/confluence"
+        )
     return _v1(wiki, page, query.get("expand", "")), {}
 
 
@@ -252,7 +291,9 @@ def _shared(wiki: Wiki, context: str, path: str, query: dict[str, str]) -> Said:
     if path == "/rest/api/content/search":
         return _by_start(wiki, path, query, _searched(wiki, query["cql"]), context)
     if path == "/rest/api/user":
-        name = wiki.people.get(query.get("accountId") or query.get("key") or query.get("username") or "")
+        name = wiki.people.get(
+            query.get("accountId") or query.get("key") or query.get("username") or ""
+        )
         if name is None:
             raise Missing
         return {"displayName": name}, {}
@@ -270,7 +311,9 @@ def _searched(wiki: Wiki, cql: str) -> list[dict[str, Any]]:
     if asked is None:
         raise Bad(f"the query {cql} is not understood")
     macros = [f"ac:name={name.strip()}" for name in asked.group(2).split(",")]
-    pages = [p for p in wiki.pages if p.space == asked.group(1) and p.status == "current" and _seen(p)]
+    pages = [
+        p for p in wiki.pages if p.space == asked.group(1) and p.status == "current" and _seen(p)
+    ]
     return [{"id": p.id, "type": "page"} for p in pages if any(macro in p.body for macro in macros)]
 
 
@@ -322,7 +365,9 @@ def _v1(wiki: Wiki, page: WikiPage, expand: str) -> dict[str, Any]:
             at = wiki.page(at).parent
         row["ancestors"] = above
     if "metadata.labels" in expand and "labels" not in page.hidden:
-        row["metadata"] = {"labels": {"results": [{"name": n, "prefix": "global"} for n in page.labels]}}
+        row["metadata"] = {
+            "labels": {"results": [{"name": n, "prefix": "global"} for n in page.labels]}
+        }
     if "body.storage" in expand:
         row["body"] = {"storage": {"value": page.body}}
     return row
@@ -356,7 +401,12 @@ def _v1_file(page: WikiPage, file: Attached) -> dict[str, Any]:
 
 
 def _by_cursor(
-    wiki: Wiki, path: str, query: dict[str, str], rows: list[dict[str, Any]], usual: int, circle: bool = False
+    wiki: Wiki,
+    path: str,
+    query: dict[str, str],
+    rows: list[dict[str, Any]],
+    usual: int,
+    circle: bool = False,
 ) -> Said:
     """v2: the link to the next part begins with /wiki already."""
     limit = int(query.get("limit", str(usual)))
@@ -368,7 +418,10 @@ def _by_cursor(
     step = min(limit, wiki.at_once)
     start = int(base64.b64decode(query.get("cursor", "MA==")))
     after = start + step if start + step < len(rows) else 0
-    said: dict[str, Any] = {"results": rows[start : start + step], "_links": {"base": f"{wiki.address}/wiki"}}
+    said: dict[str, Any] = {
+        "results": rows[start : start + step],
+        "_links": {"base": f"{wiki.address}/wiki"},
+    }
     if not after and not circle:
         return said, {}
     cursor = base64.b64encode(str(after).encode()).decode()
@@ -376,7 +429,12 @@ def _by_cursor(
 
 
 def _by_start(
-    wiki: Wiki, path: str, query: dict[str, str], rows: list[dict[str, Any]], context: str, circle: bool = False
+    wiki: Wiki,
+    path: str,
+    query: dict[str, str],
+    rows: list[dict[str, Any]],
+    context: str,
+    circle: bool = False,
 ) -> Said:
     """v1: the link to the next part leaves the context path out."""
     start, step = int(query.get("start", "0")), min(int(query.get("limit", "25")), wiki.at_once)

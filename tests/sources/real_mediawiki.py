@@ -27,7 +27,11 @@ def missing() -> str:
         return "php is not installed"
     if not (CODE / "maintenance" / "install.php").is_file() or not ROOT.is_dir():
         return "MediaWiki is not installed (Debian: mediawiki)"
-    found = subprocess.run([php, "-m"], capture_output=True, text=True, check=True).stdout.lower().split()
+    found = (
+        subprocess.run([php, "-m"], capture_output=True, text=True, check=True)
+        .stdout.lower()
+        .split()
+    )
     lacking = PHP_EXTENSIONS - set(found)
     return f"PHP lacks {', '.join(sorted(lacking))}" if lacking else ""
 
@@ -57,7 +61,16 @@ class Wiki:
         self._maintain(
             "install.php",
             *("--dbtype", "sqlite", "--dbpath", str(self.folder / "data"), "--dbname", "wiki"),
-            *("--confpath", str(self.folder), "--server", self.url, "--scriptpath", "", "--skins", "Vector"),
+            *(
+                "--confpath",
+                str(self.folder),
+                "--server",
+                self.url,
+                "--scriptpath",
+                "",
+                "--skins",
+                "Vector",
+            ),
             *("--pass", "only-for-these-tests-4711", "Handbook", "Admin"),
             configured=False,
         )
@@ -65,16 +78,21 @@ class Wiki:
         with (self.folder / "LocalSettings.php").open("a") as settings:
             settings.write('$wgCacheDirectory = "$wgSQLiteDataDir";\nwfLoadExtension( "Cite" );\n')
 
-    def _maintain(self, script: str, *arguments: str, text: str = "", configured: bool = True) -> None:
+    def _maintain(
+        self, script: str, *arguments: str, text: str = "", configured: bool = True
+    ) -> None:
         run = ["php", str(CODE / "maintenance" / script), *arguments]
         environment = self.environment if configured else dict(os.environ)
-        done = subprocess.run(run, input=text, capture_output=True, text=True, env=environment, check=False)
+        done = subprocess.run(
+            run, input=text, capture_output=True, text=True, env=environment, check=False
+        )
         assert done.returncode == 0, f"{script}: {done.stdout[-500:]}{done.stderr[-500:]}"
 
 
 @contextmanager
 def running(folder: Path) -> Iterator[Wiki]:
-    """An empty wiki, installed in `folder` and served until the end; skips the test where that cannot be."""
+    """An empty wiki, installed in `folder` and served until the end; skips the test where that
+    cannot be."""
     if why := missing():
         pytest.skip(why)
     with socket.socket() as free:

@@ -1,8 +1,10 @@
-"""A SharePoint to test against: the parts of Microsoft Graph v1.0, and of the sign-in, that the connector may use.
+"""A SharePoint to test against: the parts of Microsoft Graph v1.0, and of the sign-in, that the
+connector may use.
 
-It keeps to the written contract where the real ones are strict or odd, and misbehaves on demand. Three servers, all
-with TLS, as msal insists on it: Graph, the sign-in, and a storage host that must never be sent credentials.
-"""
+It keeps to the written contract where the real ones are strict or odd, and misbehaves on demand.
+Three servers, all
+with TLS, as msal insists on it: Graph, the sign-in, and a storage host that must never be sent
+credentials."""
 
 import base64
 import json
@@ -27,7 +29,11 @@ from cryptography.x509.oid import NameOID
 
 from sources.confluence_site import Reply
 
-TENANT, CLIENT, SECRET = "contoso.example", "11111111-2222-3333-4444-555555555555", "s~cret.value-123"
+TENANT, CLIENT, SECRET = (
+    "contoso.example",
+    "11111111-2222-3333-4444-555555555555",
+    "s~cret.value-123",
+)
 SITE_URL = "https://contoso.sharepoint.com/sites/hr"
 SITE = "contoso.sharepoint.com,2c712604-1370-44e7-a1f5-426573fda80a,2d2244c3-251a-49ea-93a8-39e1c3a060fe"
 PAGES_LIST = "468fc883-e278-4773-ba09-91351a1e42ed"
@@ -134,7 +140,9 @@ def person(id: str, role: str = "read") -> Grant:  # noqa: A002 - its name there
 
 def group(id: str, name: str, role: str = "read", *, owners: bool = False) -> Grant:  # noqa: A002 - its name there
     login = f"c:0o.c|federateddirectoryclaimprovider|{id}{'_o' if owners else ''}"
-    return to(role, group={"id": id, "displayName": name}, siteUser={"id": "12", "loginName": login})
+    return to(
+        role, group={"id": id, "displayName": name}, siteUser={"id": "12", "loginName": login}
+    )
 
 
 def site_group(name: str, role: str = "read") -> Grant:
@@ -144,12 +152,18 @@ def site_group(name: str, role: str = "read") -> Grant:
 def everyone(external: bool = False) -> Grant:
     login = "c:0(.s|true" if external else "c:0-.f|rolemanager|spo-grid-all-users/9b1d"
     name = "Everyone" if external else "Everyone except external users"
-    return to(siteUser={"id": "4", "loginName": login, "displayName": name}, user={"displayName": name})
+    return to(
+        siteUser={"id": "4", "loginName": login, "displayName": name}, user={"displayName": name}
+    )
 
 
 def link(scope: str, *people: str, kind: str = "view", **more: Any) -> Grant:
     named = [person(one)["grantedToV2"] for one in people]
-    said = {"scope": scope, "type": kind, "webUrl": "https://contoso.sharepoint.com/:w:/s/hr/secret"}
+    said = {
+        "scope": scope,
+        "type": kind,
+        "webUrl": "https://contoso.sharepoint.com/:w:/s/hr/secret",
+    }
     return {"id": "l", "roles": ["read"], "link": said, "grantedToIdentitiesV2": named, **more}
 
 
@@ -169,7 +183,8 @@ def standing(site: SharePointSite, pem: Path) -> Iterator[SharePointSite]:
     context.load_cert_chain(pem)
     with ExitStack() as stack:
         graph, login, storage = (
-            stack.enter_context(_serving(handler, site, context)) for handler in (_Graph, _Login, _Storage)
+            stack.enter_context(_serving(handler, site, context))
+            for handler in (_Graph, _Login, _Storage)
         )
         site.graph, site.login = f"https://127.0.0.1:{graph}", f"https://localhost:{login}"
         site.storage = f"https://localhost:{storage}"
@@ -180,7 +195,9 @@ def made_pem(path: Path) -> Path:
     """A certificate of our own, with its key."""
     key = rsa.generate_private_key(65537, 2048)
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
-    names = x509.SubjectAlternativeName([x509.DNSName("localhost"), x509.IPAddress(ip_address("127.0.0.1"))])
+    names = x509.SubjectAlternativeName(
+        [x509.DNSName("localhost"), x509.IPAddress(ip_address("127.0.0.1"))]
+    )
     now = datetime.now(UTC)
     certificate = (
         x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
@@ -197,13 +214,17 @@ def made_pem(path: Path) -> Path:
 
 
 @contextmanager
-def _serving(handler: type["_Handler"], site: SharePointSite, context: ssl.SSLContext) -> Iterator[int]:
+def _serving(
+    handler: type["_Handler"], site: SharePointSite, context: ssl.SSLContext
+) -> Iterator[int]:
     class Handler(handler):  # type: ignore[misc, valid-type]
         pass
 
     Handler.site = site
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
+        server.socket = context.wrap_socket(
+            server.socket, server_side=True, do_handshake_on_connect=False
+        )
         server.daemon_threads = True
         server.handle_error = lambda *_: None  # type: ignore[method-assign] # clients hang up too
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
@@ -243,7 +264,9 @@ class _Handler(BaseHTTPRequestHandler):
             self.said(unquote(parts.path), query, form)
         except Refused as no:
             body = (
-                {"error": {"code": no.code, "message": "no"}} if self.kind == "graph" else json.loads(no.code or "{}")
+                {"error": {"code": no.code, "message": "no"}}
+                if self.kind == "graph"
+                else json.loads(no.code or "{}")
             )
             self.answer(no.status, json.dumps(body).encode(), {"content-type": "application/json"})
 
@@ -276,7 +299,11 @@ class _Storage(_Handler):
         _, drive, item = path.split("/")
         if query.get("tempauth") != "signed":
             raise Refused(401)
-        self.answer(200, self.site.drive(drive).item(item).data, {"content-type": "application/octet-stream"})
+        self.answer(
+            200,
+            self.site.drive(drive).item(item).data,
+            {"content-type": "application/octet-stream"},
+        )
 
 
 class _Login(_Handler):
@@ -300,7 +327,10 @@ class _Login(_Handler):
             return
         if path != f"/{TENANT}/oauth2/v2.0/token" or self.command != "POST":
             raise Refused(404)
-        if (form.get("grant_type"), form.get("scope")) != ("client_credentials", f"{site.graph}/.default"):
+        if (form.get("grant_type"), form.get("scope")) != (
+            "client_credentials",
+            f"{site.graph}/.default",
+        ):
             raise self._no(400, "invalid_scope", 70011)
         if form.get("client_id") != CLIENT:
             raise self._no(400, "unauthorized_client", 700016)
@@ -328,7 +358,9 @@ class _Login(_Handler):
 
     def _no(self, status: int, error: str, number: int) -> Refused:
         text = f"AADSTS{number}: It was said {self.path} with a secret. Trace ID: 1"
-        return Refused(status, json.dumps({"error": error, "error_description": text, "error_codes": [number]}))
+        return Refused(
+            status, json.dumps({"error": error, "error_description": text, "error_codes": [number]})
+        )
 
 
 class _Graph(_Handler):
@@ -353,13 +385,23 @@ class _Graph(_Handler):
     def _site(self, path: str, query: dict[str, str]) -> None:
         site = self.site
         if path == "drives":
-            self._listed([{"id": d.id, "name": d.name, "driveType": "documentLibrary"} for d in site.drives], query)
+            self._listed(
+                [{"id": d.id, "name": d.name, "driveType": "documentLibrary"} for d in site.drives],
+                query,
+            )
         elif path == "lists":
             # The list of pages is one of the system's: shown only to those who ask for such.
-            rows: list[dict[str, Any]] = [{"id": "1-1", "name": "Docs", "list": {"template": "documentLibrary"}}]
+            rows: list[dict[str, Any]] = [
+                {"id": "1-1", "name": "Docs", "list": {"template": "documentLibrary"}}
+            ]
             if "system" in query.get("$select", "").split(","):
                 rows.append(
-                    {"id": PAGES_LIST, "name": "SitePages", "list": {"template": "webPageLibrary"}, "system": {}}
+                    {
+                        "id": PAGES_LIST,
+                        "name": "SitePages",
+                        "list": {"template": "webPageLibrary"},
+                        "system": {},
+                    }
                 )
             self._listed(rows, query)
         elif path == f"lists/{PAGES_LIST}/drive":
@@ -370,7 +412,9 @@ class _Graph(_Handler):
             page = next((page for page in site.pages if page.id == one[1]), None)
             if page is None:
                 raise Refused(404, "itemNotFound")
-            canvas = {"canvasLayout": _canvas(page)} if query.get("$expand") == "canvasLayout" else {}
+            canvas = (
+                {"canvasLayout": _canvas(page)} if query.get("$expand") == "canvasLayout" else {}
+            )
             self.json(_page(page) | canvas)
         else:
             raise Refused(404, "itemNotFound")
@@ -379,12 +423,25 @@ class _Graph(_Handler):
         drive = self.site.drive(id)
         if path == "root/delta":
             ids = "sharepointIds" in query.get("$select", "")
-            top: dict[str, Any] = {"id": "root-1", "name": "root", "root": {}, "folder": {"childCount": 1}}
-            rows = [top, *self.site.twice.values(), *(_row(drive, item, ids) for item in drive.items)]
-            self._listed(rows, query, last=f"{self.site.graph}/v1.0/drives/{id}/root/delta?token=later")
+            top: dict[str, Any] = {
+                "id": "root-1",
+                "name": "root",
+                "root": {},
+                "folder": {"childCount": 1},
+            }
+            rows = [
+                top,
+                *self.site.twice.values(),
+                *(_row(drive, item, ids) for item in drive.items),
+            ]
+            self._listed(
+                rows, query, last=f"{self.site.graph}/v1.0/drives/{id}/root/delta?token=later"
+            )
             return
         one = re.fullmatch(r"items/([^/]+)(/permissions|/content)?", path)
-        item = next((item for item in drive.items if one and item.id == one[1] and not item.deleted), None)
+        item = next(
+            (item for item in drive.items if one and item.id == one[1] and not item.deleted), None
+        )
         if one is None or item is None:
             raise Refused(404, "itemNotFound")
         if one[2] == "/permissions":
@@ -392,7 +449,9 @@ class _Graph(_Handler):
                 raise Refused(403, "accessDenied")
             self._listed(list(drive.effective(item)), query)
         elif one[2] == "/content":
-            self.answer(302, b"", {"location": f"{self.site.storage}/{id}/{item.id}?tempauth=signed"})
+            self.answer(
+                302, b"", {"location": f"{self.site.storage}/{id}/{item.id}?tempauth=signed"}
+            )
         else:
             self.json({"id": item.id, "cTag": item.tag, "eTag": f"e{item.tag}"})
 
@@ -404,7 +463,9 @@ class _Graph(_Handler):
         if end < len(rows) or site.circle:
             token = base64.b64encode(str(end if end < len(rows) else 0).encode()).decode()
             path = urlsplit(self.path).path
-            said["@odata.nextLink"] = f"{site.graph}{path}?{urlencode(query | {'$skiptoken': token})}"
+            said["@odata.nextLink"] = (
+                f"{site.graph}{path}?{urlencode(query | {'$skiptoken': token})}"
+            )
         elif last:
             said["@odata.deltaLink"] = last
         self.json(said)
@@ -424,7 +485,10 @@ def _row(drive: Drive, item: Stored, ids: bool) -> dict[str, Any]:
         "name": item.name,
         "eTag": f"e{item.tag}",
         "webUrl": f"{SITE_URL}/{drive.name}/{item.id}",
-        "parentReference": {"driveId": drive.id, "id": "root-1" if item.parent == "root" else item.parent},
+        "parentReference": {
+            "driveId": drive.id,
+            "id": "root-1" if item.parent == "root" else item.parent,
+        },
     }
     more = {"sharepointIds": {"listItemUniqueId": item.unique}} if ids and item.unique else {}
     return {**row, **kinds[item.kind], **more}
@@ -442,9 +506,16 @@ def _page(page: Written) -> dict[str, Any]:
 
 
 def _canvas(page: Written) -> dict[str, Any]:
-    columns = [{"id": str(number), "width": 6, "webparts": [part]} for number, part in enumerate(page.parts, 1)]
-    said: dict[str, Any] = {"horizontalSections": [{"layout": "twoColumns", "id": "1", "columns": columns}]}
-    return said | ({"verticalSection": {"emphasis": "none", "webparts": page.beside}} if page.beside else {})
+    columns = [
+        {"id": str(number), "width": 6, "webparts": [part]}
+        for number, part in enumerate(page.parts, 1)
+    ]
+    said: dict[str, Any] = {
+        "horizontalSections": [{"layout": "twoColumns", "id": "1", "columns": columns}]
+    }
+    return said | (
+        {"verticalSection": {"emphasis": "none", "webparts": page.beside}} if page.beside else {}
+    )
 
 
 def text_part(html: str) -> dict[str, Any]:
@@ -460,5 +531,14 @@ def other_part(plain: dict[str, str], html: dict[str, str] | None = None) -> dic
         "htmlStrings": pairs(html or {}),
         "links": pairs({"a": "https://x"}),
     }
-    data = {"title": "Quick links", "properties": {"layoutId": "List"}, "serverProcessedContent": content}
-    return {"@odata.type": "#microsoft.graph.standardWebPart", "id": "s", "webPartType": "c70391ea", "data": data}
+    data = {
+        "title": "Quick links",
+        "properties": {"layoutId": "List"},
+        "serverProcessedContent": content,
+    }
+    return {
+        "@odata.type": "#microsoft.graph.standardWebPart",
+        "id": "s",
+        "webPartType": "c70391ea",
+        "data": data,
+    }

@@ -40,7 +40,9 @@ class Emulator:
         if self.empty:
             self.empty, entries = self.empty - 1, []
         total = f"<opensearch:totalResults>{len(ids)}</opensearch:totalResults>"
-        feed = f'<?xml version="1.0" encoding="UTF-8"?><feed {ATOM}>{total}{"".join(entries)}</feed>'
+        feed = (
+            f'<?xml version="1.0" encoding="UTF-8"?><feed {ATOM}>{total}{"".join(entries)}</feed>'
+        )
         return Reply(feed.encode(), headers={"content-type": "application/atom+xml"})
 
     def entry(self, asked: str) -> str:
@@ -66,8 +68,12 @@ def api() -> Iterator[Emulator]:
         yield emulator
 
 
-def source(api: Emulator, time: Time | None = None, spacing: float = 0.0, **fields: Any) -> ArxivSource:
-    return ArxivSource(Arxiv(name="ax", url=f"{api.site.url}/api/query", **fields), fetcher(time, spacing=spacing))
+def source(
+    api: Emulator, time: Time | None = None, spacing: float = 0.0, **fields: Any
+) -> ArxivSource:
+    return ArxivSource(
+        Arxiv(name="ax", url=f"{api.site.url}/api/query", **fields), fetcher(time, spacing=spacing)
+    )
 
 
 def listed(refs: list[Ref]) -> list[tuple[str, str]]:
@@ -94,12 +100,19 @@ def test_each_paper_is_an_abstract_and_a_pdf(api: Emulator) -> None:
 
 
 def test_the_pdf_can_be_left_out(api: Emulator) -> None:
-    assert [ref.uri for ref in source(api, ids=("2401.00001",), pdf=False).list()] == ["ax/2401.00001.html"]
+    assert [ref.uri for ref in source(api, ids=("2401.00001",), pdf=False).list()] == [
+        "ax/2401.00001.html"
+    ]
 
 
 @pytest.mark.parametrize(
     "text",
-    ["2401.00002v2", "arXiv:2401.00002v2", "https://arxiv.org/abs/2401.00002v2", "arxiv.org/pdf/2401.00002v2.pdf"],
+    [
+        "2401.00002v2",
+        "arXiv:2401.00002v2",
+        "https://arxiv.org/abs/2401.00002v2",
+        "arxiv.org/pdf/2401.00002v2.pdf",
+    ],
 )
 def test_an_id_may_name_a_version(api: Emulator, text: str) -> None:
     assert ("ax/2401.00002.pdf", "v2") in listed(source(api, ids=(text,)).list())

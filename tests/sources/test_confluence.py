@@ -1,4 +1,5 @@
-"""Confluence as a source, against a site that keeps to the written contract and misbehaves when it is told to."""
+"""Confluence as a source, against a site that keeps to the written contract and misbehaves when it
+is told to."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +11,7 @@ from ombud.documents import parse
 from ombud.errors import SourceError
 from ombud.settings import Confluence
 from ombud.sources import Ref, Source, http, open_source
-from ombud.sources.confluence_access import NOBODY
+from ombud.sources.confluence.access import NOBODY
 from ombud.types import Document
 from sources.confluence_site import TOKEN, USER, Attached, Reply, Wiki, WikiPage, standing
 
@@ -116,7 +117,11 @@ def test_without_spaces_all_that_are_current_are_read(wiki: Wiki) -> None:
     wiki.spaces |= {"OLD": ("12", "archived"), "IT": ("13", "current")}
     wiki.pages += [WikiPage("5", "Past", space="OLD"), WikiPage("6", "Laptops", space="IT")]
     assert {uri.split("/")[1] for uri in listed(wiki, spaces=())} == {"HR", "IT"}
-    assert {uri.split("/")[1] for uri in listed(wiki, spaces=(), archived=True)} == {"HR", "IT", "OLD"}
+    assert {uri.split("/")[1] for uri in listed(wiki, spaces=(), archived=True)} == {
+        "HR",
+        "IT",
+        "OLD",
+    }
     assert list(listed(wiki, spaces=("OLD",))) == ["hr/OLD/5.html"]
 
 
@@ -157,7 +162,9 @@ def test_versions_change_with_the_page_and_with_nothing_else(wiki: Wiki) -> None
 
 
 def test_patterns_choose_and_describe(wiki: Wiki) -> None:
-    refs = listed(wiki, exclude=("**/4.html",), country="GB", patterns={"HR/2.html": {"country": "IE"}})
+    refs = listed(
+        wiki, exclude=("**/4.html",), country="GB", patterns={"HR/2.html": {"country": "IE"}}
+    )
     assert list(refs) == ["hr/HR/1.html", "hr/HR/2.html", "hr/HR/3.html"]
     assert [ref.facts["countries"] for ref in refs.values()] == [("GB",), ("IE",), ("GB",)]
 
@@ -270,7 +277,10 @@ def test_a_moved_folder_is_looked_at_anew() -> None:
 
 
 def test_archived_pages_above_restrict_too() -> None:
-    pages = [WikiPage("1", "Old", status="archived", groups=("board",)), WikiPage("2", "New", parent="1")]
+    pages = [
+        WikiPage("1", "Old", status="archived", groups=("board",)),
+        WikiPage("2", "New", parent="1"),
+    ]
     with standing(Wiki(pages)) as wiki:
         assert list(listed(wiki)) == ["hr/HR/2.html"]
         assert audience(wiki, "2") == {"groups": ("board",)}
@@ -287,9 +297,7 @@ def test_pages_that_lie_in_each_other_are_nobodys() -> None:
 
 def showing(title: str) -> str:
     link = f'<ac:link><ri:page ri:content-title="{title}"/></ac:link>'
-    return (
-        f'<ac:structured-macro ac:name="include"><ac:parameter ac:name="">{link}</ac:parameter></ac:structured-macro>'
-    )
+    return f'<ac:structured-macro ac:name="include"><ac:parameter ac:name="">{link}</ac:parameter></ac:structured-macro>'
 
 
 def test_included_pages_are_part_of_the_page(wiki: Wiki) -> None:
@@ -308,7 +316,10 @@ def test_where_searching_is_not_allowed_every_page_is_read(wiki: Wiki) -> None:
 
 
 def test_pages_that_include_each_other_end(wiki: Wiki) -> None:
-    wiki.page("2").body, wiki.page("4").body = f"<p>Two.</p>{showing('Pay')}", f"<p>Four.</p>{showing('Leave')}"
+    wiki.page("2").body, wiki.page("4").body = (
+        f"<p>Two.</p>{showing('Pay')}",
+        f"<p>Four.</p>{showing('Leave')}",
+    )
     assert texts(wiki, "4") == ["Four.", "Two.", "Included page: Pay"]
 
 
@@ -337,7 +348,9 @@ def test_a_page_whose_restrictions_are_hidden_is_not_included(wiki: Wiki) -> Non
 def test_people_are_named_where_their_name_is_shown(wiki: Wiki) -> None:
     key = "account-id" if wiki.cloud else "userkey"
     wiki.people = {"5b10": "Jane Doe"}
-    links = "".join(f'<ac:link><ri:user ri:{key}="{person}"/></ac:link> ' for person in ("5b10", "gone", "5b10"))
+    links = "".join(
+        f'<ac:link><ri:user ri:{key}="{person}"/></ac:link> ' for person in ("5b10", "gone", "5b10")
+    )
     wiki.page("4").body = f"<p>Ask {links}</p>"
     assert texts(wiki, "4") == ["Ask @Jane Doe @gone @Jane Doe"]
     assert len(wiki.paths("/rest/api/user?")) == 2
@@ -356,7 +369,10 @@ def test_documents_attached_to_a_page_are_listed_with_its_facts(wiki: Wiki) -> N
         Attached("../a/b.txt", b"x", "a4"),
     )
     refs = listed(wiki, labels={"uk": {"country": "GB"}})
-    assert [uri for uri in refs if uri.startswith("hr/HR/2/")] == ["hr/HR/2/Leave form 2.PDF", "hr/HR/2/.._a_b.txt"]
+    assert [uri for uri in refs if uri.startswith("hr/HR/2/")] == [
+        "hr/HR/2/Leave form 2.PDF",
+        "hr/HR/2/.._a_b.txt",
+    ]
     form = refs["hr/HR/2/Leave form 2.PDF"]
     assert form.facts["audience"] == {"groups": ("hr",)}
     assert form.facts["countries"] == ("GB",)
@@ -374,7 +390,9 @@ def test_a_file_is_fetched_from_the_other_host_without_credentials(wiki: Wiki) -
     (sent,) = [headers for path, headers in wiki.asked if path.startswith("/file/")]
     assert "authorization" not in sent
     assert "cookie" not in sent
-    assert all("authorization" in headers for path, headers in wiki.asked if not path.startswith("/file/"))
+    assert all(
+        "authorization" in headers for path, headers in wiki.asked if not path.startswith("/file/")
+    )
     assert not any("cookie" in headers for _, headers in wiki.asked)
 
 
@@ -384,7 +402,9 @@ def test_a_file_that_grew_too_large_is_refused(wiki: Wiki, monkeypatch: pytest.M
     (ref,) = [ref for ref in here.list() if ref.uri.endswith(".pdf")]
     client = here._opened._client  # type: ignore[attr-defined]
     whole = client.get
-    monkeypatch.setattr(client, "get", lambda url, **options: whole(url, **options | {"largest": 1000}))
+    monkeypatch.setattr(
+        client, "get", lambda url, **options: whole(url, **options | {"largest": 1000})
+    )
     failed = failing(lambda: here.read(ref))
     assert "larger than" in str(failed)
     assert "signed" not in str(failed)
@@ -410,7 +430,10 @@ def test_a_page_changed_after_its_restrictions_were_read_waits(wiki: Wiki) -> No
 def test_front_matter_of_a_file_does_not_undo_a_restriction(wiki: Wiki) -> None:
     wiki.page("2").groups = ("hr",)
     head = b"---\naudience: {}\n---\nText.\n"
-    wiki.page("2").files, wiki.page("4").files = (Attached("a.md", head, "a1"),), (Attached("b.md", head, "b1"),)
+    wiki.page("2").files, wiki.page("4").files = (
+        (Attached("a.md", head, "a1"),),
+        (Attached("b.md", head, "b1"),),
+    )
     here = source(wiki)
     read = {ref.uri: here.read(ref) for ref in here.list() if ref.uri.endswith(".md")}
     assert read == {"hr/HR/2/a.md": b"\n" + head, "hr/HR/4/b.md": head}
@@ -444,7 +467,10 @@ def test_retry_after_may_be_a_date_or_nonsense(wiki: Wiki, waits: list[float]) -
 
 
 def test_broken_connections_are_tried_again(wiki: Wiki) -> None:
-    wiki.replies = [Reply("space", hang_up=True), Reply("restriction", body=b"{}", headers={"content-length": "99"})]
+    wiki.replies = [
+        Reply("space", hang_up=True),
+        Reply("restriction", body=b"{}", headers={"content-length": "99"}),
+    ]
     assert len(listed(wiki)) == 4
 
 
@@ -456,7 +482,9 @@ def test_a_site_that_stays_down_is_an_error(wiki: Wiki, waits: list[float]) -> N
     assert len(waits) == http.TRIES - 1
 
 
-@pytest.mark.parametrize("body", [b'{"results": [', b"<html>Log in</html>", b"[]", b'{"results": [1]}', b"\xff"])
+@pytest.mark.parametrize(
+    "body", [b'{"results": [', b"<html>Log in</html>", b"[]", b'{"results": [1]}', b"\xff"]
+)
 @pytest.mark.parametrize("path", ["space", "page", "restriction", "attachment"])
 def test_half_an_answer_is_an_error_not_half_a_list(wiki: Wiki, path: str, body: bytes) -> None:
     path = "/rest/api/content?" if path == "page" and not wiki.cloud else path
@@ -502,7 +530,9 @@ def test_redirects_at_home_keep_credentials_and_end(wiki: Wiki) -> None:
     assert all("authorization" in headers for _, headers in wiki.asked)
 
 
-@pytest.mark.parametrize("location", ["file:///etc/passwd", "http://[", "ftp://127.0.0.1/x", "http://u:p@127.0.0.1/"])
+@pytest.mark.parametrize(
+    "location", ["file:///etc/passwd", "http://[", "ftp://127.0.0.1/x", "http://u:p@127.0.0.1/"]
+)
 def test_redirects_to_what_is_no_address_are_not_followed(wiki: Wiki, location: str) -> None:
     wiki.replies = [Reply("space", 302, headers={"location": location})]
     assert failing(source(wiki).list)
@@ -514,19 +544,25 @@ def test_a_list_does_not_continue_on_another_host(wiki: Wiki) -> None:
     assert "another host" in str(failing(source(wiki).list))
 
 
-@pytest.mark.parametrize("url", ["", "example.com", "ftp://example.com", "https://", "http://[", "https://e.com/?a=b"])
+@pytest.mark.parametrize(
+    "url", ["", "example.com", "ftp://example.com", "https://", "http://[", "https://e.com/?a=b"]
+)
 def test_an_address_that_is_none_is_an_error(url: str) -> None:
     failed = failing(lambda: open_source(Confluence(name="hr", url=url), Path()))
     assert "no address" in str(failed)
 
 
 def test_an_address_holds_no_password() -> None:
-    failed = failing(lambda: open_source(Confluence(name="hr", url="https://u:pass-9@example.com"), Path()))
+    failed = failing(
+        lambda: open_source(Confluence(name="hr", url="https://u:pass-9@example.com"), Path())
+    )
     assert "pass-9" not in f"{failed}{failed.hint}"
 
 
 def test_cloud_needs_a_user() -> None:
-    failed = failing(lambda: open_source(Confluence(name="hr", url="https://example.atlassian.net/wiki"), Path()))
+    failed = failing(
+        lambda: open_source(Confluence(name="hr", url="https://example.atlassian.net/wiki"), Path())
+    )
     assert "mail address" in str(failed)
 
 

@@ -1,4 +1,5 @@
-"""Who may read a page: restrictions of every level, intersected, and nobody where something is not known."""
+"""Who may read a page: restrictions of every level, intersected, and nobody where something is not
+known."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ombud.errors import SourceError
-from ombud.sources.confluence_access import (
+from ombud.sources.confluence.access import (
     MOST_NAMES,
     NOBODY,
     NotShown,
@@ -24,9 +25,18 @@ Levels = Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]
 """Content id -> (groups, users)."""
 
 
-def said(groups: tuple[str, ...], users: tuple[str, ...] = (), limit: int = 100, start: int = 0) -> dict[str, Any]:
-    rows = {"group": [{"name": g, "id": f"id-{g}"} for g in groups], "user": [{"accountId": u} for u in users]}
-    return {"restrictions": {k: {"results": v[start : start + limit], "limit": limit} for k, v in rows.items()}}
+def said(
+    groups: tuple[str, ...], users: tuple[str, ...] = (), limit: int = 100, start: int = 0
+) -> dict[str, Any]:
+    rows = {
+        "group": [{"name": g, "id": f"id-{g}"} for g in groups],
+        "user": [{"accountId": u} for u in users],
+    }
+    return {
+        "restrictions": {
+            k: {"results": v[start : start + limit], "limit": limit} for k, v in rows.items()
+        }
+    }
 
 
 def allowed(levels: Levels, groups: Mapping[str, str] | None = None, limit: int = 100) -> Audience:
@@ -130,7 +140,10 @@ def test_an_answer_that_does_not_say_it_all_says_nothing(answer: Any) -> None:
 
 def test_audiences_are_narrowed_key_by_key() -> None:
     assert narrow({}, {}) == {}
-    assert narrow({"roles": ("manager",)}, {"groups": ("hr",)}) == {"roles": ("manager",), "groups": ("hr",)}
+    assert narrow({"roles": ("manager",)}, {"groups": ("hr",)}) == {
+        "roles": ("manager",),
+        "groups": ("hr",),
+    }
     assert narrow({"groups": ("hr", "it")}, {"groups": ("hr",)}) == {"groups": ("hr",)}
     assert narrow({"groups": ("it",)}, {"groups": ("hr",)}) == NOBODY
     assert narrow({"groups": ()}, {}) == NOBODY

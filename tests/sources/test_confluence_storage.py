@@ -1,4 +1,5 @@
-"""Storage format -> what a reader sees: as HTML, and as the blocks that the HTML parser makes of it."""
+"""Storage format -> what a reader sees: as HTML, and as the blocks that the HTML parser makes of
+it."""
 
 import pytest
 from hypothesis import given
@@ -6,13 +7,13 @@ from hypothesis import strategies as st
 
 from ombud.documents import parse
 from ombud.errors import SourceError
-from ombud.sources.confluence_storage import DEEPEST, Rendered, has_text, render
+from ombud.sources.confluence.storage import DEEPEST, RenderedPage, has_text, render
 from ombud.types import Document
 
 PEOPLE = {"5b10": "Jane Doe"}
 
 
-def nothing(space: str, title: str) -> Rendered | None:
+def nothing(space: str, title: str) -> RenderedPage | None:
     return None
 
 
@@ -27,7 +28,9 @@ def blocks(storage: str) -> list[tuple[str, str]]:
 
 
 def macro(name: str, inside: str = "", /, **parameters: str) -> str:
-    said = "".join(f'<ac:parameter ac:name="{key}">{value}</ac:parameter>' for key, value in parameters.items())
+    said = "".join(
+        f'<ac:parameter ac:name="{key}">{value}</ac:parameter>' for key, value in parameters.items()
+    )
     return f'<ac:structured-macro ac:name="{name}" ac:schema-version="1">{said}{inside}</ac:structured-macro>'
 
 
@@ -52,7 +55,9 @@ def test_a_macro_inside_a_paragraph_stays_where_it_stands() -> None:
 
 
 def test_code_keeps_lines_and_signs() -> None:
-    storage = macro("code", plain("if a < b && c:\n    print(']')"), language="python", title="Example")
+    storage = macro(
+        "code", plain("if a < b && c:\n    print(']')"), language="python", title="Example"
+    )
     assert blocks(storage) == [("text", "Example"), ("code", "if a < b && c:\n    print(']')")]
 
 
@@ -76,7 +81,9 @@ def test_tasks_show_whether_they_are_done() -> None:
 
 
 def test_a_date_is_its_day() -> None:
-    assert blocks('<p>From <time datetime="2026-04-01" /> on.</p>') == [("text", "From 2026-04-01 on.")]
+    assert blocks('<p>From <time datetime="2026-04-01" /> on.</p>') == [
+        ("text", "From 2026-04-01 on.")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -123,11 +130,15 @@ def test_what_shows_no_words_leaves_none() -> None:
 
 
 def test_an_image_is_its_alternative_text() -> None:
-    assert blocks('<p><ac:image ac:alt="Org chart"><ri:url ri:value="x"/></ac:image></p>') == [("text", "Org chart")]
+    assert blocks('<p><ac:image ac:alt="Org chart"><ri:url ri:value="x"/></ac:image></p>') == [
+        ("text", "Org chart")
+    ]
 
 
 def test_an_unknown_macro_keeps_its_body_and_no_settings() -> None:
-    assert blocks(macro("vendor-box", rich("<p>Kept.</p>"), title="setting-7", width="400")) == [("text", "Kept.")]
+    assert blocks(macro("vendor-box", rich("<p>Kept.</p>"), title="setting-7", width="400")) == [
+        ("text", "Kept.")
+    ]
 
 
 def test_macros_lie_in_macros() -> None:
@@ -155,8 +166,12 @@ def test_a_panel_of_the_new_editor_is_said_once() -> None:
     node = '<ac:adf-node type="panel"><ac:adf-attribute key="panel-type">custom</ac:adf-attribute>{}</ac:adf-node>'
     content = node.format("<ac:adf-content><p>Said.</p></ac:adf-content>")
     fallback = "<ac:adf-fallback><div><p>Said.</p></div></ac:adf-fallback>"
-    assert blocks(f"<ac:adf-extension>{content}{fallback}</ac:adf-extension>") == [("text", "Said.")]
-    assert blocks(f"<ac:adf-extension>{node.format('')}{fallback}</ac:adf-extension>") == [("text", "Said.")]
+    assert blocks(f"<ac:adf-extension>{content}{fallback}</ac:adf-extension>") == [
+        ("text", "Said.")
+    ]
+    assert blocks(f"<ac:adf-extension>{node.format('')}{fallback}</ac:adf-extension>") == [
+        ("text", "Said.")
+    ]
 
 
 def test_a_file_shown_in_the_page_is_named() -> None:
@@ -171,10 +186,16 @@ def included(name: str, title: str, more: str = "") -> str:
 
 
 def test_included_pages_and_excerpts_are_shown() -> None:
-    source = macro("excerpt", rich("<p>First.</p>")) + macro("excerpt", rich("<p>Second.</p>"), name="two")
+    source = macro("excerpt", rich("<p>First.</p>")) + macro(
+        "excerpt", rich("<p>Second.</p>"), name="two"
+    )
 
-    def include(space: str, title: str) -> Rendered | None:
-        return render(source, lambda *_: "", nothing) if (space, title) == ("", "Rules & more") else None
+    def include(space: str, title: str) -> RenderedPage | None:
+        return (
+            render(source, lambda *_: "", nothing)
+            if (space, title) == ("", "Rules & more")
+            else None
+        )
 
     def shown(storage: str) -> str:
         return render(storage, lambda *_: "", include).html
@@ -188,7 +209,9 @@ def test_included_pages_and_excerpts_are_shown() -> None:
 
 
 def test_a_hidden_excerpt_is_for_other_pages() -> None:
-    made = render(macro("excerpt", rich("<p>Only there.</p>"), hidden="true"), lambda *_: "", nothing)
+    made = render(
+        macro("excerpt", rich("<p>Only there.</p>"), hidden="true"), lambda *_: "", nothing
+    )
     assert made.html == ""
     assert made.excerpts == {"": "<p>Only there.</p>"}
 

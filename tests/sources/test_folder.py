@@ -1,4 +1,5 @@
-"""A folder tree as a source: which files are documents, and what is known of each before it is read."""
+"""A folder tree as a source: which files are documents, and what is known of each before it is
+read."""
 
 import os
 from pathlib import Path
@@ -29,17 +30,35 @@ def only(source: FolderSource) -> Ref:
 def test_every_file_is_listed_by_its_path_below_the_source(tmp_path: Path) -> None:
     write(tmp_path, {"b.md": "bb", "a/z.pdf": "z", "a/b/c.html": "", "no-suffix": "x"})
     refs = FolderSource("hr", tmp_path).list()
-    assert {ref.uri: ref.size for ref in refs} == {"hr/b.md": 2, "hr/a/z.pdf": 1, "hr/a/b/c.html": 0, "hr/no-suffix": 1}
-    assert all(Path(ref.place).read_bytes() == FolderSource("hr", tmp_path).read(ref) for ref in refs)
+    assert {ref.uri: ref.size for ref in refs} == {
+        "hr/b.md": 2,
+        "hr/a/z.pdf": 1,
+        "hr/a/b/c.html": 0,
+        "hr/no-suffix": 1,
+    }
+    assert all(
+        Path(ref.place).read_bytes() == FolderSource("hr", tmp_path).read(ref) for ref in refs
+    )
 
 
 def test_hidden_files_and_sidecars_are_no_documents(tmp_path: Path) -> None:
-    write(tmp_path, {".hidden.md": "x", ".git/a.md": "x", "a/.b/c.md": "x", "ombud.yaml": "", "a/ombud.yaml": ""})
+    write(
+        tmp_path,
+        {
+            ".hidden.md": "x",
+            ".git/a.md": "x",
+            "a/.b/c.md": "x",
+            "ombud.yaml": "",
+            "a/ombud.yaml": "",
+        },
+    )
     assert uris(FolderSource("hr", write(tmp_path, {"seen.md": "x"}))) == ["hr/seen.md"]
 
 
 def test_a_source_below_a_hidden_folder_is_read(tmp_path: Path) -> None:
-    assert uris(FolderSource("hr", write(tmp_path / ".private" / "docs", {"a.md": "x"}))) == ["hr/a.md"]
+    assert uris(FolderSource("hr", write(tmp_path / ".private" / "docs", {"a.md": "x"}))) == [
+        "hr/a.md"
+    ]
 
 
 def test_links_that_leave_the_tree_are_not_followed(tmp_path: Path) -> None:
@@ -92,7 +111,10 @@ def test_a_name_that_is_not_utf8_becomes_a_uri_of_text(tmp_path: Path) -> None:
         (tmp_path / os.fsdecode(name)).write_text("menu " + ascii(name))
     source = FolderSource("hr", tmp_path)
     read = {ref.uri: source.read(ref) for ref in source.list()}
-    assert read == {r"hr/caf\xe9.md": rb"menu b'caf\xe9.md'", r"hr/caf\xe8.md": rb"menu b'caf\xe8.md'"}
+    assert read == {
+        r"hr/caf\xe9.md": rb"menu b'caf\xe9.md'",
+        r"hr/caf\xe8.md": rb"menu b'caf\xe8.md'",
+    }
 
 
 def test_a_missing_folder_is_an_error_not_an_empty_list(tmp_path: Path) -> None:
@@ -118,14 +140,16 @@ def test_a_file_is_not_a_folder(tmp_path: Path) -> None:
         (["nothing/**"], [], []),
     ],
 )
-def test_include_and_exclude(tmp_path: Path, include: list[str], exclude: list[str], listed: list[str]) -> None:
+def test_include_and_exclude(
+    tmp_path: Path, include: list[str], exclude: list[str], listed: list[str]
+) -> None:
     write(tmp_path, dict.fromkeys(["a.md", "archive/b.md", "archive/old/c.pdf", "gb/d.md"], "x"))
     source = FolderSource("hr", tmp_path, include=include, exclude=exclude)
     assert sorted(uri.removeprefix("hr/") for uri in uris(source)) == listed
 
 
-# Precedence: nearest glob > its defaults > a sidecar further up > patterns > facts. Front matter, stronger than all
-# of them, is laid over by ingest (tests/ingest/test_changes.py).
+# Precedence: nearest glob > its defaults > a sidecar further up > patterns > facts. Front matter,
+# stronger than all of them, is laid over by ingest (tests/ingest/test_changes.py).
 
 NEAR_GLOB = {"gb/ombud.yaml": "defaults: {country: DE}\nfiles:\n  'a.md': {country: FR}\n"}
 NEAR_DEFAULTS = {"gb/ombud.yaml": "defaults: {country: DE}\nfiles:\n  'b.md': {country: FR}\n"}
@@ -150,7 +174,12 @@ FACTS = {"country": "GB"}
         ({"gb/ombud.yaml": "defaults: {country: []}"}, PATTERN, FACTS, ()),
         ({"gb/ombud.yaml": "defaults: {title: T}"}, PATTERN, FACTS, ("US",)),
         ({"gb/ombud.yaml": "defaults: {country: null}"}, {}, FACTS, ("GB",)),
-        ({"gb/ombud.yaml": "files: {'*.md': {country: CA}, 'a.md': {country: FR}}"}, {}, {}, ("FR",)),
+        (
+            {"gb/ombud.yaml": "files: {'*.md': {country: CA}, 'a.md': {country: FR}}"},
+            {},
+            {},
+            ("FR",),
+        ),
         ({"us/ombud.yaml": "defaults: {country: US}"}, {}, {}, None),
     ],
 )
@@ -162,7 +191,10 @@ def test_precedence(
     countries: tuple[str, ...] | None,
 ) -> None:
     write(tmp_path, {"gb/a.md": "x"} | sidecars)
-    assert only(FolderSource("hr", tmp_path, facts=facts, patterns=patterns)).facts.get("countries") == countries
+    assert (
+        only(FolderSource("hr", tmp_path, facts=facts, patterns=patterns)).facts.get("countries")
+        == countries
+    )
 
 
 def test_keys_of_all_layers_come_together(tmp_path: Path) -> None:
@@ -199,7 +231,9 @@ def test_a_file_whose_name_looks_like_a_pattern_can_be_named(tmp_path: Path) -> 
         ("files: {'" + "{a,b}" * 11 + "': {title: x}}", "too many"),
     ],
 )
-def test_a_wrong_sidecar_stops_the_listing_and_is_named(tmp_path: Path, sidecar: str, words: str) -> None:
+def test_a_wrong_sidecar_stops_the_listing_and_is_named(
+    tmp_path: Path, sidecar: str, words: str
+) -> None:
     write(tmp_path, {"gb/ombud.yaml": sidecar, "gb/a.md": "x"})
     with pytest.raises(SourceError) as wrong:
         FolderSource("hr", tmp_path).list()
@@ -230,8 +264,15 @@ def test_a_sidecar_that_cannot_be_read_does_not_count_as_absent(tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    "options", [{"facts": {"country": "GBR"}}, {"patterns": {"a/**": {"titel": "x"}}}, {"facts": {"audience": "all"}}]
+    "options",
+    [
+        {"facts": {"country": "GBR"}},
+        {"patterns": {"a/**": {"titel": "x"}}},
+        {"facts": {"audience": "all"}},
+    ],
 )
-def test_wrong_settings_of_a_source_name_the_source(tmp_path: Path, options: dict[str, Any]) -> None:
+def test_wrong_settings_of_a_source_name_the_source(
+    tmp_path: Path, options: dict[str, Any]
+) -> None:
     with pytest.raises(SourceError, match="source `hr`"):
         FolderSource("hr", tmp_path, **options)

@@ -1,4 +1,5 @@
-"""Nothing is read that lies inside the network, takes for ever or grows without end, whatever a page links to."""
+"""Nothing is read that lies inside the network, takes for ever or grows without end, whatever a
+page links to."""
 
 import gzip
 import ipaddress
@@ -33,12 +34,61 @@ def site() -> Iterator[Site]:
 @pytest.mark.parametrize(
     "address",
     [
-        *("0.0.0.0", "0.1.2.3", "10.1.2.3", "100.64.0.1", "100.127.255.255", "127.0.0.1", "127.9.9.9", "169.254.0.1"),
-        *("169.254.169.254", "172.16.0.1", "172.31.255.255", "192.0.0.1", "192.0.2.1", "192.88.99.1", "192.168.1.1"),
-        *("198.18.0.1", "198.51.100.7", "203.0.113.7", "224.0.0.1", "239.255.255.250", "240.0.0.1", "255.255.255.255"),
-        *("168.63.129.16", "100.100.100.200", "::", "::1", "::7f00:1", "::ffff:127.0.0.1", "::ffff:8.8.8.8"),
-        *("64:ff9b::a9fe:a9fe", "64:ff9b::808:808", "64:ff9b:1::1", "100::1", "2001::1", "2001:db8::1", "3fff::1"),
-        *("2002:7f00:1::", "2002:808:808::", "fc00::1", "fd00:ec2::254", "fd20:ce::254", "fe80::1", "fec0::1"),
+        *(
+            "0.0.0.0",
+            "0.1.2.3",
+            "10.1.2.3",
+            "100.64.0.1",
+            "100.127.255.255",
+            "127.0.0.1",
+            "127.9.9.9",
+            "169.254.0.1",
+        ),
+        *(
+            "169.254.169.254",
+            "172.16.0.1",
+            "172.31.255.255",
+            "192.0.0.1",
+            "192.0.2.1",
+            "192.88.99.1",
+            "192.168.1.1",
+        ),
+        *(
+            "198.18.0.1",
+            "198.51.100.7",
+            "203.0.113.7",
+            "224.0.0.1",
+            "239.255.255.250",
+            "240.0.0.1",
+            "255.255.255.255",
+        ),
+        *(
+            "168.63.129.16",
+            "100.100.100.200",
+            "::",
+            "::1",
+            "::7f00:1",
+            "::ffff:127.0.0.1",
+            "::ffff:8.8.8.8",
+        ),
+        *(
+            "64:ff9b::a9fe:a9fe",
+            "64:ff9b::808:808",
+            "64:ff9b:1::1",
+            "100::1",
+            "2001::1",
+            "2001:db8::1",
+            "3fff::1",
+        ),
+        *(
+            "2002:7f00:1::",
+            "2002:808:808::",
+            "fc00::1",
+            "fd00:ec2::254",
+            "fd20:ce::254",
+            "fe80::1",
+            "fec0::1",
+        ),
         *("ff02::1", "5f00::1"),
     ],
 )
@@ -48,7 +98,15 @@ def test_addresses_that_are_not_the_internet_are_refused(address: str) -> None:
 
 @pytest.mark.parametrize(
     "address",
-    ["8.8.8.8", "93.184.216.34", "172.32.0.1", "100.128.0.1", "2606:4700::1111", "2a00:1450:4001::1", "2001:4860::8"],
+    [
+        "8.8.8.8",
+        "93.184.216.34",
+        "172.32.0.1",
+        "100.128.0.1",
+        "2606:4700::1111",
+        "2a00:1450:4001::1",
+        "2001:4860::8",
+    ],
 )
 def test_addresses_of_the_internet_are_not(address: str) -> None:
     assert refusal(ipaddress.ip_address(address)) == ""
@@ -57,21 +115,55 @@ def test_addresses_of_the_internet_are_not(address: str) -> None:
 @pytest.mark.parametrize(
     ("address", "allowed"),
     [
-        *(("10.1.2.3", True), ("127.0.0.1", True), ("fd12::1", True), ("::1", True), ("100.64.0.1", True)),
-        *(("169.254.169.254", False), ("fd00:ec2::254", False), ("100.100.100.200", False), ("0.0.0.0", False)),
-        *(("169.254.0.1", False), ("224.0.0.1", False), ("::ffff:10.0.0.1", False), ("64:ff9b::a00:1", False)),
+        *(
+            ("10.1.2.3", True),
+            ("127.0.0.1", True),
+            ("fd12::1", True),
+            ("::1", True),
+            ("100.64.0.1", True),
+        ),
+        *(
+            ("169.254.169.254", False),
+            ("fd00:ec2::254", False),
+            ("100.100.100.200", False),
+            ("0.0.0.0", False),
+        ),
+        *(
+            ("169.254.0.1", False),
+            ("224.0.0.1", False),
+            ("::ffff:10.0.0.1", False),
+            ("64:ff9b::a00:1", False),
+        ),
     ],
 )
-def test_an_allowed_host_may_be_inside_but_never_a_metadata_service(address: str, allowed: bool) -> None:
+def test_an_allowed_host_may_be_inside_but_never_a_metadata_service(
+    address: str, allowed: bool
+) -> None:
     assert (refusal(ipaddress.ip_address(address), private=True) == "") is allowed
 
 
 @pytest.mark.parametrize(
     "url",
     [
-        *("http://127.0.0.1/", "http://127.1/", "http://0x7f000001/", "http://2130706433/", "http://[::1]/"),
-        *("http://[::ffff:127.0.0.1]/", "http://[::ffff:7f00:1]/", "http://0/", "http://①②⑦.⓪.⓪.①/"),
-        *("http://127.0.0.1./", "http://localhost/", "http://LOCALHOST:80/", "http://169.254.169.254/latest/meta-data"),
+        *(
+            "http://127.0.0.1/",
+            "http://127.1/",
+            "http://0x7f000001/",
+            "http://2130706433/",
+            "http://[::1]/",
+        ),
+        *(
+            "http://[::ffff:127.0.0.1]/",
+            "http://[::ffff:7f00:1]/",
+            "http://0/",
+            "http://①②⑦.⓪.⓪.①/",
+        ),
+        *(
+            "http://127.0.0.1./",
+            "http://localhost/",
+            "http://LOCALHOST:80/",
+            "http://169.254.169.254/latest/meta-data",
+        ),
     ],
 )
 def test_however_an_address_is_spelled(url: str) -> None:
@@ -136,7 +228,9 @@ def test_a_second_address_is_tried_when_the_first_does_not_answer(site: Site) ->
 def test_the_transport_raises_what_httpx_raises(site: Site) -> None:
     port = site.server_port
     site.pages["/"] = Reply(b"half", cut=True)
-    with httpx.Client(transport=GuardedTransport(Network((HOST,), known)), trust_env=False) as client:
+    with httpx.Client(
+        transport=GuardedTransport(Network((HOST,), known)), trust_env=False
+    ) as client:
         with pytest.raises(httpx.RemoteProtocolError):
             client.get(f"http://{HOST}:{port}/")
         with pytest.raises(httpx.ConnectError):
@@ -149,7 +243,8 @@ def test_the_transport_raises_what_httpx_raises(site: Site) -> None:
 
 
 @pytest.mark.parametrize(
-    "target", ["http://169.254.169.254/latest/meta-data/", "http://[fd00:ec2::254]/", "//127.0.0.1:{port}/"]
+    "target",
+    ["http://169.254.169.254/latest/meta-data/", "http://[fd00:ec2::254]/", "//127.0.0.1:{port}/"],
 )
 def test_a_redirect_is_judged_like_any_address(site: Site, target: str) -> None:
     with serving() as inside:
@@ -212,7 +307,11 @@ def test_odd_compression(site: Site) -> None:
     site.send("/wrong", b"no gzip at all", content_encoding="gzip")
     site.send("/brotli", b"x", content_encoding="br")
     get = fetcher().get
-    assert [get(site.url + path).body for path in ("/raw", "/two", "/padded")] == [b"words", b"one two", b"words"]
+    assert [get(site.url + path).body for path in ("/raw", "/two", "/padded")] == [
+        b"words",
+        b"one two",
+        b"words",
+    ]
     for path in ("/cut", "/wrong"):
         with pytest.raises(SourceError, match="damaged"):
             get(site.url + path)
@@ -220,7 +319,9 @@ def test_odd_compression(site: Site) -> None:
         get(f"{site.url}/brotli")
 
 
-@pytest.mark.parametrize("whole", [gzip.compress(b"x" * 2**16) + gzip.compress(b"y" * 2**17), zlib.compress(b"z" * 99)])
+@pytest.mark.parametrize(
+    "whole", [gzip.compress(b"x" * 2**16) + gzip.compress(b"y" * 2**17), zlib.compress(b"z" * 99)]
+)
 def test_compressed_data_may_be_cut_anywhere(whole: bytes) -> None:
     plain = b"".join(fetch.unzipped(iter((whole,))))
     for cut in range(len(whole)):
@@ -269,7 +370,9 @@ def test_it_is_given_up_in_the_end(site: Site) -> None:
 def test_retry_after_in_seconds_or_as_a_date(site: Site) -> None:
     later = format_datetime(datetime.now(UTC) + timedelta(seconds=60), usegmt=True)
     _, site.pages["/"] = scripted(  # type: ignore[assignment]
-        Reply(status=429, headers={"retry-after": "30"}), Reply(status=503, headers={"retry-after": later}), Reply(b"x")
+        Reply(status=429, headers={"retry-after": "30"}),
+        Reply(status=503, headers={"retry-after": later}),
+        Reply(b"x"),
     )
     time = Time()
     fetcher(time).get(site.url)
@@ -285,7 +388,9 @@ def test_a_server_that_asks_for_too_long_is_not_waited_for(site: Site, asked: st
     assert not time.waits
 
 
-@pytest.mark.parametrize("asked", ["soon", "-5", "Thu, 01 Jan 1970 00:00:00 GMT", "Mon, 99 Foo 2020"])
+@pytest.mark.parametrize(
+    "asked", ["soon", "-5", "Thu, 01 Jan 1970 00:00:00 GMT", "Mon, 99 Foo 2020"]
+)
 def test_a_retry_after_that_says_nothing_is_ignored(site: Site, asked: str) -> None:
     _, site.pages["/"] = scripted(Reply(status=503, headers={"retry-after": asked}), Reply(b"x"))  # type: ignore[assignment]
     time = Time()
@@ -348,11 +453,15 @@ def certified(folder: Path, name: str) -> tuple[ssl.SSLContext, ssl.SSLContext]:
     )
     file = folder / "certificate.pem"
     plain = serialization.NoEncryption()
-    private = key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, plain)
+    private = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, plain
+    )
     file.write_bytes(private + made.public_bytes(serialization.Encoding.PEM))
     server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     server.load_cert_chain(file)
-    client = ssl.create_default_context(cadata=made.public_bytes(serialization.Encoding.PEM).decode())
+    client = ssl.create_default_context(
+        cadata=made.public_bytes(serialization.Encoding.PEM).decode()
+    )
     return server, client
 
 

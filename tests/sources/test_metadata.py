@@ -1,4 +1,5 @@
-"""One vocabulary of metadata: what is understood, and that nothing half understood opens a document to everyone."""
+"""One vocabulary of metadata: what is understood, and that nothing half understood opens a document
+to everyone."""
 
 from datetime import date, datetime
 from typing import Any
@@ -6,8 +7,8 @@ from typing import Any
 import pytest
 
 from ombud.errors import SourceError
-from ombud.sources import METADATA_KEYS, apply, normalise
-from ombud.sources.metadata import read_yaml
+from ombud.sources import apply_metadata, normalise_metadata
+from ombud.sources.metadata import METADATA_KEYS, read_yaml
 from ombud.types import Document
 
 MANY = {"supersedes": "s/old.md", "owner": "HR", "topic": "leave", "language": "fr"}
@@ -30,15 +31,18 @@ BLANK = Document(id="0" * 16, source="s", uri="s/a.md", title="")
         ({"status": "draft"}, {"status": "draft"}),
         (MANY, MANY),
         ({"audience": {"roles": "manager"}}, {"audience": {"roles": ("manager",)}}),
-        ({"audience": {"roles": ["b", "a"], "grades": [5]}}, {"audience": {"roles": ("a", "b"), "grades": ("5",)}}),
+        (
+            {"audience": {"roles": ["b", "a"], "grades": [5]}},
+            {"audience": {"roles": ("a", "b"), "grades": ("5",)}},
+        ),
         ({"audience": {}}, {"audience": {}}),
         ({"title": None, "country": None, "audience": None}, {}),
         ({"layout": "page", "tags": ["x"]}, {}),
     ],
 )
 def test_what_is_understood(given: dict[str, Any], understood: dict[str, Any]) -> None:
-    assert normalise(given, "a.md", strict=False) == understood
-    assert apply(BLANK, understood).model_dump(include=set(understood)) == understood
+    assert normalise_metadata(given, "a.md", strict=False) == understood
+    assert apply_metadata(BLANK, understood).model_dump(include=set(understood)) == understood
 
 
 @pytest.mark.parametrize(
@@ -74,7 +78,7 @@ def test_what_is_not_understood_is_an_error_that_names_place_and_value(
     given: dict[str, Any], words: str, strict: bool
 ) -> None:
     with pytest.raises(SourceError) as wrong:
-        normalise(given, "gb/a.md", strict=strict)
+        normalise_metadata(given, "gb/a.md", strict=strict)
     assert "gb/a.md" in str(wrong.value)
     assert words in str(wrong.value)
 
@@ -82,36 +86,43 @@ def test_what_is_not_understood_is_an_error_that_names_place_and_value(
 def test_an_unquoted_norway_is_explained() -> None:
     values = read_yaml("country: NO", "no.md")
     with pytest.raises(SourceError) as wrong:
-        normalise(values, "no.md", strict=False)
+        normalise_metadata(values, "no.md", strict=False)
     assert "NO" in wrong.value.hint
-    assert normalise(read_yaml("country: 'NO'", "no.md"), "no.md", strict=False) == {"countries": ("NO",)}
+    assert normalise_metadata(read_yaml("country: 'NO'", "no.md"), "no.md", strict=False) == {
+        "countries": ("NO",)
+    }
 
 
-@pytest.mark.parametrize("layer", [{"roles": None}, {"roles": []}, {"roles": [None]}, {"grades": [[1, 2]]}])
+@pytest.mark.parametrize(
+    "layer", [{"roles": None}, {"roles": []}, {"roles": [None]}, {"grades": [[1, 2]]}]
+)
 def test_an_audience_without_values_is_nobody_not_everybody(layer: dict[str, Any]) -> None:
-    audience = normalise({"audience": layer}, "a.md", strict=True)["audience"]
+    audience = normalise_metadata({"audience": layer}, "a.md", strict=True)["audience"]
     assert audience.keys() == layer.keys()
     assert not set(*audience.values()) & {"manager", "1", "2", ""}
 
 
 @pytest.mark.parametrize(
-    ("misspelt", "nearest"), [("titel", "title"), ("effective_form", "effective_from"), ("countries", "country")]
+    ("misspelt", "nearest"),
+    [("titel", "title"), ("effective_form", "effective_from"), ("countries", "country")],
 )
 def test_an_unknown_key_names_the_nearest(misspelt: str, nearest: str) -> None:
     with pytest.raises(SourceError) as wrong:
-        normalise({misspelt: "x"}, "ombud.yaml defaults", strict=True)
+        normalise_metadata({misspelt: "x"}, "ombud.yaml defaults", strict=True)
     assert f"`{misspelt}`" in str(wrong.value)
     assert wrong.value.hint == f"Did you mean `{nearest}`?"
 
 
 def test_a_key_like_none_of_them_lists_them_all() -> None:
     with pytest.raises(SourceError) as wrong:
-        normalise({"zzz": "x"}, "ombud.yaml", strict=True)
+        normalise_metadata({"zzz": "x"}, "ombud.yaml", strict=True)
     assert all(key in wrong.value.hint for key in METADATA_KEYS)
 
 
 LEVELS = "a: &a [x, x, x, x, x, x, x, x, x]\n"
-BOMB = LEVELS + "".join(f"{chr(98 + n)}: &{chr(98 + n)} [{', '.join(['*' + chr(97 + n)] * 9)}]\n" for n in range(9))
+BOMB = LEVELS + "".join(
+    f"{chr(98 + n)}: &{chr(98 + n)} [{', '.join(['*' + chr(97 + n)] * 9)}]\n" for n in range(9)
+)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,5 @@
-"""SharePoint as a source, against a Graph that keeps to the written contract and misbehaves when it is told to."""
+"""SharePoint as a source, against a Graph that keeps to the written contract and misbehaves when it
+is told to."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -10,10 +11,10 @@ import pytest
 from ingest.shelf import Shelf, counts
 from ombud.documents import parse
 from ombud.errors import MissingExtra, SourceError
-from ombud.ingest import Report, sync
+from ombud.ingest import SyncReport, sync_sources
 from ombud.settings import SharePoint
 from ombud.sources import Ref, Source, http, open_source
-from ombud.sources.sharepoint_access import NOBODY
+from ombud.sources.sharepoint.access import NOBODY
 from ombud.types import Document, Person
 from sources.confluence_site import Reply
 from sources.sharepoint_site import (
@@ -70,7 +71,9 @@ def site(pem: Path) -> Iterator[SharePointSite]:
         Stored("01OLD", "Old", kind="folder"),
     ]
     made = SharePointSite([Drive(DRIVE, "Documents", items, (site_group("HR Members"),))])
-    made.pages = [Written(PAGE, "Sick.aspx", "Sick leave", [text_part("<p>Call your manager.</p>")])]
+    made.pages = [
+        Written(PAGE, "Sick.aspx", "Sick leave", [text_part("<p>Call your manager.</p>")])
+    ]
     made.pages_drive.grants = (site_group("HR Members"),)
     made.pages_drive.items = [Stored("01SICK", "Sick.aspx", unique=PAGE.upper())]
     with standing(made, pem) as standing_site:
@@ -86,7 +89,13 @@ def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shelf]:
 
 
 def source(site: SharePointSite, **settings: Any) -> Source:
-    given = {"url": SITE_URL, "tenant": TENANT, "client": CLIENT, "graph": site.graph, "authority": site.login}
+    given = {
+        "url": SITE_URL,
+        "tenant": TENANT,
+        "client": CLIENT,
+        "graph": site.graph,
+        "authority": site.login,
+    }
     return open_source(SharePoint(name="hr", **{**given, **settings}), Path())
 
 
@@ -133,7 +142,9 @@ def test_a_file_is_fetched_from_the_other_host_without_credentials(site: SharePo
     (sent,) = [headers for path, headers in site.asked if path.startswith("/storage/")]
     assert "authorization" not in sent
     assert "cookie" not in sent
-    assert all("authorization" in headers for path, headers in site.asked if path.startswith("/graph/"))
+    assert all(
+        "authorization" in headers for path, headers in site.asked if path.startswith("/graph/")
+    )
     assert not any("cookie" in headers for _, headers in site.asked)
 
 
@@ -147,10 +158,14 @@ def test_the_secret_is_told_to_the_sign_in_only_and_once(site: SharePointSite) -
 
 def test_lists_in_parts_are_read_to_their_end(site: SharePointSite) -> None:
     site.at_once = 1
-    site.drives.append(Drive("b!forms", "Forms", [Stored("01FORM", "Form.PDF")], tuple(map(person, "abcde"))))
+    site.drives.append(
+        Drive("b!forms", "Forms", [Stored("01FORM", "Form.PDF")], tuple(map(person, "abcde")))
+    )
     refs = listed(site)
     assert len(refs) == 5
-    assert refs["hr/b!forms/01FORM.pdf"].facts["audience"]["groups"] == tuple(f"sharepoint-user:{p}" for p in "abcde")
+    assert refs["hr/b!forms/01FORM.pdf"].facts["audience"]["groups"] == tuple(
+        f"sharepoint-user:{p}" for p in "abcde"
+    )
 
 
 def test_libraries_are_chosen_by_name(site: SharePointSite) -> None:
@@ -169,32 +184,58 @@ def test_a_site_without_a_library_is_an_error(site: SharePointSite) -> None:
 def test_only_documents_are_listed(site: SharePointSite) -> None:
     names = ["logo.png", "Notes.one", "Form.xlsx", "Mail.MSG", "no ending", "Sick.aspx"]
     site.drives[0].items = [Stored(f"01N{number}", name) for number, name in enumerate(names)]
-    site.drives[0].items += [Stored("01BOOK", "Book.md", kind="package"), Stored("01CUT", "Cut.md", kind="shortcut")]
+    site.drives[0].items += [
+        Stored("01BOOK", "Book.md", kind="package"),
+        Stored("01CUT", "Cut.md", kind="shortcut"),
+    ]
     assert list(listed(site, pages=False)) == [uri("01N2", "xlsx"), uri("01N3", "msg")]
     assert len(site.paths("/permissions")) == 2
 
 
 def test_names_may_be_odd(site: SharePointSite) -> None:
-    names = ["100% #1 & +more?.md", "Überstunden ‘neu’.md", "a_b__c.md", "..md", " .md", "half \ud800.md"]
+    names = [
+        "100% #1 & +more?.md",
+        "Überstunden ‘neu’.md",
+        "a_b__c.md",
+        "..md",
+        " .md",
+        "half \ud800.md",
+    ]
     site.drives[0].items = [Stored(f"01N{number}", name) for number, name in enumerate(names)]
     here = source(site, pages=False)
     refs = here.list()
-    assert [ref.facts["title"] for ref in refs[:3]] == ["100% #1 & +more?", "Überstunden ‘neu’", "a b  c"]
+    assert [ref.facts["title"] for ref in refs[:3]] == [
+        "100% #1 & +more?",
+        "Überstunden ‘neu’",
+        "a b  c",
+    ]
     assert [str(ref).encode() for ref in refs]
     assert all(here.read(ref) for ref in refs)
 
 
 def test_patterns_see_the_path_that_people_see(site: SharePointSite) -> None:
     refs = listed(
-        site, exclude=("Documents/Old/Deep/**", "SitePages/Sick.aspx"), patterns={"**/Old/**": {"country": "IE"}}
+        site,
+        exclude=("Documents/Old/Deep/**", "SitePages/Sick.aspx"),
+        patterns={"**/Old/**": {"country": "IE"}},
     )
     assert list(refs) == [uri("01LEAVE"), uri("01PAY")]
     assert [ref.facts["countries"] for ref in refs.values()] == [(), ("IE",)]
 
 
 def test_what_is_listed_twice_is_what_was_said_last(site: SharePointSite) -> None:
-    site.twice["01PAY"] = {"id": "01PAY", "name": "Draft.md", "file": {}, "parentReference": {"id": "root-1"}}
-    site.twice["01GONE"] = {"id": "01GONE", "name": "Gone.md", "file": {}, "parentReference": {"id": "root-1"}}
+    site.twice["01PAY"] = {
+        "id": "01PAY",
+        "name": "Draft.md",
+        "file": {},
+        "parentReference": {"id": "root-1"},
+    }
+    site.twice["01GONE"] = {
+        "id": "01GONE",
+        "name": "Gone.md",
+        "file": {},
+        "parentReference": {"id": "root-1"},
+    }
     site.drives[0].items.append(Stored("01GONE", "Gone.md", deleted=True))
     refs = listed(site)
     assert len(refs) == 4
@@ -207,7 +248,9 @@ def test_what_lies_in_a_deleted_folder_is_gone(site: SharePointSite) -> None:
 
 
 @pytest.mark.parametrize("parent", ["01NOWHERE", "01DEEP"])
-def test_a_folder_that_is_hidden_or_in_itself_is_an_error_not_a_guess(site: SharePointSite, parent: str) -> None:
+def test_a_folder_that_is_hidden_or_in_itself_is_an_error_not_a_guess(
+    site: SharePointSite, parent: str
+) -> None:
     site.drive(DRIVE).item("01OLD").parent = parent
     failed = failing(source(site, pages=False).list)
     assert failed.hint
@@ -249,11 +292,15 @@ def test_a_file_or_page_that_is_gone_fails_alone(site: SharePointSite) -> None:
     site.drive(DRIVE).item("01PAY").deleted = True
     site.pages.clear()
     assert "not there any more" in str(failing(lambda: here.read(refs[uri("01PAY")])))
-    assert "not there any more" in str(failing(lambda: here.read(refs[f"hr/SitePages/{PAGE}.html"])))
+    assert "not there any more" in str(
+        failing(lambda: here.read(refs[f"hr/SitePages/{PAGE}.html"]))
+    )
     assert here.read(refs[uri("01LEAVE")])
 
 
-def test_a_file_that_is_too_large_is_refused(site: SharePointSite, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_is_too_large_is_refused(
+    site: SharePointSite, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(http, "LARGEST_FILE", 1000)
     monkeypatch.setattr(http.Client.get, "__kwdefaults__", {"absent": (), "largest": 1000})
     site.drive(DRIVE).item("01PAY").data = b"x" * 5000
@@ -300,7 +347,9 @@ def test_permissions_narrow_what_the_settings_say(site: SharePointSite) -> None:
 
 
 @pytest.mark.parametrize("grants", [None, (), (site_group("HR Members", "sp.restricted view"),)])
-def test_a_file_whose_readers_are_not_known_fails_and_is_nobodys(site: SharePointSite, grants: Any) -> None:
+def test_a_file_whose_readers_are_not_known_fails_and_is_nobodys(
+    site: SharePointSite, grants: Any
+) -> None:
     pay = site.drive(DRIVE).item("01PAY")
     pay.hidden, pay.grants = grants is None, grants
     here = source(site)
@@ -342,7 +391,9 @@ def page_text(site: SharePointSite) -> tuple[str, list[str]]:
 
 def test_a_page_is_its_title_and_the_words_of_its_parts(site: SharePointSite) -> None:
     site.pages[0].parts += [
-        other_part({"title": "Forms", "items[0].title": "Certificate"}, {"html": "<b>Bring</b> it."})
+        other_part(
+            {"title": "Forms", "items[0].title": "Certificate"}, {"html": "<b>Bring</b> it."}
+        )
     ]
     site.pages[0].beside = [text_part("<h2>See also</h2><p>Pay &amp; leave</p>")]
     title, blocks = page_text(site)
@@ -374,7 +425,9 @@ def test_a_page_never_published_is_not_there(site: SharePointSite) -> None:
 
 def test_a_page_has_the_permissions_of_its_file(site: SharePointSite) -> None:
     site.pages_drive.items[0].grants = (person("ann"),)
-    assert listed(site)[f"hr/SitePages/{PAGE}.html"].facts["audience"] == {"groups": ("sharepoint-user:ann",)}
+    assert listed(site)[f"hr/SitePages/{PAGE}.html"].facts["audience"] == {
+        "groups": ("sharepoint-user:ann",)
+    }
 
 
 @pytest.mark.parametrize("how", ["file", "permissions", "lists", "drive"])
@@ -426,7 +479,9 @@ def test_a_missing_secret_names_the_variable(
     assert not site.asked
 
 
-def test_a_wrong_secret_names_the_variable(site: SharePointSite, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_secret_names_the_variable(
+    site: SharePointSite, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("HR_SECRET", "the id, not the value")
     failed = failing(source(site, secret_env="HR_SECRET").list)
     assert "the secret is wrong" in str(failed)
@@ -458,9 +513,12 @@ def test_another_refusal_tells_its_number(site: SharePointSite) -> None:
 
 @pytest.mark.parametrize("body", [b"", b"<html>", b"[]", b'{"token_endpoint": 1}', b"{}"])
 @pytest.mark.parametrize(
-    ("path", "status"), [("openid-configuration", 200), ("/oauth2/v2.0/token", 200), ("/oauth2/v2.0/token", 403)]
+    ("path", "status"),
+    [("openid-configuration", 200), ("/oauth2/v2.0/token", 200), ("/oauth2/v2.0/token", 403)],
 )
-def test_a_sign_in_that_talks_nonsense_is_an_error(site: SharePointSite, path: str, status: int, body: bytes) -> None:
+def test_a_sign_in_that_talks_nonsense_is_an_error(
+    site: SharePointSite, path: str, status: int, body: bytes
+) -> None:
     site.replies = [Reply(path, status, body)]
     failed = failing(source(site).list)
     assert "source `hr`" in str(failed)
@@ -470,27 +528,37 @@ def test_a_sign_in_that_talks_nonsense_is_an_error(site: SharePointSite, path: s
 
 def test_the_secret_goes_to_no_other_host(site: SharePointSite) -> None:
     base = f"{site.storage}/{TENANT}/oauth2/v2.0".encode()
-    body = b'{"authorization_endpoint": "%s/authorize", "token_endpoint": "%s/token"}' % (base, base)
+    body = b'{"authorization_endpoint": "%s/authorize", "token_endpoint": "%s/token"}' % (
+        base,
+        base,
+    )
     site.replies = [Reply("openid-configuration", 200, body)]
     assert "another host" in str(failing(source(site).list))
     assert not site.paths("/storage")
 
 
 def test_a_busy_sign_in_is_waited_for(site: SharePointSite, waits: list[float]) -> None:
-    site.replies = [Reply("openid-configuration", 503), Reply("/oauth2/v2.0/token", 429, headers={"retry-after": "7"})]
+    site.replies = [
+        Reply("openid-configuration", 503),
+        Reply("/oauth2/v2.0/token", 429, headers={"retry-after": "7"}),
+    ]
     assert len(listed(site)) == 4
     assert waits == [1.0, 7.0]
     site.replies = [Reply("openid-configuration", 503, times=99)]
     assert "503" in str(failing(source(site).list))
 
 
-def test_a_certificate_is_as_good_as_a_secret(site: SharePointSite, monkeypatch: pytest.MonkeyPatch, pem: Path) -> None:
+def test_a_certificate_is_as_good_as_a_secret(
+    site: SharePointSite, monkeypatch: pytest.MonkeyPatch, pem: Path
+) -> None:
     site.certificate = pem.read_text()
     monkeypatch.setenv("SHAREPOINT_SECRET", pem.read_text())
     assert len(listed(site)) == 4
 
 
-def test_another_certificate_is_not(site: SharePointSite, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_another_certificate_is_not(
+    site: SharePointSite, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     site.certificate = made_pem(tmp_path / "known.pem").read_text()
     monkeypatch.setenv("SHAREPOINT_SECRET", made_pem(tmp_path / "other.pem").read_text())
     assert "not the application's" in str(failing(source(site).list))
@@ -500,14 +568,22 @@ def test_another_certificate_is_not(site: SharePointSite, monkeypatch: pytest.Mo
 def test_half_a_certificate_is_an_error(
     site: SharePointSite, monkeypatch: pytest.MonkeyPatch, pem: Path, part: str
 ) -> None:
-    monkeypatch.setenv("SHAREPOINT_SECRET", pem.read_text().replace(part, "-----BEGIN x" if "-" in part else "x"))
+    monkeypatch.setenv(
+        "SHAREPOINT_SECRET", pem.read_text().replace(part, "-----BEGIN x" if "-" in part else "x")
+    )
     failed = failing(source(site).list)
     assert "SHAREPOINT_SECRET holds no certificate" in str(failed)
     assert "MII" not in f"{failed}{failed.hint}"
 
 
-def test_without_msal_the_pip_command_is_said(site: SharePointSite, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("ombud.sources.sharepoint", "ombud.sources.sharepoint_token", "msal.exceptions"):
+def test_without_msal_the_pip_command_is_said(
+    site: SharePointSite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in (
+        "ombud.sources.sharepoint.source",
+        "ombud.sources.sharepoint.token",
+        "msal.exceptions",
+    ):
         monkeypatch.delitem(sys.modules, name, raising=False)
     monkeypatch.setitem(sys.modules, "msal", None)
     with pytest.raises(MissingExtra, match="needs the package `msal`") as missing:
@@ -569,9 +645,15 @@ def test_a_listing_that_breaks_off_is_no_list(site: SharePointSite) -> None:
     assert "breaks off" in str(failing(source(site).list))
 
 
-@pytest.mark.parametrize("body", [b'{"value": [', b"<html>Log in</html>", b"[]", b'{"value": [1]}', b"\xff", b"{}"])
-@pytest.mark.parametrize("path", [f"/sites/{SITE}/drives", "/root/delta", "/permissions", "microsoft.graph.sitePage"])
-def test_half_an_answer_is_an_error_not_half_a_list(site: SharePointSite, path: str, body: bytes) -> None:
+@pytest.mark.parametrize(
+    "body", [b'{"value": [', b"<html>Log in</html>", b"[]", b'{"value": [1]}', b"\xff", b"{}"]
+)
+@pytest.mark.parametrize(
+    "path", [f"/sites/{SITE}/drives", "/root/delta", "/permissions", "microsoft.graph.sitePage"]
+)
+def test_half_an_answer_is_an_error_not_half_a_list(
+    site: SharePointSite, path: str, body: bytes
+) -> None:
     site.replies = [Reply(path, body=body)]
     assert failing(source(site).list)
 
@@ -597,7 +679,14 @@ def test_a_site_that_is_not_there_says_what_to_grant(site: SharePointSite) -> No
 @pytest.mark.parametrize("key", ["url", "graph", "authority"])
 @pytest.mark.parametrize(
     "url",
-    ["", "contoso.sharepoint.com", "http://contoso.sharepoint.com", "https://", "https://[", "https://e.com/?a=b"],
+    [
+        "",
+        "contoso.sharepoint.com",
+        "http://contoso.sharepoint.com",
+        "https://",
+        "https://[",
+        "https://e.com/?a=b",
+    ],
 )
 def test_an_address_that_is_none_is_an_error(site: SharePointSite, key: str, url: str) -> None:
     assert f"{key} is no https address" in str(failing(lambda: source(site, **{key: url})))
@@ -611,15 +700,17 @@ def test_an_address_holds_no_password(site: SharePointSite, key: str) -> None:
 
 @pytest.mark.parametrize("key", ["tenant", "client"])
 @pytest.mark.parametrize("value", ["", "a/b", "..", "a b", "ä"])
-def test_ids_of_tenant_and_application_look_like_ids(site: SharePointSite, key: str, value: str) -> None:
+def test_ids_of_tenant_and_application_look_like_ids(
+    site: SharePointSite, key: str, value: str
+) -> None:
     assert f"{key} is no id" in str(failing(lambda: source(site, **{key: value})))
 
 
 # All the way --------------------------------------------------------------------------------------
 
 
-def synced(shelf: Shelf, site: SharePointSite) -> Report:
-    (report,) = sync(shelf.workspace.ingest, [source(site, groups={"HR Members": "*"})])
+def synced(shelf: Shelf, site: SharePointSite) -> SyncReport:
+    (report,) = sync_sources(shelf.workspace.ingest, [source(site, groups={"HR Members": "*"})])
     return report
 
 
@@ -661,7 +752,9 @@ def test_a_sync_takes_permissions_away_at_once(shelf: Shelf, site: SharePointSit
     assert "Pay" in shown(shelf, "g-1")
     pay.hidden = True
     report = synced(shelf, site)
-    assert [(failure.uri, "is not known" in failure.reason) for failure in report.failed] == [(uri("01PAY"), True)]
+    assert [(failure.uri, "is not known" in failure.reason) for failure in report.failed] == [
+        (uri("01PAY"), True)
+    ]
     assert "Pay" not in shown(shelf, "g-1")
     pay.hidden = False
     synced(shelf, site)
@@ -671,7 +764,12 @@ def test_a_sync_takes_permissions_away_at_once(shelf: Shelf, site: SharePointSit
 def test_a_page_that_is_being_edited_is_still_shown(shelf: Shelf, site: SharePointSite) -> None:
     synced(shelf, site)
     page = site.pages[0]
-    page.parts, page.title, page.version, page.level = [text_part("<p>Draft.</p>")], "Draft", "1.1", "draft"
+    page.parts, page.title, page.version, page.level = (
+        [text_part("<p>Draft.</p>")],
+        "Draft",
+        "1.1",
+        "draft",
+    )
     assert counts(synced(shelf, site)) == {"unchanged": 4}
     assert "Call your manager." in words(shelf)
     page.version, page.level = "2.0", "published"

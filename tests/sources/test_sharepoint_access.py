@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ombud.sources.sharepoint_access import NOBODY, NotShown, Principal, audience, readers
+from ombud.sources.sharepoint.access import NOBODY, NotShown, Principal, audience, readers
 from ombud.types import Audience
 from sources.sharepoint_site import Grant, everyone, group, link, person, site_group, to
 
@@ -33,9 +33,14 @@ def test_everyone_is_everybody_by_how_they_log_in(external: bool) -> None:
 
 def test_groups_are_renamed_by_name_or_id() -> None:
     grants = group("g-1", "HR"), group("g-2", "IT"), site_group("HR Members")
-    assert allowed(*grants, groups={"HR": "hr", "g-2": "tech", "HR Members": "hr"}) == {"groups": ("hr", "tech")}
+    assert allowed(*grants, groups={"HR": "hr", "g-2": "tech", "HR Members": "hr"}) == {
+        "groups": ("hr", "tech")
+    }
     assert allowed(*grants, groups={"HR Members": "*"}) == {}
-    assert allowed(*grants, groups={"g-1": "one", "HR": "other"})["groups"][-1] == "sharepoint-group:HR Members"
+    assert (
+        allowed(*grants, groups={"g-1": "one", "HR": "other"})["groups"][-1]
+        == "sharepoint-group:HR Members"
+    )
 
 
 def test_the_owners_of_a_group_are_not_the_group() -> None:
@@ -46,13 +51,18 @@ def test_the_owners_of_a_group_are_not_the_group() -> None:
 
 
 def test_the_newer_name_of_a_site_group_counts_too() -> None:
-    assert allowed(to(sharePointGroup={"id": "x", "title": "Visitors"})) == {"groups": ("sharepoint-group:Visitors",)}
+    assert allowed(to(sharePointGroup={"id": "x", "title": "Visitors"})) == {
+        "groups": ("sharepoint-group:Visitors",)
+    }
 
 
 @pytest.mark.parametrize("scope", ["organization", "anonymous"])
 def test_links_for_all(scope: str) -> None:
     assert allowed(link(scope)) == {}
-    assert allowed(link(scope, "ann", "bob"), links=False)["groups"] == ("sharepoint-user:ann", "sharepoint-user:bob")
+    assert allowed(link(scope, "ann", "bob"), links=False)["groups"] == (
+        "sharepoint-user:ann",
+        "sharepoint-user:bob",
+    )
 
 
 def test_links_for_some() -> None:
@@ -91,7 +101,11 @@ def test_roles_that_read(role: str) -> None:
         link("organization") | {"roles": []},
         link("Organization"),
         person("ann") | {"expirationDateTime": "2026-05-31T00:00:00Z"},
-        {"roles": ["read"], "link": {"type": "view"}, "grantedToIdentitiesV2": {"user": {"id": "ann"}}},
+        {
+            "roles": ["read"],
+            "link": {"type": "view"},
+            "grantedToIdentitiesV2": {"user": {"id": "ann"}},
+        },
     ],
 )
 def test_what_does_not_surely_give_reading_gives_nothing(grant: Any) -> None:
@@ -115,7 +129,9 @@ def test_no_permission_is_nobody() -> None:
 
 def test_groups_of_a_reserved_name_are_never_people_or_everybody() -> None:
     assert allowed(site_group("*")) == {"groups": ("sharepoint-group:*",)}
-    assert allowed(site_group("sharepoint-user:ann")) == {"groups": ("sharepoint-group:sharepoint-user:ann",)}
+    assert allowed(site_group("sharepoint-user:ann")) == {
+        "groups": ("sharepoint-group:sharepoint-user:ann",)
+    }
     assert Principal("user", "x") != Principal("group", "x")
 
 
@@ -124,7 +140,9 @@ GRANTS = st.one_of(
     NAMES.map(person),
     st.builds(group, NAMES, st.just("Same name"), owners=st.booleans()),
     NAMES.map(site_group),
-    st.builds(lambda scope, who: link(scope, who), st.sampled_from(["users", "organization", "x"]), NAMES),
+    st.builds(
+        lambda scope, who: link(scope, who), st.sampled_from(["users", "organization", "x"]), NAMES
+    ),
     st.just(everyone()),
 )
 
@@ -137,7 +155,9 @@ def gives(grant: Grant, who: str) -> bool:
     return any(
         who == f"sharepoint-user:{said.get('user', {}).get('id')}"
         or who == f"sharepoint-group:{said.get('siteGroup', {}).get('displayName')}"
-        or who == said.get("group", {}).get("id", "") + ("_o" if said["siteUser"]["loginName"].endswith("_o") else "")
+        or who
+        == said.get("group", {}).get("id", "")
+        + ("_o" if said["siteUser"]["loginName"].endswith("_o") else "")
         for said in sets
         if said
     )

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from ombud.documents import parse
-from ombud.sources.sharepoint_pages import render
-from ombud.sources.web_pages import document
+from ombud.sources.sharepoint.pages import render
+from ombud.sources.web.pages import document
 from ombud.types import Document
 from sources.sharepoint_site import other_part, text_part
 
@@ -17,7 +17,10 @@ def canvas(*parts: Any) -> dict[str, Any]:
 
 def blocks(title: str, said: dict[str, Any]) -> list[tuple[str, str]]:
     blank = Document(id="0" * 16, source="hr", uri="hr/SitePages/1.html", title="")
-    return [(block.kind, block.text) for block in parse(document(title, render(title, said)), blank).blocks]
+    return [
+        (block.kind, block.text)
+        for block in parse(document(title, render(title, said)), blank).blocks
+    ]
 
 
 def test_text_keeps_its_headings_lists_and_tables() -> None:
@@ -28,8 +31,14 @@ def test_text_keeps_its_headings_lists_and_tables() -> None:
 
 
 def test_other_parts_say_what_they_show() -> None:
-    said = canvas(other_part({"title": "Forms <2026>", "empty": " "}, {"html": "<p>Bring <b>it</b>.</p>"}))
-    assert [text for _, text in blocks("Sick & well", said)] == ["Sick & well", "Forms <2026>", "Bring it."]
+    said = canvas(
+        other_part({"title": "Forms <2026>", "empty": " "}, {"html": "<p>Bring <b>it</b>.</p>"})
+    )
+    assert [text for _, text in blocks("Sick & well", said)] == [
+        "Sick & well",
+        "Forms <2026>",
+        "Bring it.",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -54,7 +63,8 @@ def test_odd_parts_are_passed_over(odd: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "said", [{}, {"horizontalSections": None, "verticalSection": None}, {"horizontalSections": [{}]}]
+    "said",
+    [{}, {"horizontalSections": None, "verticalSection": None}, {"horizontalSections": [{}]}],
 )
 def test_a_page_without_parts_is_its_title(said: dict[str, Any]) -> None:
     assert blocks("Leave", said) == [("heading", "Leave")]

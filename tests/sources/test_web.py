@@ -11,10 +11,10 @@ import pytest
 from ombud.errors import SourceError
 from ombud.settings import Web
 from ombud.sources import Ref, open_source
-from ombud.sources import web_state as state
-from ombud.sources.web import WebSource
-from ombud.sources.web_pages import kind_of, read_page
-from ombud.sources.web_urls import absolute, name_of, path_of
+from ombud.sources.web import state
+from ombud.sources.web.pages import kind_of, read_page
+from ombud.sources.web.source import WebSource
+from ombud.sources.web.urls import absolute, name_of, path_of
 from sources.web_site import HOST, Reply, Site, Time, fetcher, serving, source
 
 LONG = "Every employee has 25 days of annual leave in each calendar year. " * 5
@@ -42,7 +42,9 @@ def by_name(refs: list[Ref]) -> dict[str, Ref]:
 # Finding ------------------------------------------------------------------------------------------
 
 
-def test_pages_are_found_through_links_and_named_by_their_address(site: Site, tmp_path: Path) -> None:
+def test_pages_are_found_through_links_and_named_by_their_address(
+    site: Site, tmp_path: Path
+) -> None:
     site.page("/", "front", "/leave", "sick/", "/form.pdf", "/notes.txt?v=2")
     site.page("/leave", LONG)
     site.page("/sick/", "sick")
@@ -50,14 +52,22 @@ def test_pages_are_found_through_links_and_named_by_their_address(site: Site, tm
     site.send("/notes.txt?v=2", "notes", "text/plain")
     web = source(site, tmp_path)
     refs = web.list()
-    assert names(refs) == ["form.pdf", "index.html", "leave.html", "notes~v=2-269fc203.txt", "sick/index.html"]
+    assert names(refs) == [
+        "form.pdf",
+        "index.html",
+        "leave.html",
+        "notes~v=2-269fc203.txt",
+        "sick/index.html",
+    ]
     leave = by_name(refs)["leave.html"]
     assert leave.uri == f"hr/{HOST}:{site.server_port}/leave.html"
     assert leave.facts["url"] == f"{site.url}/leave"
     assert leave.version
     assert LONG.strip().encode() in web.read(leave)
     assert web.read(by_name(refs)["form.pdf"]) == b"%PDF-1.4 form"
-    assert sorted(site.paths) == sorted(["/robots.txt", "/", "/leave", "/sick/", "/form.pdf", "/notes.txt?v=2"])
+    assert sorted(site.paths) == sorted(
+        ["/robots.txt", "/", "/leave", "/sick/", "/form.pdf", "/notes.txt?v=2"]
+    )
 
 
 def test_depth_counts_links_from_a_start_page(site: Site, tmp_path: Path) -> None:
@@ -71,7 +81,14 @@ def test_other_hosts_are_left_alone_unless_they_are_named(site: Site, tmp_path: 
     with serving() as other:
         port = other.server_port
         other.page("/a", "other")
-        site.page("/", "front", f"http://docs.test:{port}/a", f"http://{HOST}:{port}/a", "mailto:a@b", "javascript:x()")
+        site.page(
+            "/",
+            "front",
+            f"http://docs.test:{port}/a",
+            f"http://{HOST}:{port}/a",
+            "mailto:a@b",
+            "javascript:x()",
+        )
         assert crawled(site, tmp_path) == ["index.html"]
         assert not other.asked
         place = Web(name="hr", start=(f"{site.url}/",), hosts=(f"docs.test:{port}",))
@@ -127,7 +144,11 @@ def test_patterns_choose_and_say_what_the_settings_say_of_files(site: Site, tmp_
     site.page("/uk/old/rules", "old")
     site.page("/de/urlaub%20und%20%C3%BCberstunden", "Urlaub")
     fields: dict[str, Any] = {"country": "CH", "patterns": {"uk/**": {"country": "GB"}}}
-    refs = by_name(source(site, tmp_path, include=("uk/**", "de/urlaub und*"), exclude=("**/old/**",), **fields).list())
+    refs = by_name(
+        source(
+            site, tmp_path, include=("uk/**", "de/urlaub und*"), exclude=("**/old/**",), **fields
+        ).list()
+    )
     assert list(refs) == ["de/urlaub und überstunden.html", "uk/leave.html"]
     assert refs["uk/leave.html"].facts["countries"] == ("GB",)
     assert refs["de/urlaub und überstunden.html"].facts["countries"] == ("CH",)
@@ -138,7 +159,10 @@ def test_patterns_choose_and_say_what_the_settings_say_of_files(site: Site, tmp_
 
 
 def test_robots_txt_is_kept_and_its_delay_too(site: Site, tmp_path: Path) -> None:
-    site.send("/robots.txt", "User-agent: *\nDisallow: /\n\nUser-agent: ombud\nDisallow: /private\nCrawl-delay: 7\n")
+    site.send(
+        "/robots.txt",
+        "User-agent: *\nDisallow: /\n\nUser-agent: ombud\nDisallow: /private\nCrawl-delay: 7\n",
+    )
     site.page("/", "front", "/private/a", "/open")
     site.page("/open", "open")
     time = Time()
@@ -163,7 +187,15 @@ def test_while_robots_txt_cannot_be_had_nothing_is_asked(site: Site, tmp_path: P
 
 
 def test_pages_that_ask_not_to_be_found_are_not(site: Site, tmp_path: Path) -> None:
-    site.page("/", "front", "/meta", "/header", "/google", "/nofollow", head='<meta name="robots" content="all">')
+    site.page(
+        "/",
+        "front",
+        "/meta",
+        "/header",
+        "/google",
+        "/nofollow",
+        head='<meta name="robots" content="all">',
+    )
     site.page("/meta", "x", "/behind", head='<meta name="ROBOTS" content="NOINDEX, follow">')
     site.page("/header", "x", **{"x-robots-tag": "noindex"})
     site.page("/google", "x", **{"x-robots-tag": "googlebot: noindex"})
@@ -181,7 +213,8 @@ def test_requests_are_spaced_by_the_rate(site: Site, tmp_path: Path) -> None:
     assert time.waits == [0.25, 0.25]
 
 
-# One page, one document -----------------------------------------------------------------------------
+# One page, one document
+# -----------------------------------------------------------------------------
 
 
 def test_a_page_of_many_addresses_is_one_document(site: Site, tmp_path: Path) -> None:
@@ -263,14 +296,19 @@ def test_types_that_are_no_documents_are_not_downloaded(site: Site, tmp_path: Pa
     [
         ("text/html; charset=iso-8859-1", "<html><main>Überstunden – ja</main>".encode("cp1252")),
         ("text/html; charset=utf-16", "<html><main>Überstunden – ja</main>".encode("utf-16")),
-        ("text/html", "<html><meta charset='windows-1252'><main>Überstunden – ja</main>".encode("cp1252")),
+        (
+            "text/html",
+            "<html><meta charset='windows-1252'><main>Überstunden – ja</main>".encode("cp1252"),
+        ),
         ("text/html; charset=nonsense", "<html><main>Überstunden – ja</main>".encode()),
         ("text/html; charset=hex", "<html><main>Überstunden – ja</main>".encode()),
         ("text/html", "<html><main>Überstunden – ja</main>".encode("cp1252")),
         ("text/plain; charset=cp1252", "Überstunden – ja".encode("cp1252")),
     ],
 )
-def test_whatever_the_charset_what_is_read_is_utf8(site: Site, tmp_path: Path, content_type: str, body: bytes) -> None:
+def test_whatever_the_charset_what_is_read_is_utf8(
+    site: Site, tmp_path: Path, content_type: str, body: bytes
+) -> None:
     site.send("/", body, content_type)
     web = source(site, tmp_path)
     (ref,) = web.list()
@@ -290,9 +328,25 @@ def test_main_content_without_furniture_and_with_tables() -> None:
     <div class="cookies">Biscuits are free.</div><aside>Related</aside><!-- rendered 12:01 --></article>
     <footer>Imprint</footer><script>var x</script></body></html>"""
     found = content(html)
-    for gone in ("Home", "value cookies", "Accept", "Find", "You are here", "Related", "Imprint", "12:01", "var x"):
+    for gone in (
+        "Home",
+        "value cookies",
+        "Accept",
+        "Find",
+        "You are here",
+        "Related",
+        "Imprint",
+        "12:01",
+        "var x",
+    ):
         assert gone not in found
-    for kept in ("<title>Leave &amp; rest</title>", "<h1>Leave</h1>", "<td>27</td>", "Biscuits", 'lang="en-GB"'):
+    for kept in (
+        "<title>Leave &amp; rest</title>",
+        "<h1>Leave</h1>",
+        "<td>27</td>",
+        "Biscuits",
+        'lang="en-GB"',
+    ):
         assert kept in found
 
 
@@ -319,7 +373,8 @@ def test_a_page_made_to_hurt_is_left_to_the_parser(site: Site, tmp_path: Path) -
     assert web.read(ref).endswith(b"deep")
 
 
-# The next time --------------------------------------------------------------------------------------
+# The next time
+# --------------------------------------------------------------------------------------
 
 
 def test_a_site_without_changes_costs_only_questions(site: Site, tmp_path: Path) -> None:
@@ -332,10 +387,14 @@ def test_a_site_without_changes_costs_only_questions(site: Site, tmp_path: Path)
     site.asked.clear()
     second = source(site, tmp_path, start=("/",), sitemaps=("/map.xml",)).list()
     assert first == second
-    assert [path for path, headers in site.asked if "if-none-match" not in headers] == ["/robots.txt"]
+    assert [path for path, headers in site.asked if "if-none-match" not in headers] == [
+        "/robots.txt"
+    ]
     site.page("/b", "changed")
     third = by_name(source(site, tmp_path, start=("/",), sitemaps=("/map.xml",)).list())
-    assert {name for name, ref in by_name(first).items() if third[name].version != ref.version} == {"b.html"}
+    assert {name for name, ref in by_name(first).items() if third[name].version != ref.version} == {
+        "b.html"
+    }
 
 
 def test_last_modified_serves_where_there_is_no_etag(site: Site, tmp_path: Path) -> None:
@@ -343,7 +402,11 @@ def test_last_modified_serves_where_there_is_no_etag(site: Site, tmp_path: Path)
     html = {"content-type": "text/html", "last-modified": day}
 
     def dated(path: str, headers: Mapping[str, str]) -> Reply:
-        return Reply(status=304) if headers.get("if-modified-since") == day else Reply(b"<html>x", headers=html)
+        return (
+            Reply(status=304)
+            if headers.get("if-modified-since") == day
+            else Reply(b"<html>x", headers=html)
+        )
 
     site.tags, site.pages["/"] = False, dated
     assert source(site, tmp_path).list() == source(site, tmp_path).list()
@@ -360,7 +423,9 @@ def test_the_version_is_that_of_the_content_not_of_the_answer(site: Site, tmp_pa
         assert versions == {ref.version for ref in source(site, tmp_path).list()}
 
 
-def test_each_page_is_fetched_once_and_its_bytes_are_gone_afterwards(site: Site, tmp_path: Path) -> None:
+def test_each_page_is_fetched_once_and_its_bytes_are_gone_afterwards(
+    site: Site, tmp_path: Path
+) -> None:
     site.page("/", "front")
     web = source(site, tmp_path)
     (ref,) = web.list()
@@ -415,7 +480,9 @@ def test_other_hosts_in_the_settings_make_old_links_worthless(site: Site, tmp_pa
 
 
 @pytest.mark.parametrize("status", [404, 410, 401, 403, 500, 503])
-def test_a_start_page_that_fails_is_an_error_never_half_a_list(site: Site, tmp_path: Path, status: int) -> None:
+def test_a_start_page_that_fails_is_an_error_never_half_a_list(
+    site: Site, tmp_path: Path, status: int
+) -> None:
     site.page("/", "front")
     site.send("/other", "", status=status)
     with pytest.raises(SourceError, match=f"answered {status}") as wrong:
@@ -423,7 +490,9 @@ def test_a_start_page_that_fails_is_an_error_never_half_a_list(site: Site, tmp_p
     assert wrong.value.hint
 
 
-@pytest.mark.parametrize(("path", "status"), [("/map.xml", 404), ("/map.xml", 500), ("/child.xml", 500)])
+@pytest.mark.parametrize(
+    ("path", "status"), [("/map.xml", 404), ("/map.xml", 500), ("/child.xml", 500)]
+)
 def test_so_is_a_sitemap(site: Site, tmp_path: Path, path: str, status: int) -> None:
     site.sitemap("/map.xml", "/child.xml", index=True)
     site.sitemap("/child.xml", "/a")
@@ -432,7 +501,9 @@ def test_so_is_a_sitemap(site: Site, tmp_path: Path, path: str, status: int) -> 
         source(site, tmp_path, sitemaps=("/map.xml",)).list()
 
 
-def test_pages_that_fail_for_the_moment_stay_and_so_does_what_is_behind_them(site: Site, tmp_path: Path) -> None:
+def test_pages_that_fail_for_the_moment_stay_and_so_does_what_is_behind_them(
+    site: Site, tmp_path: Path
+) -> None:
     site.page("/", "front", "/a", "/gone")
     site.page("/a", "a", "/b")
     site.page("/b", "b")
@@ -447,9 +518,15 @@ def test_pages_that_fail_for_the_moment_stay_and_so_does_what_is_behind_them(sit
 
 @pytest.mark.parametrize(
     "answer",
-    [Reply(status=500), Reply(b"x", cut=True), Reply(endless=b"x" * 9999, headers={"content-type": "text/html"})],
+    [
+        Reply(status=500),
+        Reply(b"x", cut=True),
+        Reply(endless=b"x" * 9999, headers={"content-type": "text/html"}),
+    ],
 )
-def test_a_page_that_was_never_read_is_listed_and_says_why(site: Site, tmp_path: Path, answer: Reply) -> None:
+def test_a_page_that_was_never_read_is_listed_and_says_why(
+    site: Site, tmp_path: Path, answer: Reply
+) -> None:
     site.page("/", "front", "/a")
     site.pages["/a"] = answer
     web = source(site, tmp_path)
@@ -505,13 +582,20 @@ def test_redirects_in_circles_and_without_end(site: Site, tmp_path: Path) -> Non
 
 def test_relative_links_that_repeat_themselves_end(site: Site, tmp_path: Path) -> None:
     html = {"content-type": "text/html"}
-    site.otherwise = lambda path, headers: Reply(f"<html><p>{path}<a href='sub/'>x</a>".encode(), headers=html)
+    site.otherwise = lambda path, headers: Reply(
+        f"<html><p>{path}<a href='sub/'>x</a>".encode(), headers=html
+    )
     site.send("/robots.txt", "")
     assert len(crawled(site, tmp_path, depth=50)) == 4
 
 
 @pytest.mark.parametrize(
-    "target", ["http://169.254.169.254/latest/meta-data/", "http://127.0.0.1:{port}/", "http://inside.test:{port}/"]
+    "target",
+    [
+        "http://169.254.169.254/latest/meta-data/",
+        "http://127.0.0.1:{port}/",
+        "http://inside.test:{port}/",
+    ],
 )
 def test_links_and_redirects_lead_nowhere_inside(site: Site, tmp_path: Path, target: str) -> None:
     with serving() as inside:
@@ -529,7 +613,8 @@ def test_links_and_redirects_lead_nowhere_inside(site: Site, tmp_path: Path, tar
         assert not inside.asked
 
 
-# Addresses and settings -----------------------------------------------------------------------------
+# Addresses and settings
+# -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -573,7 +658,9 @@ def test_names_end_in_what_the_content_is(url: str, suffix: str, name: str) -> N
 
 
 def test_names_of_queries_are_safe_and_differ() -> None:
-    urls = [f"https://a.test/x?q={query}" for query in ("a/b", "a-b", "a%2Fb", "../../c", "y" * 500)]
+    urls = [
+        f"https://a.test/x?q={query}" for query in ("a/b", "a-b", "a%2Fb", "../../c", "y" * 500)
+    ]
     named = [name_of(url, ".html") for url in urls]
     assert len(set(named)) == len(urls)
     assert all(name.count("/") == 1 and len(name) < 100 for name in named)
@@ -583,7 +670,9 @@ def test_names_of_queries_are_safe_and_differ() -> None:
 @pytest.mark.parametrize("fields", [{}, {"start": ("ftp://a.test/",)}, {"start": ("a.test",)}, {"sitemaps": ("x",)},
                                     {"start": ("https://anna:geheim@a.test/",)},
                                     {"start": ("https://a.test/",), "patterns": {"*": {"nonsense": 1}}}])  # fmt: skip
-def test_settings_that_cannot_be_right_are_refused_at_once(tmp_path: Path, fields: dict[str, Any]) -> None:
+def test_settings_that_cannot_be_right_are_refused_at_once(
+    tmp_path: Path, fields: dict[str, Any]
+) -> None:
     with pytest.raises(SourceError) as wrong:
         open_source(Web(name="hr", **fields), tmp_path)
     assert wrong.value.hint

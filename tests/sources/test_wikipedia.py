@@ -1,4 +1,5 @@
-"""Pages of a MediaWiki: against an emulator of its API, and against a real one where it is installed."""
+"""Pages of a MediaWiki: against an emulator of its API, and against a real one where it is
+installed."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -23,7 +24,8 @@ NOISE = """<div class="mw-parser-output"><div class="navbox"><div class="navbox"
 
 
 class Emulator:
-    """api.php as far as the source uses it: titles with redirects, categories with continuation, parse."""
+    """api.php as far as the source uses it: titles with redirects, categories with continuation,
+    parse."""
 
     def __init__(self, site: Site) -> None:
         self.site = site
@@ -48,12 +50,18 @@ class Emulator:
 
     def queried(self, query: Mapping[str, str]) -> dict[str, Any]:
         if "titles" in query:
-            return {"query": {"pages": [self.page(title) for title in query["titles"].split("\x1f") if title]}}
+            return {
+                "query": {
+                    "pages": [self.page(title) for title in query["titles"].split("\x1f") if title]
+                }
+            }
         titles = self.categories.get(query["gcmtitle"], [])
         if not titles:
             return {"batchcomplete": True}
         start = int(query.get("gcmcontinue", "0"))
-        said: dict[str, Any] = {"query": {"pages": [self.page(t) for t in titles[start : start + self.batch]]}}
+        said: dict[str, Any] = {
+            "query": {"pages": [self.page(t) for t in titles[start : start + self.batch]]}
+        }
         if start + self.batch < len(titles):
             said["continue"] = {"gcmcontinue": str(start + self.batch), "continue": "gcmcontinue||"}
         return said
@@ -65,14 +73,26 @@ class Emulator:
         if title not in self.pages:
             return {"ns": 0, "title": title, "missing": True}
         url = f"https://wiki.test/wiki/{title.replace(' ', '_')}"
-        return {"title": title, "lastrevid": self.pages[title], "canonicalurl": url, "pagelanguage": "en-gb"}
+        return {
+            "title": title,
+            "lastrevid": self.pages[title],
+            "canonicalurl": url,
+            "pagelanguage": "en-gb",
+        }
 
     def parsed(self, query: Mapping[str, str]) -> dict[str, Any]:
         revision = int(query["oldid"])
         title = next((t for t, r in self.pages.items() if r == revision), "")
         if not title:
-            return {"error": {"code": "nosuchrevid", "info": f"There is no revision with ID {revision}."}}
-        return {"parse": {"title": title, "revid": revision, "text": self.texts.get(revision, NOISE)}}
+            return {
+                "error": {
+                    "code": "nosuchrevid",
+                    "info": f"There is no revision with ID {revision}.",
+                }
+            }
+        return {
+            "parse": {"title": title, "revid": revision, "text": self.texts.get(revision, NOISE)}
+        }
 
 
 @pytest.fixture
@@ -105,7 +125,13 @@ def test_titles_become_documents(wiki: Emulator) -> None:
 def test_what_is_read_is_the_article_without_furniture(wiki: Emulator) -> None:
     web = source(wiki, titles=("Annual leave",))
     text = web.read(web.list()[0]).decode()
-    for kept in ("<title>Annual leave</title>", "<h1>Annual leave</h1>", "<b>paid</b>", "<td>27</td>", 'lang="en"'):
+    for kept in (
+        "<title>Annual leave</title>",
+        "<h1>Annual leave</h1>",
+        "<b>paid</b>",
+        "<td>27</td>",
+        'lang="en"',
+    ):
         assert kept in text
     for gone in ("Navigation", "[1]", "[edit]", "A source", "Cached time"):
         assert gone not in text
@@ -113,11 +139,15 @@ def test_what_is_read_is_the_article_without_furniture(wiki: Emulator) -> None:
 
 def test_redirects_are_the_page_they_mean(wiki: Emulator) -> None:
     wiki.redirects = {"Holidays": "Annual leave"}
-    assert uris(source(wiki, titles=("Holidays", "Annual leave")).list()) == ["wiki/Annual_leave.html"]
+    assert uris(source(wiki, titles=("Holidays", "Annual leave")).list()) == [
+        "wiki/Annual_leave.html"
+    ]
 
 
 def test_a_missing_title_does_not_stop_the_rest(wiki: Emulator) -> None:
-    assert uris(source(wiki, titles=("Nothing", "Annual leave", "Bad[x")).list()) == ["wiki/Annual_leave.html"]
+    assert uris(source(wiki, titles=("Nothing", "Annual leave", "Bad[x")).list()) == [
+        "wiki/Annual_leave.html"
+    ]
     with pytest.raises(SourceError, match=r"none of these: Nothing, Bad\[x") as wrong:
         source(wiki, titles=("Nothing", "Bad[x")).list()
     assert wrong.value.hint
@@ -143,14 +173,19 @@ def test_categories_are_read_to_the_end(wiki: Emulator, name: str) -> None:
 
 
 def test_patterns_match_titles(wiki: Emulator) -> None:
-    found = source(wiki, titles=tuple(wiki.pages), exclude=("AC/**",), patterns={"Ü*": {"country": "DE"}}).list()
+    found = source(
+        wiki, titles=tuple(wiki.pages), exclude=("AC/**",), patterns={"Ü*": {"country": "DE"}}
+    ).list()
     assert uris(found) == ["wiki/Annual_leave.html", "wiki/Überstunden.html"]
     assert [ref.facts.get("countries", ()) for ref in found] == [(), ("DE",)]
 
 
 def test_a_wiki_that_is_busy_is_asked_again(wiki: Emulator) -> None:
     lag = {"error": {"code": "maxlag", "info": "Waiting for a server: 6 seconds lagged."}}
-    busy = Reply(json.dumps(lag).encode(), headers={**JSON, "mediawiki-api-error": "maxlag", "retry-after": "5"})
+    busy = Reply(
+        json.dumps(lag).encode(),
+        headers={**JSON, "mediawiki-api-error": "maxlag", "retry-after": "5"},
+    )
     wiki.before = [busy, Reply(status=429, headers={"retry-after": "9"})]
     time = Time()
     assert source(wiki, time, titles=("Annual leave",)).list()
@@ -182,10 +217,14 @@ def test_a_revision_that_is_gone_fails_alone(wiki: Emulator) -> None:
         web.read(ref)
 
 
-def test_a_wiki_that_continues_for_ever_is_left(wiki: Emulator, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wiki_that_continues_for_ever_is_left(
+    wiki: Emulator, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(wikipedia, "MOST_REQUESTS", 20)
     count = iter(range(1000))
-    wiki.site.otherwise = lambda path, headers: Reply(json.dumps({"continue": {"x": next(count)}}).encode())
+    wiki.site.otherwise = lambda path, headers: Reply(
+        json.dumps({"continue": {"x": next(count)}}).encode()
+    )
     with pytest.raises(SourceError, match="without end"):
         source(wiki, categories=("HR",)).list()
 
@@ -204,7 +243,11 @@ def test_settings_that_cannot_be_right(tmp_path: Path, fields: dict[str, Any]) -
 
 
 def test_a_wiki_inside_the_network_must_be_allowed(wiki: Emulator, tmp_path: Path) -> None:
-    place = Wikipedia(name="wiki", url=f"http://127.0.0.1:{wiki.site.server_port}/api.php", titles=("Annual leave",))
+    place = Wikipedia(
+        name="wiki",
+        url=f"http://127.0.0.1:{wiki.site.server_port}/api.php",
+        titles=("Annual leave",),
+    )
     with pytest.raises(SourceError, match="inside the network"):
         open_source(place, tmp_path).list()
     allowed = place.model_copy(update={"private_hosts": ("127.0.0.1",)})
@@ -219,7 +262,10 @@ def test_a_wiki_inside_the_network_must_be_allowed(wiki: Emulator, tmp_path: Pat
 def real(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wiki]:
     with running(tmp_path_factory.mktemp("mediawiki")) as wiki:
         table = '{| class="wikitable"\n! Years !! Days\n|-\n| 5 || 27\n|}'
-        wiki.edit("Annual leave", f"Leave is '''paid'''.<ref>A source</ref>\n== Days ==\n{table}\n[[Category:HR]]")
+        wiki.edit(
+            "Annual leave",
+            f"Leave is '''paid'''.<ref>A source</ref>\n== Days ==\n{table}\n[[Category:HR]]",
+        )
         wiki.edit("Sick pay", "From the first day, see [[Annual leave]]. [[Category:HR]]")
         wiki.edit("Pay/Überstunden", "Time and a half. [[Category:HR]]")
         wiki.edit("Holidays", "#REDIRECT [[Annual leave]]")
@@ -232,7 +278,11 @@ def test_a_real_wiki_by_titles_and_category(real: Wiki, tmp_path: Path) -> None:
                       private_hosts=("127.0.0.1",))  # fmt: skip
     web = open_source(place, tmp_path)
     refs = web.list()
-    assert uris(refs) == ["wiki/Annual_leave.html", "wiki/Pay/Überstunden.html", "wiki/Sick_pay.html"]
+    assert uris(refs) == [
+        "wiki/Annual_leave.html",
+        "wiki/Pay/Überstunden.html",
+        "wiki/Sick_pay.html",
+    ]
     text = web.read(refs[0]).decode()
     assert refs[0].facts["url"] == f"{real.url}/index.php/Annual_leave"
     assert "<b>paid</b>" in text
@@ -245,7 +295,12 @@ def test_a_real_wiki_by_titles_and_category(real: Wiki, tmp_path: Path) -> None:
 def test_a_real_wiki_after_an_edit_and_a_deletion(real: Wiki, tmp_path: Path) -> None:
     real.edit("Short notice", "Two weeks.")
     real.edit("Old rules", "Nothing.")
-    place = Wikipedia(name="wiki", url=real.api, titles=("Short notice", "Old rules"), private_hosts=("127.0.0.1",))
+    place = Wikipedia(
+        name="wiki",
+        url=real.api,
+        titles=("Short notice", "Old rules"),
+        private_hosts=("127.0.0.1",),
+    )
     web = open_source(place, tmp_path)
     before = {ref.uri: ref.version for ref in web.list()}
     real.edit("Short notice", "Three weeks.")
@@ -266,4 +321,6 @@ def test_a_real_wiki_as_a_web_site(real: Wiki, tmp_path: Path) -> None:
     assert "<td>27" in text
     assert "Log in" not in text
     second = open_source(place, tmp_path)
-    assert {ref.uri: ref.version for ref in second.list()} == {ref.uri: ref.version for ref in refs.values()}
+    assert {ref.uri: ref.version for ref in second.list()} == {
+        ref.uri: ref.version for ref in refs.values()
+    }

@@ -1,4 +1,5 @@
-"""A web site in a thread, with everything that makes crawling hard, and a clock on which no time passes."""
+"""A web site in a thread, with everything that makes crawling hard, and a clock on which no time
+passes."""
 
 import gzip
 import threading
@@ -12,7 +13,7 @@ from typing import Any, NamedTuple
 from ombud.settings import Web
 from ombud.sources.fetch import Fetcher
 from ombud.sources.guard import Network
-from ombud.sources.web import WebSource
+from ombud.sources.web.source import WebSource
 
 HOST = "site.test"
 
@@ -54,15 +55,24 @@ class Site(ThreadingHTTPServer):
     def page(self, path: str, text: str = "", *links: str, head: str = "", **headers: str) -> None:
         """One of HTML; its text stands under its path as title."""
         anchors = "".join(f'<a href="{link}">to {link}</a> ' for link in links)
-        html = (
-            f"<html><head><title>{path}</title>{head}</head><body><nav>{anchors}</nav><main>{text}</main></body></html>"
+        html = f"<html><head><title>{path}</title>{head}</head><body><nav>{anchors}</nav><main>{text}</main></body></html>"
+        self.pages[path] = Reply(
+            html.encode(), headers={"content-type": "text/html; charset=utf-8", **headers}
         )
-        self.pages[path] = Reply(html.encode(), headers={"content-type": "text/html; charset=utf-8", **headers})
 
-    def send(self, path: str, body: bytes | str, content_type: str = "", status: int = 200, **headers: str) -> None:
+    def send(
+        self,
+        path: str,
+        body: bytes | str,
+        content_type: str = "",
+        status: int = 200,
+        **headers: str,
+    ) -> None:
         raw = body.encode() if isinstance(body, str) else body
         named = {"content-type": content_type} if content_type else {}
-        self.pages[path] = Reply(raw, status, {**named, **{k.replace("_", "-"): v for k, v in headers.items()}})
+        self.pages[path] = Reply(
+            raw, status, {**named, **{k.replace("_", "-"): v for k, v in headers.items()}}
+        )
 
     def moved(self, path: str, target: str, status: int = 302) -> None:
         self.pages[path] = Reply(status=status, headers={"location": target})
@@ -87,7 +97,11 @@ class _Handler(BaseHTTPRequestHandler):
         self.server.asked.append((self.path, headers))
         answer = self.server.pages.get(self.path) or self.server.otherwise
         reply = answer if isinstance(answer, Reply) else answer(self.path, headers)
-        tag = f'"{sha256(reply.body).hexdigest()[:12]}"' if self.server.tags and reply.status == 200 else ""
+        tag = (
+            f'"{sha256(reply.body).hexdigest()[:12]}"'
+            if self.server.tags and reply.status == 200
+            else ""
+        )
         named = dict(reply.headers) | ({"etag": tag} if tag else {})
         if tag and headers.get("if-none-match") == tag and not reply.endless:
             reply = Reply(status=304)
@@ -126,19 +140,24 @@ class Time:
 
 
 def known(host: str, port: int) -> Sequence[str]:
-    """The name server of these tests: everything under .test is this machine, addresses are themselves."""
+    """The name server of these tests: everything under .test is this machine, addresses are
+    themselves."""
     del port
     return ["127.0.0.1"] if host.endswith(".test") else [host]
 
 
-def fetcher(time: Time | None = None, private: Sequence[str] = (HOST,), spacing: float = 0.0) -> Fetcher:
+def fetcher(
+    time: Time | None = None, private: Sequence[str] = (HOST,), spacing: float = 0.0
+) -> Fetcher:
     time = time or Time()
     return Fetcher(Network(private, known), spacing=spacing, clock=time.clock, pause=time.pause)
 
 
 def source(site: Site, home: Path, time: Time | None = None, **fields: Any) -> WebSource:
     start = fields.pop("start", () if "sitemaps" in fields else ("/",))
-    whole = {key: tuple(f"{site.url}{path}" for path in fields.pop(key, ())) for key in ("sitemaps",)}
+    whole = {
+        key: tuple(f"{site.url}{path}" for path in fields.pop(key, ())) for key in ("sitemaps",)
+    }
     place = Web(name="hr", start=tuple(f"{site.url}{path}" for path in start), **whole, **fields)
     return WebSource(place, home, fetcher(time, spacing=1 / place.rate))
 

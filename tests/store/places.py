@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from sqlalchemy import create_engine, text
 
-from ombud.store import Kept
+from ombud.store import SyncStamp
 from ombud.types import Block, Document
 
 
@@ -25,7 +25,9 @@ def database(kind: str) -> Iterator[str]:
         return
     url = os.environ.get("TEST_POSTGRES_URL")
     if not url:
-        pytest.skip("TEST_POSTGRES_URL names no PostgreSQL, such as postgresql+psycopg://postgres@127.0.0.1/test")
+        pytest.skip(
+            "TEST_POSTGRES_URL names no PostgreSQL, such as postgresql+psycopg://postgres@127.0.0.1/test"
+        )
     schema = f"test_{uuid.uuid4().hex}"
     engine = create_engine(url)
     with engine.begin() as db:
@@ -55,9 +57,14 @@ def small_disk(folder: Path, kilobytes: int) -> Iterator[Path]:
 def document(uri: str, *texts: str, **fields: Any) -> Document:
     """A document of the given block texts."""
     blocks = tuple(Block(kind="text", text=t) for t in texts)
-    given: dict[str, Any] = {"id": f"{abs(hash(uri)):016x}"[:16], "source": "hr", "title": uri, "digest": "1"}
+    given: dict[str, Any] = {
+        "id": f"{abs(hash(uri)):016x}"[:16],
+        "source": "hr",
+        "title": uri,
+        "digest": "1",
+    }
     return Document(uri=uri, blocks=blocks, text="\n\n".join(texts), **given | fields)
 
 
-def kept(own_end: date | None = None, chunks: int = 1) -> Kept:
-    return Kept(facts_digest="f", recipe="r", own_end=own_end, chunks=chunks)
+def kept(own_end: date | None = None, chunks: int = 1) -> SyncStamp:
+    return SyncStamp(facts_digest="f", recipe="r", own_end=own_end, chunks=chunks)

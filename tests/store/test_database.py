@@ -7,7 +7,15 @@ from pathlib import Path
 import pytest
 
 from ombud.errors import SetupError, StoreError
-from ombud.store import Recorded, add_source, find_document, list_documents, list_sources, open_store, save_document
+from ombud.store import (
+    RecordedSource,
+    add_source,
+    find_document,
+    list_documents,
+    list_sources,
+    open_store,
+    save_document,
+)
 from store.places import document, kept, small_disk
 
 
@@ -55,7 +63,7 @@ def test_a_file_that_is_no_database_is_left_alone(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["what? now", "100%", "a#b", "it's", "ü"])
 def test_data_stays_in_the_folder_whatever_it_is_called(name: str, tmp_path: Path) -> None:
     store = open_store("", tmp_path / name)
-    add_source(store, Recorded("a", "/", ""))
+    add_source(store, RecordedSource("a", "/", ""))
     store.close()
     assert [f.name for f in tmp_path.iterdir()] == [name]
     assert (tmp_path / name / "store.sqlite").is_file()

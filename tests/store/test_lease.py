@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import update
 
 from ombud.errors import Busy, StoreError
-from ombud.store import Store, hold, open_store
+from ombud.store import Store, acquire_lease, open_store
 from ombud.store import lease as module
 from ombud.store.tables import lease as leases
 
@@ -40,14 +40,16 @@ def test_a_missed_beat_is_followed_by_the_next(monkeypatch: pytest.MonkeyPatch) 
     assert lease.calls == 2
 
 
-def test_a_process_of_another_user_is_alive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_of_another_user_is_alive(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def forbid(_pid: int, _signal: int) -> None:
         raise PermissionError
 
     store = open_store("", tmp_path)
-    with hold(store, "sync"):
+    with acquire_lease(store, "sync"):
         claim(store, f"{socket.gethostname()}:1:abc")
         monkeypatch.setattr(os, "kill", forbid)
-        with pytest.raises(Busy, match="process 1 on"), hold(store, "sync"):
+        with pytest.raises(Busy, match="process 1 on"), acquire_lease(store, "sync"):
             pass
     store.close()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ombud.store import cut, successors
+from ombud.store import cut_document, successors
 from store.places import document
 
 DAYS = st.dates(date(1990, 1, 2), date(2090, 1, 1))
@@ -36,22 +36,28 @@ def test_a_document_that_names_itself_is_not_ended_by_itself() -> None:
 
 
 @given(st.none() | DAYS, st.none() | DAYS)
-def test_it_ends_on_the_earlier_of_its_own_day_and_the_eve(own: date | None, begin: date | None) -> None:
+def test_it_ends_on_the_earlier_of_its_own_day_and_the_eve(
+    own: date | None, begin: date | None
+) -> None:
     old = document("old", effective_to=own)
-    found = cut(old, {"old": begin} if begin else {}).effective_to
+    found = cut_document(old, {"old": begin} if begin else {}).effective_to
     wanted = [day for day in (own, begin and begin - timedelta(days=1)) if day]
     assert found == (min(wanted) if wanted else None)
 
 
 def test_a_leap_day_and_the_turn_of_a_year() -> None:
-    assert cut(document("old"), {"old": date(2024, 3, 1)}).effective_to == date(2024, 2, 29)
-    assert cut(document("old"), {"old": date(2024, 1, 1)}).effective_to == date(2023, 12, 31)
+    assert cut_document(document("old"), {"old": date(2024, 3, 1)}).effective_to == date(
+        2024, 2, 29
+    )
+    assert cut_document(document("old"), {"old": date(2024, 1, 1)}).effective_to == date(
+        2023, 12, 31
+    )
 
 
 def test_a_successor_since_ever_is_no_error() -> None:
-    assert cut(document("old"), {"old": date.min}).effective_to == date.min
+    assert cut_document(document("old"), {"old": date.min}).effective_to == date.min
 
 
 def test_others_are_left_alone() -> None:
     old = document("old", effective_to=date(2024, 1, 1))
-    assert cut(old, {"other": date(2020, 1, 1)}) == old
+    assert cut_document(old, {"other": date(2020, 1, 1)}) == old

@@ -6,14 +6,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ombud.app import Workspace, configured_sources, record_folder
-from ombud.ingest import sync
-from ombud.web import prepare
+from ombud.ingest import sync_sources
+from ombud.web.server import prepare
 
-LEAVE_GB = "Full-time employees in Great Britain have 26 days of paid annual leave each calendar year."
-LEAVE_DE = "Full-time employees in Germany have 30 days of paid annual leave each calendar year."
-SMILE = (
-    "Remote work 🏡 is welcome everywhere. You may work from home on up to 2 days a week 🏡 when your manager agrees."
+LEAVE_GB = (
+    "Full-time employees in Great Britain have 26 days of paid annual leave each calendar year."
 )
+LEAVE_DE = "Full-time employees in Germany have 30 days of paid annual leave each calendar year."
+SMILE = "Remote work 🏡 is welcome everywhere. You may work from home on up to 2 days a week 🏡 when your manager agrees."
 HOSTILE = '<img src=x onerror="window.hurt=1"><script>window.hurt=2</script>'
 
 HANDBOOK = {
@@ -36,7 +36,9 @@ HANDBOOK = {
 CONTACTS = '[[contact]]\ntopic = "general"\nname = "People team"\nmail = "people@example.org"\n'
 
 
-def make_workspace(home: Path, embedder: str = "none", handbook: Mapping[str, str] = HANDBOOK) -> Workspace:
+def make_workspace(
+    home: Path, embedder: str = "none", handbook: Mapping[str, str] = HANDBOOK
+) -> Workspace:
     """A workspace whose handbook is in the index."""
     for name, text in handbook.items():
         file = home / "handbook" / name
@@ -47,7 +49,9 @@ def make_workspace(home: Path, embedder: str = "none", handbook: Mapping[str, st
     (home / "contacts.toml").write_text(CONTACTS, encoding="utf-8")
     workspace = Workspace(home)
     record_folder(workspace.settings, workspace.store, home / "handbook", "", "")
-    (report,) = sync(workspace.ingest, configured_sources(workspace.settings, home, workspace.store))
+    (report,) = sync_sources(
+        workspace.ingest, configured_sources(workspace.settings, home, workspace.store)
+    )
     assert not report.failed
     return workspace
 

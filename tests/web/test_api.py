@@ -16,7 +16,9 @@ BRITON = {"country": "gb"}
 
 
 def test_search_gives_passages_of_the_country_and_of_everywhere(client: httpx.Client) -> None:
-    found = client.post("/api/v1/search", json={"query": "days of annual leave", "person": BRITON}).json()
+    found = client.post(
+        "/api/v1/search", json={"query": "days of annual leave", "person": BRITON}
+    ).json()
     first = found["hits"][0]
     assert first["uri"] == "handbook/gb/leave.md"
     assert first["scope"] == "local"
@@ -46,7 +48,10 @@ def test_an_answer_quotes_the_document_word_for_word(client: httpx.Client) -> No
 
 def test_the_country_decides_the_answer(client: httpx.Client) -> None:
     body: dict[str, Any] = {"question": "How many days of annual leave do I have?"}
-    texts = [client.post("/api/v1/ask", json=body | {"person": {"country": c}}).json()["text"] for c in ("GB", "DE")]
+    texts = [
+        client.post("/api/v1/ask", json=body | {"person": {"country": c}}).json()["text"]
+        for c in ("GB", "DE")
+    ]
     assert LEAVE_GB in texts[0]
     assert LEAVE_DE not in texts[0]
     assert LEAVE_DE in texts[1]
@@ -89,7 +94,10 @@ def test_a_conversation_needs_no_body(client: httpx.Client) -> None:
 
 def test_documents_are_those_of_the_person(client: httpx.Client) -> None:
     def uris(**params: Any) -> set[str]:
-        return {line["uri"] for line in client.get("/api/v1/documents", params=params).json()["documents"]}
+        return {
+            line["uri"]
+            for line in client.get("/api/v1/documents", params=params).json()["documents"]
+        }
 
     assert "handbook/gb/leave.md" in uris(country="gb")
     assert "handbook/gb/leave.md" not in uris(country="DE")
@@ -98,7 +106,9 @@ def test_documents_are_those_of_the_person(client: httpx.Client) -> None:
     assert "handbook/global/travel.md" not in uris(as_of="2023-12-31")
 
 
-def test_a_document_one_may_not_read_is_not_there(client: httpx.Client, workspace: Workspace) -> None:
+def test_a_document_one_may_not_read_is_not_there(
+    client: httpx.Client, workspace: Workspace
+) -> None:
     secret = next(d for d in workspace.documents(None) if d.uri.endswith("pay.md"))
     refused = client.get(f"/api/v1/documents/{secret.id}")
     assert refused.status_code == 404
@@ -109,7 +119,9 @@ def test_a_document_one_may_not_read_is_not_there(client: httpx.Client, workspac
 
 def test_passages_come_as_a_list_or_line_by_line(client: httpx.Client) -> None:
     listed = TypeAdapter(list[Chunk]).validate_python(client.get("/api/v1/passages").json())
-    lines = client.get("/api/v1/passages", headers={"accept": "application/x-ndjson"}).text.splitlines()
+    lines = client.get(
+        "/api/v1/passages", headers={"accept": "application/x-ndjson"}
+    ).text.splitlines()
     assert [json.loads(line)["id"] for line in lines] == [chunk.id for chunk in listed]
     assert len(listed) >= 6
 
@@ -147,7 +159,9 @@ def test_an_empty_workspace_is_up_but_not_ready(tmp_path: Path) -> None:
         ("ask", {"question": "leave?", "history": [{"role": "robot", "content": "x"}]}, "history"),
     ],
 )
-def test_what_cannot_be_read_is_said(client: httpx.Client, path: str, body: dict[str, Any], said: str) -> None:
+def test_what_cannot_be_read_is_said(
+    client: httpx.Client, path: str, body: dict[str, Any], said: str
+) -> None:
     headers = {"content-type": "application/json"}
     response = client.post(f"/api/v1/{path}", content=json.dumps(body), headers=headers)
     problem = response.json()
@@ -165,7 +179,9 @@ def test_bad_json_is_a_problem_too(client: httpx.Client) -> None:
 
 def test_the_description_names_every_route_and_the_errors_as_they_are(client: httpx.Client) -> None:
     described = client.get("/openapi.json").json()
-    assert {"/api/v1/search", "/api/v1/ask", "/api/v1/documents", "/healthz"} <= set(described["paths"])
+    assert {"/api/v1/search", "/api/v1/ask", "/api/v1/documents", "/healthz"} <= set(
+        described["paths"]
+    )
     assert "/" not in described["paths"]
     responses = described["paths"]["/api/v1/ask"]["post"]["responses"]
     assert set(responses["200"]["content"]) == {"application/json", "text/event-stream"}
@@ -185,10 +201,16 @@ def test_meaning_is_found_with_the_default_embedder(tmp_path: Path) -> None:
 
 def read_events(client: httpx.Client, path: str, body: dict[str, Any]) -> list[tuple[str, Any]]:
     events = []
-    with client.stream("POST", path, json=body, headers={"accept": "text/event-stream"}) as response:
+    with client.stream(
+        "POST", path, json=body, headers={"accept": "text/event-stream"}
+    ) as response:
         assert response.headers["content-type"].startswith("text/event-stream")
         for block in response.read().decode().split("\n\n"):
-            fields = dict(line.split(": ", 1) for line in block.splitlines() if line and not line.startswith(":"))
+            fields = dict(
+                line.split(": ", 1)
+                for line in block.splitlines()
+                if line and not line.startswith(":")
+            )
             if fields:
                 events.append((fields["event"], json.loads(fields["data"])))
     return events

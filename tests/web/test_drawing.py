@@ -1,4 +1,5 @@
-"""The picture of a term: one well-formed file that needs nothing else, in which nothing lies over anything."""
+"""The picture of a term: one well-formed file that needs nothing else, in which nothing lies over
+anything."""
 
 import re
 from itertools import combinations
@@ -14,14 +15,25 @@ from ombud.web import draw_graph
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def around(*said: tuple[str, str, str], keys: tuple[str, ...] = ("term",), left_out: int = 0) -> Neighbourhood:
+def around(
+    *said: tuple[str, str, str], keys: tuple[str, ...] = ("term",), left_out: int = 0
+) -> Neighbourhood:
     edges = []
     for number, (subject, predicate, thing) in enumerate(said):
-        triplet = Triplet(subject=subject, predicate=predicate, object=thing, chunk_id=f"d-{number}")
+        triplet = Triplet(
+            subject=subject, predicate=predicate, object=thing, chunk_id=f"d-{number}"
+        )
         edges.append(Edge(triplet, "d", subject.casefold(), thing.casefold()))
     chunks = {
         f"d-{n}": Chunk(
-            id=f"d-{n}", document_id="d", title=f"Policy {n % 3}", uri="u", text="", start=0, end=0, page_from=n
+            id=f"d-{n}",
+            document_id="d",
+            title=f"Policy {n % 3}",
+            uri="u",
+            text="",
+            start=0,
+            end=0,
+            page_from=n,
         )
         for n in range(len(said))
     }
@@ -37,7 +49,9 @@ def boxes(picture: ElementTree.Element) -> list[tuple[float, float, float, float
     found = []
     for one in picture.iter(f"{SVG}rect"):
         if one.get("class") in ("card", "term"):
-            x, y, width, height = (float(one.attrib[name]) for name in ("x", "y", "width", "height"))
+            x, y, width, height = (
+                float(one.attrib[name]) for name in ("x", "y", "width", "height")
+            )
             found.append((x, y, x + width, y + height))
     return found
 
@@ -47,8 +61,14 @@ def words(picture: ElementTree.Element) -> str:
 
 
 MANY = [(f"subject {n} " + "with many words " * (n % 5), "must keep", "term") for n in range(15)]
-MANY += [("term", "may have", f"object {n} " + "and a long condition of it " * (n % 7)) for n in range(25)]
-MANY += [(f"far {n}", "refers to", f"subject {n % 9} " + "with many words " * (n % 9 % 5)) for n in range(12)]
+MANY += [
+    ("term", "may have", f"object {n} " + "and a long condition of it " * (n % 7))
+    for n in range(25)
+]
+MANY += [
+    (f"far {n}", "refers to", f"subject {n % 9} " + "with many words " * (n % 9 % 5))
+    for n in range(12)
+]
 
 
 @pytest.mark.parametrize(
@@ -75,7 +95,17 @@ def test_nothing_lies_over_anything(said: list[tuple[str, str, str]]) -> None:
 def test_it_needs_nothing_from_elsewhere_and_runs_nothing() -> None:
     made = draw_graph("<script>", around(("<b onload=x>&\0", "must", "term"), keys=("term",)))
     for one in ElementTree.fromstring(made).iter():
-        assert one.tag.removeprefix(SVG) in {"svg", "title", "desc", "style", "rect", "g", "text", "tspan", "path"}
+        assert one.tag.removeprefix(SVG) in {
+            "svg",
+            "title",
+            "desc",
+            "style",
+            "rect",
+            "g",
+            "text",
+            "tspan",
+            "path",
+        }
         assert not [name for name in one.attrib if name.startswith("on") or "href" in name]
     assert not re.search(r"url\(|@import", made)
     assert made.count("http") == 1  # its own namespace
@@ -95,7 +125,11 @@ def test_light_and_dark_are_in_it() -> None:
 
 
 def test_what_it_says() -> None:
-    said = (("employer", "must not use", "term"), ("term", "means", "a thing"), ("term", "is short for", "long name"))
+    said = (
+        ("employer", "must not use", "term"),
+        ("term", "means", "a thing"),
+        ("term", "is short for", "long name"),
+    )
     picture = parsed(around(*said, keys=("term", "long name")))
     text = words(picture)
     assert "employer" in text
@@ -109,7 +143,9 @@ def test_what_it_says() -> None:
 
 
 def test_the_same_statement_of_two_documents_stands_once() -> None:
-    picture = parsed(around(("HR", "must sign", "term"), ("HR", "must sign", "Term"), keys=("term",)))
+    picture = parsed(
+        around(("HR", "must sign", "term"), ("HR", "must sign", "Term"), keys=("term",))
+    )
     assert words(picture).count("must sign") == 1
     assert "+1" in words(picture)
 

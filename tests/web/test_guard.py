@@ -11,20 +11,24 @@ import pytest
 from ombud.app import Workspace
 from ombud.errors import SetupError
 from ombud.types import Answer, Question
-from ombud.web import prepare, serve
+from ombud.web import serve
 from ombud.web.guard import is_loopback
+from ombud.web.server import prepare
 from web.running import running
 
 QUESTION = {"question": "How many days of annual leave do I have?"}
 
 
-@pytest.mark.parametrize("host", ["localhost", "localhost:8321", "127.0.0.1:80", "127.9.9.9", "[::1]:8321"])
+@pytest.mark.parametrize(
+    "host", ["localhost", "localhost:8321", "127.0.0.1:80", "127.9.9.9", "[::1]:8321"]
+)
 def test_loopback_names_are_served(client: httpx.Client, host: str) -> None:
     assert client.get("/healthz", headers={"host": host}).status_code == 200
 
 
 @pytest.mark.parametrize(
-    "host", ["evil.example", "evil.example:8321", "10.0.0.1", "localhost.evil.example", "127.0.0.1:x"]
+    "host",
+    ["evil.example", "evil.example:8321", "10.0.0.1", "localhost.evil.example", "127.0.0.1:x"],
 )
 def test_other_names_are_refused(client: httpx.Client, host: str) -> None:
     response = client.get("/healthz", headers={"host": host})
@@ -34,7 +38,8 @@ def test_other_names_are_refused(client: httpx.Client, host: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "headers", [{"origin": "http://evil.example"}, {"origin": "null"}, {"sec-fetch-site": "cross-site"}]
+    "headers",
+    [{"origin": "http://evil.example"}, {"origin": "null"}, {"sec-fetch-site": "cross-site"}],
 )
 def test_a_page_of_another_site_may_not_post(client: httpx.Client, headers: dict[str, str]) -> None:
     assert client.post("/api/v1/ask", json=QUESTION, headers=headers).status_code == 403
@@ -42,7 +47,9 @@ def test_a_page_of_another_site_may_not_post(client: httpx.Client, headers: dict
 
 def test_its_own_page_may_post(client: httpx.Client, address: str) -> None:
     headers = {"origin": address, "sec-fetch-site": "same-origin"}
-    assert client.post("/api/v1/search", json={"query": "leave"}, headers=headers).status_code == 200
+    assert (
+        client.post("/api/v1/search", json={"query": "leave"}, headers=headers).status_code == 200
+    )
 
 
 def test_a_large_request_is_refused_with_and_without_its_length(client: httpx.Client) -> None:
@@ -52,7 +59,9 @@ def test_a_large_request_is_refused_with_and_without_its_length(client: httpx.Cl
         yield large
 
     for content in (large, pieces()):
-        response = client.post("/api/v1/search", content=content, headers={"content-type": "application/json"})
+        response = client.post(
+            "/api/v1/search", content=content, headers={"content-type": "application/json"}
+        )
         assert response.status_code == 413
         assert response.json()["status"] == 413
 
@@ -74,7 +83,9 @@ class Broken(Workspace):
         raise RuntimeError("the secret inside")
 
 
-def test_what_nobody_foresaw_keeps_its_inside(workspace: Workspace, caplog: pytest.LogCaptureFixture) -> None:
+def test_what_nobody_foresaw_keeps_its_inside(
+    workspace: Workspace, caplog: pytest.LogCaptureFixture
+) -> None:
     with running(Broken(workspace.home)) as url, caplog.at_level(logging.ERROR):
         response = httpx.get(f"{url}/readyz")
     assert response.status_code == 500

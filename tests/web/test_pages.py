@@ -22,9 +22,13 @@ def test_the_chat_page_and_all_it_loads_stay_under_twenty_kibibytes(client: http
             assert response.status_code == 200, path
             raw = b"".join(response.iter_raw())
         weight += len(raw)
-        text = (gzip.decompress(raw) if response.headers.get("content-encoding") == "gzip" else raw).decode()
+        text = (
+            gzip.decompress(raw) if response.headers.get("content-encoding") == "gzip" else raw
+        ).decode()
         found = re.findall(r"(?:src|href)=\"(/static/[^\"]+)\"", text)
-        found += [f"{path.rsplit('/', 1)[0]}/{name}" for name in re.findall(r"from \"\./([\w.]+)\"", text)]
+        found += [
+            f"{path.rsplit('/', 1)[0]}/{name}" for name in re.findall(r"from \"\./([\w.]+)\"", text)
+        ]
         waiting += [address for address in found if address not in seen and address not in waiting]
     assert len(seen) >= 8
     assert weight <= 20 * 1024
@@ -57,12 +61,18 @@ def test_sample_questions_give_nothing_restricted_away(client: httpx.Client) -> 
     assert "Pay bands" not in client.get("/").text
 
 
-def test_a_document_shows_what_it_is_and_the_cited_passage(client: httpx.Client, workspace: Workspace) -> None:
+def test_a_document_shows_what_it_is_and_the_cited_passage(
+    client: httpx.Client, workspace: Workspace
+) -> None:
     shown = workspace.document(document_id(workspace, "remote.md"), None)
     quote = "You may work from home on up to 2 days a week 🏡 when your manager agrees."
     assert quote in SMILE
     start = shown.text.index(quote)
-    params: dict[str, str | int] = {"start": start, "end": start + len(quote), "digest": shown.digest}
+    params: dict[str, str | int] = {
+        "start": start,
+        "end": start + len(quote),
+        "digest": shown.digest,
+    }
     html = client.get(f"/documents/{shown.id}", params=params).text
     assert re.findall(r"<mark>(.*?)</mark>", html) == [quote]
     assert "Global" in html
@@ -70,14 +80,18 @@ def test_a_document_shows_what_it_is_and_the_cited_passage(client: httpx.Client,
     assert "There is a newer one" not in html
 
 
-def test_a_document_says_owner_and_dates_and_draws_its_tables(client: httpx.Client, workspace: Workspace) -> None:
+def test_a_document_says_owner_and_dates_and_draws_its_tables(
+    client: httpx.Client, workspace: Workspace
+) -> None:
     html = client.get(f"/documents/{document_id(workspace, 'travel.md')}").text
     assert 'href="mailto:travel@example.org"' in html
     assert "from 1 January 2024" in html
     assert "<td>EUR 130</td>" in html
 
 
-def test_a_document_for_others_is_a_page_that_says_so(client: httpx.Client, workspace: Workspace) -> None:
+def test_a_document_for_others_is_a_page_that_says_so(
+    client: httpx.Client, workspace: Workspace
+) -> None:
     address = f"/documents/{document_id(workspace, 'pay.md')}"
     refused = client.get(address, headers={"accept": "text/html"})
     assert refused.status_code == 404
@@ -94,5 +108,7 @@ def test_stored_html_is_shown_and_never_run(client: httpx.Client, workspace: Wor
 
 
 def test_the_page_renders_what_it_kept(client: httpx.Client) -> None:
-    html = client.post("/chat/render", json={"text": "**Two** days <b>", "citations": []}).json()["html"]
+    html = client.post("/chat/render", json={"text": "**Two** days <b>", "citations": []}).json()[
+        "html"
+    ]
     assert html == "<p><strong>Two</strong> days &lt;b&gt;</p>\n"

@@ -3,13 +3,17 @@
 import pytest
 
 from ombud.types import Block, Document
-from ombud.web.passage import Run, View, outline, view
+from ombud.web.passage import TextRun, View, outline, view
 
 BLOCKS = (
     Block(kind="heading", text="Travel 🏡", level=1, page=1),
     Block(kind="text", text="Hotels are paid. Receipts 🧾 within 30 days.", page=1),
     Block(kind="list", text="- a laptop\n  - with a bag\n- a screen\n1. first", page=2),
-    Block(kind="table", text="| City | Cap |\n| --- | --- |\n| Paris \\| Lyon | 220 |\n| Nice | 180 |", page=2),
+    Block(
+        kind="table",
+        text="| City | Cap |\n| --- | --- |\n| Paris \\| Lyon | 220 |\n| Nice | 180 |",
+        page=2,
+    ),
     Block(kind="text", text="Hotels are paid.", page=2),
 )
 TEXT = "\n\n".join(block.text for block in BLOCKS)
@@ -20,13 +24,24 @@ def marked(views: list[View]) -> list[str]:
     cells = [
         cell
         for v in views
-        for cell in (v.runs, *(c for line in ((v.head,) if v.head else ()) + v.lines for c in line.cells))
+        for cell in (
+            v.runs,
+            *(c for line in ((v.head,) if v.head else ()) + v.lines for c in line.cells),
+        )
     ]
     return [run.text for cell in cells for run in cell if run.marked]
 
 
 @pytest.mark.parametrize(
-    "quote", ["Receipts 🧾 within 30 days.", "Hotels are paid. Receipts", "a screen", "with a bag", "Nice", "Travel 🏡"]
+    "quote",
+    [
+        "Receipts 🧾 within 30 days.",
+        "Hotels are paid. Receipts",
+        "a screen",
+        "with a bag",
+        "Nice",
+        "Travel 🏡",
+    ],
 )
 def test_the_quote_is_marked_and_nothing_else(quote: str) -> None:
     start = TEXT.index(quote)
@@ -35,13 +50,16 @@ def test_the_quote_is_marked_and_nothing_else(quote: str) -> None:
 
 def test_a_quote_over_two_blocks_is_marked_in_both() -> None:
     start = TEXT.index("within 30")
-    assert marked(view(DOCUMENT, start, TEXT.index("- a laptop") + 10)) == ["within 30 days.", "a laptop"]
+    assert marked(view(DOCUMENT, start, TEXT.index("- a laptop") + 10)) == [
+        "within 30 days.",
+        "a laptop",
+    ]
 
 
 def test_the_second_of_two_equal_blocks_can_be_marked() -> None:
     start = TEXT.rindex("Hotels")
     views = view(DOCUMENT, start, len(TEXT))
-    assert views[-1].runs == (Run("Hotels are paid.", True),)
+    assert views[-1].runs == (TextRun("Hotels are paid.", True),)
     assert not any(run.marked for run in views[1].runs)
 
 
@@ -68,8 +86,11 @@ def test_a_document_without_blocks_shows_its_text() -> None:
 
 def test_the_outline_has_the_sections_and_not_the_title() -> None:
     blocks = tuple(
-        Block(kind="heading", text=t, level=n) for t, n in (("T", 1), ("A", 2), ("B", 2), ("b", 3), ("C", 2))
+        Block(kind="heading", text=t, level=n)
+        for t, n in (("T", 1), ("A", 2), ("B", 2), ("b", 3), ("C", 2))
     )
     text = "\n\n".join(block.text for block in blocks)
-    sections = outline(view(Document(id="d", source="s", uri="u", title="T", blocks=blocks, text=text)))
+    sections = outline(
+        view(Document(id="d", source="s", uri="u", title="T", blocks=blocks, text=text))
+    )
     assert [section.words for section in sections] == ["A", "B", "C"]

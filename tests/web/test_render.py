@@ -7,9 +7,26 @@ from ombud.web.render import to_html
 
 CITED = [
     Citation(
-        chunk_id="c", document_id="d", title='Leave "GB" <b>', uri="u", page=4, quote="q", start=0, end=1, digest="x"
+        chunk_id="c",
+        document_id="d",
+        title='Leave "GB" <b>',
+        uri="u",
+        page=4,
+        quote="q",
+        start=0,
+        end=1,
+        digest="x",
     ),
-    Citation(chunk_id="c", document_id="d", title="Travel", uri="u", quote="q", start=2, end=3, digest="x"),
+    Citation(
+        chunk_id="c",
+        document_id="d",
+        title="Travel",
+        uri="u",
+        quote="q",
+        start=2,
+        end=3,
+        digest="x",
+    ),
 ]
 
 
@@ -54,7 +71,15 @@ def test_lists_tables_and_headings_are_kept() -> None:
 )
 def test_nothing_dangerous_gets_through(text: str) -> None:
     html = to_html(text)
-    for forbidden in ("<script", "<img", "<button", 'javascript:"', 'href="javascript', 'href="data', "<a href='"):
+    for forbidden in (
+        "<script",
+        "<img",
+        "<button",
+        'javascript:"',
+        'href="javascript',
+        'href="data',
+        "<a href='",
+    ):
         assert forbidden not in html
 
 
@@ -66,7 +91,9 @@ def test_links_of_an_answer_open_apart_and_tell_nothing() -> None:
 
 def test_markers_below_a_table_move_into_the_row_they_prove_and_equal_tables_join() -> None:
     row = "| City | Cap |\n|---|---|\n| {} | {} |\n\n{}\n\n"
-    html = to_html(row.format("Paris", 220, "[1]") + row.format("Lyon", 130, "[2]") + "Then text [1].", CITED)
+    html = to_html(
+        row.format("Paris", 220, "[1]") + row.format("Lyon", 130, "[2]") + "Then text [1].", CITED
+    )
     assert html.count("<table>") == 1
     assert html.count("<th>") == 2
     paris, lyon = html.split("<tr>")[2:4]

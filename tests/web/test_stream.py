@@ -82,7 +82,9 @@ def test_a_failure_in_mid_stream_is_an_event(workspace: Workspace) -> None:
 
 def test_ctrl_c_ends_the_server_quietly(workspace: Workspace) -> None:
     command = [sys.executable, "-c", SERVE, str(workspace.home)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as server:
         assert server.stdout
         url = server.stdout.readline().strip()
         assert httpx.get(f"{url}/healthz").status_code == 200

@@ -1,59 +1,66 @@
 """Evidence -> Answer: triage, composition, proof; and the whole ask flow."""
 
-from ombud.answer.ask import Parts, Tell, ask
-from ombud.answer.confidence import FEATURES, SPARSE_FEATURES, Weights, confidence, fit, load_weights
-from ombud.answer.contacts import Contacts, read_contacts
-from ombud.answer.extract import candidates
-from ombud.answer.persona import FIRST, Persona, read_personas
-from ombud.answer.prompting import COMPONENTS, SETS, check_components
-from ombud.answer.sensitive import Sensitive, read_sensitive
-from ombud.answer.signals import measure, term_weights
-from ombud.answer.triage import open_triage
-from ombud.answer.triage import read_labelled as read_triage_messages
-from ombud.answer.triage.judging import Judged as TriageJudged
-from ombud.answer.triage.judging import as_markdown as triage_report
-from ombud.answer.triage.judging import compare as compare_triage
-from ombud.answer.triage.judging import rate
-from ombud.answer.triage.training import Tools as TriageTools
-from ombud.answer.triage.weights import to_json as triage_weights_text
-from ombud.answer.underlining import SPAN_FEATURES, SPARSE_SPAN_FEATURES, features
-from ombud.answer.verify import check_claim, check_quote, disagreements
+from ombud.answer.asking import AnswerParts, OnEvent, answer_question
+from ombud.answer.compose.prompting import check_components
+from ombud.answer.confidence import (
+    FEATURES,
+    SPARSE_FEATURES,
+    ConfidenceWeights,
+    estimate_confidence,
+    fit_confidence,
+)
+from ombud.answer.contacts import read_contacts
+from ombud.answer.personas.personas import DEFAULT_PERSONA, Persona, read_personas
+from ombud.answer.proof.verifying import check_claim
+from ombud.answer.quoting.spans import candidate_spans
+from ombud.answer.quoting.underlining import SPAN_FEATURES, SPARSE_SPAN_FEATURES, span_features
+from ombud.answer.signals import measure_signals, term_weights
+from ombud.answer.triage.classifying import open_triage
+from ombud.answer.triage.features import TRIAGE_READING
+from ombud.answer.triage.sensitive import read_sensitive
+from ombud.answer.triage.weights import (
+    HEADS,
+    SCOPES,
+    TOPICS,
+    Head,
+    Label,
+    Thresholds,
+    Trained,
+    triage_scores,
+    triage_weights_text,
+)
 
 __all__ = [
-    "COMPONENTS",
+    "DEFAULT_PERSONA",
     "FEATURES",
-    "FIRST",
-    "SETS",
+    "HEADS",
+    "SCOPES",
     "SPAN_FEATURES",
     "SPARSE_FEATURES",
     "SPARSE_SPAN_FEATURES",
-    "Contacts",
-    "Parts",
+    "TOPICS",
+    "TRIAGE_READING",
+    "AnswerParts",
+    "ConfidenceWeights",
+    "Head",
+    "Label",
+    "OnEvent",
     "Persona",
-    "Sensitive",
-    "Tell",
-    "TriageJudged",
-    "TriageTools",
-    "Weights",
-    "ask",
-    "candidates",
+    "Thresholds",
+    "Trained",
+    "answer_question",
+    "candidate_spans",
     "check_claim",
     "check_components",
-    "check_quote",
-    "compare_triage",
-    "confidence",
-    "disagreements",
-    "features",
-    "fit",
-    "load_weights",
-    "measure",
+    "estimate_confidence",
+    "fit_confidence",
+    "measure_signals",
     "open_triage",
-    "rate",
     "read_contacts",
     "read_personas",
     "read_sensitive",
-    "read_triage_messages",
+    "span_features",
     "term_weights",
-    "triage_report",
+    "triage_scores",
     "triage_weights_text",
 ]

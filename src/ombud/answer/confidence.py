@@ -1,8 +1,8 @@
-"""How sure we are that the documents answer: a logistic curve over the signals, calibrated on held-out questions.
+"""How sure we are that the documents answer: a logistic curve over the signals, calibrated on
+held-out questions.
 
-The shipped weights were fitted on the dev split of the sample's cases (`make calibrate`); without vectors a second
-set, fitted on sparse search alone, is used.
-"""
+The shipped weights were fitted on the dev split of the sample's cases (`make calibrate`); without
+vectors a second set, fitted on sparse search alone, is used."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ SPARSE_FEATURES = (
 STEPS, RIDGE = 60, 1.0
 
 
-class Weights(NamedTuple):
+class ConfidenceWeights(NamedTuple):
     """Logistic regression on standardised signals."""
 
     features: tuple[str, ...]
@@ -40,40 +40,59 @@ class Weights(NamedTuple):
     full: float = 0.5
     """Least confidence to call the answer whole."""
     on_topic: float = 0.0
-    """Least cosine (sparse only: coverage) of a question about the organisation's policies at all."""
+    """Least cosine (sparse only: coverage) of a question about the organisation's policies at
+    all."""
     in_scope: float = 0.5
-    """Least confidence at which a question that triage takes for out of scope is answered all the same."""
+    """Least confidence at which a question that triage takes for out of scope is answered all the
+    same."""
 
 
-def confidence(signals: Mapping[str, float], weights: Weights) -> float:
-    """Probability, 0 to 1, that the evidence answers the question. A signal that is not a number counts as average."""
-    x = np.nan_to_num((np.array([signals[f] for f in weights.features]) - weights.mean) / weights.scale)
+def estimate_confidence(signals: Mapping[str, float], weights: ConfidenceWeights) -> float:
+    """Probability, 0 to 1, that the evidence answers the question. A signal that is not a number
+    counts as average."""
+    x = np.nan_to_num(
+        (np.array([signals[f] for f in weights.features]) - weights.mean) / weights.scale
+    )
     return float(_logistic(np.atleast_1d(x @ np.array(weights.weight) + weights.bias))[0])
 
 
-def fit(rows: Sequence[Mapping[str, float]], answerable: Sequence[bool], features: Sequence[str]) -> Weights:
+def fit_confidence(
+    rows: Sequence[Mapping[str, float]], answerable: Sequence[bool], features: Sequence[str]
+) -> ConfidenceWeights:
     """Ridge-penalised logistic regression by Newton's method; both classes weigh the same.
 
-    rows: signals of each question. The caller sets the thresholds. Raises BadRequest without questions of both kinds.
-    """
+    rows: signals of each question. The caller sets the thresholds. Raises BadRequest without
+    questions of both kinds."""
     if len(set(answerable)) < 2:
-        raise BadRequest("A fit needs questions with an answer and questions without.", hint="Add the missing kind.")
+        raise BadRequest(
+            "A fit needs questions with an answer and questions without.",
+            hint="Add the missing kind.",
+        )
     x = np.array([[row[f] for f in features] for row in rows])
     y = np.array(answerable, float)
     mean, scale = x.mean(axis=0), np.maximum(x.std(axis=0), 1e-6)
     design = np.hstack([(x - mean) / scale, np.ones((len(x), 1))])
     balance = np.where(y > 0, 0.5 / max(y.mean(), 1e-9), 0.5 / max(1 - y.mean(), 1e-9))
     beta = _newton(design, y, balance)
-    return Weights(
-        tuple(features), _tuple(mean), _tuple(scale), _tuple(beta[:-1]), round(float(beta[-1]), 4), 0.5, 0.5, 0.0
+    return ConfidenceWeights(
+        tuple(features),
+        _tuple(mean),
+        _tuple(scale),
+        _tuple(beta[:-1]),
+        round(float(beta[-1]), 4),
+        0.5,
+        0.5,
+        0.0,
     )
 
 
 @cache
-def load_weights(path: Path = SHIPPED, *, dense: bool) -> Weights:
+def load_weights(path: Path = SHIPPED, *, dense: bool) -> ConfidenceWeights:
     content = json.loads(path.read_text(encoding="utf-8"))["hybrid" if dense else "sparse"]
-    values: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in content.items()}
-    return Weights(**values)
+    values: dict[str, Any] = {
+        key: tuple(v) if isinstance(v, list) else v for key, v in content.items()
+    }
+    return ConfidenceWeights(**values)
 
 
 def _newton(

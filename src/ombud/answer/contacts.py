@@ -19,7 +19,8 @@ class Contacts:
         self._contacts = list(contacts)
 
     def find(self, topic: str, country: str | None) -> tuple[Contact, ...]:
-        """The best contact: this topic in this country, then anywhere, then the general one of the country."""
+        """The best contact: this topic in this country, then anywhere, then the general one of the
+        country."""
         return self.named(topic, country) or self.named(GENERAL, country)
 
     def named(self, topic: str, country: str | None) -> tuple[Contact, ...]:
@@ -41,26 +42,36 @@ def topic_of(hits: Sequence[Hit]) -> str:
 
 
 def most_alike(hits: Sequence[Hit]) -> Sequence[Hit]:
-    """Those of the topic that at least two share; none, where each is of another, for then none of them is meant."""
+    """Those of the topic that at least two share; none, where each is of another, for then none of
+    them is meant."""
     topic, count = Counter(hit.chunk.topic for hit in hits).most_common(1)[0] if hits else ("", 0)
     return [hit for hit in hits if hit.chunk.topic == topic] if count > 1 else ()
 
 
 def read_contacts(path: Path) -> Contacts:
-    """[[contact]] tables with topic, name, mail, phone, country; a missing file is an empty list."""
+    """[[contact]] tables with topic, name, mail, phone, country; a missing file is an empty
+    list."""
     if not path.is_file():
         return Contacts()
     try:
         rows = tomllib.loads(path.read_text(encoding="utf-8")).get("contact", [])
         if not isinstance(rows, list):
-            raise BadSetting(f"{path}: contact is no list of tables.", hint="Write [[contact]], in double brackets.")
+            raise BadSetting(
+                f"{path}: contact is no list of tables.",
+                hint="Write [[contact]], in double brackets.",
+            )
         found = [Contact.model_validate(row) for row in rows]
-        return Contacts([c.model_copy(update={"country": (c.country or "").upper() or None}) for c in found])
+        return Contacts(
+            [c.model_copy(update={"country": (c.country or "").upper() or None}) for c in found]
+        )
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as wrong:
-        raise BadSetting(f"{path} cannot be read: {wrong}.", hint="It is a TOML file of [[contact]] tables.") from wrong
+        raise BadSetting(
+            f"{path} cannot be read: {wrong}.", hint="It is a TOML file of [[contact]] tables."
+        ) from wrong
     except ValidationError as wrong:
         first = wrong.errors()[0]
         where = ".".join(map(str, first["loc"]))
         raise BadSetting(
-            f"{path}: {where}: {first['msg'].lower()}.", hint="Keys: topic, name, mail, phone, country."
+            f"{path}: {where}: {first['msg'].lower()}.",
+            hint="Keys: topic, name, mail, phone, country.",
         ) from wrong

@@ -6,10 +6,11 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-from ombud.models import detect_language
+from ombud.text import detect_language
 
 SURE = 40
-"""Letters of a question from which its language is believed; of 388 English questions 1 is then taken for another."""
+"""Letters of a question from which its language is believed; of 388 English questions 1 is then
+taken for another."""
 
 
 def asked_in(text: str) -> str:
@@ -28,7 +29,8 @@ def name_of(code: str) -> str:
 
 
 def apology(kind: Literal["quoted", "written"], asked: str, said: Collection[str]) -> str:
-    """One sentence in the language of the question, else in English; empty where the answer is in it, or nobody knows.
+    """One sentence in the language of the question, else in English; empty where the answer is in
+    it, or nobody knows.
 
     said: languages of the answer.
     """

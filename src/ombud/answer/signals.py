@@ -1,12 +1,13 @@
-"""What can be measured of a question and its evidence before anything is written: the input of abstention."""
+"""What can be measured of a question and its evidence before anything is written: the input of
+abstention."""
 
 import math
 import re
 from collections.abc import Sequence
 
-from ombud.answer.extract import SpanRow, chunk_terms, coverage
+from ombud.answer.quoting.spans import SpanRow, chunk_terms, coverage
 from ombud.index import Engine
-from ombud.retrieve import Found, query_terms
+from ombud.retrieve import SearchResult, query_terms
 from ombud.types import Hit
 
 DEPTH = 5
@@ -17,14 +18,17 @@ WORD = re.compile(r"[^\W\d_]{4,30}")
 LONGEST = 1000
 """Characters of a message in which words are looked for that no passage has."""
 LONG = 20
-"""Terms from which a question counts as long. A long one is never covered whole, so coverage needs its length."""
+"""Terms from which a question counts as long. A long one is never covered whole, so coverage needs
+its length."""
 
 
-def measure(terms: Sequence[str], found: Found, engine: Engine, spans: Sequence[SpanRow]) -> dict[str, float]:
+def measure_signals(
+    terms: Sequence[str], found: SearchResult, engine: Engine, spans: Sequence[SpanRow]
+) -> dict[str, float]:
     """Signals, each about 0 to 1, from which the probability is computed that the documents answer.
 
-    terms: index terms of the question as it was said. spans: features of the sentences of the evidence.
-    """
+    terms: index terms of the question as it was said. spans: features of the sentences of the
+    evidence."""
     weights = term_weights(terms, engine)
     hits = found.evidence.hits[:DEPTH]
     held = [chunk_terms(hit) for hit in hits]
@@ -35,7 +39,9 @@ def measure(terms: Sequence[str], found: Found, engine: Engine, spans: Sequence[
         "coverage_best": max((coverage(weights, terms_) for terms_ in held), default=0.0),
         "coverage_all": coverage(weights, set().union(*held)),
         "known_terms": sum(weights[t] < _weight(engine, 0) for t in weights) / max(1, len(weights)),
-        "rare_held": max((sum(t in terms_ for t in rare) / len(rare) for terms_ in held if rare), default=0.0),
+        "rare_held": max(
+            (sum(t in terms_ for t in rare) / len(rare) for terms_ in held if rare), default=0.0
+        ),
         "length": min(len(weights), LONG) / LONG,
         "sparse_share": found.best.get("sparse", 0.0) / (sum(weights.values()) or 1.0),
         "span_match": max((row["cosine"] * row["terms"] for row in spans), default=0.0),
@@ -44,10 +50,15 @@ def measure(terms: Sequence[str], found: Found, engine: Engine, spans: Sequence[
 
 
 def unheard(text: str, hits: Sequence[Hit], engine: Engine, most: int = 3) -> tuple[str, ...]:
-    """Words of a message, as they were written, that none of the passages has: the rarest, in the order of the text."""
+    """Words of a message, as they were written, that none of the passages has: the rarest, in the
+    order of the text."""
     held = set[str]().union(*(chunk_terms(hit) for hit in hits))
-    words = {word: query_terms(word, engine) for word in dict.fromkeys(WORD.findall(text[:LONGEST]))}
-    missing = {word: terms[0] for word, terms in words.items() if len(terms) == 1 and terms[0] not in held}
+    words = {
+        word: query_terms(word, engine) for word in dict.fromkeys(WORD.findall(text[:LONGEST]))
+    }
+    missing = {
+        word: terms[0] for word, terms in words.items() if len(terms) == 1 and terms[0] not in held
+    }
     weights = term_weights(list(missing.values()), engine)
     rarest = sorted(missing, key=lambda word: -weights[missing[word]])[:most]
     return tuple(word for word in missing if word in rarest)

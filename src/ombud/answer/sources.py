@@ -1,4 +1,5 @@
-"""The list that an answer ends with: each document it cites, most relevant first, and what it covers."""
+"""The list that an answer ends with: each document it cites, most relevant first, and what it
+covers."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -10,11 +11,14 @@ LONGEST = 120
 """Characters of a line."""
 
 
-def sources_of(claims: Sequence[Claim], citations: Sequence[Citation], covers: Mapping[str, str]) -> tuple[Source, ...]:
-    """One a document. Most relevant is what most of the answer rests on, and of two equals what comes first in it.
+def sources_of(
+    claims: Sequence[Claim], citations: Sequence[Citation], covers: Mapping[str, str]
+) -> tuple[Source, ...]:
+    """One a document. Most relevant is what most of the answer rests on, and of two equals what
+    comes first in it.
 
-    covers: chunk id -> what a model says it covers; where it says nothing the headings above the cited text stand.
-    """
+    covers: chunk id -> what a model says it covers; where it says nothing the headings above the
+    cited text stand."""
     by_uri: dict[str, list[int]] = {}
     for place, citation in enumerate(citations):
         by_uri.setdefault(citation.uri, []).append(place)

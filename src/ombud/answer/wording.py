@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 
-from ombud.answer.sensitive import Matter
+from ombud.answer.triage.sensitive import Matter
 
 NOT_IN_DOCUMENTS = "I could not find this in the documents that apply to you."
-BROKEN_OFF = "My answer breaks off here, because the model that writes it stopped. The sources may say more."
+BROKEN_OFF = (
+    "My answer breaks off here, because the model that writes it stopped. The sources may say more."
+)
 TOO_VAGUE = "I cannot tell what you would like to know. Please ask again with a little more detail."
 POLICY_SAYS = "This is what the policy says:"
 
@@ -34,7 +36,8 @@ def clarify(choices: Sequence[str]) -> str:
 
 
 def not_stated(missing: Sequence[str], closest: Sequence[str]) -> str:
-    """missing: words of the question that no passage has. closest: where the nearest passages stand."""
+    """missing: words of the question that no passage has. closest: where the nearest passages
+    stand."""
     said = [NOT_IN_DOCUMENTS]
     if missing:
         words = [f"“{word}”" for word in missing]

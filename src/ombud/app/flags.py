@@ -1,4 +1,5 @@
-"""What settings alone cannot say of a flag: whether the strategy, the reranker or the persona it names exists."""
+"""What settings alone cannot say of a flag: whether the strategy, the reranker or the persona it
+names exists."""
 
 from collections.abc import Collection
 from pathlib import Path
@@ -17,11 +18,15 @@ def check_flags(settings: Settings, personas: Collection[str], prompts: Path | N
     """Raises BadSetting where a layer of the plan asks for what does not exist."""
     for name in settings.persona:
         if name not in personas:
-            raise BadSetting(f"[persona.{name}]: no persona is called that.", hint=nearest(name, personas))
+            raise BadSetting(
+                f"[persona.{name}]: no persona is called that.", hint=nearest(name, personas)
+            )
 
     def check(plan: Plan) -> None:
         if plan.persona not in personas:
-            raise UnknownName(f"No persona is called `{plan.persona}`.", hint=nearest(plan.persona, personas))
+            raise UnknownName(
+                f"No persona is called `{plan.persona}`.", hint=nearest(plan.persona, personas)
+            )
         check_components(plan.components, prompts)
         check_plan(plan)
 

@@ -17,18 +17,29 @@ MOST = 60
 
 
 def graph_around(
-    workspace: Workspace, term: str, person: Person | None, depth: int = 1, as_of: date | None = None
+    workspace: Workspace,
+    term: str,
+    person: Person | None,
+    depth: int = 1,
+    as_of: date | None = None,
 ) -> Neighbourhood:
-    """What the documents say of a term, as this person may see it; None = the operator, who sees all.
+    """What the documents say of a term, as this person may see it; None = the operator, who sees
+    all.
 
     Raises NotFound where they say nothing of it.
     """
     everything = Filter(countries=None, reader=None, status=get_args(Status))
     asked = Question(text=term, asker=person or Person(), as_of=as_of)
-    where = workspace.filter(asked, Plan()) if person else everything.model_copy(update={"as_of": as_of})
+    where = (
+        workspace.filter(asked, Plan())
+        if person
+        else everything.model_copy(update={"as_of": as_of})
+    )
     found = neighbourhood(term, depth, where, Graph(workspace.store), workspace.engine, MOST)
     if not found.edges:
-        raise NotFound(f"The graph knows nothing called `{term}`.", hint=_hint(workspace, term, person))
+        raise NotFound(
+            f"The graph knows nothing called `{term}`.", hint=_hint(workspace, term, person)
+        )
     return found
 
 
@@ -43,4 +54,6 @@ def _hint(workspace: Workspace, term: str, person: Person | None) -> str:
         return "Try another word, or leave --country and --role out to see everything."
     names = {name.casefold(): name for name in entity_names(workspace.store).values()}
     near = difflib.get_close_matches(term.casefold(), names, n=3, cutoff=0.6)
-    return f"Near to it: {', '.join(names[name] for name in near)}." if near else "Try another word."
+    return (
+        f"Near to it: {', '.join(names[name] for name in near)}." if near else "Try another word."
+    )

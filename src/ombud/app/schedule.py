@@ -1,4 +1,5 @@
-"""Syncs that run by themselves while `ombud serve` is up: one owner at a time, by the lease of the sync itself."""
+"""Syncs that run by themselves while `ombud serve` is up: one owner at a time, by the lease of the
+sync itself."""
 
 import re
 import threading
@@ -12,7 +13,7 @@ from cronsim import CronSim, CronSimError
 from ombud.app.syncing import sync_all
 from ombud.app.workspace import Workspace
 from ombud.errors import BadSetting, Busy, OmbudError
-from ombud.ingest import Report
+from ombud.ingest import SyncReport
 
 UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
@@ -32,7 +33,8 @@ class Schedule(NamedTuple):
 
 
 def every(text: str) -> Schedule | None:
-    """A period such as 30m, 12h, 7d or 2w, or a cron line of five fields; None for an empty one. Raises BadSetting."""
+    """A period such as 30m, 12h, 7d or 2w, or a cron line of five fields; None for an empty one.
+    Raises BadSetting."""
     if not text:
         return None
     if match := re.fullmatch(r"([1-9]\d{0,3})([mhdw])", text):
@@ -50,9 +52,8 @@ def every(text: str) -> Schedule | None:
 
 
 def run_schedule(workspace: Workspace, stop: threading.Event, tell: Callable[[str], None]) -> None:
-    """Sync at once and then every period, or at the times of a cron line, until `stop` is set; a failure is told and
-    the next turn comes.
-    """
+    """Sync at once and then every period, or at the times of a cron line, until `stop` is set; a
+    failure is told and the next turn comes."""
     schedule = every(workspace.settings.sync.every)
     if schedule:
         run_every(workspace, schedule, stop, tell, at_once=bool(schedule.period))
@@ -78,7 +79,7 @@ def run_every(
             tell(f"sync failed: {failed} {failed.hint}".strip())
 
 
-def report_line(report: Report) -> str:
+def report_line(report: SyncReport) -> str:
     counts = {k: getattr(report, k) for k in ("added", "updated", "moved", "deleted")}
     said = ", ".join(f"{n} {what}" for what, n in counts.items() if n) or "nothing changed"
     return (

@@ -1,4 +1,5 @@
-"""What answers: the settings, files, prompts and models behind an answer, so that an auditor can compare them."""
+"""What answers: the settings, files, prompts and models behind an answer, so that an auditor can
+compare them."""
 
 import json
 import re
@@ -22,8 +23,13 @@ def named_files(home: Path, settings: Settings) -> list[Path]:
 
 
 def setup_text(home: Path, settings: Settings, prompts: Path, embedder: str) -> str:
-    """Canonical JSON; what stands before an @ in an address is left out, for it may be a password."""
-    files = {path.name: sha256(path.read_bytes()).hexdigest() for path in named_files(home, settings) if path.is_file()}
+    """Canonical JSON; what stands before an @ in an address is left out, for it may be a
+    password."""
+    files = {
+        path.name: sha256(path.read_bytes()).hexdigest()
+        for path in named_files(home, settings)
+        if path.is_file()
+    }
     told = {
         "version": version("ombud"),
         "settings": settings.model_dump(mode="json", include=set(SECTIONS)),

@@ -11,11 +11,11 @@ from typing import Any
 from ombud.app.sources import configured_sources
 from ombud.app.workspace import Workspace
 from ombud.errors import Busy, OmbudError, StoreError
-from ombud.index import current, fresh, open_generation, switch
-from ombud.ingest import Generation, Rebuilt, Report, rebuild, sync
+from ombud.index import current_generation, new_generation, open_generation, switch_generation
+from ombud.ingest import Generation, Rebuilt, SyncReport, rebuild_index, sync_sources
 from ombud.settings import Folder
 from ombud.sources import Source
-from ombud.store import Store, hold, list_sources, read_progress, save_progress
+from ombud.store import Store, acquire_lease, list_sources, read_progress, save_progress
 
 Tell = Callable[[str, int, int], None]
 JOB = "sync"
@@ -26,39 +26,47 @@ STALE = 60.0
 
 
 def run_sync(
-    workspace: Workspace, sources: Sequence[Source], *, allow_deletes: bool = False, tell: Tell = lambda *_: None
-) -> list[Report]:
-    """`ingest.sync`, seen from outside: `sync_progress` tells how far it is, also in other processes."""
+    workspace: Workspace,
+    sources: Sequence[Source],
+    *,
+    allow_deletes: bool = False,
+    tell: Tell = lambda *_: None,
+) -> list[SyncReport]:
+    """`ingest.sync`, seen from outside: `sync_progress` tells how far it is, also in other
+    processes."""
     with _noted(workspace.store, "sync", tell) as note:
-        reports = sync(workspace.ingest, sources, allow_deletes=allow_deletes, tell=note.tell)
+        reports = sync_sources(
+            workspace.ingest, sources, allow_deletes=allow_deletes, tell=note.tell
+        )
         note.failed = [failure.model_dump() for report in reports for failure in report.failed]
         note.notes = [f"{report.name}: {report.note}" for report in reports if report.note]
     return reports
 
 
-def rebuild_index(workspace: Workspace, tell: Tell = lambda *_: None) -> Rebuilt:
-    """Make the index anew from the stored texts, with the embedder and chunker of today, and let it serve.
+def rebuild_workspace(workspace: Workspace, tell: Tell = lambda *_: None) -> Rebuilt:
+    """Make the index anew from the stored texts, with the embedder and chunker of today, and let it
+    serve.
 
-    Running servers go over to it by themselves, unless they have another embedder: those need a restart.
-    """
+    Running servers go over to it by themselves, unless they have another embedder: those need a
+    restart."""
     with _noted(workspace.store, "rebuild", tell) as note:
         parts = workspace.ingest_into(None)
-        return rebuild(parts, lambda: new_generation(workspace), note.tell)
+        return rebuild_index(parts, lambda: begin_generation(workspace), note.tell)
 
 
-def new_generation(workspace: Workspace) -> Generation:
+def begin_generation(workspace: Workspace) -> Generation:
     """An empty index beside the one that counts."""
     root, embedder = workspace.data / "index", workspace.embedder
-    name = fresh(root)
+    name = new_generation(root)
     fingerprint, dimension = (embedder.fingerprint, embedder.dimension) if embedder else ("", 0)
     kind = workspace.settings.index.engine
     engine = open_generation(kind, root / name, fingerprint=fingerprint, dimension=dimension)
-    return Generation(engine, lambda: switch(root, name))
+    return Generation(engine, lambda: switch_generation(root, name))
 
 
 def optimize_index(workspace: Workspace) -> None:
     """Raises Busy while a sync runs: that ends with the same work."""
-    with hold(workspace.store, "sync"):
+    with acquire_lease(workspace.store, "sync"):
         workspace.engine.maintain()
 
 
@@ -71,13 +79,14 @@ def index_stats(workspace: Workspace) -> dict[str, Any]:
         "embedder": engine.fingerprint or "none",
         "languages": sorted(engine.languages()),
         "version": engine.version(),
-        "generation": current(root),
+        "generation": current_generation(root),
         "megabytes": round(size / 2**20, 1),
     }
 
 
 def sync_progress(store: Store) -> dict[str, Any]:
-    """state idle | running | done | failed | killed, step, done, total, per_second, seconds_left, started, failed."""
+    """state idle | running | done | failed | killed, step, done, total, per_second, seconds_left,
+    started, failed."""
     said = read_progress(store, JOB) or {"state": "idle"}
     if said["state"] == "running" and time.time() - said["at"] > STALE:
         said["state"] = "killed"
@@ -88,16 +97,21 @@ def folders_of(workspace: Workspace) -> list[Path]:
     """The folders that sources read, for watching them."""
     configured = [place.path for place in workspace.settings.source if isinstance(place, Folder)]
     recorded = [Path(row.path) for row in list_sources(workspace.store)]
-    return sorted({(workspace.home / path.expanduser()).resolve() for path in [*configured, *recorded]})
+    return sorted(
+        {(workspace.home / path.expanduser()).resolve() for path in [*configured, *recorded]}
+    )
 
 
-def sync_all(workspace: Workspace) -> list[Report]:
+def sync_all(workspace: Workspace) -> list[SyncReport]:
     """Every source of the workspace."""
-    return run_sync(workspace, configured_sources(workspace.settings, workspace.home, workspace.store))
+    return run_sync(
+        workspace, configured_sources(workspace.settings, workspace.home, workspace.store)
+    )
 
 
 def watch(workspace: Workspace, stop: threading.Event) -> Iterator[None]:
-    """Yields once at the start and after every change in a folder, quick ones together, until `stop` is set."""
+    """Yields once at the start and after every change in a folder, quick ones together, until
+    `stop` is set."""
     from watchfiles import watch as changes
 
     yield
@@ -122,7 +136,14 @@ class _Note:
             return
         rate = done / (now - self._since) if now > self._since else 0.0
         left = (total - done) / rate if rate else None
-        self.save("running", step=step, done=done, total=total, per_second=round(rate, 2), seconds_left=left)
+        self.save(
+            "running",
+            step=step,
+            done=done,
+            total=total,
+            per_second=round(rate, 2),
+            seconds_left=left,
+        )
 
     def save(self, state: str, **more: Any) -> None:
         self._saved = time.time()

@@ -1,4 +1,5 @@
-"""The workspace as the lab's target: the same search and the same answers as everywhere, kept nowhere."""
+"""The workspace as the lab's target: the same search and the same answers as everywhere, kept
+nowhere."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -8,8 +9,8 @@ from typing import Any
 from ombud.app.sources import configured_sources
 from ombud.app.workspace import Workspace
 from ombud.errors import BadRequest, LabError
-from ombud.ingest import sync
-from ombud.settings import Index, nearest
+from ombud.ingest import sync_sources
+from ombud.settings import IndexSettings, nearest
 from ombud.store import text_of
 from ombud.types import Answer, Chunk, Hit, Question, Trace
 
@@ -27,7 +28,9 @@ class LocalTarget:
     async def ask(self, question: Question, plan: Mapping[str, Any]) -> Answer:
         return await self.workspace.ask(question, plan=plan, keep=False)
 
-    async def search(self, question: Question, plan: Mapping[str, Any]) -> tuple[tuple[Hit, ...], Trace]:
+    async def search(
+        self, question: Question, plan: Mapping[str, Any]
+    ) -> tuple[tuple[Hit, ...], Trace]:
         day, turns = question.as_of, question.history
         evidence, trace = await self.workspace.search(
             question.text, question.asker, as_of=day, history=turns, plan=plan
@@ -46,16 +49,22 @@ class LocalTarget:
     def variant(self, settings: Mapping[str, Any]) -> "LocalTarget":
         """The workspace's documents indexed with other `index.*` settings, in `.ombud/variants/`.
 
-        The index is kept; later only what changed in the documents is indexed anew. Raises BadRequest for another
-        kind of setting, LabError when a document that the workspace has cannot be indexed.
-        """
+        The index is kept; later only what changed in the documents is indexed anew. Raises
+        BadRequest for another kind of setting, LabError when a document that the workspace has
+        cannot be indexed."""
         if not settings:
             return self
         changed = {key: _index_field(key) for key in settings}
-        section = self.workspace.settings.index.model_dump() | {changed[key]: v for key, v in settings.items()}
-        digest = sha256(json.dumps([section, self._embedder()], sort_keys=True).encode()).hexdigest()[:12]
+        section = self.workspace.settings.index.model_dump() | {
+            changed[key]: v for key, v in settings.items()
+        }
+        digest = sha256(
+            json.dumps([section, self._embedder()], sort_keys=True).encode()
+        ).hexdigest()[:12]
         flags = {**self.workspace.flags, "index": section, "store": {"url": ""}}
-        shadow = Workspace(self.workspace.home, flags, data=self.workspace.data / "variants" / digest)
+        shadow = Workspace(
+            self.workspace.home, flags, data=self.workspace.data / "variants" / digest
+        )
         self._fill(shadow)
         return LocalTarget(shadow, self._tell)
 
@@ -63,9 +72,10 @@ class LocalTarget:
         return self.workspace.embedder.fingerprint if self.workspace.embedder else ""
 
     def _fill(self, shadow: Workspace) -> None:
-        """Bring a variant's index to what the workspace holds: its sources, without documents it has not."""
+        """Bring a variant's index to what the workspace holds: its sources, without documents it
+        has not."""
         main = self.workspace
-        reports = sync(
+        reports = sync_sources(
             shadow.ingest,
             configured_sources(main.settings, main.home, main.store),
             allow_deletes=True,
@@ -77,7 +87,10 @@ class LocalTarget:
             shadow.delete(identity)
         missing = known - {document.uri for document in shadow.documents(None)}
         if missing:
-            said = next((f.reason for report in reports for f in report.failed if f.uri in missing), "it is gone")
+            said = next(
+                (f.reason for report in reports for f in report.failed if f.uri in missing),
+                "it is gone",
+            )
             raise LabError(
                 f"{len(missing)} documents of the index cannot be indexed anew, such as {min(missing)}: {said}",
                 hint="Run `ombud sync` first, so that index and sources agree.",
@@ -86,7 +99,7 @@ class LocalTarget:
 
 def _index_field(key: str) -> str:
     section, _, field = key.partition(".")
-    if section != "index" or field not in Index.model_fields:
-        known = [f"index.{name}" for name in Index.model_fields]
+    if section != "index" or field not in IndexSettings.model_fields:
+        known = [f"index.{name}" for name in IndexSettings.model_fields]
         raise BadRequest(f"`{key}` cannot be varied.", hint=nearest(key, known))
     return field

@@ -12,29 +12,44 @@ from typing import Any, cast
 from zoneinfo import ZoneInfo
 
 from ombud.answer import (
-    FIRST,
+    DEFAULT_PERSONA,
+    AnswerParts,
+    OnEvent,
     Persona,
-    Tell,
-    ask,
+    answer_question,
     check_components,
     open_triage,
     read_contacts,
     read_personas,
     read_sensitive,
 )
-from ombud.answer import Parts as AnswerParts
 from ombud.app.choosing import Choices
 from ombud.app.flags import PROMPTS, check_flags
 from ombud.app.setup import named_files, setup_text
 from ombud.app.spending import with_calls
 from ombud.errors import MissingExtra, NotFound, SetupError, UnknownName
-from ombud.index import Engine, Filter, open_engine, visible
-from ombud.ingest import Parts as IngestParts
-from ombud.ingest import delete_documents
-from ombud.models import Embedder, Purse, Remembering, Switchboard, open_embedder, open_reranker, recorded
+from ombud.index import Engine, Filter, is_visible, open_engine
+from ombud.ingest import IngestParts, delete_documents
+from ombud.models import (
+    Budget,
+    CachingEmbedder,
+    Embedder,
+    ModelRoles,
+    open_embedder,
+    open_reranker,
+    recorded,
+)
 from ombud.prompts import digests as prompt_digests
 from ombud.prompts import problems as prompt_problems
-from ombud.retrieve import Found, Index, disagreeing, find, named_countries, open_router, read_glossary, search
+from ombud.retrieve import (
+    SearchParts,
+    SearchResult,
+    contradiction_notes,
+    find_passages,
+    open_router,
+    read_glossary,
+    search,
+)
 from ombud.settings import FILE, FLAGS, Flags, Planned, Settings, load, plan_for
 from ombud.store import (
     Graph,
@@ -49,7 +64,21 @@ from ombud.store import (
     read_answer,
     read_reasoning,
 )
-from ombud.types import Answer, Chunk, Citation, Document, Evidence, Message, Mode, Person, Plan, Query, Question, Trace
+from ombud.text import named_countries
+from ombud.types import (
+    Answer,
+    Chunk,
+    Citation,
+    Document,
+    Evidence,
+    Message,
+    Mode,
+    Person,
+    Plan,
+    Query,
+    Question,
+    Trace,
+)
 
 TURNS = 10
 """Turns of a conversation that an answer looks back on."""
@@ -64,7 +93,9 @@ class Workspace:
     data: where index and store live, when not in `.ombud/` of the home.
     """
 
-    def __init__(self, home: Path, flags: Mapping[str, Any] | None = None, data: Path | None = None) -> None:
+    def __init__(
+        self, home: Path, flags: Mapping[str, Any] | None = None, data: Path | None = None
+    ) -> None:
         self.home, self.flags = home, dict(flags or {})
         self.settings: Settings = load(home, flags)
         self.prompts = home / PROMPTS
@@ -83,7 +114,7 @@ class Workspace:
         """None where there is none: search is then by words only, and every trace says so."""
         try:
             opened = open_embedder(self.settings.models, self.home / DATA / "models")
-            return Remembering(opened) if opened else None
+            return CachingEmbedder(opened) if opened else None
         except MissingExtra as missing:
             self.missing_model = missing
             return None
@@ -93,24 +124,28 @@ class Workspace:
         embedder = self.embedder
         fingerprint, dimension = (embedder.fingerprint, embedder.dimension) if embedder else ("", 0)
         folder = self.data / "index"
-        return open_engine(self.settings.index.engine, folder, fingerprint=fingerprint, dimension=dimension)
+        return open_engine(
+            self.settings.index.engine, folder, fingerprint=fingerprint, dimension=dimension
+        )
 
     @cached_property
     def _choices(self) -> Choices:
         return Choices(self.store, lambda: self.engine.version())
 
     @cached_property
-    def models(self) -> Switchboard:
+    def models(self) -> ModelRoles:
         """The chat models by role; what they cost a day is counted in the store."""
         models = self.settings.models
-        return Switchboard(models, Purse(lambda: self.store, models.daily_budget, self.today))
+        return ModelRoles(models, Budget(lambda: self.store, models.daily_budget, self.today))
 
     @cached_property
-    def index(self) -> Index:
-        return Index(
+    def index(self) -> SearchParts:
+        return SearchParts(
             self.engine,
             self.embedder,
-            read_glossary(self.home / self.settings.answer.glossary, list_abbreviations(self.store)),
+            read_glossary(
+                self.home / self.settings.answer.glossary, list_abbreviations(self.store)
+            ),
             self.models.chat("strategy"),
             self.settings.models.search_seconds,
             self.settings.general.name,
@@ -118,7 +153,9 @@ class Workspace:
             open_reranker(self.settings.models),
             Graph(self.store) if self.settings.index.graph != "none" else None,
             self.models.chat("rerank"),
-            open_router(self.home / own if (own := self.settings.models.router) else None, self.embedder),
+            open_router(
+                self.home / own if (own := self.settings.models.router) else None, self.embedder
+            ),
         )
 
     @cached_property
@@ -133,30 +170,46 @@ class Workspace:
             read_contacts(self.home / self.settings.answer.contacts),
             sensitive,
             self.personas,
-            open_triage(sensitive, self.embedder, self.home / weights if weights else None, own_terms=bool(terms)),
+            open_triage(
+                sensitive,
+                self.embedder,
+                self.home / weights if weights else None,
+                own_terms=bool(terms),
+            ),
         )
 
     @cached_property
     def personas(self) -> Mapping[str, Persona]:
-        """Those that ship, and over them those of the workspace. Raises BadSetting for a file that is none."""
+        """Those that ship, and over them those of the workspace. Raises BadSetting for a file that
+        is none."""
         return read_personas(self.home / PERSONAS)
 
     def answering_for(self, plan: Plan) -> AnswerParts:
         """The parts of an answer; a persona may have a chat model of its own."""
         own = self.personas[plan.persona].model
-        return self.answering._replace(chat=self.models.chat("compose", own)) if own else self.answering
+        return (
+            self.answering._replace(chat=self.models.chat("compose", own))
+            if own
+            else self.answering
+        )
 
     @property
     def ingest(self) -> IngestParts:
         return self.ingest_into(self.engine)
 
     def ingest_into(self, engine: Engine | None) -> IngestParts:
-        """The same with another engine, such as one that is being built; None: one that comes later."""
+        """The same with another engine, such as one that is being built; None: one that comes
+        later."""
         extract = partial(self.models.chat, "extract")
-        return IngestParts(self.settings, self.store, cast(Engine, engine), self.embedder, extract, self.prompts)
+        return IngestParts(
+            self.settings, self.store, cast(Engine, engine), self.embedder, extract, self.prompts
+        )
 
-    def follow(self, tell: Callable[[str], None], clock: Callable[[], float] = time.monotonic) -> None:
-        """From now on plans follow `ombud.toml`, as a server's do; tell gets a line for each change of it.
+    def follow(
+        self, tell: Callable[[str], None], clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        """From now on plans follow `ombud.toml`, as a server's do; tell gets a line for each change
+        of it.
 
         Raises BadSetting where the file is wrong already.
         """
@@ -167,7 +220,8 @@ class Workspace:
 
     @property
     def flagged(self) -> Settings:
-        """The settings with the flags of now; as they were at the beginning where nobody follows the file."""
+        """The settings with the flags of now; as they were at the beginning where nobody follows
+        the file."""
         return self._followed.current() if self._followed else self.settings
 
     def close(self) -> None:
@@ -196,7 +250,7 @@ class Workspace:
             found = await search(question, whole, self.filter(question, whole), self.index)
         hidden = await asyncio.to_thread(self._hidden, question, whole, found.queries)
         dated = self._out_of_force([hit.chunk for hit in found.evidence.hits])
-        notes = (*hidden, *dated, *disagreeing(found.evidence))
+        notes = (*hidden, *dated, *contradiction_notes(found.evidence))
         return found.evidence, with_calls(self._trace(found, notes, variant), calls)
 
     async def ask(
@@ -205,10 +259,11 @@ class Workspace:
         *,
         plan: Mapping[str, Any] | None = None,
         conversation_id: str | None = None,
-        tell: Tell | None = None,
+        tell: OnEvent | None = None,
         keep: bool = True,
     ) -> Answer:
-        """Answer and keep the answer. conversation_id adds its last ten turns unless the question has history.
+        """Answer and keep the answer. conversation_id adds its last ten turns unless the question
+        has history.
 
         tell: gets claims while a chat model is still writing them.
         """
@@ -221,26 +276,32 @@ class Workspace:
         thought: list[str] = []
         with recorded() as calls:
             where, parts = self.filter(question, whole), self.answering_for(whole)
-            answer = await ask(question, whole, where, parts, tell, thought.append)
+            answer = await answer_question(question, whole, where, parts, tell, thought.append)
         hidden = await asyncio.to_thread(self._hidden, question, whole, answer.trace.queries)
         notes = (*answer.trace.notes, *hidden, *self._out_of_force(answer.citations))
-        trace = with_calls(answer.trace.model_copy(update={"notes": notes, "variant": variant}), calls)
+        trace = with_calls(
+            answer.trace.model_copy(update={"notes": notes, "variant": variant}), calls
+        )
         answer = answer.model_copy(update={"conversation_id": conversation_id, "trace": trace})
         if keep:
             said = "".join(thought)
-            await asyncio.to_thread(lambda: add_turn(self.store, question, answer, self.setup(), said))
+            await asyncio.to_thread(
+                lambda: add_turn(self.store, question, answer, self.setup(), said)
+            )
         return answer
 
     def planned(self, person: Person, request: Mapping[str, Any]) -> Planned:
-        """The plan of a person's question. Its persona is the one the request names, else the person's, else the
-        settings'. Raises UnknownName for a persona or a component that does not exist.
-        """
+        """The plan of a person's question. Its persona is the one the request names, else the
+        person's, else the settings'. Raises UnknownName for a persona or a component that does not
+        exist."""
         planned = plan_for(self.flagged, person, request)
         for persona in (person.persona, planned.plan.persona):
             if persona not in self.personas:
-                raise UnknownName(f"No persona is called `{persona}`.", hint=f"Known: {', '.join(self.personas)}.")
+                raise UnknownName(
+                    f"No persona is called `{persona}`.", hint=f"Known: {', '.join(self.personas)}."
+                )
         check_components(planned.plan.components, self.prompts)
-        if person.persona == FIRST or "persona" in planned.plan.pinned:
+        if person.persona == DEFAULT_PERSONA or "persona" in planned.plan.pinned:
             return planned
         return planned._replace(plan=planned.plan.model_copy(update={"persona": person.persona}))
 
@@ -261,14 +322,17 @@ class Workspace:
     # Documents ----------------------------------------------------------------------------------
 
     def documents(self, person: Person | None, as_of: date | None = None) -> list[Document]:
-        """Documents without text, as this person may see them; None = the operator, who sees all."""
+        """Documents without text, as this person may see them; None = the operator, who sees
+        all."""
         known = list_documents(self.store)
         if person is None:
             return known
         where = self.filter(Question(text="", asker=person, as_of=as_of), Plan())
-        return [document for document in known if visible(document, where)]
+        return [document for document in known if is_visible(document, where)]
 
-    def document(self, document_id: str, person: Person | None, digest: str | None = None) -> Document:
+    def document(
+        self, document_id: str, person: Person | None, digest: str | None = None
+    ) -> Document:
         """One document with its text; NotFound also where this person may not read it.
 
         Its dates do not hide it: a citation of last year's rule still opens.
@@ -277,8 +341,11 @@ class Workspace:
         if person is not None:
             country = person.country
             where = Filter(countries=(country,) if country else (), reader=person)
-            if not visible(document, where):
-                raise NotFound(f"There is no document `{document_id}`.", hint="`ombud documents list` shows all.")
+            if not is_visible(document, where):
+                raise NotFound(
+                    f"There is no document `{document_id}`.",
+                    hint="`ombud documents list` shows all.",
+                )
         return document
 
     def delete(self, document_id: str) -> Document:
@@ -320,12 +387,16 @@ class Workspace:
             "config_digest": digest.hexdigest()[:16],
             "plan": plan_for(settings, Person()).plan.model_dump(mode="json"),
             "prompts": prompt_digests(self.prompts),
-            "models": {"embedder": self.engine.fingerprint or "none", "chat": settings.models.chat or "none"},
+            "models": {
+                "embedder": self.engine.fingerprint or "none",
+                "chat": settings.models.chat or "none",
+            },
             "index_version": self.engine.version(),
         }
 
     def setup(self) -> str:
-        """What answers here, as JSON that is the same as long as nothing changes: kept with every answer."""
+        """What answers here, as JSON that is the same as long as nothing changes: kept with every
+        answer."""
         return setup_text(self.home, self.flagged, self.prompts, self.engine.fingerprint)
 
     def passages(self) -> Iterator[Chunk]:
@@ -337,7 +408,11 @@ class Workspace:
 
     def ready(self) -> str:
         """Empty when questions can be answered; else why not."""
-        return "" if self.engine.stats().chunks else "No documents are indexed yet; run `ombud sync FOLDER`."
+        return (
+            ""
+            if self.engine.stats().chunks
+            else "No documents are indexed yet; run `ombud sync FOLDER`."
+        )
 
     def _stored(self, document_id: str, digest: str) -> Document | None:
         try:
@@ -350,10 +425,12 @@ class Workspace:
         if question.asker.country or not queries or not self.choices()["countries"]:
             return ()
         where = self.filter(question, plan).model_copy(update={"countries": None})
-        found = find(queries, plan, where, self.index)
+        found = find_passages(queries, plan, where, self.index)
         hidden = len(found.evidence.local)
         return (
-            (f"{hidden} of the best {plan.k} passages are of single countries; name a country to see them.",)
+            (
+                f"{hidden} of the best {plan.k} passages are of single countries; name a country to see them.",
+            )
             if hidden
             else ()
         )
@@ -369,7 +446,7 @@ class Workspace:
                 said[f"{name} is not yet in force: from {one.effective_from} on."] = None
         return tuple(said)
 
-    def _trace(self, found: Found, notes: tuple[str, ...], variant: str) -> Trace:
+    def _trace(self, found: SearchResult, notes: tuple[str, ...], variant: str) -> Trace:
         return Trace(
             plan=found.plan,
             queries=found.queries,
@@ -394,5 +471,7 @@ def create_workspace(folder: Path) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         target.write_text(template.read_text(encoding="utf-8"), encoding="utf-8")
     except OSError as failed:
-        raise SetupError(f"{folder} cannot be written: {failed.strerror}.", hint="Choose another folder.") from failed
+        raise SetupError(
+            f"{folder} cannot be written: {failed.strerror}.", hint="Choose another folder."
+        ) from failed
     return target

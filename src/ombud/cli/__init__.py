@@ -1,5 +1,8 @@
-"""Commands. Heavy parts are imported inside the commands that need them, so that --help answers at once."""
+"""Commands. Heavy parts are imported inside the commands that need them, so that --help answers at
+once."""
 
 from ombud.cli.main import main
 
-__all__ = ["main"]
+__all__ = [
+    "main",
+]

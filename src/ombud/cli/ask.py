@@ -33,7 +33,9 @@ def ask(
     role: list[str] = ROLE,
     persona: str = typer.Option("employee", "--persona", help="Whom the answer is written for."),
     as_of: str = AS_OF,
-    plan: list[str] = typer.Option([], "--plan", metavar="KEY=VALUE", help="Change a knob of this answer."),
+    plan: list[str] = typer.Option(
+        [], "--plan", metavar="KEY=VALUE", help="Change a knob of this answer."
+    ),
     batch: Path = typer.Option(None, "--batch", help="Questions, one JSON object a line."),
     as_json: bool = JSON,
     home: Path | None = HOME,
@@ -42,14 +44,19 @@ def ask(
     del home
     with errors_said(as_json or batch is not None):
         if bool(question.strip()) == (batch is not None):
-            raise BadRequest("Give a question or --batch FILE.", hint='Such as ombud ask "How much leave do I get?".')
+            raise BadRequest(
+                "Give a question or --batch FILE.",
+                hint='Such as ombud ask "How much leave do I get?".',
+            )
         workspace = open_workspace()
         changes = plan_values(plan)
         if batch:
             raise typer.Exit(asyncio.run(_batch(workspace, batch, changes)))
         from ombud.types import Question
 
-        asked = Question(text=question, asker=person(country, role, persona=persona), as_of=day(as_of))
+        asked = Question(
+            text=question, asker=person(country, role, persona=persona), as_of=day(as_of)
+        )
         answer = asyncio.run(workspace.ask(asked, plan=changes))
         if as_json:
             print_json(answer.model_dump(mode="json"))
@@ -92,6 +99,9 @@ def _say(answer: "Answer") -> None:
         print(f"{numbers} {source.title}" + (f": {source.covers}" if source.covers else ""))
         print(f"    {source.uri}{place}")
     for contact in answer.contacts:
-        print("\nContact: " + ", ".join(part for part in (contact.name, contact.mail, contact.phone) if part))
+        print(
+            "\nContact: "
+            + ", ".join(part for part in (contact.name, contact.mail, contact.phone) if part)
+        )
     for note in (*answer.trace.notes, *answer.trace.degraded):
         print(f"\nNote: {note}")

@@ -6,13 +6,24 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import typer
 
-from ombud.cli.console import HOME, JSON, day, errors_said, open_workspace, print_json, progress, write_file
+from ombud.cli.console import (
+    HOME,
+    JSON,
+    day,
+    errors_said,
+    open_workspace,
+    print_json,
+    progress,
+    write_file,
+)
 from ombud.errors import BadRequest
 
 if TYPE_CHECKING:
     from ombud.store import Verified
 
-app = typer.Typer(help="Proof of what was answered, and what may be kept of it.", no_args_is_help=True)
+app = typer.Typer(
+    help="Proof of what was answered, and what may be kept of it.", no_args_is_help=True
+)
 
 SINCE = typer.Option("", "--since", help="Only from this day on, such as 2026-01-31.")
 DRY = typer.Option(False, "--dry-run", help="Only say what would be erased.")
@@ -24,15 +35,18 @@ def verify(
     as_json: bool = JSON,
     home: Path | None = HOME,
 ) -> None:
-    """Walk the chain of records and every answer, conversation and message; exit code 1 where one does not hold."""
+    """Walk the chain of records and every answer, conversation and message; exit code 1 where one
+    does not hold."""
     del home
     with errors_said(as_json):
-        from ombud.app import verified_json, verify_chain
+        from ombud.app import verified_json, verify_audit
 
         if head and not _is_hash(head):
-            raise BadRequest(f"`{head}` is no hash.", hint="64 hex digits, as `ombud audit head` prints them.")
+            raise BadRequest(
+                f"`{head}` is no hash.", hint="64 hex digits, as `ombud audit head` prints them."
+            )
         with progress(not as_json) as tell:
-            found = verify_chain(open_workspace(), head, tell)
+            found = verify_audit(open_workspace(), head, tell)
         if as_json:
             print_json(verified_json(found))
         else:
@@ -54,13 +68,16 @@ def _say(found: "Verified") -> None:
     for reason, count in sorted(found.erased.items()):
         print(f"  {count:,} answers lost content lawfully: {reason}")
     if found.adopted:
-        print(f"  {found.adopted:,} answers are older than the chain; it proves them from its first day on")
+        print(
+            f"  {found.adopted:,} answers are older than the chain; it proves them from its first day on"
+        )
     print(f"  head {found.head}")
 
 
 @app.command()
 def head(as_json: bool = JSON, home: Path | None = HOME) -> None:
-    """Number and hash of the last record, to be noted elsewhere; `verify --head` then finds what was cut off."""
+    """Number and hash of the last record, to be noted elsewhere; `verify --head` then finds what
+    was cut off."""
     del home
     with errors_said(as_json):
         from ombud.app import chain_head
@@ -82,12 +99,12 @@ def list_all(
     """Answers that were given, oldest first, without a word of what was said."""
     del home
     with errors_said(as_json):
-        from ombud.app import listed
+        from ombud.app import list_records
 
         if outcome not in ("", "full", "partial", "denied"):
             raise BadRequest(f"`{outcome}` is no outcome.", hint="full, partial or denied.")
         wanted = cast(Literal["full", "partial", "denied"] | None, outcome or None)
-        rows = listed(open_workspace(), day(since), wanted)
+        rows = list_records(open_workspace(), day(since), wanted)
         if as_json:
             print_json({"answers": list(rows)})
             return
@@ -103,25 +120,32 @@ def list_all(
 @app.command()
 def show(
     answer: str = typer.Argument(help="Id, or enough of its beginning."),
-    sensitive: bool = typer.Option(False, "--sensitive", help="Show also the words of a sensitive conversation."),
+    sensitive: bool = typer.Option(
+        False, "--sensitive", help="Show also the words of a sensitive conversation."
+    ),
     as_json: bool = JSON,
     home: Path | None = HOME,
 ) -> None:
-    """One answer: its records in the chain, what answered, and question, answer and trace while they are kept."""
+    """One answer: its records in the chain, what answered, and question, answer and trace while
+    they are kept."""
     del home
     with errors_said(as_json):
-        from ombud.app import shown
+        from ombud.app import show_record
 
-        found = shown(open_workspace(), answer, sensitive=sensitive)
+        found = show_record(open_workspace(), answer, sensitive=sensitive)
         if as_json:
             print_json(found)
             return
         print(f"{found['id']}  {found['at']}")
         for link in found["records"]:
             reason = f" ({link['facts']['reason']})" if "reason" in link["facts"] else ""
-            print(f"  record {link['number']}: {link['kind']}{reason}, {link['at']}\n    {link['hash']}")
+            print(
+                f"  record {link['number']}: {link['kind']}{reason}, {link['at']}\n    {link['hash']}"
+            )
         if found["withheld"]:
-            print("  The words are withheld, for the conversation is sensitive; --sensitive shows them.")
+            print(
+                "  The words are withheld, for the conversation is sensitive; --sensitive shows them."
+            )
         elif "question" in found:
             _say_words(found)
         else:
@@ -135,7 +159,9 @@ def _say_words(found: dict[str, Any]) -> None:
     trace = answer["trace"]
     print(f"  asked: {question['text']}")
     print(f"  outcome: {found['outcome']} / {found['action']}; model {trace['model'] or 'none'}")
-    print(f"  index version {trace['index_version']}; evidence {', '.join(trace['evidence']) or 'none'}")
+    print(
+        f"  index version {trace['index_version']}; evidence {', '.join(trace['evidence']) or 'none'}"
+    )
     for note in (*trace["degraded"], *trace["notes"]):
         print(f"  note: {note}")
     print(f"\n{answer['text']}\n")
@@ -144,20 +170,27 @@ def _say_words(found: dict[str, Any]) -> None:
 @app.command()
 def replay(
     answer: str = typer.Argument(help="Id, or enough of its beginning."),
-    model: bool = typer.Option(False, "--model", help="Ask the chat models again; without it only what needs none."),
-    sensitive: bool = typer.Option(False, "--sensitive", help="Show also the words of a sensitive conversation."),
+    model: bool = typer.Option(
+        False, "--model", help="Ask the chat models again; without it only what needs none."
+    ),
+    sensitive: bool = typer.Option(
+        False, "--sensitive", help="Show also the words of a sensitive conversation."
+    ),
     as_json: bool = JSON,
     home: Path | None = HOME,
 ) -> None:
-    """Make an answer again, on the index as it was where that is still there, and show what differs."""
+    """Make an answer again, on the index as it was where that is still there, and show what
+    differs."""
     del home
     with errors_said(as_json):
         import asyncio
 
-        from ombud.app import replay as run
+        from ombud.app import replay_answer as run
         from ombud.app import replayed_json
 
-        found = replayed_json(asyncio.run(run(open_workspace(), answer, model=model)), sensitive=sensitive)
+        found = replayed_json(
+            asyncio.run(run(open_workspace(), answer, model=model)), sensitive=sensitive
+        )
         if as_json:
             print_json(found)
         else:
@@ -169,9 +202,13 @@ def _say_replay(found: dict[str, Any]) -> None:
     if found["snapshot"]:
         print(f"Index: version {found['index_then']}, as it was.")
     else:
-        print(f"Index: version {found['index_then']} is gone; searched the present one, {found['index_now']}.")
+        print(
+            f"Index: version {found['index_then']} is gone; searched the present one, {found['index_now']}."
+        )
     same = "the same" if found["same_evidence"] else "NOT the same"
-    print(f"Evidence: {same}, {len(found['evidence_then'])} passages then and {len(found['evidence_now'])} now.")
+    print(
+        f"Evidence: {same}, {len(found['evidence_then'])} passages then and {len(found['evidence_now'])} now."
+    )
     for mark, rows in (("+", found["came"]), ("-", found["went"])):
         for row in rows:
             print(f"  {mark} {row['title']} ({row['uri']}) {row['chunk']}")
@@ -180,7 +217,11 @@ def _say_replay(found: dict[str, Any]) -> None:
             since = f" on {document['ended']}" if document["ended"] else ""
             print(f"  {document['uri'] or document['id']}: {document['state']}{since}")
     quotes = found["quotes"]
-    print("Quotes: " + ", ".join(f"{quotes[name]} {name}" for name in ("stand", "differ", "erased")) + ".")
+    print(
+        "Quotes: "
+        + ", ".join(f"{quotes[name]} {name}" for name in ("stand", "differ", "erased"))
+        + "."
+    )
     for one in found["differences"]:
         print(f"  {one['what']}: {_short(one['then'])} -> {_short(one['now'])}")
     _say_answers(found)
@@ -197,12 +238,16 @@ def _say_answers(found: dict[str, Any]) -> None:
     import difflib
 
     if not found["compared"]:
-        print("Answer: not compared; a model wrote it (--model asks again), or its evidence was erased.")
+        print(
+            "Answer: not compared; a model wrote it (--model asks again), or its evidence was erased."
+        )
         return
     print(f"Answer: {'NOT the same' if found['answers'] else 'the same'}.")
     for one in found["answers"]:
         if one["what"] == "text" and one["then"] is not None:
-            lines = difflib.unified_diff(one["then"].splitlines(), one["now"].splitlines(), "then", "now", lineterm="")
+            lines = difflib.unified_diff(
+                one["then"].splitlines(), one["now"].splitlines(), "then", "now", lineterm=""
+            )
             print("\n".join(f"  {line}" for line in lines))
         elif one["what"] not in ("text", "citations"):
             print(f"  {one['what']}: {one['then']} -> {one['now']}")
@@ -228,13 +273,18 @@ def expire(dry_run: bool = DRY, as_json: bool = JSON, home: Path | None = HOME) 
 @app.command()
 def erase(
     person: str = typer.Option("", "--person", help="Id of the person whose conversations go."),
-    conversation: str = typer.Option("", "--conversation", help="Id of one conversation, where nobody signs in."),
+    conversation: str = typer.Option(
+        "", "--conversation", help="Id of one conversation, where nobody signs in."
+    ),
     dry_run: bool = DRY,
-    to: Path | None = typer.Option(None, "--to", help="Write the certificate into this file, as JSON."),
+    to: Path | None = typer.Option(
+        None, "--to", help="Write the certificate into this file, as JSON."
+    ),
     as_json: bool = JSON,
     home: Path | None = HOME,
 ) -> None:
-    """Erase what one person asked and was told, everywhere, and certify it; the chain still verifies."""
+    """Erase what one person asked and was told, everywhere, and certify it; the chain still
+    verifies."""
     del home
     with errors_said(as_json):
         from ombud.app import erase_of

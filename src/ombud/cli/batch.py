@@ -1,4 +1,5 @@
-"""JSON Lines in, JSON Lines out: order kept, a bad line is answered with its error and the run goes on."""
+"""JSON Lines in, JSON Lines out: order kept, a bad line is answered with its error and the run goes
+on."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -15,11 +16,16 @@ FIELDS = {"id", "question", "query", "person", "country", "roles", "history", "a
 
 
 def read_lines(path: Path) -> Iterator[tuple[str, dict[str, Any] | OmbudError]]:
-    """(id, row or what is wrong with it) of each line that is not blank; raises BadRequest for an unreadable file."""
+    """(id, row or what is wrong with it) of each line that is not blank; raises BadRequest for an
+    unreadable file."""
     try:
-        lines = path.read_text(encoding="utf-8-sig").split("\n")  # splitlines also splits inside of texts, at U+2028
+        lines = path.read_text(encoding="utf-8-sig").split(
+            "\n"
+        )  # splitlines also splits inside of texts, at U+2028
     except (OSError, UnicodeDecodeError) as failed:
-        raise BadRequest(f"{path} cannot be read.", hint="It is a UTF-8 file with one JSON object a line.") from failed
+        raise BadRequest(
+            f"{path} cannot be read.", hint="It is a UTF-8 file with one JSON object a line."
+        ) from failed
     for number, line in enumerate(lines, start=1):
         if line.strip():
             yield _row(line, number)
@@ -31,14 +37,20 @@ def question_of(row: dict[str, Any]) -> "Question":
 
     text = row.get("question") or row.get("query")
     if not isinstance(text, str) or not text.strip():
-        raise BadRequest("The line has no question.", hint='Such as {"id": "1", "question": "..."}.')
+        raise BadRequest(
+            "The line has no question.", hint='Such as {"id": "1", "question": "..."}.'
+        )
     given = row.get("person") or {}
     if not isinstance(given, dict):
-        raise BadRequest("person is not an object.", hint='Such as {"country": "GB", "roles": ["manager"]}.')
+        raise BadRequest(
+            "person is not an object.", hint='Such as {"country": "GB", "roles": ["manager"]}.'
+        )
     more = {k: v for k, v in given.items() if k not in ("country", "roles")}
     country = row.get("country") or given.get("country") or ""
     asker = person(str(country), row.get("roles") or given.get("roles") or [], **more)
-    return Question(text=text, asker=asker, history=messages(row.get("history")), as_of=day(row.get("as_of")))
+    return Question(
+        text=text, asker=asker, history=messages(row.get("history")), as_of=day(row.get("as_of"))
+    )
 
 
 def plan_of(row: dict[str, Any], chosen: Mapping[str, Any]) -> dict[str, Any]:
@@ -50,7 +62,12 @@ def plan_of(row: dict[str, Any], chosen: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def print_failure(identity: str, error: OmbudError) -> None:
-    print_json({"id": identity, "error": {"type": type(error).__name__, "message": str(error), "hint": error.hint}})
+    print_json(
+        {
+            "id": identity,
+            "error": {"type": type(error).__name__, "message": str(error), "hint": error.hint},
+        }
+    )
 
 
 def _row(line: str, number: int) -> tuple[str, dict[str, Any] | OmbudError]:
@@ -58,15 +75,22 @@ def _row(line: str, number: int) -> tuple[str, dict[str, Any] | OmbudError]:
         row = json.loads(line)
         json.dumps(row, ensure_ascii=False).encode()
     except UnicodeEncodeError:
-        return str(number), BadRequest(f"Line {number} holds half a character.", hint="Pair its \\ud800 to \\udfff.")
+        return str(number), BadRequest(
+            f"Line {number} holds half a character.", hint="Pair its \\ud800 to \\udfff."
+        )
     except (ValueError, RecursionError):
-        return str(number), BadRequest(f"Line {number} is not JSON.", hint="One JSON object a line.")
+        return str(number), BadRequest(
+            f"Line {number} is not JSON.", hint="One JSON object a line."
+        )
     if not isinstance(row, dict):
-        return str(number), BadRequest(f"Line {number} is not an object.", hint="One JSON object a line.")
+        return str(number), BadRequest(
+            f"Line {number} is not an object.", hint="One JSON object a line."
+        )
     unknown = sorted(set(row) - FIELDS)
     identity = str(row.get("id", number))
     if unknown:
         return identity, BadRequest(
-            f"Line {number}: `{unknown[0]}` is not a field.", hint=f"Known: {', '.join(sorted(FIELDS))}."
+            f"Line {number}: `{unknown[0]}` is not a field.",
+            hint=f"Known: {', '.join(sorted(FIELDS))}.",
         )
     return identity, row

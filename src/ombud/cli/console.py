@@ -1,4 +1,5 @@
-"""What every command shares: where the workspace is, how results, progress and errors are printed."""
+"""What every command shares: where the workspace is, how results, progress and errors are
+printed."""
 
 import json
 import sys
@@ -34,7 +35,9 @@ def home_option(value: Path | None) -> Path | None:
     return value
 
 
-HOME = typer.Option(None, "--home", help="The workspace folder.", callback=home_option, show_default=False)
+HOME = typer.Option(
+    None, "--home", help="The workspace folder.", callback=home_option, show_default=False
+)
 JSON = typer.Option(False, "--json", help="Print one JSON object and nothing else.")
 COUNTRY = typer.Option("", "--country", help="Two-letter code of the asker's country.")
 ROLE = typer.Option([], "--role", help="A role of the asker; may be repeated.")
@@ -49,7 +52,8 @@ def open_workspace(flags: Mapping[str, Any] | None = None) -> "Workspace":
     home = find_home(state.home)
     if home is None:
         raise SetupError(
-            "There is no workspace here.", hint="Make one with `ombud init .`, or name one with --home DIR."
+            "There is no workspace here.",
+            hint="Make one with `ombud init .`, or name one with --home DIR.",
         )
     if not (home / FILE).is_file():
         raise SetupError(f"{home} has no {FILE}.", hint=f"Make one with `ombud init {home}`.")
@@ -74,7 +78,9 @@ def errors_said(as_json: bool = False) -> Iterator[None]:
 
 def say_error(error: OmbudError, as_json: bool) -> None:
     if as_json:
-        print_json({"error": {"type": type(error).__name__, "message": str(error), "hint": error.hint}})
+        print_json(
+            {"error": {"type": type(error).__name__, "message": str(error), "hint": error.hint}}
+        )
     else:
         print(f"Error: {error}" + (f"\n{error.hint}" if error.hint else ""), file=sys.stderr)
 
@@ -134,12 +140,14 @@ def _bad(wrong: Any) -> BadRequest:
     first = wrong.errors()[0]
     where = ".".join(map(str, first["loc"]))
     return BadRequest(
-        f"{where or 'input'}: {first['msg'].lower()}.", hint="docs/guides/asking.md shows the form of a line."
+        f"{where or 'input'}: {first['msg'].lower()}.",
+        hint="docs/guides/asking.md shows the form of a line.",
     )
 
 
 def write_file(path: Path, text: str) -> None:
-    """Write a file, whole or not at all; its folder is made. Raises BadRequest where that cannot be."""
+    """Write a file, whole or not at all; its folder is made. Raises BadRequest where that cannot
+    be."""
     draft = path.with_name(f".{path.name}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -147,12 +155,15 @@ def write_file(path: Path, text: str) -> None:
         draft.replace(path)
     except OSError as failed:
         draft.unlink(missing_ok=True)
-        raise BadRequest(f"{path} cannot be written: {failed.strerror}.", hint="Choose another place.") from failed
+        raise BadRequest(
+            f"{path} cannot be written: {failed.strerror}.", hint="Choose another place."
+        ) from failed
 
 
 @contextmanager
 def progress(shown: bool = True) -> Iterator[Callable[[str, int, int], None]]:
-    """A bar on stderr with rate and time left, one line a step; silent where stderr is no terminal."""
+    """A bar on stderr with rate and time left, one line a step; silent where stderr is no
+    terminal."""
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -171,9 +182,17 @@ def progress(shown: bool = True) -> Iterator[Callable[[str, int, int], None]]:
             return Text(f"{task.speed:.1f}/s" if task.speed else "")
 
     console = Console(stderr=True)
-    columns = (TextColumn("{task.description:<10}"), BarColumn(), MofNCompleteColumn(), Rate(), TimeRemainingColumn())
+    columns = (
+        TextColumn("{task.description:<10}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        Rate(),
+        TimeRemainingColumn(),
+    )
     tasks: dict[str, TaskID] = {}
-    with Progress(*columns, console=console, disable=not (shown and console.is_terminal), transient=True) as bar:
+    with Progress(
+        *columns, console=console, disable=not (shown and console.is_terminal), transient=True
+    ) as bar:
 
         def tell(step: str, done: int, total: int) -> None:
             if step not in tasks:

@@ -6,7 +6,17 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from ombud.cli.console import COUNTRY, HOME, JSON, ROLE, errors_said, open_workspace, person, print_json, write_file
+from ombud.cli.console import (
+    COUNTRY,
+    HOME,
+    JSON,
+    ROLE,
+    errors_said,
+    open_workspace,
+    person,
+    print_json,
+    write_file,
+)
 
 if TYPE_CHECKING:
     from ombud.app import Workspace
@@ -16,13 +26,21 @@ app = typer.Typer(help="What is indexed.", no_args_is_help=True)
 
 
 @app.command("list")
-def list_all(country: str = COUNTRY, role: list[str] = ROLE, as_json: bool = JSON, home: Path | None = HOME) -> None:
+def list_all(
+    country: str = COUNTRY, role: list[str] = ROLE, as_json: bool = JSON, home: Path | None = HOME
+) -> None:
     """All documents; with --country or --role, those that such a person may read today."""
     del home
     with errors_said(as_json):
         found = open_workspace().documents(_reader(country, role))
         if as_json:
-            print_json({"documents": [d.model_dump(mode="json", exclude={"text", "blocks"}) for d in found]})
+            print_json(
+                {
+                    "documents": [
+                        d.model_dump(mode="json", exclude={"text", "blocks"}) for d in found
+                    ]
+                }
+            )
             return
         for document in found:
             where = ",".join(document.countries) or "global"
@@ -53,12 +71,17 @@ def show(
 @app.command()
 def delete(
     document: str = typer.Argument(help="Id or uri."),
-    certify: bool = typer.Option(False, "--certify", help="Also purge what repeats it, and prove it."),
-    to: Path | None = typer.Option(None, "--to", help="With --certify: write the certificate into this file, as JSON."),
+    certify: bool = typer.Option(
+        False, "--certify", help="Also purge what repeats it, and prove it."
+    ),
+    to: Path | None = typer.Option(
+        None, "--to", help="With --certify: write the certificate into this file, as JSON."
+    ),
     as_json: bool = JSON,
     home: Path | None = HOME,
 ) -> None:
-    """Remove a document from the index and the store. A file that is still there comes back with the next sync."""
+    """Remove a document from the index and the store. A file that is still there comes back with
+    the next sync."""
     del home
     with errors_said(as_json):
         if certify:

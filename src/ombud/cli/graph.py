@@ -22,13 +22,17 @@ from ombud.cli.console import (
 if TYPE_CHECKING:
     from ombud.retrieve import Neighbourhood
 
-app = typer.Typer(help="What documents say as triplets of subject, predicate and object.", no_args_is_help=True)
+app = typer.Typer(
+    help="What documents say as triplets of subject, predicate and object.", no_args_is_help=True
+)
 
 
 @app.command()
 def show(
     term: str = typer.Argument(help="A name, such as `annual leave` or `section 20-871`."),
-    depth: int = typer.Option(1, "--depth", min=1, max=3, help="Triplets from the term to the farthest entity."),
+    depth: int = typer.Option(
+        1, "--depth", min=1, max=3, help="Triplets from the term to the farthest entity."
+    ),
     country: str = COUNTRY,
     role: list[str] = ROLE,
     as_of: str = AS_OF,
@@ -36,7 +40,8 @@ def show(
     as_json: bool = JSON,
     home: Path | None = HOME,
 ) -> None:
-    """What the documents say of a term; with --country or --role, those that such a person may read."""
+    """What the documents say of a term; with --country or --role, those that such a person may
+    read."""
     del home
     with errors_said(as_json):
         from ombud.app import graph_around
@@ -48,7 +53,14 @@ def show(
 
             write_file(svg, draw_graph(term, found))
         if as_json:
-            print_json({"term": term, "entities": found.keys, "triplets": rows(found), "left_out": found.left_out})
+            print_json(
+                {
+                    "term": term,
+                    "entities": found.keys,
+                    "triplets": rows(found),
+                    "left_out": found.left_out,
+                }
+            )
         else:
             _say(found)
 
@@ -70,9 +82,19 @@ def stats(as_json: bool = JSON, home: Path | None = HOME) -> None:
 
 def rows(found: "Neighbourhood") -> list[dict[str, Any]]:
     """Triplets with the passages that say them."""
-    fields = {"document_id", "uri", "title", "trail", "page_from", "countries", "effective_from", "effective_to"}
+    fields = {
+        "document_id",
+        "uri",
+        "title",
+        "trail",
+        "page_from",
+        "countries",
+        "effective_from",
+        "effective_to",
+    }
     return [
-        edge.triplet.model_dump() | found.chunks[edge.triplet.chunk_id].model_dump(mode="json", include=fields)
+        edge.triplet.model_dump()
+        | found.chunks[edge.triplet.chunk_id].model_dump(mode="json", include=fields)
         for edge in found.edges
     ]
 

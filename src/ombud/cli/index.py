@@ -26,7 +26,8 @@ def stats(as_json: bool = JSON, home: Path | None = HOME) -> None:
 
 @app.command()
 def optimize(as_json: bool = JSON, home: Path | None = HOME) -> None:
-    """Merge small pieces, bring the search indexes up to date and drop old versions; a sync does it by itself."""
+    """Merge small pieces, bring the search indexes up to date and drop old versions; a sync does it
+    by itself."""
     del home
     with errors_said(as_json):
         from ombud.app import index_stats, optimize_index
@@ -43,17 +44,20 @@ def optimize(as_json: bool = JSON, home: Path | None = HOME) -> None:
 
 @app.command()
 def rebuild(as_json: bool = JSON, home: Path | None = HOME) -> None:
-    """Make the index anew from the stored texts, after a change of embedder or chunker; servers keep answering."""
+    """Make the index anew from the stored texts, after a change of embedder or chunker; servers
+    keep answering."""
     del home
     with errors_said(as_json):
-        from ombud.app import rebuild_index
+        from ombud.app import rebuild_workspace
 
         workspace = open_workspace()
         with progress(not as_json) as tell:
-            made = rebuild_index(workspace, tell)
+            made = rebuild_workspace(workspace, tell)
         if as_json:
             print_json(made._asdict())
             return
         print(f"The index was made anew: {made.chunks} passages of {made.documents} documents.")
         if made.missing:
-            print(f"{len(made.missing)} texts are no longer stored, such as {made.missing[0]}: run `ombud sync`.")
+            print(
+                f"{len(made.missing)} texts are no longer stored, such as {made.missing[0]}: run `ombud sync`."
+            )

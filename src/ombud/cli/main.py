@@ -4,8 +4,21 @@ from pathlib import Path
 
 import typer
 
-from ombud.cli import ask, audit, documents, graph, index, lab, operate, personas, report, route, search, sync
+from ombud.cli import (
+    ask,
+    audit,
+    documents,
+    graph,
+    index,
+    operate,
+    personas,
+    report,
+    route,
+    search,
+    sync,
+)
 from ombud.cli.console import HOME
+from ombud.cli.lab import verbs as lab
 
 app = typer.Typer(
     help="Answers from your own policies, each sentence proven.",

@@ -26,7 +26,9 @@ def init(
 
 def serve(
     host: str = typer.Option("", "--host", help="Address to listen on."),
-    port: int = typer.Option(-1, "--port", min=-1, max=65535, help="Port to listen on; 0 picks a free one."),
+    port: int = typer.Option(
+        -1, "--port", min=-1, max=65535, help="Port to listen on; 0 picks a free one."
+    ),
     home: Path | None = HOME,
 ) -> None:
     """Serve the assistant and its API until Ctrl-C."""
@@ -35,7 +37,9 @@ def serve(
         from ombud.app import every, run_expiry, run_schedule
         from ombud.web import serve as run
 
-        flags = {key: value for key, value in (("host", host), ("port", port)) if value not in ("", -1)}
+        flags = {
+            key: value for key, value in (("host", host), ("port", port)) if value not in ("", -1)
+        }
         workspace = open_workspace({"server": flags} if flags else None)
         every(workspace.settings.sync.every)  # a misspelt period is said now, not by a thread
         stop = threading.Event()
@@ -45,14 +49,21 @@ def serve(
             threading.Thread(target=work, args=(workspace, stop, tell), daemon=True).start()
         try:
             server = workspace.settings.server
-            run(workspace, server.host, server.port, on_ready=lambda url: print(f"ombud answers at {url}", flush=True))
+            run(
+                workspace,
+                server.host,
+                server.port,
+                on_ready=lambda url: print(f"ombud answers at {url}", flush=True),
+            )
         finally:
             stop.set()
 
 
 def doctor(
     ask: bool = typer.Option(
-        False, "--ask", help="Make one real call of every chat model, and of a reranker that is a service."
+        False,
+        "--ask",
+        help="Make one real call of every chat model, and of a reranker that is a service.",
     ),
     as_json: bool = JSON,
     home: Path | None = HOME,

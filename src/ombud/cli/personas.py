@@ -27,4 +27,6 @@ def list_(as_json: bool = JSON, home: Path | None = HOME) -> None:
         wide = max(len(persona.name) for persona in found)
         for persona in found:
             model = f"; {persona.model}" if persona.model else ""
-            print(f"{persona.name:<{wide}}  {persona.audience}; about {persona.length} words{model}")
+            print(
+                f"{persona.name:<{wide}}  {persona.audience}; about {persona.length} words{model}"
+            )

@@ -20,21 +20,26 @@ def reports() -> None:
 
 @app.command()
 def gaps(
-    since: str = typer.Option("", "--since", help="First day, such as 2026-01-31; the last 90 days when not given."),
-    html: Path | None = typer.Option(None, "--html", help="Write the report into this file, which needs nothing else."),
+    since: str = typer.Option(
+        "", "--since", help="First day, such as 2026-01-31; the last 90 days when not given."
+    ),
+    html: Path | None = typer.Option(
+        None, "--html", help="Write the report into this file, which needs nothing else."
+    ),
     as_json: bool = JSON,
     home: Path | None = HOME,
 ) -> None:
-    """What is asked and not answered, where documents disagree, what is out of force; nobody who asked is shown."""
+    """What is asked and not answered, where documents disagree, what is out of force; nobody who
+    asked is shown."""
     del home
     with errors_said(as_json):
-        from ombud.app import gaps as collect
-        from ombud.app import gaps_json, gaps_page
+        from ombud.app import find_gaps as collect
+        from ombud.app import gaps_json, render_gaps
 
         workspace = open_workspace()
         found = collect(workspace, day(since))
         if html:
-            write_file(html, gaps_page(found, workspace.settings.general.name))
+            write_file(html, render_gaps(found, workspace.settings.general.name))
         if as_json:
             print_json(gaps_json(found))
         else:
@@ -44,9 +49,19 @@ def gaps(
 
 
 def _say(found: "Gaps") -> None:
-    counted = ", ".join(f"{count:,} {name}" for name, count in sorted(found.outcomes.items(), key=lambda one: -one[1]))
-    print(f"{found.since} to {found.until}: {found.questions:,} questions" + f" ({counted})" * bool(counted))
-    sensitive = f"fewer than {found.group_size} people's" if found.sensitive is None else f"{found.sensitive:,}"
+    counted = ", ".join(
+        f"{count:,} {name}"
+        for name, count in sorted(found.outcomes.items(), key=lambda one: -one[1])
+    )
+    print(
+        f"{found.since} to {found.until}: {found.questions:,} questions"
+        + f" ({counted})" * bool(counted)
+    )
+    sensitive = (
+        f"fewer than {found.group_size} people's"
+        if found.sensitive is None
+        else f"{found.sensitive:,}"
+    )
     print(f"Sensitive, only counted: {sensitive} answers")
     print("\nNot answered whole:")
     for topic in found.unanswered:
@@ -55,15 +70,21 @@ def _say(found: "Gaps") -> None:
             print(f"       said: {', '.join(topic.words)}")
         for words in topic.examples:
             print(f"       “{words}”")
-    _others(found.unanswered_others, "questions in groups too small to show", bool(found.unanswered))
+    _others(
+        found.unanswered_others, "questions in groups too small to show", bool(found.unanswered)
+    )
     print("\nContradictions:")
     for one in found.contradictions:
         _contradiction(one)
     _others(0, "", bool(found.contradictions))
     print("\nOut of force, still asked for:")
     for row in found.out_of_force:
-        print(f"  {row['people']:>4} people  {row['title']} ({row['uri']}), {row['from'] or ''} to {row['to'] or ''}")
-    _others(found.out_of_force_others, "documents, each asked for by fewer", bool(found.out_of_force))
+        print(
+            f"  {row['people']:>4} people  {row['title']} ({row['uri']}), {row['from'] or ''} to {row['to'] or ''}"
+        )
+    _others(
+        found.out_of_force_others, "documents, each asked for by fewer", bool(found.out_of_force)
+    )
     print("\nAsked most:")
     for topic in found.asked:
         whole = 100 * topic.outcomes.get("full", 0) // topic.questions

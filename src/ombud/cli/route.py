@@ -21,17 +21,24 @@ NEEDS = {2: ("one passage", "two or more"), 3: ("one passage", "two passages", "
 
 def route(
     question: str = typer.Argument("", help="The question; in quotes."),
-    classes: int = typer.Option(None, "--classes", min=2, max=3, help="2 or 3; empty = plan.classes."),
-    by_model: bool = typer.Option(False, "--model", help="Let the configured chat model count the passages."),
+    classes: int = typer.Option(
+        None, "--classes", min=2, max=3, help="2 or 3; empty = plan.classes."
+    ),
+    by_model: bool = typer.Option(
+        False, "--model", help="Let the configured chat model count the passages."
+    ),
     batch: Path = typer.Option(None, "--batch", help="Questions, one JSON object a line."),
     as_json: bool = JSON,
     home: Path | None = HOME,
 ) -> None:
-    """How many passages settle a question: its class, how sure that is, and what an adaptive plan takes from it."""
+    """How many passages settle a question: its class, how sure that is, and what an adaptive plan
+    takes from it."""
     del home
     with errors_said(as_json or batch is not None):
         if bool(question.strip()) == (batch is not None):
-            raise BadRequest("Give a question or --batch FILE.", hint='Such as ombud route "sick pay in Spain?".')
+            raise BadRequest(
+                "Give a question or --batch FILE.", hint='Such as ombud route "sick pay in Spain?".'
+            )
         settings, folder = workspace_settings()
         plan = settings.plan.model_copy(update={"classes": classes} if classes else {})
         router = model_router(settings, folder) if by_model else _by_weights(settings, folder)
@@ -74,7 +81,11 @@ def _batch(path: Path, plan: "Plan", router: "Router") -> int:
 def _say(found: dict[str, Any]) -> None:
     needs = NEEDS[found["classes"]]
     print(f"label {found['label']}: {needs[found['label']]}")
-    print("\n".join(f"  {p:5.1%}  {need}" for need, p in zip(needs, found["probabilities"], strict=True)))
+    print(
+        "\n".join(
+            f"  {p:5.1%}  {need}" for need, p in zip(needs, found["probabilities"], strict=True)
+        )
+    )
     print(", ".join(f"{name} = {value}" for name, value in found["parameters"].items()))
 
 
@@ -109,11 +120,15 @@ def model_router(settings: "Settings", home: Path) -> "Router":
 
     chat = open_chat(settings.models, "strategy")
     if chat is None:
-        raise SetupError("No chat model is configured.", hint="Set models.chat, or leave --model out.")
+        raise SetupError(
+            "No chat model is configured.", hint="Set models.chat, or leave --model out."
+        )
     prompts = home / "prompts"
 
     def router(question: str, classes: int) -> Routed:
         seconds = settings.models.search_seconds
-        return asyncio.run(classify_by_model(question, classes, chat, seconds=seconds, prompts=prompts))
+        return asyncio.run(
+            classify_by_model(question, classes, chat, seconds=seconds, prompts=prompts)
+        )
 
     return router

@@ -45,7 +45,9 @@ def search(
         if mode and mode not in MODES:
             raise BadRequest(f"`{mode}` is not a mode.", hint=f"Known: {', '.join(MODES)}.")
         if bool(query.strip()) == (batch is not None):
-            raise BadRequest("Give a question or --batch FILE.", hint='Such as ombud search "notice period".')
+            raise BadRequest(
+                "Give a question or --batch FILE.", hint='Such as ombud search "notice period".'
+            )
         chosen = {key: value for key, value in {"k": k, "mode": mode}.items() if value}
         workspace = open_workspace()
         if batch:
@@ -60,12 +62,27 @@ def search(
 
 def rows(evidence: "Evidence") -> list[dict[str, Any]]:
     """Hits as the API gives them."""
-    fields = {"document_id", "uri", "title", "trail", "header", "page_from", "page_to", "start", "end", "text"}
+    fields = {
+        "document_id",
+        "uri",
+        "title",
+        "trail",
+        "header",
+        "page_from",
+        "page_to",
+        "start",
+        "end",
+        "text",
+    }
     dates = {"effective_from", "effective_to"}
     return [
         {"chunk_id": hit.chunk.id}
         | hit.chunk.model_dump(mode="json", include=fields | dates)
-        | {"score": hit.score, "found_by": hit.found_by, "scope": "local" if hit.chunk.countries else "shared"}
+        | {
+            "score": hit.score,
+            "found_by": hit.found_by,
+            "scope": "local" if hit.chunk.countries else "shared",
+        }
         for hit in evidence.hits
     ]
 
@@ -78,7 +95,11 @@ async def _batch(workspace: "Workspace", path: Path, chosen: dict[str, Any]) -> 
                 raise row
             asked = question_of(row)
             evidence, trace = await workspace.search(
-                asked.text, asked.asker, as_of=asked.as_of, history=asked.history, plan=plan_of(row, chosen)
+                asked.text,
+                asked.asker,
+                as_of=asked.as_of,
+                history=asked.history,
+                plan=plan_of(row, chosen),
             )
         except OmbudError as failed:
             print_failure(identity, failed)
@@ -93,7 +114,9 @@ def _say(evidence: "Evidence", trace: "Trace") -> None:
         chunk = hit.chunk
         place = f", page {chunk.page_from}" if chunk.page_from else ""
         where = ", ".join(chunk.countries) or "global"
-        print(f"{number}. {' > '.join(chunk.trail)}  [{where}]  {hit.score:.4f}\n   {chunk.uri}{place}")
+        print(
+            f"{number}. {' > '.join(chunk.trail)}  [{where}]  {hit.score:.4f}\n   {chunk.uri}{place}"
+        )
         print("   " + "\n   ".join(f"{chunk.header}\n{chunk.text}".strip().split("\n")) + "\n")
     if not evidence.hits:
         print("Nothing was found that this person may read.")

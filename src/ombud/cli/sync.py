@@ -13,16 +13,28 @@ from ombud.errors import BadRequest, OmbudError
 
 if TYPE_CHECKING:
     from ombud.app import Workspace
-    from ombud.ingest import Report
+    from ombud.ingest import SyncReport
 
 
 def sync(
-    paths: list[Path] = typer.Argument(None, metavar="[PATH]...", help="Folders to index; remembered as sources."),
-    country: str = typer.Option("", "--country", help="Two-letter code for documents that name no country."),
-    source: str = typer.Option("", "--source", help="Name of the source; with no PATH, the only one to sync."),
-    every_: str = typer.Option("", "--every", help="Again each 30m, 12h, 7d or by a cron line, until Ctrl-C."),
-    watch: bool = typer.Option(False, "--watch", help="Again after every change in a folder, until Ctrl-C."),
-    allow_deletes: bool = typer.Option(False, "--allow-deletes", help="Delete even when most documents are gone."),
+    paths: list[Path] = typer.Argument(
+        None, metavar="[PATH]...", help="Folders to index; remembered as sources."
+    ),
+    country: str = typer.Option(
+        "", "--country", help="Two-letter code for documents that name no country."
+    ),
+    source: str = typer.Option(
+        "", "--source", help="Name of the source; with no PATH, the only one to sync."
+    ),
+    every_: str = typer.Option(
+        "", "--every", help="Again each 30m, 12h, 7d or by a cron line, until Ctrl-C."
+    ),
+    watch: bool = typer.Option(
+        False, "--watch", help="Again after every change in a folder, until Ctrl-C."
+    ),
+    allow_deletes: bool = typer.Option(
+        False, "--allow-deletes", help="Delete even when most documents are gone."
+    ),
     as_json: bool = JSON,
     home: Path | None = HOME,
 ) -> None:
@@ -36,7 +48,10 @@ def sync(
         workspace = open_workspace()
         code = person(country, []).country or ""
         if source and len(paths or []) > 1:
-            raise BadRequest("--source names one folder.", hint="Sync the folders one by one, each with its name.")
+            raise BadRequest(
+                "--source names one folder.",
+                hint="Sync the folders one by one, each with its name.",
+            )
         if paths:
             settings, store, place = workspace.settings, workspace.store, workspace.home
             chosen = [record_folder(settings, store, p, source, code, place) for p in paths]
@@ -44,10 +59,16 @@ def sync(
             names = [source] if source else []
             chosen = configured_sources(workspace.settings, workspace.home, workspace.store, names)
         if not chosen:
-            raise BadRequest("There is nothing to sync.", hint="`ombud sync FOLDER`, or add [[source]] to ombud.toml.")
+            raise BadRequest(
+                "There is nothing to sync.",
+                hint="`ombud sync FOLDER`, or add [[source]] to ombud.toml.",
+            )
         if workspace.embedder is None and workspace.missing_model:
             missing = workspace.missing_model
-            print(f"{missing} The index is made for search by words only.\n{missing.hint}", file=sys.stderr)
+            print(
+                f"{missing} The index is made for search by words only.\n{missing.hint}",
+                file=sys.stderr,
+            )
         with progress(not as_json) as tell:
             reports = run(workspace, chosen, allow_deletes=allow_deletes, tell=tell)
         _say(reports, time.monotonic() - started, as_json)
@@ -82,16 +103,22 @@ def _tell(line: str) -> None:
     print(line, flush=True)
 
 
-def _say(reports: list["Report"], seconds: float, as_json: bool) -> None:
+def _say(reports: list["SyncReport"], seconds: float, as_json: bool) -> None:
     if as_json:
-        print_json({"sources": [r.model_dump(mode="json") for r in reports], "seconds": round(seconds, 3)})
+        print_json(
+            {"sources": [r.model_dump(mode="json") for r in reports], "seconds": round(seconds, 3)}
+        )
         return
     for report in reports:
-        counts = {k: getattr(report, k) for k in ("added", "updated", "moved", "deleted", "unchanged")}
+        counts = {
+            k: getattr(report, k) for k in ("added", "updated", "moved", "deleted", "unchanged")
+        }
         said = ", ".join(f"{n} {what}" for what, n in counts.items() if n) or "no documents"
         print(f"{report.name}: {said} ({seconds:.1f} s)")
         if report.skipped:
-            kinds = ", ".join(f"{n} {suffix or 'without suffix'}" for suffix, n in sorted(report.skipped.items()))
+            kinds = ", ".join(
+                f"{n} {suffix or 'without suffix'}" for suffix, n in sorted(report.skipped.items())
+            )
             print(f"  not read: {kinds}")
         for failure in report.failed:
             print(f"  failed: {failure.uri}: {failure.reason}", file=sys.stderr)

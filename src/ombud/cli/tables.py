@@ -1,10 +1,11 @@
-"""Figures as people read them: aligned columns, no zero before the point, a dash where there is nothing."""
+"""Figures as people read them: aligned columns, no zero before the point, a dash where there is
+nothing."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ombud.lab import Contrast, Line, Recorded
+    from ombud.lab import Contrast, MetricSummary, RecordedRun
 
 NONE = "–"
 
@@ -14,7 +15,10 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> 
     whole = [list(head), *map(list, rows)]
     widths = [max(len(row[at]) for row in whole) for at in range(len(head))]
     sides = [str.ljust if at < left else str.rjust for at in range(len(head))]
-    lines = [[side(cell, width) for side, cell, width in zip(sides, row, widths, strict=True)] for row in whole]
+    lines = [
+        [side(cell, width) for side, cell, width in zip(sides, row, widths, strict=True)]
+        for row in whole
+    ]
     return "\n".join("  ".join(line).rstrip() for line in lines)
 
 
@@ -34,7 +38,7 @@ def between(low: float | None, high: float | None, sign: bool = False) -> str:
     return NONE if low is None or high is None else f"{figure(low, sign)} to {figure(high, sign)}"
 
 
-def summary_table(lines: Sequence["Line"]) -> str:
+def summary_table(lines: Sequence["MetricSummary"]) -> str:
     head = ("metric", "of", "mean", "95 %", "median", "n")
     return table(
         head,
@@ -92,7 +96,7 @@ def contrast_table(rows: Sequence["Contrast"]) -> str:
     )
 
 
-def closing(recorded: "Recorded") -> str:
+def closing(recorded: "RecordedRun") -> str:
     """Where evidence was lost, how long it took, what it cost, what failed."""
     from collections import Counter
 
@@ -102,7 +106,11 @@ def closing(recorded: "Recorded") -> str:
     lost = Counter(one.lost for one in seen if one.lost)
     lines = []
     if lost:
-        lines.append("Evidence was lost: " + ", ".join(f"{what} {lost[what]}" for what in LOSSES if lost[what]) + ".")
+        lines.append(
+            "Evidence was lost: "
+            + ", ".join(f"{what} {lost[what]}" for what in LOSSES if lost[what])
+            + "."
+        )
     seconds = sorted(one.seconds for one in seen if one.seconds is not None)
     if seconds:
         slow = seconds[min(len(seconds) - 1, int(0.95 * len(seconds)))]
@@ -112,7 +120,8 @@ def closing(recorded: "Recorded") -> str:
     if tokens:
         prices = [trace.price for trace in traces if trace.price is not None]
         lines.append(
-            f"Cost: {tokens:,} tokens, " + (f"{sum(prices):.4f} US dollars." if prices else "price not known.")
+            f"Cost: {tokens:,} tokens, "
+            + (f"{sum(prices):.4f} US dollars." if prices else "price not known.")
         )
     elif traces:
         lines.append("Cost: nothing, no model was called.")

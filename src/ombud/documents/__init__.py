@@ -1,28 +1,21 @@
 """Bytes -> `Document` -> `Chunk`s.
 
-Parsers read untrusted files, and every one of them hangs or crashes on some: `Worker` runs them in a process of
-its own that can be killed; `InlineParser` and `parse` run them here.
-"""
+Parsers read untrusted files, and every one of them hangs or crashes on some: `Worker` runs them in
+a process of its own that can be killed; `InlineParser` and `parse` run them here."""
 
-from ombud.documents.abbreviations import abbreviations
-from ombud.documents.chunks import chunk, recipe_of
+from ombud.documents.chunking.chunks import chunk, recipe_of
 from ombud.documents.frontmatter import front_matter
 from ombud.documents.parsing import kinds, parse
-from ombud.documents.rows import in_rows
-from ombud.documents.sentences import sentences
 from ombud.documents.worker import DocumentParser, InlineParser, Worker, open_parsers
 
 __all__ = [
     "DocumentParser",
     "InlineParser",
     "Worker",
-    "abbreviations",
     "chunk",
     "front_matter",
-    "in_rows",
     "kinds",
     "open_parsers",
     "parse",
     "recipe_of",
-    "sentences",
 ]

@@ -8,16 +8,19 @@ from typing import NamedTuple
 from ombud.types import Block
 
 
-class Reading(NamedTuple):
+class ParsedFile(NamedTuple):
     """What a parser found in the bytes, before it becomes a `Document`."""
 
     blocks: list[Block]
     title: str = ""
-    """A title that the format itself carries, such as HTML's <title>; used when there is no heading."""
+    """A title that the format itself carries, such as HTML's <title>; used when there is no
+    heading."""
 
 
 _SPACE = re.compile(r"[\s\u00a0\u2000-\u200a\u202f\u205f\u3000]+")
-_INVISIBLE = re.compile(r"[\x00-\x08\x0e-\x1f\x7f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff\ufffe\uffff]")
+_INVISIBLE = re.compile(
+    r"[\x00-\x08\x0e-\x1f\x7f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff\ufffe\uffff]"
+)
 # Surrogates cannot be written as UTF-8; broken PDF fonts produce them.
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _LIGATURES = str.maketrans(
@@ -26,7 +29,8 @@ _LIGATURES = str.maketrans(
 
 
 def visible(text: str) -> str:
-    """NFC without control, zero-width and direction characters, ligatures spelt out; line breaks are kept."""
+    """NFC without control, zero-width and direction characters, ligatures spelt out; line breaks
+    are kept."""
     plain = _SURROGATE.sub("\ufffd", _INVISIBLE.sub("", text)).translate(_LIGATURES)
     return unicodedata.normalize("NFC", plain)
 
@@ -37,7 +41,8 @@ def tidy(text: str) -> str:
 
 
 def pipe_table(rows: Sequence[Sequence[str]]) -> str:
-    """A Markdown table; the first row is its header. Empty rows and columns are left out; "" when nothing is left."""
+    """A Markdown table; the first row is its header. Empty rows and columns are left out; "" when
+    nothing is left."""
     cells = [[tidy(cell).replace("|", "\\|") for cell in row] for row in rows]
     cells = [row for row in cells if any(row)]
     width = max((len(row) for row in cells), default=0)

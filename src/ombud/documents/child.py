@@ -1,9 +1,9 @@
-"""The parser process: reads requests from standard input, answers on standard output, until the input closes.
+"""The parser process: reads requests from standard input, answers on standard output, until the
+input closes.
 
-Run as `python -m ombud.documents.child MEMORY_MB SECONDS PAGES`. A message is 8 bytes of length, big-endian, and
-that many bytes. A request is two messages, the facts as JSON and the file; the answer is one, JSON with either
-`document` or `error` and `hint`.
-"""
+Run as `python -m ombud.documents.child MEMORY_MB SECONDS PAGES`. A message is 8 bytes of length,
+big-endian, and that many bytes. A request is two messages, the facts as JSON and the file; the
+answer is one, JSON with either `document` or `error` and `hint`."""
 
 import json
 import os
@@ -35,7 +35,8 @@ def main() -> None:
         data = receive(requests)
         if data is None:
             return
-        # No handler: the kernel ends the process even when a library never comes back, and the parent is gone.
+        # No handler: the kernel ends the process even when a library never comes back, and the
+        # parent is gone.
         signal.setitimer(signal.ITIMER_REAL, seconds + GRACE)
         send(answers, _answer(facts, data, pages))
         signal.setitimer(signal.ITIMER_REAL, 0)

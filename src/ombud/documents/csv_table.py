@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
 
-from ombud.documents.blocks import Reading
+from ombud.documents.blocks import ParsedFile
 from ombud.documents.grids import LOOKED_AT, ROWS, headed, too_many_rows
 from ombud.documents.plain import decode
 from ombud.errors import SourceError
@@ -15,7 +15,7 @@ from ombud.types import Block
 SEPARATORS = (",", ";", "\t", "|")
 
 
-def read(data: bytes, pages: int) -> Reading:
+def read(data: bytes, pages: int) -> ParsedFile:
     """Lines above the table as text, then the table; a file without a header gets one of blanks.
 
     Raises SourceError beyond `pages` times 500 rows.
@@ -35,8 +35,10 @@ def read(data: bytes, pages: int) -> Reading:
             if len(rows) > pages * ROWS:
                 raise too_many_rows(pages)
     except csv.Error as wrong:
-        raise SourceError("The file is broken or no table.", hint="Save it again as CSV.") from wrong
-    return Reading(list(_blocks(rows)))
+        raise SourceError(
+            "The file is broken or no table.", hint="Save it again as CSV."
+        ) from wrong
+    return ParsedFile(list(_blocks(rows)))
 
 
 def _rows(text: str, separator: str) -> Iterator[list[str]]:
@@ -44,10 +46,13 @@ def _rows(text: str, separator: str) -> Iterator[list[str]]:
 
 
 def _regularity(text: str, separator: str) -> tuple[int, int]:
-    """(rows that agree on how many cells they have, cells): the right separator gives the same number row by row."""
+    """(rows that agree on how many cells they have, cells): the right separator gives the same
+    number row by row."""
     try:
         # A quote that never closes would take the whole file as one cell.
-        lengths = Counter(len(row) for row in islice(_rows(text[:200_000], separator), LOOKED_AT) if len(row) > 1)
+        lengths = Counter(
+            len(row) for row in islice(_rows(text[:200_000], separator), LOOKED_AT) if len(row) > 1
+        )
     except csv.Error:
         return 0, 0
     width, rows = max(lengths.items(), key=lambda item: (item[1], item[0]), default=(0, 0))
@@ -57,7 +62,9 @@ def _regularity(text: str, separator: str) -> tuple[int, int]:
 def _blocks(rows: list[list[str]]) -> Iterator[Block]:
     width = max(map(len, rows), default=0)
     start = 0
-    while width > 1 and start < len(rows) - 1 and sum(1 for cell in rows[start] if cell.strip()) == 1:
+    while (
+        width > 1 and start < len(rows) - 1 and sum(1 for cell in rows[start] if cell.strip()) == 1
+    ):
         yield Block(kind="text", text=next(cell for cell in rows[start] if cell.strip()))
         start += 1
     body = rows[start:]

@@ -22,10 +22,11 @@ _MARKDOWN = {".md", ".markdown"}
 def front_matter(data: bytes, uri: str) -> dict[str, Any]:
     """The values at the head of a Markdown file; {} when it has none or is no Markdown file.
 
-    Dates may come as datetime.date. Raises SourceError naming the line when the YAML is broken, longer than 16 kB
-    or uses anchors and aliases, which can be made to grow without end.
-    """
-    if PurePosixPath(uri).suffix.lower() not in _MARKDOWN or not data.lstrip(b"\xef\xbb\xbf").startswith(b"---"):
+    Dates may come as datetime.date. Raises SourceError naming the line when the YAML is broken,
+    longer than 16 kB or uses anchors and aliases, which can be made to grow without end."""
+    if PurePosixPath(uri).suffix.lower() not in _MARKDOWN or not data.lstrip(
+        b"\xef\xbb\xbf"
+    ).startswith(b"---"):
         return {}
     return split(decode(data))[0]
 
@@ -41,7 +42,9 @@ def split(text: str) -> tuple[dict[str, Any], str]:
     if not re.search(r"^[ \t]*[\w\"'{?&-][^\n]*:|^\s*[{&]", inside, re.MULTILINE):
         return {}, text
     if len(inside) > LONGEST:
-        raise SourceError("The front matter is longer than 16 kB.", hint="Move the text below the second `---`.")
+        raise SourceError(
+            "The front matter is longer than 16 kB.", hint="Move the text below the second `---`."
+        )
     values = _load(inside)
     if values is None:
         return {}, text[fenced.end() :]
@@ -52,13 +55,17 @@ def _load(inside: str) -> Any:
     # YAML takes a tab after a value for an error; editors leave them there, unseen.
     inside = re.sub(r"[ \t\r]+$", "", inside, flags=re.MULTILINE)
     if inside.count("[") + inside.count("{") > MOST_BRACKETS:
-        raise SourceError("The front matter nests too many brackets.", hint="Keep only plain values and lists there.")
+        raise SourceError(
+            "The front matter nests too many brackets.",
+            hint="Keep only plain values and lists there.",
+        )
     try:
         for token in yaml.scan(inside, Loader=yaml.SafeLoader):
             if isinstance(token, yaml.AliasToken | yaml.AnchorToken):
                 line = token.start_mark.line + 2
                 raise SourceError(
-                    f"The front matter uses an anchor or alias in line {line}.", hint="Write the value out."
+                    f"The front matter uses an anchor or alias in line {line}.",
+                    hint="Write the value out.",
                 )
         values = yaml.safe_load(inside)
     except yaml.MarkedYAMLError as wrong:
@@ -68,7 +75,14 @@ def _load(inside: str) -> Any:
             f"The front matter is not valid YAML: line {line}, {wrong.problem or wrong.context}.",
             hint="Put values with `:` or `#` between quotes.",
         ) from wrong
-    except (yaml.YAMLError, ValueError, LookupError, AttributeError, RecursionError, OverflowError) as wrong:
+    except (
+        yaml.YAMLError,
+        ValueError,
+        LookupError,
+        AttributeError,
+        RecursionError,
+        OverflowError,
+    ) as wrong:
         raise SourceError(
             f"The front matter, from line 2, is not valid: {str(wrong).splitlines()[0] if str(wrong) else 'too deep'}.",
             hint="Dates are written YYYY-MM-DD.",

@@ -1,4 +1,5 @@
-"""Cells on a sheet become tables: what stands together is one, what a blank row or column parts are two."""
+"""Cells on a sheet become tables: what stands together is one, what a blank row or column parts are
+two."""
 
 import re
 from bisect import bisect
@@ -22,7 +23,8 @@ _FIGURE = re.compile(r"[-+(]?\W{0,3}\d[\d.,:/ '\u00a0\u202f-]*\W{0,3}")
 
 
 def blocks(cells: Cells) -> Iterator[Block]:
-    """The tables of a sheet with the lines of text around them, from top to bottom, from left to right."""
+    """The tables of a sheet with the lines of text around them, from top to bottom, from left to
+    right."""
     above: tuple[int, int, list[str]] | None = None
     for left, right, rows in _regions(cells):
         notes, body = _parted(rows)
@@ -51,9 +53,16 @@ def headed(rows: Sequence[Sequence[str]]) -> str:
 def _has_header(rows: Sequence[Sequence[str]]) -> bool:
     """Whether the first row is made of names: no figure stands in it above a column of figures."""
     for column, cell in enumerate(rows[0]):
-        below = [row[column] for row in rows[1:LOOKED_AT] if column < len(row) and row[column].strip()]
+        below = [
+            row[column] for row in rows[1:LOOKED_AT] if column < len(row) and row[column].strip()
+        ]
         # Years are figures too, but often the names of columns.
-        if _is_figure(cell) and not _YEAR.fullmatch(cell.strip()) and below and all(map(_is_figure, below)):
+        if (
+            _is_figure(cell)
+            and not _YEAR.fullmatch(cell.strip())
+            and below
+            and all(map(_is_figure, below))
+        ):
             return False
     return True
 
@@ -71,7 +80,8 @@ def too_many_rows(pages: int) -> SourceError:
 
 
 def _parted(rows: list[list[str]]) -> tuple[list[str], list[list[str]]]:
-    """(lines above the table, table): a row with one cell, above rows with several, is its title."""
+    """(lines above the table, table): a row with one cell, above rows with several, is its
+    title."""
     start = 0
     while start < len(rows) and _is_note(rows[start]):
         start += 1
@@ -102,8 +112,17 @@ def _regions(cells: Cells) -> Iterator[tuple[int, int, list[list[str]]]]:
             columns = _columns(part)
             left, right = columns[0], columns[-1]
             if len(part) * (right - left + 1) > MOST_CELLS:
-                raise SourceError("The cells of a sheet lie too far apart.", hint="Remove the stray cells.")
-            yield left, right, [[row.get(column, "") for column in range(left, right + 1)] for row in part.values()]
+                raise SourceError(
+                    "The cells of a sheet lie too far apart.", hint="Remove the stray cells."
+                )
+            yield (
+                left,
+                right,
+                [
+                    [row.get(column, "") for column in range(left, right + 1)]
+                    for row in part.values()
+                ],
+            )
 
 
 def _columns(cells: Cells) -> list[int]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from ombud.documents.blocks import Reading, pipe_table, tidy, visible
+from ombud.documents.blocks import ParsedFile, pipe_table, tidy, visible
 from ombud.documents.plain import decode
 from ombud.errors import SourceError
 from ombud.types import Block
@@ -15,39 +15,108 @@ DEEPEST = 1000
 
 _HIDDEN = frozenset(
     (
-        *("script", "style", "noscript", "template", "svg", "math", "nav", "aside", "button", "select", "iframe"),
+        *(
+            "script",
+            "style",
+            "noscript",
+            "template",
+            "svg",
+            "math",
+            "nav",
+            "aside",
+            "button",
+            "select",
+            "iframe",
+        ),
         *("object", "head", "dialog", "footer", "canvas", "audio", "video", "-comment"),
     )
 )
 _INLINE = frozenset(
     (
-        *("a", "abbr", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em", "font", "i", "ins", "kbd"),
-        *("label", "mark", "q", "s", "samp", "small", "span", "strike", "strong", "sub", "sup", "time", "tt", "u"),
+        *(
+            "a",
+            "abbr",
+            "b",
+            "bdi",
+            "bdo",
+            "big",
+            "cite",
+            "code",
+            "data",
+            "del",
+            "dfn",
+            "em",
+            "font",
+            "i",
+            "ins",
+            "kbd",
+        ),
+        *(
+            "label",
+            "mark",
+            "q",
+            "s",
+            "samp",
+            "small",
+            "span",
+            "strike",
+            "strong",
+            "sub",
+            "sup",
+            "time",
+            "tt",
+            "u",
+        ),
         *("var", "wbr", "img", "br", "-text", "input", "ruby", "rt", "rp", "rb"),
     )
 )
 _TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)\b[^<>]*?(/?)>")
-_VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
+_VOID = {
+    "area",
+    "base",
+    "br",
+    "col",
+    "embed",
+    "hr",
+    "img",
+    "input",
+    "link",
+    "meta",
+    "source",
+    "track",
+    "wbr",
+}
 _WRAPPERS = re.compile(
-    r"</?(?:div|span|b|i|u|em|strong|font|section|article|center|small|big|a|p)\b[^<>]*>", re.IGNORECASE
+    r"</?(?:div|span|b|i|u|em|strong|font|section|article|center|small|big|a|p)\b[^<>]*>",
+    re.IGNORECASE,
 )
 _CHARSET = re.compile(rb"<meta[^>]{0,200}charset=[\"']?\s*([\w-]+)", re.IGNORECASE)
 _WIDEST = 200
 """Columns a cell may span; a hostile page says a thousand million."""
 
 
-def read(data: bytes, pages: int) -> Reading:
-    """The main part of a page: <main> or <article> when there is one, else the body without its furniture."""
+def read(data: bytes, pages: int) -> ParsedFile:
+    """The main part of a page: <main> or <article> when there is one, else the body without its
+    furniture."""
     del pages
     tree = LexborHTMLParser(_shallow(_decode(data)))
     title = tree.css_first("title")
-    root = tree.css_first("main") or tree.css_first("[role=main]") or _only(tree, "article") or tree.body
+    root = (
+        tree.css_first("main")
+        or tree.css_first("[role=main]")
+        or _only(tree, "article")
+        or tree.body
+    )
     blocks = list(_walk(root)) if root else []
     if tree.body and sum(len(b.text) for b in blocks) < 200:
         # An empty <main> that a script would fill, or a page that puts only its search box there.
         whole = list(_walk(tree.body))
-        blocks = whole if sum(len(b.text) for b in whole) > 4 * sum(len(b.text) for b in blocks) else blocks
-    return Reading(blocks, tidy(title.text()) if title else "")
+        blocks = (
+            whole
+            if sum(len(b.text) for b in whole) > 4 * sum(len(b.text) for b in blocks)
+            else blocks
+        )
+    return ParsedFile(blocks, tidy(title.text()) if title else "")
 
 
 def fragment(source: str) -> Iterator[Block]:
@@ -73,12 +142,15 @@ def _only(tree: LexborHTMLParser, tag: str) -> LexborNode | None:
 
 
 def _shallow(source: str) -> str:
-    """The source, without tags that mean nothing when it nests too deeply; raises SourceError if that does not help."""
+    """The source, without tags that mean nothing when it nests too deeply; raises SourceError if
+    that does not help."""
     if _depth(source) <= DEEPEST:
         return source
     flat = _WRAPPERS.sub(" ", source)
     if _depth(flat) > DEEPEST:
-        raise SourceError(f"The page nests more than {DEEPEST} tags.", hint="Export it again from its origin.")
+        raise SourceError(
+            f"The page nests more than {DEEPEST} tags.", hint="Export it again from its origin."
+        )
     return flat
 
 
@@ -92,7 +164,8 @@ def _depth(source: str) -> int:
 
 
 def _walk(root: LexborNode) -> Iterator[Block]:
-    """Blocks of a subtree in reading order. Loose words between block elements become paragraphs."""
+    """Blocks of a subtree in reading order. Loose words between block elements become
+    paragraphs."""
     words: list[str] = []
     # Nodes compare by their HTML, which would take time quadratic in the page.
     node, end = root.child, root.mem_id
@@ -135,7 +208,11 @@ def _paragraph(words: list[str]) -> Iterator[Block]:
 
 
 def _is_hidden(node: LexborNode, tag: str) -> bool:
-    if tag in _HIDDEN or "hidden" in node.attributes or node.attributes.get("aria-hidden") == "true":
+    if (
+        tag in _HIDDEN
+        or "hidden" in node.attributes
+        or node.attributes.get("aria-hidden") == "true"
+    ):
         return True
     if tag != "header":
         return False
@@ -188,7 +265,8 @@ def _text(node: LexborNode) -> str:
 
 
 def _items(root: LexborNode) -> Iterator[str]:
-    """Lines of a list with its nested lists, two spaces further in for each level; a stack instead of recursion."""
+    """Lines of a list with its nested lists, two spaces further in for each level; a stack instead
+    of recursion."""
     stack: list[tuple[LexborNode | None, int, int]] = [(root.child, 0, _first(root))]
     ordered = [root.tag == "ol"]
     while stack:
@@ -239,7 +317,8 @@ def _own_words(item: LexborNode) -> tuple[str, list[LexborNode]]:
 
 
 def _rows(table: LexborNode) -> list[list[str]]:
-    """Cells by row; a cell that spans columns or rows is written into each of them, as a reader would see it."""
+    """Cells by row; a cell that spans columns or rows is written into each of them, as a reader
+    would see it."""
     rows: list[list[str]] = []
     below: dict[int, tuple[str, int]] = {}
     for line in table.css("tr"):

@@ -1,4 +1,5 @@
-"""Markdown by the tokens of markdown-it-py, after the template language of site generators is taken out."""
+"""Markdown by the tokens of markdown-it-py, after the template language of site generators is taken
+out."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -7,33 +8,39 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from ombud.documents import html
-from ombud.documents.blocks import Reading, pipe_table, tidy, visible
+from ombud.documents.blocks import ParsedFile, pipe_table, tidy, visible
 from ombud.documents.frontmatter import split
 from ombud.documents.plain import decode
 from ombud.types import Block
 
 _FENCED = re.compile(
-    r"^[ \t]*(?:[-*>] |\d+[.)] )*[ \t]*(`{3,}|~{3,})[^\n`]*\n.*?(?:^[ \t>]*\1[`~]*[ \t]*$|\Z)", re.DOTALL | re.MULTILINE
+    r"^[ \t]*(?:[-*>] |\d+[.)] )*[ \t]*(`{3,}|~{3,})[^\n`]*\n.*?(?:^[ \t>]*\1[`~]*[ \t]*$|\Z)",
+    re.DOTALL | re.MULTILINE,
 )
 _COMMENT = re.compile(r"{%-?\s*(comment|raw)\s*-?%}.*?{%-?\s*end\1\s*-?%}|<!--.*?-->", re.DOTALL)
 _SHORTCODE = re.compile(r"{{[<%]([^{}]{0,2000}?)[>%]}}|{%-?([^{}]{0,2000}?)-?%}")
 _ATTRIBUTES = re.compile(r"{:[^}\n]*}|[ \t]*{#[\w:. -]+}[ \t]*$", re.MULTILINE)
 _VARIABLE = re.compile(r"{{-?\s*([^{}\n]*?)\s*-?}}")
-_SPOKEN = re.compile(r"\b(?:summary|title|header|text|label)\s*=\s*\"([^\"]+)\"|^\s*label\s+name=\"([^\"]+)\"")
+_SPOKEN = re.compile(
+    r"\b(?:summary|title|header|text|label)\s*=\s*\"([^\"]+)\"|^\s*label\s+name=\"([^\"]+)\""
+)
 _QUOTED = re.compile(r"\s*(\w+)\s+\"([\w -]+)\"\s*")
 _HTML_TABLE = re.compile(r"^[ \t]*(<table\b.*?</table>)", re.DOTALL | re.MULTILINE | re.IGNORECASE)
 _ADMONITION = re.compile(r"^\[!\w+\]\s*")
 
 
-def read(data: bytes, pages: int) -> Reading:
-    """Headings, paragraphs, lists with their nesting, pipe and HTML tables, code; front matter is left out."""
+def read(data: bytes, pages: int) -> ParsedFile:
+    """Headings, paragraphs, lists with their nesting, pipe and HTML tables, code; front matter is
+    left out."""
     del pages
     body = split(decode(data))[1].replace("\r\n", "\n").replace("\r", "\n")
-    parser = MarkdownIt("commonmark", {"html": True, "maxNesting": 100}).enable(["table", "strikethrough"])
+    parser = MarkdownIt("commonmark", {"html": True, "maxNesting": 100}).enable(
+        ["table", "strikethrough"]
+    )
     # Indented code is nearly always a list that was indented carelessly.
     parser.disable("code")
     tokens = parser.parse(_outside_code(body))
-    return Reading(list(_blocks(tokens, 0, len(tokens))))
+    return ParsedFile(list(_blocks(tokens, 0, len(tokens))))
 
 
 def _outside_code(body: str) -> str:
@@ -49,11 +56,14 @@ def _without_templates(source: str) -> str:
     source = _SHORTCODE.sub(_spoken, _COMMENT.sub("", source))
     source = _VARIABLE.sub(_placeholder, _ATTRIBUTES.sub("", source))
     # A blank line would end the HTML block in the middle of the table.
-    return _HTML_TABLE.sub(lambda table: "\n" + re.sub(r"\n[ \t]*(?=\n)", "", table.group(1)) + "\n\n", source)
+    return _HTML_TABLE.sub(
+        lambda table: "\n" + re.sub(r"\n[ \t]*(?=\n)", "", table.group(1)) + "\n\n", source
+    )
 
 
 def _spoken(code: re.Match[str]) -> str:
-    """What a reader of the page would see of a shortcode: its summary or title, a single plain argument, or nothing."""
+    """What a reader of the page would see of a shortcode: its summary or title, a single plain
+    argument, or nothing."""
     inside = code.group(1) or code.group(2) or ""
     if said := _SPOKEN.search(inside):
         return said.group(1) or said.group(2)
@@ -64,7 +74,8 @@ def _spoken(code: re.Match[str]) -> str:
 
 
 def _placeholder(variable: re.Match[str]) -> str:
-    """`{{ site.url | filter }}` is code; `{{Your start date}}` is a blank for the reader to fill."""
+    """`{{ site.url | filter }}` is code; `{{Your start date}}` is a blank for the reader to
+    fill."""
     inside = variable.group(1)
     return f"[{inside}]" if " " in inside and not re.search(r"[|.\"'=()]", inside) else ""
 
@@ -147,7 +158,9 @@ def inline_text(token: Token) -> str:
     for child in token.children or []:
         if child.type in {"text", "code_inline"}:
             said.append(child.content)
-        elif child.type in {"softbreak", "hardbreak"} or (child.type == "html_inline" and child.content[1:3] == "br"):
+        elif child.type in {"softbreak", "hardbreak"} or (
+            child.type == "html_inline" and child.content[1:3] == "br"
+        ):
             said.append(" ")
         elif child.type == "image":
             said.append(child.content)

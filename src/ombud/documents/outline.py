@@ -1,4 +1,5 @@
-"""What every chunker shares: the sections of a document, heading trails that fit, and where a chunk was cut."""
+"""What every chunker shares: the sections of a document, heading trails that fit, and where a chunk
+was cut."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +14,7 @@ Embed = Callable[[Sequence[str]], Any]
 
 
 @dataclass(frozen=True)
-class Cut:
+class ChunkBounds:
     """Where one chunk lies in the document's text, and what stands above it."""
 
     start: int
@@ -24,8 +25,9 @@ class Cut:
 
 
 @dataclass
-class Section:
-    """A heading and the blocks below it, up to the next heading; with their offsets in the document's text."""
+class OutlineSection:
+    """A heading and the blocks below it, up to the next heading; with their offsets in the
+    document's text."""
 
     above: tuple[str, ...]
     """The title and the headings over this one."""
@@ -44,18 +46,20 @@ class Section:
         return _below(self.above, heading) if heading else self.above
 
 
-def sections(document: Document) -> Iterator[Section]:
+def sections(document: Document) -> Iterator[OutlineSection]:
     """In reading order; the first is what stands above all headings, and may be empty."""
     # A document made without a parser may have its text only.
-    blocks = document.blocks or tuple(Block(kind="text", text=part) for part in document.text.split("\n\n"))
+    blocks = document.blocks or tuple(
+        Block(kind="text", text=part) for part in document.text.split("\n\n")
+    )
     title = (document.title,) if document.title else ()
     open_headings: list[tuple[int, tuple[str, ...]]] = []
-    section, at = Section(title), 0
+    section, at = OutlineSection(title), 0
     for block in blocks:
         if block.kind == "heading":
             yield section
             open_headings = [pair for pair in open_headings if pair[0] < block.level]
-            section = Section(open_headings[-1][1] if open_headings else title, (block, at))
+            section = OutlineSection(open_headings[-1][1] if open_headings else title, (block, at))
             open_headings.append((block.level, section.trail))
         elif block.text.strip():
             section.body.append((block, at))
@@ -64,7 +68,8 @@ def sections(document: Document) -> Iterator[Section]:
 
 
 def _below(above: tuple[str, ...], heading: str) -> tuple[str, ...]:
-    """A heading that repeats what stands right above it, as the title often does, is not said twice."""
+    """A heading that repeats what stands right above it, as the title often does, is not said
+    twice."""
     return above if above[-1:] == (heading,) else (*above, heading)
 
 
@@ -78,7 +83,8 @@ def table_header(block: Block, room: int, count: Count) -> str:
 
 
 def fitting(trail: tuple[str, ...], most: int, count: Count) -> tuple[str, ...]:
-    """The trail, shortened from the middle until it leaves at least half of the chunk to the text."""
+    """The trail, shortened from the middle until it leaves at least half of the chunk to the
+    text."""
 
     def fits(parts: tuple[str, ...]) -> bool:
         return count(" > ".join(parts) + "\n") * 2 <= most

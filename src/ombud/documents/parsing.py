@@ -7,31 +7,35 @@ from importlib.metadata import entry_points
 from pathlib import PurePosixPath
 from typing import cast
 
-from ombud.documents.blocks import Reading, tidy, visible
+from ombud.documents.blocks import ParsedFile, tidy, visible
 from ombud.errors import OmbudError, SourceError, UnknownName
-from ombud.models import detect_language
 from ombud.registry import find
+from ombud.text import detect_language
 from ombud.types import Block, Document
 
-Parser = Callable[[bytes, int], Reading]
+Parser = Callable[[bytes, int], ParsedFile]
 """(bytes, most pages) -> Reading; raises SourceError."""
 
 PAGES = 2000
 _SECTION = re.compile(
-    r"\W*([0-9]|[ivx]+[.)]|(introduction|overview|purpose|scope|summary|contents|zweck)\b)", re.IGNORECASE
+    r"\W*([0-9]|[ivx]+[.)]|(introduction|overview|purpose|scope|summary|contents|zweck)\b)",
+    re.IGNORECASE,
 )
 
 
 def parse(data: bytes, facts: Document, pages: int = PAGES) -> Document:
-    """`facts` with blocks, text, language and title filled in; runs in this process, without any protection.
+    """`facts` with blocks, text, language and title filled in; runs in this process, without any
+    protection.
 
-    facts.language "" means: detect it. facts.title "" means: the first heading, the format's own title, or the
-    file's name. Raises SourceError, one sentence and a hint, for anything that gives no text.
-    """
+    facts.language "" means: detect it. facts.title "" means: the first heading, the format's own
+    title, or the file's name. Raises SourceError, one sentence and a hint, for anything that gives
+    no text."""
     suffix = PurePosixPath(facts.uri.split("?")[0].split("#")[0]).suffix.lower().lstrip(".")
     read = _parser(suffix)
     if not data.strip():
-        raise SourceError("The file is empty.", hint="Remove it, or save it again from its program.")
+        raise SourceError(
+            "The file is empty.", hint="Remove it, or save it again from its program."
+        )
     reading = read(data, pages)
     blocks = tuple(block for block in map(_normal, reading.blocks) if block.text.strip())
     _check_not_empty(blocks, suffix)
@@ -47,24 +51,32 @@ def parse(data: bytes, facts: Document, pages: int = PAGES) -> Document:
 
 
 def parse_untrusted(data: bytes, facts: Document, pages: int = PAGES) -> Document:
-    """`parse`, with whatever a parser raises told as a SourceError: a broken file costs one document only."""
+    """`parse`, with whatever a parser raises told as a SourceError: a broken file costs one
+    document only."""
     try:
         return parse(data, facts, pages)
     except OmbudError:
         raise
     except MemoryError as full:
-        message, hint = "The file needs more memory than the parser may use.", "Raise [documents] memory_mb."
-        raise SourceError(message, hint=hint) from full
+        raise SourceError(
+            "The file needs more memory than the parser may use.",
+            hint="Raise [documents] memory_mb.",
+        ) from full
     except RecursionError as deep:
-        raise SourceError("The file is nested too deeply.", hint="Save it again from its program.") from deep
+        raise SourceError(
+            "The file is nested too deeply.", hint="Save it again from its program."
+        ) from deep
     except Exception as broken:
-        message = f"The file is broken ({type(broken).__name__})."
-        raise SourceError(message, hint="Open it in its program and save it again.") from broken
+        raise SourceError(
+            f"The file is broken ({type(broken).__name__}).",
+            hint="Open it in its program and save it again.",
+        ) from broken
 
 
 @cache
 def kinds() -> frozenset[str]:
-    """Endings of the files that can be read, such as ".pdf": ours and those of installed plugins."""
+    """Endings of the files that can be read, such as ".pdf": ours and those of installed
+    plugins."""
     return frozenset(f".{name}" for name in (*PARSERS, *entry_points(group="ombud.parser").names))
 
 
@@ -75,12 +87,19 @@ def _parser(suffix: str) -> Parser:
     except UnknownName as unknown:
         kind = f"`.{suffix}` files" if suffix else "files without an ending"
         known = ", ".join(sorted(kinds()))
-        raise SourceError(f"There is no parser for {kind}.", hint=f"Convert it to one of {known}.") from unknown
+        raise SourceError(
+            f"There is no parser for {kind}.", hint=f"Convert it to one of {known}."
+        ) from unknown
 
 
 def _normal(block: Block) -> Block:
-    """Composed characters, and no blank line inside a block, which would look like the end of it."""
-    text = re.sub(r"\n[ \t]*(?=\n)", "", visible(block.text)) if block.kind != "code" else visible(block.text)
+    """Composed characters, and no blank line inside a block, which would look like the end of
+    it."""
+    text = (
+        re.sub(r"\n[ \t]*(?=\n)", "", visible(block.text))
+        if block.kind != "code"
+        else visible(block.text)
+    )
     return block.model_copy(update={"text": text}) if text != block.text else block
 
 
@@ -88,17 +107,23 @@ def _check_not_empty(blocks: tuple[Block, ...], suffix: str) -> None:
     letters = sum(1 for block in blocks for c in block.text if c.isalnum())
     if letters == 0:
         what = "pictures of text; it needs OCR" if suffix == "pdf" else "no text"
-        raise SourceError(f"The file holds {what}.", hint="Run it through OCR first, or leave it out.")
+        raise SourceError(
+            f"The file holds {what}.", hint="Run it through OCR first, or leave it out."
+        )
 
 
 def _title(blocks: tuple[Block, ...], own: str, uri: str) -> str:
-    """The first heading if it stands for the whole document, the format's own title, or the file's name as words."""
+    """The first heading if it stands for the whole document, the format's own title, or the file's
+    name as words."""
     headings = [block for block in blocks if block.kind == "heading"]
     if headings:
         first = headings[0]
         peers = sum(1 for block in headings if block.level <= first.level)
-        # Of several equal headings the first is a title only where it opens the document and is no section's name.
-        if peers == 1 or (blocks[0] is first and first.level == 1 and not _SECTION.match(first.text)):
+        # Of several equal headings the first is a title only where it opens the document and is no
+        # section's name.
+        if peers == 1 or (
+            blocks[0] is first and first.level == 1 and not _SECTION.match(first.text)
+        ):
             return first.text
     return own or readable(uri)
 
@@ -106,25 +131,29 @@ def _title(blocks: tuple[Block, ...], own: str, uri: str) -> str:
 def readable(uri: str) -> str:
     """The name of a file as words: `gb/annual-leave_2024.md` -> "Annual leave 2024"."""
     path = PurePosixPath(uri.split("?")[0].split("#")[0])
-    stem = path.parent.name if path.stem.lower() in {"index", "_index", "readme"} and path.parent.name else path.stem
+    stem = (
+        path.parent.name
+        if path.stem.lower() in {"index", "_index", "readme"} and path.parent.name
+        else path.stem
+    )
     words = tidy(re.sub(r"[-_+.]|%20", " ", stem))
     return words[:1].upper() + words[1:] or uri
 
 
 PARSERS: dict[str, str] = {
     "csv": "ombud.documents.csv_table:read",
-    "docx": "ombud.documents.docx:read",
-    "eml": "ombud.documents.eml:read",
+    "docx": "ombud.documents.office.docx:read",
+    "eml": "ombud.documents.mail.eml:read",
     "htm": "ombud.documents.html:read",
     "html": "ombud.documents.html:read",
     "markdown": "ombud.documents.markdown:read",
     "md": "ombud.documents.markdown:read",
-    "msg": "ombud.documents.msg:read",
-    "odt": "ombud.documents.odt:read",
-    "pdf": "ombud.documents.pdf:read",
-    "pptx": "ombud.documents.pptx:read",
+    "msg": "ombud.documents.mail.msg:read",
+    "odt": "ombud.documents.office.odt:read",
+    "pdf": "ombud.documents.pdf.parser:read",
+    "pptx": "ombud.documents.office.pptx:read",
     "tsv": "ombud.documents.csv_table:read",
     "txt": "ombud.documents.plain:read",
-    "xlsx": "ombud.documents.xlsx:read",
+    "xlsx": "ombud.documents.office.xlsx:read",
 }
 """Ending of the uri -> `(bytes, most pages) -> Reading`; plugins register under `ombud.parser`."""

@@ -3,16 +3,21 @@
 import codecs
 import re
 
-from ombud.documents.blocks import Reading, tidy, visible
+from ombud.documents.blocks import ParsedFile, tidy, visible
 from ombud.errors import SourceError
 from ombud.types import Block
 
-_BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
 _ITEM = re.compile(r"\s*(?:[-*•–·]|\(?[0-9]{1,3}[.)]|\(?[a-zA-Z][.)])\s+\S")
 
 
 def decode(data: bytes) -> str:
-    """The text of a file: byte order mark, else UTF-8, else Windows-1252. Raises SourceError for binary data."""
+    """The text of a file: byte order mark, else UTF-8, else Windows-1252. Raises SourceError for
+    binary data."""
     for mark, encoding in _BOMS:
         if data.startswith(mark):
             return data.decode(encoding, errors="replace")
@@ -28,11 +33,13 @@ def decode(data: bytes) -> str:
     return text
 
 
-def read(data: bytes, pages: int) -> Reading:
+def read(data: bytes, pages: int) -> ParsedFile:
     """Paragraphs are separated by blank lines; a paragraph whose lines are items is a list."""
     del pages
     blocks = []
-    for part in re.split(r"\n[ \t\f\r]*\n", visible(decode(data).replace("\r\n", "\n").replace("\r", "\n"))):
+    for part in re.split(
+        r"\n[ \t\f\r]*\n", visible(decode(data).replace("\r\n", "\n").replace("\r", "\n"))
+    ):
         lines = [line for line in part.splitlines() if line.strip()]
         if not lines:
             continue
@@ -42,7 +49,7 @@ def read(data: bytes, pages: int) -> Reading:
             blocks.append(Block(kind="list", text=text))
         else:
             blocks.append(Block(kind="text", text=tidy(" ".join(lines))))
-    return Reading(blocks)
+    return ParsedFile(blocks)
 
 
 def _indent(line: str) -> str:

@@ -1,4 +1,5 @@
-"""Who parses untrusted files: a process that can be killed, so that whatever a file does to it costs that file only.
+"""Who parses untrusted files: a process that can be killed, so that whatever a file does to it
+costs that file only.
 
 Where the files are trusted, this process itself: it loads no parsers anew, and nothing protects it.
 """
@@ -18,7 +19,7 @@ from typing import Any, Protocol, Self
 
 from ombud.documents.parsing import parse_untrusted
 from ombud.errors import SourceError
-from ombud.settings import Documents
+from ombud.settings import DocumentSettings
 from ombud.types import Document
 
 _STARTING = 30
@@ -40,22 +41,23 @@ class DocumentParser(Protocol):
         """Let go of what it holds."""
 
 
-def open_parsers(settings: Documents) -> list[DocumentParser]:
-    """As many as can parse at once: `processes` of them, or the one of this process where that is 0."""
+def open_parsers(settings: DocumentSettings) -> list[DocumentParser]:
+    """As many as can parse at once: `processes` of them, or the one of this process where that
+    is 0."""
     if settings.processes == 0:
         return [InlineParser(settings)]
     return [Worker(settings) for _ in range(settings.processes)]
 
 
 class InlineParser:
-    """Parses in this process. Of the limits only those of size and pages hold: a file that crashes or hangs a parser
-    takes the process with it.
-    """
+    """Parses in this process. Of the limits only those of size and pages hold: a file that crashes
+    or hangs a parser takes the process with it."""
 
     _turn = threading.Lock()
-    """One document at a time in the whole process: PDFium and some others know nothing of threads."""
+    """One document at a time in the whole process: PDFium and some others know nothing of
+    threads."""
 
-    def __init__(self, settings: Documents) -> None:
+    def __init__(self, settings: DocumentSettings) -> None:
         self.settings = settings
 
     def warm(self) -> None:
@@ -71,13 +73,14 @@ class InlineParser:
 
 
 class Worker:
-    """Parses documents in one process at a time; safe to share between threads, which then take turns.
+    """Parses documents in one process at a time; safe to share between threads, which then take
+    turns.
 
-    The process starts with the first document, or with `warm`, is replaced after `recycle` of them, and is killed when
-    one takes longer than `seconds`. Use as a context manager, or call `close`.
+    The process starts with the first document, or with `warm`, is replaced after `recycle` of them,
+    and is killed when one takes longer than `seconds`. Use as a context manager, or call `close`.
     """
 
-    def __init__(self, settings: Documents) -> None:
+    def __init__(self, settings: DocumentSettings) -> None:
         self.settings = settings
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
@@ -87,7 +90,12 @@ class Worker:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
         self.close()
 
     def close(self) -> None:
@@ -96,15 +104,19 @@ class Worker:
             self._stop()
 
     def warm(self) -> None:
-        """Start the process now, so that it has loaded the parsers when the first document comes. Does not wait."""
+        """Start the process now, so that it has loaded the parsers when the first document comes.
+        Does not wait."""
         with self._lock:
             if self._process is None:
                 self._start()
 
     def parse(self, data: bytes, facts: Document) -> Document:
-        """As `ombud.documents.parse`; every failure, of the process too, is a SourceError and costs this file only."""
+        """As `ombud.documents.parse`; every failure, of the process too, is a SourceError and costs
+        this file only."""
         _check_size(data, self.settings)
-        request = b"".join(len(m).to_bytes(8, "big") + m for m in (facts.model_dump_json().encode(), data))
+        request = b"".join(
+            len(m).to_bytes(8, "big") + m for m in (facts.model_dump_json().encode(), data)
+        )
         with self._lock:
             try:
                 answer = self._ask(request)
@@ -138,7 +150,11 @@ class Worker:
             ) from gone
 
     def _start(self) -> None:
-        limits = [str(self.settings.memory_mb), str(self.settings.seconds + _STARTING), str(self.settings.pages)]
+        limits = [
+            str(self.settings.memory_mb),
+            str(self.settings.seconds + _STARTING),
+            str(self.settings.pages),
+        ]
         # Every thread's arena counts against RLIMIT_AS; on a large machine there would be hundreds.
         environment = {**os.environ, "MALLOC_ARENA_MAX": "2", "OMP_NUM_THREADS": "2", "RAYON_NUM_THREADS": "2",
                        "TOKIO_WORKER_THREADS": "2", "OPENBLAS_NUM_THREADS": "1"}  # fmt: skip
@@ -160,7 +176,7 @@ class Worker:
         self._process = self._finalize = None
 
 
-def _check_size(data: bytes, settings: Documents) -> None:
+def _check_size(data: bytes, settings: DocumentSettings) -> None:
     if len(data) > settings.size_mb * 2**20:
         raise SourceError(
             f"The file has {len(data) / 2**20:,.0f} MB; the limit is {settings.size_mb}.",
@@ -183,7 +199,8 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _exchange(process: subprocess.Popen[bytes], request: bytes, deadline: float) -> bytes:
-    """Write the request and read the answer; raises TimeoutError, or EOFError when the process is gone."""
+    """Write the request and read the answer; raises TimeoutError, or EOFError when the process is
+    gone."""
     if process.stdin is None or process.stdout is None:
         raise EOFError
     into, out = process.stdin.fileno(), process.stdout.fileno()
@@ -242,4 +259,6 @@ def _unwrap(answer: bytes) -> Document:
             raise SourceError(str(told["error"]), hint=str(told.get("hint", "")))
         return Document.model_validate(told["document"], strict=False)
     except (ValueError, KeyError, TypeError) as wrong:
-        raise SourceError("The file crashed its parser (unreadable answer).", hint="Report this file.") from wrong
+        raise SourceError(
+            "The file crashed its parser (unreadable answer).", hint="Report this file."
+        ) from wrong

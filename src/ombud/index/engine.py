@@ -14,9 +14,8 @@ Vector = npt.NDArray[np.float32]
 
 
 class Row(NamedTuple):
-    """A chunk on its way in: its analysed terms, its vectors, shape (windows, dimension), and its packed tokens; none
-    if not embedded.
-    """
+    """A chunk on its way in: its analysed terms, its vectors, shape (windows, dimension), and its
+    packed tokens; none if not embedded."""
 
     chunk: Chunk
     source: str
@@ -54,7 +53,9 @@ class Engine(Protocol):
 
     def delete(self, documents: Sequence[str]) -> None: ...
 
-    def search(self, text: str, vector: Vector | None, where: Filter, k: int, mode: Mode) -> tuple[Leg, ...]:
+    def search(
+        self, text: str, vector: Vector | None, where: Filter, k: int, mode: Mode
+    ) -> tuple[Leg, ...]:
         """text: analysed terms. Everything `where` hides is removed before ranking."""
         ...
 
@@ -65,7 +66,8 @@ class Engine(Protocol):
         ...
 
     def rows(self, documents: Sequence[str]) -> Iterable[Row]:
-        """All that is indexed of the documents, as it came in: to fill another engine without embedding again."""
+        """All that is indexed of the documents, as it came in: to fill another engine without
+        embedding again."""
         ...
 
     def documents(self) -> dict[str, int]:
@@ -83,7 +85,8 @@ class Engine(Protocol):
         ...
 
     def at(self, version: str, when: datetime) -> "Engine | None":
-        """For reading only: the index as it was at a version that is still kept and counted at that time; else None."""
+        """For reading only: the index as it was at a version that is still kept and counted at that
+        time; else None."""
         ...
 
     def maintain(self) -> None:

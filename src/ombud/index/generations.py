@@ -1,7 +1,8 @@
-"""Generations of an index: a new one is built beside the one that serves, then takes its place in one rename.
+"""Generations of an index: a new one is built beside the one that serves, then takes its place in
+one rename.
 
-The first generation lies in the index's folder itself, later ones in folders below it; `CURRENT` names the one that
-counts. The generation before is kept, for processes that are still reading it.
+The first generation lies in the index's folder itself, later ones in folders below it; `CURRENT`
+names the one that counts. The generation before is kept, for processes that are still reading it.
 """
 
 import contextlib
@@ -18,28 +19,34 @@ POINTER = "CURRENT"
 FIRST = "."
 
 
-def current(root: Path) -> str:
+def current_generation(root: Path) -> str:
     """Name of the generation that counts."""
     try:
         return (root / POINTER).read_text(encoding="utf-8").strip() or FIRST
-    except (FileNotFoundError, NotADirectoryError):  # who opens the index says what is wrong with the folder
+    except (
+        FileNotFoundError,
+        NotADirectoryError,
+    ):  # who opens the index says what is wrong with the folder
         return FIRST
     except OSError as failed:
-        raise EngineError(f"{root / POINTER} cannot be read: {failed.strerror}.", hint="Check permissions.") from failed
+        raise EngineError(
+            f"{root / POINTER} cannot be read: {failed.strerror}.", hint="Check permissions."
+        ) from failed
 
 
-def fresh(root: Path) -> str:
+def new_generation(root: Path) -> str:
     """Name of the next generation; what a killed build left behind under it is removed."""
-    after = max(_number(current(root)), 1) + 1
+    after = max(_number(current_generation(root)), 1) + 1
     for name in _below(root):
         if _number(name) >= after:
             shutil.rmtree(root / name, ignore_errors=True)
     return f"g{after}"
 
 
-def switch(root: Path, name: str) -> None:
-    """Let `name` count from now on, and remove all but it and the one before. Raises EngineError."""
-    before = current(root)
+def switch_generation(root: Path, name: str) -> None:
+    """Let `name` count from now on, and remove all but it and the one before. Raises
+    EngineError."""
+    before = current_generation(root)
     draft = root / f".{POINTER}.part"
     try:
         draft.write_text(name + "\n", encoding="utf-8")
@@ -47,19 +54,21 @@ def switch(root: Path, name: str) -> None:
             os.fsync(file.fileno())
         draft.replace(root / POINTER)
     except OSError as failed:
-        raise EngineError(f"{root} cannot be written: {failed.strerror}.", hint="Free some space.") from failed
+        raise EngineError(
+            f"{root} cannot be written: {failed.strerror}.", hint="Free some space."
+        ) from failed
     _remove_others(root, {name, before})
 
 
 def keep_only_current(root: Path) -> None:
     """Remove the generation before, too: for a deletion that must leave nothing behind."""
-    _remove_others(root, {current(root)})
+    _remove_others(root, {current_generation(root)})
 
 
 def follow(root: Path, open_at: Callable[[Path], Engine]) -> Engine:
-    """An engine that is always the generation that counts; one that cannot be opened by this process (it was built
-    with another embedder) is left to the processes started after it, and the one before serves on here.
-    """
+    """An engine that is always the generation that counts; one that cannot be opened by this
+    process (it was built with another embedder) is left to the processes started after it, and the
+    one before serves on here."""
     return cast(Engine, _Following(root, open_at))
 
 
@@ -67,11 +76,12 @@ class _Following:
     def __init__(self, root: Path, open_at: Callable[[Path], Engine]) -> None:
         self._root, self._open_at = root, open_at
         self._seen = self._stamp()
-        self._name = current(root)
+        self._name = current_generation(root)
         self._engine = open_at(root / self._name)
 
     def version(self) -> str:
-        """Each generation counts its versions from 1, so all but the first stand before theirs: `g2/17`."""
+        """Each generation counts its versions from 1, so all but the first stand before theirs:
+        `g2/17`."""
         counted = self.__getattr__("version")()
         return str(counted) if self._name == FIRST else f"{self._name}/{counted}"
 
@@ -79,7 +89,7 @@ class _Following:
         stamp = self._stamp()
         if stamp != self._seen:
             with contextlib.suppress(EngineError):
-                now = current(self._root)
+                now = current_generation(self._root)
                 self._engine, self._name = self._open_at(self._root / now), now
             self._seen = stamp
         return getattr(self._engine, name)
@@ -93,7 +103,8 @@ class _Following:
 
 
 def kept_generation(root: Path, version: str) -> tuple[Path, str] | None:
-    """Where a version that an engine has told lies, and its number there; None when that generation is gone."""
+    """Where a version that an engine has told lies, and its number there; None when that generation
+    is gone."""
     name, _, number = version.rpartition("/")
     folder = root / (name or FIRST)
     known = not name or _number(name) > 0

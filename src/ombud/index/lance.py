@@ -1,9 +1,9 @@
 """LanceDB engine: one table on disk, many processes reading, one commit an upsert.
 
-A row is one vector window of a chunk; only a chunk's first window carries its terms, each carries its tokens. The
-vector index is IVF_FLAT: with all partitions probed it ranks exactly (measured: 19 ms filtered at 100k rows, against
-117 ms for a plain scan), above about 160k rows it becomes approximate.
-"""
+A row is one vector window of a chunk; only a chunk's first window carries its terms, each carries
+its tokens. The
+vector index is IVF_FLAT: with all partitions probed it ranks exactly (measured: 19 ms filtered at
+100k rows, against 117 ms for a plain scan), above about 160k rows it becomes approximate."""
 
 import json
 import random
@@ -40,11 +40,15 @@ class LanceEngine:
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as failed:
-            raise EngineError(f"{folder} cannot be written: {failed.strerror}.", hint=WRITABLE) from failed
+            raise EngineError(
+                f"{folder} cannot be written: {failed.strerror}.", hint=WRITABLE
+            ) from failed
         # 0 = every read sees the newest commit of any process.
         self._db = lancedb.connect(str(folder), read_consistency_interval=timedelta(0))
         self._chunks = self._open("chunks", _chunk_schema(fingerprint, dimension))
-        self._readers = self._open("readers", pa.schema([("key", pa.string()), ("rule", pa.string())]))
+        self._readers = self._open(
+            "readers", pa.schema([("key", pa.string()), ("rule", pa.string())])
+        )
         self._check_fingerprint()
         self._rules: tuple[int, dict[str, dict[str, Any]]] = (-1, {})
         self._counts: dict[tuple[int, str], int] = {}
@@ -57,18 +61,33 @@ class LanceEngine:
         keys = {reader_key(r.chunk.countries, r.chunk.audience, r.chunk.language) for r in fresh}
         self._register(keys)
         schema = _chunk_schema(self.fingerprint, self.dimension)
-        table = pa.Table.from_pylist([cells for row in fresh for cells in _cells(row, self.dimension)], schema)
+        table = pa.Table.from_pylist(
+            [cells for row in fresh for cells in _cells(row, self.dimension)], schema
+        )
         self._replace(documents, table)
 
     def revise(self, document: Document) -> None:
         query = self._chunks.search().where(_among("document_id", [document.id])).limit(1_000_000)
         old = self._read(query.to_arrow)
-        shared = ("title", "countries", "audience", "effective_from", "effective_to", "status", "mandatory", "topic")
+        shared = (
+            "title",
+            "countries",
+            "audience",
+            "effective_from",
+            "effective_to",
+            "status",
+            "mandatory",
+            "topic",
+        )
         changed = {name: getattr(document, name) for name in shared}
         cells, keys = [], set()
         for row in old.to_pylist():
             chunk = Chunk.model_validate_json(row["chunk"])
-            trail = (document.title, *chunk.trail[1:]) if chunk.trail[:1] == (chunk.title,) else chunk.trail
+            trail = (
+                (document.title, *chunk.trail[1:])
+                if chunk.trail[:1] == (chunk.title,)
+                else chunk.trail
+            )
             chunk = chunk.model_copy(update=changed | {"trail": trail})
             keys.add(reader_key(chunk.countries, chunk.audience, chunk.language))
             cells.append(row | _facts(chunk, document.source))
@@ -86,7 +105,9 @@ class LanceEngine:
 
     # Reading ------------------------------------------------------------------------------------
 
-    def search(self, text: str, vector: Vector | None, where: Filter, k: int, mode: Mode) -> tuple[Leg, ...]:
+    def search(
+        self, text: str, vector: Vector | None, where: Filter, k: int, mode: Mode
+    ) -> tuple[Leg, ...]:
         condition = self._condition(where)
         if condition is None:
             return ()
@@ -101,7 +122,12 @@ class LanceEngine:
     def get(self, chunks: Sequence[str]) -> dict[str, Chunk]:
         found: dict[str, Chunk] = {}
         for batch in _batches(list(chunks), 500):
-            query = self._chunks.search().where(_among("row_id", batch)).select(["chunk"]).limit(len(batch))
+            query = (
+                self._chunks.search()
+                .where(_among("row_id", batch))
+                .select(["chunk"])
+                .limit(len(batch))
+            )
             rows = self._read(query.to_arrow)
             parsed = (Chunk.model_validate_json(text) for text in rows["chunk"].to_pylist())
             found |= {chunk.id: chunk for chunk in parsed}
@@ -111,7 +137,12 @@ class LanceEngine:
         if not self.dimension or not chunks:
             return {}
         condition = _among("chunk_id", chunks) + " AND vector IS NOT NULL"
-        query = self._chunks.search().where(condition).select(["chunk_id", "part", "vector"]).limit(100_000)
+        query = (
+            self._chunks.search()
+            .where(condition)
+            .select(["chunk_id", "part", "vector"])
+            .limit(100_000)
+        )
         rows = self._read(query.to_arrow).sort_by("part")
         matrix = rows["vector"].combine_chunks().flatten().to_numpy().reshape(-1, self.dimension)
         owners = np.array(rows["chunk_id"].to_pylist())
@@ -144,7 +175,10 @@ class LanceEngine:
         past = LanceEngine(self._folder, fingerprint=self.fingerprint, dimension=self.dimension)
         try:
             # An index that was deleted and made anew counts from 1 again.
-            made = {str(row["version"]): row["timestamp"].astimezone(UTC) for row in past._chunks.list_versions()}
+            made = {
+                str(row["version"]): row["timestamp"].astimezone(UTC)
+                for row in past._chunks.list_versions()
+            }
             if version not in made or made[version] > when:
                 return None
             past._chunks.checkout(int(version))
@@ -176,7 +210,9 @@ class LanceEngine:
             try:  # the schema on disk may differ: then it was built with another embedder
                 return self._db.open_table(name)
             except (ValueError, RuntimeError, OSError):
-                raise EngineError(f"The index cannot be opened: {_first_line(broken)}.", hint=WRITABLE) from broken
+                raise EngineError(
+                    f"The index cannot be opened: {_first_line(broken)}.", hint=WRITABLE
+                ) from broken
 
     def _check_fingerprint(self) -> None:
         built = ((self._chunks.schema.metadata or {}).get(b"embedder") or b"").decode()
@@ -186,14 +222,20 @@ class LanceEngine:
                 hint="Put the old embedder back in ombud.toml, or run `ombud index rebuild`.",
             )
         if self.dimension and "tokens" not in self._chunks.schema.names:
-            raise EngineError("The index was built by an older ombud.", hint="Run `ombud index rebuild`.")
+            raise EngineError(
+                "The index was built by an older ombud.", hint="Run `ombud index rebuild`."
+            )
 
     def _register(self, keys: Iterable[tuple[str, str]]) -> None:
         known = self._rule_table()
         missing = [{"key": key, "rule": rule} for key, rule in sorted(keys) if key not in known]
         if missing:
             table = pa.Table.from_pylist(missing, self._readers.schema)
-            self._write(lambda: self._readers.merge_insert("key").when_not_matched_insert_all().execute(table))
+            self._write(
+                lambda: (
+                    self._readers.merge_insert("key").when_not_matched_insert_all().execute(table)
+                )
+            )
 
     def _rule_table(self) -> dict[str, dict[str, Any]]:
         version = self._readers.version
@@ -205,11 +247,13 @@ class LanceEngine:
     def _condition(self, where: Filter) -> str | None:
         """SQL of the filter, "" where it hides nothing, None where nothing can be visible.
 
-        Holds only our own hex keys and numbers. What hides nothing is left out: it costs as much as what does.
-        """
+        Holds only our own hex keys and numbers. What hides nothing is left out: it costs as much as
+        what does."""
         parts = []
         if where.countries is not None or where.reader is not None:
-            keys = [k for k, rule in self._rule_table().items() if _open_to(rule, where, where.reader)]
+            keys = [
+                k for k, rule in self._rule_table().items() if _open_to(rule, where, where.reader)
+            ]
             if not keys:
                 return None
             parts.append(_among("reader", keys))
@@ -228,12 +272,18 @@ class LanceEngine:
         query = self._chunks.search(MatchQuery(text, "terms"), query_type="fts")
         query = query.where(condition, prefilter=True) if condition else query
         rows = (
-            query.select(["chunk", "tokens", "_score"] if self.dimension else ["chunk", "_score"]).limit(k).to_arrow()
+            query.select(["chunk", "tokens", "_score"] if self.dimension else ["chunk", "_score"])
+            .limit(k)
+            .to_arrow()
         )
         return _leg("sparse", rows, rows["_score"].to_pylist(), k)
 
     def _dense(self, vector: Vector, condition: str, k: int) -> Leg:
-        query = self._chunks.search(vector, vector_column_name="vector").distance_type("dot").nprobes(PROBES)
+        query = (
+            self._chunks.search(vector, vector_column_name="vector")
+            .distance_type("dot")
+            .nprobes(PROBES)
+        )
         query = query.where(condition, prefilter=True) if condition else query
         query = query.select(["chunk", "tokens", "_distance"])
         limit = 2 * k
@@ -247,7 +297,9 @@ class LanceEngine:
 
     def _count(self, term: str) -> int:
         query = (
-            self._chunks.search(MatchQuery(term, "terms"), query_type="fts").select(["part", "_score"]).limit(1_000_000)
+            self._chunks.search(MatchQuery(term, "terms"), query_type="fts")
+            .select(["part", "_score"])
+            .limit(1_000_000)
         )
         return int(self._read(query.to_arrow).num_rows)
 
@@ -256,7 +308,11 @@ class LanceEngine:
             return
 
         def commit() -> None:
-            merge = self._chunks.merge_insert("row_id").when_matched_update_all().when_not_matched_insert_all()
+            merge = (
+                self._chunks.merge_insert("row_id")
+                .when_matched_update_all()
+                .when_not_matched_insert_all()
+            )
             merge.when_not_matched_by_source_delete(_among("document_id", documents))
             # "null": a batch may hold chunks without vectors beside chunks with them.
             merge.execute(rows, on_bad_vectors="null")
@@ -276,7 +332,8 @@ class LanceEngine:
                 ascii_folding=False,
                 with_position=False,
             ),
-            # Bitmaps of the days too: a range on them costs nothing, on a BTree as much as reading the column (4 ms).
+            # Bitmaps of the days too: a range on them costs nothing, on a BTree as much as reading
+            # the column (4 ms).
             **dict.fromkeys(("reader", "status", "effective_from", "effective_to"), Bitmap()),
             "row_id": BTree(),
             "chunk_id": BTree(),
@@ -300,7 +357,10 @@ class LanceEngine:
                     ) from failed
                 # Full jitter, so that two writers that met do not meet again.
                 time.sleep(random.uniform(0, 0.05 * 2**attempt))  # noqa: S311
-        raise Conflict("Another process keeps writing to the index.", hint="Wait for the running sync, then try again.")
+        raise Conflict(
+            "Another process keeps writing to the index.",
+            hint="Wait for the running sync, then try again.",
+        )
 
     def _read(self, query: Callable[[], T]) -> T:
         try:
@@ -337,7 +397,9 @@ def _facts(chunk: Chunk, source: str) -> dict[str, Any]:
 
 def _cells(row: Row, dimension: int) -> list[dict[str, Any]]:
     facts = _facts(row.chunk, row.source)
-    vectors: list[Any] = [None] if row.vectors is None or not len(row.vectors) else list(row.vectors)
+    vectors: list[Any] = (
+        [None] if row.vectors is None or not len(row.vectors) else list(row.vectors)
+    )
     cells = []
     for part, vector in enumerate(vectors):
         name = row.chunk.id if part == 0 else f"{row.chunk.id}#{part}"

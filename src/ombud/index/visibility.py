@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from hashlib import sha256
 
-from ombud.types import Audience, Chunk, Document, Noun, Person, Status
+from ombud.types import Audience, Chunk, Document, Person, Record, Status
 
 
-class Filter(Noun):
+class Filter(Record):
     """Everything that hides a chunk. Never a string from outside."""
 
     countries: tuple[str, ...] | None = ()
@@ -23,7 +23,8 @@ class Filter(Noun):
 
 
 def may_read(audience: Audience, person: Person | None) -> bool:
-    """Inside a key any value is enough, between keys all are needed; a missing attribute is no access."""
+    """Inside a key any value is enough, between keys all are needed; a missing attribute is no
+    access."""
     if person is None:
         return True
     has: dict[str, set[str | None]] = {
@@ -39,7 +40,7 @@ def in_scope(countries: Sequence[str], where: Filter) -> bool:
     return where.countries is None or not countries or bool(set(countries) & set(where.countries))
 
 
-def visible(item: Chunk | Document, where: Filter) -> bool:
+def is_visible(item: Chunk | Document, where: Filter) -> bool:
     """The same rule for a chunk or document already in hand; sources are not looked at."""
     return (
         in_scope(item.countries, where)
@@ -50,8 +51,11 @@ def visible(item: Chunk | Document, where: Filter) -> bool:
     )
 
 
-def reader_key(countries: Sequence[str], audience: Mapping[str, Sequence[str]], language: str) -> tuple[str, str]:
-    """(key, its JSON) of all chunks that the same people may read; the key is what the engine filters by."""
+def reader_key(
+    countries: Sequence[str], audience: Mapping[str, Sequence[str]], language: str
+) -> tuple[str, str]:
+    """(key, its JSON) of all chunks that the same people may read; the key is what the engine
+    filters by."""
     rule = {
         "countries": sorted(countries),
         "audience": {k: sorted(v) for k, v in sorted(audience.items())},

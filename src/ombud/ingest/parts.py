@@ -9,16 +9,17 @@ from ombud.models import Chat, Embedder
 from ombud.settings import Settings
 from ombud.store import Store
 
-Tell = Callable[[str, int, int], None]
+OnProgress = Callable[[str, int, int], None]
 """(step, done, total)."""
 
 
-class Parts(NamedTuple):
+class IngestParts(NamedTuple):
     settings: Settings
     store: Store
     engine: Engine
     embedder: Embedder | None
     chat: Callable[[], Chat | None] = lambda: None
-    """Opens the model that reads passages for the graph; asked for only where `index.graph` is `model`."""
+    """Opens the model that reads passages for the graph; asked for only where `index.graph` is
+    `model`."""
     prompts: Path | None = None
     """A folder of the workspace's own prompts."""

@@ -2,15 +2,15 @@
 
 from pydantic import Field
 
-from ombud.types import Noun
+from ombud.types import Record
 
 
-class Failure(Noun):
+class Failure(Record):
     uri: str
     reason: str
 
 
-class Report(Noun):
+class SyncReport(Record):
     """Counts of one source. `failed` documents keep what was indexed of them before."""
 
     name: str
@@ -20,7 +20,9 @@ class Report(Noun):
     deleted: int = 0
     unchanged: int = 0
     failed: tuple[Failure, ...] = ()
-    skipped: dict[str, int] = Field(default={}, description="Files of kinds that are not read: suffix -> count.")
+    skipped: dict[str, int] = Field(
+        default={}, description="Files of kinds that are not read: suffix -> count."
+    )
     note: str = ""
     """Why the source was not synced whole, where it was not."""
 

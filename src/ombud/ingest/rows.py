@@ -6,10 +6,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from ombud.documents import in_rows
-from ombud.index import Row, Vector, analyse
+from ombud.index import Row, Vector
 from ombud.models import Embedder
-from ombud.settings import Index
+from ombud.settings import IndexSettings
+from ombud.text import analyse, read_rows
 from ombud.types import Chunk, Document
 
 UNREADABLE = frozenset({"ja", "ko", "zh"})
@@ -19,33 +19,46 @@ MOST_PAIRS = 16
 
 
 def rows_of(
-    documents: Sequence[Document], chunks: Sequence[Chunk], embedder: Embedder | None, form: Index
+    documents: Sequence[Document],
+    chunks: Sequence[Chunk],
+    embedder: Embedder | None,
+    form: IndexSettings,
 ) -> Iterator[Row]:
-    """Rows of the index: each chunk with its source, its terms and, where the embedder reads its language, vectors."""
+    """Rows of the index: each chunk with its source, its terms and, where the embedder reads its
+    language, vectors."""
     source = {document.id: document.source for document in documents}
-    known = [c for c in chunks if embedder and (embedder.languages is None or c.language not in UNREADABLE)]
+    known = [
+        c
+        for c in chunks
+        if embedder and (embedder.languages is None or c.language not in UNREADABLE)
+    ]
     read = _read(known, embedder, form) if embedder and known else {}
     for c in chunks:
         vectors, tokens = read.get(c.id, (None, None))
         yield Row(c, source[c.document_id], terms(c, form), vectors, tokens)
 
 
-def form_of(form: Index) -> tuple[str, ...]:
+def form_of(form: IndexSettings) -> tuple[str, ...]:
     """What of the settings changes rows without cutting anything anew; empty for the usual form."""
-    usual = Index()
+    usual = IndexSettings()
     names = ("header", "tables", "vectors")
-    return tuple(f"{name}={getattr(form, name)}" for name in names if getattr(form, name) != getattr(usual, name))
+    return tuple(
+        f"{name}={getattr(form, name)}"
+        for name in names
+        if getattr(form, name) != getattr(usual, name)
+    )
 
 
-def searchable(chunk: Chunk, form: Index) -> str:
+def searchable(chunk: Chunk, form: IndexSettings) -> str:
     """What is embedded and indexed: the heading trail as context, a table's header, the text."""
     trail = " > ".join(chunk.trail) if form.header else ""
     body = "\n".join(filter(None, (chunk.header, chunk.text)))
-    return "\n".join(filter(None, (trail, in_rows(body) if form.tables == "rows" else body)))
+    return "\n".join(filter(None, (trail, read_rows(body) if form.tables == "rows" else body)))
 
 
-def terms(chunk: Chunk, form: Index) -> str:
-    """Index terms; headings count three times, for they say what the text is about (dev: +.04 quote recall@1000w)."""
+def terms(chunk: Chunk, form: IndexSettings) -> str:
+    """Index terms; headings count three times, for they say what the text is about (dev: +.04 quote
+    recall@1000w)."""
     trail = analyse(" ".join(chunk.trail), chunk.language) if form.header else []
     return " ".join([*trail, *trail, *analyse(searchable(chunk, form), chunk.language)])
 
@@ -55,7 +68,9 @@ def estimate(text: str) -> int:
     return -(-len(text.split()) * 4 // 3)
 
 
-def _read(chunks: Sequence[Chunk], embedder: Embedder, form: Index) -> dict[str, tuple[Vector, bytes | None]]:
+def _read(
+    chunks: Sequence[Chunk], embedder: Embedder, form: IndexSettings
+) -> dict[str, tuple[Vector, bytes | None]]:
     """Chunk id -> its vectors and its packed tokens."""
     whole = embedder.read([searchable(c, form) for c in chunks])
     pairs = [[] if form.vectors == "chunk" else _pairs(c, form) for c in chunks]
@@ -64,11 +79,14 @@ def _read(chunks: Sequence[Chunk], embedder: Embedder, form: Index) -> dict[str,
     found: dict[str, tuple[Vector, bytes | None]] = {}
     for c, reading, some in zip(chunks, whole, pairs, strict=True):
         mine, inner = inner[: len(some)], inner[len(some) :]
-        found[c.id] = np.concatenate([reading.windows, *mine]), reading.tokens.pack() if reading.tokens else None
+        found[c.id] = (
+            np.concatenate([reading.windows, *mine]),
+            reading.tokens.pack() if reading.tokens else None,
+        )
     return found
 
 
-def _pairs(chunk: Chunk, form: Index) -> list[str]:
+def _pairs(chunk: Chunk, form: IndexSettings) -> list[str]:
     """Neighbouring paragraphs two by two, under their heading; none for a chunk of one or two."""
     paragraphs = [part for part in re.split(r"\n\s*\n", chunk.text) if part.strip()]
     if len(paragraphs) < 3:

@@ -1,136 +1,72 @@
-"""Measures from outside: cases, metrics, statistics. numpy is imported at the first statistic, not before."""
+"""Measures from outside: cases, metrics, statistics. numpy is imported at the first statistic, not
+before."""
 
-from ombud.lab import plots
-from ombud.lab.answers import outcome_class
-from ombud.lab.cases import cases_text, read_cases, write_cases
-from ombud.lab.comparing import (
-    Change,
-    Contrast,
-    Recorded,
-    changes,
-    contrast,
-    read_run,
-    shared_cases,
-)
-from ombud.lab.exchange import (
-    qrels_of,
-    read_beir,
-    read_qrels,
-    read_rankings,
-    write_beir,
-    write_qrels,
-    write_rankings,
-)
-from ombud.lab.gate import Fall, Verdict, as_junit, gate
-from ombud.lab.losses import LOSSES, Shelf, locate
-from ombud.lab.metrics import METRICS, USUAL, Measure, known_metrics, needs, parse_metric, parse_metrics, score
-from ombud.lab.observation import Embed, Instruments, Metric, TextOf, Undefined, Value
-from ombud.lab.quotes import first_words, holds, normalise, pieces, union
-from ombud.lab.rankings import RANK_METRICS, Qrels, Rankings, score_rankings
-from ombud.lab.records import FORMATS, export
-from ombud.lab.remote import RemoteTarget
-from ombud.lab.report import html_report, markdown_report
-from ombud.lab.risk import Decision, Risk, accuracy, area, decisions, risk_coverage, threshold
-from ombud.lab.running import Options, rescore, run_cases
-from ombud.lab.splits import OPEN, SPLITS, Split, sample, select, split_of
-from ombud.lab.statistics import (
-    Comparison,
-    Mean,
-    cohens_d,
-    compare,
-    effect_size,
-    holm,
-    interval,
-    mcnemar,
-    mean,
-    permutation_test,
-    smallest_difference,
-)
-from ombud.lab.summary import GROUPS, Group, Line, as_markdown, cluster_of, groups_of, summarise
-from ombud.lab.sweep import Cell, Placed, label, parse_grid, points, sweep
-from ombud.lab.synthesis import Account, Synthesis, synthesise
-from ombud.lab.target import Target
-from ombud.lab.trend import Step, same_dataset, trend
-from ombud.types import Observation
+from ombud.lab.cases.exchange import read_qrels, read_rankings
+from ombud.lab.cases.files import cases_text, read_cases
+from ombud.lab.cases.quotes import normalise
+from ombud.lab.cases.splits import sample, select, split_of
+from ombud.lab.metrics.losses import LOSSES
+from ombud.lab.metrics.metric import Embed, Instruments, Metric
+from ombud.lab.metrics.parsing import METRICS, USUAL, Measure, parse_metric, parse_metrics, score
+from ombud.lab.metrics.rankings import score_rankings
+from ombud.lab.metrics.risk import Decision, accuracy, area, decisions, risk_coverage, threshold
+from ombud.lab.report.comparing import Contrast, RecordedRun, changes, compare_runs, read_run
+from ombud.lab.report.gating import Fall, Verdict, as_junit, check_gate
+from ombud.lab.report.rendering import html_report, markdown_report
+from ombud.lab.report.summary import GROUPS, MetricSummary, cluster_of, summarise, summary_markdown
+from ombud.lab.report.trends import Step, compute_trend, same_dataset
+from ombud.lab.runs.records import export
+from ombud.lab.runs.remote import RemoteTarget
+from ombud.lab.runs.running import Options, rescore, run_cases
+from ombud.lab.runs.sweeping import Cell, label, parse_grid, points, run_sweep
+from ombud.lab.runs.target import Target
+from ombud.lab.statistics import Comparison, Mean, compare, holm, mean
+from ombud.lab.synthesis.choosing import synthesise
 
 __all__ = [
-    "FORMATS",
     "GROUPS",
     "LOSSES",
     "METRICS",
-    "OPEN",
-    "RANK_METRICS",
-    "SPLITS",
     "USUAL",
-    "Account",
     "Cell",
-    "Change",
     "Comparison",
     "Contrast",
     "Decision",
     "Embed",
     "Fall",
-    "Group",
     "Instruments",
-    "Line",
     "Mean",
     "Measure",
     "Metric",
-    "Observation",
+    "MetricSummary",
     "Options",
-    "Placed",
-    "Qrels",
-    "Rankings",
-    "Recorded",
+    "RecordedRun",
     "RemoteTarget",
-    "Risk",
-    "Shelf",
-    "Split",
     "Step",
-    "Synthesis",
     "Target",
-    "TextOf",
-    "Undefined",
-    "Value",
     "Verdict",
     "accuracy",
     "area",
     "as_junit",
-    "as_markdown",
     "cases_text",
     "changes",
+    "check_gate",
     "cluster_of",
-    "cohens_d",
     "compare",
-    "contrast",
+    "compare_runs",
+    "compute_trend",
     "decisions",
-    "effect_size",
     "export",
-    "first_words",
-    "gate",
-    "groups_of",
-    "holds",
     "holm",
     "html_report",
-    "interval",
-    "known_metrics",
     "label",
-    "locate",
     "markdown_report",
-    "mcnemar",
     "mean",
-    "needs",
     "normalise",
-    "outcome_class",
     "parse_grid",
     "parse_metric",
     "parse_metrics",
-    "permutation_test",
-    "pieces",
-    "plots",
     "points",
-    "qrels_of",
-    "read_beir",
     "read_cases",
     "read_qrels",
     "read_rankings",
@@ -138,22 +74,15 @@ __all__ = [
     "rescore",
     "risk_coverage",
     "run_cases",
+    "run_sweep",
     "same_dataset",
     "sample",
     "score",
     "score_rankings",
     "select",
-    "shared_cases",
-    "smallest_difference",
     "split_of",
     "summarise",
-    "sweep",
+    "summary_markdown",
     "synthesise",
     "threshold",
-    "trend",
-    "union",
-    "write_beir",
-    "write_cases",
-    "write_qrels",
-    "write_rankings",
 ]

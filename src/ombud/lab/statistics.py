@@ -1,8 +1,8 @@
 """Honest figures: coverage, intervals, paired tests, effect sizes.
 
-Nothing here returns NaN: what too few values cannot give is None. Values that are None (a metric without a value)
-are left out, of a pair both or none. Every random draw is seeded, so that a report can be made again.
-"""
+Nothing here returns NaN: what too few values cannot give is None. Values that are None (a metric
+without a value) are left out, of a pair both or none. Every random draw is seeded, so that a report
+can be made again."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -51,7 +51,11 @@ class Comparison:
 
 
 def mean(
-    values: Sequence[float | None], clusters: Sequence[Hashable] | None = None, *, seed: int = 0, repeats: int = 2000
+    values: Sequence[float | None],
+    clusters: Sequence[Hashable] | None = None,
+    *,
+    seed: int = 0,
+    repeats: int = 2000,
 ) -> Mean:
     """Mean and median of the valid values, with coverage and `interval`."""
     valid = [value for value in values if value is not None]
@@ -71,9 +75,9 @@ def interval(
 ) -> tuple[float, float] | None:
     """Percentile bootstrap interval of the mean; None with fewer than two clusters.
 
-    Whole clusters are drawn with replacement (Efron & Tibshirani 1993, ch. 13; Davison & Hinkley 1997, 3.8):
-    questions about one document are not independent. clusters: one key a value; without it each value is its own.
-    """
+    Whole clusters are drawn with replacement (Efron & Tibshirani 1993, ch. 13; Davison & Hinkley
+    1997, 3.8): questions about one document are not independent. clusters: one key a value; without
+    it each value is its own."""
     import numpy as np
 
     sums, sizes = _by_cluster(values, clusters)
@@ -83,7 +87,8 @@ def interval(
     random = np.random.default_rng(seed)
     means = []
     for size in _blocks(repeats, drawn):
-        # How often each cluster was drawn says the same as which were drawn, and makes the means two products.
+        # How often each cluster was drawn says the same as which were drawn, and makes the means
+        # two products.
         times = random.multinomial(drawn, np.full(drawn, 1 / drawn), size=size)
         means.append((times @ sums) / (times @ sizes))
     low, high = np.quantile(np.concatenate(means), [(1 - level) / 2, (1 + level) / 2])
@@ -98,11 +103,12 @@ def permutation_test(
     seed: int = 0,
     repeats: int = 10_000,
 ) -> float | None:
-    """Two-sided p of the paired difference of means under random exchange of the two systems (Fisher 1935).
+    """Two-sided p of the paired difference of means under random exchange of the two systems
+    (Fisher 1935).
 
-    Exact up to `EXACT_UP_TO` differences that are not 0, else Monte Carlo with (1 + hits) / (1 + repeats)
-    (Phipson & Smyth 2010). With clusters, all pairs of a cluster are exchanged together. None without pairs.
-    """
+    Exact up to `EXACT_UP_TO` differences that are not 0, else Monte Carlo with (1 + hits) / (1 +
+    repeats) (Phipson & Smyth 2010). With clusters, all pairs of a cluster are exchanged together.
+    None without pairs."""
     import numpy as np
 
     differences = _differences(first, second)
@@ -123,7 +129,8 @@ def permutation_test(
 
 
 def mcnemar(only_first: int, only_second: int) -> float:
-    """Exact two-sided p for pass/fail pairs (McNemar 1947, binomial form): the pairs that only one side passed."""
+    """Exact two-sided p for pass/fail pairs (McNemar 1947, binomial form): the pairs that only one
+    side passed."""
     pairs = only_first + only_second
     ways, tail = 1, 1
     for passed in range(min(only_first, only_second)):
@@ -153,7 +160,8 @@ def effect_size(first: Sequence[float | None], second: Sequence[float | None]) -
 
 
 def cohens_d(first: Sequence[float | None], second: Sequence[float | None]) -> float | None:
-    """Cohen's d_av of pairs: mean difference / mean of the two standard deviations (Lakens 2013)."""
+    """Cohen's d_av of pairs: mean difference / mean of the two standard deviations (Lakens
+    2013)."""
     pairs = [(a, b) for a, b in zip(first, second, strict=True) if a is not None and b is not None]
     if len(pairs) < 2:
         return None
@@ -161,12 +169,14 @@ def cohens_d(first: Sequence[float | None], second: Sequence[float | None]) -> f
     return _ratio(fmean(right) - fmean(left), (stdev(left) + stdev(right)) / 2)
 
 
-def smallest_difference(pairs: int, deviation: float, *, power: float = 0.8, level: float = 0.05) -> float | None:
-    """Smallest mean paired difference found with this power: (z(1 - level/2) + z(power)) x deviation / sqrt(pairs).
+def smallest_difference(
+    pairs: int, deviation: float, *, power: float = 0.8, level: float = 0.05
+) -> float | None:
+    """Smallest mean paired difference found with this power: (z(1 - level/2) + z(power)) x
+    deviation / sqrt(pairs).
 
-    Cohen 1988, ch. 2, normal approximation. deviation: standard deviation of the paired differences. None without
-    pairs.
-    """
+    Cohen 1988, ch. 2, normal approximation. deviation: standard deviation of the paired
+    differences. None without pairs."""
     if pairs < 1:
         return None
     normal = NormalDist()
@@ -200,12 +210,15 @@ def compare(
     )
 
 
-def _differences(first: Sequence[float | None], second: Sequence[float | None]) -> list[float | None]:
+def _differences(
+    first: Sequence[float | None], second: Sequence[float | None]
+) -> list[float | None]:
     return [None if a is None or b is None else b - a for a, b in zip(first, second, strict=True)]
 
 
 def _ratio(difference: float, spread: float) -> float | None:
-    # Equal differences such as .3 - .2 and .2 - .1 differ in the last bits; their spread is no spread.
+    # Equal differences such as .3 - .2 and .2 - .1 differ in the last bits; their spread is no
+    # spread.
     return difference / spread if spread > 1e-12 * max(abs(difference), 1e-12) else None
 
 
@@ -221,7 +234,9 @@ def _by_cluster(
     pairs = [(numbered.setdefault(key, len(numbered)), value) for key, value in valid]
     places = np.array([place for place, _ in pairs], dtype=np.int64)
     weights = np.array([value for _, value in pairs], dtype=np.float64)
-    return np.bincount(places, weights=weights).astype(np.float64), np.bincount(places).astype(np.float64)
+    return np.bincount(places, weights=weights).astype(np.float64), np.bincount(places).astype(
+        np.float64
+    )
 
 
 def _blocks(repeats: int, width: int) -> list[int]:

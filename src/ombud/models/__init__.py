@@ -1,32 +1,29 @@
 """Text in, typed value out: embedders, chat models, rerankers, language."""
 
-from ombud.models import late, linear
-from ombud.models.asking import at_most
-from ombud.models.calls import Call, record, recorded, stand_ins
-from ombud.models.chat import Chat, Reply
-from ombud.models.embedder import Embedder, Reading, open_embedder
-from ombud.models.language import detect_language
-from ombud.models.onnx_graph import build_int8
-from ombud.models.purse import Purse
-from ombud.models.remembering import Remembering
-from ombud.models.reranker import Reranker, open_reranker
-from ombud.models.resilience import Timing
-from ombud.models.switchboard import Switchboard, open_chat
+from ombud.models import linear
+from ombud.models.chat.asking import at_most
+from ombud.models.chat.budget import Budget
+from ombud.models.chat.calls import Call, record, recorded, stand_ins
+from ombud.models.chat.chat import Chat, ChatReply
+from ombud.models.chat.switchboard import ModelRoles, open_chat
+from ombud.models.embed import late
+from ombud.models.embed.embedder import EmbeddedText, Embedder, open_embedder
+from ombud.models.embed.onnx_graph import build_int8
+from ombud.models.embed.remembering import CachingEmbedder
+from ombud.models.rerank.reranker import Reranker, open_reranker
 
 __all__ = [
+    "Budget",
+    "CachingEmbedder",
     "Call",
     "Chat",
+    "ChatReply",
+    "EmbeddedText",
     "Embedder",
-    "Purse",
-    "Reading",
-    "Remembering",
-    "Reply",
+    "ModelRoles",
     "Reranker",
-    "Switchboard",
-    "Timing",
     "at_most",
     "build_int8",
-    "detect_language",
     "late",
     "linear",
     "open_chat",

@@ -1,4 +1,5 @@
-"""The words we say to models: one folder per task, one .txt per model variant; a workspace may have its own."""
+"""The words we say to models: one folder per task, one .txt per model variant; a workspace may have
+its own."""
 
 import difflib
 import re
@@ -32,17 +33,18 @@ class Prompt(NamedTuple):
 
 
 def load(task: str, model: str = "", override: Path | None = None) -> Prompt:
-    """Most specific file wins: `gpt-4.1-mini`, then `gpt-4.1`, then `gpt`, then `default`. Read anew each time.
+    """Most specific file wins: `gpt-4.1-mini`, then `gpt-4.1`, then `gpt`, then `default`. Read
+    anew each time.
 
-    model may carry its provider (`openai:gpt-4.1`), which plays no part, and its maker (`meta-llama/Llama-3.1-8B`).
-    override is a folder looked at first, such as `prompts/` of a workspace; a file there that cannot be used is passed
-    over, and the prompt's `note` says so.
-    """
+    model may carry its provider (`openai:gpt-4.1`), which plays no part, and its maker
+    (`meta-llama/Llama-3.1-8B`). override is a folder looked at first, such as `prompts/` of a
+    workspace; a file there that cannot be used is passed over, and the prompt's `note` says so."""
     return next(_files_for(task, model, override))
 
 
 class Sections(NamedTuple):
-    """A prompt in named parts. words: section -> its text, `` where a file without sections is the whole of it."""
+    """A prompt in named parts. words: section -> its text, `` where a file without sections is the
+    whole of it."""
 
     words: dict[str, str]
     files: tuple[Prompt, ...]
@@ -52,14 +54,17 @@ class Sections(NamedTuple):
 
 
 def load_sections(task: str, model: str = "", override: Path | None = None) -> Sections:
-    """What `load` finds, section by section: what the most specific file leaves out stands in the next one."""
+    """What `load` finds, section by section: what the most specific file leaves out stands in the
+    next one."""
     files = list(_files_for(task, model, override))
     found = layered([file.text for file in files])
     used = sorted({number for number, _ in found.values()})
     known: set[str] = set()
     named: list[Prompt] = []
     for file in (files[number] for number in used):
-        named.append(Prompt(f"{file.name} as shipped" if file.name in known else file.name, file.text))
+        named.append(
+            Prompt(f"{file.name} as shipped" if file.name in known else file.name, file.text)
+        )
         known.add(file.name)
     note = files[used[-1]].note if used else files[-1].note
     return Sections({part: words for part, (_, words) in found.items()}, tuple(named), note)
@@ -81,13 +86,16 @@ def _files_for(task: str, model: str, override: Path | None) -> Iterator[Prompt]
         if found := _read(path, task):
             if not found.why:
                 yield Prompt(_name(path), found.text, passed_over)
-            passed_over = passed_over or (f"{_place(path)} is not used: {found.why}" if found.why else "")
+            passed_over = passed_over or (
+                f"{_place(path)} is not used: {found.why}" if found.why else ""
+            )
     for path in [path for stem in stems if (path := HERE / task / f"{stem}.txt").is_file()]:
         yield Prompt(_name(path), path.read_text(encoding="utf-8"), passed_over)
 
 
 def _stems(model: str) -> list[str]:
-    """File names for a model, most specific first: the name cut at each dash, without its maker, then its family."""
+    """File names for a model, most specific first: the name cut at each dash, without its maker,
+    then its family."""
     name = (model.partition(":")[2] or model).replace(":", "-")
     stems: list[str] = []
     for said in dict.fromkeys((name, name.casefold(), name.rpartition("/")[2].casefold())):
@@ -99,7 +107,8 @@ def _stems(model: str) -> list[str]:
 
 
 def digests(override: Path | None = None) -> dict[str, str]:
-    """Prompt -> digest of every prompt that can be sent: those that ship, and over them those of a folder."""
+    """Prompt -> digest of every prompt that can be sent: those that ship, and over them those of a
+    folder."""
     texts = {_name(path): path.read_text(encoding="utf-8") for path in _files(HERE)}
     if override:
         texts |= {_name(path): found.text for path, found in _all(override) if not found.why}
@@ -107,8 +116,11 @@ def digests(override: Path | None = None) -> dict[str, str]:
 
 
 def problems(override: Path) -> list[str]:
-    """What of a folder of prompts is not used, and why; empty when all is, or when there is no such folder."""
-    return [f"{_place(path)} is not used: {found.why}" for path, found in _all(override) if found.why]
+    """What of a folder of prompts is not used, and why; empty when all is, or when there is no such
+    folder."""
+    return [
+        f"{_place(path)} is not used: {found.why}" for path, found in _all(override) if found.why
+    ]
 
 
 class _Own(NamedTuple):
@@ -131,7 +143,8 @@ def _read(path: Path, task: str) -> _Own | None:
 
 
 def _wrong(text: str, task: str) -> str:
-    """Why a text cannot be the prompt of a task. What the code fills in is what the shipped prompt has."""
+    """Why a text cannot be the prompt of a task. What the code fills in is what the shipped prompt
+    has."""
     if task not in _tasks():
         return f"there is no task `{task}`. {_nearest(task, _tasks())}"
     if not text.strip():
@@ -144,7 +157,11 @@ def _wrong(text: str, task: str) -> str:
         return f"`{task}` has no section [{odd[0]}]. {_nearest(odd[0], parts)}"
     known = sorted({name for shipped in texts for name in Template(shipped).get_identifiers()})
     strange = [name for name in Template(text).get_identifiers() if name not in known]
-    return f"`{task}` has no placeholder ${strange[0]}. {_nearest(strange[0], known)}" if strange else ""
+    return (
+        f"`{task}` has no placeholder ${strange[0]}. {_nearest(strange[0], known)}"
+        if strange
+        else ""
+    )
 
 
 def _nearest(word: str, known: list[str]) -> str:

@@ -1,4 +1,5 @@
-"""Prompts in named sections: `[name]` alone on a line begins one, and a model's file holds only those that differ."""
+"""Prompts in named sections: `[name]` alone on a line begins one, and a model's file holds only
+those that differ."""
 
 import re
 from collections.abc import Sequence
@@ -7,9 +8,8 @@ HEAD = re.compile(r"^\[([a-z][a-z-]*)\][ \t]*$", re.MULTILINE)
 
 
 def split(text: str) -> dict[str, str]:
-    """Name -> text, in the order of the file; empty where the text has no sections. What stands before the first
-    heading belongs to nobody and is left out.
-    """
+    """Name -> text, in the order of the file; empty where the text has no sections. What stands
+    before the first heading belongs to nobody and is left out."""
     heads = list(HEAD.finditer(text))
     ends = [head.start() for head in heads[1:]] + [len(text)] * bool(heads)
     return {head[1]: text[head.end() : end].strip() for head, end in zip(heads, ends, strict=True)}
@@ -18,8 +18,8 @@ def split(text: str) -> dict[str, str]:
 def layered(texts: Sequence[str]) -> dict[str, tuple[int, str]]:
     """Section -> (position of the text that it is taken from, its words). texts: strongest first.
 
-    The order is that of the weakest text, which holds all. A text without sections is a whole prompt: nothing weaker
-    counts, and where it is the strongest it stands as the one section ``.
+    The order is that of the weakest text, which holds all. A text without sections is a whole
+    prompt: nothing weaker counts, and where it is the strongest it stands as the one section ``.
     """
     found: dict[str, tuple[int, str]] = {}
     order: list[str] = []

@@ -1,95 +1,67 @@
-"""Question -> Evidence: strategies make search texts, legs are searched together, fused, and split by scope."""
+"""Question -> Evidence: strategies make search texts, legs are searched together, fused, and split
+by scope."""
 
-from ombud.retrieve.adapt import PARAMETERS, adapt, check_mapping, mapped
-from ombud.retrieve.contradictions import CONTRADICTING, contradictions, disagreeing
-from ombud.retrieve.conversation import aside_free, carry_over, parts
-from ombud.retrieve.countries import named_countries
-from ombud.retrieve.fusion import FUSIONS, fuse
-from ombud.retrieve.glossary import Glossary, read_glossary
-from ombud.retrieve.model import Spent, Understanding
-from ombud.retrieve.paths import Neighbourhood, Walked, neighbourhood, paths, with_paths
-from ombud.retrieve.quantities import Quantity, quantities
-from ombud.retrieve.quantities import plain as plain_quantities
-from ombud.retrieve.rerank import RERANKERS, Reranked, rerank
-from ombud.retrieve.router import (
-    Compared,
-    Labelled,
-    Result,
+from ombud.retrieve.conversation import aside_free, carry_over, question_parts
+from ombud.retrieve.disagreements import CONTRADICTING, contradiction_notes, find_contradictions
+from ombud.retrieve.model import Spent
+from ombud.retrieve.paths import Neighbourhood, neighbourhood
+from ombud.retrieve.router.adapting import PARAMETERS, mapped
+from ombud.retrieve.router.classifying import (
+    WEIGHTS,
     Routed,
     Router,
-    TrainingTools,
-    as_markdown,
-    classify,
     classify_by_model,
-    compare_routers,
-    fine_tune,
-    judge_by_folds,
-    judge_by_router,
-    judge_weights,
     open_router,
-    read_labelled,
-    train,
-    weights_text,
 )
-from ombud.retrieve.search import Found, Index, find, search
-from ombud.retrieve.search import check as check_plan
-from ombud.retrieve.standard import both_ways, query_terms, standard
-from ombud.retrieve.strategies import STRATEGIES
+from ombud.retrieve.router.features import router_features, values
+from ombud.retrieve.router.reading import WORD, asking, pattern
+from ombud.retrieve.router.weights import (
+    ROUTER_READING,
+    Embed,
+    Numbers,
+    Weights,
+    router_scores,
+    router_weights_text,
+)
+from ombud.retrieve.searching import SearchParts, SearchResult, check_plan, find_passages, search
+from ombud.retrieve.strategies.glossary import read_glossary
+from ombud.retrieve.strategies.own_words import both_ways, query_terms, standard_query
 
 __all__ = [
     "CONTRADICTING",
-    "FUSIONS",
     "PARAMETERS",
-    "RERANKERS",
-    "STRATEGIES",
-    "Compared",
-    "Found",
-    "Glossary",
-    "Index",
-    "Labelled",
+    "ROUTER_READING",
+    "WEIGHTS",
+    "WORD",
+    "Embed",
     "Neighbourhood",
-    "Quantity",
-    "Reranked",
-    "Result",
+    "Numbers",
     "Routed",
     "Router",
+    "SearchParts",
+    "SearchResult",
     "Spent",
-    "TrainingTools",
-    "Understanding",
-    "Walked",
-    "adapt",
-    "as_markdown",
+    "Weights",
     "aside_free",
+    "asking",
     "both_ways",
     "carry_over",
-    "check_mapping",
     "check_plan",
-    "classify",
     "classify_by_model",
-    "compare_routers",
-    "contradictions",
-    "disagreeing",
-    "find",
-    "fine_tune",
-    "fuse",
-    "judge_by_folds",
-    "judge_by_router",
-    "judge_weights",
+    "contradiction_notes",
+    "find_contradictions",
+    "find_passages",
     "mapped",
-    "named_countries",
     "neighbourhood",
     "open_router",
-    "parts",
-    "paths",
-    "plain_quantities",
-    "quantities",
+    "pattern",
     "query_terms",
+    "question_parts",
     "read_glossary",
-    "read_labelled",
-    "rerank",
+    "router_features",
+    "router_scores",
+    "router_weights_text",
     "search",
-    "standard",
-    "train",
-    "weights_text",
-    "with_paths",
+    "standard_query",
+    "values",
 ]

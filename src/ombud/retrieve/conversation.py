@@ -1,7 +1,8 @@
-"""Reading what people write, without a model: its questions, its asides, what a follow-up carries over.
+"""Reading what people write, without a model: its questions, its asides, what a follow-up carries
+over.
 
-Conservative throughout: what is not surely two questions is one, and what is not surely an aside stays.
-"""
+Conservative throughout: what is not surely two questions is one, and what is not surely an aside
+stays."""
 
 import re
 import tomllib
@@ -9,10 +10,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from ombud.index import analyse
-from ombud.retrieve.countries import named_countries
-from ombud.retrieve.phrases import Phrases
-from ombud.retrieve.thesaurus import policy_words
+from ombud.retrieve.strategies.thesaurus import policy_words
+from ombud.text import Phrases, analyse, named_countries
 from ombud.types import Question
 
 LEAST_TERMS = 2
@@ -22,7 +21,8 @@ LONGEST = 300
 LEAST_SENTENCES = 2
 """In fewer, nothing is an aside."""
 MOST_CARRIED = 24
-"""Words carried over from an answer; of 6, 12, 20 and 40 on few dev cases 20 was the first that more did not beat."""
+"""Words carried over from an answer; of 6, 12, 20 and 40 on few dev cases 20 was the first that
+more did not beat."""
 
 _END = re.compile(
     r"(?<=[?!])[\"')\]]*\s+|(?<=[^\W\d_]{2}[.…])[\"')\]]*\s+|(?<=\d{2}[.…])\s+(?=[A-Z])|(?<=[)%][.…])\s+|\s*\n\s*"
@@ -56,10 +56,12 @@ _ASKS = re.compile(
     re.IGNORECASE,
 )
 _JOINT = re.compile(
-    rf"(?P<comma>\s*[,;]\s*|\s+[–—-]\s+|\s+)(?:and|&|n|plus|as well as)\s+(?:also\s+)?(?={_OPENS})", re.IGNORECASE
+    rf"(?P<comma>\s*[,;]\s*|\s+[–—-]\s+|\s+)(?:and|&|n|plus|as well as)\s+(?:also\s+)?(?={_OPENS})",
+    re.IGNORECASE,
 )
 _WHOLE = re.compile(
-    rf"\b{_AUXILIARY}\b|\b(?:is|are|has|have|pays?|counts?|appl(?:y|ies)|decides?|approves?|\w+s)\b", re.IGNORECASE
+    rf"\b{_AUXILIARY}\b|\b(?:is|are|has|have|pays?|counts?|appl(?:y|ies)|decides?|approves?|\w+s)\b",
+    re.IGNORECASE,
 )
 _ELLIPTIC = re.compile(rf"^{_PREPOSITION}{_WH} \w+\W*$", re.IGNORECASE)
 """Behind a comma: "…, and in which languages?"."""
@@ -101,7 +103,9 @@ _ABBREVIATION = re.compile(r"\b[A-Z][A-Z0-9&]{1,6}\b")
 @lru_cache
 def _asides() -> Phrases[str]:
     path = Path(__file__).with_name("conversation.toml")
-    return Phrases((words, words) for words in tomllib.loads(path.read_text(encoding="utf-8"))["asides"])
+    return Phrases(
+        (words, words) for words in tomllib.loads(path.read_text(encoding="utf-8"))["asides"]
+    )
 
 
 class _Sentence(NamedTuple):
@@ -109,12 +113,12 @@ class _Sentence(NamedTuple):
     asks: bool
 
 
-def parts(text: str) -> tuple[str, ...]:
-    """The questions of a message, each with what was told before them; one that is single comes back as one.
+def question_parts(text: str) -> tuple[str, ...]:
+    """The questions of a message, each with what was told before them; one that is single comes
+    back as one.
 
-    Greetings, thanks and asides are left out. A part that points back ("and how much of it is paid?") has the question
-    before it in front, so that each can be searched for by itself.
-    """
+    Greetings, thanks and asides are left out. A part that points back ("and how much of it is
+    paid?") has the question before it in front, so that each can be searched for by itself."""
     said = _sentences(aside_free(text))
     asked = [piece for sentence in said if sentence.asks for piece in _split(sentence.text)]
     asked = _joined([piece for piece in asked if analyse(piece)])
@@ -133,12 +137,12 @@ def parts(text: str) -> tuple[str, ...]:
 
 
 def aside_free(text: str) -> str:
-    """`text` without greetings, thanks and the sentences that have nothing to do with what is asked; never empty.
+    """`text` without greetings, thanks and the sentences that have nothing to do with what is
+    asked; never empty.
 
-    A sentence goes only when it has a word of `conversation.toml`, neither asks nor holds a figure, a date, a country
-    or an abbreviation, speaks of nothing that policies speak of and shares no word with the question, and no question
-    right behind it points back.
-    """
+    A sentence goes only when it has a word of `conversation.toml`, neither asks nor holds a figure,
+    a date, a country or an abbreviation, speaks of nothing that policies speak of and shares no
+    word with the question, and no question right behind it points back."""
     said = _sentences(text)
     if len(said) < LEAST_SENTENCES or not any(sentence.asks for sentence in said):
         return " ".join(sentence.text for sentence in said) or text.strip()
@@ -152,11 +156,12 @@ def aside_free(text: str) -> str:
 
 
 def carry_over(question: Question) -> str:
-    """What a follow-up may be about beside the asker's own turns: the content words of the last answer, headings that
-    it names first, each once and at most `MOST_CARRIED`; empty without an answer.
+    """What a follow-up may be about beside the asker's own turns: the content words of the last
+    answer, headings that it names first, each once and at most `MOST_CARRIED`; empty without an
+    answer.
 
-    An answer is worded as the documents are, the asker's turns often are not. For turns that lean on history.
-    """
+    An answer is worded as the documents are, the asker's turns often are not. For turns that lean
+    on history."""
     said = next((m.content for m in reversed(question.history) if m.role == "assistant"), "")
     headings = " ".join(_HEADING.findall(said))
     words = [word for word in _NAMED.findall(f"{headings} {said}") if analyse(word)]
@@ -180,7 +185,9 @@ def _split(sentence: str) -> list[str]:
     start, pieces = 0, []
     for joint in _JOINT.finditer(sentence):
         left, right = sentence[start : joint.start()], sentence[joint.end() :][:LONGEST]
-        if _is_question(left) and (_is_question(right) or (joint["comma"].strip() and _ELLIPTIC.match(right))):
+        if _is_question(left) and (
+            _is_question(right) or (joint["comma"].strip() and _ELLIPTIC.match(right))
+        ):
             pieces.append(f"{left.rstrip(' ,;')}?")
             start = joint.end()
     return [*pieces, sentence[start:]]
@@ -188,7 +195,11 @@ def _split(sentence: str) -> list[str]:
 
 def _is_question(text: str) -> bool:
     opened = _OPENED.search(text)
-    return opened is not None and len(analyse(text)) >= LEAST_TERMS and bool(_WHOLE.search(opened.group()))
+    return (
+        opened is not None
+        and len(analyse(text)) >= LEAST_TERMS
+        and bool(_WHOLE.search(opened.group()))
+    )
 
 
 def _joined(pieces: list[str]) -> list[str]:
@@ -218,4 +229,6 @@ def _leaned_on(said: list[_Sentence], index: int) -> bool:
     following = said[index + 1] if index + 1 < len(said) else None
     if following is None or not following.asks:
         return False
-    return bool(_POINTS_BACK.search(following.text)) or len(analyse(following.text)) < 2 * LEAST_TERMS
+    return (
+        bool(_POINTS_BACK.search(following.text)) or len(analyse(following.text)) < 2 * LEAST_TERMS
+    )

@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from ombud.index import analyse, entity_key, stems
 from ombud.store import Graph, Name
+from ombud.text import analyse, entity_key, entity_stems
 
 WORD = re.compile(r"[^\W_]+(?:[.'’&/-][^\W_]+)*(?:\(\w{1,3}\))*")
 LINKS = frozenset({"of", "for", "and", "to", "in", "a", "an", "the", "section", "§"})
@@ -32,7 +32,8 @@ class Match(NamedTuple):
 
 
 def phrases(text: str) -> list[str]:
-    """Names that a text may hold, the longest first: runs of words that say something, links between them included."""
+    """Names that a text may hold, the longest first: runs of words that say something, links
+    between them included."""
     found: dict[str, int] = {}
     for run in _runs(text):
         meant = [place for place, word in enumerate(run) if word.lower() not in LINKS]
@@ -48,8 +49,9 @@ def beginning(word: str) -> str:
 
 
 def matches(texts: Iterable[str], graph: Graph, language: str) -> list[tuple[Match, str]]:
-    """Entities that these phrases name, and those most of whose words are in them; with the document that says so."""
-    held = {entity_key(phrase): frozenset(stems(phrase, language)) for phrase in texts}
+    """Entities that these phrases name, and those most of whose words are in them; with the
+    document that says so."""
+    held = {entity_key(phrase): frozenset(entity_stems(phrase, language)) for phrase in texts}
     held = {key: words for key, words in held.items() if key and words}
     if not held:
         return []
@@ -60,11 +62,12 @@ def matches(texts: Iterable[str], graph: Graph, language: str) -> list[tuple[Mat
 
 
 def choose(found: Mapping[Match, int], most: int) -> list[Match]:
-    """The entities of at most so many keywords: named before alike, long before short, rare before common.
+    """The entities of at most so many keywords: named before alike, long before short, rare before
+    common.
 
-    found: matches with how many triplets their entity has. A word that a longer name has taken ("audit" of "bias
-    audit") stands for nothing else; shorter names of several words come in where room is left.
-    """
+    found: matches with how many triplets their entity has. A word that a longer name has taken
+    ("audit" of "bias audit") stands for nothing else; shorter names of several words come in where
+    room is left."""
     by_words: dict[frozenset[str], list[Match]] = {}
     for match in sorted(found, key=lambda match: (-match.strength, match.key)):
         by_words.setdefault(match.words, []).append(match)
@@ -82,7 +85,7 @@ def _worth(match: Match, degrees: Mapping[Match, int]) -> float:
 
 
 def _by_words(name: Name, all_stems: frozenset[str], language: str) -> Match:
-    own = frozenset(stems(name.key, language)) & all_stems
+    own = frozenset(entity_stems(name.key, language)) & all_stems
     return Match(name.key, BY_WORDS * min(1.0, name.weight), own)
 
 

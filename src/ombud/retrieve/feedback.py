@@ -1,11 +1,13 @@
-"""Pseudo-relevance feedback: a second look with the words and vectors of what the first one found."""
+"""Pseudo-relevance feedback: a second look with the words and vectors of what the first one
+found."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 import numpy as np
 
-from ombud.index import Engine, Filter, Leg, Vector, analyse
+from ombud.index import Engine, Filter, Leg, Vector
+from ombud.text import analyse
 from ombud.types import Chunk
 
 BELIEVED = 10
@@ -18,11 +20,12 @@ KEPT = 0.5
 def more_legs(
     legs: Sequence[Leg], terms: str, vector: Vector | None, where: Filter, k: int, engine: Engine
 ) -> tuple[Leg, ...]:
-    """The legs with a second sparse one over the terms of RM3, and the dense one searched with Rocchio's vector.
+    """The legs with a second sparse one over the terms of RM3, and the dense one searched with
+    Rocchio's vector.
 
-    RM3 interpolates the question with the terms of its best hits; BM25 is linear in the weights of terms, so fusing a
-    leg for each at equal weight does the same (Abdul-Jaleel et al., TREC 2004). Rocchio, 1971, without negatives.
-    """
+    RM3 interpolates the question with the terms of its best hits; BM25 is linear in the weights of
+    terms, so fusing a leg for each at equal weight does the same (Abdul-Jaleel et al., TREC 2004).
+    Rocchio, 1971, without negatives."""
     by_name = {leg.name: leg for leg in legs}
     found: list[Leg] = []
     if sparse := by_name.get("sparse"):
@@ -36,7 +39,8 @@ def more_legs(
 
 
 def _relevance_terms(leg: Leg, asked: Sequence[str]) -> list[str]:
-    """Terms by sum over hits of P(hit) x P(term | hit), hits weighed by their scores; the question's own left out."""
+    """Terms by sum over hits of P(hit) x P(term | hit), hits weighed by their scores; the
+    question's own left out."""
     best = leg.hits[:BELIEVED]
     total = sum(score for _, score in best) or 1.0
     weights: dict[str, float] = defaultdict(float)
@@ -44,7 +48,9 @@ def _relevance_terms(leg: Leg, asked: Sequence[str]) -> list[str]:
         held = _terms(chunk)
         for term, n in held.items():
             weights[term] += score / total * n / held.total()
-    return sorted((t for t in weights if t not in asked), key=lambda t: (-weights[t], t))[:NEW_TERMS]
+    return sorted((t for t in weights if t not in asked), key=lambda t: (-weights[t], t))[
+        :NEW_TERMS
+    ]
 
 
 def _terms(chunk: Chunk) -> Counter[str]:

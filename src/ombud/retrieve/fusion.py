@@ -1,4 +1,5 @@
-"""Many rankings into one. Rankings are of one question, so a chunk that several hold is likelier to matter."""
+"""Many rankings into one. Rankings are of one question, so a chunk that several hold is likelier to
+matter."""
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -13,12 +14,15 @@ Weighted = Sequence[tuple[Scores, float]]
 def fuse(name: str, rankings: Weighted, *, rrf_k: int = 60) -> dict[str, float]:
     """Chunk id -> fused score, higher is better; raises UnknownName."""
     if name not in FUSIONS:
-        raise UnknownName(f"No fusion is called `{name}`.", hint=f"Known: {', '.join(sorted(FUSIONS))}.")
+        raise UnknownName(
+            f"No fusion is called `{name}`.", hint=f"Known: {', '.join(sorted(FUSIONS))}."
+        )
     return FUSIONS[name](rankings, rrf_k)
 
 
 def rrf(rankings: Weighted, damping: int) -> dict[str, float]:
-    """Reciprocal rank fusion, sum of weight / (damping + rank): Cormack, Clarke, Büttcher, SIGIR 2009."""
+    """Reciprocal rank fusion, sum of weight / (damping + rank): Cormack, Clarke, Büttcher, SIGIR
+    2009."""
     fused: dict[str, float] = defaultdict(float)
     for ranking, weight in rankings:
         for rank, (identity, _) in enumerate(ranking, start=1):
@@ -41,11 +45,15 @@ def combmnz(rankings: Weighted, damping: int) -> dict[str, float]:
     for ranking, weight in rankings:
         for identity, _ in ranking:
             found_in[identity] += weight > 0
-    return {identity: score * found_in[identity] for identity, score in combsum(rankings, damping).items()}
+    return {
+        identity: score * found_in[identity]
+        for identity, score in combsum(rankings, damping).items()
+    }
 
 
 def weighted(rankings: Weighted, _damping: int) -> dict[str, float]:
-    """Convex combination: scores over their ranking's best, from 0 as the least that BM25 and cosine of like texts
+    """Convex combination: scores over their ranking's best, from 0 as the least that BM25 and
+    cosine of like texts
     can be, and weights that add up to 1: Bruch, Gai, Ingber, TOIS 2023, theoretical minimum.
     """
     total = sum(weight for _, weight in rankings) or 1.0

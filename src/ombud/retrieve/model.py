@@ -43,7 +43,9 @@ class Spent(NamedTuple):
     def plus(self, other: "Spent") -> "Spent":
         price = None if self.price is None or other.price is None else self.price + other.price
         return Spent(
-            ", ".join(name for name in dict.fromkeys((*self.model.split(", "), other.model)) if name),
+            ", ".join(
+                name for name in dict.fromkeys((*self.model.split(", "), other.model)) if name
+            ),
             self.prompts | other.prompts,
             self.tokens_in + other.tokens_in,
             self.tokens_out + other.tokens_out,
@@ -54,10 +56,12 @@ class Spent(NamedTuple):
 class Model:
     """What strategies may ask of a chat model about one question.
 
-    chat: None where there is none; every call then raises ModelUnavailable. seconds: deadline of all calls together.
-    """
+    chat: None where there is none; every call then raises ModelUnavailable. seconds: deadline of
+    all calls together."""
 
-    def __init__(self, chat: Chat | None, plan: Plan, organisation: str, seconds: float, prompts: Path | None) -> None:
+    def __init__(
+        self, chat: Chat | None, plan: Plan, organisation: str, seconds: float, prompts: Path | None
+    ) -> None:
         self.chat, self._plan, self._organisation, self._prompts = chat, plan, organisation, prompts
         self._until = time.monotonic() + seconds
         self._understanding: asyncio.Task[Understanding] | None = None
@@ -73,7 +77,9 @@ class Model:
             raise ModelUnavailable("There is no chat model.", hint="Set models.chat.")
         rules = load_prompt(task, self.chat.name, self._prompts)
         form = load_prompt("situation", self.chat.name, self._prompts)
-        self.notes |= dict.fromkeys(f"prompt: {prompt.note}" for prompt in (rules, form) if prompt.note)
+        self.notes |= dict.fromkeys(
+            f"prompt: {prompt.note}" for prompt in (rules, form) if prompt.note
+        )
         reply = await self.chat.reply(
             rules.fill(organisation=self._organisation, **more),
             form.fill(**_fields(question)),
@@ -82,13 +88,17 @@ class Model:
             seconds=max(0.001, self._until - time.monotonic()),
         )
         used = {rules.name: rules.digest, form.name: form.digest}
-        self.spent = self.spent.plus(Spent(reply.model, used, reply.tokens_in, reply.tokens_out, reply.price))
+        self.spent = self.spent.plus(
+            Spent(reply.model, used, reply.tokens_in, reply.tokens_out, reply.price)
+        )
         return reply.value
 
     async def understand(self, question: Question) -> Understanding:
         """One call, however many ask for it."""
         if self._understanding is None:
-            self._understanding = asyncio.create_task(self.write("understand", Understanding, question))
+            self._understanding = asyncio.create_task(
+                self.write("understand", Understanding, question)
+            )
         self.understood = await asyncio.shield(self._understanding)
         return self.understood
 

@@ -3,7 +3,8 @@
 import math
 from collections import Counter
 
-from ombud.index import Engine, Leg, analyse
+from ombud.index import Engine, Leg
+from ombud.text import analyse
 from ombud.types import Chunk
 
 CANDIDATES = 1000
@@ -11,10 +12,12 @@ CANDIDATES = 1000
 
 
 def by_tfidf(leg: Leg, terms: str, engine: Engine) -> Leg:
-    """The leg in the order of the cosine of TF-IDF vectors over the question's terms and the whole chunk.
+    """The leg in the order of the cosine of TF-IDF vectors over the question's terms and the whole
+    chunk.
 
-    Weights are (1 + ln tf) x (ln((1 + N) / (1 + n)) + 1) with vectors of length 1: Salton, Buckley, 1988, with the
-    smoothing of scikit-learn. The length of a chunk's vector counts its terms of the question exactly and the others
+    Weights are (1 + ln tf) x (ln((1 + N) / (1 + n)) + 1) with vectors of length 1: Salton, Buckley,
+    1988, with the smoothing of scikit-learn. The length of a chunk's vector counts its terms of the
+    question exactly and the others
     as held by one chunk in a hundred: their own frequencies would cost a look-up each.
     """
     asked = Counter(terms.split())

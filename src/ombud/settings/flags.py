@@ -1,4 +1,5 @@
-"""Feature flags of a running server: plans and experiments are read again when `ombud.toml` changes."""
+"""Feature flags of a running server: plans and experiments are read again when `ombud.toml`
+changes."""
 
 import json
 import threading
@@ -11,7 +12,8 @@ from ombud.errors import OmbudError
 from ombud.settings.loading import FILE, Settings, load
 
 FLAGS = ("plan", "country", "persona", "experiment")
-"""Sections that are taken over while a server runs; behind the others stand parts that are open already."""
+"""Sections that are taken over while a server runs; behind the others stand parts that are open
+already."""
 PAUSE = 0.5
 """Seconds between two looks at the file."""
 MOST_SAID = 8
@@ -20,13 +22,14 @@ Signature = tuple[int, int, int] | None
 
 
 class Flags:
-    """The settings of the workspace `home` as they are now; raises BadSetting when they are wrong at the beginning.
+    """The settings of the workspace `home` as they are now; raises BadSetting when they are wrong
+    at the beginning.
 
     Later a wrong file, or none, leaves the settings as they were. Safe to use from several threads.
 
-    given: values that win over the file, as for `load`. check: raises OmbudError for what cannot be judged here, such
-    as a strategy that does not exist. tell: gets one line for each change. clock: seconds that only grow.
-    """
+    given: values that win over the file, as for `load`. check: raises OmbudError for what cannot be
+    judged here, such as a strategy that does not exist. tell: gets one line for each change. clock:
+    seconds that only grow."""
 
     def __init__(
         self,
@@ -47,8 +50,10 @@ class Flags:
         """What stands in the file and does not count, and why; empty when all of it counts."""
 
     def current(self) -> Settings:
-        """The settings of now. Looks at the file twice a second at most, and reads it only when it changed."""
-        # Who comes while another thread looks does not wait for it, and gets what was true until now.
+        """The settings of now. Looks at the file twice a second at most, and reads it only when it
+        changed."""
+        # Who comes while another thread looks does not wait for it, and gets what was true until
+        # now.
         if self._clock() >= self._next and self._lock.acquire(blocking=False):
             try:
                 said = self._look()
@@ -89,7 +94,11 @@ class Flags:
         changed = _changed(old, self._settings)
         said = [f"settings read again: {changed}"] if changed else []
         later = sorted(_restarts(self._settings, read))
-        waiting = f"{FILE}: {', '.join(later)} changed too, which counts after a restart." if later else ""
+        waiting = (
+            f"{FILE}: {', '.join(later)} changed too, which counts after a restart."
+            if later
+            else ""
+        )
         if had_note and not (said or waiting):
             said = [f"settings read again: {FILE} is as it was."]
         return said + self._noted(waiting)
@@ -134,5 +143,7 @@ def _restarts(running: Settings, read: Settings) -> Iterator[str]:
             yield from [section] if before != after else []
             continue
         yield from (
-            f"{section}.{key}" for key in type(before).model_fields if getattr(before, key) != getattr(after, key)
+            f"{section}.{key}"
+            for key in type(before).model_fields
+            if getattr(before, key) != getattr(after, key)
         )

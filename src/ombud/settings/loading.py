@@ -1,8 +1,8 @@
-"""One file, `ombud.toml`; `OMBUD_SECTION__KEY` in the environment overrides it; a flag overrides both.
+"""One file, `ombud.toml`; `OMBUD_SECTION__KEY` in the environment overrides it; a flag overrides
+both.
 
-A misspelt key or variable is an error that names the nearest one. API keys of model providers stay in the
-environment variables those providers define; they are never settings.
-"""
+A misspelt key or variable is an error that names the nearest one. API keys of model providers stay
+in the environment variables those providers define; they are never settings."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,7 +10,14 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, get_args
 
-from pydantic import BaseModel, Field, PrivateAttr, ValidationError, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    Field,
+    PrivateAttr,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 from pydantic_settings import (
     BaseSettings,
     EnvSettingsSource,
@@ -23,17 +30,17 @@ from ombud.errors import BadSetting
 from ombud.settings.places import KINDS, PLACES, Source
 from ombud.settings.plans import choices_of, nearest, path_of
 from ombud.settings.sections import (
-    Answering,
-    Audit,
-    Documents,
+    AnswerSettings,
+    AuditSettings,
+    DocumentSettings,
     Experiment,
-    General,
-    Index,
-    Models,
-    Overlay,
-    Server,
-    Store,
-    Sync,
+    GeneralSettings,
+    IndexSettings,
+    ModelSettings,
+    PlanOverlay,
+    ServerSettings,
+    StoreSettings,
+    SyncSettings,
     by_country,
     by_name,
 )
@@ -46,22 +53,31 @@ ORIGINS = {"flag": "the command", "env": "the environment", "file": FILE, "defau
 
 class Settings(BaseSettings):
     model_config = SettingsConfigDict(
-        env_prefix="OMBUD_", env_nested_delimiter="__", extra="forbid", frozen=True, validate_default=True
+        env_prefix="OMBUD_",
+        env_nested_delimiter="__",
+        extra="forbid",
+        frozen=True,
+        validate_default=True,
     )
-    general: General = General()
-    server: Server = Server()
-    store: Store = Store()
-    index: Index = Index()
-    documents: Documents = Documents()
-    models: Models = Models()
-    answer: Answering = Answering()
-    sync: Sync = Sync()
-    audit: Audit = Audit()
+    general: GeneralSettings = GeneralSettings()
+    server: ServerSettings = ServerSettings()
+    store: StoreSettings = StoreSettings()
+    index: IndexSettings = IndexSettings()
+    documents: DocumentSettings = DocumentSettings()
+    models: ModelSettings = ModelSettings()
+    answer: AnswerSettings = AnswerSettings()
+    sync: SyncSettings = SyncSettings()
+    audit: AuditSettings = AuditSettings()
     plan: Plan = Plan()
-    country: dict[str, Overlay] = Field({}, description="Plan changes per country: [country.GB.plan].")
-    persona: dict[str, Overlay] = Field({}, description="Plan changes per persona: [persona.NAME.plan].")
+    country: dict[str, PlanOverlay] = Field(
+        {}, description="Plan changes per country: [country.GB.plan]."
+    )
+    persona: dict[str, PlanOverlay] = Field(
+        {}, description="Plan changes per persona: [persona.NAME.plan]."
+    )
     experiment: dict[str, Experiment] = Field(
-        {}, description="Plan changes for a share of people: [experiment.NAME], in the order of the file."
+        {},
+        description="Plan changes for a share of people: [experiment.NAME], in the order of the file.",
     )
     source: tuple[Source, ...] = Field((), description="Where documents come from: [[source]].")
     _file: Path | None = PrivateAttr(None)
@@ -72,7 +88,10 @@ class Settings(BaseSettings):
         """A source that does not say its type is a folder."""
         if not isinstance(sources, list | tuple):
             return sources
-        return [{"type": "folder"} | source if isinstance(source, dict) else source for source in sources]
+        return [
+            {"type": "folder"} | source if isinstance(source, dict) else source
+            for source in sources
+        ]
 
     _codes = field_validator("country", mode="before")(by_country)
     _names = field_validator("experiment", mode="before")(by_name)
@@ -100,7 +119,8 @@ _toml: ContextVar[Path | None] = ContextVar("_toml", default=None)
 
 
 def load(home: Path | None = None, flags: Mapping[str, Any] | None = None) -> Settings:
-    """Read the settings of the workspace `home`; raises BadSetting with a hint for anything not understood.
+    """Read the settings of the workspace `home`; raises BadSetting with a hint for anything not
+    understood.
 
     flags: nested values that win over everything, such as {"server": {"port": 9000}}.
     """
@@ -124,7 +144,8 @@ def load(home: Path | None = None, flags: Mapping[str, Any] | None = None) -> Se
 
 
 def find_home(given: Path | None = None) -> Path | None:
-    """The workspace: what was given, OMBUD_HOME, or the nearest parent folder with ombud.toml; None if none."""
+    """The workspace: what was given, OMBUD_HOME, or the nearest parent folder with ombud.toml; None
+    if none."""
     if given:
         return given.expanduser().resolve()
     if named := os.environ.get("OMBUD_HOME"):
@@ -133,13 +154,16 @@ def find_home(given: Path | None = None) -> Path | None:
     return next((folder for folder in (here, *here.parents) if (folder / FILE).is_file()), None)
 
 
-def index_for(settings: Settings, source: str) -> Index:
-    """How the documents of a source are cut: [index], with the source's own chunker where it has one."""
+def index_for(settings: Settings, source: str) -> IndexSettings:
+    """How the documents of a source are cut: [index], with the source's own chunker where it has
+    one."""
     own = next((place.chunker for place in settings.source if place.name == source), "")
     return settings.index.model_copy(update={"chunker": own}) if own else settings.index
 
 
-def rows(settings: Settings, flags: Mapping[str, Any] | None = None) -> Iterator[tuple[str, Any, str]]:
+def rows(
+    settings: Settings, flags: Mapping[str, Any] | None = None
+) -> Iterator[tuple[str, Any, str]]:
     """(key, value, origin) of every setting; origin is flag, env, file or default."""
     trees = _trees(flags or {}, settings._file)
     for section in Settings.model_fields:
@@ -164,7 +188,11 @@ Trees = Mapping[str, Mapping[str, Any]]
 
 
 def _trees(flags: Mapping[str, Any], path: Path | None) -> Trees:
-    return {"flag": flags, "env": EnvSettingsSource(Settings)(), "file": TomlConfigSettingsSource(Settings, path)()}
+    return {
+        "flag": flags,
+        "env": EnvSettingsSource(Settings)(),
+        "file": TomlConfigSettingsSource(Settings, path)(),
+    }
 
 
 def _origin(keys: Sequence[int | str], trees: Trees) -> str:
@@ -187,9 +215,13 @@ def _check_readable(path: Path) -> None:
     try:
         tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as wrong:
-        raise BadSetting(f"{path} is not valid TOML: {wrong}.", hint="Look at the line it names.") from wrong
+        raise BadSetting(
+            f"{path} is not valid TOML: {wrong}.", hint="Look at the line it names."
+        ) from wrong
     except OSError as wrong:
-        raise BadSetting(f"{path} cannot be read: {wrong.strerror}.", hint="Check the file's permissions.") from wrong
+        raise BadSetting(
+            f"{path} cannot be read: {wrong.strerror}.", hint="Check the file's permissions."
+        ) from wrong
 
 
 def _check_variables() -> None:
@@ -201,7 +233,9 @@ def _check_variables() -> None:
             fields = model.model_fields
             if part.lower() not in fields:
                 wanted = {n.upper() for n in fields}
-                raise BadSetting(f"The variable `{name}` is not a setting.", hint=nearest(part, wanted))
+                raise BadSetting(
+                    f"The variable `{name}` is not a setting.", hint=nearest(part, wanted)
+                )
             model = fields[part.lower()].annotation
             if not (isinstance(model, type) and issubclass(model, BaseModel)):
                 break
@@ -214,9 +248,13 @@ def _explain(wrong: ValidationError, trees: Trees) -> BadSetting:
     where, place = path_of(loc), ORIGINS[_origin(loc, trees)]
     if first["type"] == "union_tag_invalid":
         kind = str(first["input"].get("type"))
-        return BadSetting(f"{where}.type = {kind!r} is no kind of source.", hint=nearest(kind, KINDS))
+        return BadSetting(
+            f"{where}.type = {kind!r} is no kind of source.", hint=nearest(kind, KINDS)
+        )
     if first["type"] == "extra_forbidden":
-        return BadSetting(f"`{where}` in {place} is not a setting.", hint=nearest(str(loc[-1]), known))
+        return BadSetting(
+            f"`{where}` in {place} is not a setting.", hint=nearest(str(loc[-1]), known)
+        )
     if first["type"] == "missing":
         return BadSetting(f"`{where}` is missing.", hint=choices_of(first))
     said = first.get("ctx", {}).get("error")
@@ -224,9 +262,16 @@ def _explain(wrong: ValidationError, trees: Trees) -> BadSetting:
     if isinstance(cause, BadSetting):
         return BadSetting(f"{where}: {cause}", hint=cause.hint)
     if said:
-        place = f"{where} = {first['input']!r}" if isinstance(first["input"], str) else where or "settings"
+        place = (
+            f"{where} = {first['input']!r}"
+            if isinstance(first["input"], str)
+            else where or "settings"
+        )
         return BadSetting(f"{place}: {said}.", hint=choices_of(first))
-    return BadSetting(f"{where or 'settings'} = {first['input']!r}: {first['msg'].lower()}.", hint=choices_of(first))
+    return BadSetting(
+        f"{where or 'settings'} = {first['input']!r}: {first['msg'].lower()}.",
+        hint=choices_of(first),
+    )
 
 
 def _located(loc: tuple[int | str, ...]) -> tuple[tuple[int | str, ...], list[str]]:
@@ -237,6 +282,8 @@ def _located(loc: tuple[int | str, ...]) -> tuple[tuple[int | str, ...], list[st
     for part in loc[:-1]:
         if isinstance(part, str) and hasattr(model, "model_fields") and part in model.model_fields:
             annotation = model.model_fields[part].annotation
-            inner = [a for a in get_args(annotation) if isinstance(a, type) and issubclass(a, BaseModel)]
+            inner = [
+                a for a in get_args(annotation) if isinstance(a, type) and issubclass(a, BaseModel)
+            ]
             model = inner[0] if inner else annotation
     return loc, list(getattr(model, "model_fields", {}))

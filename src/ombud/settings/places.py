@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from ombud.types import Audience
 
 
-class Place(BaseModel):
+class SourceSettings(BaseModel):
     """What every kind of source has."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
@@ -21,75 +21,120 @@ class Place(BaseModel):
     include: tuple[str, ...] = Field(("**/*",), description="Patterns of documents to read.")
     exclude: tuple[str, ...] = Field((), description="Patterns of documents to leave out.")
     audience: Audience = Field({}, description="Audience of documents that say none.")
-    patterns: dict[str, dict[str, Any]] = Field({}, description="Metadata by path, such as `uk/**` -> country GB.")
-    chunker: str = Field("", description="How this source's documents are cut; empty = index.chunker.")
+    patterns: dict[str, dict[str, Any]] = Field(
+        {}, description="Metadata by path, such as `uk/**` -> country GB."
+    )
+    chunker: str = Field(
+        "", description="How this source's documents are cut; empty = index.chunker."
+    )
 
 
-class Folder(Place):
+class Folder(SourceSettings):
     type: Literal["folder"] = Field("folder", description="Files of a folder and those below it.")
     path: Path = Field(description="Where it is; relative to the workspace.")
 
 
-class Confluence(Place):
-    type: Literal["confluence"] = Field("confluence", description="Pages and attachments of Confluence spaces.")
-    url: str = Field(description="Address of the site, such as https://example.atlassian.net or a Data Center.")
-    spaces: tuple[str, ...] = Field((), description="Keys of the spaces; empty = all that the account can see.")
-    user: str = Field("", description="Mail address of the account (Cloud); empty = the token alone (Data Center).")
-    token_env: str = Field("CONFLUENCE_TOKEN", description="Environment variable that holds the API token.")
+class Confluence(SourceSettings):
+    type: Literal["confluence"] = Field(
+        "confluence", description="Pages and attachments of Confluence spaces."
+    )
+    url: str = Field(
+        description="Address of the site, such as https://example.atlassian.net or a Data Center."
+    )
+    spaces: tuple[str, ...] = Field(
+        (), description="Keys of the spaces; empty = all that the account can see."
+    )
+    user: str = Field(
+        "",
+        description="Mail address of the account (Cloud); empty = the token alone (Data Center).",
+    )
+    token_env: str = Field(
+        "CONFLUENCE_TOKEN", description="Environment variable that holds the API token."
+    )
     attachments: bool = Field(True, description="Read PDF and Office files attached to pages, too.")
     archived: bool = Field(False, description="Read archived pages, too.")
-    labels: dict[str, dict[str, Any]] = Field({}, description="Metadata by page label, such as `uk` -> country GB.")
-    groups: dict[str, str] = Field({}, description="Group there -> group here, for read restrictions; else the same.")
+    labels: dict[str, dict[str, Any]] = Field(
+        {}, description="Metadata by page label, such as `uk` -> country GB."
+    )
+    groups: dict[str, str] = Field(
+        {}, description="Group there -> group here, for read restrictions; else the same."
+    )
 
 
-class SharePoint(Place):
-    type: Literal["sharepoint"] = Field("sharepoint", description="Files and pages of a SharePoint site.")
-    url: str = Field(description="Address of the site, such as https://contoso.sharepoint.com/sites/hr.")
+class SharePoint(SourceSettings):
+    type: Literal["sharepoint"] = Field(
+        "sharepoint", description="Files and pages of a SharePoint site."
+    )
+    url: str = Field(
+        description="Address of the site, such as https://contoso.sharepoint.com/sites/hr."
+    )
     tenant: str = Field(description="Id or domain of the tenant (directory) in Entra.")
-    client: str = Field(description="Id of the application (client) in Entra that may read the site.")
+    client: str = Field(
+        description="Id of the application (client) in Entra that may read the site."
+    )
     secret_env: str = Field(
-        "SHAREPOINT_SECRET", description="Environment variable that holds its secret, or certificate and key as PEM."
+        "SHAREPOINT_SECRET",
+        description="Environment variable that holds its secret, or certificate and key as PEM.",
     )
     libraries: tuple[str, ...] = Field((), description="Document libraries by name; empty = all.")
     pages: bool = Field(True, description="Read the published pages of the site, too.")
-    groups: dict[str, str] = Field({}, description="Group there, by name or id, -> group here; `*` = everybody here.")
-    links: bool = Field(
-        False, description="What was shared by a link for the whole organisation, or for anyone, is everybody's."
+    groups: dict[str, str] = Field(
+        {}, description="Group there, by name or id, -> group here; `*` = everybody here."
     )
-    graph: str = Field("https://graph.microsoft.com", description="Address of Microsoft Graph in your cloud.")
-    authority: str = Field("https://login.microsoftonline.com", description="Address of the sign-in in your cloud.")
+    links: bool = Field(
+        False,
+        description="What was shared by a link for the whole organisation, or for anyone, is everybody's.",
+    )
+    graph: str = Field(
+        "https://graph.microsoft.com", description="Address of Microsoft Graph in your cloud."
+    )
+    authority: str = Field(
+        "https://login.microsoftonline.com", description="Address of the sign-in in your cloud."
+    )
 
 
-class Web(Place):
+class Web(SourceSettings):
     type: Literal["web"] = Field("web", description="Pages of a web site.")
     start: tuple[str, ...] = Field((), description="Addresses to begin with.")
     sitemaps: tuple[str, ...] = Field((), description="Addresses of sitemaps to take pages from.")
-    hosts: tuple[str, ...] = Field((), description="Further hosts whose pages are read; those of start always are.")
-    private_hosts: tuple[str, ...] = Field((), description="Hosts that may have an address inside your network.")
+    hosts: tuple[str, ...] = Field(
+        (), description="Further hosts whose pages are read; those of start always are."
+    )
+    private_hosts: tuple[str, ...] = Field(
+        (), description="Hosts that may have an address inside your network."
+    )
     depth: int = Field(3, ge=0, le=50, description="Links followed from a start page.")
     pages: int = Field(1000, ge=1, le=100_000, description="Most pages.")
     rate: float = Field(2.0, gt=0, le=100, description="Most requests a second to one host.")
 
 
-class Wikipedia(Place):
+class Wikipedia(SourceSettings):
     type: Literal["wikipedia"] = Field("wikipedia", description="Pages of any MediaWiki.")
-    url: str = Field("https://en.wikipedia.org/w/api.php", description="Address of the wiki's api.php.")
+    url: str = Field(
+        "https://en.wikipedia.org/w/api.php", description="Address of the wiki's api.php."
+    )
     titles: tuple[str, ...] = Field((), description="Pages by title.")
     categories: tuple[str, ...] = Field((), description="All pages of these categories.")
     pages: int = Field(1000, ge=1, le=100_000, description="Most pages.")
-    private_hosts: tuple[str, ...] = Field((), description="Hosts that may have an address inside your network.")
+    private_hosts: tuple[str, ...] = Field(
+        (), description="Hosts that may have an address inside your network."
+    )
 
 
-class Arxiv(Place):
+class Arxiv(SourceSettings):
     type: Literal["arxiv"] = Field("arxiv", description="Papers of arXiv.")
     url: str = Field("https://export.arxiv.org/api/query", description="Address of the query API.")
     query: str = Field("", description="Search, such as cat:cs.CL AND all:retrieval.")
     ids: tuple[str, ...] = Field((), description="Papers by id.")
     papers: int = Field(50, ge=1, le=2000, description="Most papers.")
     pdf: bool = Field(True, description="Read the PDF beside the abstract.")
-    private_hosts: tuple[str, ...] = Field((), description="Hosts that may have an address inside your network.")
+    private_hosts: tuple[str, ...] = Field(
+        (), description="Hosts that may have an address inside your network."
+    )
 
 
-Source = Annotated[Folder | Confluence | SharePoint | Web | Wikipedia | Arxiv, Field(discriminator="type")]
-PLACES: tuple[type[Place], ...] = (Folder, Confluence, SharePoint, Web, Wikipedia, Arxiv)
+Source = Annotated[
+    Folder | Confluence | SharePoint | Web | Wikipedia | Arxiv, Field(discriminator="type")
+]
+PLACES: tuple[type[SourceSettings], ...] = (Folder, Confluence, SharePoint, Web, Wikipedia, Arxiv)
 KINDS = tuple(str(place.model_fields["type"].default) for place in PLACES)

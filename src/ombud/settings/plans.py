@@ -25,7 +25,9 @@ def merge_plan(*overlays: Mapping[str, Any], base: Plan | None = None) -> Plan:
         return Plan.model_validate(values)
     except ValidationError as wrong:
         first = wrong.errors()[0]
-        raise BadSetting(f"plan.{path_of(first['loc'])}: {first['msg'].lower()}.", hint=choices_of(first)) from wrong
+        raise BadSetting(
+            f"plan.{path_of(first['loc'])}: {first['msg'].lower()}.", hint=choices_of(first)
+        ) from wrong
 
 
 def nearest(word: str, known: Any) -> str:
@@ -40,7 +42,9 @@ def path_of(loc: tuple[int | str, ...]) -> str:
 
 def choices_of(error: Any) -> str:
     return (
-        f"It takes {error['ctx']['expected']}." if "expected" in error.get("ctx", {}) else "`ombud settings` lists all."
+        f"It takes {error['ctx']['expected']}."
+        if "expected" in error.get("ctx", {})
+        else "`ombud settings` lists all."
     )
 
 
@@ -48,8 +52,11 @@ _FIXED = {"adaptive": False, "graph": False, "reranker": "none"}
 PRESETS: dict[str, dict[str, Any]] = {
     "fixed": _FIXED,
     "pa": _FIXED | {"adaptive": ("k", "rewrites"), "strategies": ("multi",)},
-    "pa+rerank": _FIXED | {"adaptive": ("k", "rewrites"), "strategies": ("multi",), "reranker": "cross-encoder"},
+    "pa+rerank": _FIXED
+    | {"adaptive": ("k", "rewrites"), "strategies": ("multi",), "reranker": "cross-encoder"},
     "hypa": _FIXED | {"adaptive": True, "strategies": ("multi",), "graph": True},
-    "hypa+rerank": _FIXED | {"adaptive": True, "strategies": ("multi",), "graph": True, "reranker": "cross-encoder"},
+    "hypa+rerank": _FIXED
+    | {"adaptive": True, "strategies": ("multi",), "graph": True, "reranker": "cross-encoder"},
 }
-"""Kalra et al., HyPA-RAG, 2024: adaptive parameters (pa), the knowledge graph as well (hypa), and a reranker."""
+"""Kalra et al., HyPA-RAG, 2024: adaptive parameters (pa), the knowledge graph as well (hypa), and a
+reranker."""

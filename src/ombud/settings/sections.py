@@ -11,11 +11,13 @@ from ombud.settings.plans import merge_plan
 
 CHUNK_TOKENS = {"structure": (256, 0), "sentence": (512, 200), "semantic": (256, 0), "pattern": (256, 0),
                 "fixed": (2048, 512)}  # fmt: skip
-"""Chunker -> (most tokens of a chunk, tokens shared with its neighbour), where the settings say nothing."""
+"""Chunker -> (most tokens of a chunk, tokens shared with its neighbour), where the settings say
+nothing."""
 
 
 ModelRole = Literal["strategy", "rerank", "compose", "judge", "synthesise", "extract"]
-"""What a chat model is asked for: search texts, orders, answers, verdicts, test questions, triplets."""
+"""What a chat model is asked for: search texts, orders, answers, verdicts, test questions,
+triplets."""
 
 
 class Section(BaseModel):
@@ -32,9 +34,11 @@ def by_country(values: Any) -> Any:
     return {str(code).upper(): value for code, value in values.items()}
 
 
-class General(Section):
+class GeneralSettings(Section):
     name: str = Field("the organisation", description="How answers call your organisation.")
-    timezone: str = Field("UTC", description="Where a day begins, for effective dates; an IANA name.")
+    timezone: str = Field(
+        "UTC", description="Where a day begins, for effective dates; an IANA name."
+    )
 
     @field_validator("timezone")
     @classmethod
@@ -46,20 +50,25 @@ class General(Section):
         return name
 
 
-class Server(Section):
-    host: str = Field("127.0.0.1", description="Address to listen on; only loopback until identity is set up.")
+class ServerSettings(Section):
+    host: str = Field(
+        "127.0.0.1", description="Address to listen on; only loopback until identity is set up."
+    )
     port: int = Field(8321, ge=0, le=65535, description="Port to listen on; 0 picks a free one.")
-    concurrency: int = Field(8, ge=1, description="Questions answered at the same time; more wait their turn.")
+    concurrency: int = Field(
+        8, ge=1, description="Questions answered at the same time; more wait their turn."
+    )
 
 
-class Store(Section):
+class StoreSettings(Section):
     url: str = Field("", description="SQLAlchemy URL; empty = SQLite in .ombud/.")
 
 
-class Index(Section):
+class IndexSettings(Section):
     engine: str = Field("lance", description="Where chunks live.")
     chunker: str = Field(
-        "structure", description="How documents are cut: structure, sentence, semantic, pattern, fixed."
+        "structure",
+        description="How documents are cut: structure, sentence, semantic, pattern, fixed.",
     )
     chunk_tokens: int | None = Field(
         None,
@@ -73,23 +82,35 @@ class Index(Section):
         le=4096,
         description="Tokens that neighbouring chunks share; unset = 200 of 512 (sentence), a quarter (fixed).",
     )
-    pattern: str = Field("", description="Regular expression that begins a chunk, for the chunker `pattern`.")
-    percentile: float = Field(
-        90, ge=1, le=99, description="Cosine distances above this percentile part chunks (semantic)."
+    pattern: str = Field(
+        "", description="Regular expression that begins a chunk, for the chunker `pattern`."
     )
-    window: int = Field(3, ge=1, le=20, description="Sentences compared on each side of a border (semantic).")
-    min_sentences: int = Field(3, ge=1, le=100, description="Fewest sentences before a cut (semantic).")
+    percentile: float = Field(
+        90,
+        ge=1,
+        le=99,
+        description="Cosine distances above this percentile part chunks (semantic).",
+    )
+    window: int = Field(
+        3, ge=1, le=20, description="Sentences compared on each side of a border (semantic)."
+    )
+    min_sentences: int = Field(
+        3, ge=1, le=100, description="Fewest sentences before a cut (semantic)."
+    )
 
     header: bool = Field(True, description="Index the headings above a passage with it.")
     tables: Literal["markdown", "rows"] = Field(
-        "rows", description="How tables are indexed: each row with its column names, or as they are."
+        "rows",
+        description="How tables are indexed: each row with its column names, or as they are.",
     )
     vectors: Literal["chunk", "paragraphs"] = Field(
-        "chunk", description="Vectors of a passage: one of all its text, or also one of each pair of paragraphs."
+        "chunk",
+        description="Vectors of a passage: one of all its text, or also one of each pair of paragraphs.",
     )
 
     graph: Literal["none", "rules", "model"] = Field(
-        "none", description="Triplets of the documents: none, by rules, or by the chat model (one call a passage)."
+        "none",
+        description="Triplets of the documents: none, by rules, or by the chat model (one call a passage).",
     )
 
     @property
@@ -104,54 +125,92 @@ class Index(Section):
         return self.size * shared // size if self.overlap_tokens is None else self.overlap_tokens
 
 
-class Documents(Section):
-    memory_mb: int = Field(4096, ge=256, description="Memory cap of the parser process (RLIMIT_AS).")
+class DocumentSettings(Section):
+    memory_mb: int = Field(
+        4096, ge=256, description="Memory cap of the parser process (RLIMIT_AS)."
+    )
     seconds: float = Field(60, gt=0, description="Wall clock cap per document.")
     pages: int = Field(2000, ge=1, description="Most pages per document.")
     size_mb: int = Field(200, ge=1, description="Largest document.")
-    recycle: int = Field(200, ge=1, description="Documents a parser process reads before it is replaced.")
+    recycle: int = Field(
+        200, ge=1, description="Documents a parser process reads before it is replaced."
+    )
     processes: int = Field(
         2,
         ge=0,
         le=64,
-        description="Parser processes of a sync, each with the caps above. 0 = none: documents you trust are parsed in "
-        "the syncing process, where only the caps of pages and size hold.",
+        description="Parser processes of a sync, each with the caps above. 0 = none: documents you "
+        "trust are parsed in the syncing process, where only the caps of pages and size hold.",
     )
 
 
-class Models(Section):
-    embedder: str = Field("minilm", description="minilm, none, a folder with model.onnx, or `provider:model`.")
-    chat: str = Field("", description="`provider:model` such as openai:gpt-4.1; empty = extractive answers, no model.")
+class ModelSettings(Section):
+    embedder: str = Field(
+        "minilm", description="minilm, none, a folder with model.onnx, or `provider:model`."
+    )
+    chat: str = Field(
+        "",
+        description="`provider:model` such as openai:gpt-4.1; empty = extractive answers, no model.",
+    )
     roles: dict[ModelRole, tuple[str, ...]] = Field(
         {},
         description="Another model for one role, or several in the order they are asked; `none` = none there.",
     )
-    fallbacks: tuple[str, ...] = Field((), description="Models asked in this order when a role's own have failed.")
-    base_url: str = Field(
-        "", description="Address of an OpenAI-compatible server, for `openai:`, `ollama:` and `vllm:` models."
+    fallbacks: tuple[str, ...] = Field(
+        (), description="Models asked in this order when a role's own have failed."
     )
-    timeout_seconds: float = Field(60, gt=0, description="Deadline of one answer's model calls, repair included.")
-    search_seconds: float = Field(15, gt=0, description="Deadline of the model calls that prepare one search.")
-    retries: int = Field(2, ge=0, le=10, description="Times a busy, broken or unreachable model is asked again.")
+    base_url: str = Field(
+        "",
+        description="Address of an OpenAI-compatible server, for `openai:`, `ollama:` and `vllm:` models.",
+    )
+    timeout_seconds: float = Field(
+        60, gt=0, description="Deadline of one answer's model calls, repair included."
+    )
+    search_seconds: float = Field(
+        15, gt=0, description="Deadline of the model calls that prepare one search."
+    )
+    retries: int = Field(
+        2, ge=0, le=10, description="Times a busy, broken or unreachable model is asked again."
+    )
     concurrency: int = Field(
-        16, ge=1, le=1000, description="Calls of one model under way at once; more wait within their deadline."
+        16,
+        ge=1,
+        le=1000,
+        description="Calls of one model under way at once; more wait within their deadline.",
     )
     breaker_failures: int = Field(
-        3, ge=1, description="Failed calls in a row after which a model rests; one that used up its time does at once."
+        3,
+        ge=1,
+        description="Failed calls in a row after which a model rests; one that used up its time does at once.",
     )
-    breaker_seconds: float = Field(30, gt=0, description="How long it rests before one call tries it again.")
+    breaker_seconds: float = Field(
+        30, gt=0, description="How long it rests before one call tries it again."
+    )
     daily_budget: float = Field(
-        0, ge=0, description="US dollars a day, for all processes; 0 = no limit. Unknown prices do not count."
+        0,
+        ge=0,
+        description="US dollars a day, for all processes; 0 = no limit. Unknown prices do not count.",
     )
-    cache: bool = Field(False, description="The same request at temperature 0 is answered from memory for an hour.")
-    reranker: str = Field("", description="folder:PATH, cohere:MODEL or jina:MODEL; for plan.reranker = cross-encoder.")
+    cache: bool = Field(
+        False, description="The same request at temperature 0 is answered from memory for an hour."
+    )
+    reranker: str = Field(
+        "",
+        description="folder:PATH, cohere:MODEL or jina:MODEL; for plan.reranker = cross-encoder.",
+    )
     reranker_url: str = Field(
-        "", description="Address of a server that speaks Cohere's or Jina's rerank protocol; empty = their own."
+        "",
+        description="Address of a server that speaks Cohere's or Jina's rerank protocol; empty = their own.",
     )
     router: str = Field(
-        "", description="Weights of `ombud lab train-router`, relative to the workspace; empty = the shipped ones."
+        "",
+        description="Weights of `ombud lab train-router`, relative to the workspace; empty = the shipped ones.",
     )
-    threads: int = Field(0, ge=0, description="Threads of the embedder, and of a reranker in a folder; 0 = all cores.")
+    threads: int = Field(
+        0,
+        ge=0,
+        description="Threads of the embedder, and of a reranker in a folder; 0 = all cores.",
+    )
 
     @field_validator("roles", mode="before")
     @classmethod
@@ -159,23 +218,35 @@ class Models(Section):
         """One model may stand without brackets."""
         if not isinstance(roles, dict):
             return roles
-        return {role: (named,) if isinstance(named, str) else named for role, named in roles.items()}
+        return {
+            role: (named,) if isinstance(named, str) else named for role, named in roles.items()
+        }
 
 
 EMERGENCY = "If you or someone else is in danger now, call your local emergency number first."
 
 
-class Answering(Section):
-    sensitive_quotes: bool = Field(True, description="Quote policy passages on sensitive questions.")
+class AnswerSettings(Section):
+    sensitive_quotes: bool = Field(
+        True, description="Quote policy passages on sensitive questions."
+    )
     vague: Literal["clarify", "deny"] = Field(
-        "clarify", description="A question too vague to search for: offer choices from the headings, or refuse."
+        "clarify",
+        description="A question too vague to search for: offer choices from the headings, or refuse.",
     )
     triage: str = Field(
-        "", description="Weights of `ombud lab train-triage`, relative to the workspace; empty = the shipped ones."
+        "",
+        description="Weights of `ombud lab train-triage`, relative to the workspace; empty = the shipped ones.",
     )
-    sensitive_terms: str = Field("", description="Your own file of sensitive terms; empty = the shipped list.")
-    contacts: str = Field("contacts.toml", description="File of topic contacts, relative to the workspace.")
-    glossary: str = Field("glossary.csv", description="File of abbreviations, relative to the workspace.")
+    sensitive_terms: str = Field(
+        "", description="Your own file of sensitive terms; empty = the shipped list."
+    )
+    contacts: str = Field(
+        "contacts.toml", description="File of topic contacts, relative to the workspace."
+    )
+    glossary: str = Field(
+        "glossary.csv", description="File of abbreviations, relative to the workspace."
+    )
     notice: str = Field(
         "Answers come from your organisation's documents. They are not legal advice.",
         description="Shown under every chat.",
@@ -194,30 +265,42 @@ class Answering(Section):
         return {"": EMERGENCY, **lines}
 
 
-class Sync(Section):
-    every: str = Field("", description="Schedule of `ombud serve`: 7d, 12h or a cron line; empty = only by hand.")
-    largest_loss: float = Field(0.5, gt=0, le=1, description="A sync that would delete a larger share stops.")
-
-
-class Audit(Section):
-    days: int = Field(730, ge=0, description="Days after which answers and conversations are erased; 0 = never.")
-    sensitive_days: int = Field(
-        90, ge=0, description="The same for conversations in which something was sensitive; 0 = never."
+class SyncSettings(Section):
+    every: str = Field(
+        "", description="Schedule of `ombud serve`: 7d, 12h or a cron line; empty = only by hand."
     )
-    group_size: int = Field(5, ge=1, description="Fewest people behind anything that `ombud report gaps` shows.")
+    largest_loss: float = Field(
+        0.5, gt=0, le=1, description="A sync that would delete a larger share stops."
+    )
+
+
+class AuditSettings(Section):
+    days: int = Field(
+        730, ge=0, description="Days after which answers and conversations are erased; 0 = never."
+    )
+    sensitive_days: int = Field(
+        90,
+        ge=0,
+        description="The same for conversations in which something was sensitive; 0 = never.",
+    )
+    group_size: int = Field(
+        5, ge=1, description="Fewest people behind anything that `ombud report gaps` shows."
+    )
     show_words: Literal["none", "shared", "questions"] = Field(
         "none",
         description="What that report shows of questions: nothing, words that enough people used, or whole questions.",
     )
 
     @model_validator(mode="after")
-    def _sensitive_first(self) -> "Audit":
+    def _sensitive_first(self) -> "AuditSettings":
         if self.days and not 0 < self.sensitive_days <= self.days:
-            raise ValueError("sensitive_days must be at least 1 and at most days: what is sensitive goes first")
+            raise ValueError(
+                "sensitive_days must be at least 1 and at most days: what is sensitive goes first"
+            )
         return self
 
 
-class Overlay(Section):
+class PlanOverlay(Section):
     plan: dict[str, Any] = Field({}, description="Plan fields to change.")
 
     @field_validator("plan")
@@ -230,9 +313,11 @@ class Overlay(Section):
         return plan
 
 
-class Experiment(Overlay):
+class Experiment(PlanOverlay):
     share: float = Field(ge=0, le=1, description="Share of people, by their id, who get this plan.")
-    countries: tuple[str, ...] = Field((), description="Only people of these countries; empty = all.")
+    countries: tuple[str, ...] = Field(
+        (), description="Only people of these countries; empty = all."
+    )
     off: bool = Field(False, description="Nobody is in it, whatever the share.")
 
     @field_validator("countries", mode="after")

@@ -1,4 +1,5 @@
-"""Which plan a person's question gets: the layers of `ombud.toml`, and the experiments that the person is in."""
+"""Which plan a person's question gets: the layers of `ombud.toml`, and the experiments that the
+person is in."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping
@@ -8,7 +9,7 @@ from typing import Any, NamedTuple
 from ombud.errors import BadSetting, OmbudError
 from ombud.settings.loading import Settings
 from ombud.settings.plans import merge_plan
-from ombud.settings.sections import Experiment, Overlay
+from ombud.settings.sections import Experiment, PlanOverlay
 from ombud.types import Person, Plan
 
 
@@ -18,19 +19,26 @@ class Planned(NamedTuple):
     """Names of the person's experiments in the order of the file, joined by `+`; empty = none."""
 
 
-def plan_for(settings: Settings, person: Person, request: Mapping[str, Any] | None = None) -> Planned:
-    """Weakest first: defaults, [plan], [country.XX.plan], [persona.NAME.plan], [experiment.NAME.plan], the request.
+def plan_for(
+    settings: Settings, person: Person, request: Mapping[str, Any] | None = None
+) -> Planned:
+    """Weakest first: defaults, [plan], [country.XX.plan], [persona.NAME.plan],
+    [experiment.NAME.plan], the request.
 
-    A preset is spelt out in the layer that names it, under that layer's own fields. What the request sets is `pinned`:
-    adaptation, which comes between experiments and request, leaves it. The persona is the person's own, whatever
-    `persona` a layer sets. Raises BadSetting for a request that is no plan.
-    """
+    A preset is spelt out in the layer that names it, under that layer's own fields. What the
+    request sets is `pinned`: adaptation, which comes between experiments and request, leaves it.
+    The persona is the person's own, whatever `persona` a layer sets. Raises BadSetting for a
+    request that is no plan."""
     asked = request or {}
-    named = {name: experiment for name, experiment in settings.experiment.items() if is_in(name, experiment, person)}
+    named = {
+        name: experiment
+        for name, experiment in settings.experiment.items()
+        if is_in(name, experiment, person)
+    }
     plan = merge_plan(
         settings.plan.model_dump(include=settings.plan.model_fields_set),
-        settings.country.get(person.country or "", Overlay()).plan,
-        settings.persona.get(person.persona, Overlay()).plan,
+        settings.country.get(person.country or "", PlanOverlay()).plan,
+        settings.persona.get(person.persona, PlanOverlay()).plan,
         *(experiment.plan for experiment in named.values()),
         asked,
     )
@@ -41,18 +49,26 @@ def plan_for(settings: Settings, person: Person, request: Mapping[str, Any] | No
 def is_in(name: str, experiment: Experiment, person: Person) -> bool:
     """Whether sha256(name + person id), as a share of all 2**256, is below the experiment's share.
 
-    So a person stays where they are while nothing but the share changes, a larger share only adds people, and
-    experiments of different names divide people independently. Nobody without an id is in any: they would change
-    sides with every question.
-    """
-    if experiment.off or not person.id or (experiment.countries and person.country not in experiment.countries):
+    So a person stays where they are while nothing but the share changes, a larger share only adds
+    people, and experiments of different names divide people independently. Nobody without an id is
+    in any: they would change sides with every question."""
+    if (
+        experiment.off
+        or not person.id
+        or (experiment.countries and person.country not in experiment.countries)
+    ):
         return False
-    place = int.from_bytes(sha256((name + person.id).encode("utf-8", "surrogatepass")).digest(), "big")
-    return place < math.ldexp(experiment.share, 256)  # exact: a float times a power of two, and an int beside it
+    place = int.from_bytes(
+        sha256((name + person.id).encode("utf-8", "surrogatepass")).digest(), "big"
+    )
+    return place < math.ldexp(
+        experiment.share, 256
+    )  # exact: a float times a power of two, and an int beside it
 
 
 def check_plans(settings: Settings, check: Callable[[Plan], None]) -> None:
-    """Let `check` see a plan of every layer that people can meet; raises BadSetting naming the layer it refuses."""
+    """Let `check` see a plan of every layer that people can meet; raises BadSetting naming the
+    layer it refuses."""
     for where, plan in _layers(settings):
         try:
             check(plan)
@@ -64,7 +80,7 @@ def _layers(settings: Settings) -> Iterator[tuple[str, Plan]]:
     # Each field of a person's plan comes from one layer, so looking at one at a time sees them all.
     own = settings.plan.model_dump(include=settings.plan.model_fields_set)
     yield "plan", merge_plan(own)
-    overlays: dict[str, Mapping[str, Overlay]] = {
+    overlays: dict[str, Mapping[str, PlanOverlay]] = {
         "country": settings.country,
         "persona": settings.persona,
         "experiment": settings.experiment,

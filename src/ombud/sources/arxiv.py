@@ -15,14 +15,16 @@ from ombud.sources.guard import Network
 from ombud.sources.matching import matching_of
 from ombud.sources.source import Ref
 from ombud.sources.trees import local, read_tree, words
-from ombud.sources.web_pages import document
+from ombud.sources.web.pages import document
 
 BETWEEN = 3.0
 """Seconds between two requests, as arXiv asks of everyone."""
 BATCH = 100
 PAPER = re.compile(r"(?P<id>\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?P<version>v\d{1,3})?")
 
-_AROUND = re.compile(r"^(?:https?://)?(?:[a-z.]*arxiv\.org/(?:abs|pdf)/|arxiv:)|\.pdf$", re.IGNORECASE)
+_AROUND = re.compile(
+    r"^(?:https?://)?(?:[a-z.]*arxiv\.org/(?:abs|pdf)/|arxiv:)|\.pdf$", re.IGNORECASE
+)
 
 
 class Paper(NamedTuple):
@@ -43,15 +45,16 @@ class Paper(NamedTuple):
 def open_arxiv(place: Arxiv, home: Path) -> "ArxivSource":
     del home
     if not place.query and not place.ids:
-        raise SourceError(f"source `{place.name}` has neither query nor ids.", hint='query = "cat:cs.CL"')
+        raise SourceError(
+            f"source `{place.name}` has neither query nor ids.", hint='query = "cat:cs.CL"'
+        )
     checked(place.url)
     return ArxivSource(place, Fetcher(Network(place.private_hosts), spacing=BETWEEN))
 
 
 class ArxivSource:
-    """Papers by id first, then those of the query, up to `papers` in all; each is one document for the abstract and,
-    where wanted, one for the PDF. Raises SourceError for an id that is none.
-    """
+    """Papers by id first, then those of the query, up to `papers` in all; each is one document for
+    the abstract and, where wanted, one for the PDF. Raises SourceError for an id that is none."""
 
     def __init__(self, place: Arxiv, fetcher: Fetcher) -> None:
         self.name, self.chunker = place.name, place.chunker
@@ -69,14 +72,22 @@ class ArxivSource:
         finally:
             self._fetcher.close()
         if not papers:
-            raise SourceError("arXiv has no paper of these ids or this query.", hint="Are they spelled as there?")
+            raise SourceError(
+                "arXiv has no paper of these ids or this query.", hint="Are they spelled as there?"
+            )
         self._abstracts = {f"{paper.id}.html": _abstract(paper) for paper in papers.values()}
         refs = []
         for paper in papers.values():
             facts = {"title": paper.title, "url": paper.page}
-            refs.append(self._ref(f"{paper.id}.html", paper.page, facts, f"{paper.version} {paper.updated}"))
+            refs.append(
+                self._ref(f"{paper.id}.html", paper.page, facts, f"{paper.version} {paper.updated}")
+            )
             if self._place.pdf and paper.pdf:
-                refs.append(self._ref(f"{paper.id}.pdf", paper.pdf, facts | {"url": paper.pdf}, paper.version))
+                refs.append(
+                    self._ref(
+                        f"{paper.id}.pdf", paper.pdf, facts | {"url": paper.pdf}, paper.version
+                    )
+                )
         return sorted((ref for ref in refs if ref is not None), key=lambda ref: ref.uri)
 
     def read(self, ref: Ref) -> bytes:
@@ -92,13 +103,17 @@ class ArxivSource:
         if not 200 <= reply.status < 300:
             raise refused(reply)
         if not reply.body.startswith(b"%PDF-"):
-            raise SourceError(f"{reply.url} is no PDF.", hint="arXiv makes some on demand: try later.")
+            raise SourceError(
+                f"{reply.url} is no PDF.", hint="arXiv makes some on demand: try later."
+            )
         return reply.body
 
     def _ref(self, path: str, place: str, facts: Mapping[str, str], version: str) -> Ref | None:
         if not self._matching.wanted(path):
             return None
-        return Ref(f"{self.name}/{path}", place, 0, dict(facts) | self._matching.facts_of(path), version)
+        return Ref(
+            f"{self.name}/{path}", place, 0, dict(facts) | self._matching.facts_of(path), version
+        )
 
     def _papers(self) -> Iterator[Paper]:
         for start in range(0, len(self._ids), BATCH):
@@ -108,16 +123,21 @@ class ArxivSource:
         start, total = 0, 1
         while self._place.query and start < min(total, self._place.papers):
             most = min(BATCH, self._place.papers - start)
-            page = {"search_query": self._place.query, "start": str(start), "max_results": str(most)}
+            page = {
+                "search_query": self._place.query,
+                "start": str(start),
+                "max_results": str(most),
+            }
             # A fixed order, or papers would be missed between two pages.
-            feed, total = self._filled(page | {"sortBy": "submittedDate", "sortOrder": "descending"}, start)
+            feed, total = self._filled(
+                page | {"sortBy": "submittedDate", "sortOrder": "descending"}, start
+            )
             yield from _entries(feed)
             start += most
 
     def _filled(self, asked: Mapping[str, str], start: int) -> tuple[Element, int]:
-        """A page of results, and how many there are in all. The API now and then sends an empty page by mistake;
-        raises SourceError when it keeps to it, for that would be half a list.
-        """
+        """A page of results, and how many there are in all. The API now and then sends an empty
+        page by mistake; raises SourceError when it keeps to it, for that would be half a list."""
         for _ in range(TRIES):
             feed = self._asked(asked)
             said = words(_child(feed, "totalResults"))
@@ -130,12 +150,16 @@ class ArxivSource:
         mark = "&" if "?" in self._place.url else "?"
         reply = self._fetcher.get(f"{self._place.url}{mark}{urlencode(what)}")
         if reply.status == 400:
-            raise SourceError("arXiv does not understand what is asked.", hint="Check `query` and `ids`.")
+            raise SourceError(
+                "arXiv does not understand what is asked.", hint="Check `query` and `ids`."
+            )
         if not 200 <= reply.status < 300:
             raise refused(reply)
         feed = read_tree(reply.body, f"The answer of {self._place.url}")
         if local(feed) != "feed":
-            raise SourceError(f"{self._place.url} sent no feed.", hint="It must be arXiv's query API.")
+            raise SourceError(
+                f"{self._place.url} sent no feed.", hint="It must be arXiv's query API."
+            )
         for entry in feed:
             if local(entry) == "entry" and "/api/errors" in words(_child(entry, "id")):
                 said = words(_child(entry, "summary"))[:300].rstrip(".")
@@ -144,12 +168,18 @@ class ArxivSource:
 
 
 def _paper_id(text: str) -> str:
-    """The id as the API wants it; also from an address such as https://arxiv.org/abs/2401.01234v2."""
+    """The id as the API wants it; also from an address such as
+    https://arxiv.org/abs/2401.01234v2."""
     plain = re.sub(
-        r"^(?:https?://)?(?:[a-z.]*arxiv\.org/(?:abs|pdf)/|arxiv:)|\.pdf$", "", text.strip(), flags=re.IGNORECASE
+        r"^(?:https?://)?(?:[a-z.]*arxiv\.org/(?:abs|pdf)/|arxiv:)|\.pdf$",
+        "",
+        text.strip(),
+        flags=re.IGNORECASE,
     )
     if not PAPER.fullmatch(plain):
-        raise SourceError(f"`{text}` is no id of arXiv.", hint="Such as 2401.01234, 2401.01234v2 or cs/0112017.")
+        raise SourceError(
+            f"`{text}` is no id of arXiv.", hint="Such as 2401.01234, 2401.01234v2 or cs/0112017."
+        )
     return plain
 
 
@@ -201,5 +231,6 @@ def _abstract(paper: Paper) -> bytes:
     }
     lines = "".join(f"<li>{name}: {escape(value)}</li>" for name, value in rows.items() if value)
     return document(
-        paper.title, f"<h1>{escape(paper.title)}</h1><h2>Abstract</h2><p>{escape(paper.summary)}</p><ul>{lines}</ul>"
+        paper.title,
+        f"<h1>{escape(paper.title)}</h1><h2>Abstract</h2><p>{escape(paper.summary)}</p><ul>{lines}</ul>",
     )

@@ -36,7 +36,7 @@ BUSY = frozenset({408, 429, 500, 502, 503, 504})
 MOVED = frozenset({301, 302, 303, 307, 308})
 
 
-class Reply(NamedTuple):
+class FetchedPage(NamedTuple):
     url: str
     """Where it came from, after redirects."""
     status: int
@@ -55,16 +55,15 @@ class Reply(NamedTuple):
             return ""
 
 
-Room = Callable[[Reply], int]
+Room = Callable[[FetchedPage], int]
 """From an answer without its body to the most bytes to read of it; 0 = leave the body."""
 
 
 class Fetcher:
     """May be used by several threads, one request at a time.
 
-    spacing: seconds between two requests to one host; `spacings` holds those that differ. clock, pause: time and
-    sleep, for tests.
-    """
+    spacing: seconds between two requests to one host; `spacings` holds those that differ. clock,
+    pause: time and sleep, for tests."""
 
     def __init__(
         self,
@@ -90,11 +89,12 @@ class Fetcher:
         headers: Mapping[str, str] | None = None,
         hops: int = HOPS,
         room: Room | None = None,
-        again: Callable[[Reply], bool] | None = None,
-    ) -> Reply:
+        again: Callable[[FetchedPage], bool] | None = None,
+    ) -> FetchedPage:
         """The answer, whatever its status; hops = 0 returns redirects instead of following them.
 
-        again: says of an answer that it is worth asking once more, beside those whose status says so.
+        again: says of an answer that it is worth asking once more, beside those whose status says
+        so.
         Raises SourceError where there is none: no connection, refused address, too slow, too large.
         """
         with self._lock:
@@ -103,13 +103,17 @@ class Fetcher:
                 if not hops or not reply.target:
                     return reply
                 url = reply.target
-        raise SourceError(f"{url} is redirected more than {hops} times.", hint="Give the address it ends at.")
+        raise SourceError(
+            f"{url} is redirected more than {hops} times.", hint="Give the address it ends at."
+        )
 
     def close(self) -> None:
         """Let go of open connections; asking on opens new ones."""
         self._transport.close()
 
-    def _asked(self, url: str, headers: Mapping[str, str], room: Room, again: Callable[[Reply], bool]) -> Reply:
+    def _asked(
+        self, url: str, headers: Mapping[str, str], room: Room, again: Callable[[FetchedPage], bool]
+    ) -> FetchedPage:
         address = checked(url)
         wait = WAIT
         for attempt in range(1, TRIES + 1):
@@ -138,13 +142,15 @@ class Fetcher:
         if turn > now:
             self._pause(turn - now)
 
-    def _once(self, address: httpx.URL, headers: Mapping[str, str], room: Room) -> Reply:
+    def _once(self, address: httpx.URL, headers: Mapping[str, str], room: Room) -> FetchedPage:
         ours = {"user-agent": AGENT, "accept": "*/*", "accept-encoding": "gzip, deflate"}
         timeout = httpx.Timeout(READ_SECONDS, connect=CONNECT_SECONDS).as_dict()
-        request = httpx.Request("GET", address, headers=ours | dict(headers), extensions={"timeout": timeout})
+        request = httpx.Request(
+            "GET", address, headers=ours | dict(headers), extensions={"timeout": timeout}
+        )
         response = self._transport.handle_request(request)
         try:
-            reply = Reply(str(address), response.status_code, response.headers)
+            reply = FetchedPage(str(address), response.status_code, response.headers)
             if httpx.codes.is_success(reply.status) and (most := room(reply)):
                 reply = reply._replace(body=b"".join(_body(response, str(address), most)))
             elif response.headers.get("content-length", "0") == "0":
@@ -160,15 +166,25 @@ def checked(url: str) -> httpx.URL:
         address = httpx.URL(url.strip()) if len(url) <= LONGEST_URL else None
     except (httpx.InvalidURL, UnicodeError, ValueError):
         address = None
-    if address is None or address.scheme not in {"http", "https"} or not address.host or address.port == 0:
-        raise SourceError(f"`{url[:200]}` is no web address.", hint="Such as https://www.example.com/hr/.")
+    if (
+        address is None
+        or address.scheme not in {"http", "https"}
+        or not address.host
+        or address.port == 0
+    ):
+        raise SourceError(
+            f"`{url[:200]}` is no web address.", hint="Such as https://www.example.com/hr/."
+        )
     if address.userinfo:
         # Not shown: it holds a password.
-        raise SourceError(f"An address at {address.host} holds a user or password.", hint="Leave it out of the url.")
+        raise SourceError(
+            f"An address at {address.host} holds a user or password.",
+            hint="Leave it out of the url.",
+        )
     return address.copy_with(fragment=None)
 
 
-def refused(reply: Reply) -> SourceError:
+def refused(reply: FetchedPage) -> SourceError:
     """What an answer other than success means, as an error."""
     what = f"{reply.url} answered {reply.status}"
     if reply.target:
@@ -184,16 +200,17 @@ def refused(reply: Reply) -> SourceError:
     return SourceError(f"{what}.", hint=hint)
 
 
-def _all(reply: Reply) -> int:
+def _all(reply: FetchedPage) -> int:
     return LARGEST
 
 
-def _never(reply: Reply) -> bool:
+def _never(reply: FetchedPage) -> bool:
     return False
 
 
 def _body(response: httpx.Response, url: str, most: int) -> Iterator[bytes]:
-    """Decompressed pieces. Done here, not by httpx: its decoders expand a whole piece before anyone can say stop."""
+    """Decompressed pieces. Done here, not by httpx: its decoders expand a whole piece before anyone
+    can say stop."""
     encoding = response.headers.get("content-encoding", "").strip().lower()
     announced = response.headers.get("content-length", "")
     if announced.isdigit() and int(announced) > most:
@@ -216,11 +233,14 @@ def _expanded(pieces: Iterator[bytes], encoding: str, url: str) -> Iterator[byte
     try:
         yield from unzipped(pieces, raw=encoding == "deflate")
     except (zlib.error, EOFError) as broken:
-        raise SourceError(f"{url} is damaged: its compressed data cannot be read.", hint="Try again later.") from broken
+        raise SourceError(
+            f"{url} is damaged: its compressed data cannot be read.", hint="Try again later."
+        ) from broken
 
 
 def unzipped(pieces: Iterator[bytes], *, raw: bool = False) -> Iterator[bytes]:
-    """Bounded pieces of gzip or deflate data; raises zlib.error, and EOFError where it breaks off."""
+    """Bounded pieces of gzip or deflate data; raises zlib.error, and EOFError where it breaks
+    off."""
     # +32: gzip or zlib by its header. Deflate without one is wrong and common.
     engine, begun = zlib.decompressobj(zlib.MAX_WBITS + 32), False
     for piece in pieces:
@@ -260,13 +280,16 @@ def _too_large(url: str, most: int) -> NoReturn:
 def _unreached(url: str, failed: Exception, *, late: bool) -> NoReturn:
     if late:
         raise SourceError(
-            f"{url} was not sent within {WHOLE_SECONDS:.0f} seconds.", hint="Leave it out with `exclude`."
+            f"{url} was not sent within {WHOLE_SECONDS:.0f} seconds.",
+            hint="Leave it out with `exclude`.",
         ) from failed
     why = str(failed).strip().rstrip(".") or type(failed).__name__
-    raise SourceError(f"{url} cannot be reached: {why}.", hint="Is the address right, and the network up?") from failed
+    raise SourceError(
+        f"{url} cannot be reached: {why}.", hint="Is the address right, and the network up?"
+    ) from failed
 
 
-def _asked_to_wait(reply: Reply) -> float:
+def _asked_to_wait(reply: FetchedPage) -> float:
     said: Any = reply.headers.get("retry-after", "").strip()
     if said.isdigit():
         return float(said[:9])
@@ -274,4 +297,9 @@ def _asked_to_wait(reply: Reply) -> float:
         until = parsedate_to_datetime(said)
     except (ValueError, TypeError, IndexError):
         return 0.0
-    return max(0.0, ((until if until.tzinfo else until.replace(tzinfo=UTC)) - datetime.now(UTC)).total_seconds())
+    return max(
+        0.0,
+        (
+            (until if until.tzinfo else until.replace(tzinfo=UTC)) - datetime.now(UTC)
+        ).total_seconds(),
+    )

@@ -10,7 +10,7 @@ from typing import Any
 from ombud.errors import SourceError
 from ombud.settings import Folder
 from ombud.sources.matching import Matching, fits
-from ombud.sources.metadata import normalise, read_yaml
+from ombud.sources.metadata import normalise_metadata, read_yaml
 from ombud.sources.source import Ref
 
 SIDECAR = "ombud.yaml"
@@ -33,8 +33,8 @@ def open_folder(place: Folder, home: Path) -> "FolderSource":
 class FolderSource:
     """Files under `path`. Hidden files, sidecars and links that leave the tree are not documents.
 
-    facts: metadata of documents that say nothing themselves. patterns: glob -> metadata, stronger than facts.
-    """
+    facts: metadata of documents that say nothing themselves. patterns: glob -> metadata, stronger
+    than facts."""
 
     def __init__(
         self,
@@ -47,13 +47,16 @@ class FolderSource:
         patterns: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> None:
         self.name, self.path = name, path
-        self._matching = Matching(name, include=include, exclude=exclude, facts=facts, patterns=patterns)
+        self._matching = Matching(
+            name, include=include, exclude=exclude, facts=facts, patterns=patterns
+        )
         self.facts = self._matching.facts
 
     def list(self) -> list[Ref]:
         if not self.path.is_dir():
             raise SourceError(
-                f"The folder {self.path} does not exist.", hint="Was it moved, or is a drive not mounted?"
+                f"The folder {self.path} does not exist.",
+                hint="Was it moved, or is a drive not mounted?",
             )
         refs: list[Ref] = []
         top = str(self.path)
@@ -72,12 +75,18 @@ class FolderSource:
 
     def read(self, ref: Ref) -> bytes:
         try:
-            if not stat.S_ISREG(Path(ref.place).stat().st_mode):  # a pipe would be waited on for ever
-                raise SourceError("It is not a regular file.", hint="Leave it out with `exclude`, or remove it.")
+            if not stat.S_ISREG(
+                Path(ref.place).stat().st_mode
+            ):  # a pipe would be waited on for ever
+                raise SourceError(
+                    "It is not a regular file.", hint="Leave it out with `exclude`, or remove it."
+                )
             return Path(ref.place).read_bytes()
         except OSError as failed:
             reason = failed.strerror or "unknown error"
-            raise SourceError(f"The file cannot be read: {reason}.", hint="Check its permissions.") from failed
+            raise SourceError(
+                f"The file cannot be read: {reason}.", hint="Check its permissions."
+            ) from failed
 
     def _wanted(self, name: str, relative: str) -> bool:
         return not name.startswith(".") and name != SIDECAR and self._matching.wanted(relative)
@@ -98,7 +107,9 @@ class FolderSource:
             facts |= sidecar.facts(relative[len(folder) + 1 :] if folder else relative)
         # Names are bytes; one that is not UTF-8 keeps its odd bytes as \xNN, for a uri is text.
         name = os.fsencode(relative).decode("utf-8", "backslashreplace")
-        return Ref(f"{self.name}/{name}", file, found.st_size if found else 0, facts, _version(found))
+        return Ref(
+            f"{self.name}/{name}", file, found.st_size if found else 0, facts, _version(found)
+        )
 
 
 Sidecars = tuple[tuple[str, "_Sidecar"], ...]
@@ -106,21 +117,27 @@ Sidecars = tuple[tuple[str, "_Sidecar"], ...]
 
 
 class _Sidecar:
-    """One ombud.yaml: `defaults:` and `files: {glob: {...}}`, for its folder and everything below."""
+    """One ombud.yaml: `defaults:` and `files: {glob: {...}}`, for its folder and everything
+    below."""
 
     def __init__(self, path: Path) -> None:
         try:
             content = read_yaml(path.read_text(encoding="utf-8"), str(path)) or {}
         except (OSError, UnicodeDecodeError) as failed:
-            raise SourceError(f"{path} cannot be read.", hint="Check its permissions; it must be UTF-8.") from failed
+            raise SourceError(
+                f"{path} cannot be read.", hint="Check its permissions; it must be UTF-8."
+            ) from failed
         unknown = set(content) - {"defaults", "files"} if isinstance(content, dict) else {"?"}
         if unknown:
             raise SourceError(
-                f"{path} holds more than `defaults` and `files`.", hint=f"Found: {', '.join(map(str, unknown))}."
+                f"{path} holds more than `defaults` and `files`.",
+                hint=f"Found: {', '.join(map(str, unknown))}.",
             )
-        self.defaults = normalise(_map(content.get("defaults"), path), f"{path} defaults", strict=True)
+        self.defaults = normalise_metadata(
+            _map(content.get("defaults"), path), f"{path} defaults", strict=True
+        )
         self.files = {
-            str(pattern): normalise(_map(layer, path), f"{path} {pattern}", strict=True)
+            str(pattern): normalise_metadata(_map(layer, path), f"{path} {pattern}", strict=True)
             for pattern, layer in _map(content.get("files"), path).items()
         }
 
@@ -133,9 +150,8 @@ class _Sidecar:
 
 
 def _version(found: os.stat_result | None) -> str:
-    """What changes with every write. A file that was written just now may be written again within one tick of the
-    file system's clock, unseen: it has no version yet.
-    """
+    """What changes with every write. A file that was written just now may be written again within
+    one tick of the file system's clock, unseen: it has no version yet."""
     if found is None or time.time() - max(found.st_mtime, found.st_ctime) < SETTLED:
         return ""
     return f"{found.st_mtime_ns}.{found.st_ctime_ns}.{found.st_size}.{found.st_ino}"
@@ -155,4 +171,7 @@ def _map(value: Any, path: Path) -> Mapping[Any, Any]:
 
 
 def _unreadable(error: OSError) -> None:
-    raise SourceError(f"The folder {error.filename} cannot be read: {error.strerror}.", hint="Check its permissions.")
+    raise SourceError(
+        f"The folder {error.filename} cannot be read: {error.strerror}.",
+        hint="Check its permissions.",
+    )

@@ -1,10 +1,10 @@
 """Which addresses a source may connect to, and a transport that connects nowhere else.
 
-What a page links to is written by strangers: a link to 169.254.169.254 or to a server inside the network must not be
-followed just because ombud could reach it. Every connection, also that of a redirect, goes through `Network`, which
-looks a host up once, judges all its addresses and connects to one of those; a name that later stands for another
-address is not asked again. TLS and the Host header keep the name.
-"""
+What a page links to is written by strangers: a link to 169.254.169.254 or to a server inside the
+network must not be followed just because ombud could reach it. Every connection, also that of a
+redirect, goes through `Network`, which looks a host up once, judges all its addresses and connects
+to one of those; a name that later stands for another address is not asked again. TLS and the Host
+header keep the name."""
 
 import ipaddress
 import socket
@@ -21,11 +21,19 @@ from ombud.errors import SourceError
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 _PUBLIC = ipaddress.ip_network("2000::/3")
-"""The only part of IPv6 that is the internet: IPv4-mapped, NAT64, local and multicast forms all lie outside."""
+"""The only part of IPv6 that is the internet: IPv4-mapped, NAT64, local and multicast forms all lie
+outside."""
 _SPECIAL = tuple(
     ipaddress.ip_network(network)
     for network in (
-        *("0.0.0.0/8", "169.254.0.0/16", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.51.100.0/24"),
+        *(
+            "0.0.0.0/8",
+            "169.254.0.0/16",
+            "192.0.0.0/24",
+            "192.0.2.0/24",
+            "192.88.99.0/24",
+            "198.51.100.0/24",
+        ),
         *("203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4"),
         # IETF protocols with Teredo, documentation, 6to4.
         *("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"),
@@ -34,15 +42,29 @@ _SPECIAL = tuple(
 _PRIVATE = tuple(
     ipaddress.ip_network(network)
     for network in (
-        *("10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "198.18.0.0/15"),
+        *(
+            "10.0.0.0/8",
+            "100.64.0.0/10",
+            "127.0.0.0/8",
+            "172.16.0.0/12",
+            "192.168.0.0/16",
+            "198.18.0.0/15",
+        ),
         *("::1/128", "fc00::/7"),
     )
 )
 _METADATA = frozenset(
     ipaddress.ip_address(address)
-    for address in ("169.254.169.254", "fd00:ec2::254", "fd20:ce::254", "100.100.100.200", "168.63.129.16")
+    for address in (
+        "169.254.169.254",
+        "fd00:ec2::254",
+        "fd20:ce::254",
+        "100.100.100.200",
+        "168.63.129.16",
+    )
 )
-"""Servers that hand credentials to whoever asks from inside a cloud; refused also to allowed hosts."""
+"""Servers that hand credentials to whoever asks from inside a cloud; refused also to allowed
+hosts."""
 
 PRIVATE_HINT = "If it is meant, add the host to the source's `private_hosts`."
 MOST_ADDRESSES = 3
@@ -95,7 +117,8 @@ class Network(httpcore.NetworkBackend):
         self._pinned: dict[tuple[str, int], list[Address]] = {}
         self._plain = httpcore.SyncBackend()
         self.deadline = float("inf")
-        """Of the request under way, by `clock`: no read or write goes on after it, however slowly bytes drip."""
+        """Of the request under way, by `clock`: no read or write goes on after it, however slowly
+        bytes drip."""
         self.clock: Callable[[], float] = time.monotonic
 
     def connect_tcp(
@@ -109,18 +132,25 @@ class Network(httpcore.NetworkBackend):
         failed: Exception = httpcore.ConnectError(f"{host} has no address")
         for address in self.addresses(host, port)[:MOST_ADDRESSES]:
             try:
-                stream = self._plain.connect_tcp(str(address), port, self.left(timeout), local_address, socket_options)
+                stream = self._plain.connect_tcp(
+                    str(address), port, self.left(timeout), local_address, socket_options
+                )
                 return _Timed(stream, self)
             except (httpcore.ConnectError, httpcore.ConnectTimeout) as no:
                 failed = no
-        self._pinned.pop((host_key(host), port), None)  # it may have moved: the next try looks it up again
+        self._pinned.pop(
+            (host_key(host), port), None
+        )  # it may have moved: the next try looks it up again
         raise failed
 
-    def connect_unix_socket(self, path: str, timeout: float | None = None, socket_options: Any = None) -> Any:
+    def connect_unix_socket(
+        self, path: str, timeout: float | None = None, socket_options: Any = None
+    ) -> Any:
         raise SourceError("Sockets of this machine are not read.")
 
     def addresses(self, host: str, port: int) -> list[Address]:
-        """Where connections to a host go; looked up and judged once. Raises SourceError if any must not be used."""
+        """Where connections to a host go; looked up and judged once. Raises SourceError if any must
+        not be used."""
         key = (host_key(host), port)
         if key not in self._pinned:
             self._pinned[key] = self._judged(*key)
@@ -172,7 +202,8 @@ class _Timed(httpcore.NetworkStream):
 
 
 class GuardedTransport(httpx.BaseTransport):
-    """httpx over a `Network`. Built on httpcore's own pool, for that is where a connection is made and nowhere else."""
+    """httpx over a `Network`. Built on httpcore's own pool, for that is where a connection is made
+    and nowhere else."""
 
     def __init__(self, network: Network, tls: Any = None) -> None:
         context = tls or httpx.create_ssl_context(trust_env=False)
@@ -196,7 +227,9 @@ class GuardedTransport(httpx.BaseTransport):
         with _as_httpx():
             response = self._pool.handle_request(sent)
         stream = _Body(response.stream)
-        return httpx.Response(response.status, headers=response.headers, stream=stream, extensions=response.extensions)
+        return httpx.Response(
+            response.status, headers=response.headers, stream=stream, extensions=response.extensions
+        )
 
     def close(self) -> None:
         self._pool.close()

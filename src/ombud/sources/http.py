@@ -1,8 +1,8 @@
-"""Asking a site that the operator named: waits when told to, gives up in the end, and keeps credentials at home.
+"""Asking a site that the operator named: waits when told to, gives up in the end, and keeps
+credentials at home.
 
-For sites that an account belongs to. Addresses that strangers may have written go through a client that checks
-where they lead.
-"""
+For sites that an account belongs to. Addresses that strangers may have written go through a client
+that checks where they lead."""
 
 import json
 import weakref
@@ -30,10 +30,11 @@ _MOVED = frozenset({301, 302, 303, 307, 308})
 
 
 Credentials = Mapping[str, str] | Callable[[Mapping[str, str] | None], Mapping[str, str]]
-"""Headers; or what gives them for a request, told which ones were refused a moment ago (None = none)."""
+"""Headers; or what gives them for a request, told which ones were refused a moment ago (None =
+none)."""
 
 
-class Answer(NamedTuple):
+class HttpResponse(NamedTuple):
     status: int
     headers: httpx.Headers
     body: bytes
@@ -48,9 +49,8 @@ class Answer(NamedTuple):
 class Client:
     """Several threads may share one. Nothing it raises names a header, a query or a user.
 
-    name: how messages call the site. address: its origin counts as home, and `credentials` (headers) go nowhere
-    else. hint: what to do about a refused account.
-    """
+    name: how messages call the site. address: its origin counts as home, and `credentials`
+    (headers) go nowhere else. hint: what to do about a refused account."""
 
     def __init__(self, name: str, address: str, *, credentials: Credentials, hint: str) -> None:
         self._name, self._hint = name, hint
@@ -67,12 +67,17 @@ class Client:
         )
         weakref.finalize(self, self._http.close)
 
-    def get(self, url: str, *, absent: Container[int] = (), largest: int = LARGEST_FILE) -> Answer | None:
-        """The answer behind all redirects; None for a status in `absent`. Raises SourceError for everything else."""
+    def get(
+        self, url: str, *, absent: Container[int] = (), largest: int = LARGEST_FILE
+    ) -> HttpResponse | None:
+        """The answer behind all redirects; None for a status in `absent`. Raises SourceError for
+        everything else."""
         target, trusted = self._address(url), True
         for _ in range(HOPS + 1):
             trusted = trusted and _origin(target) == self._home
-            answer = self._admitted(target, largest) if trusted else self._patiently(target, {}, largest)
+            answer = (
+                self._admitted(target, largest) if trusted else self._patiently(target, {}, largest)
+            )
             if answer.status in _MOVED and "location" in answer.headers:
                 target = self._onward(target, answer.headers["location"])
             elif 200 <= answer.status < 300:
@@ -81,9 +86,11 @@ class Client:
                 return None
             else:
                 raise self._refusal(target, answer.status)
-        raise SourceError(f"{self._name} sends from one address to the next, more than {HOPS} times.")
+        raise SourceError(
+            f"{self._name} sends from one address to the next, more than {HOPS} times."
+        )
 
-    def ask(self, url: str, *, absent: Container[int] = ()) -> tuple[Any, Answer] | None:
+    def ask(self, url: str, *, absent: Container[int] = ()) -> tuple[Any, HttpResponse] | None:
         """(what the JSON says, the answer); None for a status in `absent`."""
         answer = self.get(url, absent=absent, largest=LARGEST_JSON)
         if answer is None:
@@ -97,20 +104,25 @@ class Client:
             ) from wrong
 
     def exchange(
-        self, url: str, headers: Mapping[str, str] | None = None, form: Mapping[str, str] | None = None
-    ) -> Answer:
-        """What is answered to a GET, or to a form that is sent, whatever the status. Only at home; redirects are not
+        self,
+        url: str,
+        headers: Mapping[str, str] | None = None,
+        form: Mapping[str, str] | None = None,
+    ) -> HttpResponse:
+        """What is answered to a GET, or to a form that is sent, whatever the status. Only at home;
+        redirects are not
         followed and credentials not added: this is how credentials are got. Raises SourceError.
         """
         target = self._address(url)
         if _origin(target) != self._home:
-            raise SourceError(f"{self._name} sends to another host, {target.host}, which is told nothing.")
+            raise SourceError(
+                f"{self._name} sends to another host, {target.host}, which is told nothing."
+            )
         return self._patiently(target, headers or {}, LARGEST_JSON, form)
 
-    def _admitted(self, url: httpx.URL, largest: int) -> Answer:
-        """With credentials, and with new ones, once, where those are not valid any more; again where the new ones were
-        good for another request and have run out meanwhile.
-        """
+    def _admitted(self, url: httpx.URL, largest: int) -> HttpResponse:
+        """With credentials, and with new ones, once, where those are not valid any more; again
+        where the new ones were good for another request and have run out meanwhile."""
         if not callable(self._credentials):
             return self._patiently(url, self._credentials, largest)
         sent = self._credentials(None)
@@ -126,8 +138,12 @@ class Client:
         return answer
 
     def _patiently(
-        self, url: httpx.URL, headers: Mapping[str, str], largest: int, form: Mapping[str, str] | None = None
-    ) -> Answer:
+        self,
+        url: httpx.URL,
+        headers: Mapping[str, str],
+        largest: int,
+        form: Mapping[str, str] | None = None,
+    ) -> HttpResponse:
         wait = WAIT
         for attempt in range(1, TRIES + 1):
             try:
@@ -143,13 +159,21 @@ class Client:
                     return answer
                 asked = _asked_to_wait(answer.headers)
                 if asked > LONGEST_WAIT:
-                    raise SourceError(f"{self._name} wants {asked:.0f} seconds of rest.", hint="Sync again later.")
+                    raise SourceError(
+                        f"{self._name} wants {asked:.0f} seconds of rest.", hint="Sync again later."
+                    )
                 wait = max(wait, asked)
             sleep(min(wait, LONGEST_WAIT))
             wait *= 2
         raise AssertionError  # the last attempt returns or raises
 
-    def _once(self, url: httpx.URL, headers: Mapping[str, str], largest: int, form: Mapping[str, str] | None) -> Answer:
+    def _once(
+        self,
+        url: httpx.URL,
+        headers: Mapping[str, str],
+        largest: int,
+        form: Mapping[str, str] | None,
+    ) -> HttpResponse:
         body, until = bytearray(), monotonic() + WHOLE_SECONDS
         method = "GET" if form is None else "POST"
         with self._http.stream(method, url, headers=dict(headers), data=form) as response:
@@ -157,11 +181,12 @@ class Client:
                 body += piece
                 if len(body) > largest:
                     raise SourceError(
-                        f"{self._shown(url)} is larger than {largest // 2**20} MB.", hint="Leave it out with `exclude`."
+                        f"{self._shown(url)} is larger than {largest // 2**20} MB.",
+                        hint="Leave it out with `exclude`.",
                     )
                 if monotonic() > until:
                     raise httpx.ReadTimeout("it took too long")
-            return Answer(response.status_code, response.headers, bytes(body))
+            return HttpResponse(response.status_code, response.headers, bytes(body))
 
     def _address(self, url: str) -> httpx.URL:
         try:
@@ -184,14 +209,22 @@ class Client:
     def _refusal(self, url: httpx.URL, status: int) -> SourceError:
         shown = self._shown(url)
         if status == 401 and _origin(url) == self._home:
-            return SourceError(f"{self._name} does not accept the account or its token.", hint=self._hint)
+            return SourceError(
+                f"{self._name} does not accept the account or its token.", hint=self._hint
+            )
         if status == 403:
-            return SourceError(f"The account may not read {shown}.", hint="Give it that permission, or leave it out.")
+            return SourceError(
+                f"The account may not read {shown}.",
+                hint="Give it that permission, or leave it out.",
+            )
         if status == 404:
             return SourceError(
-                f"{shown} is not there, or the account may not see it.", hint="It may have been removed just now."
+                f"{shown} is not there, or the account may not see it.",
+                hint="It may have been removed just now.",
             )
-        return SourceError(f"{shown} answered {status}.", hint="Try again later, or ask who runs the site.")
+        return SourceError(
+            f"{shown} answered {status}.", hint="Try again later, or ask who runs the site."
+        )
 
     def _shown(self, url: httpx.URL) -> str:
         """Of other hosts only the name: addresses of signed downloads are secrets."""
@@ -213,7 +246,9 @@ def _asked_to_wait(headers: httpx.Headers) -> float:
         moment = parsedate_to_datetime(value)
     except ValueError:
         return 0.0
-    return max(0.0, (moment.replace(tzinfo=moment.tzinfo or UTC) - datetime.now(UTC)).total_seconds())
+    return max(
+        0.0, (moment.replace(tzinfo=moment.tzinfo or UTC) - datetime.now(UTC)).total_seconds()
+    )
 
 
 def _said(failed: Exception) -> str:

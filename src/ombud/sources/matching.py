@@ -7,8 +7,8 @@ from wcmatch import glob
 from wcmatch._wcparse import PatternLimitException
 
 from ombud.errors import SourceError
-from ombud.settings import Place
-from ombud.sources.metadata import normalise
+from ombud.settings import SourceSettings
+from ombud.sources.metadata import normalise_metadata
 
 GLOB = glob.GLOBSTAR | glob.BRACE | glob.MATCHBASE
 EVERYTHING = ["**/*"]
@@ -22,9 +22,8 @@ FILES = frozenset(
 class Matching:
     """Paths are relative to the source, with slashes.
 
-    facts: metadata of documents that say nothing themselves. patterns: glob -> metadata, stronger than facts.
-    Raises SourceError, naming the source, for metadata that cannot be right.
-    """
+    facts: metadata of documents that say nothing themselves. patterns: glob -> metadata, stronger
+    than facts. Raises SourceError, naming the source, for metadata that cannot be right."""
 
     def __init__(
         self,
@@ -37,8 +36,11 @@ class Matching:
     ) -> None:
         where = f"source `{name}`"
         self.include, self.exclude = list(include), list(exclude)
-        self.facts = normalise(facts or {}, where, strict=True)
-        self.patterns = {p: normalise(layer, where, strict=True) for p, layer in (patterns or {}).items()}
+        self.facts = normalise_metadata(facts or {}, where, strict=True)
+        self.patterns = {
+            p: normalise_metadata(layer, where, strict=True)
+            for p, layer in (patterns or {}).items()
+        }
 
     def included(self, path: str) -> bool:
         return self.include == EVERYTHING or fits(path, self.include)
@@ -57,7 +59,7 @@ class Matching:
         return facts
 
 
-def matching_of(place: Place) -> Matching:
+def matching_of(place: SourceSettings) -> Matching:
     audience = {"audience": place.audience} if place.audience else {}
     return Matching(
         place.name,
@@ -72,4 +74,6 @@ def fits(path: str, patterns: str | Sequence[str]) -> bool:
     try:
         return bool(glob.globmatch(path, patterns, flags=GLOB))
     except PatternLimitException as many:
-        raise SourceError(f"The pattern `{patterns}` stands for too many.", hint="Use fewer braces.") from many
+        raise SourceError(
+            f"The pattern `{patterns}` stands for too many.", hint="Use fewer braces."
+        ) from many

@@ -1,4 +1,5 @@
-"""Title, country, audience, dates…: one vocabulary for front matter, ombud.yaml, patterns and settings."""
+"""Title, country, audience, dates…: one vocabulary for front matter, ombud.yaml, patterns and
+settings."""
 
 import re
 from collections.abc import Mapping
@@ -22,7 +23,7 @@ MOST_BRACKETS = 500
 """The YAML scanner takes time quadratic in their nesting."""
 
 
-def normalise(layer: Mapping[str, Any], where: str, *, strict: bool) -> dict[str, Any]:
+def normalise_metadata(layer: Mapping[str, Any], where: str, *, strict: bool) -> dict[str, Any]:
     """Checked values under the names of `Document`; raises SourceError naming `where` and the key.
 
     strict: an unknown key is an error; otherwise it is ignored, for real front matter has many.
@@ -39,7 +40,7 @@ def normalise(layer: Mapping[str, Any], where: str, *, strict: bool) -> dict[str
     return known
 
 
-def apply(document: Document, facts: Mapping[str, Any]) -> Document:
+def apply_metadata(document: Document, facts: Mapping[str, Any]) -> Document:
     """`document` with normalised facts laid over it."""
     return Document.model_validate(document.model_dump() | dict(facts))
 
@@ -49,16 +50,29 @@ def read_yaml(text: str, where: str) -> Any:
     if len(text) > LARGEST_YAML:
         raise SourceError(f"{where} is larger than {LARGEST_YAML // 1024} KiB.")
     if text.count("[") + text.count("{") > MOST_BRACKETS:
-        raise SourceError(f"{where} nests too many brackets.", hint="Write lists and maps on lines of their own.")
+        raise SourceError(
+            f"{where} nests too many brackets.", hint="Write lists and maps on lines of their own."
+        )
     try:
         if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(text)):
-            raise SourceError(f"{where} uses YAML aliases, which are not read.", hint="Write the values out.")
+            raise SourceError(
+                f"{where} uses YAML aliases, which are not read.", hint="Write the values out."
+            )
         return yaml.safe_load(text)
     # PyYAML's own constructors raise the last three on tags such as `!!bool maybe`.
-    except (yaml.YAMLError, ValueError, RecursionError, LookupError, AttributeError, TypeError) as wrong:
+    except (
+        yaml.YAMLError,
+        ValueError,
+        RecursionError,
+        LookupError,
+        AttributeError,
+        TypeError,
+    ) as wrong:
         mark = getattr(wrong, "problem_mark", None)
         line = f" (line {mark.line + 1})" if mark else ""
-        raise SourceError(f"{where} is not valid YAML{line}.", hint="Check its indentation and quotes.") from wrong
+        raise SourceError(
+            f"{where} is not valid YAML{line}.", hint="Check its indentation and quotes."
+        ) from wrong
 
 
 def _value(key: str, value: Any, where: str) -> dict[str, Any]:
@@ -75,7 +89,11 @@ def _value(key: str, value: Any, where: str) -> dict[str, Any]:
     if key == "status" and value not in STATUS:
         raise SourceError(f"{where}: status = {value!r} is not one of {', '.join(STATUS)}.")
     if isinstance(value, bool) or not isinstance(value, str | int | float):
-        hint = "YAML reads NO, yes and the like as true or false: quote them." if isinstance(value, bool) else ""
+        hint = (
+            "YAML reads NO, yes and the like as true or false: quote them."
+            if isinstance(value, bool)
+            else ""
+        )
         raise SourceError(f"{where}: {key} is not a text.", hint=hint)
     return {key: str(value).strip()}
 
@@ -94,11 +112,15 @@ def _countries(value: Any, where: str) -> tuple[str, ...]:
 def _audience(value: Any, where: str) -> dict[str, tuple[str, ...]]:
     # What cannot be understood must not become "everyone".
     if not isinstance(value, Mapping):
-        raise SourceError(f"{where}: audience is not a map.", hint="Such as audience: {roles: [manager]}.")
+        raise SourceError(
+            f"{where}: audience is not a map.", hint="Such as audience: {roles: [manager]}."
+        )
     audience: dict[str, tuple[str, ...]] = {}
     for key, listed in value.items():
         if key not in AUDIENCE_KEYS:
-            raise SourceError(f"{where}: audience has no `{key}`.", hint=f"Known: {', '.join(AUDIENCE_KEYS)}.")
+            raise SourceError(
+                f"{where}: audience has no `{key}`.", hint=f"Known: {', '.join(AUDIENCE_KEYS)}."
+            )
         values = listed if isinstance(listed, list | tuple) else [listed]
         audience[key] = tuple(sorted(str(item) for item in values))
     return audience
@@ -112,4 +134,6 @@ def _day(value: Any, where: str) -> date:
     try:
         return date.fromisoformat(str(value))
     except ValueError as wrong:
-        raise SourceError(f"{where} = {value!r} is not a day.", hint="Write days as 2026-01-31.") from wrong
+        raise SourceError(
+            f"{where} = {value!r} is not a day.", hint="Write days as 2026-01-31."
+        ) from wrong

@@ -4,15 +4,15 @@ from pathlib import Path
 from typing import Any, cast
 
 from ombud.registry import find
-from ombud.settings import Place
+from ombud.settings import SourceSettings
 from ombud.sources.source import Source
 
 
-def open_source(place: Place, home: Path) -> Source:
+def open_source(place: SourceSettings, home: Path) -> Source:
     """The source that a block of the settings describes; nothing is read or asked yet.
 
-    home: what relative paths count from. Raises SourceError for settings that cannot be right, MissingExtra.
-    """
+    home: what relative paths count from. Raises SourceError for settings that cannot be right,
+    MissingExtra."""
     kind = str(cast(Any, place).type)
     made: Source = find("source", kind, SOURCES)(place, home)
     return made
@@ -20,10 +20,10 @@ def open_source(place: Place, home: Path) -> Source:
 
 SOURCES: dict[str, str] = {
     "arxiv": "ombud.sources.arxiv:open_arxiv",
-    "confluence": "ombud.sources.confluence:open_confluence",
+    "confluence": "ombud.sources.confluence.source:open_confluence",
     "folder": "ombud.sources.folder:open_folder",
-    "sharepoint": "ombud.sources.sharepoint:open_sharepoint",
-    "web": "ombud.sources.web:open_web",
+    "sharepoint": "ombud.sources.sharepoint.source:open_sharepoint",
+    "web": "ombud.sources.web.source:open_web",
     "wikipedia": "ombud.sources.wikipedia:open_wikipedia",
 }
 """Kind -> `(settings, home) -> Source`; plugins register under `ombud.source`."""

@@ -16,7 +16,8 @@ class Ref(NamedTuple):
     facts: Mapping[str, Any]
     """Normalised metadata that the source knows; front matter may still override it."""
     version: str = ""
-    """Changes whenever the bytes would, such as an ETag: what has not changed is not read again. Empty = read it."""
+    """Changes whenever the bytes would, such as an ETag: what has not changed is not read again.
+    Empty = read it."""
 
 
 class Source(Protocol):

@@ -12,14 +12,17 @@ MOST_ELEMENTS = 2_000_000
 
 
 def read_tree(data: bytes, what: str) -> Element:
-    """The outermost element, gunzipped where needed; raises SourceError naming `what` when it is no plain XML.
+    """The outermost element, gunzipped where needed; raises SourceError naming `what` when it is no
+    plain XML.
 
     Document types are refused: a few lines of entities can stand for gigabytes.
     """
     try:
         plain = gunzipped(data)
         if b"<!DOCTYPE" in plain or b"<!ENTITY" in plain or b"\0" in plain:
-            raise SourceError(f"{what} has a document type or is not UTF-8.", hint="Only plain XML is read.")
+            raise SourceError(
+                f"{what} has a document type or is not UTF-8.", hint="Only plain XML is read."
+            )
         root: Element | None = None
         depth = count = 0
         for event, element in iterparse(BytesIO(plain), events=("start", "end")):  # noqa: S314 - bounded, no entities
@@ -29,7 +32,9 @@ def read_tree(data: bytes, what: str) -> Element:
             if depth > DEEPEST or count > MOST_ELEMENTS:
                 raise SourceError(f"{what} nests too deeply or is too long.")
     except (ParseError, ValueError, LookupError, zlib.error, EOFError) as wrong:
-        raise SourceError(f"{what} is not valid XML.", hint="Open it in a browser: is it the right address?") from wrong
+        raise SourceError(
+            f"{what} is not valid XML.", hint="Open it in a browser: is it the right address?"
+        ) from wrong
     if root is None:
         raise SourceError(f"{what} is empty.")
     return root

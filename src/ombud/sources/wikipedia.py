@@ -11,18 +11,19 @@ from selectolax.lexbor import LexborHTMLParser
 
 from ombud.errors import SourceError
 from ombud.settings import Wikipedia
-from ombud.sources.fetch import Fetcher, Reply, checked, refused
+from ombud.sources.fetch import FetchedPage, Fetcher, checked, refused
 from ombud.sources.guard import Network
 from ombud.sources.matching import matching_of
 from ombud.sources.source import Ref
-from ombud.sources.web_pages import DEEPEST, depth_of, document, outermost
+from ombud.sources.web.pages import DEEPEST, depth_of, document, outermost
 
 BATCH, BATCH_LETTERS = 50, 2000
 """Titles in one request, as wikis allow to everyone, and as addresses may be long."""
 MOST_REQUESTS = 5000
 BUSY_CODES = frozenset({"maxlag", "ratelimited", "readonly"})
 LANGUAGE = re.compile(r"[a-z]{2}(?=$|-)")
-# References are numbers and links to elsewhere; a quote with [3] in it would match nothing a reader sees.
+# References are numbers and links to elsewhere; a quote with [3] in it would match nothing a reader
+# sees.
 FURNITURE = (
     ".mw-editsection, .navbox, .vertical-navbox, .navbar, .sidebar, .toc, .toclimit, sup.reference, "
     ".mw-references-wrap, ol.references, .reflist, .metadata, .ambox, .noprint, .mw-empty-elt, .sistersitebox, "
@@ -41,15 +42,17 @@ class Article(NamedTuple):
 def open_wikipedia(place: Wikipedia, home: Path) -> "WikipediaSource":
     del home
     if not place.titles and not place.categories:
-        raise SourceError(f"source `{place.name}` has neither titles nor categories.", hint='titles = ["Sick leave"]')
+        raise SourceError(
+            f"source `{place.name}` has neither titles nor categories.",
+            hint='titles = ["Sick leave"]',
+        )
     checked(place.url)
     return WikipediaSource(place, Fetcher(Network(place.private_hosts)))
 
 
 class WikipediaSource:
-    """Redirects are followed to the page they mean, so that it is one document. A title that the wiki says is missing
-    is no document; when nothing at all is found, that is an error.
-    """
+    """Redirects are followed to the page they mean, so that it is one document. A title that the
+    wiki says is missing is no document; when nothing at all is found, that is an error."""
 
     def __init__(self, place: Wikipedia, fetcher: Fetcher) -> None:
         self.name, self.chunker = place.name, place.chunker
@@ -67,7 +70,9 @@ class WikipediaSource:
             self._fetcher.close()
         if not found:
             named = ", ".join([*missing, *self._place.categories][:5])
-            raise SourceError(f"{self._place.url} has none of these: {named}.", hint="Are they spelled as there?")
+            raise SourceError(
+                f"{self._place.url} has none of these: {named}.", hint="Are they spelled as there?"
+            )
         refs = []
         for article in found.values():
             path = f"{article.title.replace(' ', '_')}.html"
@@ -76,7 +81,15 @@ class WikipediaSource:
                 if language := LANGUAGE.match(article.language):
                     facts["language"] = language.group()
                 whole = facts | self._matching.facts_of(path)
-                refs.append(Ref(f"{self.name}/{path}", str(article.revision), 0, whole, str(article.revision)))
+                refs.append(
+                    Ref(
+                        f"{self.name}/{path}",
+                        str(article.revision),
+                        0,
+                        whole,
+                        str(article.revision),
+                    )
+                )
         return sorted(refs, key=lambda ref: ref.uri)
 
     def read(self, ref: Ref) -> bytes:
@@ -116,7 +129,9 @@ class WikipediaSource:
                         missing.append(str(page.get("title", "")))
                     elif page.get("lastrevid"):
                         yield _article(page)
-                following = {str(key): str(value) for key, value in said.get("continue", {}).items()}
+                following = {
+                    str(key): str(value) for key, value in said.get("continue", {}).items()
+                }
             except (AttributeError, LookupError, TypeError, ValueError) as wrong:
                 raise self._nonsense() from wrong
             if not following or following == carried:
@@ -139,11 +154,16 @@ class WikipediaSource:
         if "error" in said:
             error = said["error"] if isinstance(said["error"], dict) else {}
             info = str(error.get("info", "no reason given"))[:300].rstrip(".")
-            raise SourceError(f"{self._place.url} answered: {info}.", hint=_hint(str(error.get("code", ""))))
+            raise SourceError(
+                f"{self._place.url} answered: {info}.", hint=_hint(str(error.get("code", "")))
+            )
         return said
 
     def _nonsense(self) -> SourceError:
-        return SourceError(f"{self._place.url} sent no answer of a MediaWiki.", hint="It must be the wiki's api.php.")
+        return SourceError(
+            f"{self._place.url} sent no answer of a MediaWiki.",
+            hint="It must be the wiki's api.php.",
+        )
 
 
 def _batches(titles: Iterable[str]) -> Iterator[list[str]]:
@@ -160,7 +180,9 @@ def _batches(titles: Iterable[str]) -> Iterator[list[str]]:
 
 def _article(page: Mapping[str, Any]) -> Article:
     url = str(page.get("canonicalurl") or page.get("fullurl") or "")
-    return Article(str(page["title"]), int(page["lastrevid"]), url, str(page.get("pagelanguage", "")))
+    return Article(
+        str(page["title"]), int(page["lastrevid"]), url, str(page.get("pagelanguage", ""))
+    )
 
 
 def _content(text: str) -> str:
@@ -179,7 +201,7 @@ def _escaped(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;")
 
 
-def _is_busy(reply: Reply) -> bool:
+def _is_busy(reply: FetchedPage) -> bool:
     return reply.headers.get("mediawiki-api-error", "") in BUSY_CODES
 
 

@@ -4,20 +4,25 @@ runs of the lab.
 SQLite with write-ahead log by default; any SQLAlchemy URL of PostgreSQL.
 """
 
-from ombud.store.conversations import add_turn, last_messages, new_conversation, read_answer, read_reasoning
-from ombud.store.database import Store, open_store
-from ombud.store.erasure import ERASED, erase_quotes, phrases_held
-from ombud.store.forgetting import (
-    Erased,
+from ombud.store.audit.erasure import ERASED, erase_quotes, phrases_held
+from ombud.store.audit.forgetting import (
     Held,
     count_held,
-    erase,
+    erase_rows,
     held_in_conversation,
     held_of_person,
     held_until,
-    mark_of,
     questions_in,
 )
+from ombud.store.audit.verifying import Broken, Verified, read_head, read_links, verify_chain
+from ombud.store.conversations import (
+    add_turn,
+    last_messages,
+    new_conversation,
+    read_answer,
+    read_reasoning,
+)
+from ombud.store.database import Store, open_store
 from ombud.store.glossary import Explained, abbreviations_of, list_abbreviations, save_abbreviations
 from ombud.store.graph import (
     Edge,
@@ -34,19 +39,19 @@ from ombud.store.graph import (
     save_graph,
     save_same,
 )
-from ombud.store.lease import Lease, hold
+from ombud.store.lease import Lease, acquire_lease
 from ombud.store.library import (
-    Entry,
-    Kept,
-    Recorded,
+    DocumentEntry,
+    RecordedSource,
+    SyncStamp,
     add_source,
-    bury,
-    cut,
+    bury_documents,
+    cut_document,
+    document_ends,
+    document_entries,
     document_ids,
-    ends,
-    entries,
     find_document,
-    forget,
+    forget_document,
     list_documents,
     list_sources,
     save_chunks,
@@ -60,12 +65,10 @@ from ombud.store.library import (
     written_for,
 )
 from ombud.store.progress import read_progress, save_progress
-from ombud.store.records import Kept as KeptAnswer
-from ombud.store.records import list_answers, read_kept, read_setup
+from ombud.store.records import StoredAnswer, list_answers, read_kept, read_setup
 from ombud.store.runs import (
     Done,
     add_look,
-    count_looks,
     delete_run,
     done_places,
     find_run,
@@ -79,65 +82,60 @@ from ombud.store.runs import (
     scored_places,
     start_run,
 )
-from ombud.store.spending import Spending, add_spending, read_spending, spent_on
-from ombud.store.verifying import Broken, Link, Verified, read_head, read_links, verify
+from ombud.store.spending import Spending, add_spending, spent_on
 
 __all__ = [
     "ERASED",
     "Broken",
+    "DocumentEntry",
     "Done",
     "Edge",
-    "Entry",
-    "Erased",
     "Explained",
     "Extracted",
     "Graph",
     "Held",
-    "Kept",
-    "KeptAnswer",
     "Lease",
-    "Link",
     "Name",
-    "Recorded",
+    "RecordedSource",
     "Spending",
     "Spread",
     "Store",
+    "StoredAnswer",
+    "SyncStamp",
     "Verified",
     "abbreviations_of",
+    "acquire_lease",
     "add_look",
     "add_source",
     "add_spending",
     "add_turn",
-    "bury",
+    "bury_documents",
     "clear_graph",
     "count_held",
-    "count_looks",
-    "cut",
+    "cut_document",
     "delete_run",
+    "document_ends",
+    "document_entries",
     "document_ids",
     "done_places",
-    "ends",
     "entity_names",
-    "entries",
-    "erase",
     "erase_quotes",
+    "erase_rows",
     "find_document",
     "find_run",
-    "forget",
+    "forget_document",
     "graph_digests",
     "graph_rows_of",
     "graph_stats",
     "held_in_conversation",
     "held_of_person",
     "held_until",
-    "hold",
     "last_messages",
     "list_abbreviations",
     "list_answers",
     "list_documents",
     "list_runs",
     "list_sources",
-    "mark_of",
     "new_conversation",
     "open_store",
     "phrases_held",
@@ -152,7 +150,6 @@ __all__ = [
     "read_reasoning",
     "read_scores",
     "read_setup",
-    "read_spending",
     "save_abbreviations",
     "save_chunks",
     "save_document",
@@ -172,6 +169,6 @@ __all__ = [
     "successors",
     "text_of",
     "tombstones",
-    "verify",
+    "verify_chain",
     "written_for",
 ]

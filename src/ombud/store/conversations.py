@@ -1,4 +1,5 @@
-"""Conversations, their messages, and every answer with its trace; each change is a record of the audit's chain."""
+"""Conversations, their messages, and every answer with its trace; each change is a record of the
+audit's chain."""
 
 import uuid
 from datetime import datetime
@@ -7,7 +8,7 @@ from hashlib import sha256
 from sqlalchemy import Connection, insert, select, text
 
 from ombud.errors import NotFound
-from ombud.store.chain import append, is_sensitive, new_salt, next_number, now
+from ombud.store.audit.chain import append, is_sensitive, new_salt, next_number, now
 from ombud.store.database import Store
 from ombud.store.records import understood
 from ombud.store.tables import answer as answers
@@ -16,7 +17,9 @@ from ombud.store.tables import message as messages
 from ombud.store.tables import reasoning as reasonings
 from ombud.types import Answer, Message, Person, Question, Role
 
-FRESH = text("INSERT INTO setup (digest, content) VALUES (:digest, :content) ON CONFLICT DO NOTHING")
+FRESH = text(
+    "INSERT INTO setup (digest, content) VALUES (:digest, :content) ON CONFLICT DO NOTHING"
+)
 GONE = "`ombud audit show` says when and why."
 LONGEST_REASONING = 50_000
 """Characters that are kept of what a model thought."""
@@ -26,34 +29,55 @@ def new_conversation(store: Store, person: Person) -> str:
     identity = str(uuid.uuid4())
     with store.begin() as db:
         number = next_number(db)
-        row = {"id": identity, "person": person.model_dump(mode="json"), "at": now(), "salt": new_salt()}
+        row = {
+            "id": identity,
+            "person": person.model_dump(mode="json"),
+            "at": now(),
+            "salt": new_salt(),
+        }
         db.execute(insert(conversations).values(**row, record=number))
         append(db, number, "conversation", {"conversation": [identity]}, {})
     return identity
 
 
 def last_messages(store: Store, conversation_id: str, turns: int | None = None) -> list[Message]:
-    """The messages of a conversation, oldest first; of its last `turns` turns (question and answer) when given.
+    """The messages of a conversation, oldest first; of its last `turns` turns (question and answer)
+    when given.
 
     Raises NotFound for an unknown conversation, and for one that was erased.
     """
-    query = select(messages).where(messages.c.conversation_id == conversation_id).order_by(messages.c.number.desc())
+    query = (
+        select(messages)
+        .where(messages.c.conversation_id == conversation_id)
+        .order_by(messages.c.number.desc())
+    )
     with store.begin() as db:
         _check_there(db, conversation_id)
-        if db.execute(select(conversations.c.id).where(conversations.c.id == conversation_id)).first() is None:
-            raise NotFound(f"There is no conversation `{conversation_id}`.", hint="Start a new one.")
+        if (
+            db.execute(
+                select(conversations.c.id).where(conversations.c.id == conversation_id)
+            ).first()
+            is None
+        ):
+            raise NotFound(
+                f"There is no conversation `{conversation_id}`.", hint="Start a new one."
+            )
         rows = db.execute(query if turns is None else query.limit(2 * turns)).all()
-    return [Message(id=r.id, role=r.role, content=r.content, at=datetime.fromisoformat(r.at)) for r in reversed(rows)]
+    return [
+        Message(id=r.id, role=r.role, content=r.content, at=datetime.fromisoformat(r.at))
+        for r in reversed(rows)
+    ]
 
 
-def add_turn(store: Store, question: Question, answer: Answer, setup: str = "", reasoning: str = "") -> None:
-    """Keep an answer with its trace, inside a conversation both messages, and its record in the chain: one
-    transaction.
+def add_turn(
+    store: Store, question: Question, answer: Answer, setup: str = "", reasoning: str = ""
+) -> None:
+    """Keep an answer with its trace, inside a conversation both messages, and its record in the
+    chain: one transaction.
 
-    setup: what answered, as JSON; kept once for all answers that it gave. reasoning: what the model thought; kept
-    apart, for the operator alone, and no part of the chain. Raises NotFound where the conversation was
-    erased meanwhile.
-    """
+    setup: what answered, as JSON; kept once for all answers that it gave. reasoning: what the model
+    thought; kept apart, for the operator alone, and no part of the chain. Raises NotFound where the
+    conversation was erased meanwhile."""
     digest = sha256(setup.encode()).hexdigest() if setup else ""
     with store.begin() as db:
         number = next_number(db)
@@ -81,7 +105,12 @@ def add_turn(store: Store, question: Question, answer: Answer, setup: str = "", 
                 _add(db, number, answer.conversation_id, "assistant", answer.text),
             ]
         trace = answer.trace
-        facts = {"index_version": trace.index_version, "model": trace.model, "prompts": trace.prompts, "setup": digest}
+        facts = {
+            "index_version": trace.index_version,
+            "model": trace.model,
+            "prompts": trace.prompts,
+            "setup": digest,
+        }
         append(db, number, "answer", {"answer": [answer.id], "message": said}, facts)
 
 
@@ -99,7 +128,12 @@ def read_answer(store: Store, identity: str) -> Answer:
 def read_reasoning(store: Store, answer_id: str) -> str:
     """What the model thought before this answer; empty where there was none, or it was erased."""
     with store.begin() as db:
-        return str(db.execute(select(reasonings.c.text).where(reasonings.c.answer_id == answer_id)).scalar() or "")
+        return str(
+            db.execute(
+                select(reasonings.c.text).where(reasonings.c.answer_id == answer_id)
+            ).scalar()
+            or ""
+        )
 
 
 def _check_there(db: Connection, conversation_id: str) -> None:
@@ -111,6 +145,12 @@ def _check_there(db: Connection, conversation_id: str) -> None:
 def _add(db: Connection, record: int, conversation_id: str, role: Role, content: str) -> str:
     identity = str(uuid.uuid4())
     content = content.replace("\0", "")  # PostgreSQL has no place for it
-    row = {"id": identity, "conversation_id": conversation_id, "role": role, "content": content, "at": now()}
+    row = {
+        "id": identity,
+        "conversation_id": conversation_id,
+        "role": role,
+        "content": content,
+        "at": now(),
+    }
     db.execute(insert(messages).values(**row, salt=new_salt(), record=record))
     return identity

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Engine, create_engine, event, exc, inspect, t
 from sqlalchemy.engine import URL, make_url
 
 from ombud.errors import SetupError, StoreError
-from ombud.store.chain import begin_chain
+from ombud.store.audit.chain import begin_chain
 
 HEAD = "0009"
 MIGRATIONS = Path(__file__).parent / "migrations"
@@ -29,11 +29,13 @@ class Store:
             with self._engine.begin() as connection:
                 yield connection
         except exc.SQLAlchemyError as failed:
-            # Not `from failed`: a database's own words may repeat what was to be stored, and end in a log.
+            # Not `from failed`: a database's own words may repeat what was to be stored, and end in
+            # a log.
             raise _explain(failed) from None
 
     def settle(self) -> None:
-        """Bring everything out of SQLite's log into the file and empty the log; nothing to do for PostgreSQL."""
+        """Bring everything out of SQLite's log into the file and empty the log; nothing to do for
+        PostgreSQL."""
         if self._engine.dialect.name != "sqlite":
             return
         try:
@@ -52,16 +54,23 @@ class Store:
 def open_store(url: str, folder: Path) -> Store:
     """Open the database at `url`, or SQLite in `folder`; create or migrate it where needed."""
     try:
-        target = make_url(url) if url else URL.create("sqlite", database=str(folder / "store.sqlite"))
+        target = (
+            make_url(url) if url else URL.create("sqlite", database=str(folder / "store.sqlite"))
+        )
         if not url:
             folder.mkdir(parents=True, exist_ok=True)
         engine = create_engine(
-            target, connect_args=_arguments(target), pool_pre_ping=not _is_sqlite(target), hide_parameters=True
+            target,
+            connect_args=_arguments(target),
+            pool_pre_ping=not _is_sqlite(target),
+            hide_parameters=True,
         )
         if engine.dialect.name == "sqlite":
             event.listen(engine, "do_connect", _connect_sqlite)
             event.listen(engine, "connect", _tune_sqlite)
-            event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN IMMEDIATE"))
+            event.listen(
+                engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN IMMEDIATE")
+            )
         try:
             _migrate(engine)
         except BaseException:
@@ -73,7 +82,9 @@ def open_store(url: str, folder: Path) -> Store:
             hint="Such as postgresql+psycopg://user@host/ombud, or leave it empty.",
         ) from wrong
     except OSError as wrong:
-        raise StoreError(f"{folder} cannot be written: {wrong.strerror}.", hint="Check its permissions.") from wrong
+        raise StoreError(
+            f"{folder} cannot be written: {wrong.strerror}.", hint="Check its permissions."
+        ) from wrong
     except exc.SQLAlchemyError as failed:
         raise _explain(failed) from failed
     return Store(engine)
@@ -93,8 +104,9 @@ def _connect_sqlite(dialect: Any, _record: Any, arguments: Any, options: Any) ->
     try:
         connection.execute("PRAGMA journal_mode=WAL")
     except sqlite3.OperationalError:
-        # A full disk has no room for the memory that processes share. Where there is none yet, nobody else has the
-        # file open, and it can be read without; by a new connection, for this one has failed for good.
+        # A full disk has no room for the memory that processes share. Where there is none yet,
+        # nobody else has the file open, and it can be read without; by a new connection, for this
+        # one has failed for good.
         connection.close()
         connection = connect(*arguments, **options)
         connection.execute("PRAGMA locking_mode=EXCLUSIVE")
@@ -125,7 +137,8 @@ def _migrate(engine: Engine) -> None:
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS))
     with engine.begin() as connection:
-        # Two processes that open a fresh database at once: the second finds it done when its turn comes.
+        # Two processes that open a fresh database at once: the second finds it done when its turn
+        # comes.
         if engine.dialect.name == "postgresql":
             connection.execute(text("SELECT pg_advisory_xact_lock(826219)"))
         config.attributes["connection"] = connection

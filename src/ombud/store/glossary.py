@@ -19,30 +19,35 @@ class Explained(NamedTuple):
 
 
 def save_abbreviations(store: Store, document_id: str, pairs: Iterable[tuple[str, str]]) -> None:
-    """Remember the (abbreviation, expansion) pairs of a stored document in place of the ones it had; of one that is
-    no longer there, nothing.
-    """
+    """Remember the (abbreviation, expansion) pairs of a stored document in place of the ones it
+    had; of one that is no longer there, nothing."""
     with store.begin() as db:
         there = select(documents.c.id).where(documents.c.id == document_id, ~documents.c.deleted)
         replace_abbreviations(db, document_id, pairs if db.execute(there).first() else ())
 
 
-def replace_abbreviations(db: Connection, document_id: str, pairs: Iterable[tuple[str, str]]) -> None:
+def replace_abbreviations(
+    db: Connection, document_id: str, pairs: Iterable[tuple[str, str]]
+) -> None:
     forget_abbreviations(db, [document_id])
     for short, long in dict.fromkeys(pairs):
-        db.execute(insert(glossary).values(document_id=document_id, abbreviation=short, expansion=long))
+        db.execute(
+            insert(glossary).values(document_id=document_id, abbreviation=short, expansion=long)
+        )
 
 
 def list_abbreviations(store: Store) -> list[Explained]:
     """What all documents explain that everyone may read: published, for every audience, not buried.
 
-    Looked up at reading, so that a change of a document's audience counts at once. One row for each document.
-    """
+    Looked up at reading, so that a change of a document's audience counts at once. One row for each
+    document."""
     columns = (glossary.c.abbreviation, glossary.c.expansion, documents.c.facts)
     joined = glossary.join(documents, documents.c.id == glossary.c.document_id)
     order = (glossary.c.abbreviation, glossary.c.expansion, glossary.c.document_id)
     with store.begin() as db:
-        rows = db.execute(select(*columns).select_from(joined).where(~documents.c.deleted).order_by(*order)).all()
+        rows = db.execute(
+            select(*columns).select_from(joined).where(~documents.c.deleted).order_by(*order)
+        ).all()
     read = [(row.abbreviation, row.expansion, Document.model_validate(row.facts)) for row in rows]
     return [
         Explained(short, long, document.countries)
@@ -56,7 +61,9 @@ def abbreviations_of(store: Store, document_id: str) -> list[tuple[str, str]]:
     of = glossary.c.document_id == document_id
     with store.begin() as db:
         rows = db.execute(
-            select(glossary.c.abbreviation, glossary.c.expansion).where(of).order_by(glossary.c.expansion)
+            select(glossary.c.abbreviation, glossary.c.expansion)
+            .where(of)
+            .order_by(glossary.c.expansion)
         )
         return [(row.abbreviation, row.expansion) for row in rows]
 

@@ -1,15 +1,26 @@
 """The graph of triplets: which entities documents speak of, and how they hang together.
 
-It lives in the database and not in the index, because what is deleted must go at once and whole: a document's
-triplets and names are dropped in the transaction that drops its row, and are saved in one that has seen this row.
-Rows belong to chunks of the index; who reads them asks the index for the chunk and its permissions.
-"""
+It lives in the database and not in the index, because what is deleted must go at once and whole: a
+document's triplets and names are dropped in the transaction that drops its row, and are saved in
+one that has seen this row. Rows belong to chunks of the index; who reads them asks the index for
+the chunk and its permissions."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, RowMapping, delete, func, insert, or_, select, true, union
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    RowMapping,
+    delete,
+    func,
+    insert,
+    or_,
+    select,
+    true,
+    union,
+)
 
 from ombud.store.database import Store
 from ombud.store.tables import document as documents
@@ -32,7 +43,8 @@ class Edge(NamedTuple):
 
 
 class Name(NamedTuple):
-    """`key` is the entity that a text which holds `name` may mean; weight: from 0 to 1, how much this name says."""
+    """`key` is the entity that a text which holds `name` may mean; weight: from 0 to 1, how much
+    this name says."""
 
     document_id: str
     name: str
@@ -55,31 +67,47 @@ class Extracted(NamedTuple):
     """What is kept of one document."""
 
     chunks: Mapping[str, str]
-    """Chunk id -> digest of its text and of how it was read; chunks that could not be read are not there."""
+    """Chunk id -> digest of its text and of how it was read; chunks that could not be read are not
+    there."""
     edges: Sequence[Edge]
 
 
 # Writing ------------------------------------------------------------------------------------------
 
 
-def save_graph(store: Store, document_id: str, digest: str, found: Extracted, known_by: Iterable[Name]) -> bool:
-    """Replace all that the graph holds of a document. False, and nothing kept, where the document is gone meanwhile.
+def save_graph(
+    store: Store, document_id: str, digest: str, found: Extracted, known_by: Iterable[Name]
+) -> bool:
+    """Replace all that the graph holds of a document. False, and nothing kept, where the document
+    is gone meanwhile.
 
     digest: what `graph_digests` gives back; empty where some chunks could not be read.
     """
     rows = [
         edge.triplet.model_dump()
-        | {"document_id": document_id, "subject_key": edge.subject_key, "object_key": edge.object_key}
+        | {
+            "document_id": document_id,
+            "subject_key": edge.subject_key,
+            "object_key": edge.object_key,
+        }
         for edge in found.edges
     ]
     known = [name._asdict() for name in {(n.name, n.key): n for n in known_by}.values()]
     with store.begin() as db:
         # Locked: a deletion of the document waits, or has been and is seen.
-        there = select(documents.c.id).where(documents.c.id == document_id, ~documents.c.deleted).with_for_update()
+        there = (
+            select(documents.c.id)
+            .where(documents.c.id == document_id, ~documents.c.deleted)
+            .with_for_update()
+        )
         drop_graph(db, document_id)
         if db.execute(there).first() is None:
             return False
-        head = {"document_id": document_id, "digest": digest, "chunks": json.dumps(dict(found.chunks))}
+        head = {
+            "document_id": document_id,
+            "digest": digest,
+            "chunks": json.dumps(dict(found.chunks)),
+        }
         db.execute(insert(read_documents).values(**head))
         if rows:
             db.execute(insert(triplets), rows)
@@ -96,7 +124,8 @@ def drop_graph(db: Connection, document_id: str) -> None:
 
 
 def forget_graph(db: Connection, ids: Iterable[str]) -> None:
-    """The same for documents that do not come back: nothing that a model said of their entities stays either."""
+    """The same for documents that do not come back: nothing that a model said of their entities
+    stays either."""
     for identity in ids:
         drop_graph(db, identity)
     _drop_unsupported(db)
@@ -126,7 +155,9 @@ def save_same(store: Store, pairs: Iterable[tuple[str, str]]) -> None:
 def _drop_unsupported(db: Connection) -> None:
     if db.execute(select(merged.c.key).limit(1)).first() is not None:
         alive = union(select(triplets.c.subject_key), select(triplets.c.object_key))
-        db.execute(delete(merged).where(or_(merged.c.key.not_in(alive), merged.c.other.not_in(alive))))
+        db.execute(
+            delete(merged).where(or_(merged.c.key.not_in(alive), merged.c.other.not_in(alive)))
+        )
 
 
 # Reading ------------------------------------------------------------------------------------------
@@ -142,16 +173,26 @@ def graph_digests(store: Store) -> dict[str, str]:
 def read_extracted(store: Store, document_id: str) -> Extracted:
     """What is kept of a document; empty where nothing is."""
     with store.begin() as db:
-        chunks = db.execute(select(read_documents.c.chunks).where(read_documents.c.document_id == document_id)).scalar()
-        rows = db.execute(select(triplets).where(triplets.c.document_id == document_id).order_by(triplets.c.number))
+        chunks = db.execute(
+            select(read_documents.c.chunks).where(read_documents.c.document_id == document_id)
+        ).scalar()
+        rows = db.execute(
+            select(triplets)
+            .where(triplets.c.document_id == document_id)
+            .order_by(triplets.c.number)
+        )
         return Extracted(json.loads(chunks or "{}"), [_edge(row._mapping) for row in rows])
 
 
 def entity_names(store: Store) -> dict[str, str]:
     """Key -> one name of it, of every entity."""
     with store.begin() as db:
-        subjects = select(triplets.c.subject_key.label("key"), func.min(triplets.c.subject).label("name"))
-        objects = select(triplets.c.object_key.label("key"), func.min(triplets.c.object).label("name"))
+        subjects = select(
+            triplets.c.subject_key.label("key"), func.min(triplets.c.subject).label("name")
+        )
+        objects = select(
+            triplets.c.object_key.label("key"), func.min(triplets.c.object).label("name")
+        )
         rows = [
             *db.execute(objects.group_by(triplets.c.object_key)),
             *db.execute(subjects.group_by(triplets.c.subject_key)),
@@ -178,21 +219,26 @@ def graph_rows_of(store: Store, document_id: str) -> int:
             _count(db, select(func.count()).where(table.c.document_id == document_id))
             for table in (read_documents, triplets, names)
         )
-        said = triplets.c.chunk_id.startswith(f"{document_id}-") & (triplets.c.document_id != document_id)
+        said = triplets.c.chunk_id.startswith(f"{document_id}-") & (
+            triplets.c.document_id != document_id
+        )
         return own + _count(db, select(func.count()).where(said))
 
 
 class Graph:
-    """The graph as a search reads it. Rows of buried documents are left out; what their readers may see is not asked
-    here.
-    """
+    """The graph as a search reads it. Rows of buried documents are left out; what their readers may
+    see is not asked here."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
     def named(self, wanted: Sequence[str]) -> list[Name]:
         """Rows whose name is one of these."""
-        query = select(names).join(documents, documents.c.id == names.c.document_id).where(~documents.c.deleted)
+        query = (
+            select(names)
+            .join(documents, documents.c.id == names.c.document_id)
+            .where(~documents.c.deleted)
+        )
         with self._store.begin() as db:
             return [
                 Name(**row._mapping)
@@ -201,50 +247,74 @@ class Graph:
             ]
 
     def sharing(self, stems: Sequence[str], least: float) -> list[Name]:
-        """Entities of which these stems, at most 500, make the share `least`; weight is the share, name is empty."""
+        """Entities of which these stems, at most 500, make the share `least`; weight is the share,
+        name is empty."""
         total = func.sum(names.c.weight)
         query = select(names.c.document_id, names.c.key, total.label("weight"))
-        query = query.join(documents, documents.c.id == names.c.document_id).where(~documents.c.deleted)
-        query = query.where(names.c.name.in_(list(stems)[:BATCH])).group_by(names.c.document_id, names.c.key)
+        query = query.join(documents, documents.c.id == names.c.document_id).where(
+            ~documents.c.deleted
+        )
+        query = query.where(names.c.name.in_(list(stems)[:BATCH])).group_by(
+            names.c.document_id, names.c.key
+        )
         with self._store.begin() as db:
             # A third and a third and a third is a little less than one.
             rows = db.execute(query.having(total >= least - 1e-6))
             return [Name(row.document_id, "", row.key, float(row.weight)) for row in rows]
 
     def spread(self, keys: Iterable[str], sources: Sequence[str] = ()) -> list[Spread]:
-        """In which documents these entities have triplets, and how many; read from an index, so also cheap for an
-        entity that everything speaks of.
-        """
+        """In which documents these entities have triplets, and how many; read from an index, so
+        also cheap for an entity that everything speaks of."""
         found: list[Spread] = []
         with self._store.begin() as db:
             for some in _batches(set(keys)):
                 for column in ENDS:
-                    columns = (column, triplets.c.document_id, func.min(triplets.c.chunk_id), func.count())
-                    query = select(*columns).join(documents, documents.c.id == triplets.c.document_id)
-                    query = query.where(column.in_(some), *_shown(sources)).group_by(column, triplets.c.document_id)
+                    columns = (
+                        column,
+                        triplets.c.document_id,
+                        func.min(triplets.c.chunk_id),
+                        func.count(),
+                    )
+                    query = select(*columns).join(
+                        documents, documents.c.id == triplets.c.document_id
+                    )
+                    query = query.where(column.in_(some), *_shown(sources)).group_by(
+                        column, triplets.c.document_id
+                    )
                     found += [Spread(*row) for row in db.execute(query)]
         return found
 
     def around(
-        self, keys: Iterable[str], sources: Sequence[str] = (), holding: Sequence[str] = (), most: int = 20_000
+        self,
+        keys: Iterable[str],
+        sources: Sequence[str] = (),
+        holding: Sequence[str] = (),
+        most: int = 20_000,
     ) -> list[Edge]:
-        """Triplets of these entities, document by document in the order they were saved: whichever document was read
-        first, the same ones. At most so many of each batch of 500 keys.
+        """Triplets of these entities, document by document in the order they were saved: whichever
+        document was read first, the same ones. At most so many of each batch of 500 keys.
 
-        sources: only of documents of these. holding: only those in whose words one of these parts stands.
-        """
+        sources: only of documents of these. holding: only those in whose words one of these parts
+        stands."""
         found: dict[int, Edge] = {}
         said = func.lower(triplets.c.subject + " " + triplets.c.predicate + " " + triplets.c.object)
-        words = or_(*(said.contains(part, autoescape=True) for part in holding)) if holding else true()
+        words = (
+            or_(*(said.contains(part, autoescape=True) for part in holding)) if holding else true()
+        )
         with self._store.begin() as db:
             for some in _batches(set(keys)):
                 # Two queries: an OR over two columns is not looked up in their indexes everywhere.
                 for column in ENDS:
-                    query = select(triplets).join(documents, documents.c.id == triplets.c.document_id)
+                    query = select(triplets).join(
+                        documents, documents.c.id == triplets.c.document_id
+                    )
                     query = query.where(column.in_(some), words, *_shown(sources))
                     query = query.order_by(triplets.c.document_id, triplets.c.number).limit(most)
                     found |= {row.number: _edge(row._mapping) for row in db.execute(query)}
-        return [found[number] for number in sorted(found, key=lambda number: (found[number].document_id, number))]
+        return [
+            found[number]
+            for number in sorted(found, key=lambda number: (found[number].document_id, number))
+        ]
 
     def same(self, keys: Iterable[str]) -> dict[str, set[str]]:
         """Key -> all keys that count as the same entity, itself included."""
@@ -268,7 +338,9 @@ def _shown(sources: Sequence[str]) -> list[ColumnElement[bool]]:
 
 
 def _pairs(db: Connection, keys: Sequence[str]) -> Iterator[tuple[str, str]]:
-    query = select(merged.c.key, merged.c.other).where(merged.c.key.in_(keys) | merged.c.other.in_(keys))
+    query = select(merged.c.key, merged.c.other).where(
+        merged.c.key.in_(keys) | merged.c.other.in_(keys)
+    )
     yield from ((row.key, row.other) for row in db.execute(query))
 
 

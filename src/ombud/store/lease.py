@@ -1,4 +1,5 @@
-"""One owner at a time, also across machines: a row that expires unless its owner keeps renewing it."""
+"""One owner at a time, also across machines: a row that expires unless its owner keeps renewing
+it."""
 
 import os
 import socket
@@ -16,7 +17,9 @@ from ombud.store.tables import lease as table
 
 SECONDS = 30.0
 """How long a killed owner blocks the others; renewed three times within it."""
-FREE = text("INSERT INTO lease (name, owner, fence, expires) VALUES (:name, '', 0, 0) ON CONFLICT DO NOTHING")
+FREE = text(
+    "INSERT INTO lease (name, owner, fence, expires) VALUES (:name, '', 0, 0) ON CONFLICT DO NOTHING"
+)
 
 
 _held: set[str] = set()
@@ -30,21 +33,29 @@ class Lease:
     def check(self) -> None:
         """Raise Busy when someone else has taken over meanwhile; call it before every commit."""
         with self._store.begin() as db:
-            row = db.execute(select(table.c.owner, table.c.fence).where(table.c.name == self.name)).first()
+            row = db.execute(
+                select(table.c.owner, table.c.fence).where(table.c.name == self.name)
+            ).first()
         if row is None or (row.owner, row.fence) != (self.owner, self.fence):
             raise Busy(
-                f"The lease `{self.name}` was lost to another process.", hint="That process goes on with the work."
+                f"The lease `{self.name}` was lost to another process.",
+                hint="That process goes on with the work.",
             )
 
     def renew(self) -> None:
         with self._store.begin() as db:
-            mine = (table.c.name == self.name) & (table.c.owner == self.owner) & (table.c.fence == self.fence)
+            mine = (
+                (table.c.name == self.name)
+                & (table.c.owner == self.owner)
+                & (table.c.fence == self.fence)
+            )
             db.execute(update(table).where(mine).values(expires=time.time() + SECONDS))
 
 
 @contextmanager
-def hold(store: Store, name: str) -> Iterator[Lease]:
-    """Own `name` for the length of the block; raises Busy, naming the owner, when someone else does."""
+def acquire_lease(store: Store, name: str) -> Iterator[Lease]:
+    """Own `name` for the length of the block; raises Busy, naming the owner, when someone else
+    does."""
     owner = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:6]}"
     _held.add(owner)  # before anybody can read the row
     try:
@@ -61,7 +72,9 @@ def hold(store: Store, name: str) -> Iterator[Lease]:
         done.set()
         heart.join()
         _held.discard(lease.owner)
-        with store.begin() as db:  # the row stays, so that the fence never counts from the start again
+        with (
+            store.begin() as db
+        ):  # the row stays, so that the fence never counts from the start again
             mine = (table.c.name == name) & (table.c.owner == lease.owner)
             db.execute(update(table).where(mine).values(owner="", expires=0.0))
 
@@ -69,7 +82,9 @@ def hold(store: Store, name: str) -> Iterator[Lease]:
 def _take(store: Store, name: str, owner: str) -> Lease:
     now = time.time()
     with store.begin() as db:
-        db.execute(FREE, {"name": name})  # also where two take a new name at once, one row is there to lock
+        db.execute(
+            FREE, {"name": name}
+        )  # also where two take a new name at once, one row is there to lock
         row = db.execute(select(table).where(table.c.name == name).with_for_update()).one()
         if row.expires > now and not _dead(row.owner):
             host, pid, _ = row.owner.split(":")
@@ -78,12 +93,17 @@ def _take(store: Store, name: str, owner: str) -> Lease:
                 hint=f"Wait for it to finish; if it was killed, its claim ends within {SECONDS:.0f} seconds.",
             )
         fence = row.fence + 1
-        db.execute(update(table).where(table.c.name == name).values(owner=owner, fence=fence, expires=now + SECONDS))
+        db.execute(
+            update(table)
+            .where(table.c.name == name)
+            .values(owner=owner, fence=fence, expires=now + SECONDS)
+        )
     return Lease(store, name, owner, fence)
 
 
 def _dead(owner: str) -> bool:
-    """A process of this machine that is no more need not be waited for, nor work of this one that has ended."""
+    """A process of this machine that is no more need not be waited for, nor work of this one that
+    has ended."""
     host, pid, _ = owner.split(":")
     if host != socket.gethostname():
         return False

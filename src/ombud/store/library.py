@@ -22,7 +22,7 @@ FACTS = cast(documents.c.facts, Text)
 """The JSON itself: pydantic reads ten thousand in half the time that Python's own reader needs."""
 
 
-class Entry(NamedTuple):
+class DocumentEntry(NamedTuple):
     """What a sync compares."""
 
     id: str
@@ -34,8 +34,9 @@ class Entry(NamedTuple):
     stamp: str
 
 
-class Kept(NamedTuple):
-    """What is remembered beside a document, for the next sync to compare and to undo a successor's cut."""
+class SyncStamp(NamedTuple):
+    """What is remembered beside a document, for the next sync to compare and to undo a successor's
+    cut."""
 
     facts_digest: str
     """Digest of the metadata as the source gave it."""
@@ -47,7 +48,7 @@ class Kept(NamedTuple):
     """Digest of what the source said before it was read; empty when that says nothing."""
 
 
-class Recorded(NamedTuple):
+class RecordedSource(NamedTuple):
     """A source that `ombud sync PATH` has recorded."""
 
     name: str
@@ -58,12 +59,14 @@ class Recorded(NamedTuple):
 # Sources ------------------------------------------------------------------------------------------
 
 
-def list_sources(store: Store) -> list[Recorded]:
+def list_sources(store: Store) -> list[RecordedSource]:
     with store.begin() as db:
-        return [Recorded(*row) for row in db.execute(select(sources).order_by(sources.c.name))]
+        return [
+            RecordedSource(*row) for row in db.execute(select(sources).order_by(sources.c.name))
+        ]
 
 
-def add_source(store: Store, source: Recorded) -> None:
+def add_source(store: Store, source: RecordedSource) -> None:
     with store.begin() as db:
         db.execute(delete(sources).where(sources.c.name == source.name))
         db.execute(insert(sources).values(**source._asdict()))
@@ -72,46 +75,57 @@ def add_source(store: Store, source: Recorded) -> None:
 # Documents ----------------------------------------------------------------------------------------
 
 
-def entries(store: Store, source: str) -> dict[str, Entry]:
+def document_entries(store: Store, source: str) -> dict[str, DocumentEntry]:
     """Document id -> what is stored of it, of one source; buried ones are left out."""
-    columns = [documents.c[name] for name in Entry._fields]
+    columns = [documents.c[name] for name in DocumentEntry._fields]
     with store.begin() as db:
-        rows = db.execute(select(*columns).where(documents.c.source == source, ~documents.c.deleted))
-        return {row.id: Entry(*row) for row in rows}
+        rows = db.execute(
+            select(*columns).where(documents.c.source == source, ~documents.c.deleted)
+        )
+        return {row.id: DocumentEntry(*row) for row in rows}
 
 
 def document_ids(store: Store) -> dict[str, int]:
-    """Document id -> chunks it should have in the index, of every source; buried ones are left out."""
+    """Document id -> chunks it should have in the index, of every source; buried ones are left
+    out."""
     with store.begin() as db:
         rows = db.execute(select(documents.c.id, documents.c.chunks).where(~documents.c.deleted))
         return {row.id: row.chunks for row in rows}
 
 
-def save_document(store: Store, document: Document, kept: Kept, abbreviations: Iterable[tuple[str, str]] = ()) -> None:
-    """Remember a document, the text of this version and the (abbreviation, expansion) pairs that it explains; older
-    texts stay for the citations into them.
-    """
+def save_document(
+    store: Store, document: Document, kept: SyncStamp, abbreviations: Iterable[tuple[str, str]] = ()
+) -> None:
+    """Remember a document, the text of this version and the (abbreviation, expansion) pairs that it
+    explains; older texts stay for the citations into them."""
     blocks = [[b.kind, b.level, b.page, len(b.text)] for b in document.blocks]
     with store.begin() as db:
         key = (texts.c.document_id == document.id) & (texts.c.digest == document.digest)
         db.execute(delete(texts).where(key))
-        row = {"document_id": document.id, "digest": document.digest, "text": document.text, "blocks": blocks}
+        row = {
+            "document_id": document.id,
+            "digest": document.digest,
+            "text": document.text,
+            "blocks": blocks,
+        }
         db.execute(insert(texts).values(**row))
         db.execute(delete(documents).where(documents.c.id == document.id))
         db.execute(insert(documents).values(**_row(document, kept), deleted=False))
         replace_abbreviations(db, document.id, abbreviations)
 
 
-def save_facts(store: Store, document: Document, kept: Kept) -> None:
+def save_facts(store: Store, document: Document, kept: SyncStamp) -> None:
     """Take over changed metadata; text and chunks stay."""
     with store.begin() as db:
-        db.execute(update(documents).where(documents.c.id == document.id).values(**_row(document, kept)))
+        db.execute(
+            update(documents).where(documents.c.id == document.id).values(**_row(document, kept))
+        )
 
 
-def ends(store: Store) -> list[Document]:
-    """Documents whose last day is not yet what it should be: a successor ends its predecessor the day before its
-    own first day. They come with the right day; `save_end` remembers it once the index has it too.
-    """
+def document_ends(store: Store) -> list[Document]:
+    """Documents whose last day is not yet what it should be: a successor ends its predecessor the
+    day before its own first day. They come with the right day; `save_end` remembers it once the
+    index has it too."""
     with store.begin() as db:
         rows = db.execute(select(FACTS, documents.c.own_end).where(~documents.c.deleted)).all()
     known = [(Document.model_validate_json(facts), own_end) for facts, own_end in rows]
@@ -136,9 +150,11 @@ def successors(documents: Iterable[Document]) -> dict[str, date]:
     return begins
 
 
-def cut(document: Document, begins: Mapping[str, date]) -> Document:
+def cut_document(document: Document, begins: Mapping[str, date]) -> Document:
     """`document` with the earlier of its own last day and the day before its successor's first."""
-    return document.model_copy(update={"effective_to": _last_day(document.effective_to, begins.get(document.uri))})
+    return document.model_copy(
+        update={"effective_to": _last_day(document.effective_to, begins.get(document.uri))}
+    )
 
 
 def _last_day(own: date | None, begin: date | None) -> date | None:
@@ -167,7 +183,7 @@ def save_end(store: Store, document: Document) -> None:
         db.execute(update(documents).where(documents.c.id == document.id).values(facts=facts))
 
 
-def bury(store: Store, ids: Sequence[str]) -> None:
+def bury_documents(store: Store, ids: Sequence[str]) -> None:
     """Hide documents at once; `forget` removes the rows when the index has let go of them."""
     with store.begin() as db:
         for identity in ids:
@@ -179,10 +195,9 @@ def tombstones(store: Store) -> list[str]:
         return list(db.execute(select(documents.c.id).where(documents.c.deleted)).scalars())
 
 
-def forget(store: Store, ids: Sequence[str]) -> None:
-    """Remove the rows of buried documents, all their texts, also those that runs of the lab have seen, their triplets
-    and their abbreviations.
-    """
+def forget_document(store: Store, ids: Sequence[str]) -> None:
+    """Remove the rows of buried documents, all their texts, also those that runs of the lab have
+    seen, their triplets and their abbreviations."""
     with store.begin() as db:
         forget_graph(db, ids)
         forget_abbreviations(db, ids)
@@ -192,8 +207,11 @@ def forget(store: Store, ids: Sequence[str]) -> None:
             db.execute(delete(documents).where(documents.c.id == identity, documents.c.deleted))
 
 
-def list_documents(store: Store, source: str | None = None, but: str | None = None) -> list[Document]:
-    """All documents without blocks and text, by uri; of one source, or of all but one, when given."""
+def list_documents(
+    store: Store, source: str | None = None, but: str | None = None
+) -> list[Document]:
+    """All documents without blocks and text, by uri; of one source, or of all but one, when
+    given."""
     query = select(FACTS).where(~documents.c.deleted).order_by(documents.c.uri)
     query = query if source is None else query.where(documents.c.source == source)
     query = query if but is None else query.where(documents.c.source != but)
@@ -220,14 +238,21 @@ def find_document(store: Store, identity: str, digest: str | None = None) -> Doc
         where = (documents.c.id == identity) | (documents.c.uri == identity)
         facts = db.execute(select(documents.c.facts).where(where, ~documents.c.deleted)).scalar()
         if facts is None:
-            raise NotFound(f"There is no document `{identity}`.", hint="`ombud documents list` shows all.")
+            raise NotFound(
+                f"There is no document `{identity}`.", hint="`ombud documents list` shows all."
+            )
         document = Document.model_validate(facts)
         version = digest or document.digest
         key = (texts.c.document_id == document.id) & (texts.c.digest == version)
         row = db.execute(select(texts.c.text, texts.c.blocks).where(key)).first()
     if row is None:
-        raise NotFound(f"That version of `{document.uri}` is no longer kept.", hint="Open the current version instead.")
-    return document.model_copy(update={"digest": version, "text": row.text, "blocks": _blocks(row.text, row.blocks)})
+        raise NotFound(
+            f"That version of `{document.uri}` is no longer kept.",
+            hint="Open the current version instead.",
+        )
+    return document.model_copy(
+        update={"digest": version, "text": row.text, "blocks": _blocks(row.text, row.blocks)}
+    )
 
 
 def text_of(store: Store, document_id: str, digest: str) -> str | None:
@@ -237,7 +262,7 @@ def text_of(store: Store, document_id: str, digest: str) -> str | None:
         return db.execute(select(texts.c.text).where(key)).scalar()
 
 
-def _row(document: Document, kept: Kept) -> dict[str, object]:
+def _row(document: Document, kept: SyncStamp) -> dict[str, object]:
     return {
         "id": document.id,
         "source": document.source,
@@ -256,6 +281,8 @@ def _blocks(text: str, rows: list[list[object]]) -> tuple[Block, ...]:
     blocks, start = [], 0
     for kind, level, page, length in rows:
         piece = text[start : start + int(str(length))]
-        blocks.append(Block.model_validate({"kind": kind, "level": level, "page": page, "text": piece}))
+        blocks.append(
+            Block.model_validate({"kind": kind, "level": level, "page": page, "text": piece})
+        )
         start += int(str(length)) + 2
     return tuple(blocks)

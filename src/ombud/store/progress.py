@@ -1,4 +1,5 @@
-"""What a long job says of itself while it works, for whoever asks: the terminal of another process, the API."""
+"""What a long job says of itself while it works, for whoever asks: the terminal of another process,
+the API."""
 
 import json
 from collections.abc import Mapping

@@ -1,4 +1,5 @@
-"""Stored answers as an auditor reads them: with the question, the day and the record that took them in."""
+"""Stored answers as an auditor reads them: with the question, the day and the record that took them
+in."""
 
 import json
 from collections.abc import Iterator
@@ -11,13 +12,13 @@ from ombud.errors import NotFound, StoreError
 from ombud.store.database import Store
 from ombud.store.tables import answer as answers
 from ombud.store.tables import setup as setups
-from ombud.types import Answer, Noun, Question
+from ombud.types import Answer, Question, Record
 
 _BATCH = 200
-N = TypeVar("N", bound=Noun)
+N = TypeVar("N", bound=Record)
 
 
-class Kept(NamedTuple):
+class StoredAnswer(NamedTuple):
     id: str
     conversation_id: str | None
     at: str
@@ -32,7 +33,7 @@ class Kept(NamedTuple):
     answer: Answer | None
 
 
-def read_kept(store: Store, identity: str) -> Kept:
+def read_kept(store: Store, identity: str) -> StoredAnswer:
     """One answer, by its id or by the beginning of it where that is enough. Raises NotFound."""
     same = answers.c.id.startswith(identity, autoescape=True)
     with store.begin() as db:
@@ -42,11 +43,13 @@ def read_kept(store: Store, identity: str) -> Kept:
     if not rows or not identity:
         raise NotFound(f"There is no answer `{identity}`.", hint="`ombud audit list` shows all.")
     if len(rows) > 1:
-        raise NotFound(f"More than one answer begins with `{identity}`.", hint="Give more of its id.")
+        raise NotFound(
+            f"More than one answer begins with `{identity}`.", hint="Give more of its id."
+        )
     return _kept(rows[0], delicate)
 
 
-def list_answers(store: Store, since: str = "") -> Iterator[Kept]:
+def list_answers(store: Store, since: str = "") -> Iterator[StoredAnswer]:
     """Answers in the order in which they were given; since: time in UTC, ISO 8601."""
     with store.begin() as db:
         delicate = _delicate(db)
@@ -70,23 +73,27 @@ def read_setup(store: Store, digest: str) -> dict[str, Any] | None:
 
 
 def understood(shape: type[N], stored: Any, identity: str) -> N:
-    """A stored noun; raises StoreError, without what stands there, where somebody has changed it into none."""
+    """A stored noun; raises StoreError, without what stands there, where somebody has changed it
+    into none."""
     try:
         return shape.model_validate(stored)
     except ValidationError:
         raise StoreError(
-            f"The answer `{identity}` cannot be read: it was changed.", hint="`ombud audit verify` says what else was."
+            f"The answer `{identity}` cannot be read: it was changed.",
+            hint="`ombud audit verify` says what else was.",
         ) from None
 
 
 def _delicate(db: Any) -> set[str]:
-    query = select(answers.c.conversation_id).where(answers.c.sensitive, answers.c.conversation_id.is_not(None))
+    query = select(answers.c.conversation_id).where(
+        answers.c.sensitive, answers.c.conversation_id.is_not(None)
+    )
     return set(db.execute(query.distinct()).scalars())
 
 
-def _kept(row: Row[Any], delicate: set[str]) -> Kept:
+def _kept(row: Row[Any], delicate: set[str]) -> StoredAnswer:
     gone = not row.answer
-    return Kept(
+    return StoredAnswer(
         row.id,
         row.conversation_id,
         row.at,

@@ -27,7 +27,8 @@ _KEEP = text(
 
 
 class Done(NamedTuple):
-    """A case that is finished: its place in the dataset, what was observed, its scores by (metric, version)."""
+    """A case that is finished: its place in the dataset, what was observed, its scores by (metric,
+    version)."""
 
     place: int
     observation: Observation
@@ -58,7 +59,8 @@ def list_runs(store: Store, *, study: str = "", digest: str = "") -> list[Run]:
 
 
 def find_run(store: Store, named: str) -> Run:
-    """A run by its id, the beginning of its id, or its name, of which the newest counts; `last` is the newest of all.
+    """A run by its id, the beginning of its id, or its name, of which the newest counts; `last` is
+    the newest of all.
 
     Raises NotFound, naming some that are there.
     """
@@ -71,27 +73,38 @@ def find_run(store: Store, named: str) -> Run:
     ):
         if fits:
             return fits[0]
-    some = ", ".join(f"{run.id} ({run.name})" for run in known[:5]) or "none yet; `ombud lab run DATASET` makes one"
+    some = (
+        ", ".join(f"{run.id} ({run.name})" for run in known[:5])
+        or "none yet; `ombud lab run DATASET` makes one"
+    )
     raise NotFound(f"There is no run `{named}`.", hint=f"The newest: {some}.")
 
 
 def delete_run(store: Store, run_id: str) -> None:
-    """Remove a run with its rows and scores, and the passages that no other run shows. Looks stay counted."""
+    """Remove a run with its rows and scores, and the passages that no other run shows. Looks stay
+    counted."""
     with store.begin() as db:
         for table in (scores, rows):
             db.execute(delete(table).where(table.c.run_id == run_id))
         db.execute(delete(runs).where(runs.c.id == run_id))
-        shown = {hit[0] for kept in db.execute(select(rows.c.hits)).scalars() for hit in json.loads(kept or "[]")}
+        shown = {
+            hit[0]
+            for kept in db.execute(select(rows.c.hits)).scalars()
+            for hit in json.loads(kept or "[]")
+        }
         alone = sorted(set(db.execute(select(passages.c.chunk_id)).scalars()) - shown)
         for start in range(0, len(alone), _MOST):
-            db.execute(delete(passages).where(passages.c.chunk_id.in_(alone[start : start + _MOST])))
+            db.execute(
+                delete(passages).where(passages.c.chunk_id.in_(alone[start : start + _MOST]))
+            )
 
 
 # Cases of a run -----------------------------------------------------------------------------------
 
 
 def save_done(store: Store, run_id: str, done: Sequence[Done], version: int = 1) -> None:
-    """Keep finished cases with their scores: one transaction. A case that failed before is replaced."""
+    """Keep finished cases with their scores: one transaction. A case that failed before is
+    replaced."""
     if not done:
         return
     with store.begin() as db:
@@ -110,14 +123,19 @@ def done_places(store: Store, run_id: str) -> dict[int, bool]:
         return {row.place: bool(row.failed) for row in found}
 
 
-def read_observations(store: Store, run_id: str, case_id: str | None = None) -> Iterator[tuple[int, Observation]]:
-    """(place, observation) in the order of the dataset, a block at a time: also a large run needs little memory.
+def read_observations(
+    store: Store, run_id: str, case_id: str | None = None
+) -> Iterator[tuple[int, Observation]]:
+    """(place, observation) in the order of the dataset, a block at a time: also a large run needs
+    little memory.
 
     A hit whose document was purged meanwhile is left out.
     """
     after = -1
     while True:
-        query = select(rows).where(rows.c.run_id == run_id, rows.c.place > after).order_by(rows.c.place)
+        query = (
+            select(rows).where(rows.c.run_id == run_id, rows.c.place > after).order_by(rows.c.place)
+        )
         query = query.where(rows.c.case_id == case_id) if case_id is not None else query
         with store.begin() as db:
             block = db.execute(query.limit(_BLOCK)).all()
@@ -133,7 +151,9 @@ def read_observations(store: Store, run_id: str, case_id: str | None = None) -> 
 # Scores -------------------------------------------------------------------------------------------
 
 
-def save_scores(store: Store, run_id: str, given: Mapping[int, Sequence[Score]], version: int = 1) -> None:
+def save_scores(
+    store: Store, run_id: str, given: Mapping[int, Sequence[Score]], version: int = 1
+) -> None:
     """Put scores (by place) beside or instead of those that are there: one transaction."""
     with store.begin() as db:
         _put_scores(db, run_id, given, version)
@@ -143,7 +163,9 @@ def scored_places(store: Store, run_id: str) -> dict[int, set[str]]:
     """Place in the dataset -> metrics that are scored there."""
     found: dict[int, set[str]] = {}
     with store.begin() as db:
-        for row in db.execute(select(scores.c.place, scores.c.metric).where(scores.c.run_id == run_id)):
+        for row in db.execute(
+            select(scores.c.place, scores.c.metric).where(scores.c.run_id == run_id)
+        ):
             found.setdefault(row.place, set()).add(row.metric)
     return found
 
@@ -165,7 +187,13 @@ def read_scores(store: Store, run_id: str) -> list[Score]:
     )
     with store.begin() as db:
         return [
-            Score.model_construct(case_id=row.case_id, metric=row.metric, value=row.value, reason=row.reason, by=row.by)
+            Score.model_construct(
+                case_id=row.case_id,
+                metric=row.metric,
+                value=row.value,
+                reason=row.reason,
+                by=row.by,
+            )
             for row in db.execute(query)
         ]
 
@@ -174,9 +202,15 @@ def read_scores(store: Store, run_id: str) -> list[Score]:
 
 
 def add_look(store: Store, run: Run) -> int:
-    """Count a look at the sealed split of a dataset; returns how many there were, this one included."""
+    """Count a look at the sealed split of a dataset; returns how many there were, this one
+    included."""
     with store.begin() as db:
-        row = {"dataset": run.dataset, "dataset_digest": run.dataset_digest, "run_id": run.id, "at": _now()}
+        row = {
+            "dataset": run.dataset,
+            "dataset_digest": run.dataset_digest,
+            "run_id": run.id,
+            "at": _now(),
+        }
         db.execute(insert(looks).values(**row))
         same = looks.c.dataset_digest == run.dataset_digest
         return int(db.execute(select(func.count()).select_from(looks).where(same)).scalar_one())
@@ -194,12 +228,19 @@ def count_looks(store: Store) -> dict[str, int]:
 
 def _columns(run: Run) -> dict[str, str]:
     fixed = {"name": run.name, "digest": run.digest, "study": run.study, "state": run.state}
-    return fixed | {"started": (run.started or datetime.now(UTC)).isoformat(), "run": run.model_dump_json()}
+    return fixed | {
+        "started": (run.started or datetime.now(UTC)).isoformat(),
+        "run": run.model_dump_json(),
+    }
 
 
 def _row(run_id: str, one: Done) -> dict[str, Any]:
     seen = one.observation
-    listed = None if seen.hits is None else [[hit.chunk.id, hit.score, hit.found_by] for hit in seen.hits]
+    listed = (
+        None
+        if seen.hits is None
+        else [[hit.chunk.id, hit.score, hit.found_by] for hit in seen.hits]
+    )
     return {
         "run_id": run_id,
         "place": one.place,
@@ -215,15 +256,23 @@ def _observation(kept: str, hits: str | None, chunks: Mapping[str, Chunk]) -> Ob
     if hits is None:
         return seen
     listed = [(chunks.get(row[0]), row[1], tuple(row[2])) for row in json.loads(hits)]
-    found = tuple(Hit(chunk=chunk, score=score, found_by=by) for chunk, score, by in listed if chunk)
+    found = tuple(
+        Hit(chunk=chunk, score=score, found_by=by) for chunk, score, by in listed if chunk
+    )
     return seen.model_copy(update={"hits": found})
 
 
 def _keep_passages(db: Connection, chunks: Iterable[Chunk]) -> None:
     given = {chunk.id: chunk for chunk in chunks}
-    known = set(db.execute(select(passages.c.chunk_id).where(passages.c.chunk_id.in_(given))).scalars())
+    known = set(
+        db.execute(select(passages.c.chunk_id).where(passages.c.chunk_id.in_(given))).scalars()
+    )
     new = [
-        {"chunk_id": identity, "document_id": chunk.document_id, "chunk": chunk.model_dump_json(exclude_defaults=True)}
+        {
+            "chunk_id": identity,
+            "document_id": chunk.document_id,
+            "chunk": chunk.model_dump_json(exclude_defaults=True),
+        }
         for identity, chunk in given.items()
         if identity not in known
     ]
@@ -241,7 +290,9 @@ def _passages(db: Connection, wanted: set[str]) -> dict[str, Chunk]:
     return found
 
 
-def _put_scores(db: Connection, run_id: str, given: Mapping[int, Sequence[Score]], version: int) -> None:
+def _put_scores(
+    db: Connection, run_id: str, given: Mapping[int, Sequence[Score]], version: int
+) -> None:
     listed: list[dict[str, Any]] = [
         {
             "run_id": run_id,

@@ -1,4 +1,5 @@
-"""What models cost, day by day, counted here so that all processes of a workspace share one budget."""
+"""What models cost, day by day, counted here so that all processes of a workspace share one
+budget."""
 
 from typing import NamedTuple
 
@@ -27,7 +28,8 @@ class Spending(NamedTuple):
 
 
 def add_spending(store: Store, day: str, spent: Spending) -> float:
-    """Add to the day, such as 2026-01-31; returns what all models together came to on it, in US dollars."""
+    """Add to the day, such as 2026-01-31; returns what all models together came to on it, in US
+    dollars."""
     model = spent.model[:LONGEST]
     with store.begin() as db:
         db.execute(FRESH, {"day": day, "model": model})
@@ -40,17 +42,23 @@ def add_spending(store: Store, day: str, spent: Spending) -> float:
             table.c.price: table.c.price + spent.price,
         }
         db.execute(update(table).where(mine).values(more))
-        return float(db.execute(select(func.sum(table.c.price)).where(table.c.day == day)).scalar_one())
+        return float(
+            db.execute(select(func.sum(table.c.price)).where(table.c.day == day)).scalar_one()
+        )
 
 
 def spent_on(store: Store, day: str) -> float:
     """US dollars of all models on a day."""
     with store.begin() as db:
-        return float(db.execute(select(func.sum(table.c.price)).where(table.c.day == day)).scalar() or 0.0)
+        return float(
+            db.execute(select(func.sum(table.c.price)).where(table.c.day == day)).scalar() or 0.0
+        )
 
 
 def read_spending(store: Store, day: str) -> list[Spending]:
     """A day's rows, the dearest model first."""
     with store.begin() as db:
-        rows = db.execute(select(table).where(table.c.day == day).order_by(table.c.price.desc(), table.c.model))
+        rows = db.execute(
+            select(table).where(table.c.day == day).order_by(table.c.price.desc(), table.c.model)
+        )
         return [Spending(r.model, r.calls, r.tokens_in, r.tokens_out, r.price) for r in rows]

@@ -29,7 +29,8 @@ metadata = MetaData(naming_convention=names)
 def _chained() -> tuple[Column[Any], ...]:
     """What every row has that a record of the audit's chain speaks of."""
     return (
-        # Key of the row's digest in the chain, so that nobody can guess erased content and check the guess.
+        # Key of the row's digest in the chain, so that nobody can guess erased content and check
+        # the guess.
         Column("salt", String(64), nullable=False, default=""),
         # Number of the record that took the row in.
         Column("record", Integer, nullable=True),
@@ -53,10 +54,12 @@ document = Table(
     Column("source", String(200), nullable=False, index=True),
     Column("uri", Text, nullable=False, unique=True),
     Column("digest", String(64), nullable=False),
-    # What the sync compares besides the digest: everything that is known about a document but its bytes.
+    # What the sync compares besides the digest: everything that is known about a document but its
+    # bytes.
     Column("facts_digest", String(64), nullable=False),
     Column("recipe", String(64), nullable=False),
-    # Digest of what a source said before it was read: the same again means that nothing has changed. Empty = unknown.
+    # Digest of what a source said before it was read: the same again means that nothing has
+    # changed. Empty = unknown.
     Column("stamp", String(64), nullable=False, default=""),
     Column("facts", JSON, nullable=False),
     # The effective_to of its own metadata; `facts` holds the one cut by a successor.
@@ -90,7 +93,12 @@ message = Table(
     metadata,
     Column("number", Integer, primary_key=True, autoincrement=True),
     Column("id", String(36), nullable=False, unique=True),
-    Column("conversation_id", String(36), ForeignKey("conversation.id", ondelete="CASCADE"), nullable=False),
+    Column(
+        "conversation_id",
+        String(36),
+        ForeignKey("conversation.id", ondelete="CASCADE"),
+        nullable=False,
+    ),
     Column("role", String(16), nullable=False),
     Column("content", Text, nullable=False),
     Column("at", String(32), nullable=False),
@@ -111,7 +119,8 @@ answer = Table(
     *_chained(),
 )
 
-# The audit's chain. A record is canonical JSON; its hash covers it whole, and it holds the hash of the one before.
+# The audit's chain. A record is canonical JSON; its hash covers it whole, and it holds the hash of
+# the one before.
 audit = Table(
     "audit",
     metadata,
@@ -120,7 +129,8 @@ audit = Table(
     Column("hash", String(64), nullable=False),
 )
 
-# What answered: settings, prompts' digests, models. A row for each set-up there has been, named by its digest.
+# What answered: settings, prompts' digests, models. A row for each set-up there has been, named by
+# its digest.
 setup = Table(
     "setup",
     metadata,
@@ -166,7 +176,8 @@ spending = Table(
     Column("price", Float, nullable=False),
 )
 
-# The lab's. Rows hold JSON as text: it is read whole or not at all, and PostgreSQL's JSON refuses some characters.
+# The lab's. Rows hold JSON as text: it is read whole or not at all, and PostgreSQL's JSON refuses
+# some characters.
 
 lab_run = Table(
     "lab_run",
@@ -188,7 +199,8 @@ lab_row = Table(
     Column("place", Integer, primary_key=True),
     Column("case_id", Text, nullable=False),
     Column("failed", Boolean, nullable=False),
-    # The observation without its hits, and these as [[chunk id, score, found_by], ...] into lab_passage.
+    # The observation without its hits, and these as [[chunk id, score, found_by], ...] into
+    # lab_passage.
     Column("observation", Text, nullable=False),
     Column("hits", Text, nullable=True),
 )
@@ -228,7 +240,8 @@ lab_look = Table(
     Column("at", String(32), nullable=False),
 )
 
-# The graph of triplets, kept here and not in the index, so that it goes with the document's row in one transaction.
+# The graph of triplets, kept here and not in the index, so that it goes with the document's row in
+# one transaction.
 
 graph_document = Table(
     "graph_document",
@@ -253,11 +266,19 @@ graph_triplet = Table(
     Column("subject_key", String(200), nullable=False),
     Column("object_key", String(200), nullable=False),
     # Whose passages speak of an entity is read from these alone, however many triplets it has.
-    Index("ix_graph_triplet_subject_key_document_id_chunk_id", "subject_key", "document_id", "chunk_id"),
-    Index("ix_graph_triplet_object_key_document_id_chunk_id", "object_key", "document_id", "chunk_id"),
+    Index(
+        "ix_graph_triplet_subject_key_document_id_chunk_id",
+        "subject_key",
+        "document_id",
+        "chunk_id",
+    ),
+    Index(
+        "ix_graph_triplet_object_key_document_id_chunk_id", "object_key", "document_id", "chunk_id"
+    ),
 )
 
-# By what an entity is found: its key, other names of it, and the stems of its words, each with its weight.
+# By what an entity is found: its key, other names of it, and the stems of its words, each with its
+# weight.
 graph_name = Table(
     "graph_name",
     metadata,

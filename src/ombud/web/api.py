@@ -29,7 +29,10 @@ from ombud.web.shapes import (
 )
 
 PROBLEMS: dict[int | str, dict[str, Any]] = {
-    400: {"model": Problem, "description": "A host name that is not served, or a body that is no JSON"},
+    400: {
+        "model": Problem,
+        "description": "A host name that is not served, or a body that is no JSON",
+    },
     422: {"model": Problem, "description": "The request cannot be read"},
     500: {"model": Problem, "description": "A fault of the server or its set-up"},
     503: {"model": Problem, "description": "The store, the index or the model is not available"},
@@ -38,12 +41,20 @@ POSTED: dict[int | str, dict[str, Any]] = {
     403: {"model": Problem, "description": "Sent by a page of another site"},
     413: {"model": Problem, "description": "More than 1 MB"},
 }
-MISSING: dict[int | str, dict[str, Any]] = {404: {"model": Problem, "description": "Not there, or not for this person"}}
+MISSING: dict[int | str, dict[str, Any]] = {
+    404: {"model": Problem, "description": "Not there, or not for this person"}
+}
 STREAMED: dict[int | str, dict[str, Any]] = {
-    200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}, "description": "The answer"}
+    200: {
+        "content": {"text/event-stream": {"schema": {"type": "string"}}},
+        "description": "The answer",
+    }
 }
 LISTED: dict[int | str, dict[str, Any]] = {
-    200: {"content": {"application/x-ndjson": {"schema": {"type": "string"}}}, "description": "Every passage"}
+    200: {
+        "content": {"application/x-ndjson": {"schema": {"type": "string"}}},
+        "description": "Every passage",
+    }
 }
 
 router = APIRouter(responses=PROBLEMS)
@@ -67,7 +78,13 @@ async def search(body: SearchIn, at: At) -> SearchOut:
     """Passages for a query, best first, from the person's country and from everywhere."""
     turns = [turn.noun() for turn in body.history or ()]
     evidence, trace = await at.search(
-        body.query, body.person.noun(), k=body.k, mode=body.mode, as_of=body.as_of, history=turns, plan=body.plan
+        body.query,
+        body.person.noun(),
+        k=body.k,
+        mode=body.mode,
+        as_of=body.as_of,
+        history=turns,
+        plan=body.plan,
     )
     return SearchOut.of(evidence, trace)
 
@@ -75,10 +92,14 @@ async def search(body: SearchIn, at: At) -> SearchOut:
 def work_of(body: AskIn, at: Workspace) -> stream.Work:
     """What answers the question."""
     history = tuple(turn.noun() for turn in body.history or ())
-    question = Question(text=body.question, asker=body.person.noun(), history=history, as_of=body.as_of)
+    question = Question(
+        text=body.question, asker=body.person.noun(), history=history, as_of=body.as_of
+    )
 
     async def work(tell: stream.Tell | None) -> Answer:
-        return await at.ask(question, plan=body.plan, conversation_id=body.conversation_id, tell=tell)
+        return await at.ask(
+            question, plan=body.plan, conversation_id=body.conversation_id, tell=tell
+        )
 
     return work
 
@@ -86,12 +107,17 @@ def work_of(body: AskIn, at: Workspace) -> stream.Work:
 @router.post(
     "/api/v1/ask",
     response_model=Answer,
-    responses={**POSTED, **MISSING, **STREAMED, 502: {"model": Problem, "description": "The chat model failed"}},
+    responses={
+        **POSTED,
+        **MISSING,
+        **STREAMED,
+        502: {"model": Problem, "description": "The chat model failed"},
+    },
 )
 async def ask(body: AskIn, request: Request, at: At, places: Places) -> Any:
-    """An answer with its citations. `Accept: text/event-stream` gives events as it grows: `status` {step}, `claim`
-    {index, text, citations}, `answer` (the whole Answer) and `error` (a problem). Who goes away cancels the work.
-    """
+    """An answer with its citations. `Accept: text/event-stream` gives events as it grows: `status`
+    {step}, `claim` {index, text, citations}, `answer` (the whole Answer) and `error` (a problem).
+    Who goes away cancels the work."""
     work = work_of(body, at)
     if "text/event-stream" in request.headers.get("accept", ""):
         return await stream.respond(stream.events(work, places))
@@ -107,7 +133,9 @@ async def ask(body: AskIn, request: Request, at: At, places: Places) -> Any:
 @router.get("/api/v1/documents")
 def documents(at: At, person: Reader, as_of: Day | None = None) -> DocumentsOut:
     """What this person may read on that day, without texts."""
-    return DocumentsOut(documents=[DocumentLine.of(document) for document in at.documents(person, as_of)])
+    return DocumentsOut(
+        documents=[DocumentLine.of(document) for document in at.documents(person, as_of)]
+    )
 
 
 @router.get("/api/v1/documents/{document_id}", responses=MISSING)

@@ -1,9 +1,10 @@
-"""What the graph knows around a term, drawn as SVG that stands alone: no scripts, no links, no fonts from elsewhere.
+"""What the graph knows around a term, drawn as SVG that stands alone: no scripts, no links, no
+fonts from elsewhere.
 
-The term stands in the middle. Cards on its left speak of it (it is their object), cards on its right say what it must,
-may or is (it is their subject); what stands around those stands further out. Cards of a column are stacked, so that
-nothing overlaps however long the words are. Light and dark follow the reader's system.
-"""
+The term stands in the middle. Cards on its left speak of it (it is their object), cards on its
+right say what it must, may or is (it is their subject); what stands around those stands further
+out. Cards of a column are stacked, so that nothing overlaps however long the words are. Light and
+dark follow the reader's system."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -11,20 +12,23 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import NamedTuple
 
-from ombud.index import words as plain_words
+from ombud.charts import StyledWord, WrappedLine, pixels, shortened, wrapped
 from ombud.retrieve import Neighbourhood
 from ombud.store import Edge
-from ombud.web.wrapping import Line, Word, pixels, shortened, wrapped
+from ombud.text import name_words as plain_words
 
 WIDTH, GAP, APART, MARGIN, PAD, BETWEEN = 268.0, 84.0, 14.0, 24.0, 11.0, 4.0
-"""Pixels: of a card, between columns, between cards, around everything, inside a card, between its statements."""
+"""Pixels: of a card, between columns, between cards, around everything, inside a card, between its
+statements."""
 MOST_CARDS, MOST_SAID, MOST_LINES = 40, 5, 4
 """Cards; statements of a card; lines of a statement."""
 LONG = 9
 """Cards of a column beside the term from which it counts as long."""
 HEAD, SAID, SOURCE, TITLE = (13.5, 18.0), (12.5, 16.5), (10.5, 14.0), (19.0, 24.0)
 """Size of the letters and height of a line."""
-_REQUIRED = re.compile(r"\b(?:must|shall|(?<!not )ha(?:s|ve) to|(?<!not )needs?|requires?d?|should|responsible)\b")
+_REQUIRED = re.compile(
+    r"\b(?:must|shall|(?<!not )ha(?:s|ve) to|(?<!not )needs?|requires?d?|should|responsible)\b"
+)
 _FORBIDDEN = re.compile(
     r"\b(?:(?:must|may|shall|can|should) not|not (?:allowed|permitted|eligible|entitled)|cannot|never|prohibit\w*"
     r"|forbidden|unlawful)\b"
@@ -39,19 +43,29 @@ _KINDS = (
         ),
     ),
     ("must", "required", _REQUIRED),
-    ("may", "allowed", re.compile(r"\b(?:may|can|allowed|permitted|entitled?s?|eligible|not (?:have|need) to)\b")),
-    ("is", "defined", re.compile(r"\b(?:means?|is short for|is defined|refers? to|is about|includes?|stands for)\b")),
+    (
+        "may",
+        "allowed",
+        re.compile(r"\b(?:may|can|allowed|permitted|entitled?s?|eligible|not (?:have|need) to)\b"),
+    ),
+    (
+        "is",
+        "defined",
+        re.compile(
+            r"\b(?:means?|is short for|is defined|refers? to|is about|includes?|stands for)\b"
+        ),
+    ),
     ("other", "stated", re.compile("")),
 )
 """Class, its word in the legend, and the predicates that are of it; the first that fits counts."""
 
 
-class Block(NamedTuple):
+class TextBlock(NamedTuple):
     """Lines that belong together."""
 
     kind: str
     """Of a statement; empty for what is none."""
-    lines: list[Line]
+    lines: list[WrappedLine]
     size: tuple[float, float]
     said: str
     """The whole text, where it had to be cut."""
@@ -66,18 +80,22 @@ class Card:
     incoming: bool
     """Whether the entity speaks of its parent, and not the other way round."""
     said: list[Edge] = field(default_factory=list)
-    blocks: list[Block] = field(default_factory=list)
+    blocks: list[TextBlock] = field(default_factory=list)
     x: float = 0.0
     y: float = 0.0
     height: float = 0.0
 
 
 def draw_graph(term: str, found: Neighbourhood) -> str:
-    """The SVG. Beyond 40 entities the farthest are left out, and a line below says how many statements that is."""
+    """The SVG. Beyond 40 entities the farthest are left out, and a line below says how many
+    statements that is."""
     cards, drawn = _placed(found)
     for card in cards:
         _write(card, found, term)
-    columns = {number: [card for card in cards if card.column == number] for number in {c.column for c in cards} | {0}}
+    columns = {
+        number: [card for card in cards if card.column == number]
+        for number in {c.column for c in cards} | {0}
+    }
     centre = _about(term, found)
     tall = max([_tall(centre) + 30, *(_height(column) for column in columns.values())])
     top = MARGIN + 46
@@ -93,7 +111,15 @@ def draw_graph(term: str, found: Neighbourhood) -> str:
         *(line for card in cards for line in _card(card)),
     ]
     if missing:
-        body.append(_text(MARGIN, top + tall + 26, f"{missing} more statements are not drawn.", "quiet", SOURCE[0] + 1))
+        body.append(
+            _text(
+                MARGIN,
+                top + tall + 26,
+                f"{missing} more statements are not drawn.",
+                "quiet",
+                SOURCE[0] + 1,
+            )
+        )
     return _framed(term, found, width, top + tall + MARGIN + (20 if missing else 0), body)
 
 
@@ -117,10 +143,11 @@ def _placed(found: Neighbourhood) -> tuple[list[Card], int]:
     return list(cards.values()), drawn
 
 
-def _take(edge: Edge, keys: tuple[str, str], cards: dict[str, Card], column: dict[str, int]) -> bool:
-    """Put a statement onto the card of its farther entity, which is made where it is new. Between two names of the term
-    it stands with the term.
-    """
+def _take(
+    edge: Edge, keys: tuple[str, str], cards: dict[str, Card], column: dict[str, int]
+) -> bool:
+    """Put a statement onto the card of its farther entity, which is made where it is new. Between
+    two names of the term it stands with the term."""
     if not any(column.get(key, 1) for key in keys):
         return True
     far = max(keys, key=lambda key: abs(column.get(key, 99)))
@@ -129,14 +156,19 @@ def _take(edge: Edge, keys: tuple[str, str], cards: dict[str, Card], column: dic
         if len(cards) >= MOST_CARDS:
             return False
         incoming = edge.subject_key == far
-        column[far] = column[near] + (1 if column[near] > 0 else -1) if column[near] else _side(incoming, cards)
+        column[far] = (
+            column[near] + (1 if column[near] > 0 else -1)
+            if column[near]
+            else _side(incoming, cards)
+        )
         cards[far] = Card(far, column[far], near, incoming)
     cards[far].said.append(edge)
     return True
 
 
 def _side(incoming: bool, cards: Mapping[str, Card]) -> int:
-    """Left of the term what speaks of it, right what it says; a long column goes on at the shorter one."""
+    """Left of the term what speaks of it, right what it says; a long column goes on at the shorter
+    one."""
     held = {side: sum(card.column == side for card in cards.values()) for side in (-1, 1)}
     side = -1 if incoming else 1
     return -side if held[side] >= LONG and held[-side] < held[side] else side
@@ -152,11 +184,14 @@ def _different(edges: Iterable[Edge]) -> list[Edge]:
 
 
 def _write(card: Card, found: Neighbourhood, term: str) -> None:
-    """Wrap what a card says: the subject as its head where it speaks of its parent, then each statement."""
+    """Wrap what a card says: the subject as its head where it speaks of its parent, then each
+    statement."""
     room = WIDTH - 2 * PAD - 8
     if card.incoming:
         subject = card.said[0].triplet.subject
-        card.blocks.append(Block("", wrapped(_words(subject, "head"), room, HEAD[0], 2), HEAD, subject))
+        card.blocks.append(
+            TextBlock("", wrapped(_words(subject, "head"), room, HEAD[0], 2), HEAD, subject)
+        )
     different = _different(card.said)
     for edge in different[:MOST_SAID]:
         one = edge.triplet
@@ -167,15 +202,19 @@ def _write(card: Card, found: Neighbourhood, term: str) -> None:
         words = _words(one.subject, "subject") if named else []
         words += [*_words(one.predicate, "does"), *_words(one.object, "object")]
         whole = f"{one.subject} {one.predicate} {one.object}"
-        card.blocks.append(Block(_kind(one.predicate), wrapped(words, room, SAID[0], MOST_LINES), SAID, whole))
+        card.blocks.append(
+            TextBlock(_kind(one.predicate), wrapped(words, room, SAID[0], MOST_LINES), SAID, whole)
+        )
     notes = [f"and {len(different) - MOST_SAID} more"] if len(different) > MOST_SAID else []
     notes += _sources(card, found)
-    card.blocks += [Block("", [[Word(note, "quiet")]], SOURCE, note) for note in notes]
-    card.height = 2 * PAD + sum(len(block.lines) * block.size[1] + BETWEEN for block in card.blocks) - BETWEEN
+    card.blocks += [TextBlock("", [[StyledWord(note, "quiet")]], SOURCE, note) for note in notes]
+    card.height = (
+        2 * PAD + sum(len(block.lines) * block.size[1] + BETWEEN for block in card.blocks) - BETWEEN
+    )
 
 
-def _words(text: str, style: str) -> list[Word]:
-    return [Word(word, style) for word in text.split()]
+def _words(text: str, style: str) -> list[StyledWord]:
+    return [StyledWord(word, style) for word in text.split()]
 
 
 def _sources(card: Card, found: Neighbourhood) -> Iterator[str]:
@@ -184,15 +223,22 @@ def _sources(card: Card, found: Neighbourhood) -> Iterator[str]:
     for edge in card.said:
         chunk = found.chunks.get(edge.triplet.chunk_id)
         if chunk:
-            places.append((chunk.title or chunk.uri) + (f", p. {chunk.page_from}" if chunk.page_from else ""))
+            places.append(
+                (chunk.title or chunk.uri) + (f", p. {chunk.page_from}" if chunk.page_from else "")
+            )
     different = list(dict.fromkeys(places))
     if different:
         more = f" +{len(different) - 1}" if len(different) > 1 else ""
-        yield shortened(different[0], WIDTH - 2 * PAD - 8 - pixels(more, SOURCE[0]), SOURCE[0]) + more
+        yield (
+            shortened(different[0], WIDTH - 2 * PAD - 8 - pixels(more, SOURCE[0]), SOURCE[0]) + more
+        )
 
 
-def _stack(column: Sequence[Card], x: float, top: float, tall: float, cards: Sequence[Card]) -> None:
-    """Cards one below the other, children in the order of their parents, the whole column centred."""
+def _stack(
+    column: Sequence[Card], x: float, top: float, tall: float, cards: Sequence[Card]
+) -> None:
+    """Cards one below the other, children in the order of their parents, the whole column
+    centred."""
     order = {card.key: place for place, card in enumerate(cards)}
     column = sorted(column, key=lambda card: (order.get(card.parent, -1), order[card.key]))
     y = top + (tall - _height(column)) / 2
@@ -230,7 +276,7 @@ def _card(card: Card) -> Iterator[str]:
     yield "</g>"
 
 
-def _spans(line: Line, kind: str) -> str:
+def _spans(line: WrappedLine, kind: str) -> str:
     """Escaped words, each run of one style a tspan."""
     runs: list[list[str]] = []
     for word in line:
@@ -239,7 +285,9 @@ def _spans(line: Line, kind: str) -> str:
         else:
             runs.append([word.style, word.text])
     classes = {style: f"does t-{kind}" if style == "does" and kind else style for style, _ in runs}
-    return " ".join(f'<tspan class="{classes[style]}">{escape(text)}</tspan>' for style, text in runs)
+    return " ".join(
+        f'<tspan class="{classes[style]}">{escape(text)}</tspan>' for style, text in runs
+    )
 
 
 def _text(x: float, y: float, inner: str, style: str, size: float, anchor: str = "start") -> str:
@@ -247,23 +295,27 @@ def _text(x: float, y: float, inner: str, style: str, size: float, anchor: str =
     return f'<text{named} x="{x:.1f}" y="{y:.1f}" font-size="{size}" text-anchor="{anchor}">{inner}</text>'
 
 
-def _about(term: str, found: Neighbourhood) -> list[Block]:
+def _about(term: str, found: Neighbourhood) -> list[TextBlock]:
     """The term, and what it is short for."""
     room = WIDTH - 2 * PAD
-    between = [edge for edge in found.edges if {edge.subject_key, edge.object_key} <= set(found.keys)]
-    blocks = [Block("", wrapped(_words(term, "on-term"), room, TITLE[0], 3), TITLE, term)]
-    objects = {" ".join(plain_words(edge.triplet.object)): edge.triplet for edge in reversed(between)}
+    between = [
+        edge for edge in found.edges if {edge.subject_key, edge.object_key} <= set(found.keys)
+    ]
+    blocks = [TextBlock("", wrapped(_words(term, "on-term"), room, TITLE[0], 3), TITLE, term)]
+    objects = {
+        " ".join(plain_words(edge.triplet.object)): edge.triplet for edge in reversed(between)
+    }
     for one in list(objects.values())[:2]:
         said = f"{one.predicate} {one.object}"
-        blocks.append(Block("", wrapped(_words(said, "on-term"), room, SAID[0], 2), SAID, said))
+        blocks.append(TextBlock("", wrapped(_words(said, "on-term"), room, SAID[0], 2), SAID, said))
     return blocks
 
 
-def _tall(blocks: Sequence[Block]) -> float:
+def _tall(blocks: Sequence[TextBlock]) -> float:
     return sum(len(block.lines) * block.size[1] for block in blocks) + 28
 
 
-def _centre(blocks: Sequence[Block], middle: tuple[float, float]) -> Iterator[str]:
+def _centre(blocks: Sequence[TextBlock], middle: tuple[float, float]) -> Iterator[str]:
     x, tall = middle[0], _tall(blocks)
     y = middle[1] - tall / 2
     yield f'<rect class="term" x="{x:.1f}" y="{y:.1f}" width="{WIDTH}" height="{tall:.1f}" rx="14"/>'
@@ -271,7 +323,14 @@ def _centre(blocks: Sequence[Block], middle: tuple[float, float]) -> Iterator[st
     for block in blocks:
         for line in block.lines:
             words_said = escape(" ".join(word.text for word in line))
-            yield _text(x + WIDTH / 2, y + 0.76 * block.size[1], words_said, "on-term", block.size[0], "middle")
+            yield _text(
+                x + WIDTH / 2,
+                y + 0.76 * block.size[1],
+                words_said,
+                "on-term",
+                block.size[0],
+                "middle",
+            )
             y += block.size[1]
 
 
@@ -283,7 +342,11 @@ def _links(cards: Sequence[Card], middle: tuple[float, float], half: float) -> I
         near = (parent.x, parent.y + parent.height / 2) if parent else middle
         right = card.column > 0
         start = (near[0] + WIDTH, near[1]) if right else near
-        end = (card.x, card.y + card.height / 2) if right else (card.x + WIDTH, card.y + card.height / 2)
+        end = (
+            (card.x, card.y + card.height / 2)
+            if right
+            else (card.x + WIDTH, card.y + card.height / 2)
+        )
         if not parent:
             # Not all into one point: the curves spread over the side of the term.
             share = (end[1] - middle[1]) / max(1.0, abs(end[1] - middle[1]) + 160)
@@ -299,7 +362,9 @@ def _links(cards: Sequence[Card], middle: tuple[float, float], half: float) -> I
 def _arrow(tip: tuple[float, float], leftward: bool, kind: str) -> str:
     x, y = tip
     back = 8 if leftward else -8
-    return f'<path class="{kind}" d="M{x:.1f} {y:.1f}L{x + back:.1f} {y - 4.5:.1f}V{y + 4.5:.1f}Z"/>'
+    return (
+        f'<path class="{kind}" d="M{x:.1f} {y:.1f}L{x + back:.1f} {y - 4.5:.1f}V{y + 4.5:.1f}Z"/>'
+    )
 
 
 def _legend(cards: Sequence[Card]) -> Iterator[str]:
@@ -312,13 +377,16 @@ def _legend(cards: Sequence[Card]) -> Iterator[str]:
             x += 18 + pixels(said, SOURCE[0] + 1.5) + 20
 
 
-def _framed(term: str, found: Neighbourhood, width: float, height: float, body: Sequence[str]) -> str:
-    said = [f"{e.triplet.subject} {e.triplet.predicate} {e.triplet.object}" for e in found.edges[:MOST_CARDS]]
+def _framed(
+    term: str, found: Neighbourhood, width: float, height: float, body: Sequence[str]
+) -> str:
+    said = [
+        f"{e.triplet.subject} {e.triplet.predicate} {e.triplet.object}"
+        for e in found.edges[:MOST_CARDS]
+    ]
     title = f"What the documents say of {term}"
     size = f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}"'
-    head = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="ombud-graph" role="img" {size} aria-label="{escape(title)}">'
-    )
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" class="ombud-graph" role="img" {size} aria-label="{escape(title)}">'
     described = f"<title>{escape(title)}</title>\n<desc>{escape('. '.join(said))}</desc>"
     parts = [head, described, f"<style>{_style()}</style>"]
     ground = f'<rect class="ground" width="{width:.0f}" height="{height:.0f}"/>'

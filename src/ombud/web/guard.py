@@ -1,8 +1,8 @@
 """What stands before every route, as pure ASGI: a stream passes through it unbuffered.
 
-Without identity the only protection is that nobody else can reach the server. So it answers to loopback names only
-(a rebinding DNS name is refused), and a page of another site may not post to it.
-"""
+Without identity the only protection is that nobody else can reach the server. So it answers to
+loopback names only (a rebinding DNS name is refused), and a page of another site may not post to
+it."""
 
 import ipaddress
 import logging
@@ -71,7 +71,7 @@ class SecurityHeaders:
         await self.app(scope, receive, with_headers)
 
 
-class Doorkeeper:
+class RequestGuard:
     """Refuses foreign hosts (400), posts from other sites (403) and large bodies (413)."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -87,7 +87,9 @@ class Doorkeeper:
         if not is_loopback(host):
             hint = "Until identity is set up, only localhost and loopback addresses are served."
             response = refusal(400, "This host name is not served here.", hint)
-        elif scope["method"] not in {"GET", "HEAD", "OPTIONS"} and not _same_site(headers, host, origin):
+        elif scope["method"] not in {"GET", "HEAD", "OPTIONS"} and not _same_site(
+            headers, host, origin
+        ):
             response = refusal(403, "A page of another site may not do this.")
         elif not length.isdecimal() or int(length) > LARGEST_REQUEST:
             response = refusal(413, f"A request may have at most {LARGEST_REQUEST:,} bytes.")
@@ -128,7 +130,8 @@ def _same_site(headers: Headers, host: str, origin: str | None) -> bool:
 
 
 def _limited(receive: Receive) -> Receive:
-    """The same body, up to the limit: one that gave no length, or a wrong one, is cut off as well."""
+    """The same body, up to the limit: one that gave no length, or a wrong one, is cut off as
+    well."""
     read = 0
 
     async def counted() -> Message:

@@ -1,4 +1,5 @@
-"""Templates and static files: read once, named by their digest, so that a browser keeps them until they change."""
+"""Templates and static files: read once, named by their digest, so that a browser keeps them until
+they change."""
 
 import hashlib
 from datetime import date
@@ -7,7 +8,7 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from ombud.settings import General, Settings
+from ombud.settings import GeneralSettings, Settings
 
 HERE = Path(__file__).parent
 _TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
@@ -26,7 +27,7 @@ VERSION = hashlib.sha256(b"".join(content for content, _ in STATIC.values())).he
 def page(name: str, settings: Settings, **values: Any) -> str:
     """A template as HTML; everything put into it is escaped."""
     chosen = settings.general.name
-    organisation = "" if chosen == General.model_fields["name"].default else chosen
+    organisation = "" if chosen == GeneralSettings.model_fields["name"].default else chosen
     return _templates.get_template(name).render(
         static=f"/static/{VERSION}", organisation=organisation, settings=settings, **values
     )

@@ -1,4 +1,5 @@
-"""The pages: the chat at `/`, a document with its cited passage, and what only these pages ask for."""
+"""The pages: the chat at `/`, a document with its cited passage, and what only these pages ask
+for."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Iterable
@@ -20,9 +21,15 @@ router = APIRouter(include_in_schema=False)
 
 SAMPLES = (
     (("annual leave", "holiday", "vacation", "pto"), "How many days of annual leave do I get?"),
-    (("remote", "telework", "home", "mobile work", "flexible"), "Can I work from home, and how often?"),
+    (
+        ("remote", "telework", "home", "mobile work", "flexible"),
+        "Can I work from home, and how often?",
+    ),
     (("family", "parental", "maternity", "paternity"), "How much paid leave do new parents get?"),
-    (("speak up", "whistleblow", "grievance", "harassment"), "How can I raise a concern in confidence?"),
+    (
+        ("speak up", "whistleblow", "grievance", "harassment"),
+        "How can I raise a concern in confidence?",
+    ),
     (("travel", "expense"), "What may a hotel cost on a business trip?"),
     (("sick", "absence"), "What do I do when I am ill?"),
     (("probation", "notice"), "How long is my notice period?"),
@@ -31,7 +38,7 @@ SAMPLES = (
 """What a document's title or topic speaks of -> a question that shows what the assistant is for."""
 
 
-class Rendered(Shape):
+class RenderedAnswer(Shape):
     text: str
     citations: tuple[Citation, ...] = ()
 
@@ -45,33 +52,43 @@ def chat(at: At) -> str:
         countries=choices.get("countries", []),
         roles=choices.get("roles", []),
         # Quotes are the same for everybody.
-        personas=list(at.personas) if at.settings.models.chat or at.settings.models.roles.get("compose") else [],
+        personas=list(at.personas)
+        if at.settings.models.chat or at.settings.models.roles.get("compose")
+        else [],
         samples=samples(at.documents(None), at.documents(Person())),
     )
 
 
 def samples(everything: Iterable[Document], readable: Iterable[Document]) -> list[str]:
     """Four questions that these documents are about; titles only of what everyone may read."""
-    subjects = [f"{document.title} {document.topic}".lower().replace("-", " ") for document in everything]
-    fitting = [question for words, question in SAMPLES if any(w in s for w in words for s in subjects)]
+    subjects = [
+        f"{document.title} {document.topic}".lower().replace("-", " ") for document in everything
+    ]
+    fitting = [
+        question for words, question in SAMPLES if any(w in s for w in words for s in subjects)
+    ]
     titles = [document.title for document in readable if document.status == "published"]
     return [*fitting, *(f"What does “{title}” say?" for title in titles)][:4]
 
 
 @router.post("/chat/ask")
 async def chat_ask(body: AskIn, at: At, places: Places) -> Response:
-    """The stream of the API; its claims and its answer also carry their HTML, and the answer what contradicts it."""
+    """The stream of the API; its claims and its answer also carry their HTML, and the answer what
+    contradicts it."""
     return await stream.respond(_with_html(stream.events(work_of(body, at), places)))
 
 
 def disagreeing(answer: Answer) -> list[str]:
-    """Contradictions in which a cited document stands: others may have nothing to do with what was asked."""
+    """Contradictions in which a cited document stands: others may have nothing to do with what was
+    asked."""
     cited = {f"({citation.uri})" for citation in answer.citations}
     said = [note for note in answer.trace.notes if note.endswith(CONTRADICTING)]
     return [note for note in said if any(uri in note for uri in cited)]
 
 
-async def _with_html(events: AsyncGenerator[stream.Event, None]) -> AsyncGenerator[stream.Event, None]:
+async def _with_html(
+    events: AsyncGenerator[stream.Event, None],
+) -> AsyncGenerator[stream.Event, None]:
     seen: list[Citation] = []
     try:
         async for name, data in events:
@@ -89,7 +106,8 @@ async def _with_html(events: AsyncGenerator[stream.Event, None]) -> AsyncGenerat
 
 
 def _numbered(claim: dict[str, Any], seen: list[Citation]) -> str:
-    """The claim with its markers; citations get their numbers in the order in which they come, as in the answer."""
+    """The claim with its markers; citations get their numbers in the order in which they come, as
+    in the answer."""
     numbers: list[int] = []
     for citation in map(Citation.model_validate, claim["citations"]):
         if citation not in seen:
@@ -107,12 +125,15 @@ async def _html(text: str, citations: Iterable[Citation]) -> str:
 
 
 @router.post("/chat/render")
-def render(body: Rendered) -> dict[str, str]:
-    """The HTML of an answer that the page kept as data over a reload: HTML itself is never stored."""
+def render(body: RenderedAnswer) -> dict[str, str]:
+    """The HTML of an answer that the page kept as data over a reload: HTML itself is never
+    stored."""
     return {"html": to_html(body.text, body.citations)}
 
 
-def _offset(start: Annotated[int, Query(ge=0)] = 0, end: Annotated[int, Query(ge=0)] = 0) -> tuple[int, int]:
+def _offset(
+    start: Annotated[int, Query(ge=0)] = 0, end: Annotated[int, Query(ge=0)] = 0
+) -> tuple[int, int]:
     return start, end
 
 

@@ -1,7 +1,8 @@
-"""A document as a page shows it: blocks cut into runs, the cited passage marked by its code-point offsets.
+"""A document as a page shows it: blocks cut into runs, the cited passage marked by its code-point
+offsets.
 
-`static/passage.js` does the same for the sources panel. Nothing here makes HTML; the template escapes every run.
-"""
+`static/passage.js` does the same for the sources panel. Nothing here makes HTML; the template
+escapes every run."""
 
 import re
 from collections.abc import Iterator
@@ -14,16 +15,16 @@ _ITEM = re.compile(r"^(?P<indent>\s*)(?P<marker>[-*•]|\(?\w{1,3}[.)])\s+")
 
 
 @dataclass(frozen=True)
-class Run:
+class TextRun:
     text: str
     marked: bool = False
 
 
 @dataclass(frozen=True)
-class Line:
+class PassageLine:
     """An item of a list, or a row of a table (one list of runs per cell)."""
 
-    cells: tuple[tuple[Run, ...], ...]
+    cells: tuple[tuple[TextRun, ...], ...]
     depth: int = 0
     marker: str = ""
 
@@ -37,9 +38,9 @@ class View:
     level: int = 0
     page: int | None = None
     """Set where a new page begins."""
-    runs: tuple[Run, ...] = ()
-    head: Line | None = None
-    lines: tuple[Line, ...] = ()
+    runs: tuple[TextRun, ...] = ()
+    head: PassageLine | None = None
+    lines: tuple[PassageLine, ...] = ()
     words: str = field(default="", compare=False)
 
 
@@ -49,11 +50,11 @@ class _Pen:
     def __init__(self, start: int, end: int) -> None:
         self.start, self.end = start, end
 
-    def runs(self, text: str, base: int) -> tuple[Run, ...]:
+    def runs(self, text: str, base: int) -> tuple[TextRun, ...]:
         first = min(max(self.start - base, 0), len(text))
         last = min(max(self.end - base, first), len(text))
         pieces = [(text[:first], False), (text[first:last], True), (text[last:], False)]
-        return tuple(Run(piece, marked) for piece, marked in pieces if piece)
+        return tuple(TextRun(piece, marked) for piece, marked in pieces if piece)
 
 
 def view(document: Document, start: int = 0, end: int = 0) -> list[View]:
@@ -68,7 +69,8 @@ def view(document: Document, start: int = 0, end: int = 0) -> list[View]:
         at = base + len(block.text)
     if not document.blocks:
         views = [
-            View("text", f"b{n}", runs=pen.runs(text, base)) for n, (base, text) in enumerate(_parts(document.text))
+            View("text", f"b{n}", runs=pen.runs(text, base))
+            for n, (base, text) in enumerate(_parts(document.text))
         ]
     return views
 
@@ -84,7 +86,8 @@ def outline(views: list[View]) -> list[View]:
 
 
 def ranks(views: list[View]) -> dict[int, int]:
-    """Level of a heading in the document -> level on the page, where the title is 1 and no level is left out."""
+    """Level of a heading in the document -> level on the page, where the title is 1 and no level is
+    left out."""
     levels = sorted({view.level for view in views if view.kind == "heading"})
     return {level: min(rank, 6) for rank, level in enumerate(levels, start=2)}
 
@@ -92,14 +95,28 @@ def ranks(views: list[View]) -> dict[int, int]:
 def _block(block: Block, base: int, pen: _Pen, anchor: str, page: int | None) -> View:
     level, words = block.level, block.text
     if block.kind == "table":
-        rows = [Line(_cells(line, at, pen)) for at, line in _lines(block.text, base) if not _is_rule(line)]
-        return View("table", anchor, level, page, head=rows[0] if rows else None, lines=tuple(rows[1:]), words=words)
+        rows = [
+            PassageLine(_cells(line, at, pen))
+            for at, line in _lines(block.text, base)
+            if not _is_rule(line)
+        ]
+        return View(
+            "table",
+            anchor,
+            level,
+            page,
+            head=rows[0] if rows else None,
+            lines=tuple(rows[1:]),
+            words=words,
+        )
     if block.kind == "list":
-        return View("list", anchor, level, page, lines=tuple(_items(block.text, base, pen)), words=words)
+        return View(
+            "list", anchor, level, page, lines=tuple(_items(block.text, base, pen)), words=words
+        )
     return View(block.kind, anchor, level, page, runs=pen.runs(block.text, base), words=words)
 
 
-def _cells(line: str, base: int, pen: _Pen) -> tuple[tuple[Run, ...], ...]:
+def _cells(line: str, base: int, pen: _Pen) -> tuple[tuple[TextRun, ...], ...]:
     """The cells of one row of a Markdown table."""
     inner, shift = line.strip(), len(line) - len(line.lstrip())
     cells = []
@@ -107,11 +124,11 @@ def _cells(line: str, base: int, pen: _Pen) -> tuple[tuple[Run, ...], ...]:
         text = cell.group(1)
         lead = len(text) - len(text.lstrip())
         runs = pen.runs(text.strip(), base + shift + cell.start(1) + lead)
-        cells.append(tuple(Run(run.text.replace("\\|", "|"), run.marked) for run in runs))
+        cells.append(tuple(TextRun(run.text.replace("\\|", "|"), run.marked) for run in runs))
     return tuple(cells)
 
 
-def _items(text: str, base: int, pen: _Pen) -> Iterator[Line]:
+def _items(text: str, base: int, pen: _Pen) -> Iterator[PassageLine]:
     """The items of a list; a line without a marker is one of its own, as deep as it is indented."""
     for at, line in _lines(text, base):
         found = _ITEM.match(line)
@@ -119,7 +136,9 @@ def _items(text: str, base: int, pen: _Pen) -> Iterator[Line]:
         marker = found["marker"] if found else ""
         indent = len(found["indent"]) if found else max(0, cut - 2)
         shown = "" if marker in {"-", "*"} else marker
-        yield Line((pen.runs(line[cut:], at + cut),), min(indent // 2, 3), shown if found else " ")
+        yield PassageLine(
+            (pen.runs(line[cut:], at + cut),), min(indent // 2, 3), shown if found else " "
+        )
 
 
 def _lines(text: str, base: int) -> Iterator[tuple[int, str]]:

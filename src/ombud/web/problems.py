@@ -1,4 +1,5 @@
-"""Every error as `application/problem+json` (RFC 9457), made in this one place; as a page when a person browses."""
+"""Every error as `application/problem+json` (RFC 9457), made in this one place; as a page when a
+person browses."""
 
 import logging
 import re
@@ -23,7 +24,8 @@ class Problem(BaseModel):
     """What went wrong and what to do about it."""
 
     type: str = "about:blank"
-    """urn:ombud:not-found and the like, one per class of error; about:blank for plain HTTP errors."""
+    """urn:ombud:not-found and the like, one per class of error; about:blank for plain HTTP
+    errors."""
     title: str
     status: int
     detail: str
@@ -35,16 +37,22 @@ def problem(error: Exception) -> Problem:
     if isinstance(error, OmbudError):
         words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(error).__name__).lower()
         kind, title = "urn:ombud:" + words.replace(" ", "-"), words.capitalize()
-        return Problem(type=kind, title=title, status=error.status, detail=str(error), hint=error.hint)
+        return Problem(
+            type=kind, title=title, status=error.status, detail=str(error), hint=error.hint
+        )
     if isinstance(error, RequestValidationError):
         detail = "; ".join(_spell(fault) for fault in error.errors()[:5])
         hint = "/openapi.json describes every request."
-        return Problem(type="urn:ombud:bad-request", title="Bad request", status=422, detail=detail, hint=hint)
+        return Problem(
+            type="urn:ombud:bad-request", title="Bad request", status=422, detail=detail, hint=hint
+        )
     if isinstance(error, HTTPException):
         status = HTTPStatus(error.status_code)
         return Problem(title=status.phrase, status=status, detail=str(error.detail))
     detail, hint = "Something went wrong on the server.", "The server's log says more."
-    return Problem(type="urn:ombud:unexpected", title="Unexpected error", status=500, detail=detail, hint=hint)
+    return Problem(
+        type="urn:ombud:unexpected", title="Unexpected error", status=500, detail=detail, hint=hint
+    )
 
 
 def refusal(status: int, detail: str, hint: str = "") -> JSONResponse:
@@ -65,7 +73,9 @@ def unexpected(request: Request, error: Exception) -> Response:
 
 def _respond(request: Request, error: Exception) -> Response:
     found = problem(error)
-    browsed = "text/html" in request.headers.get("accept", "") and not request.url.path.startswith("/api/")
+    browsed = "text/html" in request.headers.get("accept", "") and not request.url.path.startswith(
+        "/api/"
+    )
     response: Response
     if browsed and request.method == "GET":
         settings = request.app.state.workspace.settings

@@ -1,4 +1,5 @@
-"""Markdown to HTML, the only place where it happens: no raw HTML in, an allow-list without images out."""
+"""Markdown to HTML, the only place where it happens: no raw HTML in, an allow-list without images
+out."""
 
 from collections.abc import Sequence
 from html import escape
@@ -15,7 +16,24 @@ from markdown_it.utils import EnvType, OptionsDict
 from ombud.types import Citation
 
 _TAGS = {
-    *("p", "br", "hr", "em", "strong", "s", "code", "pre", "blockquote", "ul", "ol", "li", "h3", "h4", "h5", "h6"),
+    *(
+        "p",
+        "br",
+        "hr",
+        "em",
+        "strong",
+        "s",
+        "code",
+        "pre",
+        "blockquote",
+        "ul",
+        "ol",
+        "li",
+        "h3",
+        "h4",
+        "h5",
+        "h6",
+    ),
     *("table", "thead", "tbody", "tr", "th", "td", "a", "div", "button"),
 }
 _TABLE_END = ["tbody_close", "table_close"]
@@ -31,7 +49,8 @@ _ATTRIBUTES = {
 
 
 def to_html(text: str, citations: Sequence[Citation] = ()) -> str:
-    """Safe HTML of an answer. A marker such as [2] that has a citation becomes a button that says its source."""
+    """Safe HTML of an answer. A marker such as [2] that has a citation becomes a button that says
+    its source."""
     tokens = _markdown.parse(text, {"citations": citations})
     html = _markdown.renderer.render(tokens, _markdown.options, {"citations": citations})
     return nh3.clean(
@@ -46,7 +65,9 @@ def to_html(text: str, citations: Sequence[Citation] = ()) -> str:
 
 def label(number: int, citation: Citation) -> str:
     """How a citation is read aloud."""
-    return f"Source {number}: {citation.title}" + (f", page {citation.page}" if citation.page else "")
+    return f"Source {number}: {citation.title}" + (
+        f", page {citation.page}" if citation.page else ""
+    )
 
 
 def _marker(state: StateInline, silent: bool) -> bool:
@@ -65,7 +86,13 @@ def _marker(state: StateInline, silent: bool) -> bool:
     return True
 
 
-def _button(renderer: RendererProtocol, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType) -> str:
+def _button(
+    renderer: RendererProtocol,
+    tokens: Sequence[Token],
+    index: int,
+    options: OptionsDict,
+    env: EnvType,
+) -> str:
     del renderer, options
     number = int(tokens[index].content)
     spoken = escape(label(number, env["citations"][number - 1]))
@@ -81,9 +108,9 @@ def _table_close(*_: Any) -> str:
 
 
 def _quieter(state: Any) -> None:
-    """Headings below those of the page; alignment as a class, since the page allows no inline style; a paragraph
-    that is nothing but bold, such as a document's title above its quotes, gets a class of its own.
-    """
+    """Headings below those of the page; alignment as a class, since the page allows no inline
+    style; a paragraph that is nothing but bold, such as a document's title above its quotes, gets a
+    class of its own."""
     for token in state.tokens:
         if token.type in {"heading_open", "heading_close"}:
             token.tag = f"h{min(6, int(token.tag[1]) + 2)}"
@@ -100,7 +127,12 @@ def _into_tables(state: Any) -> None:
     tokens: list[Token] = []
     for token in state.tokens:
         tokens.append(token)
-        if [one.type for one in tokens[-4:]] == ["table_close", "paragraph_open", "inline", "paragraph_close"]:
+        if [one.type for one in tokens[-4:]] == [
+            "table_close",
+            "paragraph_open",
+            "inline",
+            "paragraph_close",
+        ]:
             marks = tokens[-2].children or []
             cell = next((one for one in reversed(tokens[:-4]) if one.type == "inline"), None)
             if cell and marks and all(one.type in {"citation", "softbreak"} for one in marks):
@@ -117,10 +149,16 @@ def _joined(state: Any) -> None:
     while at < len(state.tokens):
         token = state.tokens[at]
         if token.type == "table_open":
-            end = next(n for n in range(at, len(state.tokens)) if state.tokens[n].type == "thead_close")
+            end = next(
+                n for n in range(at, len(state.tokens)) if state.tokens[n].type == "thead_close"
+            )
             kinds = [one.type for one in state.tokens[end + 1 : end + 2]]
             said = "|".join(one.content for one in state.tokens[at:end] if one.type == "inline")
-            if said == header and kinds == ["tbody_open"] and [one.type for one in tokens[-2:]] == _TABLE_END:
+            if (
+                said == header
+                and kinds == ["tbody_open"]
+                and [one.type for one in tokens[-2:]] == _TABLE_END
+            ):
                 del tokens[-2:]
                 at = end + 2
                 continue
@@ -131,7 +169,9 @@ def _joined(state: Any) -> None:
 
 
 def _build() -> MarkdownIt:
-    markdown = MarkdownIt("commonmark", {"html": False, "maxNesting": 50}).enable(["table", "strikethrough"])
+    markdown = MarkdownIt("commonmark", {"html": False, "maxNesting": 50}).enable(
+        ["table", "strikethrough"]
+    )
     markdown.disable(["image", "reference"])
     markdown.inline.ruler.before("link", "citation", _marker)
     for rule in (_quieter, _into_tables, _joined):

@@ -13,7 +13,7 @@ from starlette.middleware.gzip import GZipMiddleware
 from ombud.app import Workspace
 from ombud.errors import SetupError
 from ombud.web import api, pages
-from ombud.web.guard import Doorkeeper, Failures, SecurityHeaders, is_loopback
+from ombud.web.guard import Failures, RequestGuard, SecurityHeaders, is_loopback
 from ombud.web.problems import MEDIA, answer_errors
 
 GRACE = 5
@@ -21,7 +21,8 @@ GRACE = 5
 
 
 def create_app(workspace: Workspace) -> FastAPI:
-    """The HTTP application of a workspace. It never loads anything from another host, not even its own manual."""
+    """The HTTP application of a workspace. It never loads anything from another host, not even its
+    own manual."""
     app = FastAPI(
         title="ombud",
         summary="Answers employees' questions from the organisation's own policies, each sentence proven.",
@@ -34,7 +35,7 @@ def create_app(workspace: Workspace) -> FastAPI:
     app.include_router(api.router)
     app.include_router(pages.router)
     answer_errors(app)
-    for layer in (Failures, Doorkeeper, SecurityHeaders):
+    for layer in (Failures, RequestGuard, SecurityHeaders):
         app.add_middleware(layer)
     app.add_middleware(GZipMiddleware, minimum_size=600)
     _describe_problems(app)
@@ -44,7 +45,8 @@ def create_app(workspace: Workspace) -> FastAPI:
 def prepare(
     workspace: Workspace, host: str, port: int, on_ready: Callable[[str], None] | None = None
 ) -> tuple[uvicorn.Server, socket.socket]:
-    """A server with its socket already bound; `run(sockets=[...])` runs it. Raises SetupError when it cannot listen."""
+    """A server with its socket already bound; `run(sockets=[...])` runs it. Raises SetupError when
+    it cannot listen."""
     if not is_loopback(f"[{host}]" if ":" in host else host):
         hint = "There is no identity yet, so everyone who reaches it could read everything. Use 127.0.0.1."
         raise SetupError(f"`{host}` is not an address of this machine alone.", hint=hint)
@@ -61,14 +63,18 @@ def prepare(
     return _Server(config, lambda: on_ready(url) if on_ready else None), listening
 
 
-def serve(workspace: Workspace, host: str, port: int, on_ready: Callable[[str], None] | None = None) -> None:
-    """Serve until Ctrl-C, which is raised again as KeyboardInterrupt after running answers had time to end.
+def serve(
+    workspace: Workspace, host: str, port: int, on_ready: Callable[[str], None] | None = None
+) -> None:
+    """Serve until Ctrl-C, which is raised again as KeyboardInterrupt after running answers had time
+    to end.
 
     Prints nothing; `on_ready` gets the address once it answers. Port 0 picks a free one.
     """
     server, listening = prepare(workspace, host, port, on_ready)
     with listening:
-        # Models and index are opened now and not by the first question; what is wrong with them is said at once.
+        # Models and index are opened now and not by the first question; what is wrong with them is
+        # said at once.
         workspace.ready()
         _ = workspace.answering
         server.run(sockets=[listening])
@@ -94,7 +100,9 @@ def _bind(host: str, port: int) -> socket.socket:
     except OSError as wrong:
         listening.close()
         hint = "Stop what listens there, or choose another port with `--port`; `--port 0` picks a free one."
-        raise SetupError(f"Cannot listen on {host}:{port}: {wrong.strerror or wrong}.", hint=hint) from wrong
+        raise SetupError(
+            f"Cannot listen on {host}:{port}: {wrong.strerror or wrong}.", hint=hint
+        ) from wrong
     return listening
 
 
@@ -108,7 +116,9 @@ def _describe_problems(app: FastAPI) -> None:
                 for operation in path.values():
                     for status, response in operation["responses"].items():
                         if status >= "400" and "content" in response:
-                            response["content"] = {MEDIA: response["content"].pop("application/json")}
+                            response["content"] = {
+                                MEDIA: response["content"].pop("application/json")
+                            }
         return plain()
 
     app.openapi = described  # type: ignore[method-assign]

@@ -1,4 +1,5 @@
-"""What goes over the wire, where it differs from the nouns. The OpenAPI description is made from these."""
+"""What goes over the wire, where it differs from the nouns. The OpenAPI description is made from
+these."""
 
 import re
 from datetime import date, datetime
@@ -9,7 +10,18 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from ombud.errors import BadSetting
 from ombud.settings import merge_plan
-from ombud.types import Audience, Document, Evidence, Message, Mode, Person, Role, Scope, Status, Trace
+from ombud.types import (
+    Audience,
+    Document,
+    Evidence,
+    Message,
+    Mode,
+    Person,
+    Role,
+    Scope,
+    Status,
+    Trace,
+)
 
 LONGEST_QUESTION = 4000
 """Characters."""
@@ -22,7 +34,9 @@ def _country(code: str) -> str | None:
 
 
 def _iso_day(value: Any) -> Any:
-    if isinstance(value, date) or (isinstance(value, str) and re.fullmatch(r"\d{4}-\d\d-\d\d", value)):
+    if isinstance(value, date) or (
+        isinstance(value, str) and re.fullmatch(r"\d{4}-\d\d-\d\d", value)
+    ):
         return value
     raise ValueError("a day is written like 2026-04-06")
 
@@ -130,7 +144,15 @@ class SearchOut(Shape):
         for hit in evidence.hits:
             fields = hit.chunk.model_dump(include=set(HitOut.model_fields))
             scope: Scope = "local" if hit.chunk.id in local else "shared"
-            hits.append(HitOut(chunk_id=hit.chunk.id, score=hit.score, found_by=hit.found_by, scope=scope, **fields))
+            hits.append(
+                HitOut(
+                    chunk_id=hit.chunk.id,
+                    score=hit.score,
+                    found_by=hit.found_by,
+                    scope=scope,
+                    **fields,
+                )
+            )
         return cls(hits=hits, trace=trace)
 
 
@@ -207,4 +229,6 @@ def reader(
     contract: Name | None = None,
 ) -> Person:
     """Who reads, from the query of an address."""
-    return PersonIn(country=country, roles=role, groups=group, grade=grade, contract=contract).noun()
+    return PersonIn(
+        country=country, roles=role, groups=group, grade=grade, contract=contract
+    ).noun()

@@ -21,16 +21,16 @@ Work = Callable[[Tell | None], Awaitable[Answer]]
 T = TypeVar("T")
 
 PULSE = 15.0
-"""Seconds of silence after which a comment is sent, so that nothing on the way closes the connection."""
+"""Seconds of silence after which a comment is sent, so that nothing on the way closes the
+connection."""
 logger = logging.getLogger(__name__)
 
 
 async def events(work: Work, places: asyncio.Semaphore) -> AsyncGenerator[Event, None]:
     """`status`, `claim` and at last `answer` or `error`.
 
-    What goes wrong before the first event is raised, so that it can be an HTTP error. Whoever closes the generator
-    cancels the work.
-    """
+    What goes wrong before the first event is raised, so that it can be an HTTP error. Whoever
+    closes the generator cancels the work."""
     loop, queue = asyncio.get_running_loop(), asyncio.Queue[Event | Exception]()
 
     def tell(name: str, data: dict[str, Any]) -> None:
@@ -94,7 +94,8 @@ def _line(event: Event) -> str:
 
 
 async def while_connected(request: Request, work: Awaitable[T]) -> T | None:
-    """The result of the work; None when the client went away first, and then the work is cancelled."""
+    """The result of the work; None when the client went away first, and then the work is
+    cancelled."""
     task, gone = asyncio.ensure_future(work), asyncio.ensure_future(_gone(request))
     try:
         await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)

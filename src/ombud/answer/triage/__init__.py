@@ -1,7 +1,7 @@
-"""Whom a message is for: the documents, a person, or nobody here. Works without a chat model and better with one."""
+"""Whom a message is for: the documents, a person, or nobody here. Works without a chat model and
+better with one."""
 
-from ombud.answer.triage.classifying import Seen, Triage, open_triage
-from ombud.answer.triage.labelled import Labelled, read_labelled
+from ombud.answer.triage.classifying import Triage, TriageResult, open_triage
 from ombud.answer.triage.owning import Record, own_record
 from ombud.answer.triage.refining import Refined, refine
 
@@ -9,8 +9,8 @@ __all__ = [
     "Labelled",
     "Record",
     "Refined",
-    "Seen",
     "Triage",
+    "TriageResult",
     "open_triage",
     "own_record",
     "read_labelled",

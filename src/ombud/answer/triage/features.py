@@ -1,4 +1,5 @@
-"""What a message looks like, in numbers: which groups of words it has, how it is told, whether it is words at all."""
+"""What a message looks like, in numbers: which groups of words it has, how it is told, whether it
+is words at all."""
 
 import re
 import tomllib
@@ -8,12 +9,13 @@ from math import log1p
 from pathlib import Path
 from typing import Any
 
-from ombud.answer.sensitive import read_sensitive
-from ombud.index import plain, term_pattern
+from ombud.answer.triage.sensitive import read_sensitive
 from ombud.models import linear
+from ombud.text import plain_wording, term_pattern
 
 HEAD, TAIL = 3000, 1000
-"""Characters that are read of a long message: its beginning and its end, where people say what they want."""
+"""Characters that are read of a long message: its beginning and its end, where people say what they
+want."""
 MOST = 3
 """A group counts no more often than this."""
 LIVED = ("cruelty", "touch", "identity", "body", "mind", "despair", "substance", "violence", "home", "loss", "wrong",
@@ -25,25 +27,31 @@ LATIN = 0x24F
 WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 TOKEN = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?|\d+|[?!:/]")
 VOWELS = frozenset("aeiouyäöüáéíóúàèùâêîôûåøæœ")
-ENCODED = re.compile(r"\b(?:[0-9a-f]{2}\s){4,}|[A-Za-z0-9+/]{16,}={1,2}|\b(?:\w\s){6,}|\b[a-z]*(?:\d[a-z]+){2,}\d*\b")
-MARKUP = re.compile(r"</?\w+>|\[/?\w+\]|###|<!--|<\||\{\"|\"\"\"|\*;|\bassistant\s*:|\bsystem\s*:", re.IGNORECASE)
+ENCODED = re.compile(
+    r"\b(?:[0-9a-f]{2}\s){4,}|[A-Za-z0-9+/]{16,}={1,2}|\b(?:\w\s){6,}|\b[a-z]*(?:\d[a-z]+){2,}\d*\b"
+)
+MARKUP = re.compile(
+    r"</?\w+>|\[/?\w+\]|###|<!--|<\||\{\"|\"\"\"|\*;|\bassistant\s*:|\bsystem\s*:", re.IGNORECASE
+)
 
 
-def read(text: str) -> str:
+def read_message(text: str) -> str:
     """The part that is looked at: all of it, unless it is very long."""
     said = text if len(text) <= HEAD + TAIL else f"{text[:HEAD]} … {text[-TAIL:]}"
-    return plain(" ".join(said.split()))
+    return plain_wording(" ".join(said.split()))
 
 
 def values(text: str) -> tuple[float, ...]:
     """The values alone, always in the same order; training reads each text many times."""
-    return _values(read(text))
+    return _values(read_message(text))
 
 
-def features(text: str) -> dict[str, float]:
+def triage_features(text: str) -> dict[str, float]:
     """Feature -> value, always the same names in the same order; an empty text has zeros."""
-    said = read(text)
-    found = {name: float(min(len(pattern.findall(said)), MOST)) for name, pattern in _patterns().items()}
+    said = read_message(text)
+    found = {
+        name: float(min(len(pattern.findall(said)), MOST)) for name, pattern in _patterns().items()
+    }
     for name, marks in cues().get("marks", {}).items():
         found[name] = min(MOST, found[name] + sum(mark in said for mark in marks))
     matter, told = _shipped().find(said), found["told"] > 0
@@ -71,7 +79,7 @@ def features(text: str) -> dict[str, float]:
 
 @lru_cache(maxsize=8192)
 def _values(said: str) -> tuple[float, ...]:
-    return tuple(features(said).values())
+    return tuple(triage_features(said).values())
 
 
 def unread(text: str) -> bool:
@@ -90,7 +98,12 @@ def letters(said: str) -> list[str]:
     return [word[at : at + n] for word in edged for n in (3, 4) for at in range(len(word) - n + 1)]
 
 
-READING = linear.Reading(part=read, surface=values, terms={"words": words, "letters": letters}, trainer="train-triage")
+TRIAGE_READING = linear.FeatureReading(
+    part=read_message,
+    surface=values,
+    terms={"words": words, "letters": letters},
+    trainer="train-triage",
+)
 
 
 @cache
@@ -116,7 +129,9 @@ def _form(said: str) -> dict[str, float]:
         "vowels": sum(c in VOWELS for c in said) / max(1, letters_),
         "longest word": min(max(map(len, found), default=0), 30) / 10,
         "single letters": sum(len(word) == 1 and word not in "aiàyoe" for word in found) / spoken,
-        "consonants": float(any(not VOWELS & set(word) and len(word) > 3 and word.isascii() for word in found)),
+        "consonants": float(
+            any(not VOWELS & set(word) and len(word) > 3 and word.isascii() for word in found)
+        ),
         "repeated": 1 - len(set(found)) / spoken,
         "everyday": sum(word in known for word in found) / spoken,
         "only function words": float(bool(found) and all(word in _function() for word in found)),

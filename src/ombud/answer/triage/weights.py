@@ -1,4 +1,5 @@
-"""The file of a trained triage: four heads over one reading of a message, and the thresholds that go with them."""
+"""The file of a trained triage: four heads over one reading of a message, and the thresholds that
+go with them."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -6,12 +7,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
-from ombud.answer.triage.features import READING
+from ombud.answer.triage.features import TRIAGE_READING
 from ombud.errors import BadSetting
 from ombud.models import linear
 
 SHIPPED = Path(__file__).with_name("weights.json")
 WITH_VECTORS = Path(__file__).with_name("weights-minilm.json")
+Label = Literal["ordinary", "sensitive", "out_of_scope"]
 Head = Literal["sensitive", "danger", "topic", "scope"]
 HEADS: tuple[Head, ...] = get_args(Head)
 TOPICS = ("harassment", "wellbeing", "whistleblowing", "grievance", "family", "health-safety")
@@ -21,7 +23,8 @@ SCOPES = ("inside", "off topic", "injection", "gibberish")
 
 
 class Thresholds(NamedTuple):
-    """Chosen on cross-validated probabilities of the training messages, never on what was held out."""
+    """Chosen on cross-validated probabilities of the training messages, never on what was held
+    out."""
 
     sensitive: float
     """Probability from which a person is offered: 5 % false alarms."""
@@ -32,26 +35,32 @@ class Thresholds(NamedTuple):
     danger: float
     """Probability of danger from which the emergency wording comes first."""
     outside: float
-    """Probability of being out of scope from which a question is denied that the documents do not answer."""
+    """Probability of being out of scope from which a question is denied that the documents do not
+    answer."""
     injection: float
-    """Probability of injection or gibberish from which nothing is searched: at most one ordinary message in 200."""
+    """Probability of injection or gibberish from which nothing is searched: at most one ordinary
+    message in 200."""
 
 
 class Trained(NamedTuple):
-    heads: Mapping[Head, linear.Weights]
+    heads: Mapping[Head, linear.LinearWeights]
     thresholds: Thresholds
     embedder: str
     """Fingerprint of the embedder of its vectors; empty where it has none."""
 
 
-def scores(texts: Sequence[str], trained: Trained, embed: linear.Embed | None) -> dict[Head, linear.Numbers]:
+def triage_scores(
+    texts: Sequence[str], trained: Trained, embed: linear.Embed | None
+) -> dict[Head, linear.Numbers]:
     """Head -> probabilities, shape (len(texts), classes); each text is embedded once."""
-    vectors = embed([READING.part(text) for text in texts]) if embed and trained.embedder else None
+    vectors = (
+        embed([TRIAGE_READING.part(text) for text in texts]) if embed and trained.embedder else None
+    )
     once = (lambda _: vectors) if vectors is not None else None
-    return {head: linear.score(texts, trained.heads[head], READING, once) for head in HEADS}
+    return {head: linear.score(texts, trained.heads[head], TRIAGE_READING, once) for head in HEADS}
 
 
-def to_json(trained: Trained) -> str:
+def triage_weights_text(trained: Trained) -> str:
     """One line; the same weights give the same text."""
     thresholds = {name: round(value, 4) for name, value in trained.thresholds._asdict().items()}
     heads = {head: linear.as_record(weights) for head, weights in trained.heads.items()}
@@ -59,13 +68,15 @@ def to_json(trained: Trained) -> str:
 
 
 @lru_cache(maxsize=4)
-def load_weights(path: Path = SHIPPED) -> Trained:
-    """The weights of a file that `ombud lab train-triage` wrote; raises BadSetting for any other."""
+def load_triage_weights(path: Path = SHIPPED) -> Trained:
+    """The weights of a file that `ombud lab train-triage` wrote; raises BadSetting for any
+    other."""
     try:
         found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         heads = {head: linear.from_record(found["heads"][head]) for head in HEADS}
         return Trained(heads, Thresholds(**found["thresholds"]), str(found["embedder"]))
     except (OSError, ValueError, LookupError, TypeError, AttributeError) as wrong:
         raise BadSetting(
-            f"{path} holds no weights of triage.", hint="Make some with `ombud lab train-triage FILE --out WEIGHTS`."
+            f"{path} holds no weights of triage.",
+            hint="Make some with `ombud lab train-triage FILE --out WEIGHTS`.",
         ) from wrong

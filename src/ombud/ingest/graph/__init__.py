@@ -1,6 +1,5 @@
 """What documents say as triplets: read by rules or by a chat model, kept in step with the index."""
 
-from ombud.ingest.graph.rules import triplets_of
-from ombud.ingest.graph.updating import Updated, check_graph, update_graph
+from ombud.ingest.graph_updates import Updated, check_graph, update_graph
 
 __all__ = ["Updated", "check_graph", "triplets_of", "update_graph"]

@@ -1,4 +1,5 @@
-"""Cases out of a corpus without a model: questions from headings, definitions, table rows and numbers."""
+"""Cases out of a corpus without a model: questions from headings, definitions, table rows and
+numbers."""
 
 from ombud.lab.synthesis.choosing import Account, Synthesis, synthesise
 

@@ -1,4 +1,5 @@
-"""Cases made from passages without a model: proposed by rules, cleaned by checks, sampled by document size."""
+"""Cases made from passages without a model: proposed by rules, cleaned by checks, sampled by
+document size."""
 
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -8,11 +9,11 @@ from itertools import pairwise
 from random import Random
 
 from ombud.errors import LabError
-from ombud.lab.observation import Embed
+from ombud.lab.metrics.metric import Embed
 from ombud.lab.synthesis.cleaning import CHECKS, WITH_VECTORS, Sieve
 from ombud.lab.synthesis.facts import has_facts
-from ombud.lab.synthesis.pairs import KINDS, Pair
-from ombud.lab.synthesis.phrasing import Vocabulary
+from ombud.lab.synthesis.pairs import KINDS, QuestionAnswer
+from ombud.lab.synthesis.phrasing import CorpusVocabulary
 from ombud.lab.synthesis.questions import propose
 from ombud.types import Case, Chunk, Passage, Person, Reference
 
@@ -37,7 +38,8 @@ class Account:
     wanted: int
     proposed: int
     fallen: dict[str, int]
-    """Check -> pairs that fell to it. `not needed`: their passage had its case already; they met no check."""
+    """Check -> pairs that fell to it. `not needed`: their passage had its case already; they met no
+    check."""
     kept: int
     kinds: dict[str, int]
     """Kind of question -> cases."""
@@ -60,11 +62,15 @@ class Account:
             unchecked = check in WITH_VECTORS and not self.embedded
             lines.append(f"  {check}: {'not checked: no embedder' if unchecked else count}")
         if self.language:
-            lines.append(f"  language: {self.language} passages are not in English and were left out")
+            lines.append(
+                f"  language: {self.language} passages are not in English and were left out"
+            )
         if self.unasked:
             lines.append(f"  no question: {self.unasked} passages fit no rule")
         lines.append("kinds: " + ", ".join(f"{kind} {count}" for kind, count in self.kinds.items()))
-        lines.append("documents: " + ", ".join(f"{name} {count}" for name, count in self.strata.items()))
+        lines.append(
+            "documents: " + ", ".join(f"{name} {count}" for name, count in self.strata.items())
+        )
         return "\n".join(lines)
 
 
@@ -75,19 +81,27 @@ class Synthesis:
 
 
 def synthesise(
-    chunks: Iterable[Chunk], size: int, *, seed: int = 0, embed: Embed | None = None, tell: Tell = _silent
+    chunks: Iterable[Chunk],
+    size: int,
+    *,
+    seed: int = 0,
+    embed: Embed | None = None,
+    tell: Tell = _silent,
 ) -> Synthesis:
-    """Up to `size` cases, one a passage at most, the same for the same passages and seed in whatever order they come.
+    """Up to `size` cases, one a passage at most, the same for the same passages and seed in
+    whatever order they come.
 
-    Documents of small, medium and large size get cases by their share of the words; inside a stratum they take
-    turns. Passages that are not in English are left out. Too few passages give fewer cases, and the account says so.
-    Raises LabError without passages or with a size below 1.
+    Documents of small, medium and large size get cases by their share of the words; inside a
+    stratum they take turns. Passages that are not in English are left out. Too few passages give
+    fewer cases, and the account says so. Raises LabError without passages or with a size below 1.
     """
     if size < 1:
         raise LabError(f"{size} cases cannot be made.", hint="Ask for 1 or more.")
     given = sorted({(chunk.uri, chunk.start, chunk.id): chunk for chunk in chunks}.items())
     if not given:
-        raise LabError("No passages to make cases from.", hint="Add documents and index them first.")
+        raise LabError(
+            "No passages to make cases from.", hint="Add documents and index them first."
+        )
     english = [chunk for _, chunk in given if chunk.language == "en"]
     maker = _Maker(english, size, seed, embed, tell)
     if english:
@@ -109,7 +123,8 @@ def synthesise(
 
 
 def strata(chunks: Sequence[Chunk]) -> dict[str, dict[str, list[Chunk]]]:
-    """Stratum -> uri -> passages: documents by their number of words, a third of them in each stratum."""
+    """Stratum -> uri -> passages: documents by their number of words, a third of them in each
+    stratum."""
     documents: dict[str, list[Chunk]] = {}
     for chunk in chunks:
         documents.setdefault(chunk.uri, []).append(chunk)
@@ -154,20 +169,28 @@ class _Turn:
     """A passage whose turn has come, and the pairs that it still has."""
 
     chunk: Chunk
-    pairs: list[Pair] | None = None
+    pairs: list[QuestionAnswer] | None = None
 
 
 class _Maker:
     """One run: the queues of passages, the sieve, and the count of what became of every pair."""
 
-    def __init__(self, chunks: Sequence[Chunk], size: int, seed: int, embed: Embed | None, tell: Tell) -> None:
+    def __init__(
+        self, chunks: Sequence[Chunk], size: int, seed: int, embed: Embed | None, tell: Tell
+    ) -> None:
         self._size, self._seed, self._tell = size, seed, tell
-        self._vocabulary = Vocabulary(chunk.text for chunk in chunks)
-        self._before = {after.id: front for front, after in pairwise(chunks) if front.uri == after.uri}
-        sample = _random(f"{seed} sample").sample(list(chunks), min(SAMPLE, len(chunks))) if embed else []
+        self._vocabulary = CorpusVocabulary(chunk.text for chunk in chunks)
+        self._before = {
+            after.id: front for front, after in pairwise(chunks) if front.uri == after.uri
+        }
+        sample = (
+            _random(f"{seed} sample").sample(list(chunks), min(SAMPLE, len(chunks)))
+            if embed
+            else []
+        )
         self._sieve = Sieve(embed, sample)
         self._kinds: Counter[str] = Counter()
-        self.kept: list[Pair] = []
+        self.kept: list[QuestionAnswer] = []
         self.fallen: Counter[str] = Counter()
         self.taken: Counter[str] = Counter()
         self.proposed = self.unasked = 0
@@ -175,7 +198,9 @@ class _Maker:
     def fill(self, by_stratum: Mapping[str, Mapping[str, list[Chunk]]]) -> None:
         """Take cases from every stratum up to its quota; what one cannot give, the others do."""
         queues = {name: self._queue(name, documents) for name, documents in by_stratum.items()}
-        weights = {name: sum(map(_words, documents.values())) for name, documents in by_stratum.items()}
+        weights = {
+            name: sum(map(_words, documents.values())) for name, documents in by_stratum.items()
+        }
         while len(self.kept) < self._size and any(queues.values()):
             left = {name: max(1, weights[name]) for name, queue in queues.items() if queue}
             for name, quota in quotas(self._size - len(self.kept), left).items():
@@ -187,21 +212,25 @@ class _Maker:
     def _queue(self, name: str, documents: Mapping[str, list[Chunk]]) -> deque[_Turn]:
         """Passages in the order of their turns: the first of every document, then the second, …"""
         chance = _random(f"{self._seed} {name}")
-        rows = [_mixed(chance.sample(chunks, len(chunks))) for _, chunks in sorted(documents.items())]
+        rows = [
+            _mixed(chance.sample(chunks, len(chunks))) for _, chunks in sorted(documents.items())
+        ]
         chance.shuffle(rows)
         longest = max(map(len, rows), default=0)
         return deque(_Turn(row[at]) for at in range(longest) for row in rows if at < len(row))
 
     def _take(self, name: str, queue: deque[_Turn], quota: int) -> None:
         while quota and queue:
-            wave: list[tuple[_Turn, Pair]] = []
+            wave: list[tuple[_Turn, QuestionAnswer]] = []
             while queue and len(wave) < min(WAVE, quota):
                 turn = queue.popleft()
                 pair = self._next(turn)
                 if pair:
                     wave.append((turn, pair))
             again = []
-            for (turn, pair), measured in zip(wave, self._sieve.measure([pair for _, pair in wave]), strict=True):
+            for (turn, pair), measured in zip(
+                wave, self._sieve.measure([pair for _, pair in wave]), strict=True
+            ):
                 # Another of the same wave may have been accepted since.
                 check = self._sieve.by_words(pair) or self._sieve.by_meaning(pair, measured)
                 if check:
@@ -217,12 +246,17 @@ class _Maker:
             queue.extendleft(turn for turn in reversed(again) if turn.pairs)
             self._tell("synthesise", len(self.kept), self._size)
 
-    def _next(self, turn: _Turn) -> Pair | None:
-        """The passage's next pair that passes the checks of its words; the rarest kind of question comes first."""
+    def _next(self, turn: _Turn) -> QuestionAnswer | None:
+        """The passage's next pair that passes the checks of its words; the rarest kind of question
+        comes first."""
         if turn.pairs is None:
             chance = _random(f"{self._seed} {turn.chunk.uri} {turn.chunk.start}")
             found = propose(turn.chunk, self._vocabulary, chance, self._before.get(turn.chunk.id))
-            turn.pairs = [pair for kind in sorted(found, key=lambda kind: self._kinds[kind]) for pair in found[kind]]
+            turn.pairs = [
+                pair
+                for kind in sorted(found, key=lambda kind: self._kinds[kind])
+                for pair in found[kind]
+            ]
             self.proposed += len(turn.pairs)
             self.unasked += not turn.pairs
         while turn.pairs:
@@ -237,7 +271,7 @@ class _Maker:
         self.fallen[check] += count
 
 
-def _case(pair: Pair) -> Case:
+def _case(pair: QuestionAnswer) -> Case:
     chunk = pair.chunk
     facts = "\0".join((chunk.uri, pair.quote, pair.question))
     return Case(

@@ -1,4 +1,5 @@
-"""What a proposed pair must not be: without an answer, a double, a copy of its passage, beside its subject.
+"""What a proposed pair must not be: without an answer, a double, a copy of its passage, beside its
+subject.
 
 The checks stand in the order in which a pair meets them; it falls to the first that it fails.
 """
@@ -7,8 +8,8 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ombud.lab.observation import Embed
-from ombud.lab.synthesis.pairs import Pair
+from ombud.lab.metrics.metric import Embed
+from ombud.lab.synthesis.pairs import QuestionAnswer
 from ombud.lab.synthesis.phrasing import content, phrases, plain, words_of
 from ombud.types import Chunk
 
@@ -51,12 +52,14 @@ def tokens(text: str) -> list[str]:
 
 
 def passage(chunk: Chunk) -> str:
-    """What an index sees of a chunk: its headings too, for a question that copies a heading tests as little."""
+    """What an index sees of a chunk: its headings too, for a question that copies a heading tests
+    as little."""
     return "\n".join((" > ".join(chunk.trail), chunk.header, chunk.text))
 
 
-def answers(pair: Pair) -> bool:
-    """Whether the quote says something: not a stub, a heading, boilerplate, a list of links or a pointer elsewhere."""
+def answers(pair: QuestionAnswer) -> bool:
+    """Whether the quote says something: not a stub, a heading, boilerplate, a list of links or a
+    pointer elsewhere."""
     said = plain(pair.quote)
     if pair.kind == "table":
         return len(words_of(said)) >= 2 and not _NO_CELL.fullmatch(pair.answer.strip())
@@ -78,7 +81,8 @@ def answers(pair: Pair) -> bool:
 
 
 def copied(question: str, text: str) -> float:
-    """Share of the question's content words that lie in runs of at least `RUN` tokens which the text has too."""
+    """Share of the question's content words that lie in runs of at least `RUN` tokens which the
+    text has too."""
     asked, told = tokens(question), tokens(text)
     runs = {tuple(told[at : at + RUN]) for at in range(len(told) - RUN + 1)}
     inside = [False] * len(asked)
@@ -93,8 +97,8 @@ def copied(question: str, text: str) -> float:
 class Sieve:
     """The checks and what they remember: every question that was accepted.
 
-    sample: passages that a question is measured against, to tell a poor question from a far-away embedder.
-    """
+    sample: passages that a question is measured against, to tell a poor question from a far-away
+    embedder."""
 
     def __init__(self, embed: Embed | None = None, sample: Sequence[Chunk] = ()) -> None:
         self._embed = embed
@@ -102,15 +106,20 @@ class Sieve:
         self._with: dict[str, list[frozenset[str]]] = {}
         self._asked: list[Any] = []
         self._ids = [chunk.id for chunk in sample]
-        self._others = self._vectors([passage(chunk) for chunk in sample]) if embed and sample else None
+        self._others = (
+            self._vectors([passage(chunk) for chunk in sample]) if embed and sample else None
+        )
 
     def _vectors(self, texts: Sequence[str]) -> "Vectors":
         import numpy as np
 
         found = np.asarray(self._embed(list(texts)) if self._embed else (), dtype=np.float64)
-        return np.asarray(found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-12), dtype=np.float64)
+        return np.asarray(
+            found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-12),
+            dtype=np.float64,
+        )
 
-    def by_words(self, pair: Pair) -> str:
+    def by_words(self, pair: QuestionAnswer) -> str:
         """The first of the checks without an embedder that the pair fails; empty when it passes."""
         if pair.quote not in pair.chunk.text or not answers(pair):
             return NO_ANSWER
@@ -125,14 +134,17 @@ class Sieve:
         near = {other for token in mine for other in self._with.get(token, ())}
         return any(len(mine & other) >= JACCARD * len(mine | other) for other in near)
 
-    def measure(self, pairs: Sequence[Pair]) -> "list[tuple[Vectors, Vectors] | None]":
-        """Vectors of each question and its passage, to be handed to `by_meaning`; None without an embedder."""
+    def measure(self, pairs: Sequence[QuestionAnswer]) -> "list[tuple[Vectors, Vectors] | None]":
+        """Vectors of each question and its passage, to be handed to `by_meaning`; None without an
+        embedder."""
         if self._embed is None or not pairs:
             return [None] * len(pairs)
-        made = self._vectors([pair.wording for pair in pairs] + [passage(pair.chunk) for pair in pairs])
+        made = self._vectors(
+            [pair.wording for pair in pairs] + [passage(pair.chunk) for pair in pairs]
+        )
         return list(zip(made[: len(pairs)], made[len(pairs) :], strict=True))
 
-    def by_meaning(self, pair: Pair, measured: "tuple[Vectors, Vectors] | None") -> str:
+    def by_meaning(self, pair: QuestionAnswer, measured: "tuple[Vectors, Vectors] | None") -> str:
         """The first of the checks with an embedder that the pair fails; empty when it passes."""
         if measured is None:
             return ""
@@ -141,16 +153,21 @@ class Sieve:
             return EMBEDDED
         return "" if self._is_relevant(pair, asked, told) else UNRELATED
 
-    def _is_relevant(self, pair: Pair, asked: "Vectors", told: "Vectors") -> bool:
+    def _is_relevant(self, pair: QuestionAnswer, asked: "Vectors", told: "Vectors") -> bool:
         likeness = float(asked @ told)
         if likeness >= RELEVANCE or self._others is None:
             return likeness >= RELEVANCE
         nearer = (self._others @ asked) > likeness
         return (
-            sum(bool(near) for near, other in zip(nearer, self._ids, strict=True) if other != pair.chunk.id) < NEAREST
+            sum(
+                bool(near)
+                for near, other in zip(nearer, self._ids, strict=True)
+                if other != pair.chunk.id
+            )
+            < NEAREST
         )
 
-    def accept(self, pair: Pair, measured: "tuple[Vectors, Vectors] | None") -> None:
+    def accept(self, pair: QuestionAnswer, measured: "tuple[Vectors, Vectors] | None") -> None:
         """Remember a question, so that later ones are not like it."""
         mine = frozenset(tokens(pair.wording))
         self._sets.add(mine)

@@ -1,12 +1,22 @@
-"""Questions from single facts: definitions and abbreviations, cells of tables, numbers in sentences."""
+"""Questions from single facts: definitions and abbreviations, cells of tables, numbers in
+sentences."""
 
 import re
 from collections.abc import Iterator, Sequence
 from random import Random
 
 from ombud.lab.synthesis.headings import parent_of
-from ombud.lab.synthesis.pairs import Pair, Section, make_pair, safe
-from ombud.lab.synthesis.phrasing import Vocabulary, bare, data, determined, is_subject, listed, plain, sentence_spans
+from ombud.lab.synthesis.pairs import PassageSection, QuestionAnswer, make_pair, safe
+from ombud.lab.synthesis.phrasing import (
+    CorpusVocabulary,
+    bare,
+    data,
+    determined,
+    is_subject,
+    listed,
+    plain,
+    sentence_spans,
+)
 from ombud.lab.synthesis.quantities import ask_for_number
 from ombud.types import Chunk
 
@@ -39,7 +49,9 @@ _COLON = re.compile(
 _SHORT_FOR = re.compile(r"\((?P<short>[A-Z][A-Z&]{1,5})s?\)")
 
 
-def definitions(chunk: Chunk, vocabulary: Vocabulary, chance: Random) -> Iterator[Pair]:
+def definitions(
+    chunk: Chunk, vocabulary: CorpusVocabulary, chance: Random
+) -> Iterator[QuestionAnswer]:
     for start, end in sentence_spans(chunk.text):
         quote = chunk.text[start:end]
         if quote.startswith("|") or len(quote) > 700:
@@ -49,13 +61,17 @@ def definitions(chunk: Chunk, vocabulary: Vocabulary, chance: Random) -> Iterato
         if found:
             shape, term = found
             ask, terse = data()["definition"][shape], data()["definition"]["terse"][shape]
-            yield make_pair(chunk, "definition", chance, ask, terse, quote=quote, answer=said, term=term)
+            yield make_pair(
+                chunk, "definition", chance, ask, terse, quote=quote, answer=said, term=term
+            )
         for short, spelt in _abbreviations(said):
             ask, terse = data()["definition"]["short"], data()["definition"]["terse"]["short"]
-            yield make_pair(chunk, "definition", chance, ask, terse, quote=quote, answer=spelt, term=short)
+            yield make_pair(
+                chunk, "definition", chance, ask, terse, quote=quote, answer=spelt, term=short
+            )
 
 
-def _defined(said: str, vocabulary: Vocabulary) -> tuple[str, str] | None:
+def _defined(said: str, vocabulary: CorpusVocabulary) -> tuple[str, str] | None:
     for pattern in (_MEANS, _COLON, _IS_A):
         match = pattern.match(said)
         if not match:
@@ -70,10 +86,26 @@ def _defined(said: str, vocabulary: Vocabulary) -> tuple[str, str] | None:
             or vocabulary.is_name(term)
         ):
             return None
-        if set(found) & {"and", "or", "you", "your", "we", "our", "their", "his", "if", "when", "only", "to", "for"}:
+        if set(found) & {
+            "and",
+            "or",
+            "you",
+            "your",
+            "we",
+            "our",
+            "their",
+            "his",
+            "if",
+            "when",
+            "only",
+            "to",
+            "for",
+        }:
             return None
         # A term explained by itself, or something that one does: "Working remotely means that …".
-        if found[-1].endswith("ly") or (found[0].endswith("ing") and not match.groupdict().get("article")):
+        if found[-1].endswith("ly") or (
+            found[0].endswith("ing") and not match.groupdict().get("article")
+        ):
             return None
         if pattern is _MEANS and term.lower() in said[match.end("term") :].lower():
             return None
@@ -88,11 +120,13 @@ def _defined(said: str, vocabulary: Vocabulary) -> tuple[str, str] | None:
 
 
 def _abbreviations(said: str) -> Iterator[tuple[str, str]]:
-    """(abbreviation, what it stands for) where the words before the bracket begin with its letters."""
+    """(abbreviation, what it stands for) where the words before the bracket begin with its
+    letters."""
     for match in _SHORT_FOR.finditer(said):
         letters = match["short"].replace("&", "")
         words = [*re.finditer(r"[^\W_]+", said[: match.start()])][-2 * len(letters) :]
-        # The O of "memorandum of understanding (MOU)" is its "of"; that of "Office of Acquisition (OA)" is not.
+        # The O of "memorandum of understanding (MOU)" is its "of"; that of "Office of Acquisition
+        # (OA)" is not.
         for skip in (_LINKING, frozenset[str]()):
             counted = [word for word in words if word.group().lower() not in skip][-len(letters) :]
             if "".join(word.group()[0] for word in counted).upper() == letters:
@@ -105,12 +139,16 @@ _LINKING = frozenset({"of", "and", "the", "for", "to", "in", "on"})
 # Tables -------------------------------------------------------------------------------------------
 
 _RULE = re.compile(r"^\|(?:\s*:?-+:?\s*\|)+\s*$")
-_HISTORY = re.compile(r"\b(?:version|revision|author|reviewer|approved by|changed by|changes)\b", re.IGNORECASE)
+_HISTORY = re.compile(
+    r"\b(?:version|revision|author|reviewer|approved by|changed by|changes)\b", re.IGNORECASE
+)
 _EMPTY = re.compile(r"^(?:n/?a|none|tbd|tbc|x|y|n|yes|no|✓|✔|✅|-+|\W*)$", re.IGNORECASE)
 _DATED = re.compile(r"^(?:date|deadline|when|due date)s?$", re.IGNORECASE)
 
 
-def cells_of(chunk: Chunk, sections: Sequence[Section], vocabulary: Vocabulary, chance: Random) -> Iterator[Pair]:
+def cells_of(
+    chunk: Chunk, sections: Sequence[PassageSection], vocabulary: CorpusVocabulary, chance: Random
+) -> Iterator[QuestionAnswer]:
     lines = [line for line in chunk.text.split("\n") if line.lstrip().startswith("|")]
     head = [line for line in chunk.header.split("\n") if line.strip()]
     if not head and len(lines) > 2 and _RULE.match(lines[1].strip()):
@@ -118,7 +156,11 @@ def cells_of(chunk: Chunk, sections: Sequence[Section], vocabulary: Vocabulary, 
     columns = _split(head[0]) if head else []
     if len(columns) < 2 or _HISTORY.search(" ".join(columns)):
         return
-    rows = [(line.strip(), _split(line)) for line in lines if not _RULE.match(line.strip()) and line.strip() != head[0]]
+    rows = [
+        (line.strip(), _split(line))
+        for line in lines
+        if not _RULE.match(line.strip()) and line.strip() != head[0]
+    ]
     names = [cells[0] for _, cells in rows]
     about = parent_of([*sections[-1].parents, sections[-1].heading], vocabulary) if sections else ""
     for line, cells in rows:
@@ -129,15 +171,27 @@ def cells_of(chunk: Chunk, sections: Sequence[Section], vocabulary: Vocabulary, 
             if asked and not _EMPTY.match(cells[at]) and len(cells[at].split()) <= 40:
                 ask, fields = asked
                 terse = data()["table"]["terse"]
-                yield make_pair(chunk, "table", chance, ask, terse, quote=line, answer=plain(cells[at]), **fields)
+                yield make_pair(
+                    chunk,
+                    "table",
+                    chance,
+                    ask,
+                    terse,
+                    quote=line,
+                    answer=plain(cells[at]),
+                    **fields,
+                )
 
 
 def _split(line: str) -> list[str]:
-    return [cell.strip() for cell in re.split(r"(?<!\\)\|", line.strip().removeprefix("|").removesuffix("|"))]
+    return [
+        cell.strip()
+        for cell in re.split(r"(?<!\\)\|", line.strip().removeprefix("|").removesuffix("|"))
+    ]
 
 
 def _cell_question(
-    columns: Sequence[str], cells: Sequence[str], at: int, about: str, vocabulary: Vocabulary
+    columns: Sequence[str], cells: Sequence[str], at: int, about: str, vocabulary: CorpusVocabulary
 ) -> tuple[Sequence[str], dict[str, str]] | None:
     column, row, first = bare(columns[at]), bare(cells[0]), bare(columns[0])
     templates = data()["table"]
@@ -145,9 +199,17 @@ def _cell_question(
         return None
     column = vocabulary.common(column)
     many = bool(re.search(r"[^s]s$", column))
-    fields = {"column": column, "row": _row_name(row, vocabulary), "first": vocabulary.common(first)}
+    fields = {
+        "column": column,
+        "row": _row_name(row, vocabulary),
+        "first": vocabulary.common(first),
+    }
     if re.fullmatch(r"#\w[\w-]+\w", cells[0]):
-        return (templates["channel"], {"column": column, "row": cells[0]}) if column in templates["column"] else None
+        return (
+            (templates["channel"], {"column": column, "row": cells[0]})
+            if column in templates["column"]
+            else None
+        )
     if (
         not row
         or cells[0][0] in "#@"
@@ -162,7 +224,11 @@ def _cell_question(
         return (templates["date"], fields) if re.search(r"\d", row) else None
     if re.fullmatch(r"[\d\W]+[kKmM]?|\d[\w\s.,+-]*", row):
         return (templates["numbers" if many else "number"], fields) if _is_column(first) else None
-    if not is_subject(row) or re.search(r"\b(?:you|we|I|your)\b", row) or (at > 1 and column in templates["column"]):
+    if (
+        not is_subject(row)
+        or re.search(r"\b(?:you|we|I|your)\b", row)
+        or (at > 1 and column in templates["column"])
+    ):
         return None
     asks = templates["column"].get(column) or templates["many" if many else "one"]
     if len(row.split()) == 1:
@@ -173,17 +239,26 @@ def _cell_question(
     return asks, fields
 
 
-def _row_name(row: str, vocabulary: Vocabulary) -> str:
+def _row_name(row: str, vocabulary: CorpusVocabulary) -> str:
     # A long name is a title or a clause: it can only be quoted.
     if len(row.split()) > 3:
         return f'"{row}"'
-    role = re.search(r"(?:manager|officer|director|lead|team|owner|committee|department|group)$", row, re.IGNORECASE)
+    role = re.search(
+        r"(?:manager|officer|director|lead|team|owner|committee|department|group)$",
+        row,
+        re.IGNORECASE,
+    )
     return determined(vocabulary.lowered(row)) if role else vocabulary.lowered(row)
 
 
 def _is_column(column: str) -> bool:
     words = column.lower().split()
-    if not words or len(words) > 4 or re.search(r"[\d?&]|\bby$", column) or words[-1] in {"with", "like", "for", "to"}:
+    if (
+        not words
+        or len(words) > 4
+        or re.search(r"[\d?&]|\bby$", column)
+        or words[-1] in {"with", "like", "for", "to"}
+    ):
         return False
     if set(words) & {
         "name",
@@ -215,20 +290,40 @@ def _is_column(column: str) -> bool:
 # Numbers ------------------------------------------------------------------------------------------
 
 
-def numbers_of(chunk: Chunk, sections: Sequence[Section], vocabulary: Vocabulary, chance: Random) -> Iterator[Pair]:
+def numbers_of(
+    chunk: Chunk, sections: Sequence[PassageSection], vocabulary: CorpusVocabulary, chance: Random
+) -> Iterator[QuestionAnswer]:
     for start, end in sentence_spans(chunk.text):
         quote = chunk.text[start:end]
         if quote.startswith("|"):
             continue
         said = plain(quote)
-        asked = ask_for_number(said, vocabulary) if re.search(r"\d|\bt(?:wo|hree|en|welve)\b", said) else None
+        asked = (
+            ask_for_number(said, vocabulary)
+            if re.search(r"\d|\bt(?:wo|hree|en|welve)\b", said)
+            else None
+        )
         if not asked:
             continue
         about = ""
         if asked.vague:
-            at = max((at for at, section in enumerate(sections) if section.start <= start), default=-1)
-            about = parent_of([*sections[at].parents, sections[at].heading], vocabulary) if at >= 0 else ""
+            at = max(
+                (at for at, section in enumerate(sections) if section.start <= start), default=-1
+            )
+            about = (
+                parent_of([*sections[at].parents, sections[at].heading], vocabulary)
+                if at >= 0
+                else ""
+            )
             if not about:
                 continue
         question, terse = (safe(text) for text in asked.within(about))
-        yield make_pair(chunk, "number", chance, [question] if question else [], [terse], quote=quote, answer=said)
+        yield make_pair(
+            chunk,
+            "number",
+            chance,
+            [question] if question else [],
+            [terse],
+            quote=quote,
+            answer=said,
+        )

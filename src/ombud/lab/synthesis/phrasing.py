@@ -1,4 +1,5 @@
-"""How people put things: sentences of a passage, subjects of headings, styles of a question. English only."""
+"""How people put things: sentences of a passage, subjects of headings, styles of a question.
+English only."""
 
 import re
 import tomllib
@@ -19,15 +20,20 @@ _ITEM = re.compile(r"\s*(?:[-*•–·+]|\(?(?:\d{1,2}|[a-zA-Z]|[ivx]{1,4})[.)])
 _LEADING = re.compile(rf"^{_ITEM.pattern}|^\s*(?:#{{1,6}}|>)\s+")
 _STOP = re.compile(r"[.!?]['\"”’)\]*_]*(\s+)(?=[\"'“(*_\[]{0,3}[A-Z0-9])")
 _SHORT = re.compile(
-    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|no|nos|mr|mrs|ms|dr|st|sec|art|inc|ltd|u\.s|approx)|\b[A-Z])\.$", re.IGNORECASE
+    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|no|nos|mr|mrs|ms|dr|st|sec|art|inc|ltd|u\.s|approx)|\b[A-Z])\.$",
+    re.IGNORECASE,
 )
 _NUMBERED = re.compile(
     r"^(?:Q\s*[:.]|(?:§\s*|step|part|section|article|phase|chapter|appendix|annex|level|rule|tip|question)?\s*"
     r"[#\d][\d.\-–]*[a-z]?\s*[:.)–-]+|§\s*[\d.-]+|[IVX]{1,4}[.)])\s+",
     re.IGNORECASE,
 )
-_ODD = re.compile(r"https?:|www\.|[@#<>{}=|$^;\\/\[\]~…→↗]|\.\w{2,4}\b|\.\.\.|[A-Z]{2,}_|\?$|_|\b[a-z]+[A-Z]")
-VAGUE = re.compile(r"\b(?:this|these|those|it|that|they|them|here|above|below|else|there)\b", re.IGNORECASE)
+_ODD = re.compile(
+    r"https?:|www\.|[@#<>{}=|$^;\\/\[\]~…→↗]|\.\w{2,4}\b|\.\.\.|[A-Z]{2,}_|\?$|_|\b[a-z]+[A-Z]"
+)
+VAGUE = re.compile(
+    r"\b(?:this|these|those|it|that|they|them|here|above|below|else|there)\b", re.IGNORECASE
+)
 _FOREIGN = re.compile(r"[^\x20-\x7e\xa0-\xff‐-”…€]")
 
 
@@ -48,7 +54,9 @@ def listed(name: str) -> frozenset[str]:
 def phrases(name: str) -> re.Pattern[str]:
     """One of the phrase lists of questions.toml, as a pattern that starts at a word."""
     found = [phrase.strip() for phrase in data()["words"][name].split("|")]
-    return re.compile(rf"(?<!\w)(?:{'|'.join(re.escape(phrase) for phrase in found)})(?!\w)", re.IGNORECASE)
+    return re.compile(
+        rf"(?<!\w)(?:{'|'.join(re.escape(phrase) for phrase in found)})(?!\w)", re.IGNORECASE
+    )
 
 
 def words_of(text: str) -> list[str]:
@@ -58,7 +66,9 @@ def words_of(text: str) -> list[str]:
 
 def content(text: str) -> list[str]:
     """The words that carry the meaning, lower case."""
-    return [word for word in (word.lower() for word in words_of(text)) if word not in listed("stop")]
+    return [
+        word for word in (word.lower() for word in words_of(text)) if word not in listed("stop")
+    ]
 
 
 def plain(text: str) -> str:
@@ -69,7 +79,8 @@ def plain(text: str) -> str:
 
 
 def sentence_spans(text: str, start: int = 0, end: int | None = None) -> list[tuple[int, int]]:
-    """Spans of the sentences and list items of a stretch, without list marks; table rows and headings are lines.
+    """Spans of the sentences and list items of a stretch, without list marks; table rows and
+    headings are lines.
 
     A line that goes on in small letters after a line without a full stop is one sentence with it.
     """
@@ -84,11 +95,16 @@ def sentence_spans(text: str, start: int = 0, end: int | None = None) -> list[tu
                 spans.append((begin, cut.start(1)))
                 begin = cut.end()
         spans.append((begin, stop))
-    trimmed = ((at + len(text[at:to]) - len(text[at:to].lstrip()), at + len(text[at:to].rstrip())) for at, to in spans)
+    trimmed = (
+        (at + len(text[at:to]) - len(text[at:to].lstrip()), at + len(text[at:to].rstrip()))
+        for at, to in spans
+    )
     return [span for span in trimmed if span[0] < span[1]]
 
 
-_DETERMINED = re.compile(r"(?:the|a|an|our|my|your|its|their|all|any|each|[\w-]+ing)\s", re.IGNORECASE)
+_DETERMINED = re.compile(
+    r"(?:the|a|an|our|my|your|its|their|all|any|each|[\w-]+ing)\s", re.IGNORECASE
+)
 
 
 def determined(subject: str) -> str:
@@ -109,8 +125,9 @@ def _places(text: str, phrase: str) -> list[int]:
 _SMALL = re.compile(r"(?<![.@/#\w-])[a-z]+(?:[-'’][a-z]+)*\b(?![.@/]\w)")
 
 
-class Vocabulary:
-    """Which words this corpus writes small: so a heading's capitals can be told from those of names."""
+class CorpusVocabulary:
+    """Which words this corpus writes small: so a heading's capitals can be told from those of
+    names."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         self._text = "\n".join(texts)
@@ -121,7 +138,9 @@ class Vocabulary:
         )
         self._upper: Counter[str] = Counter(re.findall(r"\b[A-Z]{2,}\b", self._text))
         # Only capitals in the middle of a sentence say anything.
-        self._capital: Counter[str] = Counter(re.findall(r"(?<=[a-z,] )[A-Z][a-z]+(?:[-'’][a-z]+)*\b", self._text))
+        self._capital: Counter[str] = Counter(
+            re.findall(r"(?<=[a-z,] )[A-Z][a-z]+(?:[-'’][a-z]+)*\b", self._text)
+        )
 
     def lowered(self, phrase: str) -> str:
         """The phrase as it would stand inside a sentence."""
@@ -132,7 +151,12 @@ class Vocabulary:
     def _lowered(self, phrase: str) -> str:
         shouted = phrase.isupper() and len(phrase.split()) > 1
         found = words_of(phrase)
-        if len(found) > 1 and not shouted and any(word[0].isupper() for word in found[1:]) and self._named(phrase):
+        if (
+            len(found) > 1
+            and not shouted
+            and any(word[0].isupper() for word in found[1:])
+            and self._named(phrase)
+        ):
             return phrase
         return _WORD.sub(lambda match: self._word(match.group(), shouted), phrase)
 
@@ -150,7 +174,10 @@ class Vocabulary:
 
     def common(self, phrase: str) -> str:
         """The phrase in small letters but for words that are never written so."""
-        return _WORD.sub(lambda word: word.group().lower() if self._is_small(word.group()) else word.group(), phrase)
+        return _WORD.sub(
+            lambda word: word.group().lower() if self._is_small(word.group()) else word.group(),
+            phrase,
+        )
 
     def _is_small(self, word: str) -> bool:
         if not word[1:].islower() and not word.isupper():
@@ -160,7 +187,10 @@ class Vocabulary:
     def _named(self, phrase: str) -> bool:
         if not all(word[0].isupper() or word in listed("stop") for word in words_of(phrase)):
             return False
-        inside = sum(bool(re.match(r"[a-z,] ", self._text[at - 2 : at])) for at in _places(self._text, phrase))
+        inside = sum(
+            bool(re.match(r"[a-z,] ", self._text[at - 2 : at]))
+            for at in _places(self._text, phrase)
+        )
         return inside > self._text.count(f" {phrase.lower()}")
 
     def _word(self, word: str, shouted: bool) -> str:
@@ -174,7 +204,10 @@ class Vocabulary:
             return word.lower()
         if word.isupper() and len(word) > 1:
             return word.lower() if small > (0 if shouted else 2 * self._upper[word]) else word
-        if not (word[0].isupper() and word[1:].replace("'", "").replace("’", "").replace("-", "").islower()):
+        if not (
+            word[0].isupper()
+            and word[1:].replace("'", "").replace("’", "").replace("-", "").islower()
+        ):
             return word
         return word.lower() if small * 2 >= self._capital[word] else word
 
@@ -182,9 +215,15 @@ class Vocabulary:
         """Whether a person is called by name in it."""
         found = words_of(phrase)
         for at, word in enumerate(found):
-            if word[0].isupper() and word.removesuffix("'s").removesuffix("’s").lower() in listed("names"):
+            if word[0].isupper() and word.removesuffix("'s").removesuffix("’s").lower() in listed(
+                "names"
+            ):
                 after = found[at + 1] if at + 1 < len(found) else ""
-                if len(found) == 1 or word.endswith(("'s", "’s")) or (after[:1].isupper() and not self._common(after)):
+                if (
+                    len(found) == 1
+                    or word.endswith(("'s", "’s"))
+                    or (after[:1].isupper() and not self._common(after))
+                ):
                     return True
         return False
 
@@ -193,7 +232,8 @@ class Vocabulary:
 
 
 def bare(heading: str) -> str:
-    """A heading without marks, numbers, brackets and symbols; empty when it names nothing that can be asked about."""
+    """A heading without marks, numbers, brackets and symbols; empty when it names nothing that can
+    be asked about."""
     text = plain(heading)
     for _ in range(2):
         text = _NUMBERED.sub("", text).strip()
@@ -207,7 +247,8 @@ def bare(heading: str) -> str:
 
 
 def is_subject(phrase: str) -> bool:
-    """Whether a heading can stand where a thing stands in a question: not generic, not a sentence."""
+    """Whether a heading can stand where a thing stands in a question: not generic, not a
+    sentence."""
     found = [word.lower() for word in words_of(phrase)]
     if not found or len(found) > 9 or not re.search(r"[a-z]{3}|[A-Z]{2}", phrase):
         return False
@@ -264,7 +305,10 @@ def keywords(question: str) -> str:
         word
         for at, word in enumerate(words)
         if word.lower() not in listed("stop")
-        or (word.lower() in {"how", "what"} and words[at + 1 : at + 2] in (["many"], ["much"], ["long"]))
+        or (
+            word.lower() in {"how", "what"}
+            and words[at + 1 : at + 2] in (["many"], ["much"], ["long"])
+        )
     ]
     return " ".join(kept).lower()
 
@@ -282,9 +326,12 @@ def dress(question: str, style: str, chance: Random) -> str:
 
 
 def mistyped(text: str, chance: Random) -> str:
-    """One or two slips of the finger in longer words; names, numbers and abbreviations keep their spelling."""
+    """One or two slips of the finger in longer words; names, numbers and abbreviations keep their
+    spelling."""
     places = [match.span() for match in re.finditer(r"(?<![\w'’-])[a-z]{5,}(?![\w'’-])", text)]
-    for start, end in sorted(chance.sample(places, min(len(places), chance.choice((1, 2)))), reverse=True):
+    for start, end in sorted(
+        chance.sample(places, min(len(places), chance.choice((1, 2)))), reverse=True
+    ):
         text = text[:start] + _slip(text[start:end], chance) + text[end:]
     return text
 

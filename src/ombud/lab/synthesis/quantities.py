@@ -1,14 +1,22 @@
 """A sentence with a number in it, turned into the question that the number answers.
 
-`Employees may take up to 5 days of paid leave a year.` -> `Up to how many days of paid leave may employees take a
-year?` The subject and its verb change places, the number goes to the front; any other shape of sentence is left.
-"""
+`Employees may take up to 5 days of paid leave a year.` -> `Up to how many days of paid leave may
+employees take a year?` The subject and its verb change places, the number goes to the front; any
+other shape of sentence is left."""
 
 import re
 from functools import cache
 from typing import NamedTuple
 
-from ombud.lab.synthesis.phrasing import Vocabulary, bare, content, keywords, listed, own, words_of
+from ombud.lab.synthesis.phrasing import (
+    CorpusVocabulary,
+    bare,
+    content,
+    keywords,
+    listed,
+    own,
+    words_of,
+)
 
 _SMALL = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|fifty|sixty|ninety"
 _NUMBER = rf"(?:\d[\d,]*(?:\.\d+)?(?:\s?[-–]\s?\d[\d,]*(?:\.\d+)?)?|{_SMALL})(?:\s\(\d+\))?"
@@ -48,20 +56,42 @@ _AUXILIARY = frozenset(
         "have",
     ]
 )
-_PLACES = frozenset(["to", "for", "with", "at", "in", "on", "by", "from", "of", "per", "about", "within", "into"])
+_PLACES = frozenset(
+    ["to", "for", "with", "at", "in", "on", "by", "from", "of", "per", "about", "within", "into"]
+)
 _BEFORE_MAIN = re.compile(
     r"^(?P<clause>(?:If|When|Once|After|Before|Unless|During|Upon|In the event|For|While|As of|Until|Prior to)\b"
     r"[^,;:]{3,90}), (?P<main>(?:then )?.+)$"
 )
-_OUTSIDE = re.compile(r"[;:(){}\[\]|<>@#\"“”?!→=]|https?:|\bnot\b|n['’]t\b|\bnever\b|\be\.g\.|\bi\.e\.")
+_OUTSIDE = re.compile(
+    r"[;:(){}\[\]|<>@#\"“”?!→=]|https?:|\bnot\b|n['’]t\b|\bnever\b|\be\.g\.|\bi\.e\."
+)
 _OBJECTS = frozenset(
-    ["a", "an", "the", "your", "our", "all", "any", "to", "up", "for", "at", "in", "no", "out", "only", "it"]
+    [
+        "a",
+        "an",
+        "the",
+        "your",
+        "our",
+        "all",
+        "any",
+        "to",
+        "up",
+        "for",
+        "at",
+        "in",
+        "no",
+        "out",
+        "only",
+        "it",
+    ]
 )
 
 
 @cache
 def _verbs() -> dict[str, str]:
-    """Base form -> form of the third person, of verbs that are hardly nouns or are common in front of numbers."""
+    """Base form -> form of the third person, of verbs that are hardly nouns or are common in front
+    of numbers."""
     known = (listed("verbs") - listed("nouns_too")) | listed("more_verbs")
     return {verb: _third(verb) for verb in known}
 
@@ -79,7 +109,7 @@ def _bases() -> dict[str, str]:
     return {form: base for base, form in _verbs().items()}
 
 
-class Asked(NamedTuple):
+class NumberQuestion(NamedTuple):
     """A question for a number."""
 
     question: str
@@ -105,11 +135,16 @@ class _Clause(NamedTuple):
     middle: str
 
 
-def ask_for_number(sentence: str, vocabulary: Vocabulary) -> Asked | None:
+def ask_for_number(sentence: str, vocabulary: CorpusVocabulary) -> NumberQuestion | None:
     """None when the sentence has no number, several, or says nothing outside its passage."""
     text = re.sub(r"\s*\([^()]{0,60}\)", "", sentence)
     words = text.split()
-    if not 6 <= len(words) <= 34 or not text.endswith(".") or not re.match(r"[A-Z0-9]", text) or _OUTSIDE.search(text):
+    if (
+        not 6 <= len(words) <= 34
+        or not text.endswith(".")
+        or not re.match(r"[A-Z0-9]", text)
+        or _OUTSIDE.search(text)
+    ):
         return None
     text, clause = text[:-1], ""
     leading = _BEFORE_MAIN.match(text)
@@ -122,7 +157,9 @@ def ask_for_number(sentence: str, vocabulary: Vocabulary) -> Asked | None:
     turned = _turned(text, number, vocabulary)
     if not turned:
         return _in_keywords(text, number, vocabulary)
-    question = " ".join(own(turned + (f" {clause[0].lower()}{clause[1:]}" if clause else "")).split())
+    question = " ".join(
+        own(turned + (f" {clause[0].lower()}{clause[1:]}" if clause else "")).split()
+    )
     meaning = [word for word in content(question) if word not in _EMPTY]
     if (
         len(meaning) < 2
@@ -130,11 +167,16 @@ def ask_for_number(sentence: str, vocabulary: Vocabulary) -> Asked | None:
         or listed("blurred") & {word.lower() for word in words_of(question)} - {"i"}
     ):
         return None
-    return Asked(f"{question[0].upper()}{question[1:]}?", keywords(question), len(meaning) < 5)
+    return NumberQuestion(
+        f"{question[0].upper()}{question[1:]}?", keywords(question), len(meaning) < 5
+    )
 
 
-def _in_keywords(text: str, number: re.Match[str], vocabulary: Vocabulary) -> Asked | None:
-    """What is asked for, and the words in front of the number: no grammar is needed for a search box."""
+def _in_keywords(
+    text: str, number: re.Match[str], vocabulary: CorpusVocabulary
+) -> NumberQuestion | None:
+    """What is asked for, and the words in front of the number: no grammar is needed for a search
+    box."""
     before = content(own(text[: number.start()]))
     after = content(own(re.split(r"[,;]", text[number.end() :])[0]))[: 7 - len(before)]
     meaning = [word for word in (*before, *after) if word not in _EMPTY]
@@ -152,13 +194,15 @@ def _in_keywords(text: str, number: re.Match[str], vocabulary: Vocabulary) -> As
     if words_of(text)[0].lower() in listed("blurred"):
         return None
     asking = keywords(_asking(number))
-    return Asked("", " ".join((asking, *before, *after)), len(meaning) < 6)
+    return NumberQuestion("", " ".join((asking, *before, *after)), len(meaning) < 6)
 
 
 _HOLDS = re.compile(
     r"\b(?:must|shall|should|will|can|may|is|are|has|have|required|covers?|allowed|up to|within|at least)\b"
 )
-_MEASURED = re.compile(r"[$£€%]|percent|\b(?:minute|hour|day|night|week|month|quarter|year|mile|page)s?\b")
+_MEASURED = re.compile(
+    r"[$£€%]|percent|\b(?:minute|hour|day|night|week|month|quarter|year|mile|page)s?\b"
+)
 _EMPTY = frozenset(
     [
         "many",
@@ -209,7 +253,9 @@ def _answers(match: re.Match[str], text: str) -> bool:
             "towards",
             "toward",
         }
-        return not attribute and (not before or before[-1].lower() not in {"a", "an", "the", "another", "and", "or"})
+        return not attribute and (
+            not before or before[-1].lower() not in {"a", "an", "the", "another", "and", "or"}
+        )
     return bool(match["prep"])
 
 
@@ -228,7 +274,7 @@ def _asking(match: re.Match[str]) -> str:
     return f"{prep}how many {unit}"
 
 
-def _turned(text: str, number: re.Match[str], vocabulary: Vocabulary) -> str:
+def _turned(text: str, number: re.Match[str], vocabulary: CorpusVocabulary) -> str:
     asking, behind = _asking(number), text[number.end() :]
     if asking.lower().startswith("of "):
         return ""
@@ -236,7 +282,9 @@ def _turned(text: str, number: re.Match[str], vocabulary: Vocabulary) -> str:
     # A comma may end the clause, or part a list that must not be cut.
     cut = text[number.end() :].strip()[len(behind) :]
     is_list = re.match(r",.*\s(?:and|or)\s\S+(?:\s\S+){0,3}$", cut)
-    if (is_list and not re.match(r",\s(?:which|if|but|and|so)\b", cut)) or re.match(r",\s(?:rather|not)\b", cut):
+    if (is_list and not re.match(r",\s(?:which|if|but|and|so)\b", cut)) or re.match(
+        r",\s(?:rather|not)\b", cut
+    ):
         return ""
     if re.match(r"(?:long|old|and|or|plus|ago|later|max)\b", behind):
         return ""
@@ -249,7 +297,11 @@ def _turned(text: str, number: re.Match[str], vocabulary: Vocabulary) -> str:
     if not in_front:
         # The number itself is the subject: only its words are replaced.
         whole = f"{asking} {behind}"
-        return whole if re.search(r"\b(?:is|are|must|will|should|can|may)\b", behind) and attached else ""
+        return (
+            whole
+            if re.search(r"\b(?:is|are|must|will|should|can|may)\b", behind) and attached
+            else ""
+        )
     clause = _split(in_front)
     if not clause:
         return ""
@@ -257,7 +309,11 @@ def _turned(text: str, number: re.Match[str], vocabulary: Vocabulary) -> str:
     if not subject:
         return ""
     # In "a reimbursement up to $250" the amount belongs to the noun.
-    if number["money"] and number["prep"] and re.search(r"\b(?:an?|the|any)\s(?:\w+\s){0,2}\w+$", clause.middle):
+    if (
+        number["money"]
+        and number["prep"]
+        and re.search(r"\b(?:an?|the|any)\s(?:\w+\s){0,2}\w+$", clause.middle)
+    ):
         return ""
     if clause.helper in {"is", "are", "was", "were"} and re.match(r"(?:and|or)\b", rest):
         return ""
@@ -265,7 +321,8 @@ def _turned(text: str, number: re.Match[str], vocabulary: Vocabulary) -> str:
 
 
 def _of_phrase(behind: str) -> tuple[str, str]:
-    """`of paid leave per year` -> `of paid leave`, `per year`: the phrase goes to the front with its noun."""
+    """`of paid leave per year` -> `of paid leave`, `per year`: the phrase goes to the front with
+    its noun."""
     words = behind.split()
     if not words or words[0].lower() != "of":
         return "", behind
@@ -273,7 +330,8 @@ def _of_phrase(behind: str) -> tuple[str, str]:
     while (
         end < min(len(words), 8)
         and not (end > 2 and words[end].endswith("ing"))
-        and words[end].lower() not in listed("ends_noun") - ({"a", "an", "each"} if end == 1 else set())
+        and words[end].lower()
+        not in listed("ends_noun") - ({"a", "an", "each"} if end == 1 else set())
     ):
         end += 1
     return " ".join(words[:end]), " ".join(words[end:])
@@ -282,7 +340,12 @@ def _of_phrase(behind: str) -> tuple[str, str]:
 def _split(in_front: str) -> _Clause | None:
     """Subject, helping verb and the rest of what stands before the number."""
     words = re.sub(r"^(?:Please|Always|Also|You should always)\s", "", in_front).split()
-    if len(words) > 1 and words[0].lower() in listed("verbs") and words[1].lower() in _OBJECTS and "," not in in_front:
+    if (
+        len(words) > 1
+        and words[0].lower() in listed("verbs")
+        and words[1].lower() in _OBJECTS
+        and "," not in in_front
+    ):
         return _whole(["I"], "do", ["have", "to", words[0].lower(), *words[1:]])
     if "," in in_front or any(
         word.lower() in {"who", "which", "where", "if", "when", "because", "than"} for word in words
@@ -310,15 +373,31 @@ def _plural(subject: list[str]) -> bool:
 
 def _whole(subject: list[str], helper: str, middle: list[str]) -> _Clause | None:
     later = {word.lower() for word in middle}
-    if later & (_AUXILIARY - {"have"}) or any(word.lower() in listed("blurred") - {"i"} for word in subject):
+    if later & (_AUXILIARY - {"have"}) or any(
+        word.lower() in listed("blurred") - {"i"} for word in subject
+    ):
         return None
-    # A second verb in front, or a subject that begins in the middle, means that the cut is in the wrong place.
-    if len(subject) > 8 or subject[0].lower() in _PLACES | {"to", "please", "and", "but", "so", "once", "currently"}:
+    # A second verb in front, or a subject that begins in the middle, means that the cut is in the
+    # wrong place.
+    if len(subject) > 8 or subject[0].lower() in _PLACES | {
+        "to",
+        "please",
+        "and",
+        "but",
+        "so",
+        "once",
+        "currently",
+    }:
         return None
     # "opens and remains": one of them would keep its s.
-    if any(word.lower() in _bases() for word in subject) or re.search(r"\b(?:and|or) \w+s$", " ".join(middle[:3])):
+    if any(word.lower() in _bases() for word in subject) or re.search(
+        r"\b(?:and|or) \w+s$", " ".join(middle[:3])
+    ):
         return None
-    if any(word.lower() in listed("finite") | {"to", "always", "never"} for word in subject) or len(middle) > 12:
+    if (
+        any(word.lower() in listed("finite") | {"to", "always", "never"} for word in subject)
+        or len(middle) > 12
+    ):
         return None
     if middle and not middle[-1][-1].isalnum():
         return None
@@ -327,8 +406,9 @@ def _whole(subject: list[str], helper: str, middle: list[str]) -> _Clause | None
     return _Clause(" ".join(subject), helper, " ".join(middle))
 
 
-def _inside(subject: str, vocabulary: Vocabulary) -> str:
-    """The subject as it stands inside a sentence; empty when it names a person or nothing at all."""
+def _inside(subject: str, vocabulary: CorpusVocabulary) -> str:
+    """The subject as it stands inside a sentence; empty when it names a person or nothing at
+    all."""
     if vocabulary.is_name(subject) or not bare(subject):
         return ""
     first, *others = subject.split()

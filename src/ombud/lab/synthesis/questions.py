@@ -1,24 +1,28 @@
-"""Pairs of question and answer that rules find in a passage: by its heading, its definitions, its tables, its numbers.
+"""Pairs of question and answer that rules find in a passage: by its heading, its definitions, its
+tables, its numbers.
 
-A rule that is not sure of its grammar proposes nothing: a corpus has more passages than cases are wanted.
-"""
+A rule that is not sure of its grammar proposes nothing: a corpus has more passages than cases are
+wanted."""
 
 import re
 from random import Random
 
 from ombud.lab.synthesis.facts import cells_of, definitions, numbers_of
-from ombud.lab.synthesis.headings import headings
-from ombud.lab.synthesis.pairs import MOST, Pair, Section
-from ombud.lab.synthesis.phrasing import Vocabulary
+from ombud.lab.synthesis.headings import heading_questions
+from ombud.lab.synthesis.pairs import MOST, PassageSection, QuestionAnswer
+from ombud.lab.synthesis.phrasing import CorpusVocabulary
 from ombud.types import Chunk
 
 
-def propose(chunk: Chunk, vocabulary: Vocabulary, chance: Random, before: Chunk | None = None) -> dict[str, list[Pair]]:
-    """Pairs by kind, at most `MOST` each; `before` is the passage in front of it in the same document."""
+def propose(
+    chunk: Chunk, vocabulary: CorpusVocabulary, chance: Random, before: Chunk | None = None
+) -> dict[str, list[QuestionAnswer]]:
+    """Pairs by kind, at most `MOST` each; `before` is the passage in front of it in the same
+    document."""
     sections = _sections(chunk, before)
-    found: dict[str, list[Pair]] = {}
+    found: dict[str, list[QuestionAnswer]] = {}
     for kind, pairs in (
-        ("heading", headings(chunk, sections, vocabulary, chance)),
+        ("heading", heading_questions(chunk, sections, vocabulary, chance)),
         ("definition", definitions(chunk, vocabulary, chance)),
         ("table", cells_of(chunk, sections, vocabulary, chance)),
         ("number", numbers_of(chunk, sections, vocabulary, chance)),
@@ -28,8 +32,9 @@ def propose(chunk: Chunk, vocabulary: Vocabulary, chance: Random, before: Chunk 
     return found
 
 
-def _sections(chunk: Chunk, before: Chunk | None) -> list[Section]:
-    """One, or several where short neighbours were joined: then their headings stand in the text as lines."""
+def _sections(chunk: Chunk, before: Chunk | None) -> list[PassageSection]:
+    """One, or several where short neighbours were joined: then their headings stand in the text as
+    lines."""
     if not chunk.trail:
         return []
     *parents, last = chunk.trail
@@ -42,8 +47,12 @@ def _sections(chunk: Chunk, before: Chunk | None) -> list[Section]:
         at = line.end()
         starts.append(at)
     ends = [*(chunk.text.rfind("\n", 0, start) + 1 for start in starts[1:]), len(chunk.text)]
-    known = set(before.trail[-1].split(" / ")) | {before.trail[-1]} if before and before.trail else set()
+    known = (
+        set(before.trail[-1].split(" / ")) | {before.trail[-1]}
+        if before and before.trail
+        else set()
+    )
     return [
-        Section(name, tuple(parents), start, end, at > 0 or name not in known)
+        PassageSection(name, tuple(parents), start, end, at > 0 or name not in known)
         for at, (name, start, end) in enumerate(zip(names, starts, ends, strict=True))
     ]

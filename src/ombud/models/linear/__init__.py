@@ -1,16 +1,25 @@
-"""Linear classifiers of short texts: taught with scikit-learn, kept as plain numbers in JSON, run by numpy.
+"""Linear classifiers of short texts: taught with scikit-learn, kept as plain numbers in JSON, run
+by numpy.
 
 What is looked at of a text is a `Reading`: the part that counts, its surface in numbers, its terms.
 """
 
-from ombud.models.linear.training import KIT_EXTRA, SEED, Kit, Recipe, fit, grouped_folds, sklearn_kit
+from ombud.models.linear.training import (
+    KIT_EXTRA,
+    SEED,
+    Kit,
+    Recipe,
+    fit,
+    grouped_folds,
+    sklearn_kit,
+)
 from ombud.models.linear.weights import (
     Embed,
+    FeatureReading,
+    LinearWeights,
     Numbers,
-    Reading,
     Terms,
-    Vocabulary,
-    Weights,
+    TermVocabulary,
     as_record,
     design,
     frequencies,
@@ -25,13 +34,13 @@ __all__ = [
     "KIT_EXTRA",
     "SEED",
     "Embed",
+    "FeatureReading",
     "Kit",
+    "LinearWeights",
     "Numbers",
-    "Reading",
     "Recipe",
+    "TermVocabulary",
     "Terms",
-    "Vocabulary",
-    "Weights",
     "as_record",
     "design",
     "fit",

@@ -1,4 +1,5 @@
-"""What a linear classifier was taught, and how it weighs a text. Plain numbers in JSON, run by numpy."""
+"""What a linear classifier was taught, and how it weighs a text. Plain numbers in JSON, run by
+numpy."""
 
 import json
 from collections import Counter
@@ -19,7 +20,7 @@ Terms = Callable[[str], list[str]]
 DECIMALS = 3
 
 
-class Reading(NamedTuple):
+class FeatureReading(NamedTuple):
     """How one kind of classifier reads a text."""
 
     part: Callable[[str], str]
@@ -32,18 +33,19 @@ class Reading(NamedTuple):
     """Verb of `ombud lab` that makes such weights."""
 
 
-class Vocabulary(NamedTuple):
+class TermVocabulary(NamedTuple):
     place: Mapping[str, int]
     rarity: Numbers
     """ln((1 + n) / (1 + texts with the term)) + 1."""
 
 
-class Weights(NamedTuple):
+class LinearWeights(NamedTuple):
     variant: str
     classes: int
     parts: Mapping[str, float]
-    """Part (surface, vector, or one of the reading's terms) -> how much it counts, in the order of the coefficients."""
-    vocabularies: Mapping[str, Vocabulary]
+    """Part (surface, vector, or one of the reading's terms) -> how much it counts, in the order of
+    the coefficients."""
+    vocabularies: Mapping[str, TermVocabulary]
     mean: Numbers
     scale: Numbers
     """Of the surface features."""
@@ -53,19 +55,31 @@ class Weights(NamedTuple):
     """Shape (features, classes)."""
     intercept: Numbers
     sharpness: float
-    """What scores are multiplied with before they become probabilities; 1 for logistic regression."""
+    """What scores are multiplied with before they become probabilities; 1 for logistic
+    regression."""
     provenance: Mapping[str, Any]
 
 
-def score(texts: Sequence[str], weights: Weights, reading: Reading, embed: Embed | None = None) -> Numbers:
-    """Probabilities, shape (len(texts), weights.classes). Raises BadSetting where `embed` is needed and missing."""
+def score(
+    texts: Sequence[str],
+    weights: LinearWeights,
+    reading: FeatureReading,
+    embed: Embed | None = None,
+) -> Numbers:
+    """Probabilities, shape (len(texts), weights.classes). Raises BadSetting where `embed` is needed
+    and missing."""
     scores = design(texts, weights, reading, embed) @ weights.coefficients + weights.intercept
     powers = np.exp(weights.sharpness * (scores - scores.max(axis=1, keepdims=True)))
     found: Numbers = powers / powers.sum(axis=1, keepdims=True)
     return found
 
 
-def design(texts: Sequence[str], weights: Weights, reading: Reading, embed: Embed | None = None) -> Numbers:
+def design(
+    texts: Sequence[str],
+    weights: LinearWeights,
+    reading: FeatureReading,
+    embed: Embed | None = None,
+) -> Numbers:
     """Feature values, shape (len(texts), features): parts side by side, each times its weight."""
     read = [reading.part(text) for text in texts]
     columns: list[Numbers] = []
@@ -89,18 +103,20 @@ def design(texts: Sequence[str], weights: Weights, reading: Reading, embed: Embe
 def ngrams(row: Sequence[str], longest: int) -> list[str]:
     """n-grams of words up to `longest`; the beginning and the end count as words."""
     row = ["<", *row, ">"]
-    return [" ".join(row[at : at + n]) for n in range(1, longest + 1) for at in range(len(row) - n + 1)]
+    return [
+        " ".join(row[at : at + n]) for n in range(1, longest + 1) for at in range(len(row) - n + 1)
+    ]
 
 
-def vocabulary(terms: Terms, texts: Sequence[str], least: int) -> Vocabulary:
+def vocabulary(terms: Terms, texts: Sequence[str], least: int) -> TermVocabulary:
     """Of the terms that at least `least` texts have, in alphabetical order."""
     counts = Counter(term for text in texts for term in set(terms(text)))
     kept = sorted(term for term, count in counts.items() if count >= least)
     rarity = np.array([log((1 + len(texts)) / (1 + counts[term])) + 1 for term in kept])
-    return Vocabulary({term: n for n, term in enumerate(kept)}, rarity)
+    return TermVocabulary({term: n for n, term in enumerate(kept)}, rarity)
 
 
-def frequencies(terms: Sequence[str], known: Vocabulary) -> Numbers:
+def frequencies(terms: Sequence[str], known: TermVocabulary) -> Numbers:
     """TF-IDF of length 1, term frequency 1 + ln(count): Manning, Raghavan, Schütze 2008, 6.4."""
     row = np.zeros(len(known.place))
     for term, count in Counter(terms).items():
@@ -110,7 +126,7 @@ def frequencies(terms: Sequence[str], known: Vocabulary) -> Numbers:
     return row / length if length else row
 
 
-def as_record(weights: Weights) -> dict[str, Any]:
+def as_record(weights: LinearWeights) -> dict[str, Any]:
     """For a JSON file; coefficients are rounded."""
     found: dict[str, Any] = {
         "variant": weights.variant,
@@ -126,10 +142,15 @@ def as_record(weights: Weights) -> dict[str, Any]:
     for part in weights.parts:
         known = weights.vocabularies.get(part)
         size = len(known.place) if known else len(weights.mean) if part == "surface" else None
-        rows = weights.coefficients[at : at + size] if size is not None else weights.coefficients[at:]
+        rows = (
+            weights.coefficients[at : at + size] if size is not None else weights.coefficients[at:]
+        )
         at += len(rows)
         if known:
-            found[part] = {term: [*_listed(known.rarity[[n]]), *_listed(rows[n])] for term, n in known.place.items()}
+            found[part] = {
+                term: [*_listed(known.rarity[[n]]), *_listed(rows[n])]
+                for term, n in known.place.items()
+            }
         else:
             found[part + " weights"] = [_listed(row) for row in rows]
     return found
@@ -140,8 +161,9 @@ def to_json(record: Mapping[str, Any]) -> str:
     return json.dumps(record, ensure_ascii=False, separators=(",", ":"), indent=None) + "\n"
 
 
-def from_record(found: Mapping[str, Any]) -> Weights:
-    """Raises LookupError, TypeError, ValueError or AttributeError for what `as_record` did not make."""
+def from_record(found: Mapping[str, Any]) -> LinearWeights:
+    """Raises LookupError, TypeError, ValueError or AttributeError for what `as_record` did not
+    make."""
     vocabularies, rows = {}, []
     for part in found["parts"]:
         if part in ("surface", "vector"):
@@ -149,10 +171,12 @@ def from_record(found: Mapping[str, Any]) -> Weights:
         else:
             entries = found[part]
             table = np.array(list(entries.values()), float)
-            vocabularies[part] = Vocabulary({term: n for n, term in enumerate(entries)}, table[:, 0])
+            vocabularies[part] = TermVocabulary(
+                {term: n for n, term in enumerate(entries)}, table[:, 0]
+            )
             rows.append(table[:, 1:])
     mean, scale = (np.array(row, float) for row in found["surface"])
-    return Weights(
+    return LinearWeights(
         found["variant"], found["classes"], found["parts"], vocabularies, mean, scale, found["embedder"],
         np.vstack(rows), np.array(found["intercept"], float), found["sharpness"], found["provenance"],
     )  # fmt: skip

@@ -1,20 +1,15 @@
-"""How many passages settle a question: one, two, or three and more. numpy at question time, scikit-learn to train."""
+"""How many passages settle a question: one, two, or three and more. numpy at question time,
+scikit-learn to train."""
 
-from ombud.retrieve.router.classifying import Routed, Router, class_of, classify, classify_by_model, open_router
-from ombud.retrieve.router.comparing import (
-    Compared,
-    Result,
-    as_markdown,
-    judge_by_folds,
-    judge_by_router,
-    judge_weights,
+from ombud.retrieve.router.classifying import (
+    Routed,
+    Router,
+    class_of,
+    classify,
+    classify_by_model,
+    open_router,
 )
-from ombud.retrieve.router.comparing import compare as compare_routers
-from ombud.retrieve.router.fine_tuning import fine_tune
-from ombud.retrieve.router.labelled import Labelled, read_labelled
-from ombud.retrieve.router.training import Tools as TrainingTools
-from ombud.retrieve.router.training import train
-from ombud.retrieve.router.weights import to_json as weights_text
+from ombud.retrieve.router.weights import router_weights_text as weights_text
 
 __all__ = [
     "Compared",

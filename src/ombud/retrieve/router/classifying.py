@@ -9,8 +9,8 @@ from pydantic import BaseModel
 from ombud.errors import BadSetting
 from ombud.models import Chat, Embedder, open_embedder
 from ombud.prompts import load as load_prompt
-from ombud.retrieve.router.weights import WITH_VECTORS, Weights, load_weights, score
-from ombud.settings import Models
+from ombud.retrieve.router.weights import WITH_VECTORS, Weights, load_router_weights, router_scores
+from ombud.settings import ModelSettings
 
 WEIGHTS = "weights.json"
 """In the folder of a fine-tuned router, beside its encoder."""
@@ -29,26 +29,25 @@ Router = Callable[[str, int], Routed]
 
 def classify(question: str, classes: int = 3) -> Routed:
     """By the shipped weights: numpy alone, about 2 ms."""
-    return route(question, classes, load_weights(), None)
+    return route(question, classes, load_router_weights(), None)
 
 
 def open_router(path: Path | None, embedder: Embedder | None = None) -> Router:
     """A weights file or the folder of a fine-tuned router.
 
-    None: the shipped weights, of which those with vectors judge better where the embedder is the one they were taught
-    with (docs/results/router.md). embedder: the workspace's own. Raises BadSetting where the file holds no weights, or
-    vectors of another embedder are wanted.
-    """
+    None: the shipped weights, of which those with vectors judge better where the embedder is the
+    one they were taught with (docs/results/router.md). embedder: the workspace's own. Raises
+    BadSetting where the file holds no weights, or vectors of another embedder are wanted."""
     if path is None:
-        shipped = load_weights(WITH_VECTORS)
+        shipped = load_router_weights(WITH_VECTORS)
         if embedder is None or embedder.fingerprint != shipped.embedder:
             return classify
         return lambda question, classes: route(question, classes, shipped, embedder)
     if path.is_dir():
-        own = open_embedder(Models(embedder=f"folder:{path}"), path)
-        weights = load_weights(path / WEIGHTS)
+        own = open_embedder(ModelSettings(embedder=f"folder:{path}"), path)
+        weights = load_router_weights(path / WEIGHTS)
         return lambda question, classes: route(question, classes, weights, own)
-    weights = load_weights(path)
+    weights = load_router_weights(path)
     if weights.embedder and (embedder is None or embedder.fingerprint != weights.embedder):
         raise BadSetting(
             f"The router's weights {path} were trained on vectors of {weights.embedder}, not of the embedder here.",
@@ -58,18 +57,20 @@ def open_router(path: Path | None, embedder: Embedder | None = None) -> Router:
 
 
 def route(question: str, classes: int, weights: Weights, embedder: Embedder | None) -> Routed:
-    """Classes that the weights tell apart and the caller does not are added up; raises BadSetting for the reverse."""
+    """Classes that the weights tell apart and the caller does not are added up; raises BadSetting
+    for the reverse."""
     if classes > weights.classes:
         raise BadSetting(
             f"The router's weights know {weights.classes} classes, not {classes}.",
             hint=f"Set plan.classes = {weights.classes}, or train them anew with --classes {classes}.",
         )
-    found = score([question], weights, embedder.embed if embedder else None)[0]
+    found = router_scores([question], weights, embedder.embed if embedder else None)[0]
     return routed([*found[: classes - 1], found[classes - 1 :].sum()])
 
 
 def routed(probabilities: list[float]) -> Routed:
-    """The likeliest class; of two alike the wider one, for a passage too many costs less than one too few."""
+    """The likeliest class; of two alike the wider one, for a passage too many costs less than one
+    too few."""
     found = tuple(float(p) for p in probabilities)
     return Routed(max(range(len(found)), key=lambda label: (found[label], label)), found)
 
@@ -83,8 +84,8 @@ async def classify_by_model(
 ) -> Routed:
     """Zero-shot: a chat model counts the passages; raises ModelError.
 
-    Its class has probability 1. `understand` counts them too: where it runs, no call of its own is needed.
-    """
+    Its class has probability 1. `understand` counts them too: where it runs, no call of its own is
+    needed."""
     prompt = load_prompt("complexity", chat.name, prompts)
     reply = await chat.reply(prompt.text, question, _Counted, temperature=0.0, seconds=seconds)
     label = class_of(reply.value.contexts, classes)

@@ -1,6 +1,8 @@
-"""What a question looks like, in numbers: how many things it asks, what it compares, how wide it opens.
+"""What a question looks like, in numbers: how many things it asks, what it compares, how wide it
+opens.
 
-Every feature is a count or a flag of the part that asks; only a few look at the whole text. None is a plain length
+Every feature is a count or a flag of the part that asks; only a few look at the whole text. None is
+a plain length
 alone: the training questions were written so that length gives nothing away.
 """
 
@@ -9,7 +11,14 @@ from collections.abc import Sequence
 from functools import cache, lru_cache
 from math import log1p
 
-from ombud.retrieve.router.reading import asking, cues, pattern, sentences, tidy, words
+from ombud.retrieve.router.reading import (
+    asking,
+    cues,
+    pattern,
+    question_sentences,
+    question_words,
+    tidy,
+)
 
 MARKS = frozenset('?:,;()=/&.!"-–—')
 LISTED = re.compile(r"[\w' -]+,[^,.?!;:]{2,40}(?:,[^,.?!;:]{2,40})*,? (?:and|or|&|n|plus) [^,]")
@@ -24,10 +33,10 @@ COMPARES = ("versus", "same", "differ", "than", "prevail", "both", "compare")
 OPENS = ("overview", "process", "from_to", "before_after", "now_what", "per", "together")
 
 
-def features(text: str) -> dict[str, float]:
+def router_features(text: str) -> dict[str, float]:
     """Feature -> value, always the same names in the same order; an empty text has zeros."""
     asked = asking(text)
-    part, read = " ".join(asked), words(" ".join(asked))
+    part, read = " ".join(asked), question_words(" ".join(asked))
     found = _lengths(text, part, read) | _asks(part, read) | _lists(part, read, asked)
     found |= _cues(text, part) | _groups(text, part)
     return found | _together(found)
@@ -36,12 +45,12 @@ def features(text: str) -> dict[str, float]:
 @lru_cache(maxsize=8192)
 def values(text: str) -> tuple[float, ...]:
     """The values alone, in that order; training reads each text many times."""
-    return tuple(map(float, features(text).values()))
+    return tuple(map(float, router_features(text).values()))
 
 
 def _lengths(text: str, part: str, read: Sequence[str]) -> dict[str, float]:
-    all_words, asked = _spoken(words(text)), _spoken(read)
-    told = sentences(text)
+    all_words, asked = _spoken(question_words(text)), _spoken(read)
+    told = question_sentences(text)
     return {
         "words": log1p(len(all_words)),
         "asked words": log1p(len(asked)),
@@ -61,7 +70,9 @@ def _lengths(text: str, part: str, read: Sequence[str]) -> dict[str, float]:
 def _asks(part: str, read: Sequence[str]) -> dict[str, float]:
     """How many things are asked: question marks, and clauses that begin like a question."""
     clauses = _clauses(read)
-    wh, auxiliary = (sum(begins(clause) for clause, _ in clauses) for begins in (_begins_wh, _begins_auxiliary))
+    wh, auxiliary = (
+        sum(begins(clause) for clause, _ in clauses) for begins in (_begins_wh, _begins_auxiliary)
+    )
     linked = sum(
         mark in _listed("link") or mark == ","
         for clause, mark in clauses
@@ -70,7 +81,12 @@ def _asks(part: str, read: Sequence[str]) -> dict[str, float]:
     marks, anywhere = len(MARKED.findall(part)), sum(word in _listed("wh") for word in read)
     found: dict[str, float] = {f"question marks {n}": marks == n for n in range(3)}
     found["question marks 3"] = marks >= 3
-    for name, count in (("asks", wh + auxiliary), ("wh asks", wh), ("yes-no asks", auxiliary), ("wh words", anywhere)):
+    for name, count in (
+        ("asks", wh + auxiliary),
+        ("wh asks", wh),
+        ("yes-no asks", auxiliary),
+        ("wh words", anywhere),
+    ):
         found |= {f"{name} {n}+": count >= n for n in (1, 2, 3)}
     return found | {
         "asks 4+": wh + auxiliary >= 4,
@@ -82,8 +98,10 @@ def _asks(part: str, read: Sequence[str]) -> dict[str, float]:
 
 
 def _lists(part: str, read: Sequence[str], asked: Sequence[str]) -> dict[str, float]:
-    last = words(asked[-1]) if asked else []
-    return {f"count {mark}": min(read.count(mark), 4) for mark in (",", "and", "or", "/", ":", ";", "-")} | {
+    last = question_words(asked[-1]) if asked else []
+    return {
+        f"count {mark}": min(read.count(mark), 4) for mark in (",", "and", "or", "/", ":", ";", "-")
+    } | {
         "last clauses": min(len(_clauses(last)), 6),
         "last ,": min(last.count(","), 4),
         "last and": min(last.count("and"), 3),
@@ -95,7 +113,8 @@ def _lists(part: str, read: Sequence[str], asked: Sequence[str]) -> dict[str, fl
 
 
 def _things(asked: Sequence[str]) -> dict[str, float]:
-    """How many things are asked for, however they are put: by clauses, by question marks, by lists."""
+    """How many things are asked for, however they are put: by clauses, by question marks, by
+    lists."""
     things = sum(map(_things_of, asked))
     after = max((len(_after_mark(sentence)) for sentence in asked), default=0)
     found: dict[str, float] = {f"things {n}": things == n for n in (1, 2, 3)}
@@ -112,13 +131,14 @@ def _things_of(sentence: str) -> int:
     """Of one sentence; an alternative ("or can I") asks the same thing once more."""
     begins = sum(
         _begins_wh(clause) or (_begins_auxiliary(clause) and before != "or")
-        for clause, before in _clauses(words(sentence))
+        for clause, before in _clauses(question_words(sentence))
     )
     return max(1, begins, len(_after_mark(sentence)), 3 if _noun_list(sentence) else 0)
 
 
 def _after_mark(sentence: str) -> list[str]:
-    """Short pieces that stand listed after a colon or dash: "Victimisation: definition, sanction?"."""
+    """Short pieces that stand listed after a colon or dash: "Victimisation: definition,
+    sanction?"."""
     found = AFTER_MARK.search(sentence)
     pieces = [piece for piece in PARTS.split(found[1].strip()) if piece] if found else []
     pieces = [piece for piece in pieces if piece not in ANSWERS]
@@ -130,9 +150,14 @@ def _noun_list(sentence: str) -> bool:
 
 
 def _cues(text: str, part: str) -> dict[str, float]:
-    found = {f"cue {name}": min(len(pattern("cue", name).findall(part)), 2) for name in cues()["cue"]}
+    found = {
+        f"cue {name}": min(len(pattern("cue", name).findall(part)), 2) for name in cues()["cue"]
+    }
     whole = tidy(text)
-    return {**found, **{f"whole {name}": min(len(pattern("cue", name).findall(whole)), 3) for name in WHOLE}}
+    return {
+        **found,
+        **{f"whole {name}": min(len(pattern("cue", name).findall(whole)), 3) for name in WHOLE},
+    }
 
 
 def _groups(text: str, part: str) -> dict[str, float]:
@@ -178,7 +203,9 @@ def _together(found: dict[str, float]) -> dict[str, float]:
         "single list": single and found["listed"],
         "list compared": found["listed"] and compares,
         "list of topics": found["listed"] and found["topics 3+"],
-        "many": found["asks 3+"] or found["question marks 3"] or (found["listed"] and found["asks 2+"]),
+        "many": found["asks 3+"]
+        or found["question marks 3"]
+        or (found["listed"] and found["asks 2+"]),
     }
 
 
@@ -200,7 +227,8 @@ def _clauses(read: Sequence[str]) -> list[tuple[list[str], str]]:
 def _begins_wh(clause: Sequence[str]) -> bool:
     spoken, wh = _unskipped(clause), _listed("wh")
     return bool(spoken) and (
-        spoken[0] in wh or (len(spoken) > 1 and spoken[0] in _listed("before_wh") and spoken[1] in wh)
+        spoken[0] in wh
+        or (len(spoken) > 1 and spoken[0] in _listed("before_wh") and spoken[1] in wh)
     )
 
 

@@ -1,4 +1,5 @@
-"""A question as the router reads it: words, sentences, the part that asks, and its shape without its subject."""
+"""A question as the router reads it: words, sentences, the part that asks, and its shape without
+its subject."""
 
 import re
 import tomllib
@@ -30,7 +31,9 @@ def cues() -> Mapping[str, Any]:
 def pattern(group: str, name: str) -> re.Pattern[str]:
     """One entry of cues.toml; a list stands between word boundaries."""
     entry = cues()[group][name]
-    return re.compile(entry if isinstance(entry, str) else rf"\b(?:{'|'.join(entry)})\b", re.IGNORECASE)
+    return re.compile(
+        entry if isinstance(entry, str) else rf"\b(?:{'|'.join(entry)})\b", re.IGNORECASE
+    )
 
 
 def tidy(text: str) -> str:
@@ -38,35 +41,45 @@ def tidy(text: str) -> str:
     return text[:LONGEST].replace("’", "'").replace("‘", "'").lower()
 
 
-def words(text: str) -> list[str]:
-    """Words, numbers and the marks that part clauses, contractions and chat spellings written out."""
+def question_words(text: str) -> list[str]:
+    """Words, numbers and the marks that part clauses, contractions and chat spellings written
+    out."""
     text = IS.sub(r"\1 is", tidy(text))
     for short, full in CONTRACTED:
         text = text.replace(short, full)
     spelling: Mapping[str, str] = cues()["reading"]["spelling"]
-    return [part for word in WORD.findall(POSSESSED.sub(" 's", text)) for part in spelling.get(word, word).split()]
+    return [
+        part
+        for word in WORD.findall(POSSESSED.sub(" 's", text))
+        for part in spelling.get(word, word).split()
+    ]
 
 
-def sentences(text: str) -> list[str]:
+def question_sentences(text: str) -> list[str]:
     return [part for part in SENTENCE.split(tidy(text).strip()) if any(c.isalnum() for c in part)]
 
 
 def asking(text: str) -> list[str]:
     """The sentences that ask; the last one where none does.
 
-    People tell a story first: how long it is says nothing of how many passages its question needs. Where a sentence
-    narrows what is asked ("the only thing I can't find is"), what stands before it is story too.
-    """
-    told = sentences(text)
-    asks, declined, narrowed = (pattern("reading", name) for name in ("asking", "declined", "narrowed"))
-    found = [s for s in told if asks.search(s) and (s.rstrip().endswith("?") or not declined.search(s))]
+    People tell a story first: how long it is says nothing of how many passages its question needs.
+    Where a sentence narrows what is asked ("the only thing I can't find is"), what stands before it
+    is story too."""
+    told = question_sentences(text)
+    asks, declined, narrowed = (
+        pattern("reading", name) for name in ("asking", "declined", "narrowed")
+    )
+    found = [
+        s for s in told if asks.search(s) and (s.rstrip().endswith("?") or not declined.search(s))
+    ]
     if len(found) > 1:
         found = found[max((n for n, s in enumerate(found) if narrowed.search(s)), default=0) :]
     return found or told[-1:]
 
 
 def shape(found: list[str]) -> list[str]:
-    """Words to how they are put: function words stay, numbers are 9, runs of other words X with what they end in."""
+    """Words to how they are put: function words stay, numbers are 9, runs of other words X with
+    what they end in."""
     kept, shaped = _function_words(), list[str]()
     for word in found:
         form = word if word in kept or not word[0].isalnum() else _form(word)

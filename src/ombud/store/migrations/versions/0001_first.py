@@ -56,7 +56,10 @@ def _conversations() -> None:
         sa.Column("number", sa.Integer, primary_key=True, autoincrement=True),
         sa.Column("id", sa.String(36), nullable=False, unique=True),
         sa.Column(
-            "conversation_id", sa.String(36), sa.ForeignKey("conversation.id", ondelete="CASCADE"), nullable=False
+            "conversation_id",
+            sa.String(36),
+            sa.ForeignKey("conversation.id", ondelete="CASCADE"),
+            nullable=False,
         ),
         sa.Column("role", sa.String(16), nullable=False),
         sa.Column("content", sa.Text, nullable=False),

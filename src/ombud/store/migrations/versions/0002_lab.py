@@ -55,4 +55,6 @@ def upgrade() -> None:
 
 
 def _run() -> sa.Column[str]:
-    return sa.Column("run_id", sa.String(16), sa.ForeignKey("lab_run.id", ondelete="CASCADE"), primary_key=True)
+    return sa.Column(
+        "run_id", sa.String(16), sa.ForeignKey("lab_run.id", ondelete="CASCADE"), primary_key=True
+    )

@@ -10,6 +10,11 @@ down_revision = "0007"
 def upgrade() -> None:
     op.create_table(
         "reasoning",
-        sa.Column("answer_id", sa.String(36), sa.ForeignKey("answer.id", ondelete="CASCADE"), primary_key=True),
+        sa.Column(
+            "answer_id",
+            sa.String(36),
+            sa.ForeignKey("answer.id", ondelete="CASCADE"),
+            primary_key=True,
+        ),
         sa.Column("text", sa.Text, nullable=False),
     )

@@ -1,4 +1,5 @@
-"""The audit's chain. What stands in the store already is taken into it when it begins (`store/chain.py`)."""
+"""The audit's chain. What stands in the store already is taken into it when it begins
+(`store/audit/chain.py`)."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -14,7 +15,9 @@ def upgrade() -> None:
             table.add_column(sa.Column("record", sa.Integer, nullable=True))
             table.add_column(sa.Column("erased", sa.Integer, nullable=True))
     with op.batch_alter_table("answer") as answer:
-        answer.add_column(sa.Column("sensitive", sa.Boolean, nullable=False, server_default=sa.false()))
+        answer.add_column(
+            sa.Column("sensitive", sa.Boolean, nullable=False, server_default=sa.false())
+        )
     op.create_table(
         "audit",
         sa.Column("number", sa.Integer, primary_key=True, autoincrement=False),

@@ -1,0 +1,82 @@
+"""What the model that writes an answer gives: a draft, also while it is still being written."""
+
+import json
+import re
+from typing import Literal
+
+from pydantic import BaseModel, Field, ValidationError
+
+MOST_CLAIMS, LONGEST_CLAIM = 40, 2000
+"""Beyond is noise, and proving it would take seconds."""
+LONGEST, PENDING = 200_000, 20_000
+"""Characters of a draft that are read while it comes, and of them those of one claim."""
+CLAIMS = re.compile(r'(?<!\\)"claims"\s*:\s*\[')
+"""Where the claims begin: inside a JSON string the quotation marks would be escaped."""
+GAP = re.compile(r"[\s,]*")
+
+
+class DraftClaim(BaseModel):
+    text: str = Field(description="One or two plain sentences.")
+    passages: list[str] = Field(description="Labels of the passages that say it, such as L1 or G2.")
+
+
+class DraftSource(BaseModel):
+    passage: str = Field(description="Label of a passage that was cited.")
+    covers: str = Field(description="What it covers, in up to ten words.")
+
+
+class Draft(BaseModel):
+    reasoning: str = Field(default="", description="Your working; never shown.")
+    claims: list[DraftClaim] = Field(default=[], description="The answer, in order.")
+    outcome: Literal["full", "partial", "denied"] = "full"
+    suggestions: list[str] = Field(default=[], description="Up to three short follow-up questions.")
+    sources: list[DraftSource] = Field(
+        default=[], description="One for each passage that was cited."
+    )
+
+
+class Reader:
+    """Reads a draft piece by piece and gives each claim once it is whole."""
+
+    def __init__(self) -> None:
+        self._text, self._over = "", False
+        self._looked, self._at, self._found = 0, 0, 0
+
+    def read(self, piece: str) -> list[DraftClaim]:
+        """The claims that this piece completes, in order; none once the list is at its end, or is
+        no list of claims."""
+        if self._over:
+            return []
+        self._text += piece
+        # A claim ends with a brace, and a list with a bracket: without one there is nothing to look
+        # for.
+        claims = (self._whole() if "}" in piece or "]" in piece else [])[
+            : MOST_CLAIMS - self._found
+        ]
+        self._found += len(claims)
+        endless = len(self._text) > LONGEST or (self._at and len(self._text) - self._at > PENDING)
+        self._over = self._over or endless or self._found >= MOST_CLAIMS
+        return claims
+
+    def _whole(self) -> list[DraftClaim]:
+        if not self._at:
+            begins = CLAIMS.search(self._text, self._looked)
+            if not begins:  # what is looked for may have begun already
+                self._looked = max(0, len(self._text) - 100)
+                return []
+            self._at = begins.end()
+        claims: list[DraftClaim] = []
+        while True:
+            gap = GAP.match(self._text, self._at)
+            start = gap.end() if gap else self._at
+            if not self._text.startswith("{", start):
+                self._over = start < len(self._text)
+                return claims
+            try:
+                value, self._at = json.JSONDecoder().raw_decode(self._text, start)
+                claims.append(DraftClaim.model_validate(value))
+            except ValidationError:
+                self._over = True
+                return claims
+            except (ValueError, RecursionError):  # not whole yet
+                return claims

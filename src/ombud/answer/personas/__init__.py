@@ -1,0 +1,1 @@
+"""For whom answers are written."""

@@ -1,0 +1,1 @@
+"""What a claim says must stand in what it cites; deterministic."""

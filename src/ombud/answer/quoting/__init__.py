@@ -1,0 +1,1 @@
+"""Answers without a model: passages underlined, word for word."""

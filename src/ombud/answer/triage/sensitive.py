@@ -1,0 +1,77 @@
+"""Questions that a person should answer: found by terms, before anything is searched.
+
+Recall first: a story that is told is caught by what it says, not by what it asks. A question
+*about* a policy ("how long is a grievance kept?") is not a story, so weak terms count only where
+someone speaks of themselves or of what somebody did."""
+
+import re
+import tomllib
+from pathlib import Path
+from typing import NamedTuple
+
+from ombud.errors import BadSetting
+from ombud.text import plain_wording, term_pattern
+
+SHIPPED = Path(__file__).parent / "sensitive.toml"
+
+
+class Matter(NamedTuple):
+    name: str
+    topic: str
+    """Whose contact is offered."""
+    danger: bool
+    """Someone may be at risk now: emergency wording comes first."""
+
+
+class _Group(NamedTuple):
+    matter: Matter
+    strong: re.Pattern[str]
+    weak: re.Pattern[str]
+
+
+class Sensitive:
+    def __init__(
+        self, groups: list[_Group], personal: re.Pattern[str], about: re.Pattern[str]
+    ) -> None:
+        self._groups, self._personal, self._about = groups, personal, about
+
+    def find(self, text: str) -> Matter | None:
+        """The gravest matter that `text` speaks of; None when it is an ordinary question."""
+        said = plain_wording(text)
+        told = self._personal.search(said) and not self._about.search(said)
+        found = [
+            group.matter
+            for group in self._groups
+            if group.strong.search(said) or (told and group.weak.search(said))
+        ]
+        return max(found, key=lambda matter: matter.danger, default=None)
+
+
+def read_sensitive(path: Path | None = None) -> Sensitive:
+    """The terms of `path`, or the shipped ones. Raises BadSetting naming the file."""
+    file = path or SHIPPED
+    try:
+        content = tomllib.loads(file.read_text(encoding="utf-8"))
+        groups = [
+            _Group(
+                Matter(row["name"], row.get("topic", row["name"]), bool(row.get("danger", False))),
+                _any(row.get("strong", [])),
+                _any(row.get("weak", [])),
+            )
+            for row in content["matter"]
+        ]
+        return Sensitive(groups, _any(content["personal"]), _any(content["about"]))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, re.error) as wrong:
+        raise BadSetting(
+            f"{file} cannot be read: {wrong}.", hint="See the shipped sensitive.toml for its form."
+        ) from wrong
+    except (KeyError, TypeError) as wrong:
+        raise BadSetting(
+            f"{file} lacks {wrong}.", hint="See the shipped sensitive.toml for its form."
+        ) from wrong
+
+
+def _any(terms: list[str]) -> re.Pattern[str]:
+    if not isinstance(terms, list) or not all(isinstance(term, str) for term in terms):
+        raise TypeError(f"a list of terms; `{terms}` is none")
+    return term_pattern(terms)

@@ -1,0 +1,1 @@
+"""Verify, replay, forget, certify: what an auditor asks for."""

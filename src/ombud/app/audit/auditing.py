@@ -1,0 +1,109 @@
+"""What an auditor asks of a workspace: which answers were given, by what, and what of them is kept
+today."""
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, date, datetime, time
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from ombud.app.workspace import Workspace
+from ombud.store import (
+    Broken,
+    Verified,
+    list_answers,
+    read_head,
+    read_kept,
+    read_links,
+    read_setup,
+    verify_chain,
+)
+from ombud.store import StoredAnswer as KeptAnswer
+from ombud.types import Outcome
+
+Tell = Callable[[str, int, int], None]
+
+
+def verify_audit(workspace: Workspace, head: str = "", tell: Tell = lambda *_: None) -> Verified:
+    """Walk the chain and every row it speaks of. head: a hash that was noted before."""
+    return verify_chain(workspace.store, head.strip(), tell)
+
+
+def verified_json(found: Verified) -> dict[str, Any]:
+    broken: Broken | None = found.broken
+    return found._asdict() | {"ok": broken is None, "broken": broken._asdict() if broken else None}
+
+
+def chain_head(workspace: Workspace) -> dict[str, Any] | None:
+    """Number, time and hash of the last record; None where there is none."""
+    head = read_head(workspace.store)
+    return {"number": head.number, "at": head.at, "hash": head.hash} if head else None
+
+
+def beginning_of(workspace: Workspace, day: date) -> str:
+    """The day's first moment where the organisation is, as the store writes times."""
+    zone = ZoneInfo(workspace.settings.general.timezone)
+    return datetime.combine(day, time(), zone).astimezone(UTC).isoformat()
+
+
+def list_records(
+    workspace: Workspace, since: date | None = None, outcome: Outcome | None = None
+) -> Iterator[dict[str, Any]]:
+    """Answers in the order in which they were given, without a word of what was said."""
+    for kept in list_answers(workspace.store, beginning_of(workspace, since) if since else ""):
+        if outcome is None or (kept.answer and kept.answer.outcome == outcome):
+            yield _line(kept)
+
+
+def _line(kept: KeptAnswer) -> dict[str, Any]:
+    line: dict[str, Any] = {
+        "id": kept.id,
+        "at": kept.at,
+        "record": kept.record,
+        "erased": kept.erased,
+    }
+    line |= {
+        "conversation_id": kept.conversation_id,
+        "outcome": None,
+        "action": None,
+        "sensitive": None,
+    }
+    if answer := kept.answer:
+        trace = answer.trace
+        line |= {"outcome": answer.outcome, "action": answer.action, "sensitive": kept.sensitive}
+        line |= {
+            "citations": len(answer.citations),
+            "model": trace.model,
+            "index_version": trace.index_version,
+        }
+    return line
+
+
+def show_record(workspace: Workspace, identity: str, *, sensitive: bool = False) -> dict[str, Any]:
+    """One answer with its records, its set-up and, while they are kept, question, answer and trace.
+
+    sensitive: also the words of a sensitive one; without it they are withheld. Raises NotFound.
+    """
+    kept = read_kept(workspace.store, identity)
+    links = read_links(workspace.store, [n for n in (kept.record, kept.erased) if n])
+    told: dict[str, Any] = _line(kept) | {
+        "records": [_told(link) for link in links],
+        "withheld": False,
+    }
+    digest = next((link.facts["setup"] for link in links if link.facts.get("setup")), "")
+    told["setup"] = read_setup(workspace.store, digest) if digest else None
+    if kept.answer and kept.question:
+        told["withheld"] = kept.sensitive and not sensitive
+        if not told["withheld"]:
+            told["question"] = kept.question.model_dump(mode="json")
+            told["answer"] = kept.answer.model_dump(mode="json")
+    return told
+
+
+def _told(link: Any) -> dict[str, Any]:
+    return {
+        "number": link.number,
+        "at": link.at,
+        "kind": link.kind,
+        "hash": link.hash,
+        "facts": link.facts,
+    }

@@ -1,0 +1,191 @@
+"""A deletion with proof: afterwards every place is searched for the document, and what was found is
+written down.
+
+Whoever adds a place where a document's words may stand extends `_places`.
+"""
+
+import json
+import shutil
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ombud.app.sources import configured_sources
+from ombud.app.syncing import begin_generation
+from ombud.app.workspace import Workspace
+from ombud.errors import LabError, NotFound
+from ombud.index import keep_only_current
+from ombud.ingest import copy_index
+from ombud.lab import read_cases
+from ombud.sources import FolderSource
+from ombud.store import (
+    abbreviations_of,
+    erase_quotes,
+    find_document,
+    graph_rows_of,
+    list_runs,
+    phrases_held,
+    text_of,
+)
+from ombud.text import split_sentences
+from ombud.types import Document
+
+PHRASES = 12
+LEAST_CHARACTERS = 30
+"""A shorter phrase stands in many texts."""
+_PIECE = 1 << 24
+
+
+class ErasurePlace(NamedTuple):
+    name: str
+    found: int
+    """Traces that are left: 0 where the document is gone."""
+    said: str = ""
+
+
+class Certificate(NamedTuple):
+    document: str
+    uri: str
+    digest: str
+    at: str
+    places: tuple[ErasurePlace, ...]
+    retire: tuple[str, ...]
+    """Cases of datasets whose evidence it was: `file: case id`."""
+    source: str
+    """Warning where the source still holds it, so that the next sync would bring it back."""
+
+    @property
+    def gone(self) -> bool:
+        return not any(place.found for place in self.places)
+
+
+def certify_deletion(workspace: Workspace, identity: str) -> Certificate:
+    """Delete a document everywhere and prove it. Raises NotFound, Busy while a sync runs.
+
+    The index is copied without it, for an engine may keep deleted rows in its files; variants of
+    the lab are removed."""
+    document = find_document(workspace.store, identity)
+    known = _phrases(workspace, document)
+    workspace.delete(document.id)
+    erased = erase_quotes(workspace.store, document.id, document.uri)
+    copy_index(workspace.ingest, lambda: begin_generation(workspace))
+    keep_only_current(workspace.data / "index")
+    shutil.rmtree(workspace.data / "variants", ignore_errors=True)
+    workspace.store.settle()
+    return Certificate(
+        document.id,
+        document.uri,
+        document.digest,
+        datetime.now(UTC).isoformat(timespec="seconds"),
+        tuple(_places(workspace, document, known, erased)),
+        tuple(_cases(workspace, document.uri)),
+        _still_there(workspace, document),
+    )
+
+
+def _places(
+    workspace: Workspace, document: Document, known: list[str], erased: dict[str, int]
+) -> Iterator[ErasurePlace]:
+    rows = workspace.engine.documents().get(document.id, 0)
+    chunks = sum(1 for identity in workspace.engine.chunk_ids() if identity.startswith(document.id))
+    yield ErasurePlace("index: passages and vectors", rows + chunks)
+    yield ErasurePlace(
+        "index: files",
+        in_files(workspace.data / "index", known),
+        f"searched for {len(known)} of its phrases",
+    )
+    yield ErasurePlace("store: document and texts", _in_store(workspace, document))
+    yield ErasurePlace("store: graph of triplets", graph_rows_of(workspace.store, document.id))
+    yield ErasurePlace("store: abbreviations", len(abbreviations_of(workspace.store, document.id)))
+    held = phrases_held(workspace.store, known)
+    yield ErasurePlace(
+        "store: answers and conversations",
+        held["answers"],
+        f"{erased['answers']} answers were blanked",
+    )
+    yield ErasurePlace(
+        "store: runs of the lab", held["lab runs"], f"{erased['lab runs']} cases were blanked"
+    )
+    yield ErasurePlace(
+        "other files of the workspace",
+        in_files(workspace.data, known, but="index"),
+        "all under .ombud",
+    )
+
+
+def _phrases(workspace: Workspace, document: Document) -> list[str]:
+    """Sentences of the document that no other document holds, the longest first."""
+    spans = split_sentences(document.text, document.language)
+    whole = sorted(
+        {document.text[start:end] for start, end in spans}, key=lambda text: (-len(text), text)
+    )
+    fit = [text for text in whole if len(text) >= LEAST_CHARACTERS and "\n" not in text][
+        : 3 * PHRASES
+    ]
+    others = phrases_held(workspace.store, fit, but=document.id, each=True)
+    return [text for text in fit if not others.get(text)][:PHRASES]
+
+
+def _in_store(workspace: Workspace, document: Document) -> int:
+    try:
+        find_document(workspace.store, document.id)
+    except NotFound:
+        return int(text_of(workspace.store, document.id, document.digest) is not None)
+    return 1
+
+
+def in_files(folder: Path, known: list[str], but: str = "") -> int:
+    """Files that hold one of the phrases, byte for byte; `but` names a folder that is left out."""
+    # As text, and as it stands in JSON.
+    forms = {
+        json.dumps(phrase, ensure_ascii=plain)[1:-1] for phrase in known for plain in (True, False)
+    }
+    wanted = [form.encode() for form in sorted({*known, *forms})]
+    files = (
+        file
+        for file in folder.rglob("*")
+        if file.is_file() and not (but and (folder / but) in file.parents)
+    )
+    return sum(_holds(file, wanted) for file in files)
+
+
+def _holds(file: Path, wanted: list[bytes]) -> bool:
+    longest = max(map(len, wanted), default=0)
+    rest = b""
+    with file.open("rb") as stream:
+        while piece := stream.read(_PIECE):
+            if any(phrase in rest + piece for phrase in wanted):
+                return True
+            rest = piece[-longest:]
+    return False
+
+
+def _cases(workspace: Workspace, uri: str) -> Iterator[str]:
+    """Of the datasets that runs were made of, where they still are."""
+    for name in sorted({run.dataset for run in list_runs(workspace.store)}):
+        path = workspace.home / name
+        try:
+            cases = read_cases(path) if path.exists() else ()
+        except LabError:
+            continue
+        for case in cases:
+            if any(item.document == uri for item in case.evidence):
+                yield f"{name}: {case.id}"
+
+
+def _still_there(workspace: Workspace, document: Document) -> str:
+    sources = configured_sources(workspace.settings, workspace.home, workspace.store)
+    folders = [
+        source.path
+        for source in sources
+        if isinstance(source, FolderSource) and source.name == document.source
+    ]
+    if any((folder / document.uri.partition("/")[2]).exists() for folder in folders):
+        return "The file is still in its folder: the next sync brings it back."
+    return ""
+
+
+def certificate_json(certificate: Certificate) -> dict[str, Any]:
+    places = [place._asdict() for place in certificate.places]
+    return certificate._asdict() | {"places": places, "gone": certificate.gone}

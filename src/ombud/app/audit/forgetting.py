@@ -1,0 +1,158 @@
+"""Content that goes: one person's, with a certificate, or what is older than [audit] allows."""
+
+import threading
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from ombud.app.audit.certify import LEAST_CHARACTERS, ErasurePlace, in_files
+from ombud.app.workspace import Workspace
+from ombud.errors import Busy, NotFound, OmbudError
+from ombud.store import (
+    Held,
+    acquire_lease,
+    count_held,
+    erase_rows,
+    held_in_conversation,
+    held_of_person,
+    held_until,
+    phrases_held,
+    questions_in,
+    read_links,
+)
+
+DAY = 24 * 3600.0
+LEAST_ID = 8
+"""Characters of a person's id below which files are not searched for it: it would be found
+everywhere."""
+
+
+def expire(
+    workspace: Workspace, *, dry_run: bool = False, now: datetime | None = None
+) -> dict[str, Any]:
+    """Erase what [audit] no longer allows. Raises Busy while another process does the same."""
+    rules, at = workspace.settings.audit, now or datetime.now(UTC)
+    ordinary = at - timedelta(days=rules.days) if rules.days else None
+    sensitive = at - timedelta(days=rules.sensitive_days) if rules.sensitive_days else None
+    held = held_until(workspace.store, ordinary, sensitive)
+    if dry_run or not any(held):
+        conversations, answers, messages = count_held(workspace.store, held)
+        return {
+            "dry_run": dry_run,
+            "conversations": conversations,
+            "answers": answers,
+            "messages": messages,
+        }
+    with acquire_lease(workspace.store, "expire"):
+        done = erase_rows(workspace.store, held, "retention")
+    workspace.store.settle()
+    counts = {
+        "conversations": done.conversations,
+        "answers": done.answers,
+        "messages": done.messages,
+    }
+    return {"dry_run": False, **counts, "records": list(done.records)}
+
+
+def run_expiry(
+    workspace: Workspace, stop: threading.Event, tell: Callable[[str], None], every: float = DAY
+) -> None:
+    """Expire at once and then once a day until `stop` is set; a failure is told and the next turn
+    comes."""
+    while True:
+        try:
+            done = expire(workspace)
+            if done["answers"] or done["conversations"]:
+                tell(
+                    f"audit: erased {done['conversations']} conversations and {done['answers']} answers by age"
+                )
+        except Busy:
+            pass  # another server of this workspace is at it
+        except OmbudError as failed:
+            tell(f"audit: expiry failed: {failed} {failed.hint}".strip())
+        if stop.wait(every):
+            return
+
+
+def erase_of(
+    workspace: Workspace, *, person: str = "", conversation: str = "", dry_run: bool = False
+) -> dict[str, Any]:
+    """Erase what a person asked and was told, or one conversation, and look everywhere for what is
+    left.
+
+    Returns the certificate: counts, records of the chain, places with what was found there (0 =
+    gone), and `salt`, with which a record's `of` can be checked: HMAC-SHA256(salt, id). Raises
+    NotFound where nothing is kept."""
+    store = workspace.store
+    held = held_of_person(store, person) if person else held_in_conversation(store, conversation)
+    asked = [
+        text
+        for text in questions_in(store, held)
+        if len(text) >= LEAST_CHARACTERS and "\n" not in text
+    ]
+    conversations, answers, messages = count_held(store, held)
+    made: dict[str, Any] = {
+        "person": person,
+        "conversation": conversation,
+        "at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "dry_run": dry_run,
+        "conversations": conversations,
+        "answers": answers,
+        "messages": messages,
+        "records": [],
+        "salt": "",
+        "places": [],
+        "remarks": [],
+        "gone": False,
+    }
+    if dry_run:
+        return made
+    with acquire_lease(store, "expire"):
+        done = erase_rows(store, held, "person", person or conversation)
+    store.settle()
+    links = read_links(store, done.records)
+    made |= {
+        "records": [{"number": link.number, "hash": link.hash} for link in links],
+        "salt": done.salt,
+    }
+    places = list(_places(workspace, held, person, asked))
+    made |= {
+        "places": [place._asdict() for place in places],
+        "gone": not any(place.found for place in places),
+    }
+    made["remarks"] = list(_remarks(workspace))
+    return made
+
+
+def _places(
+    workspace: Workspace, held: Held, person: str, asked: list[str]
+) -> Iterator[ErasurePlace]:
+    left = count_held(workspace.store, held)
+    yield ErasurePlace("store: conversations, answers and messages", sum(left))
+    if person:
+        yield ErasurePlace("store: rows with the person's id", _rows_of(workspace, person))
+    # What others asked in the same words, and still stands in their conversations, is theirs.
+    own = [text for text in asked if not phrases_held(workspace.store, [text])["answers"]]
+    said = f"searched for {len(own)} of {len(asked)} questions; the others were asked by someone else too"
+    yield ErasurePlace("store: runs of the lab", phrases_held(workspace.store, own)["lab runs"])
+    wanted = [*own, *([person] if len(person) >= LEAST_ID else [])]
+    yield ErasurePlace(
+        "files of the workspace",
+        in_files(workspace.data, wanted),
+        said if len(own) < len(asked) else "",
+    )
+
+
+def _rows_of(workspace: Workspace, person: str) -> int:
+    try:
+        return sum(count_held(workspace.store, held_of_person(workspace.store, person)))
+    except NotFound:
+        return 0
+
+
+def _remarks(workspace: Workspace) -> Iterator[str]:
+    yield "Backups, logs of proxies and exports are yours to look after."
+    if workspace.settings.store.url:
+        yield "The database frees the rows by itself (PostgreSQL: VACUUM); its own logs and backups are not searched."
+    if workspace.settings.models.cache:
+        yield "Replies in the memory of running servers go within an hour, or with a restart."

@@ -1,0 +1,1 @@
+"""`ombud lab`: its verbs."""

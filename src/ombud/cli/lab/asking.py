@@ -1,0 +1,396 @@
+"""The verbs of `ombud lab` that ask a target: run, sweep, calibrate, synth."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from ombud.cli.console import (
+    HOME,
+    JSON,
+    errors_said,
+    open_workspace,
+    plan_values,
+    print_json,
+    progress,
+    write_file,
+)
+from ombud.cli.lab.json_output import run_json
+from ombud.cli.lab.target import complete, embed_of, instruments, target_of
+
+if TYPE_CHECKING:
+    from ombud.app import Workspace
+    from ombud.lab import Options, RecordedRun
+    from ombud.types import Case
+
+DATASET = typer.Argument(help="Cases: a .jsonl or .csv file, a folder of them, or a BEIR folder.")
+TARGET = typer.Option(
+    "local", "--target", help="What is asked: `local`, this workspace, or the address of a server."
+)
+PLAN = typer.Option(
+    [], "--plan", metavar="KEY=VALUE", help="Change a knob for every case; may be repeated."
+)
+METRICS = typer.Option("", "--metrics", help="Such as recall@8,token_f1; empty = the usual ten.")
+SPLIT = typer.Option("open", "--split", help="dev, test, sealed, or open: dev and test.")
+SAMPLE = typer.Option(
+    1.0, "--sample", help="Ask this share of the cases only, the same ones each time."
+)
+SEED = typer.Option(0, "--seed", help="Which ones.")
+CONCURRENCY = typer.Option(4, "--concurrency", min=1, max=256, help="Cases asked at the same time.")
+SECONDS = typer.Option(120.0, "--seconds", min=0.001, help="Longest time for one case.")
+
+
+def run(
+    dataset: Path = DATASET,
+    target: str = TARGET,
+    plan: list[str] = PLAN,
+    metrics: str = METRICS,
+    name: str = typer.Option("", "--name", help="How the run is called; empty = as the dataset."),
+    split: str = SPLIT,
+    sample: float = SAMPLE,
+    seed: int = SEED,
+    concurrency: int = CONCURRENCY,
+    seconds: float = SECONDS,
+    as_json: bool = JSON,
+    home: Path | None = HOME,
+) -> None:
+    """Ask every case, score the answers, keep everything. Stopped in the middle, the same command
+    goes on."""
+    del home
+    with errors_said(as_json):
+        from ombud.lab import run_cases
+
+        workspace = open_workspace()
+        cases, notes = _cases(dataset, split, sample, seed)
+        with progress(not as_json) as tell:
+            asked = target_of(workspace, target, seconds, tell)
+            options = _options(dataset, name, split, metrics, plan, notes, concurrency, seconds)
+            tools = instruments(workspace, asked, options.metrics)
+            made = complete(run_cases(cases, asked, workspace.store, options, tools, tell), asked)
+        _say_run(workspace, made.id, as_json)
+
+
+def sweep(
+    dataset: Path = DATASET,
+    axes: list[str] = typer.Argument(
+        help="Such as plan.k=3,5,7,10 plan.mode=sparse,hybrid index.chunk_tokens=128,256."
+    ),
+    target: str = TARGET,
+    plan: list[str] = PLAN,
+    metrics: str = METRICS,
+    name: str = typer.Option("", "--name", help="How the study is called; empty = as the dataset."),
+    split: str = typer.Option("dev", "--split", help="dev, test, sealed, or open: dev and test."),
+    sample: float = SAMPLE,
+    seed: int = SEED,
+    concurrency: int = CONCURRENCY,
+    seconds: float = SECONDS,
+    plot: Path | None = typer.Option(
+        None, "--plot", help="Where the plot goes; empty = .ombud/lab/STUDY.svg."
+    ),
+    as_json: bool = JSON,
+    home: Path | None = HOME,
+) -> None:
+    """Every combination of some settings, a run each: one table, one plot of quality against
+    latency."""
+    del home
+    with errors_said(as_json):
+        from ombud.lab import parse_grid, read_run
+        from ombud.lab import run_sweep as run_all
+
+        workspace = open_workspace()
+        cells = parse_grid(axes)
+        cases, notes = _cases(dataset, split, sample, seed)
+        with progress(not as_json) as tell:
+            asked = target_of(workspace, target, seconds, tell)
+            options = _options(
+                dataset, name, split, metrics, plan, notes, concurrency, seconds, study=True
+            )
+            tools = instruments(workspace, asked, options.metrics)
+            runs = complete(
+                run_all(cells, cases, asked, workspace.store, options, tools, tell), asked
+            )
+        recorded = [read_run(workspace.store, made.id) for made in runs]
+        where = plot or workspace.data / "lab" / f"{options.study}.svg"
+        _say_sweep(cells, recorded, str(options.metrics[0]), where, as_json)
+
+
+def calibrate(
+    dataset: Path = DATASET,
+    target: str = TARGET,
+    most: float | None = typer.Option(
+        None,
+        "--at-most",
+        min=0,
+        max=1,
+        help="Largest share of answers to questions that the documents do not answer.",
+    ),
+    concurrency: int = CONCURRENCY,
+    seconds: float = SECONDS,
+    plot: Path | None = typer.Option(
+        None, "--plot", help="Where the plot goes; empty = .ombud/lab/calibrate-DATASET.svg."
+    ),
+    as_json: bool = JSON,
+    home: Path | None = HOME,
+) -> None:
+    """The least confidence to answer: chosen on the dev split, its risk and coverage shown on the
+    test split."""
+    del home
+    with errors_said(as_json):
+        from ombud.lab import decisions, read_run, run_cases
+
+        workspace = open_workspace()
+        found = []
+        with progress(not as_json) as tell:
+            asked = target_of(workspace, target, seconds, tell)
+            for split in ("dev", "test"):
+                cases, notes = _cases(dataset, split, 1.0, 0)
+                wanted = [case for case in cases if case.expect in {"answer", "deny"}]
+                named, scored = f"calibrate {dataset.stem}", "outcome_accuracy,citation_recall"
+                options = _options(
+                    dataset, named, split, scored, ["abstain=0"], notes, concurrency, seconds
+                )
+                tools = instruments(workspace, asked, options.metrics)
+                work = run_cases(wanted, asked, workspace.store, options, tools, tell, reuse=True)
+                made = complete(work, asked)
+                found.append(decisions(read_run(workspace.store, made.id).observations))
+        where = plot or workspace.data / "lab" / f"calibrate-{dataset.stem}.svg"
+        _say_risk(found[0], found[1], most, where, as_json)
+
+
+def synth(
+    to: Path = typer.Argument(help="The .jsonl file to write."),
+    size: int = typer.Option(500, "--n", min=1, help="How many cases."),
+    target: str = TARGET,
+    seed: int = SEED,
+    as_json: bool = JSON,
+    home: Path | None = HOME,
+) -> None:
+    """Cases from the indexed passages, without a model: headings, definitions, table rows,
+    numbers."""
+    del home
+    with errors_said(as_json):
+        from dataclasses import asdict
+
+        from ombud.lab import cases_text, synthesise
+
+        workspace = open_workspace()
+        with progress(not as_json) as tell:
+            passages = target_of(workspace, target, tell=tell).passages()
+            made = synthesise(passages, size, seed=seed, embed=embed_of(workspace), tell=tell)
+        write_file(to, cases_text(made.cases))
+        if as_json:
+            print_json({"cases": len(made.cases), "file": str(to), **asdict(made.account)})
+            return
+        print(made.account.as_text())
+        print(
+            f"Wrote {len(made.cases)} cases to {to}. They are tagged `synthetic`: read some before you rely on them."
+        )
+
+
+def _cases(
+    dataset: Path, split: str, share: float, seed: int
+) -> tuple[tuple["Case", ...], tuple[str, ...]]:
+    from ombud.errors import LabError
+    from ombud.lab import read_cases, sample, select
+
+    whole = read_cases(dataset)
+    chosen = select(whole, split)
+    if not chosen:
+        raise LabError(
+            f"{dataset}: none of its {len(whole)} cases is in the split `{split}`.",
+            hint="Use --split open.",
+        )
+    if share == 1:
+        return chosen, ()
+    drawn = sample(chosen, share, seed)
+    return drawn, (f"Exploratory: {len(drawn)} of {len(chosen)} cases (seed {seed}).",)
+
+
+def _options(
+    dataset: Path,
+    name: str,
+    split: str,
+    metrics: str,
+    plan: Sequence[str],
+    notes: tuple[str, ...],
+    concurrency: int,
+    seconds: float,
+    study: bool = False,
+) -> "Options":
+    from ombud.lab import USUAL, Options, parse_metrics
+    from ombud.settings import merge_plan
+
+    changes = plan_values(list(plan))
+    merge_plan(changes)  # what is misspelt is said before anything is asked
+    called = name or dataset.resolve().stem
+    return Options(
+        metrics=parse_metrics(metrics or USUAL),
+        name=called,
+        dataset=str(dataset),
+        split=split,
+        plan=changes,
+        study=called if study else "",
+        concurrency=concurrency,
+        seconds=seconds,
+        notes=notes,
+    )
+
+
+def _say_run(workspace: "Workspace", run_id: str, as_json: bool) -> None:
+    from ombud.cli.tables import closing, summary_table
+    from ombud.lab import read_run
+
+    recorded = read_run(workspace.store, run_id)
+    if as_json:
+        print_json(run_json(recorded))
+        return
+    made = recorded.run
+    print(f"{len(recorded.cases)} cases of {made.dataset} ({made.split}), target {made.target}")
+    for note in (*made.notes, *short_rankings(recorded)):
+        print(f"Note: {note}")
+    print("\n" + summary_table(recorded.summary(["overall"])))
+    print("\n" + closing(recorded))
+    print(
+        f"\nRun {made.id} ({made.name}): `ombud lab show {made.id}`, `ombud lab report {made.id} --html report.html`."
+    )
+
+
+def short_rankings(recorded: "RecordedRun") -> list[str]:
+    """Metrics that look further down than the target returns."""
+    from ombud.lab import parse_metric
+
+    k = {**recorded.run.config.get("plan", {}), **recorded.run.config.get("set", {})}.get("k")
+    cut = [
+        m
+        for m in map(parse_metric, recorded.metrics)
+        if m.cutoff and not m.words and k and m.cutoff > k
+    ]
+    return [f"{', '.join(map(str, cut))}: only {k} passages come back (plan.k)."] if cut else []
+
+
+def _say_sweep(
+    cells: Any, recorded: Sequence["RecordedRun"], metric: str, where: Path, as_json: bool
+) -> None:
+    from ombud.charts import plots
+    from ombud.cli.tables import between, figure, table
+    from ombud.lab import label, points
+
+    placed = points(cells, recorded, metric)
+    dots = [
+        plots.Point(
+            label(p.cell), p.seconds, p.quality.value, p.quality.low, p.quality.high, p.front
+        )
+        for p in placed
+        if p.seconds is not None and p.quality.value is not None
+    ]
+    write_file(
+        where, plots.scatter(f"{metric} against latency", "median seconds a case", metric, dots)
+    )
+    if as_json:
+        rows = [
+            run_json(one) | {"cell": dict(p.cell), "front": p.front}
+            for p, one in zip(placed, recorded, strict=True)
+        ]
+        print_json({"metric": metric, "plot": str(where), "cells": rows})
+        return
+    others = [m for m in recorded[0].metrics if m not in {metric, "latency"}]
+    rows_ = [
+        (
+            label(p.cell),
+            "*" if p.front else "",
+            figure(p.quality.value),
+            between(p.quality.low, p.quality.high),
+            f"{p.quality.valid}/{p.quality.total}",
+            *(figure(_mean(one, m)) for m in others),
+            figure(p.seconds),
+        )
+        for p, one in zip(placed, recorded, strict=True)
+    ]
+    print(table(("setting", "front", metric, "95 %", "n", *others, "seconds"), rows_))
+    print(f"\n* on the Pareto front of {metric} and latency. Plot: {where}")
+    print(
+        "To test a difference: `ombud lab compare RUN RUN`, of "
+        + ", ".join(one.run.id for one in recorded)
+        + "."
+    )
+
+
+def _mean(recorded: "RecordedRun", metric: str) -> float | None:
+    from ombud.lab import mean
+
+    return mean([score.value for score in recorded.values(metric).values()], repeats=1).value
+
+
+def _say_risk(dev: Any, test: Any, most: float | None, where: Path, as_json: bool) -> None:
+    from ombud.charts import plots
+    from ombud.cli.tables import between, figure, table
+    from ombud.lab import accuracy, area, risk_coverage, threshold
+
+    at = threshold(dev, most)
+    rows, right = risk_coverage(test), accuracy(test, at)
+    kept = sum(one.confidence >= at for one in test) / len(test)
+    curve = [
+        (row.coverage, row.unanswerable.value or 0.0, row.unanswerable.low, row.unanswerable.high)
+        for row in rows
+    ]
+    series = [plots.Series("answered without an answer in the documents", curve)]
+    title = "Risk against coverage (test split)"
+    write_file(
+        where,
+        plots.lines(
+            title, "share of questions answered", "risk", series, marks=[(kept, f"abstain {at:g}")]
+        ),
+    )
+    if as_json:
+        listed = [
+            {
+                "coverage": r.coverage,
+                "threshold": r.threshold,
+                "risk": r.unanswerable.value,
+                "wrong": r.wrong.value,
+            }
+            for r in rows
+        ]
+        print_json(
+            {
+                "abstain": at,
+                "test": listed,
+                "accuracy": right.value,
+                "area": area(test),
+                "plot": str(where),
+            }
+        )
+        return
+    head = (
+        "coverage",
+        "confidence",
+        "unanswerable answered",
+        "95 %",
+        "or without the evidence",
+        "n",
+    )
+    cells = [
+        (
+            f"{row.coverage:.0%}",
+            figure(row.threshold),
+            figure(row.unanswerable.value),
+            between(row.unanswerable.low, row.unanswerable.high),
+            figure(row.wrong.value),
+            str(row.wrong.total),
+        )
+        for row in rows
+    ]
+    print(table(head, cells))
+    print(
+        f"\nArea under the risk-coverage curve: {area(test):.3f} (test split, {len(test)} questions)."
+    )
+    print(
+        f"Chosen on dev ({len(dev)} questions): answer from confidence {at:g}. On test it answers {kept:.0%} and"
+    )
+    print(
+        f"decides {figure(right.value)} ({between(right.low, right.high)}) rightly. In ombud.toml:"
+    )
+    print(f"\n[plan]\nabstain = {at:g}")
+    print(f"\nPlot: {where}", file=sys.stderr)

@@ -1,0 +1,88 @@
+"""Runs and comparisons as JSON, for programs."""
+
+import json
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ombud.lab import Contrast, Fall, MetricSummary, RecordedRun, Step
+    from ombud.types import Run
+
+
+def run_json(recorded: "RecordedRun") -> dict[str, Any]:
+    """A run with its figures, for programs."""
+    from ombud.lab import LOSSES
+
+    lost = [seen.lost for seen in recorded.observations]
+    failed = {seen.case.id: seen.error for seen in recorded.observations if seen.error}
+    return {
+        "run": recorded.run.model_dump(mode="json"),
+        "metrics": [_line_json(line) for line in recorded.summary()],
+        "metrics_where_found": [
+            _line_json(line) for line in recorded.where_found().summary(["overall"])
+        ],
+        "lost": {what: lost.count(what) for what in LOSSES},
+        "failed": failed,
+    }
+
+
+def _line_json(line: "MetricSummary") -> dict[str, Any]:
+    return {
+        "metric": line.metric,
+        "group": line.group,
+        "name": line.name,
+        "mean": line.mean.value,
+        "low": line.mean.low,
+        "high": line.mean.high,
+        "median": line.mean.median,
+        "valid": line.mean.valid,
+        "total": line.mean.total,
+        "reasons": line.reasons,
+    }
+
+
+def contrast_json(row: "Contrast") -> dict[str, Any]:
+    found = row.comparison
+    return {
+        "metric": row.metric,
+        "group": row.group,
+        "name": row.name,
+        "first": row.first,
+        "second": row.second,
+        "difference": found.difference,
+        "low": found.low,
+        "high": found.high,
+        "p": found.p,
+        "p_holm": row.adjusted,
+        "p_mcnemar": row.mcnemar,
+        "effect": found.effect,
+        "detectable": found.detectable,
+        "pairs": found.pairs,
+        "only_first": row.lost,
+        "only_second": row.won,
+        "better": row.better,
+    }
+
+
+def fall_json(fall: "Fall") -> dict[str, Any]:
+    row = contrast_json(fall.contrast) if fall.contrast else None
+    return {"said": fall.said, "contrast": row, "cases": [change.case.id for change in fall.worst]}
+
+
+def step_json(step: "Step") -> dict[str, Any]:
+    figures = step.line.mean
+    since = contrast_json(step.since) if step.since else None
+    return {
+        "run": head_json(step.run),
+        "mean": figures.value,
+        "low": figures.low,
+        "high": figures.high,
+        "since": since,
+    }
+
+
+def head_json(run: "Run") -> dict[str, Any]:
+    return json.loads(  # type: ignore[no-any-return]
+        run.model_dump_json(
+            include={"id", "name", "dataset", "split", "target", "digest", "started"}
+        )
+    )

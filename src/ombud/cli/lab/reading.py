@@ -1,0 +1,452 @@
+"""The verbs of `ombud lab` that read what runs have left: list, show, compare, report, gate, trend,
+and files."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from ombud.cli.console import (
+    HOME,
+    JSON,
+    errors_said,
+    open_workspace,
+    print_json,
+    progress,
+    write_file,
+)
+from ombud.cli.lab.json_output import contrast_json, fall_json, head_json, run_json, step_json
+from ombud.cli.lab.target import instruments, target_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ombud.lab import RecordedRun, Step, Verdict
+    from ombud.types import Run
+
+RUN = typer.Argument(
+    help="Its id, the beginning of the id, its name (the newest of that name), or `last`."
+)
+WORST = 10
+
+
+def list_all(as_json: bool = JSON, home: Path | None = HOME) -> None:
+    """All runs, newest first."""
+    del home
+    with errors_said(as_json):
+        from ombud.cli.tables import table
+        from ombud.store import list_runs
+
+        known = list_runs(open_workspace().store)
+        if as_json:
+            print_json({"runs": [run.model_dump(mode="json") for run in known]})
+            return
+        rows = [
+            (
+                run.id,
+                run.name,
+                f"{run.dataset} ({run.split})",
+                run.target,
+                str(run.cases),
+                run.state,
+                _when(run),
+            )
+            for run in known
+        ]
+        print(
+            table(("run", "name", "dataset", "target", "cases", "state", "started"), rows, left=4)
+        )
+        if not known:
+            print("No runs yet. `ombud lab run DATASET` makes one.")
+
+
+def show(
+    run: str = RUN,
+    case: str = typer.Option("", "--case", help="Everything about one case."),
+    by: str = typer.Option("type", "--by", help="Group the figures by type, tag or country."),
+    as_json: bool = JSON,
+    home: Path | None = HOME,
+) -> None:
+    """A run's figures and its worst cases; with --case one case: queries, rankings, answer, claims,
+    scores."""
+    del home
+    with errors_said(as_json):
+        from ombud.cli.tables import closing, summary_table
+        from ombud.errors import BadRequest
+        from ombud.lab import GROUPS, read_run
+
+        if by not in GROUPS:
+            raise BadRequest(f"`{by}` is no way to group.", hint=f"Known: {', '.join(GROUPS)}.")
+        recorded = read_run(open_workspace().store, run)
+        if case:
+            _show_case(recorded, case, as_json)
+            return
+        if as_json:
+            print_json(run_json(recorded))
+            return
+        made = recorded.run
+        print(
+            f"Run {made.id} ({made.name}), {made.state}: {len(recorded.cases)} of {made.cases} cases of {made.dataset}"
+        )
+        print(
+            f"Split {made.split}, target {made.target}, configuration {made.digest}, started {_when(made)}"
+        )
+        for note in made.notes:
+            print(f"Note: {note}")
+        groups = dict.fromkeys(("overall", by))
+        print(
+            "\n" + summary_table(recorded.summary([group for group in GROUPS if group in groups]))
+        )
+        print("\n" + closing(recorded))
+        found = recorded.where_found()
+        if found.scores:
+            print(
+                f"\nAnswers to the {len(found.cases)} cases whose evidence the search brought back:\n"
+            )
+            print(summary_table(found.summary(["overall"])))
+        worst = [seen for seen in recorded.observations if seen.lost or seen.error][:WORST]
+        print("\nSuch as:" if worst else "")
+        for seen in worst:
+            print(f"  {seen.case.id}: {seen.error or seen.lost}: {seen.case.question}")
+
+
+def compare(
+    first: str = RUN,
+    second: str = RUN,
+    by: list[str] = typer.Option([], "--by", help="Also by type, tag, country; may be repeated."),
+    metric: str = typer.Option(
+        "", "--metric", help="Whose differences are listed case by case; empty = the first."
+    ),
+    as_json: bool = JSON,
+    home: Path | None = HOME,
+) -> None:
+    """Two runs on the same cases: differences with intervals and tests, then case by case, worst
+    first."""
+    del home
+    with errors_said(as_json):
+        from ombud.cli.tables import contrast_table, figure
+        from ombud.lab import GROUPS, changes, compare_runs, parse_metric, read_run
+
+        store = open_workspace().store
+        a, b = read_run(store, first), read_run(store, second)
+        groups = GROUPS if as_json else [group for group in GROUPS if group in {"overall", *by}]
+        rows = compare_runs(a, b, groups)
+        chosen = str(parse_metric(metric)) if metric else rows[0].metric
+        moved = changes(a, b, chosen)
+        if as_json:
+            listed = [
+                {
+                    "case": c.case.id,
+                    "metric": c.metric,
+                    "first": c.first.value,
+                    "second": c.second.value,
+                }
+                for c in moved
+            ]
+            named = {"first": head_json(a.run), "second": head_json(b.run)}
+            print_json({**named, "metrics": [contrast_json(row) for row in rows], "cases": listed})
+            return
+        print(f"first:  {a.run.id} ({a.run.name})\nsecond: {b.run.id} ({b.run.name})\n")
+        print(contrast_table(rows))
+        print(
+            "\np: paired permutation test, Holm-corrected. detectable: the least difference these cases can show."
+        )
+        print(f"\n{len(moved)} cases differ in {chosen}:")
+        for one in moved[:WORST]:
+            print(
+                f"  {figure(one.first.value)} -> {figure(one.second.value)}  {one.case.id}: {one.case.question}"
+            )
+
+
+def report(
+    runs: list[str] = RUN,
+    html: Path | None = typer.Option(
+        None, "--html", help="One file that holds everything, for people."
+    ),
+    markdown: Path | None = typer.Option(None, "--markdown", help="Tables only."),
+    as_json: bool = JSON,
+    home: Path | None = HOME,
+) -> None:
+    """Write what runs found: tables, plots, differences and every case, in one file that needs
+    nothing else."""
+    del home
+    with errors_said(as_json):
+        from ombud.errors import BadRequest
+        from ombud.lab import html_report, markdown_report, read_run
+
+        if html is None and markdown is None:
+            raise BadRequest("Where should the report go?", hint="--html FILE or --markdown FILE.")
+        store = open_workspace().store
+        recorded = [read_run(store, run) for run in runs]
+        for path, write in ((html, html_report), (markdown, markdown_report)):
+            if path:
+                write_file(path, write(recorded))
+        written = [str(path) for path in (html, markdown) if path]
+        if as_json:
+            print_json({"written": written})
+        else:
+            print(f"Wrote {' and '.join(written)}.")
+
+
+def gate(
+    baseline: str = typer.Option(..., "--baseline", help="The run that must not be fallen behind."),
+    candidate: str = typer.Option(
+        "last", "--candidate", help="The run to judge; the newest when not given."
+    ),
+    metrics: str = typer.Option("", "--metrics", help="Those to look at; empty = all but latency."),
+    junit: Path | None = typer.Option(
+        None, "--junit", help="Also write the verdict as JUnit XML, for a build server."
+    ),
+    as_json: bool = JSON,
+    home: Path | None = HOME,
+) -> None:
+    """Exit code 1, and the reasons, when anything got worse beyond noise: overall, or for a tag,
+    type or country."""
+    del home
+    with errors_said(as_json):
+        from ombud.lab import as_junit, parse_metrics, read_run
+        from ombud.lab import check_gate as judge
+
+        store = open_workspace().store
+        a, b = read_run(store, baseline), read_run(store, candidate)
+        verdict = judge(a, b, [str(metric) for metric in parse_metrics(metrics)])
+        if junit:
+            write_file(junit, as_junit(verdict, f"{b.run.name} against {a.run.name}"))
+        if as_json:
+            falls = [fall_json(fall) for fall in verdict.falls]
+            print_json(
+                {
+                    "passed": verdict.passed,
+                    "baseline": head_json(a.run),
+                    "candidate": head_json(b.run),
+                    "falls": falls,
+                }
+            )
+        else:
+            _say_verdict(verdict, a.run, b.run)
+        if not verdict.passed:
+            raise typer.Exit(1)
+
+
+def trend(
+    run: str = typer.Argument("last", help="Whose dataset is followed."),
+    metric: list[str] = typer.Option(
+        [], "--metric", help="Metrics to follow; empty = the first of the run."
+    ),
+    plot: Path | None = typer.Option(None, "--plot", help="Also draw it into this .svg file."),
+    as_json: bool = JSON,
+    home: Path | None = HOME,
+) -> None:
+    """All runs of one dataset over time, each compared with the one before."""
+    del home
+    with errors_said(as_json):
+        from ombud.charts import plots
+        from ombud.cli.tables import between, figure, table
+        from ombud.lab import compute_trend as follow
+        from ombud.lab import parse_metric, read_run, same_dataset
+        from ombud.store import list_runs
+
+        store = open_workspace().store
+        last = read_run(store, run)
+        known = [read_run(store, one.id) for one in same_dataset(list_runs(store), last.run)]
+        wanted = [str(parse_metric(name)) for name in metric] or list(last.metrics[:1])
+        followed = {name: follow(known, name) for name in wanted}
+        if plot:
+            means = {name: [step.line.mean for step in steps] for name, steps in followed.items()}
+            series = [
+                plots.Series(
+                    name,
+                    [
+                        (float(at), m.value, m.low, m.high)
+                        for at, m in enumerate(some, 1)
+                        if m.value is not None
+                    ],
+                )
+                for name, some in means.items()
+            ]
+            write_file(
+                plot,
+                plots.lines(
+                    f"Runs of {last.run.dataset} ({last.run.split})", "run", "mean", series
+                ),
+            )
+        if as_json:
+            print_json(
+                {
+                    "trend": {
+                        name: [step_json(step) for step in steps]
+                        for name, steps in followed.items()
+                    }
+                }
+            )
+            return
+        for name, steps in followed.items():
+            rows = [
+                (
+                    step.run.id,
+                    step.run.name,
+                    _when(step.run),
+                    step.run.digest,
+                    figure(step.line.mean.value),
+                    between(step.line.mean.low, step.line.mean.high),
+                    figure(step.since.comparison.difference, sign=True) if step.since else "",
+                    {True: "better", False: "WORSE", None: ""}[
+                        step.since.better if step.since else None
+                    ],
+                )
+                for step in steps
+            ]
+            print(
+                table(
+                    ("run", "name", "started", "configuration", name, "95 %", "since", ""),
+                    rows,
+                    left=4,
+                )
+            )
+
+
+def rescore(
+    run: str = RUN,
+    metrics: str = typer.Option(
+        "", "--metrics", help="Such as token_f1,chrf; empty = those that the run has."
+    ),
+    as_json: bool = JSON,
+    home: Path | None = HOME,
+) -> None:
+    """Score the stored answers of a run again, or in further metrics; nothing is asked."""
+    del home
+    with errors_said(as_json):
+        from ombud.lab import parse_metrics, read_run
+        from ombud.lab import rescore as again
+
+        workspace = open_workspace()
+        recorded = read_run(workspace.store, run)
+        chosen = parse_metrics(metrics or ",".join(recorded.metrics))
+        target = target_of(workspace, recorded.run.target)
+        with progress(not as_json) as tell:
+            tools = instruments(workspace, target, chosen)
+            count = again(workspace.store, recorded.run, chosen, tools, tell=tell)
+        if as_json:
+            print_json(run_json(read_run(workspace.store, recorded.run.id)))
+        else:
+            print(f"Scored {count} cases in {', '.join(map(str, chosen))}.")
+
+
+def score(
+    qrels: Path = typer.Option(..., "--qrels", help="Judgements, TREC or BEIR."),
+    run: Path = typer.Option(..., "--run", help="A TREC run."),
+    metrics: str = typer.Option(
+        "ndcg@10,recall@10,map,mrr", "--metrics", help="Metrics of plain rankings."
+    ),
+    as_json: bool = JSON,
+    home: Path | None = HOME,
+) -> None:
+    """Score rankings of any system in TREC's formats; the values are trec_eval's."""
+    del home
+    with errors_said(as_json):
+        from ombud.cli.tables import summary_table
+        from ombud.lab import parse_metrics, read_qrels, read_rankings, score_rankings, summarise
+        from ombud.types import Case
+
+        judged = read_qrels(qrels)
+        scores = score_rankings(judged, read_rankings(run), parse_metrics(metrics))
+        if as_json:
+            means: dict[str, Any] = {}
+            for line in summarise(
+                [Case(id=q, question="-") for q in judged], scores, by=["overall"]
+            ):
+                means[line.metric] = {
+                    "mean": line.mean.value,
+                    "valid": line.mean.valid,
+                    "total": line.mean.total,
+                }
+            queries: dict[str, Any] = {}
+            for one in scores:
+                queries.setdefault(one.case_id, {})[one.metric] = one.value
+            print_json({"metrics": means, "queries": queries})
+            return
+        print(
+            summary_table(
+                summarise([Case(id=q, question="-") for q in judged], scores, by=["overall"])
+            )
+        )
+
+
+def export(
+    run: str = RUN,
+    form: str = typer.Option("jsonl", "--format", help="jsonl, csv, ragas, trec or qrels."),
+    to: Path | None = typer.Option(
+        None, "--to", help="The file to write; without it, standard output."
+    ),
+    home: Path | None = HOME,
+) -> None:
+    """A run in the formats of other tools: RAGAS records, a TREC run, a spreadsheet, everything as
+    JSON Lines."""
+    del home
+    with errors_said():
+        from ombud.lab import export as lines_of
+        from ombud.lab import read_run
+
+        lines = lines_of(read_run(open_workspace().store, run), form)
+        if to:
+            write_file(to, "".join(lines))
+            print(f"Wrote {to}.")
+        else:
+            for line in lines:
+                print(line, end="")
+
+
+def delete(run: str = RUN, as_json: bool = JSON, home: Path | None = HOME) -> None:
+    """Forget a run: its answers and scores. Looks at a sealed split stay counted."""
+    del home
+    with errors_said(as_json):
+        from ombud.store import delete_run, find_run
+
+        store = open_workspace().store
+        found = find_run(store, run)
+        delete_run(store, found.id)
+        if as_json:
+            print_json({"deleted": found.id})
+        else:
+            print(f"Deleted run {found.id} ({found.name}).")
+
+
+def _show_case(recorded: "RecordedRun", case: str, as_json: bool) -> None:
+    from ombud.cli.lab.case import case_text
+    from ombud.errors import NotFound
+
+    found = next((seen for seen in recorded.observations if seen.case.id == case), None)
+    if found is None:
+        some = ", ".join(seen.case.id for seen in recorded.observations[:5])
+        raise NotFound(f"Run {recorded.run.id} has no case `{case}`.", hint=f"Such as {some}.")
+    scores = [score for score in recorded.scores if score.case_id == case]
+    if as_json:
+        print_json(
+            {
+                **found.model_dump(mode="json"),
+                "scores": [score.model_dump(mode="json") for score in scores],
+            }
+        )
+    else:
+        print(case_text(found, scores))
+
+
+def _say_verdict(verdict: "Verdict", baseline: "Run", candidate: "Run") -> None:
+    word = "PASS" if verdict.passed else "FAIL"
+    print(
+        f"{word}: {candidate.id} ({candidate.name}) against {baseline.id} ({baseline.name}), {verdict.cases} cases"
+    )
+    print(f"Looked at {', '.join(verdict.checked)}; overall, by type, tag and country.")
+    for fall in verdict.falls:
+        print(f"* {fall.said}")
+        for change in fall.worst:
+            print(f"    {change.case.id}: {change.case.question}")
+
+
+def _curve(steps: "Sequence[Step]") -> list[tuple[float, float, float | None, float | None]]:
+    means = [(float(at), step.line.mean) for at, step in enumerate(steps, 1)]
+    return [(at, mean.value, mean.low, mean.high) for at, mean in means if mean.value is not None]
+
+
+def _when(run: "Run") -> str:
+    return run.started.astimezone().strftime("%Y-%m-%d %H:%M") if run.started else ""

@@ -1,0 +1,55 @@
+"""Which target a verb asks, and what metrics need besides."""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from ombud.app import Workspace
+    from ombud.lab import Embed, Instruments, Metric, Target
+
+Result = TypeVar("Result")
+
+
+def target_of(
+    workspace: "Workspace",
+    name: str,
+    seconds: float = 120.0,
+    tell: Callable[[str, int, int], None] = lambda *_: None,
+) -> "Target":
+    """`local`, or the address of a server."""
+    from ombud.app import LocalTarget
+    from ombud.lab import RemoteTarget
+
+    return LocalTarget(workspace, tell) if name == "local" else RemoteTarget(name, seconds=seconds)
+
+
+def complete(work: "Coroutine[Any, Any, Result]", target: "Target") -> "Result":
+    """Run to its end, then close the target's connections."""
+
+    async def both() -> "Result":
+        try:
+            return await work
+        finally:
+            if isinstance(target, RemoteTarget):
+                await target.aclose()
+
+    from ombud.lab import RemoteTarget
+
+    return asyncio.run(both())
+
+
+def instruments(
+    workspace: "Workspace", target: "Target", metrics: "Sequence[Metric]"
+) -> "Instruments":
+    """Texts from the target; the workspace's embedder only where a metric needs vectors, for it
+    takes a second."""
+    from ombud.lab import Instruments
+
+    alike = any(metric.name.startswith("semantic") for metric in metrics)
+    return Instruments(embed_of(workspace) if alike else None, target.text_of)
+
+
+def embed_of(workspace: "Workspace") -> "Embed | None":
+    embedder = workspace.embedder
+    return (lambda texts: embedder.embed(texts).tolist()) if embedder else None

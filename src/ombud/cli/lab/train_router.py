@@ -1,0 +1,167 @@
+"""`ombud lab train-router`."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from ombud.cli.console import HOME, JSON, errors_said, print_json, progress, write_file
+from ombud.cli.route import model_router, workspace_settings
+from ombud.errors import BadRequest, MissingExtra
+
+if TYPE_CHECKING:
+    from ombud.training import LabelledQuestion, RouterScores
+    from ombud.training import RouterTrainingParts as TrainingTools
+
+TRAINED = ("logistic", "svm", "minilm", "combined", "text")
+OTHERS = ("fine-tuned", "zero-shot")
+
+
+def train_router(
+    file: Path | None = typer.Argument(
+        None, help="Labelled questions, one JSON object a line; empty = the shipped set."
+    ),
+    variant: str = typer.Option("logistic", "--variant", help=f"{', '.join((*TRAINED, *OTHERS))}."),
+    classes: int = typer.Option(
+        3, "--classes", min=2, max=3, help="2: one passage or more; 3: one, two, or more."
+    ),
+    out: Path | None = typer.Option(
+        None, "--out", help="Where the weights go: a file; a folder for fine-tuned."
+    ),
+    held: list[Path] = typer.Option(
+        [], "--held-out", help="Labelled questions to judge by, never learnt from."
+    ),
+    report: Path | None = typer.Option(
+        None, "--report", help="Train and judge every variant; write a Markdown report."
+    ),
+    as_json: bool = JSON,
+    home: Path | None = HOME,
+) -> None:
+    """Teach the complexity router, and say how well it tells classes apart. The same file gives the
+    same weights."""
+    del home
+    with errors_said(as_json):
+        from ombud.training import read_labelled_questions
+
+        if variant not in (*TRAINED, *OTHERS):
+            raise BadRequest(
+                f"`{variant}` is not a variant.", hint=f"Known: {', '.join((*TRAINED, *OTHERS))}."
+            )
+        questions = read_labelled_questions(file) if file else read_labelled_questions()
+        sets = {path.stem: read_labelled_questions(path) for path in held}
+        found = _judged(questions, sets, variant, classes, out)
+        if report:
+            _write_report(report, file, questions, sets, held, as_json)
+        if as_json:
+            print_json(
+                {
+                    "variant": variant,
+                    "out": str(out or ""),
+                    "results": [_row(result) for result in found],
+                }
+            )
+        else:
+            _say(found, variant, out)
+
+
+def _judged(
+    questions: "Sequence[LabelledQuestion]",
+    sets: "Mapping[str, Sequence[LabelledQuestion]]",
+    variant: str,
+    classes: int,
+    out: Path | None,
+) -> "list[RouterScores]":
+    from ombud.retrieve import open_router
+    from ombud.retrieve import router_weights_text as weights_text
+    from ombud.training import (
+        fine_tune_router,
+        judge_by_folds,
+        judge_by_router,
+        judge_weights,
+        train_router,
+    )
+
+    if variant == "zero-shot":
+        if not sets:
+            raise BadRequest(
+                "A chat model learns nothing; it can only be judged.",
+                hint="Name a set with --held-out.",
+            )
+        return judge_by_router(model_router(*workspace_settings()), sets, variant)
+    if variant == "fine-tuned":
+        if out is None:
+            raise BadRequest("A fine-tuned router is a folder.", hint="Name one with --out.")
+        fine_tune_router(questions, out, classes)
+        return judge_by_router(open_router(out), sets, variant)
+    tools = _tools(variant)
+    weights = train_router(questions, variant, classes, tools)
+    if out:
+        write_file(out, weights_text(weights))
+    return [
+        *judge_by_folds(questions, variant, classes, tools),
+        *judge_weights(weights, sets, tools),
+    ]
+
+
+def _write_report(
+    path: Path,
+    file: Path | None,
+    questions: "Sequence[LabelledQuestion]",
+    sets: "Mapping[str, Sequence[LabelledQuestion]]",
+    held: list[Path],
+    as_json: bool,
+) -> None:
+    from ombud.training import compare_routers, router_report
+
+    with progress(not as_json) as tell:
+        compared = compare_routers(questions, sets, _tools("combined"), tell)
+    given = [
+        *([str(file)] if file else []),
+        *(f"--held-out {one}" for one in held),
+        f"--report {path}",
+    ]
+    write_file(path, router_report(compared, " ".join(["ombud lab train-router", *given])))
+
+
+def _tools(variant: str) -> "TrainingTools":
+    """An embedder where the variant has vectors."""
+    from ombud.models import open_embedder
+    from ombud.training import RouterTrainingParts as TrainingTools
+
+    if variant not in ("minilm", "combined"):
+        return TrainingTools()
+    settings, home = workspace_settings()
+    embedder = open_embedder(settings.models, home / ".ombud" / "models")
+    if embedder is None:
+        raise MissingExtra(
+            f"The variant `{variant}` needs an embedder.", hint="Set models.embedder = 'minilm'."
+        )
+    return TrainingTools(embedder.embed, embedder.fingerprint)
+
+
+def _row(result: "RouterScores") -> dict[str, Any]:
+    figures = result.figures
+    return {
+        "set": result.held,
+        "classes": result.classes,
+        "macro_f1": figures.f1,
+        "interval": [figures.low, figures.high],
+        "macro_precision": figures.precision,
+        "macro_recall": figures.recall,
+        "questions": figures.questions,
+        "templates": figures.clusters,
+        "per_class": [one._asdict() for one in figures.classes],
+    }
+
+
+def _say(found: "list[RouterScores]", variant: str, out: Path | None) -> None:
+    for result in found:
+        figures = result.figures
+        interval = f"[{figures.low:.3f}, {figures.high:.3f}]"
+        print(
+            f"{variant}, {result.classes} classes, {result.held}: "
+            f"macro F1 {figures.f1:.3f} {interval}, n {figures.questions}"
+        )
+    if out:
+        print(f"Written: {out}")

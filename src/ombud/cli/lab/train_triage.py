@@ -1,0 +1,105 @@
+"""`ombud lab train-triage`."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from ombud.cli.console import HOME, JSON, errors_said, print_json, write_file
+from ombud.cli.route import workspace_settings
+from ombud.errors import MissingExtra
+
+if TYPE_CHECKING:
+    from ombud.training import TriageScores as TriageJudged
+    from ombud.training import TriageTrainingParts as TriageTools
+
+VECTORS, WORDS = "with vectors", "words"
+
+
+def train_triage(
+    file: Path | None = typer.Argument(
+        None, help="Labelled messages, one JSON object a line; empty = the shipped set."
+    ),
+    no_vectors: bool = typer.Option(
+        False, "--no-vectors", help="Words alone, without the workspace's embedder."
+    ),
+    out: Path | None = typer.Option(None, "--out", help="Where the weights go."),
+    held: list[Path] = typer.Option(
+        [], "--held-out", help="Labelled messages to judge by, never learnt from."
+    ),
+    report: Path | None = typer.Option(
+        None,
+        "--report",
+        help="Train and judge with vectors and without; write Markdown and two plots beside it.",
+    ),
+    as_json: bool = JSON,
+    home: Path | None = HOME,
+) -> None:
+    """Teach triage, and say how well it finds what is sensitive or out of scope. The same file, the
+    same weights."""
+    del home
+    with errors_said(as_json):
+        from ombud.answer import triage_weights_text
+        from ombud.training import compare_triage, triage_report
+        from ombud.training import read_labelled_messages as read_triage_messages
+
+        messages = read_triage_messages(file) if file else read_triage_messages()
+        sets = {path.stem: read_triage_messages(path) for path in held}
+        variants = _variants(not no_vectors, both=report is not None)
+        found = compare_triage(messages, sets, variants)
+        if out:
+            write_file(out, triage_weights_text(found.trained[WORDS if no_vectors else VECTORS]))
+        if report:
+            names = {kind: f"{report.stem}-{kind}.svg" for kind in ("calibration", "coverage")}
+            write_file(report.with_name(names["calibration"]), found.calibration + "\n")
+            write_file(report.with_name(names["coverage"]), found.coverage + "\n")
+            given = [
+                *([str(file)] if file else []),
+                *(f"--held-out {one}" for one in held),
+                f"--report {report}",
+            ]
+            write_file(
+                report, triage_report(found, " ".join(["ombud lab train-triage", *given]), names)
+            )
+        _say(found.judged, out, as_json)
+
+
+def _variants(vectors: bool, *, both: bool) -> "Mapping[str, TriageTools]":
+    """Raises MissingExtra where vectors are wanted and no embedder is set."""
+    from ombud.models import open_embedder
+    from ombud.training import TriageTrainingParts as TriageTools
+
+    words = {WORDS: TriageTools()}
+    if not vectors and not both:
+        return words
+    settings, home = workspace_settings()
+    embedder = open_embedder(settings.models, home / ".ombud" / "models")
+    if embedder is None:
+        raise MissingExtra(
+            "Training with vectors needs an embedder.",
+            hint="Set models.embedder = 'minilm', or add --no-vectors.",
+        )
+    made = {VECTORS: TriageTools(embedder.embed, embedder.fingerprint)}
+    return made | words if both else made
+
+
+def _say(judged: "Sequence[TriageJudged]", out: Path | None, as_json: bool) -> None:
+    if as_json:
+        rows = [
+            {
+                "variant": one.variant,
+                "set": one.held,
+                "rates": {r.name: r._asdict() for r in one.rates},
+            }
+            for one in judged
+        ]
+        print_json({"out": str(out or ""), "results": rows})
+        return
+    for one in judged:
+        for r in one.rates:
+            print(
+                f"{one.variant}, {one.held}: {r.name} {r.value:.3f} [{r.low:.3f}, {r.high:.3f}], n {r.of}"
+            )
+    if out:
+        print(f"Written: {out}")

@@ -1,0 +1,1 @@
+"""Documents to chunks: one module a way of cutting."""

@@ -1,0 +1,91 @@
+"""A document becomes chunks: the chunker that the settings name decides where, this module what a
+chunk carries."""
+
+import hashlib
+from functools import cache
+from typing import Any
+
+from ombud.documents.outline import ChunkBounds, Count, Embed
+from ombud.errors import BadSetting
+from ombud.registry import find
+from ombud.settings import IndexSettings
+from ombud.types import Chunk, Document
+
+
+def chunk(
+    document: Document, settings: IndexSettings, count: Count, embed: Embed | None = None
+) -> list[Chunk]:
+    """The chunks of a document in reading order, each a slice of its text.
+
+    count: tokens of a text, by the embedder's own tokenizer. embed: unit vectors of texts, for
+    `semantic`. A chunk's trail, joined by " > ", and its text on the next line have at most
+    settings.size tokens, unless one character alone has more. Raises UnknownName for a chunker that
+    does not exist, BadSetting for settings that it cannot work with, SourceError for a document
+    that it cannot cut."""
+    recipe = recipe_of(settings)
+    if "overlap" in READS.get(settings.chunker, ()) and settings.overlap >= settings.size:
+        raise BadSetting(
+            f"index.overlap_tokens = {settings.overlap} is not less than index.chunk_tokens = {settings.size}.",
+            hint="A quarter of it is usual.",
+        )
+    cuts = _chunker(settings.chunker)(document, settings, count, embed)
+    return [_chunk(document, recipe, cut) for cut in cuts]
+
+
+def recipe_of(settings: IndexSettings) -> tuple[str | float, ...]:
+    """The chunker and all that it reads of the settings: the same recipe cuts a document alike."""
+    return settings.chunker, *(
+        getattr(settings, name) for name in READS.get(settings.chunker, EVERYTHING)
+    )
+
+
+@cache
+def _chunker(name: str) -> Any:
+    return find("chunker", name, CHUNKERS)
+
+
+def _chunk(document: Document, recipe: tuple[str | float, ...], cut: ChunkBounds) -> Chunk:
+    facts = f"{document.digest}|{':'.join(map(str, recipe))}|{cut.start}|{cut.end}"
+    return Chunk(
+        id=f"{document.id}-{hashlib.sha256(facts.encode()).hexdigest()[:12]}",
+        document_id=document.id,
+        title=document.title,
+        uri=document.uri,
+        trail=cut.trail,
+        header=cut.header,
+        text=document.text[cut.start : cut.end],
+        page_from=min(cut.pages, default=None),
+        page_to=max(cut.pages, default=None),
+        start=cut.start,
+        end=cut.end,
+        countries=document.countries,
+        audience=document.audience,
+        effective_from=document.effective_from,
+        effective_to=document.effective_to,
+        status=document.status,
+        mandatory=document.mandatory,
+        topic=document.topic,
+        language=document.language,
+        digest=document.digest,
+    )
+
+
+CHUNKERS: dict[str, str] = {
+    "structure": "ombud.documents.chunking.structure:cut",
+    "sentence": "ombud.documents.chunking.sentence:cut",
+    "semantic": "ombud.documents.chunking.semantic:cut",
+    "pattern": "ombud.documents.chunking.pattern:cut",
+    "fixed": "ombud.documents.chunking.fixed:cut",
+}
+"""Name -> `(document, settings, count, embed) -> Iterator[Cut]`; plugins register under
+`ombud.chunker`."""
+READS: dict[str, tuple[str, ...]] = {
+    "structure": ("size",),
+    "sentence": ("size", "overlap"),
+    "semantic": ("size", "percentile", "window", "min_sentences"),
+    "pattern": ("size", "pattern"),
+    "fixed": ("size", "overlap"),
+}
+"""Chunker -> what it reads of the settings."""
+EVERYTHING = ("size", "overlap", "pattern", "percentile", "window", "min_sentences")
+"""What a plugin may read."""

@@ -1,0 +1,76 @@
+"""The chunker `pattern`: every match of a regular expression begins a chunk, such as each clause of
+a contract.
+
+The text before the first match is a chunk of its own. What is longer than a chunk may be is cut
+between sentences. An expression that takes too long on a document (`(a+)+b` can take for ever)
+fails that document."""
+
+import re
+import time
+from collections.abc import Iterator
+from importlib import import_module
+from importlib.util import find_spec
+from itertools import pairwise
+from typing import Any
+
+from ombud.documents.chunking.packing import Packer
+from ombud.documents.outline import ChunkBounds, Count, Embed
+from ombud.errors import BadSetting, SourceError
+from ombud.settings import IndexSettings
+from ombud.types import Document
+
+SECONDS = 10.0
+"""Most time for the matches of one document; real expressions take milliseconds."""
+
+# Python's own `re` cannot be stopped inside of one match, `regex` can; it comes with the tokenizer
+# of OpenAI's models.
+_engine: Any = import_module("regex") if find_spec("regex") else re
+
+
+def cut(
+    document: Document, settings: IndexSettings, count: Count, embed: Embed | None = None
+) -> Iterator[ChunkBounds]:
+    text, packer = document.text, Packer(document, settings.size, count)
+    for start, end in pairwise(sorted({0, *_matches(settings.pattern, text), len(text)})):
+        yield from packer.piece(list(packer.units(start, end)))
+
+
+def _matches(pattern: str, text: str) -> Iterator[int]:
+    """Where the matches begin."""
+    compiled = _compile(pattern)
+    try:
+        for match in _in_time(compiled, text):
+            yield match.start()
+    except TimeoutError as late:
+        raise SourceError(
+            f"index.pattern takes more than {SECONDS:.0f} s on it.",
+            hint="Repetitions inside of repetitions do that.",
+        ) from late
+
+
+def _compile(pattern: str) -> Any:
+    hint = "Such as '(?m)^§ ?[0-9]+' for lines that begin with a paragraph's number."
+    if not pattern:
+        raise BadSetting("The chunker `pattern` needs index.pattern, which is empty.", hint=hint)
+    try:
+        compiled = _engine.compile(pattern)
+    except (_engine.error, OverflowError, RecursionError) as wrong:
+        raise BadSetting(
+            f"index.pattern = {pattern!r} is no regular expression: {wrong}.", hint=hint
+        ) from wrong
+    if compiled.search(""):
+        raise BadSetting(
+            f"index.pattern = {pattern!r} matches the empty text, so everywhere.", hint=hint
+        )
+    return compiled
+
+
+def _in_time(compiled: Any, text: str) -> Iterator[Any]:
+    if _engine is not re:
+        yield from compiled.finditer(text, timeout=SECONDS)
+        return
+    until = time.monotonic() + SECONDS
+    for match in compiled.finditer(text):
+        if time.monotonic() > until:
+            raise TimeoutError
+        yield match

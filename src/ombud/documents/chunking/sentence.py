@@ -1,0 +1,19 @@
+"""The chunker `sentence`: as many whole sentences as fit, each chunk beginning with the last ones
+of the chunk before.
+
+Where the next sentence leaves no room for them, fewer are repeated. Tables are cut between rows and
+repeat their header."""
+
+from collections.abc import Iterator
+
+from ombud.documents.chunking.packing import Packer
+from ombud.documents.outline import ChunkBounds, Count, Embed
+from ombud.settings import IndexSettings
+from ombud.types import Document
+
+
+def cut(
+    document: Document, settings: IndexSettings, count: Count, embed: Embed | None = None
+) -> Iterator[ChunkBounds]:
+    packer = Packer(document, settings.size, count)
+    return packer.pack(list(packer.units(0, len(document.text))), settings.overlap)

@@ -1,0 +1,54 @@
+"""Messages saved by Outlook, by xberg, laid out as any other message."""
+
+import asyncio
+import re
+from typing import Any
+
+from ombud.documents.blocks import ParsedFile, tidy
+from ombud.documents.mail.eml import laid_out
+from ombud.documents.plain import read as read_plain
+from ombud.errors import SourceError
+
+_LINE = re.compile(r"(Subject|From|To|Cc|Bcc|Date|Message-ID|Attachments?): ?(.*)")
+
+
+def read(data: bytes, pages: int) -> ParsedFile:
+    """Subject, people, date and text; raises SourceError when xberg cannot read it."""
+    del pages
+    if not data.startswith(b"\xd0\xcf\x11\xe0"):
+        raise SourceError(
+            "The file is no Outlook message.", hint="Save it from Outlook as .msg, or as .eml."
+        )
+    head: dict[str, str] = {}
+    attached: list[str] = []
+    lines = _extracted(data).split("\n")
+    while lines and (found := _LINE.fullmatch(lines[0].strip())):
+        name = found[1].lower()
+        if name.startswith("attachment"):
+            attached = [tidy(file) for file in re.split(r"[,;]", found[2]) if file.strip()]
+        else:
+            head[name] = tidy(found[2])
+        del lines[0]
+    rest = "\n".join(lines)
+    body = read_plain(rest.encode("utf-8", errors="replace"), 0).blocks if rest.strip() else []
+    return ParsedFile(list(laid_out(head, body, attached)), head.get("subject", ""))
+
+
+def _extracted(data: bytes) -> str:
+    import xberg
+
+    config = xberg.ExtractionConfig(use_cache=False, disable_ocr=True, extraction_timeout_secs=None)
+
+    async def extract() -> Any:
+        source = xberg.ExtractInput(
+            kind="bytes", bytes=data, mime_type="application/vnd.ms-outlook", filename="message.msg"
+        )
+        return await xberg.extract(source, config)
+
+    try:
+        results = asyncio.run(extract()).results
+    except (xberg.XbergError, RuntimeError) as wrong:
+        raise SourceError(
+            "The message is broken.", hint="Save it again from Outlook, as .eml."
+        ) from wrong
+    return str(results[0].content) if results else ""

@@ -1,0 +1,1 @@
+"""Office files: Word, LibreOffice, slides, spreadsheets."""

@@ -1,0 +1,170 @@
+"""Word's styles and automatic numbers: what makes a paragraph a heading, an item, a numbered
+clause."""
+
+from dataclasses import dataclass, field
+from xml.etree.ElementTree import Element
+
+W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+DEEPEST = 9
+
+
+@dataclass
+class Style:
+    name: str = ""
+    parent: str = ""
+    outline: int | None = None
+    number: str | None = None
+    level: int | None = None
+    bold: bool | None = None
+
+
+@dataclass
+class NumberingLevel:
+    """One level of a multilevel list."""
+
+    format: str = "decimal"
+    pattern: str = "%1."
+    start: int = 1
+    legal: bool = False
+    """Numbers of outer levels are written as decimals."""
+
+
+@dataclass
+class Numbering:
+    """The lists of a document and how far each has counted."""
+
+    levels: dict[str, dict[int, NumberingLevel]] = field(default_factory=dict)
+    """Abstract list -> level -> definition."""
+    lists: dict[str, str] = field(default_factory=dict)
+    """Number id -> abstract list."""
+    restarts: dict[tuple[str, int], int] = field(default_factory=dict)
+    """(number id, level) -> first number, for lists that start anew."""
+    counts: dict[str, list[int | None]] = field(default_factory=dict)
+
+    def label(self, number: str, depth: int) -> str:
+        """Count one paragraph and return its number as printed, "-" for a bullet, "" when the list
+        is not known."""
+        abstract = self.lists.get(number)
+        known = self.levels.get(abstract or "", {})
+        if abstract is None or depth not in known:
+            return ""
+        counts = self.counts.setdefault(abstract, [None] * DEEPEST)
+        if (number, depth) in self.restarts:
+            counts[depth] = self.restarts.pop((number, depth)) - 1
+        for outer in range(depth):
+            # A level that was skipped counts as begun.
+            counts[outer] = (
+                known.get(outer, NumberingLevel()).start if counts[outer] is None else counts[outer]
+            )
+        current = counts[depth]
+        counts[depth] = known[depth].start if current is None else current + 1
+        counts[depth + 1 :] = [None] * (DEEPEST - depth - 1)
+        here = known[depth]
+        if here.format == "bullet":
+            return "-"
+        if here.format == "none":
+            return ""
+        label = here.pattern
+        for outer in range(depth + 1):
+            level = known.get(outer, NumberingLevel())
+            counted = counts[outer]
+            value = level.start if counted is None else counted
+            label = label.replace(
+                f"%{outer + 1}", written(value, "decimal" if here.legal else level.format)
+            )
+        return label.strip()
+
+
+def written(value: int, style: str) -> str:
+    """A number in one of Word's formats: 4 -> 4, 04, d, D, iv, IV."""
+    if style in {"lowerLetter", "upperLetter"} and value > 0:
+        letter = chr(ord("a") + (value - 1) % 26) * min(1 + (value - 1) // 26, 9)
+        return letter if style == "lowerLetter" else letter.upper()
+    if style in {"lowerRoman", "upperRoman"} and 0 < value < 4000:
+        roman = _roman(value)
+        return roman if style == "lowerRoman" else roman.upper()
+    return f"{value:02d}" if style == "decimalZero" else str(value)
+
+
+def _roman(value: int) -> str:
+    said = ""
+    for size, letters in ((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"),
+                          (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i")):  # fmt: skip
+        said += letters * (value // size)
+        value %= size
+    return said
+
+
+def value(node: Element | None, path: str) -> str | None:
+    """Attribute w:val of a descendant, None when it is not there."""
+    found = node.find(path) if node is not None else None
+    return found.get(f"{W}val") if found is not None else None
+
+
+def whole(text: str | None) -> int | None:
+    return int(text) if text is not None and text.lstrip("-").isdigit() and len(text) < 10 else None
+
+
+def is_on(node: Element | None, path: str) -> bool | None:
+    """A toggle such as bold: there without a value means on; None when nothing is said."""
+    found = node.find(path) if node is not None else None
+    return None if found is None else found.get(f"{W}val", "1") not in {"0", "false", "off"}
+
+
+def read_styles(root: Element | None) -> dict[str, Style]:
+    styles: dict[str, Style] = {}
+    for node in root.iter(f"{W}style") if root is not None else ():
+        properties = node.find(f"{W}pPr")
+        styles[node.get(f"{W}styleId", "")] = Style(
+            name=(value(node, f"{W}name") or "").lower(),
+            parent=value(node, f"{W}basedOn") or "",
+            outline=whole(value(properties, f"{W}outlineLvl")),
+            number=value(properties, f"{W}numPr/{W}numId"),
+            level=whole(value(properties, f"{W}numPr/{W}ilvl")),
+            bold=is_on(node, f"{W}rPr/{W}b"),
+        )
+    return styles
+
+
+def inherited(styles: dict[str, Style], name: str) -> list[Style]:
+    """A style and what it is based on, nearest first; a circle ends."""
+    chain: list[Style] = []
+    seen: set[str] = set()
+    while name in styles and name not in seen:
+        seen.add(name)
+        chain.append(styles[name])
+        name = styles[name].parent
+    return chain
+
+
+def read_numbering(root: Element | None) -> Numbering:
+    numbering = Numbering()
+    if root is None:
+        return numbering
+    for abstract in root.iter(f"{W}abstractNum"):
+        numbering.levels[abstract.get(f"{W}abstractNumId", "")] = {
+            depth: _level(node)
+            for node in abstract.iter(f"{W}lvl")
+            if (depth := whole(node.get(f"{W}ilvl"))) is not None and 0 <= depth < DEEPEST
+        }
+    for number in root.iter(f"{W}num"):
+        name = number.get(f"{W}numId", "")
+        numbering.lists[name] = value(number, f"{W}abstractNumId") or ""
+        for override in number.iter(f"{W}lvlOverride"):
+            depth, first = (
+                whole(override.get(f"{W}ilvl")),
+                whole(value(override, f"{W}startOverride")),
+            )
+            if depth is not None and first is not None:
+                numbering.restarts[(name, depth)] = first
+    return numbering
+
+
+def _level(node: Element) -> NumberingLevel:
+    start = whole(value(node, f"{W}start"))
+    return NumberingLevel(
+        format=value(node, f"{W}numFmt") or "decimal",
+        pattern=value(node, f"{W}lvlText") or "",
+        start=1 if start is None else start,
+        legal=is_on(node, f"{W}isLgl") is True,
+    )

@@ -1,0 +1,1 @@
+"""PDF: words, lines, tables, headings, and scanned pages."""

@@ -1,0 +1,71 @@
+"""References between clauses: "pursuant to section 20-871" of a law, "section 7 of the leave
+policy" of a handbook."""
+
+import re
+from collections.abc import Iterator
+
+from ombud.graph.phrases import StatedTriplet
+from ombud.types import Chunk
+
+_WORD = r"(?:[Ss]ections?|§§?|[Aa]rticles?|[Aa]rt\.|[Aa]nnex|[Aa]ppendix|[Ss]chedule|[Cc]hapter|[Pp]art)"
+_NUMBER = r"[A-Z]?\d[\w.-]*\w|\d+"
+_NAME = r"(?!See\b)[A-Z][\w’'-]*(?:\.[A-Z]\b\.?)*"
+_REFERENCE = re.compile(
+    rf"(?<!\w)({_WORD})\s*((?:{_NUMBER})(?:\s?\(\w{{1,3}}\))*)"
+    rf"((?:\s+of\s+(?:the\s+)?[Tt]itle\s+\d+)?\s+of\s+(?:the\s+)?{_NAME}"
+    rf"(?:\s+(?:(?:of|and|on|for|to)\s+)?(?:the\s+)?{_NAME}){{0,7}}|\s+of\s+(?:the\s+)?[Tt]itle\s+\d+"
+    r"|\s+of\s+(?:the\s+)?[a-z][a-z -]{2,30}?\s(?:policy|floor|handbook|agreement|act|code|law|rules|regulations)"
+    r"|\s+[A-Z]{2}\w*(?:\s[A-Z]{2}\w*)?)?"
+)
+_HEADING = re.compile(
+    rf"\W*({_WORD})?\s*((?:{_NUMBER})(?:\(\w\))*)[.:]?\s+(.{{3,120}})", re.IGNORECASE
+)
+
+
+def find_references(chunk: Chunk) -> Iterator[StatedTriplet]:
+    """What this clause refers to, and what a clause with a number of its own is about.
+
+    The clause is the section of a law that the trail names ("§ 5-301"), else the document.
+    References inside one document without its name ("see section 7") say nothing to who stands
+    outside, and are left out."""
+    here, about = _place(chunk)
+    if about:
+        yield StatedTriplet(here, "is about", about)
+    for match in _REFERENCE.finditer(chunk.text):
+        word, number, whole = match.groups()
+        target = f"{_singular(word)} {number}" + (f" {whole.strip()}" if whole else "")
+        if (
+            (whole or _is_of_law(word, number))
+            and not re.search(r"\bof this\b", target)
+            and target != here
+        ):
+            yield StatedTriplet(here, "refers to", target)
+
+
+def _place(chunk: Chunk) -> tuple[str, str]:
+    """(name of the clause that the chunk belongs to, its title), the title empty for a document."""
+    for heading in reversed(chunk.trail):
+        match = _HEADING.match(heading)
+        if match and _is_of_law(match.group(1) or "", match.group(2)):
+            return f"{_singular(match.group(1) or '§')} {match.group(2)}", match.group(3).strip(
+                " ."
+            )
+    return chunk.title, ""
+
+
+def _is_of_law(word: str, number: str) -> bool:
+    """Numbers such as 20-871 and 1607.4, and paragraphs, are known outside of their document."""
+    return bool(re.match(r"\d+[-.:]\d{2,}", number)) or (
+        word.startswith("§") and bool(re.match(r"\d+[-.:]\d", number))
+    )
+
+
+def _singular(word: str) -> str:
+    plain = word.lower()
+    return (
+        "section"
+        if plain.startswith(("§", "section"))
+        else "article"
+        if plain.startswith("art")
+        else plain
+    )

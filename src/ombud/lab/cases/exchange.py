@@ -1,0 +1,246 @@
+"""BEIR folders and TREC files: the formats in which retrieval collections are passed on.
+
+BEIR: `corpus.jsonl` {_id, title, text}, `queries.jsonl` {_id, text}, `qrels/SPLIT.tsv` with a
+header line.
+TREC: qrels `query 0 document grade`, runs `query Q0 document rank score tag`, split by white space;
+white space inside an id is written as %20, because the formats have no other way."""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from hashlib import sha256
+from math import isnan
+from pathlib import Path
+from typing import Any
+
+from ombud.errors import LabError
+from ombud.lab.metrics.rankings import Qrels, Rankings, ranked
+from ombud.types import Case, Passage
+
+
+def qrels_of(cases: Iterable[Case]) -> dict[str, dict[str, int]]:
+    """Case id -> document uri -> its highest grade; a case without evidence has no row."""
+    judged: dict[str, dict[str, int]] = {}
+    for case in cases:
+        for item in case.evidence:
+            grades = judged.setdefault(case.id, {})
+            grades[item.document] = max(item.grade, grades.get(item.document, 0))
+    return judged
+
+
+def read_qrels(path: Path) -> dict[str, dict[str, int]]:
+    """TREC qrels, or the tab separated ones of BEIR; raises LabError naming file and line."""
+    judged: dict[str, dict[str, int]] = {}
+    for number, line in _lines(path):
+        cells = line.split("\t") if "\t" in line else line.split()
+        if number == 1 and cells[-1].strip().lower() in {"score", "rel", "relevance", "grade"}:
+            continue
+        if len(cells) == 4:
+            del cells[1]
+        if len(cells) != 3:
+            raise _wrong(path, number, "3 (BEIR) or 4 (TREC) columns are wanted")
+        query, document, grade = (cell.strip() for cell in cells)
+        if document in judged.setdefault(query, {}):
+            raise _wrong(path, number, f"`{document}` is judged twice for query `{query}`")
+        if not re.fullmatch(r"[+-]?[0-9]{1,9}", grade):
+            raise _wrong(path, number, f"the grade `{grade}` is not a whole number")
+        judged[query][document] = int(grade)
+    return judged
+
+
+def write_qrels(path: Path, qrels: Qrels) -> None:
+    """TREC qrels, in the order given."""
+    _write(path, qrels_lines(qrels))
+
+
+def qrels_lines(qrels: Qrels) -> Iterator[str]:
+    """Lines of TREC qrels, without their ends."""
+    rows = (
+        (query, document, grade)
+        for query, grades in qrels.items()
+        for document, grade in grades.items()
+    )
+    return (f"{_id(query)} 0 {_id(document)} {grade}" for query, document, grade in rows)
+
+
+def read_rankings(path: Path) -> dict[str, dict[str, float]]:
+    """A TREC run; the rank column is not read, scores alone give the order. Raises LabError naming
+    file and line."""
+    run: dict[str, dict[str, float]] = {}
+    for number, line in _lines(path):
+        cells = line.split()
+        if len(cells) not in {5, 6}:
+            raise _wrong(path, number, "6 columns are wanted: query Q0 document rank score tag")
+        query, _, document, _, score = cells[:5]
+        if document in run.setdefault(query, {}):
+            raise _wrong(path, number, f"`{document}` is ranked twice for query `{query}`")
+        run[query][document] = _score(score, path, number)
+    return run
+
+
+def write_rankings(path: Path, run: Rankings, tag: str = "ombud") -> None:
+    """A TREC run, best first, ranks from 1."""
+    _write(path, run_lines(run, tag))
+
+
+def run_lines(run: Rankings, tag: str = "ombud") -> Iterator[str]:
+    """Lines of a TREC run, without their ends."""
+    return (
+        f"{_id(query)} Q0 {_id(document)} {rank} {scores[document]!r} {_id(tag)}"
+        for query, scores in run.items()
+        for rank, document in enumerate(ranked(scores), 1)
+    )
+
+
+def read_beir(folder: Path, split: str = "test") -> tuple[Case, ...]:
+    """One case a query of `qrels/SPLIT.tsv`, in the order of queries.jsonl; raises LabError.
+
+    Evidence is whole documents (no quote): a corpus id is the document's uri. Grades above 2 become
+    2, grade 0 and less is no evidence. Queries that the split does not judge are left out, as in
+    BEIR."""
+    judged = read_qrels(folder / "qrels" / f"{split}.tsv")
+    texts = {row["_id"]: row["text"] for row in _rows(folder / "queries.jsonl", ("_id", "text"))}
+    lost = next((query for query in judged if query not in texts), None)
+    if lost is not None:
+        raise LabError(f"{folder / 'queries.jsonl'}: query `{lost}` of the qrels is not in it.")
+    return tuple(
+        Case(id=query, question=text, evidence=tuple(_passages(judged[query])))
+        for query, text in texts.items()
+        if query in judged
+    )
+
+
+def write_beir(
+    folder: Path, cases: Iterable[Case], texts: Mapping[str, str] | None = None, split: str = "test"
+) -> None:
+    """A BEIR folder. texts: uri -> document text; without it the corpus holds the gold quotes of
+    each document."""
+    kept = tuple(cases)
+    corpus = dict(texts or {})
+    for item in (item for case in kept for item in case.evidence):
+        if texts is None:
+            corpus[item.document] = "\n\n".join(
+                filter(None, (corpus.get(item.document), item.quote))
+            )
+        elif item.document not in texts:
+            raise LabError(f"The corpus has no text of `{item.document}`, evidence of a case.")
+    judged = [
+        (q, uri, grade) for q, grades in qrels_of(kept).items() for uri, grade in grades.items()
+    ]
+    if spoiled := next(
+        (name for q, uri, _ in judged for name in (q, uri) if re.search(r"[\t\n\r]", name)), None
+    ):
+        raise LabError(f"The id {spoiled!r} has a tab or a line end, which BEIR cannot hold.")
+    (folder / "qrels").mkdir(parents=True, exist_ok=True)
+    _write(
+        folder / "corpus.jsonl",
+        (_json({"_id": uri, "title": "", "text": text}) for uri, text in corpus.items()),
+    )
+    _write(
+        folder / "queries.jsonl", (_json({"_id": case.id, "text": case.question}) for case in kept)
+    )
+    rows = (f"{query}\t{uri}\t{grade}" for query, uri, grade in judged)
+    _write(folder / "qrels" / f"{split}.tsv", ("query-id\tcorpus-id\tscore", *rows))
+
+
+def from_ragas(record: Mapping[str, Any]) -> dict[str, Any]:
+    """A RAGAS record as the fields of a case: what was retrieved and answered in it is left out.
+
+    Its contexts are evidence only where `reference_context_ids` name their documents. Raises
+    LabError naming the field that is not of RAGAS's shape, such as the list of messages of a
+    conversation."""
+    question, reference, identity = (
+        record.get(field) for field in ("user_input", "reference", "id")
+    )
+    contexts, names = (
+        record.get(field) or [] for field in ("reference_contexts", "reference_context_ids")
+    )
+    for field, fits, wanted in (
+        ("user_input", isinstance(question, str), "a text"),
+        ("reference", reference is None or isinstance(reference, str), "a text"),
+        ("id", identity is None or isinstance(identity, str | int), "a text"),
+        ("reference_contexts", _list_of(contexts, str), "a list of texts"),
+        ("reference_context_ids", _list_of(names, str | int), "a list of texts"),
+    ):
+        if not fits:
+            raise LabError(
+                f"`{field}` is not {wanted}.",
+                hint="A RAGAS record of one question, not of several turns.",
+            )
+    # As of a CSV row without a country: the same question has the same id, and so the same split.
+    from_question = "q-" + sha256(f"{question}\0".encode()).hexdigest()[:12]
+    return {
+        "id": str(identity) if identity not in {None, ""} else from_question,
+        "question": question,
+        "references": [{"text": reference}] if reference else [],
+        "evidence": [
+            {"document": str(n), "quote": c} for n, c in zip(names, contexts, strict=False)
+        ],
+    }
+
+
+def _list_of(values: Any, kind: Any) -> bool:
+    return isinstance(values, list) and all(isinstance(value, kind) for value in values)
+
+
+def _passages(grades: Mapping[str, int]) -> Iterator[Passage]:
+    for uri, grade in grades.items():
+        if grade > 0:
+            yield Passage(document=uri, quote="", grade=2 if grade > 1 else 1)
+
+
+def _rows(path: Path, fields: tuple[str, ...]) -> Iterator[dict[str, str]]:
+    for number, line in _lines(path):
+        try:
+            row: Any = json.loads(line)
+        except (ValueError, RecursionError) as wrong:
+            raise _wrong(path, number, "not valid JSON") from wrong
+        bad = next(
+            (f for f in fields if not isinstance(row, dict) or not isinstance(row.get(f), str)),
+            None,
+        )
+        if bad:
+            raise _wrong(path, number, f"`{bad}` is missing or not a text")
+        yield row
+
+
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except OSError as wrong:
+        raise LabError(
+            f"{path}: cannot be read: {wrong.strerror}.", hint="Check the path."
+        ) from wrong
+    except UnicodeDecodeError as wrong:
+        raise LabError(
+            f"{path}: not UTF-8 (byte {wrong.start}).", hint="Save the file as UTF-8."
+        ) from wrong
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            yield number, line.rstrip("\r")
+
+
+def _score(text: str, path: Path, number: int) -> float:
+    try:
+        value = float(text)
+    except ValueError as wrong:
+        raise _wrong(path, number, f"the score `{text}` is not a number") from wrong
+    if isnan(value):
+        raise _wrong(path, number, "the score is not a number")
+    return value
+
+
+def _wrong(path: Path, number: int, why: str) -> LabError:
+    return LabError(f"{path}, line {number}: {why}.")
+
+
+def _id(text: str) -> str:
+    return re.sub(r"\s", "%20", text) or "%20"
+
+
+def _json(row: Mapping[str, str]) -> str:
+    return json.dumps(row, ensure_ascii=False)
+
+
+def _write(path: Path, lines: Iterable[str]) -> None:
+    path.write_text("".join(line + "\n" for line in lines), encoding="utf-8")

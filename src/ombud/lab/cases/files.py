@@ -1,0 +1,329 @@
+"""Cases from and to files: JSONL is native, CSV is for people, BEIR folders come through
+`exchange`.
+
+Every error is a LabError that names file, line and field. Nothing is skipped and nothing guessed:
+an unknown field and a repeated id are errors."""
+
+import csv
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from hashlib import sha256
+from io import StringIO
+from itertools import chain
+from pathlib import Path
+from typing import Any, get_args
+
+from pydantic import BaseModel, ValidationError
+
+from ombud.errors import LabError
+from ombud.lab.cases.exchange import from_ragas, read_beir
+from ombud.settings import nearest
+from ombud.types import Case
+
+COLUMNS: dict[str, tuple[str, ...]] = {
+    "question": ("query", "prompt", "user_input", "user_question"),
+    "answer": (
+        "expected_answer",
+        "expected",
+        "reference",
+        "reference_answer",
+        "ground_truth",
+        "gold_answer",
+    ),
+    "tags": ("tag", "labels"),
+    "country": ("countries", "country_code"),
+    "type": ("question_type", "kind"),
+    "id": ("case_id", "question_id", "query_id"),
+    "expect": ("expected_outcome", "expectation"),
+    "as_of": ("date",),
+    "document": ("uri", "source", "file"),
+    "quote": ("evidence", "passage", "context"),
+    "page": ("page_number",),
+}
+"""CSV column -> other headers that mean it. Letter case, blanks and hyphens in headers do not
+count."""
+
+_HEADERS = {alias: column for column, aliases in COLUMNS.items() for alias in (column, *aliases)}
+_EXPECTED = {
+    "off_topic": "deny", "unanswerable": "deny", "incoherent": "deny", "vague": "clarify", "sensitive": "handoff",
+}  # fmt: skip
+"""What a CSV row without `expect` expects, by its type; everything else is to be answered."""
+
+
+def read_cases(path: Path) -> tuple[Case, ...]:
+    """The cases of a .jsonl or .csv file, of all those in a folder, or of a BEIR folder (its test
+    split), in order.
+
+    Raises LabError.
+    """
+    cases: Iterable[tuple[str, Case]]
+    if (path / "queries.jsonl").is_file():
+        cases = ((str(path), case) for case in read_beir(path))
+    elif path.is_dir():
+        files = sorted(file for file in _listed(path) if file.suffix.lower() in _READERS)
+        cases = chain.from_iterable(_READERS[file.suffix.lower()](file) for file in files)
+    elif path.suffix.lower() in _READERS:
+        cases = _READERS[path.suffix.lower()](path)
+    else:
+        raise LabError(
+            f"{path}: not a format of cases.",
+            hint="Known: .jsonl, .csv, .tsv, a folder of them, BEIR.",
+        )
+    seen: dict[str, str] = {}
+    kept = []
+    for place, case in cases:
+        if case.id in seen:
+            raise LabError(
+                f"{place}: id `{case.id}` was used before ({seen[case.id]}).",
+                hint="Ids are unique.",
+            )
+        seen[case.id] = place
+        kept.append(case)
+    if not kept:
+        raise LabError(
+            f"{path}: no cases in it.",
+            hint="One JSON object a line, or a CSV with a `question` column.",
+        )
+    return tuple(kept)
+
+
+def write_cases(path: Path, cases: Iterable[Case]) -> int:
+    """Write JSONL that `read_cases` reads back equal, fields at their defaults left out; returns
+    how many."""
+    kept = tuple(cases)
+    path.write_text(cases_text(kept), encoding="utf-8")
+    return len(kept)
+
+
+def cases_text(cases: Iterable[Case]) -> str:
+    """What `write_cases` writes."""
+    return "".join(json.dumps(_sparse(case), ensure_ascii=False) + "\n" for case in cases)
+
+
+def _sparse(case: Case) -> dict[str, Any]:
+    # Type and expectation are always written: a reader should not have to know the defaults.
+    changed = case.model_dump(mode="json", exclude_defaults=True)
+    return {
+        "id": case.id,
+        "question": case.question,
+        "type": case.type,
+        "expect": case.expect,
+    } | changed
+
+
+def _listed(folder: Path) -> list[Path]:
+    """What is in a folder, without what other programs hide there."""
+    try:
+        return [file for file in folder.iterdir() if not file.name.startswith(".")]
+    except OSError as wrong:
+        raise LabError(
+            f"{folder}: cannot be read: {wrong.strerror}.", hint="Check its permissions."
+        ) from wrong
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as wrong:
+        raise LabError(
+            f"{path}: not UTF-8 (byte {wrong.start}).", hint="Save the file as UTF-8."
+        ) from wrong
+    except OSError as wrong:
+        raise LabError(
+            f"{path}: cannot be read: {wrong.strerror}.", hint="Check the path."
+        ) from wrong
+
+
+def _jsonl(path: Path) -> Iterator[tuple[str, Case]]:
+    # Only \n ends a line: str.splitlines would also cut at characters that JSON allows inside a
+    # string.
+    for number, line in enumerate(_read(path).split("\n"), 1):
+        if not line.strip():
+            continue
+        place = f"{path}, line {number}"
+        try:
+            row = json.loads(line)
+        except (
+            ValueError,
+            RecursionError,
+        ) as wrong:  # ValueError: also a number of too many digits
+            said = (
+                f"{wrong.msg} at column {wrong.colno}"
+                if isinstance(wrong, json.JSONDecodeError)
+                else str(wrong)
+            )
+            raise LabError(
+                f"{place}: not valid JSON: {said}.", hint="One JSON object a line."
+            ) from wrong
+        if not isinstance(row, dict):
+            raise LabError(
+                f"{place}: not a JSON object.", hint="A case is an object with `id` and `question`."
+            )
+        if "\\u" in line and not _encodes(row):
+            raise LabError(
+                f"{place}: half a character (a lone surrogate).",
+                hint="Write it as UTF-8, not as \\u.",
+            )
+        yield place, _case(_from_record(row, place) if "user_input" in row else row, place)
+
+
+def _from_record(row: Mapping[str, Any], place: str) -> dict[str, Any]:
+    try:
+        return from_ragas(row)
+    except LabError as wrong:
+        raise LabError(f"{place}: {wrong}", hint=wrong.hint) from wrong
+
+
+def _encodes(row: object) -> bool:
+    try:
+        json.dumps(row, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _case(row: Mapping[str, Any], place: str) -> Case:
+    try:
+        case = Case.model_validate(row)
+    except ValidationError as wrong:
+        raise _explain(wrong, place) from wrong
+    for field, bad, why in (
+        ("id", not case.id.strip(), "is empty"),
+        (
+            "id",
+            not case.id.isprintable(),
+            "has a line end or another character that does not print",
+        ),
+        ("question", not case.question.strip(), "is empty"),
+        (
+            "person.country",
+            not _country(case.person.country),
+            "is not an ISO country code such as GB",
+        ),
+        *(
+            (f"evidence.{at}.document", not item.document.strip(), "is empty")
+            for at, item in enumerate(case.evidence)
+        ),
+        *(
+            (f"evidence.{at}.page", item.page is not None and item.page < 1, "counts from 1")
+            for at, item in enumerate(case.evidence)
+        ),
+    ):
+        if bad:
+            raise LabError(f"{place}: `{field}` {why}.")
+    return case
+
+
+def _country(code: str | None) -> bool:
+    return code is None or bool(re.fullmatch(r"(?!UK)[A-Z]{2}", code))
+
+
+def _explain(wrong: ValidationError, place: str) -> LabError:
+    # A misspelt field is often also a missing one: the misspelling says more.
+    first = min(wrong.errors(), key=lambda error: error["type"] != "extra_forbidden")
+    where = ".".join(str(part) for part in first["loc"])
+    more = f" ({wrong.error_count() - 1} more in this line)" if wrong.error_count() > 1 else ""
+    if first["type"] == "extra_forbidden":
+        hint = nearest(str(first["loc"][-1]), _fields(first["loc"][:-1]))
+        return LabError(f"{place}: `{where}` is not a field{more}.", hint=hint)
+    if first["type"] == "missing":
+        return LabError(f"{place}: `{where}` is missing{more}.")
+    expected = first.get("ctx", {}).get("expected")
+    hint = f"It takes {expected}." if expected else ""
+    return LabError(f"{place}: `{where}`: {first['msg'].lower()}{more}.", hint=hint)
+
+
+def _fields(place: tuple[int | str, ...]) -> list[str]:
+    model: type[BaseModel] = Case
+    for part in place:
+        if isinstance(part, str) and part in model.model_fields:
+            annotation = model.model_fields[part].annotation
+            inner = [
+                a
+                for a in (annotation, *get_args(annotation))
+                if isinstance(a, type) and issubclass(a, BaseModel)
+            ]
+            model = inner[0] if inner else model
+    return list(model.model_fields)
+
+
+def _csv(path: Path) -> Iterator[tuple[str, Case]]:
+    text = _read(path)
+    delimiter = max(",;\t", key=text.partition("\n")[0].count)
+    reader = csv.reader(StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    try:
+        header = [_column(name, f"{path}, line 1") for name in next(reader, [])]
+        _check_header(header, path)
+        for cells in reader:
+            place = f"{path}, line {reader.line_num}"
+            if any(cell.strip() for cell in cells):
+                yield place, _from_cells(header, cells, place)
+    except csv.Error as wrong:
+        raise LabError(
+            f"{path}, line {reader.line_num}: not valid CSV: {wrong}.", hint="Check the quotes."
+        ) from wrong
+
+
+def _column(name: str, place: str) -> str:
+    plain = re.sub(r"[\s-]+", "_", name.strip().casefold())
+    if plain not in _HEADERS:
+        raise LabError(f"{place}: `{name.strip()}` is not a column.", hint=nearest(plain, _HEADERS))
+    return _HEADERS[plain]
+
+
+def _check_header(header: list[str], path: Path) -> None:
+    twice = next((name for name in header if header.count(name) > 1), None)
+    if twice:
+        raise LabError(f"{path}, line 1: two columns mean `{twice}`.", hint="Keep one of them.")
+    if header and "question" not in header:
+        raise LabError(
+            f"{path}, line 1: no `question` column.", hint=f"Columns: {', '.join(COLUMNS)}."
+        )
+
+
+def _from_cells(header: list[str], cells: list[str], place: str) -> Case:
+    if len(cells) > len(header):
+        raise LabError(
+            f"{place}: {len(cells)} cells under {len(header)} headers.",
+            hint="Quote cells with commas.",
+        )
+    row = {name: cell.strip() for name, cell in zip(header, cells, strict=False) if cell.strip()}
+    kind = row.get("type", "simple").casefold().replace(" ", "_").replace("-", "_")
+    case: dict[str, Any] = {"question": row.get("question", ""), "type": kind}
+    country = row.get("country", "").upper()
+    # The id decides the split for ever, so it must follow from the question, not from the row's
+    # place.
+    case["id"] = (
+        row.get("id") or "q-" + sha256(f"{case['question']}\0{country}".encode()).hexdigest()[:12]
+    )
+    case["expect"] = row.get("expect", _EXPECTED.get(kind, "answer")).casefold()
+    case["tags"] = tuple(
+        tag.strip() for tag in re.split(r"[;,|]", row.get("tags", "")) if tag.strip()
+    )
+    case["person"] = {"country": country} if country else {}
+    case["references"] = [{"text": row["answer"]}] if "answer" in row else []
+    if "as_of" in row:
+        case["as_of"] = row["as_of"]
+    case["evidence"] = _evidence(row, place)
+    return _case(case, place)
+
+
+def _evidence(row: Mapping[str, str], place: str) -> list[dict[str, Any]]:
+    if "document" not in row:
+        if extra := row.keys() & {"quote", "page"}:
+            raise LabError(
+                f"{place}: `{min(extra)}` without `document`.",
+                hint="Evidence names its document's uri.",
+            )
+        return []
+    page = {"page": row["page"]} if "page" in row else {}
+    return [{"document": row["document"], "quote": row.get("quote", ""), **page}]
+
+
+_READERS: dict[str, Callable[[Path], Iterator[tuple[str, Case]]]] = {
+    ".jsonl": _jsonl,
+    ".ndjson": _jsonl,
+    ".csv": _csv,
+    ".tsv": _csv,
+}

@@ -1,0 +1,54 @@
+"""Dev, test and sealed: a case's split follows from its id and never changes. And fixed samples of
+a dataset."""
+
+from collections.abc import Iterable, Sequence
+from hashlib import sha256
+from math import ceil
+from typing import Literal, get_args
+
+from ombud.errors import BadRequest, UnknownName
+from ombud.types import Case
+
+Split = Literal["dev", "test", "sealed"]
+SPLITS: tuple[Split, ...] = get_args(Split)
+OPEN = "open"
+"""Dev and test together: everything but the sealed split."""
+
+
+def split_of(case_id: str) -> Split:
+    """The split of a case: first 8 hex digits of sha256(id), mod 10; 0-5 dev, 6-7 test, 8-9
+    sealed."""
+    place = int(sha256(case_id.encode()).hexdigest()[:8], 16) % 10
+    return "dev" if place < 6 else "test" if place < 8 else "sealed"
+
+
+def select(cases: Iterable[Case], split: str) -> tuple[Case, ...]:
+    """The cases of one split, or of the `open` ones, in their order; raises UnknownName for another
+    word."""
+    if split not in (*SPLITS, OPEN):
+        raise UnknownName(
+            f"No split is called `{split}`.", hint=f"Known: {', '.join((*SPLITS, OPEN))}."
+        )
+    wanted = {"dev", "test"} if split == OPEN else {split}
+    return tuple(case for case in cases if split_of(case.id) in wanted)
+
+
+def sample(cases: Sequence[Case], share: float, seed: int = 0) -> tuple[Case, ...]:
+    """A fixed subset with the same share of every type (rounded up), in the cases' order; raises
+    BadRequest.
+
+    Which cases are in it follows from the seed and their ids alone: a larger share holds the
+    smaller one."""
+    if not 0 < share <= 1:
+        raise BadRequest(
+            f"A sample of {share:g} cannot be drawn.", hint="A share between 0 and 1, such as 0.2."
+        )
+    by_type: dict[str, list[Case]] = {}
+    for case in cases:
+        by_type.setdefault(case.type, []).append(case)
+    drawn = set()
+    for some in by_type.values():
+        order = sorted(some, key=lambda case: sha256(f"{seed}/{case.id}".encode()).digest())
+        # 0.07 x 100 is 7.000000000000001: what is only the error of the product is not rounded up.
+        drawn |= {case.id for case in order[: ceil(round(share * len(order), 9)) or 1]}
+    return tuple(case for case in cases if case.id in drawn)

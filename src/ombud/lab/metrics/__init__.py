@@ -1,0 +1,1 @@
+"""Metrics: of answers, of rankings, of losses and of risk."""

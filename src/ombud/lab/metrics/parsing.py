@@ -1,0 +1,208 @@
+"""The table of metrics: from `recall@8` on a command line to a `Score`."""
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from math import isfinite
+from typing import Literal
+
+from ombud.errors import UnknownName
+from ombud.lab.metrics import answers, overlap, retrieval
+from ombud.lab.metrics.metric import Instruments, Metric, Undefined, Value
+from ombud.types import Observation, Score
+
+_SPELLING = re.compile(r"([A-Za-z][A-Za-z0-9_.]*)(?:@([1-9][0-9]{0,5})(w)?)?")
+
+SCORED_BY = 1
+"""Raised with every change that gives another value: scores of different versions are not
+compared."""
+USUAL = (
+    "quote_recall@5,page_recall@5,quote_recall@1000w,mrr,citation_recall,quote_verbatim,outcome_accuracy,"
+    "action_accuracy,length,latency"
+)
+"""What a run scores when nothing is said: was it found, was it shown, was the right thing done, and
+how fast."""
+
+Compute = Callable[[Observation, Metric, Instruments], Value]
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One row of the table: how a metric is computed and how its values are read."""
+
+    compute: Compute
+    what: str
+    """One line for tables and `--help`."""
+    cutoff: Literal["none", "optional", "hits", "hits or words"] = "none"
+    better: Literal["higher", "lower", "neither"] = "higher"
+    unit: str = "0-1"
+
+
+def parse_metric(text: str) -> Metric:
+    """`recall@8` -> Metric; raises UnknownName that lists the known metrics or says which cut-off
+    is wanted."""
+    match = _SPELLING.fullmatch(text.strip())
+    name = match[1] if match else text.strip().partition("@")[0]
+    if name not in METRICS:
+        near = get_close_matches(name, METRICS, n=1)
+        guess = f"Did you mean `{near[0]}`? " if near else ""
+        raise UnknownName(
+            f"No metric is called `{name}`.", hint=f"{guess}Known: {', '.join(known_metrics())}."
+        )
+    metric = Metric(name, int(match[2]) if match[2] else None, bool(match[3])) if match else None
+    takes = METRICS[name].cutoff
+    if metric is None or not _allowed(metric, takes):
+        raise UnknownName(f"`{text}` is not a metric.", hint=f"It is spelt {_spelling(name)}.")
+    return metric
+
+
+def parse_metrics(text: str) -> tuple[Metric, ...]:
+    """A comma separated list, each metric once, in order; raises UnknownName."""
+    return tuple(dict.fromkeys(parse_metric(part) for part in text.split(",") if part.strip()))
+
+
+def known_metrics() -> tuple[str, ...]:
+    """How every metric is spelt, sorted: `recall@k`, `latency`, …"""
+    return tuple(_spelling(name) for name in sorted(METRICS))
+
+
+def needs(metrics: Iterable[Metric]) -> tuple[bool, bool]:
+    """(hits, answer): what the target must be asked for. Latency alone is that of whatever else is
+    asked."""
+    names = {metric.name for metric in metrics}
+    answer = bool(names & _OF_ANSWERS.keys() - {"latency"})
+    hits = bool(names & _OF_HITS.keys())
+    return hits, answer or not hits
+
+
+def is_answer_metric(metric: str) -> bool:
+    return metric.partition("@")[0] in _OF_ANSWERS
+
+
+def score(
+    observation: Observation, metrics: Iterable[Metric], instruments: Instruments | None = None
+) -> tuple[Score, ...]:
+    """One score a metric: a finite value, or None with the reason. Raises nothing, whatever was
+    observed."""
+    given = instruments or Instruments()
+    return tuple(_score(observation, metric, given) for metric in metrics)
+
+
+def _score(observation: Observation, metric: Metric, instruments: Instruments) -> Score:
+    value = _value(observation, metric, instruments)
+    if isinstance(value, Undefined):
+        return Score(
+            case_id=observation.case.id, metric=str(metric), value=None, reason=value.reason
+        )
+    return Score(case_id=observation.case.id, metric=str(metric), value=value)
+
+
+def _value(observation: Observation, metric: Metric, instruments: Instruments) -> Value:
+    if observation.error:
+        return Undefined(f"the target failed: {observation.error}")
+    if metric.name not in METRICS:
+        return Undefined(f"no metric is called {metric.name}")
+    try:
+        value = METRICS[metric.name].compute(observation, metric, instruments)
+    except Exception as broken:  # noqa: BLE001  an embedder or a store from outside may raise anything; one case must not end a run
+        return Undefined(f"could not be computed: {type(broken).__name__}: {broken}")
+    if isinstance(value, Undefined) or isfinite(value):
+        return value
+    return Undefined("what was recorded is not a finite number")
+
+
+def _allowed(metric: Metric, takes: str) -> bool:
+    if metric.cutoff is None:
+        return takes in {"none", "optional"}
+    return takes != "none" and (not metric.words or takes == "hits or words")
+
+
+def _spelling(name: str) -> str:
+    ways = {"none": name, "optional": f"{name} or {name}@k", "hits": f"{name}@k"}
+    return ways.get(METRICS[name].cutoff, f"{name}@k or {name}@1000w")
+
+
+def _said(compute: Callable[[Observation], Value]) -> Compute:
+    return lambda observation, _metric, _instruments: compute(observation)
+
+
+def _found(compute: Callable[[Observation, Metric], Value]) -> Compute:
+    return lambda observation, metric, _instruments: compute(observation, metric)
+
+
+def _with(compute: Callable[[Observation, Instruments], Value]) -> Compute:
+    return lambda observation, _metric, instruments: compute(observation, instruments)
+
+
+_ranked = _found(retrieval.ranked)
+
+_OF_HITS: dict[str, Measure] = {
+    "recall": Measure(_ranked, "evidence items found in the top k", "hits"),
+    "precision": Measure(_ranked, "hits in the top k that carry evidence, of k", "hits"),
+    "hit": Measure(_ranked, "any evidence in the top k", "hits"),
+    "mrr": Measure(_ranked, "1 / rank of the first hit that carries evidence", "optional"),
+    "map": Measure(_ranked, "average precision over evidence items"),
+    "ndcg": Measure(_ranked, "graded order of the top k, gain = grade", "hits"),
+    "ndcg_exp": Measure(_ranked, "graded order of the top k, gain = 2^grade - 1", "hits"),
+    "page_recall": Measure(
+        _found(retrieval.page_recall), "evidence pages among the pages of the top k", "hits"
+    ),
+    "quote_recall": Measure(
+        _found(retrieval.quote_recall),
+        "evidence quotes found whole in the top k or first words",
+        "hits or words",
+    ),
+    "words": Measure(
+        _found(retrieval.words_returned), "words in the top k", "hits", "neither", "words"
+    ),
+    "score": Measure(
+        _found(retrieval.average_score), "average score of the top k", "hits", "neither", "score"
+    ),
+    "context_f1": Measure(
+        _found(retrieval.context_f1), "token F1 of the top k against the gold quotes", "hits"
+    ),
+}
+_OF_ANSWERS: dict[str, Measure] = {
+    "token_f1": Measure(
+        _said(answers.best(overlap.token_f1)), "shared words of answer and reference"
+    ),
+    "exact_match": Measure(
+        _said(answers.best(overlap.exact_match)), "answer and reference have the same words"
+    ),
+    "rouge_l": Measure(
+        _said(answers.best(overlap.rouge_l)), "longest common subsequence of words, F1"
+    ),
+    "chrf": Measure(
+        _said(answers.best(overlap.chrf)), "character n-grams of answer and reference, F2"
+    ),
+    "semantic_similarity": Measure(
+        _with(answers.semantic_similarity), "cosine of answer and nearest reference", unit="-1-1"
+    ),
+    "semantic_similarity_5": Measure(
+        _with(answers.semantic_similarity_5), "the same on a scale of 1-5", unit="1-5"
+    ),
+    "citation_precision": Measure(
+        _said(answers.citation_precision), "citations that meet a gold quote"
+    ),
+    "citation_recall": Measure(_said(answers.citation_recall), "gold quotes that a citation meets"),
+    "quote_verbatim": Measure(
+        _with(answers.quote_verbatim), "citations that are verbatim in the stored text"
+    ),
+    "number_agreement": Measure(
+        _said(answers.number_agreement), "numbers of the reference that the answer states"
+    ),
+    "outcome_accuracy": Measure(
+        _said(answers.outcome_accuracy), "answered, denied, asked back or handed over rightly"
+    ),
+    "action_accuracy": Measure(_said(answers.action_accuracy), "the right next step was offered"),
+    "length": Measure(_said(answers.length), "words of the answer", "none", "neither", "words"),
+    "latency": Measure(
+        _said(answers.latency), "time to the whole answer", "none", "lower", "seconds"
+    ),
+    "tokens": Measure(_said(answers.tokens), "model tokens, in and out", "none", "lower", "tokens"),
+    "price": Measure(
+        _said(answers.price), "price of the model calls", "none", "lower", "US dollars"
+    ),
+}
+METRICS: dict[str, Measure] = {**_OF_HITS, **_OF_ANSWERS}

@@ -1,0 +1,1 @@
+"""A run: cases to a target, kept row by row, resumed, swept."""

@@ -1,0 +1,134 @@
+"""A run in the formats that other tools read: records of RAGAS's shape, a TREC run, tables for a
+spreadsheet."""
+
+import csv
+import json
+from collections.abc import Callable, Iterable, Iterator
+from io import StringIO
+from typing import Any
+
+from ombud.errors import UnknownName
+from ombud.lab.cases.exchange import qrels_lines, qrels_of, run_lines
+from ombud.lab.report.comparing import RecordedRun
+from ombud.types import Observation
+
+FORMATS: dict[str, str] = {
+    "jsonl": "one observation a line: case, hits, answer with its trace, scores",
+    "csv": "one case a line, one column a metric",
+    "ragas": "records with user_input, retrieved_contexts, response, reference, reference_contexts",
+    "trec": "a TREC run over documents, each at its best passage; score it with `ombud lab score`",
+    "qrels": "the cases' evidence as TREC qrels",
+}
+
+
+def export(recorded: RecordedRun, form: str) -> Iterator[str]:
+    """Lines, each with its end; raises UnknownName for another format."""
+    if form not in _WRITERS:
+        raise UnknownName(f"No format is called `{form}`.", hint=f"Known: {', '.join(FORMATS)}.")
+    return (line + "\n" for line in _WRITERS[form](recorded))
+
+
+def _jsonl(recorded: RecordedRun) -> Iterator[str]:
+    by_case: dict[str, dict[str, Any]] = {}
+    for score in recorded.scores:
+        by_case.setdefault(score.case_id, {})[score.metric] = score.value
+    for seen in recorded.observations:
+        yield _json({**seen.model_dump(mode="json"), "scores": by_case.get(seen.case.id, {})})
+
+
+def _csv(recorded: RecordedRun) -> Iterator[str]:
+    metrics = recorded.metrics
+    values = {metric: recorded.values(metric) for metric in metrics}
+    yield _cells(
+        [
+            "id",
+            "question",
+            "type",
+            "country",
+            "expect",
+            "outcome",
+            "action",
+            "error",
+            "lost",
+            *metrics,
+        ]
+    )
+    for seen in recorded.observations:
+        case, answer = seen.case, seen.answer
+        said = [answer.outcome, answer.action] if answer else ["", ""]
+        scored = [values[metric].get(case.id) for metric in metrics]
+        figures = ["" if one is None or one.value is None else repr(one.value) for one in scored]
+        first = [case.id, case.question, case.type, case.person.country or "", case.expect]
+        yield _cells([*first, *said, seen.error, seen.lost, *figures])
+
+
+def _ragas(recorded: RecordedRun) -> Iterator[str]:
+    for seen in recorded.observations:
+        case = seen.case
+        yield _json(
+            {
+                "id": case.id,
+                "user_input": case.question,
+                "retrieved_contexts": _contexts(seen),
+                "retrieved_context_ids": [hit.chunk.uri for hit in seen.hits or ()],
+                "response": seen.answer.text if seen.answer else "",
+                "reference": case.references[0].text if case.references else "",
+                "reference_contexts": [item.quote for item in case.evidence],
+                "reference_context_ids": [item.document for item in case.evidence],
+            }
+        )
+
+
+def _contexts(seen: Observation) -> list[str]:
+    hits = seen.hits or ()
+    return ["\n".join(filter(None, (hit.chunk.header, hit.chunk.text))) for hit in hits]
+
+
+def _trec(recorded: RecordedRun) -> Iterable[str]:
+    rankings: dict[str, dict[str, float]] = {}
+    for seen in recorded.observations:
+        best = rankings.setdefault(seen.case.id, {})
+        for hit in seen.hits or ():
+            best[hit.chunk.uri] = max(hit.score, best.get(hit.chunk.uri, float("-inf")))
+    return run_lines(rankings, recorded.run.name)
+
+
+def _qrels(recorded: RecordedRun) -> Iterable[str]:
+    return qrels_lines(qrels_of(recorded.cases))
+
+
+def _cells(cells: list[str]) -> str:
+    line = StringIO()
+    # Cells with a character of the line's end are quoted, so both are named, and the end is taken
+    # off again.
+    csv.writer(line, lineterminator="\r\n").writerow([_harmless(cell) for cell in cells])
+    return line.getvalue()[:-2]
+
+
+def _harmless(cell: str) -> str:
+    """A cell that a spreadsheet would take for a formula is text with an apostrophe before it."""
+    return f"'{cell}" if cell[:1] in _FORMULA or (cell[:1] == "-" and not _number(cell)) else cell
+
+
+_FORMULA = set("=+@\t\r\n＝＋－＠")
+
+
+def _number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _json(row: Any) -> str:
+    return json.dumps(row, ensure_ascii=False)
+
+
+_WRITERS: dict[str, Callable[[RecordedRun], Iterable[str]]] = {
+    "jsonl": _jsonl,
+    "csv": _csv,
+    "ragas": _ragas,
+    "trec": _trec,
+    "qrels": _qrels,
+}

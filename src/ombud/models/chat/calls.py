@@ -1,0 +1,56 @@
+"""What every call of a model came to, for whoever wants to know: traces, reports, `ombud
+doctor`."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import NamedTuple
+
+
+class Call(NamedTuple):
+    """One model asked for one value, however often. Holds no word of what was sent or said."""
+
+    role: str
+    model: str
+    seconds: float
+    tokens_in: int = 0
+    tokens_out: int = 0
+    price: float | None = 0.0
+    """US dollars; None where it is not known."""
+    attempts: int = 0
+    """Requests made; 0 where none was, such as for a reply from memory or a model that rests."""
+    failed: str = ""
+    """Why there was no reply, in a few words; empty where there was one."""
+    instead_of: str = ""
+    """The models that should have answered and why they did not; empty where this one was the
+    first."""
+
+
+_lists: ContextVar[tuple[list[Call], ...]] = ContextVar("_lists", default=())
+
+
+@contextmanager
+def recorded() -> Iterator[list[Call]]:
+    """The calls made inside the block, as they end, also by tasks and threads that were started in
+    it."""
+    calls: list[Call] = []
+    token = _lists.set((*_lists.get(), calls))
+    try:
+        yield calls
+    finally:
+        _lists.reset(token)
+
+
+def record(call: Call) -> None:
+    for calls in _lists.get():
+        calls.append(call)
+
+
+def stand_ins(calls: Sequence[Call]) -> tuple[str, ...]:
+    """For `trace.degraded`: which model answered in the place of which."""
+    said = (
+        f"{c.role or 'model'}: `{c.model}` answered instead of {c.instead_of}"
+        for c in calls
+        if c.instead_of
+    )
+    return tuple(dict.fromkeys(said))

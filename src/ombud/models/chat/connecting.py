@@ -1,0 +1,81 @@
+"""From a name in the settings, such as `openai:gpt-4.1`, to the model behind it."""
+
+import os
+from typing import Any
+
+from ombud.errors import MissingExtra, SetupError
+
+OWN_SERVERS = {
+    "openai": "",
+    "openai-chat": "",
+    "ollama": "OLLAMA_BASE_URL",
+    "vllm": "VLLM_BASE_URL",
+}
+"""Providers that `models.base_url` is for -> the variable that wins over it."""
+EXTRAS = {"anthropic": "anthropic", "bedrock": "bedrock", "cohere": "cohere", "google": "google",
+          "google-cloud": "google", "mistral": "mistral"}  # fmt: skip
+"""Providers -> the extra of ours that installs their client."""
+
+
+def connect(name: str, base_url: str, seconds: float) -> Any:
+    """A pydantic-ai model; nothing is sent. base_url: counts for the providers of OWN_SERVERS and
+    bare names only.
+
+    seconds: the longest that anyone waits for it, for a client that cannot be called off.
+    Raises MissingExtra, or SetupError for a name or key that cannot work.
+    """
+    provider, colon, _ = name.partition(":")
+    try:
+        if base_url and (
+            not colon or (provider in OWN_SERVERS and not os.environ.get(OWN_SERVERS[provider]))
+        ):
+            return _compatible(name, base_url)
+        from pydantic_ai.models import infer_model
+
+        return (
+            infer_model(name, lambda _: _bedrock(seconds))
+            if provider == "bedrock"
+            else infer_model(name)
+        )
+    except ImportError as missing:
+        extra = EXTRAS.get(provider, "")
+        package = f"ombud[{extra}]" if extra else f"pydantic-ai-slim[{provider}]"
+        raise MissingExtra(
+            f"The chat model `{name}` needs a package that is not installed.",
+            hint=f"pip install '{package}'",
+        ) from missing
+    except Exception as wrong:  # each client has errors of its own for a missing key
+        raise SetupError(
+            f"The chat model `{name}` cannot be used: {' '.join(str(wrong).split())[:300]}",
+            hint="Names are `provider:model`, such as openai:gpt-4.1; keys stand in the provider's own variable.",
+        ) from wrong
+
+
+def _compatible(name: str, base_url: str) -> Any:
+    from pydantic_ai.models.openai import OpenAIChatModel
+
+    provider, colon, model = name.partition(":")
+    return OpenAIChatModel(
+        model if colon else name, provider=_provider(provider if colon else "openai", base_url)
+    )
+
+
+def _provider(kind: str, base_url: str) -> Any:
+    if kind == "ollama":
+        from pydantic_ai.providers.ollama import OllamaProvider
+
+        return OllamaProvider(base_url=base_url)
+    if kind == "vllm":
+        from pydantic_ai.providers.vllm import VLLMProvider
+
+        return VLLMProvider(base_url=base_url)
+    from pydantic_ai.providers.openai import OpenAIProvider
+
+    # Local servers want no key, but the client insists on one.
+    return OpenAIProvider(base_url=base_url, api_key=os.environ.get("OPENAI_API_KEY") or "none")
+
+
+def _bedrock(seconds: float) -> Any:
+    from pydantic_ai.providers.bedrock import BedrockProvider
+
+    return BedrockProvider(aws_read_timeout=seconds)

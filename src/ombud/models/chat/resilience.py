@@ -1,0 +1,77 @@
+"""What keeps one model's bad day from becoming everybody's: pauses, breakers, and the clock they go
+by."""
+
+import asyncio
+import random
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any, NamedTuple
+
+FIRST, LONGEST = 0.5, 8.0
+"""Seconds: most before the first time a model is asked again, doubled each time, up to the
+longest."""
+LONG = 5.0
+"""Seconds of waiting after which one failed call is reason enough to leave a model alone: the asker
+felt it."""
+
+
+class Timing(NamedTuple):
+    """The passing of time, so that tests need not wait for it."""
+
+    clock: Callable[[], float] = time.monotonic
+    """Seconds that only grow."""
+    sleep: Callable[[float], Awaitable[Any]] = asyncio.sleep
+    chance: Callable[[], float] = random.random
+    """From 0 to 1."""
+
+
+def pause(attempt: int, after: float | None, timing: Timing) -> float:
+    """Seconds before a model is asked again. attempt: how often it was asked, from 1.
+
+    after: what the server asked for (Retry-After): at least that, and up to a quarter more, for
+    many may wait for the same moment. Else "full jitter": anything up to a bound that doubles
+    (Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015)."""
+    if after is not None:
+        return after * (1 + timing.chance() / 4)
+    bound: float = min(LONGEST, FIRST * 2 ** (attempt - 1))
+    return timing.chance() * bound
+
+
+class Breaker:
+    """Whether a model is asked at all. Closed until `failures` calls in a row have failed, then
+    open for `seconds`; after that one call tries it, and closes it or opens it again. For one event
+    loop."""
+
+    def __init__(self, failures: int, seconds: float, timing: Timing) -> None:
+        self._most, self._seconds, self._clock = failures, seconds, timing.clock
+        self._failed, self._until, self._trying = 0, 0.0, False
+
+    @property
+    def left(self) -> float:
+        """Seconds until it may be tried; 0 while it is closed."""
+        return max(0.0, self._until - self._clock())
+
+    @property
+    def ready(self) -> bool:
+        return not (self.left or self._trying)
+
+    def admit(self) -> bool:
+        """Whether a call may begin. Who gets True calls `succeeded` or `failed`, and `leave`
+        whatever happens."""
+        if not self.ready:
+            return False
+        self._trying = self._until > 0
+        return True
+
+    def succeeded(self) -> None:
+        self._failed, self._until = 0, 0.0
+
+    def failed(self, seconds: float, after: float | None = None) -> None:
+        """seconds: what the call took. after: how long the server asked to be left alone."""
+        self._failed += 1
+        if self._trying or self._failed >= self._most or seconds >= LONG:
+            self._until = self._clock() + max(self._seconds, after or 0.0)
+
+    def leave(self) -> None:
+        """The call is over, also where it was called off."""
+        self._trying = False

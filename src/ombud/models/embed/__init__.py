@@ -1,0 +1,1 @@
+"""Embedders, and what of their readings is kept."""

@@ -1,0 +1,118 @@
+"""Late interaction: a vector for every token, small enough to be stored, and how near texts are by
+them.
+
+Khattab, Zaharia, ColBERT, SIGIR 2020. MiniLM was trained on whole texts, but its tokens know their
+company well enough to put passages in order (docs/results/retrieval.md)."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from math import log
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from tokenizers import Tokenizer
+
+DIMENSION = 48
+"""Of 384, principal components: what 64 find these find too, 32 a little less (dev)."""
+SCALE = 127
+"""Length of a vector of eight-bit numbers."""
+SHIPPED = Path(__file__).parent / "late.npy"
+FUNCTION_WORDS = frozenset(re.findall(
+    r"\w+",
+    "a am an and are as at be by can could do does for get had has have how i if in is it me my of on or s should t "
+    "that the this to us was we what when where which who will with would you",
+))  # fmt: skip
+"""English: tokens take most of the room of an index, and a third of them say nothing of what a text
+is about."""
+LEAST_WEIGHT = 0.05
+"""Of a token that all texts hold: a question may have no other."""
+
+States = npt.NDArray[np.float32]
+
+
+class TokenVectors(NamedTuple):
+    """Those of a text that carry meaning."""
+
+    ids: npt.NDArray[np.uint16]
+    """Of the vocabulary, shape (tokens,)."""
+    vectors: npt.NDArray[np.int8]
+    """Shape (tokens, DIMENSION), of length SCALE."""
+
+    def pack(self) -> bytes:
+        return self.ids.astype("<u2").tobytes() + self.vectors.tobytes()
+
+
+def unpack(packed: bytes) -> TokenVectors:
+    """What `Tokens.pack` made; raises ValueError for anything else."""
+    count, rest = divmod(len(packed), 2 + DIMENSION)
+    if rest:
+        raise ValueError(f"{len(packed)} bytes are no tokens")
+    ids = np.frombuffer(packed, "<u2", count)
+    return TokenVectors(
+        ids, np.frombuffer(packed, np.int8, offset=2 * count).reshape(count, DIMENSION)
+    )
+
+
+def telling(tokenizer: Tokenizer) -> npt.NDArray[np.bool_]:
+    """Per id of the vocabulary whether a token of it is kept: neither special, nor punctuation, nor
+    a function word."""
+    kept = np.zeros(tokenizer.get_vocab_size(), bool)
+    for token, identity in tokenizer.get_vocab(with_added_tokens=False).items():
+        word = token.removeprefix("##")
+        kept[identity] = any(c.isalnum() for c in word) and word not in FUNCTION_WORDS
+    for identity in tokenizer.get_added_tokens_decoder():
+        kept[identity] = False
+    return kept
+
+
+def compress(ids: Sequence[int], states: States, kept: npt.NDArray[np.bool_]) -> TokenVectors:
+    """states: shape (tokens, DIMENSION), the last layer of `ids` by its components."""
+    which = np.asarray(ids, np.int64)
+    chosen = kept[which]
+    small = states[chosen]
+    small /= np.maximum(np.linalg.norm(small, axis=1, keepdims=True), 1e-9)
+    return TokenVectors(which[chosen].astype(np.uint16), np.rint(SCALE * small).astype(np.int8))
+
+
+def join(parts: Sequence[TokenVectors]) -> TokenVectors:
+    return TokenVectors(
+        np.concatenate([p.ids for p in parts]), np.concatenate([p.vectors for p in parts])
+    )
+
+
+def interact(question: TokenVectors, texts: Sequence[TokenVectors]) -> npt.NDArray[np.float64]:
+    """How near each text is, about -1 to 1: for each token of the question the nearest of the text,
+    weighted by how few of the texts hold that token. All 0 where the question has no tokens; a text
+    without any is at 0."""
+    if not len(question.ids) or not texts:
+        return np.zeros(len(texts))
+    holders = Counter(int(identity) for text in texts for identity in set(text.ids.tolist()))
+    rarity = [log((len(texts) + 1) / (holders[int(identity)] + 0.5)) for identity in question.ids]
+    weights = [max(weight, LEAST_WEIGHT) for weight in rarity]
+    nothing = np.zeros((1, DIMENSION), np.float32)
+    whole = [_floats(text) if len(text.ids) else nothing for text in texts]
+    starts = np.cumsum([0, *(len(vectors) for vectors in whole[:-1])])
+    nearest = np.maximum.reduceat(_floats(question) @ np.concatenate(whole).T, starts, axis=1)
+    near: npt.NDArray[np.float64] = np.average(nearest, axis=0, weights=weights)
+    return near
+
+
+def answered(question: TokenVectors, texts: Sequence[TokenVectors]) -> npt.NDArray[np.float64]:
+    """The way back, about -1 to 1: for each token of a text the nearest of the question, in the
+    mean."""
+    asked = _floats(question)
+    return np.array([
+        float((_floats(text) @ asked.T).max(axis=1).mean()) if len(text.ids) and len(asked) else 0.0 for text in texts
+    ])  # fmt: skip
+
+
+def _floats(tokens: TokenVectors) -> States:
+    return np.asarray(tokens.vectors, np.float32) / np.float32(SCALE)
+
+
+def projection() -> States:
+    """Shape (384, DIMENSION)."""
+    return np.asarray(np.load(SHIPPED), np.float32)

@@ -1,0 +1,43 @@
+"""Opening a graph and its tokenizer, for whatever runs on onnxruntime here."""
+
+from pathlib import Path
+from typing import Any
+
+from ombud.errors import SetupError
+
+
+def open_onnx(graph: Path, tokenizer: Path, *, what: str, hint: str) -> tuple[Any, Any]:
+    """(InferenceSession, Tokenizer) of two files; raises SetupError where they cannot be opened.
+
+    what: the model in a sentence, such as `embedding model`.
+    """
+    import onnxruntime
+    from tokenizers import Tokenizer
+
+    options = onnxruntime.SessionOptions()
+    # One thread a batch and several batches at a time: threads within a batch wait for each other,
+    # which costs a fifth more time of the processor and, on a busy machine, makes a query five
+    # times as slow.
+    options.intra_op_num_threads = 1
+    options.log_severity_level = 3
+    try:  # neither library has an error of its own to catch
+        words = Tokenizer.from_file(str(tokenizer))
+        session = onnxruntime.InferenceSession(
+            str(graph), options, providers=["CPUExecutionProvider"]
+        )
+    except Exception as damaged:
+        raise SetupError(
+            f"The {what} in {graph.parent} cannot be opened: {' '.join(str(damaged).split())[:200]}",
+            hint=hint,
+        ) from damaged
+    # What the file says of length suits whoever exported it; we cut ourselves.
+    words.no_truncation()
+    words.no_padding()
+    return session, words
+
+
+def require_files(*files: Path, hint: str) -> None:
+    """Raises SetupError for the first that is missing."""
+    for file in files:
+        if not file.is_file():
+            raise SetupError(f"{file} is missing.", hint=hint)

@@ -1,0 +1,1 @@
+"""Rerankers: in a folder, or behind an API."""

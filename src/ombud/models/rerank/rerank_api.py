@@ -1,0 +1,160 @@
+"""Rerank endpoints: Cohere's `POST /v2/rerank` and Jina's `POST /v1/rerank`, which vLLM and
+llama.cpp speak too.
+
+Both take {model, query, documents, top_n} and give {results: [{index, relevance_score}]}, best
+first: docs.cohere.com/reference/rerank, api.jina.ai/redoc. A server's own words are never repeated:
+they may hold the texts."""
+
+import asyncio
+import os
+import re
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import httpx
+from pydantic import BaseModel, FiniteFloat, ValidationError
+
+from ombud.errors import MalformedOutput, ModelUnavailable, SetupError
+from ombud.settings import ModelSettings
+
+REFUSED = (401, 403)
+
+
+class Dialect(NamedTuple):
+    kind: str
+    address: str
+    path: str
+    keys: tuple[str, ...]
+    """Variables that may hold the key; the first that does counts."""
+    more: dict[str, Any] = {}  # noqa: RUF012 - never written to
+    """What else a request says."""
+
+
+COHERE = Dialect("cohere", "https://api.cohere.com", "/v2/rerank", ("COHERE_API_KEY", "CO_API_KEY"))
+JINA = Dialect(
+    "jina", "https://api.jina.ai", "/v1/rerank", ("JINA_API_KEY",), {"return_documents": False}
+)
+
+
+class RerankResult(BaseModel):
+    index: int
+    relevance_score: FiniteFloat
+
+
+class RerankResults(BaseModel):
+    results: list[RerankResult]
+
+
+class RerankEndpoint:
+    """The texts are sent as they are; the server cuts what is too long."""
+
+    price: float | None = None
+
+    def __init__(self, name: str, dialect: Dialect, address: str, key: str) -> None:
+        self.name, self._dialect, self._address = name, dialect, address
+        self._headers = {"Authorization": f"Bearer {key}"} if key else {}
+        # Reading the certificates takes longer than many a call.
+        self._trust = httpx.create_ssl_context()
+
+    async def score(self, query: str, texts: Sequence[str], seconds: float) -> list[float]:
+        if not texts:
+            return []
+        asked = {
+            "model": self.name.partition(":")[2],
+            "query": query,
+            "documents": list(texts),
+            "top_n": len(texts),
+        }
+        try:
+            async with (
+                asyncio.timeout(seconds),
+                # A client of its own: open connections belong to one event loop, whichever thread
+                # asks.
+                self._client() as client,
+            ):
+                response = await client.post(self._address, json=asked | self._dialect.more)
+        except TimeoutError as late:
+            raise ModelUnavailable(
+                f"The reranker `{self.name}` gave no scores within {seconds:.0f} seconds.",
+                hint="Raise models.search_seconds or lower plan.rerank_pool.",
+            ) from late
+        except (httpx.HTTPError, httpx.InvalidURL, OSError) as away:
+            raise ModelUnavailable(
+                f"The reranker `{self.name}` cannot be reached ({type(away).__name__}).",
+                hint="Check models.reranker_url and the network.",
+            ) from away
+        if response.status_code != httpx.codes.OK:
+            raise ModelUnavailable(
+                f"The reranker `{self.name}` answered with HTTP {response.status_code}.",
+                hint=self._hint(response.status_code),
+            )
+        return self._scores(response.content, len(texts))
+
+    def _client(self) -> httpx.AsyncClient:
+        return httpx.AsyncClient(verify=self._trust, headers=self._headers, timeout=None)  # noqa: S113 - see `score`
+
+    def _scores(self, body: bytes, count: int) -> list[float]:
+        try:
+            results = RerankResults.model_validate_json(body).results
+        except ValidationError:
+            # Not chained: it quotes what it was given.
+            raise MalformedOutput(
+                f"The reranker `{self.name}` answered in another form.",
+                hint=f"`{self._dialect.kind}:` is for servers that speak {self._dialect.path}.",
+            ) from None
+        scores = {one.index: one.relevance_score for one in results}
+        if len(results) != count or set(scores) != set(range(count)):
+            raise MalformedOutput(
+                f"The reranker `{self.name}` did not give one score for each of {count} texts."
+            )
+        return [scores[i] for i in range(count)]
+
+    def _hint(self, status: int) -> str:
+        if status in REFUSED:
+            return f"Is the key in {' or '.join(self._dialect.keys)} valid?"
+        if status in (httpx.codes.TOO_MANY_REQUESTS, *range(500, 600)):
+            return "The server is busy or broken; later it may work again."
+        return "Check models.reranker_url and the model's name."
+
+
+def open_cohere(model: str, settings: ModelSettings) -> RerankEndpoint:
+    return _open(COHERE, model, settings)
+
+
+def open_jina(model: str, settings: ModelSettings) -> RerankEndpoint:
+    return _open(JINA, model, settings)
+
+
+def _open(dialect: Dialect, model: str, settings: ModelSettings) -> RerankEndpoint:
+    name = settings.reranker
+    if not model:
+        raise SetupError(
+            f"The reranker `{name}` names no model.", hint=f"Such as {dialect.kind}:MODEL."
+        )
+    variable = next((v for v in dialect.keys if os.environ.get(v, "").strip()), "")
+    key = os.environ.get(variable, "").strip()
+    if not key and not settings.reranker_url:  # servers of one's own often want none
+        raise SetupError(
+            f"The reranker `{name}` needs a key.", hint=f"Set {' or '.join(dialect.keys)}."
+        )
+    if not re.fullmatch(r"[!-~]*", key):
+        raise SetupError(f"{variable} holds no key.", hint="A key is one word of ASCII characters.")
+    return RerankEndpoint(name, dialect, _address(dialect, settings.reranker_url), key)
+
+
+def _address(dialect: Dialect, base: str) -> str:
+    """Where to POST: `base` may end before or after the version, or be the whole address."""
+    base = base.rstrip("/") or dialect.address
+    try:
+        url = httpx.URL(base)
+    except (httpx.InvalidURL, ValueError) as wrong:
+        raise SetupError(
+            "models.reranker_url is no address.", hint="Such as http://127.0.0.1:8000."
+        ) from wrong
+    if url.scheme not in ("http", "https") or not url.host:
+        raise SetupError(
+            "models.reranker_url is no address.", hint="Such as http://127.0.0.1:8000."
+        )
+    if base.endswith("/rerank"):
+        return base
+    return base + ("/rerank" if re.search(r"/v\d+$", base) else dialect.path)

@@ -1,0 +1,1 @@
+"""The best hits in a better order."""

@@ -1,0 +1,1 @@
+"""How search texts are made of a question."""

@@ -1,0 +1,146 @@
+"""Who may read a page of Confluence: its read restrictions and those of everything above it, as an
+audience.
+
+A level without restrictions lets everybody through; a restricted level only those it names; a
+reader must pass every level (Atlassian, "Page restrictions": view restrictions are inherited).
+Three things make an audience narrower here than the page is there, never wider:
+
+* An audience is any-of inside `groups`. Of two restricted levels only those named by both count,
+  for "member of
+  this group and of that one" cannot be said, and nobody's memberships are looked up.
+* People named one by one are groups called `confluence-user:ACCOUNT ID`, which a person has only
+  when the identity
+  provider says so.
+* What cannot be read is readable by nobody.
+
+Permissions of whole spaces are not looked at: not every account may read them by the API. What
+everybody in ombud may not read belongs to a source of its own with `audience`, or to spaces that
+this account cannot see."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+from ombud.errors import SourceError
+from ombud.types import Audience
+
+USER = "confluence-user:"
+NOBODY: Audience = {"groups": ("confluence-nobody",)}
+"""Groups of the house's own: a Confluence group of such a name is passed over."""
+_RESERVED = (USER, *NOBODY["groups"])
+MOST_NAMES = 20_000
+"""People and groups of one restriction."""
+
+
+class NotShown(Exception):
+    """Confluence does not say (403 or 404) what must be known to give a page to anybody. Stays
+    inside the source."""
+
+
+class Principal(NamedTuple):
+    kind: str
+    """group | user."""
+    id: str
+    name: str
+
+
+Readers = frozenset[Principal] | None
+"""None = everybody."""
+Ask = Callable[[str, int], Any]
+"""(content id, how many names to leave out) -> answer of `restriction/byOperation/read`; raises
+NotShown."""
+
+
+class Restrictions:
+    """Direct read restrictions, each asked for once. Several threads may share one."""
+
+    def __init__(self, ask: Ask) -> None:
+        self._ask = ask
+        self._known: dict[str, Readers] = {}
+
+    def readers(self, levels: Iterable[str]) -> Readers:
+        """levels: ids of a page and of everything above it. Raises NotShown, SourceError."""
+        left: Readers = None
+        for level in levels:
+            if level not in self._known:
+                self._known[level] = self._direct(level)
+            here = self._known[level]
+            if here is not None:
+                left = here if left is None else left & here
+        return left
+
+    def _direct(self, level: str) -> Readers:
+        found: set[Principal] = set()
+        start = 0
+        while start < MOST_NAMES:
+            said = self._ask(level, start)
+            names, step = _names(said)
+            if not names - found:  # also a server that gives its first names for ever
+                return frozenset(found) if found else None
+            found |= names
+            if not step:
+                return frozenset(found)
+            start += step
+        raise SourceError(
+            f"The read restrictions of {level} name more than {MOST_NAMES}.",
+            hint="Use a group there.",
+        )
+
+
+def audience(readers: Readers, groups: Mapping[str, str]) -> Audience:
+    """groups: name or id there -> name here. Applied after levels were intersected: two groups
+    there may be one here, and members of one are not members of both."""
+    if readers is None:
+        return {}
+    names = {
+        f"{USER}{who.id}"
+        if who.kind == "user"
+        else groups.get(who.name) or groups.get(who.id) or who.name or who.id
+        for who in readers
+        if who.kind == "user" or not who.name.startswith(_RESERVED)
+    }
+    return {"groups": tuple(sorted(names))} if names else NOBODY
+
+
+def narrow(first: Audience, second: Audience, nobody: Audience = NOBODY) -> Audience:
+    """Those who are in both, as far as an audience can say it; a key of both that shares no value
+    is `nobody`."""
+    both = {**first, **second}
+    for key in first.keys() & second.keys():
+        both[key] = tuple(sorted(set(first[key]) & set(second[key])))
+    return both if all(both.values()) else nobody
+
+
+def within(inner: Audience, outer: Audience) -> bool:
+    """Everybody of `inner` is surely in `outer`."""
+    return all(key in inner and set(inner[key]) <= set(values) for key, values in outer.items())
+
+
+def _names(said: Any) -> tuple[set[Principal], int]:
+    """(those named, names to leave out to get the next ones; 0 = these are all).
+
+    Fails closed: an answer that lacks one of the two lists says nothing, it does not say "no
+    restriction"."""
+    lists = said.get("restrictions") if isinstance(said, dict) else None
+    found: set[Principal] = set()
+    step = 0
+    for kind in ("user", "group"):
+        part = lists.get(kind) if isinstance(lists, dict) else None
+        rows = part.get("results") if isinstance(part, dict) else None
+        if not isinstance(part, dict) or not isinstance(rows, list):
+            raise NotShown("its read restrictions came without users or groups")
+        found |= {_principal(kind, row) for row in rows}
+        limit = part.get("limit")
+        links = part.get("_links")
+        more = isinstance(links, dict) and bool(links.get("next"))
+        if rows and (more or (isinstance(limit, int) and 0 < limit <= len(rows))):
+            step = max(step, len(rows))
+    return found, step
+
+
+def _principal(kind: str, row: Any) -> Principal:
+    said = row if isinstance(row, dict) else {}
+    keys = ("id", "name") if kind == "group" else ("accountId", "userKey", "username")
+    identity = next((str(said[key]) for key in keys if said.get(key)), "")
+    if not identity:
+        raise NotShown(f"its read restrictions name a {kind} without a name")
+    return Principal(kind, identity, str(said.get("name") or "") if kind == "group" else "")

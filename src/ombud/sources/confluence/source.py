@@ -1,0 +1,257 @@
+"""Confluence as a source: pages of its spaces and the documents attached to them.
+
+A page is NAME/SPACE KEY/PAGE ID.html, an attachment NAME/SPACE KEY/PAGE ID/FILE NAME: a renamed or
+moved page stays the same document. Who may read them is in `confluence_access`, which also says
+what is not looked at."""
+
+import base64
+import os
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from html import escape
+from pathlib import Path, PurePosixPath
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from ombud.errors import SourceError
+from ombud.settings import Confluence
+from ombud.sources.confluence.access import NOBODY, NotShown, Restrictions, audience, narrow, within
+from ombud.sources.confluence.api import Attachment, Body, Cloud, ConfluencePage, DataCenter
+from ombud.sources.confluence.storage import RenderedPage, has_text, render
+from ombud.sources.http import Client
+from ombud.sources.matching import FILES, matching_of
+from ombud.sources.metadata import normalise_metadata
+from ombud.sources.source import Ref
+from ombud.types import Audience
+
+WRITTEN_BY = "1"
+"""Changes when the same storage gives other HTML: every page is then read anew."""
+AT_ONCE = 4
+"""Requests on their way."""
+MOST_INCLUDED, DEEPEST_INCLUDED = 100, 10
+"""Pages shown inside one page, in all and one inside the other."""
+_PAGE, _FILE, _REFUSED = "page ", "file ", "refused "
+
+
+class _Seen(NamedTuple):
+    page: ConfluencePage
+    audience: Audience
+
+
+def open_confluence(place: Confluence, home: Path) -> "ConfluenceSource":
+    """With `user` it is Cloud, without Data Center. Raises SourceError for an address or labels
+    that are none."""
+    del home
+    try:
+        parts = urlsplit(place.url)
+        fine = parts.scheme in {"http", "https"} and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:
+        parts, fine = urlsplit(""), False
+    if not fine or parts.query or parts.fragment:
+        raise SourceError(
+            f"source `{place.name}`: url is no address.",
+            hint="Such as https://example.atlassian.net.",
+        )
+    if parts.username is not None or parts.password is not None:
+        raise SourceError(
+            f"source `{place.name}`: url holds a user or password.", hint="Use user and token_env."
+        )
+    if (parts.hostname or "").endswith(".atlassian.net") and not place.user:
+        raise SourceError(
+            f"source `{place.name}`: Cloud needs the account's mail address.",
+            hint="Set user beside token_env.",
+        )
+    return ConfluenceSource(place, f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}")
+
+
+class ConfluenceSource:
+    def __init__(self, place: Confluence, address: str) -> None:
+        self.name, self._place, self._address = place.name, place, address
+        where = f"source `{place.name}`"
+        self._matching = matching_of(place)
+        self._labels = {
+            name.lower(): normalise_metadata(layer, f"{where}: label `{name}`", strict=True)
+            for name, layer in place.labels.items()
+        }
+        self._opened: Cloud | DataCenter | None = None
+        self._seen: dict[tuple[str, str], _Seen] | None = None
+        """(space key, title) -> what `list` found out; pages include each other by title."""
+        self._people: dict[tuple[str, str], str] = {}
+
+    def list(self) -> list[Ref]:
+        """Asks for the restrictions (and labels, attachments) of every page: those change without a
+        new version."""
+        site, seen = self._site(), dict[tuple[str, str], _Seen]()
+        restrictions = Restrictions(site.restriction)
+        pages: dict[str, tuple[ConfluencePage, bool]] = {}
+        for space in site.spaces(self._place.spaces, self._place.archived):
+            listed = site.pages(space, self._place.archived)
+            including = site.including(space) if listed else set()
+            # A page may be moved while the list is read, and then stands in it twice.
+            pages |= {page.id: (page, including is None or page.id in including) for page in listed}
+
+        def refs_of(listed: tuple[ConfluencePage, bool]) -> tuple[Ref, ...]:
+            return tuple(self._refs(*listed, restrictions, seen))
+
+        pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="confluence")
+        try:
+            work = pool.map(refs_of, pages.values())
+            refs = [ref for part in work for ref in part]
+        finally:
+            pool.shutdown(cancel_futures=True)
+        self._seen = seen
+        return refs
+
+    def read(self, ref: Ref) -> bytes:
+        if ref.place.startswith(_REFUSED):
+            raise SourceError(
+                f"Who may read it is not known: {ref.place.removeprefix(_REFUSED)}.",
+                hint="Let the account see that, or leave the page out with `exclude`.",
+            )
+        if ref.place.startswith(_FILE):
+            data = self._site().download(ref.place.removeprefix(_FILE))
+            # Front matter is the strongest word on a document; here it must not undo a restriction.
+            bare = ref.facts.get("audience") and PurePosixPath(ref.uri).suffix.lower() in {
+                ".md",
+                ".markdown",
+            }
+            return b"\n" + data if bare else data
+        space, page, number = ref.place.removeprefix(_PAGE).rsplit(" ", 2)
+        body = self._site().body(page)
+        if body is None:
+            raise SourceError(
+                "The page is not there any more.", hint="The next sync will not list it."
+            )
+        if body.number != int(number):
+            # Its restrictions were read for the other version.
+            raise SourceError(
+                "The page was changed while it was read.", hint="The next sync reads it."
+            )
+        written = self._written(body, space, ref.facts.get("audience", {}), (page,), Counter())
+        title = escape(body.title)
+        # The title is known beside the bytes. A page of nothing else (most parents are) is no
+        # damaged file.
+        alone = "" if has_text(written.html) else f"<h1>{title}</h1>"
+        head = f'<!DOCTYPE html>\n<html><head><meta charset="utf-8"><title>{title}</title></head>'
+        return f"{head}<body>{alone}{written.html}</body></html>\n".encode(errors="replace")
+
+    def _site(self) -> Cloud | DataCenter:
+        if self._opened is None:
+            variable = self._place.token_env
+            token = os.environ.get(variable, "").strip()
+            if not token:
+                raise SourceError(
+                    f"There is no token for source `{self.name}`.",
+                    hint=f"Set the environment variable {variable}.",
+                )
+            if not (token.isascii() and token.isprintable() and " " not in token):
+                # The HTTP client would quote it in its own message.
+                raise SourceError(
+                    f"The token in {variable} holds characters that no token has.",
+                    hint="Copy it again.",
+                )
+            user = self._place.user
+            basic = base64.b64encode(f"{user}:{token}".encode()).decode()
+            said = f"Basic {basic}" if user else f"Bearer {token}"
+            client = Client(
+                f"Confluence at {urlsplit(self._address).hostname}",
+                self._address,
+                credentials={"authorization": said, "accept": "application/json, */*"},
+                hint=f"Check {'user and ' if user else ''}the token in {variable}; tokens expire.",
+            )
+            self._opened = (
+                Cloud(client, self._address) if user else DataCenter(client, self._address)
+            )
+        return self._opened
+
+    def _refs(
+        self,
+        page: ConfluencePage,
+        includes: bool,
+        restrictions: Restrictions,
+        seen: dict[tuple[str, str], _Seen],
+    ) -> Iterator[Ref]:
+        relative, site = f"{page.space}/{page.id}.html", self._site()
+        wanted = self._matching.wanted(relative)
+        if not wanted and not self._place.attachments:
+            return
+        try:
+            readers = restrictions.readers((page.id, *site.above(page)))
+            labels = site.labels(page) if self._labels else ()
+            files = site.attachments(page) if self._place.attachments else []
+            if files is None:
+                raise NotShown("its attachments are not shown to the account")
+        except NotShown as hidden:
+            # Attachments are not listed at all: what nobody may be given is deleted.
+            if wanted:
+                yield Ref(f"{self.name}/{relative}", f"{_REFUSED}{hidden}", 0, {"audience": NOBODY})
+            return
+        allowed = audience(readers, self._place.groups)
+        facts = self._facts_of(relative, labels, allowed) | {"url": page.url}
+        seen[page.space, page.title] = _Seen(page, facts.get("audience", {}))
+        if wanted:
+            version = "" if includes else f"{page.version}.{WRITTEN_BY}"
+            title = {"title": page.title} if page.title else {}
+            place = f"{_PAGE}{page.space} {page.id} {page.number}"
+            yield Ref(f"{self.name}/{relative}", place, 0, facts | title, version)
+        yield from self._files(page, files, labels, allowed)
+
+    def _files(
+        self,
+        page: ConfluencePage,
+        files: Sequence[Attachment],
+        labels: tuple[str, ...],
+        allowed: Audience,
+    ) -> Iterator[Ref]:
+        for file in files:
+            # A name is text of somebody's choice: no step of a path, no half characters.
+            name = file.name.replace("/", "_").encode(errors="backslashreplace").decode()
+            relative = f"{page.space}/{page.id}/{name}"
+            if PurePosixPath(name).suffix.lower() in FILES and self._matching.wanted(relative):
+                facts = self._facts_of(relative, labels, allowed) | {"url": file.url or page.url}
+                yield Ref(
+                    f"{self.name}/{relative}", f"{_FILE}{file.link}", file.size, facts, file.version
+                )
+
+    def _facts_of(
+        self, relative: str, labels: tuple[str, ...], allowed: Audience
+    ) -> dict[str, Any]:
+        """Weakest first: the source's own, patterns, labels in the order of the settings. Of
+        several labels with an audience a reader must fit all; restrictions narrow whatever came of
+        that."""
+        labelled: dict[str, Any] = {}
+        for label, layer in self._labels.items():
+            if label in labels:
+                both = narrow(labelled.get("audience", {}), layer.get("audience", {}))
+                labelled |= {**layer, **({"audience": both} if both else {})}
+        facts = self._matching.facts_of(relative) | labelled
+        return facts | {"audience": narrow(facts.get("audience", {}), allowed)}
+
+    def _written(
+        self, body: Body, space: str, readers: Audience, chain: tuple[str, ...], shown: Counter[str]
+    ) -> RenderedPage:
+        """readers: of the outermost page. chain: ids of pages around this text. shown: what is
+        included so far."""
+
+        def include(key: str, title: str) -> RenderedPage | None:
+            if self._seen is None:
+                self.list()
+            found = (self._seen or {}).get((key or space, title))
+            # What some readers of this page may not read stays out of it, as in Confluence itself.
+            if found is None or found.page.id in chain or not within(readers, found.audience):
+                return None
+            if shown.total() >= MOST_INCLUDED or len(chain) >= DEEPEST_INCLUDED:
+                return None
+            shown[found.page.id] += 1
+            inner = self._site().body(found.page.id)
+            if inner is None or inner.number != found.page.number:
+                return None
+            return self._written(inner, found.page.space, readers, (*chain, found.page.id), shown)
+
+        return render(body.storage, self._person, include)
+
+    def _person(self, kind: str, value: str) -> str:
+        if (kind, value) not in self._people:
+            self._people[kind, value] = self._site().person(kind, value)
+        return self._people[kind, value]

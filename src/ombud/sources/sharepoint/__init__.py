@@ -1,0 +1,1 @@
+"""SharePoint, by Microsoft Graph."""

@@ -1,0 +1,152 @@
+"""Who may read a file of SharePoint: its permissions, those it inherits among them, as an audience.
+
+SharePoint lists for an item all that is in force, so a reader needs to be named by one permission
+only. What makes an audience narrower here than the file is there, never wider:
+
+* Groups of Entra are known by their id, for two may have the same name; `groups` of the settings
+  gives either a name
+  of the house. "Owners of a group" is a principal of its own, `ID_o`, and not the group.
+* Groups of the site are `sharepoint-group:NAME`, people named one by one `sharepoint-user:ID`: a
+  person has such a
+  group only when the identity provider, or `groups`, says so. Nobody's memberships are looked up.
+* Applications, invitations that nobody took up, permissions that ended, links with a password, and
+  roles and kinds
+  of links that are not known to give reading are passed over.
+* What cannot be read, or names no reader, is readable by nobody. To an application that does not
+  own the site,
+  SharePoint may show only a part of the permissions; what is not shown is not granted.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from ombud.types import Audience
+
+USER, GROUP = "sharepoint-user:", "sharepoint-group:"
+NOBODY: Audience = {"groups": ("sharepoint-nobody",)}
+EVERYBODY_HERE = "*"
+"""In `groups` of the settings: this group there is everybody here."""
+READING = frozenset({"read", "write", "owner", "sp.full control"})
+"""Roles. A level that somebody made up comes under a name of its own, and may be one that shows
+titles only."""
+OPENING = frozenset({"view", "review", "edit", "embed", "blocksDownload"})
+"""Kinds of links; with the others one only uploads, or sees what one could see without them."""
+WIDE = frozenset({"organization", "anonymous"})
+"""Scopes of links that work for everybody who has the link."""
+_EVERYONE = ("c:0-.f|rolemanager|spo-grid-all-users/", "c:0(.s|true")
+"""How "Everyone except external users" and "Everyone" log in; their names are translated and can be
+given to others."""
+_OWNERS = "_o"
+_ID = re.compile(r"[\w-]{1,100}")
+
+
+class NotShown(Exception):
+    """SharePoint does not say what must be known to give a file to anybody. Stays inside the
+    source."""
+
+
+class Principal(NamedTuple):
+    kind: str
+    """user | group (of Entra) | site (a group of the site) | everybody."""
+    id: str = ""
+    name: str = ""
+
+
+EVERYBODY = Principal("everybody")
+
+
+def readers(
+    permissions: Iterable[Any], *, links: bool, now: datetime | None = None
+) -> frozenset[Principal]:
+    """All who may read by any of an item's permissions; raises NotShown when that is no one.
+
+    links: a link that works for the whole organisation gives it to everybody.
+    """
+    moment = now or datetime.now(UTC)
+    found = {who for said in permissions for who in _granted(_map(said), links, moment)}
+    if not found:
+        raise NotShown("no permission that it shows names a reader")
+    return frozenset(found)
+
+
+def audience(principals: Iterable[Principal], groups: Mapping[str, str]) -> Audience:
+    """groups: name or id there -> name here, or `*`."""
+    names = {_here(who, groups) for who in principals}
+    return {} if EVERYBODY_HERE in names else {"groups": tuple(sorted(names))} if names else NOBODY
+
+
+def _here(who: Principal, groups: Mapping[str, str]) -> str:
+    if who.kind == "everybody":
+        return EVERYBODY_HERE
+    if who.kind == "user":
+        return f"{USER}{who.id}"
+    otherwise = f"{GROUP}{who.name}" if who.kind == "site" else who.id
+    return (
+        (groups.get(who.id) if who.id else None)
+        or (groups.get(who.name) if who.name else None)
+        or otherwise
+    )
+
+
+def _granted(permission: Mapping[str, Any], links: bool, now: datetime) -> Iterator[Principal]:
+    roles = permission.get("roles")
+    if not isinstance(roles, list) or not any(
+        isinstance(r, str) and r.lower() in READING for r in roles
+    ):
+        return
+    if permission.get("hasPassword") or _ended(permission.get("expirationDateTime"), now):
+        return
+    link = permission.get("link")
+    if isinstance(link, dict):
+        if link.get("type") not in OPENING:
+            return
+        if links and link.get("scope") in WIDE:
+            yield EVERYBODY
+    named = permission.get("grantedToIdentitiesV2")
+    for said in (permission.get("grantedToV2"), *(named if isinstance(named, list) else ())):
+        who = _principal(_map(said))
+        if who is not None:
+            yield who
+
+
+def _principal(said: Mapping[str, Any]) -> Principal | None:
+    login = _text(_map(said.get("siteUser")).get("loginName"))
+    if login.startswith(_EVERYONE):
+        return EVERYBODY
+    group, user = _map(said.get("group")), _map(said.get("user"))
+    if identity := _id(group):
+        owners = _OWNERS if login.endswith(_OWNERS) else ""
+        return Principal("group", f"{identity}{owners}", _text(group.get("displayName")))
+    if identity := _id(user):
+        return Principal("user", identity)
+    # A number that counts within the site only: its name is what the settings can say.
+    site = _map(said.get("sharePointGroup")) or _map(said.get("siteGroup"))
+    name = _text(site.get("displayName")) or _text(site.get("title"))
+    return Principal("site", "", name) if name else None
+
+
+def _ended(said: Any, now: datetime) -> bool:
+    """A time that cannot be read has passed; the first one there is stands for none."""
+    if said in (None, ""):
+        return False
+    try:
+        until = datetime.fromisoformat(str(said))
+    except ValueError:
+        return True
+    return until.year > 1 and until.replace(tzinfo=until.tzinfo or UTC) <= now
+
+
+def _id(said: Mapping[str, Any]) -> str:
+    """It becomes the name of a group, so it must not be one with a meaning of its own."""
+    found = _text(said.get("id"))
+    return found if _ID.fullmatch(found) else ""
+
+
+def _text(value: Any) -> str:
+    return value.strip() if isinstance(value, str) else ""
+
+
+def _map(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}

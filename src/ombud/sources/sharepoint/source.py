@@ -1,0 +1,184 @@
+"""SharePoint as a source: files of a site's document libraries, and its pages.
+
+A file is NAME/DRIVE ID/ITEM ID.ending, a page NAME/SitePages/PAGE ID.html: renamed or moved within
+its library it stays the same document. Patterns see what people see: LIBRARY/FOLDER/FILE and
+SitePages/NAME.aspx. Who may read them is in `sharepoint_access`, how they are listed in
+`sharepoint_api`.
+
+Of a file that is checked out SharePoint gives an application what was last checked in. A page that
+is being edited keeps what was last published; of one that was never published nothing is read."""
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path, PurePosixPath
+from urllib.parse import urlsplit
+
+from ombud.errors import SourceError
+from ombud.settings import SharePoint
+from ombud.sources.confluence.access import narrow
+from ombud.sources.http import Client
+from ombud.sources.matching import FILES, matching_of
+from ombud.sources.sharepoint.access import NOBODY, NotShown, audience, readers
+from ombud.sources.sharepoint.api import Item, SharePointSite, SitePage
+from ombud.sources.sharepoint.pages import render
+from ombud.sources.sharepoint.token import Token
+from ombud.sources.source import Ref
+from ombud.sources.web.pages import document
+
+WRITTEN_BY = "1"
+"""Changes when the same page gives other HTML: every page is then read anew."""
+AT_ONCE = 4
+"""Requests on their way."""
+PAGES = "SitePages"
+_FILE, _PAGE, _REFUSED = "file ", "page ", "refused "
+
+
+def open_sharepoint(place: SharePoint, home: Path) -> "SharePointSource":
+    """Raises SourceError for addresses and ids that are none."""
+    del home
+    for key, url in (("url", place.url), ("graph", place.graph), ("authority", place.authority)):
+        _check_address(place.name, key, url)
+    for key, name in (("tenant", place.tenant), ("client", place.client)):
+        if not name or not name.isascii() or not name.replace("-", "").replace(".", "").isalnum():
+            raise SourceError(
+                f"source `{place.name}`: {key} is no id.",
+                hint="Both stand in the app registration's overview.",
+            )
+    return SharePointSource(place)
+
+
+class SharePointSource:
+    def __init__(self, place: SharePoint) -> None:
+        self.name, self._place = place.name, place
+        self._matching = matching_of(place)
+        self._opened: SharePointSite | None = None
+
+    def list(self) -> list[Ref]:
+        """Asks for the permissions of every file and page: those change without a new version."""
+        site = self._site()
+        found: list[tuple[Ref, Item | None]] = []
+        for library in site.libraries(self._place.libraries):
+            for item in site.items(library.drive):
+                path = f"{library.name}/{item.path}"
+                if PurePosixPath(path).suffix.lower() in FILES and self._matching.wanted(path):
+                    found.append((self._file(item, path), item))
+        if self._place.pages:
+            pages = [
+                page
+                for page in site.pages()
+                if page.version and self._matching.wanted(f"{PAGES}/{page.name}")
+            ]
+            items = site.page_items() if pages else {}
+            found += [(self._page(page), items.get(page.id.lower())) for page in pages]
+        pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="sharepoint")
+        try:
+            return [*pool.map(lambda pair: self._with_readers(*pair), found)]
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+    def read(self, ref: Ref) -> bytes:
+        if ref.place.startswith(_REFUSED):
+            raise SourceError(
+                f"Who may read it is not known: {ref.place.removeprefix(_REFUSED)}.",
+                hint="Let the application see its permissions, or leave it out with `exclude`.",
+            )
+        if ref.place.startswith(_PAGE):
+            return self._written(*ref.place.removeprefix(_PAGE).split(" ", 1))
+        drive, item, version = ref.place.removeprefix(_FILE).split(" ", 2)
+        data = self._site().download(drive, item)
+        if self._site().version(drive, item) != version:
+            # Its permissions were read for the other version.
+            raise SourceError(
+                "The file was changed while it was read.", hint="The next sync reads it."
+            )
+        # Front matter is the strongest word on a document; here it must not undo a permission.
+        bare = ref.facts.get("audience") and PurePosixPath(ref.uri).suffix in {".md", ".markdown"}
+        return b"\n" + data if bare else data
+
+    def _written(self, page: str, version: str) -> bytes:
+        content = self._site().content(page)
+        if content is None:
+            raise SourceError(
+                "The page is not there any more.", hint="The next sync will not list it."
+            )
+        if content.editing:
+            raise SourceError(
+                "The page is being edited, and what is published cannot be read.",
+                hint="It is read once it is published.",
+            )
+        if content.version != version:
+            raise SourceError(
+                "The page was changed while it was read.", hint="The next sync reads it."
+            )
+        return document(content.title, render(content.title, content.canvas))
+
+    def _site(self) -> SharePointSite:
+        if self._opened is None:
+            place = self._place
+            secret = os.environ.get(place.secret_env, "").strip()
+            if not secret:
+                raise SourceError(
+                    f"There is no secret for source `{self.name}`.",
+                    hint=f"Set the environment variable {place.secret_env}.",
+                )
+            graph = place.graph.rstrip("/")
+            token = Token(
+                self.name,
+                place.authority.rstrip("/"),
+                place.tenant,
+                place.client,
+                f"{graph}/.default",
+                secret=secret,
+                variable=place.secret_env,
+            )
+            hint = f"Check the application's permissions for {place.url}."
+            client = Client("Microsoft Graph", graph, credentials=token, hint=hint)
+            self._opened = SharePointSite(client, graph, place.url)
+        return self._opened
+
+    def _file(self, item: Item, path: str) -> Ref:
+        name = PurePosixPath(item.path)
+        facts = (
+            {"title": name.stem.replace("_", " ").strip()}
+            | self._matching.facts_of(path)
+            | {"url": item.url}
+        )
+        place = f"{_FILE}{item.drive} {item.id} {item.version}"
+        uri = f"{self.name}/{item.drive}/{item.id}{name.suffix.lower()}"
+        return Ref(uri, place, item.size, facts, item.version)
+
+    def _page(self, page: SitePage) -> Ref:
+        # Not its title, which editors change before they publish; it stands in the page itself.
+        facts = self._matching.facts_of(f"{PAGES}/{page.name}") | {"url": page.url}
+        place = f"{_PAGE}{page.id} {page.version}"
+        return Ref(
+            f"{self.name}/{PAGES}/{page.id}.html", place, 0, facts, f"{page.version}.{WRITTEN_BY}"
+        )
+
+    def _with_readers(self, ref: Ref, item: Item | None) -> Ref:
+        """item: what has the permissions. Where they are not known it is nobody's, and not read."""
+        try:
+            if item is None:
+                raise NotShown("the file behind the page is not shown to the application")
+            found = readers(self._site().permissions(item), links=self._place.links)
+        except NotShown as hidden:
+            return Ref(ref.uri, f"{_REFUSED}{hidden}", 0, {"audience": NOBODY})
+        allowed = narrow(ref.facts.get("audience", {}), audience(found, self._place.groups), NOBODY)
+        return ref._replace(facts={**ref.facts, "audience": allowed})
+
+
+def _check_address(name: str, key: str, url: str) -> None:
+    try:
+        parts = urlsplit(url)
+        fine = parts.scheme == "https" and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:
+        parts, fine = urlsplit(""), False
+    if parts.username is not None or parts.password is not None:
+        raise SourceError(
+            f"source `{name}`: {key} holds a user or password.", hint="Use client and secret_env."
+        )
+    if not fine or parts.query or parts.fragment:
+        raise SourceError(
+            f"source `{name}`: {key} is no https address.",
+            hint="Such as https://contoso.sharepoint.com/sites/hr.",
+        )

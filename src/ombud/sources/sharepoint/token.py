@@ -1,0 +1,189 @@
+"""Tokens for Microsoft Graph: an application of Entra proves who it is by its secret or its
+certificate.
+
+msal does the protocol, over the same client as everything else: the secret goes to the authority's
+origin only, and waiting, limits and messages are the same. Its check of authorities is off, for the
+operator named this one."""
+
+import re
+import threading
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
+from cryptography.hazmat.primitives.serialization import load_pem_private_key
+from msal import ConfidentialClientApplication
+from msal.exceptions import MsalError
+
+from ombud.errors import SourceError
+from ombud.sources.http import Client
+
+REASONS = {
+    "90002": ("there is no such tenant", "Check tenant, and authority for a national cloud."),
+    "700016": (
+        "the tenant knows no such application",
+        "Check client, and that it belongs to this tenant.",
+    ),
+    "7000215": (
+        "the secret is wrong",
+        "The secret's value is needed, not its id: check {variable}.",
+    ),
+    "7000222": (
+        "the secret has expired",
+        "Make a new one in the app registration and put it into {variable}.",
+    ),
+    "700027": (
+        "the certificate is not the application's",
+        "Upload it in the app registration, or check {variable}.",
+    ),
+}
+"""Number of a sign-in error of Entra (AADSTS…) -> (what it is, what to do)."""
+
+_ODD = (MsalError, AttributeError, LookupError, TypeError, ValueError)
+"""What comes out of msal when an answer is not what it trusts it to be."""
+
+
+class Token:
+    """What `Client` takes as credentials; several threads may share one. Raises SourceError.
+
+    name: of the source. scope: such as https://graph.microsoft.com/.default. variable: where the
+    secret stands."""
+
+    def __init__(
+        self,
+        name: str,
+        authority: str,
+        tenant: str,
+        client: str,
+        scope: str,
+        *,
+        secret: str,
+        variable: str,
+    ) -> None:
+        self._name, self._scope, self._variable = name, scope, variable
+        self._authority, self._tenant, self._client = authority, tenant, client
+        self._credential = _credential(secret, variable)
+        self._wire = _Wire(
+            Client(
+                f"The sign-in at {urlsplit(authority).hostname}", authority, credentials={}, hint=""
+            )
+        )
+        self._application: ConfidentialClientApplication | None = None
+        self._last: Mapping[str, str] = {}
+        self._lock = threading.Lock()
+
+    def __call__(self, refused: Mapping[str, str] | None) -> Mapping[str, str]:
+        with self._lock:
+            # Several threads may be refused with one token: only the first of them gets a new one.
+            if refused is not None and refused == self._last and self._application is not None:
+                self._application.remove_tokens_for_client()
+            try:
+                said = self._opened().acquire_token_for_client([self._scope])
+            except _ODD as failed:
+                raise self._failure(failed) from failed
+            token = said.get("access_token") if isinstance(said, dict) else None
+            if not (isinstance(token, str) and token.isascii() and token.isprintable()):
+                raise self._denial(said)
+            self._last = {"authorization": f"Bearer {token}", "accept": "application/json, */*"}
+            return self._last
+
+    def _opened(self) -> ConfidentialClientApplication:
+        """Asks the authority for its addresses, once."""
+        if self._application is None:
+            self._application = ConfidentialClientApplication(
+                self._client,
+                client_credential=self._credential,
+                authority=f"{self._authority}/{self._tenant}",
+                http_client=self._wire,
+                instance_discovery=False,
+            )
+        return self._application
+
+    def _failure(self, failed: Exception) -> SourceError:
+        if (
+            self._application is None
+            and isinstance(failed, ValueError)
+            and self._wire.status in {400, 404}
+        ):
+            return self._said("90002")
+        return SourceError(
+            f"The sign-in for source `{self._name}` answered {self._wire.status} and nothing that can be used.",
+            hint="Try again later; else check authority, and whether a proxy stands before it.",
+        )
+
+    def _denial(self, said: Any) -> SourceError:
+        """Of the answer only its number is told: the rest repeats what was sent."""
+        text = str(said.get("error_description", "")) if isinstance(said, dict) else ""
+        number = re.search(r"AADSTS(\d+)", text)
+        return self._said(number[1] if number else "")
+
+    def _said(self, number: str) -> SourceError:
+        otherwise = (
+            f"the sign-in answered {f'AADSTS{number}' if number else 'oddly'}",
+            "Look at the app registration.",
+        )
+        what, hint = REASONS.get(number, otherwise)
+        return SourceError(
+            f"No token for source `{self._name}`: {what}.",
+            hint=hint.format(variable=self._variable),
+        )
+
+
+def _credential(secret: str, variable: str) -> str | dict[str, str]:
+    """A secret is a word; a certificate is the PEM of it and of its key."""
+    if "-----BEGIN" not in secret:
+        return secret
+    try:
+        x509.load_pem_x509_certificate(secret.encode())
+        if not isinstance(load_pem_private_key(secret.encode(), None), RSAPrivateKey):
+            raise ValueError
+    except (ValueError, TypeError) as wrong:
+        raise SourceError(
+            f"{variable} holds no certificate that can be used.",
+            hint="It is one PEM text: the RSA private key, without a passphrase, and the certificate.",
+        ) from wrong
+    return {"private_key": secret, "public_certificate": secret}
+
+
+class _Reply(NamedTuple):
+    status_code: int
+    headers: Mapping[str, str]
+    text: str
+
+
+class _Wire:
+    """What msal calls an HTTP client."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self.status = 0
+        """Of the last answer."""
+
+    def get(self, url: str, *, headers: Mapping[str, str] | None = None, **_: Any) -> _Reply:
+        return self._reply(url, headers, None)
+
+    def post(
+        self,
+        url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        data: Mapping[str, str | bytes] | None = None,
+        **_: Any,
+    ) -> _Reply:
+        form = {
+            key: value.decode() if isinstance(value, bytes) else value
+            for key, value in (data or {}).items()
+        }
+        return self._reply(url, headers, form)
+
+    def close(self) -> None:
+        """The client closes itself."""
+
+    def _reply(
+        self, url: str, headers: Mapping[str, str] | None, form: Mapping[str, str] | None
+    ) -> _Reply:
+        answer = self._client.exchange(url, headers, form)
+        self.status = answer.status
+        return _Reply(answer.status, answer.headers, answer.body.decode(errors="replace"))

@@ -1,0 +1,1 @@
+"""Web sites: crawled politely, page by page."""

@@ -1,0 +1,313 @@
+"""What an answer of a web server is, and what an HTML page says: its links, its wishes, its main
+content."""
+
+import codecs
+import re
+from collections.abc import Callable, Mapping
+from pathlib import PurePosixPath
+from typing import NamedTuple
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from ombud.sources.web.urls import absolute, path_of
+
+DEEPEST = 1000
+"""Open tags. The tree builder takes time quadratic in the depth; real pages stay below 100."""
+LARGEST_HTML = 20 * 2**20
+MOST_LINKS = 5000
+LITTLE = 200
+"""Characters below which a main part is an empty shell, or holds only a search box."""
+
+_OFFICE = "application/vnd.openxmlformats-officedocument"
+_TYPES = {
+    "text/html": ".html", "application/xhtml+xml": ".html", "application/pdf": ".pdf", "application/x-pdf": ".pdf",
+    "text/plain": ".txt", "text/markdown": ".md", "text/x-markdown": ".md", "text/csv": ".csv",
+    "message/rfc822": ".eml", "application/vnd.oasis.opendocument.text": ".odt",
+    f"{_OFFICE}.wordprocessingml.document": ".docx", f"{_OFFICE}.spreadsheetml.sheet": ".xlsx",
+    f"{_OFFICE}.presentationml.presentation": ".pptx",
+}  # fmt: skip
+_VAGUE = frozenset({"", "application/octet-stream", "binary/octet-stream", "application/zip", "text/plain",
+                    "application/download", "application/force-download"})  # fmt: skip
+"""Types that servers give to what they do not know: the address says more."""
+_BY_NAME = {suffix: suffix for suffix in _TYPES.values()} | {".htm": ".html", ".markdown": ".md"}
+_ZIPPED = frozenset({".docx", ".xlsx", ".pptx", ".odt"})
+_TEXTS = frozenset({".html", ".txt", ".md", ".csv"})
+_NOT_READ = re.compile(
+    r"\.(?:png|jpe?g|gif|svg|webp|avif|ico|bmp|tiff?|css|js|mjs|map|json|woff2?|ttf|eot|mp[34]|m4[av]|mov|avi|webm"
+    r"|og[gv]|wav|zip|gz|tgz|bz2|xz|7z|rar|tar|exe|msi|dmg|iso|apk|deb|rpm|jar|rss|atom|ics|vcf)$",
+    re.IGNORECASE,
+)
+
+_TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)\b[^<>]*?(/?)>")
+_VOID = frozenset(
+    (
+        "area",
+        "base",
+        "br",
+        "col",
+        "embed",
+        "hr",
+        "img",
+        "input",
+        "link",
+        "meta",
+        "source",
+        "track",
+        "wbr",
+    )
+)
+_META_CHARSET = re.compile(rb"<meta[^>]{0,200}charset=[\"']?\s*([\w-]+)", re.IGNORECASE)
+_CHARSET = re.compile(r"charset=[\"']?\s*([\w-]+)", re.IGNORECASE)
+_REFRESH = re.compile(r"^\s*[\d.]*\s*[;,]\s*url\s*=\s*[\"']?([^\"']+)", re.IGNORECASE)
+_CANONICAL = re.compile(r"<([^<>]+)>\s*;[^,]*\brel\s*=\s*\"?canonical\b", re.IGNORECASE)
+
+_FURNITURE = (
+    "nav, aside, body > header, body > footer, footer, script, style, noscript, template, iframe, dialog, input, "
+    "[role=navigation], [role=banner], [role=contentinfo], [role=search], [role=complementary], [role=dialog], "
+    "[role=alertdialog], [role=menu], [role=menubar], [hidden], [aria-hidden=true], [aria-modal=true]"
+)
+_NAMED_FURNITURE = re.compile(
+    r"(?:^|[-_\s])(?:cookies?|consent|gdpr)[-_]?(?:banner|bar|notice|popup|pop-up|modal|overlay|dialog|message|layer"
+    r"|disclaimer|widget|manager|container|wrapper)(?:$|[-_\s])"
+    r"|onetrust-|cybotcookiebot|usercentrics|didomi-|qc-cmp2|cky-consent|truste_|sp_message_container|cc-window"
+    r"|osano-cm|klaro|borlabs-cookie"
+    r"|(?:^|\s)(?:breadcrumbs?|skip-?(?:link|nav|to-content)|site-(?:header|footer|nav|menu)|share-(?:buttons|links)"
+    r"|social-(?:share|links|media)|print-?only|noprint|sidebar|mw-editsection|catlinks)(?:\s|$)",
+    re.IGNORECASE,
+)
+
+
+class WebPage(NamedTuple):
+    title: str = ""
+    links: tuple[str, ...] = ()
+    canonical: str = ""
+    """The address that the page says is its real one; empty when it says none."""
+    listed: bool = True
+    """False: it asks not to be found."""
+    blank: bool = False
+    """Without a word, such as a page that only leads to another."""
+    content: bytes = b""
+    """UTF-8 HTML of title and main content."""
+
+
+def worth_asking(url: str) -> bool:
+    """False for pictures, programs and the like, by their ending."""
+    return not _NOT_READ.search(path_of(url))
+
+
+def kind_of(url: str, headers: Mapping[str, str], body: bytes | None = None) -> str:
+    """The ending that content of this kind gets; empty for what is no document.
+
+    body: what it really is wins over what the server calls it, once it is there.
+    """
+    named = headers.get("content-type", "").partition(";")[0].strip().lower()
+    own = _BY_NAME.get(PurePosixPath(path_of(url)).suffix.lower(), "")
+    kind = (own if named in _VAGUE else "") or _TYPES.get(named, "")
+    if body is None:
+        return kind or (".html" if not named else "")
+    start = body[:1024].lstrip(b"\xef\xbb\xbf \t\r\n")
+    if start.startswith(b"%PDF-"):
+        return ".pdf"
+    if start.startswith(b"PK\x03\x04"):
+        return kind if kind in _ZIPPED else own if own in _ZIPPED else ""
+    if start[:100].lower().startswith((b"<!doctype html", b"<html")):
+        return ".html"
+    if kind in {".pdf", *_ZIPPED}:
+        return ""  # neither what it is called nor a page
+    if not kind and not named and b"\0" not in start:
+        return ".html" if b"<" in start else ".txt"
+    return "" if kind in _TEXTS and _is_binary(body) else kind
+
+
+def refuses_index(headers: Mapping[str, str]) -> bool:
+    """What X-Robots-Tag says, for everyone or for ombud by name."""
+    for rule in headers.get("x-robots-tag", "").lower().split(","):
+        agent, colon, rest = rule.rpartition(":")
+        if rest.strip() in {"noindex", "none"} and (not colon or agent.strip() in {"ombud", "*"}):
+            return True
+    return False
+
+
+def canonical_header(url: str, headers: Mapping[str, str]) -> str:
+    found = _CANONICAL.search(headers.get("link", ""))
+    return absolute(found.group(1), url) if found else ""
+
+
+def text_of(body: bytes, headers: Mapping[str, str]) -> str:
+    """Decoded by byte order mark, header, the page itself, else UTF-8 or Windows-1252."""
+    for mark, encoding in ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"),
+                           (codecs.BOM_UTF16_BE, "utf-16")):  # fmt: skip
+        if body.startswith(mark):
+            return body.decode(encoding, errors="replace")
+    inside = _META_CHARSET.search(body[:4096])
+    named = _CHARSET.search(headers.get("content-type", ""))
+    for name in (
+        named.group(1) if named else "",
+        inside.group(1).decode("ascii") if inside else "",
+    ):
+        encoding = _ALIASES.get(name.lower(), name)
+        try:
+            if name and codecs.lookup(encoding)._is_text_encoding:
+                return body.decode(encoding, errors="replace")
+        except LookupError:
+            continue
+    try:
+        return body.decode("utf-8")
+    except UnicodeDecodeError:
+        return body.decode("cp1252", errors="replace")
+
+
+_ALIASES = {
+    "iso-8859-1": "cp1252",
+    "latin1": "cp1252",
+    "latin-1": "cp1252",
+    "us-ascii": "cp1252",
+    "ascii": "cp1252",
+}
+"""As browsers read them."""
+
+
+def read_page(url: str, body: bytes, headers: Mapping[str, str]) -> WebPage:
+    """What a page says. One that nests too deeply for the tree builder keeps its bytes and has no
+    links."""
+    source = text_of(body, headers).replace("\0", "")
+    if depth_of(source) > DEEPEST:
+        return WebPage(content=source.encode(errors="replace"), listed=not refuses_index(headers))
+    tree = LexborHTMLParser(source)
+    wishes = _wishes(tree)
+    base = tree.css_first("base[href]")
+    here = (absolute(str(base.attributes.get("href") or ""), url) if base else "") or url
+    links = () if wishes & {"nofollow", "none"} else _links(tree, here)
+    canonical = tree.css_first("link[rel=canonical][href]")
+    real = (
+        absolute(str(canonical.attributes.get("href") or ""), here)
+        if canonical
+        else canonical_header(url, headers)
+    )
+    listed = not (wishes & {"noindex", "none"} or refuses_index(headers))
+    named = tree.css_first("head title") or tree.css_first("title")
+    title = " ".join(named.text().split()) if named else ""
+    language = str(tree.root.attributes.get("lang") or "") if tree.root else ""
+    content = document(title, main_content(tree), language)
+    return WebPage(
+        title, links, real, listed, not (tree.body and tree.body.text().strip()), content
+    )
+
+
+def document(title: str, content: str, language: str = "") -> bytes:
+    """A page of one main part, for the parser of documents."""
+    lang = f' lang="{language}"' if re.fullmatch(r"[A-Za-z-]{2,20}", language) else ""
+    words = title.replace("&", "&amp;").replace("<", "&lt;")
+    head = (
+        f'<!DOCTYPE html>\n<html{lang}><head><meta charset="utf-8"><title>{words}</title></head>\n'
+    )
+    return f"{head}<body><main>{content}</main></body></html>\n".encode(errors="replace")
+
+
+def main_content(tree: LexborHTMLParser) -> str:
+    """HTML of the main part, tables whole; the tree is changed."""
+    if not tree.body:
+        return ""
+    whole = _inside(tree.body)
+    root = tree.css_first("main") or tree.css_first("[role=main]") or _only(tree, "article")
+    for node in _furniture(tree):
+        node.decompose()
+    if root and (len(root.text()) >= LITTLE or len(tree.body.text()) <= 4 * len(root.text())):
+        return _inside(root)
+    return _inside(tree.body) if tree.body.text().strip() else whole
+
+
+def _furniture(tree: LexborHTMLParser) -> list[LexborNode]:
+    marked = {node.mem_id for node in tree.css(_FURNITURE)}
+    # What holds the main part or its first heading is never furniture, whatever it is called.
+    kept: set[int] = set()
+    for node in tree.css("main, [role=main], article, h1")[:100]:
+        up: LexborNode | None = node
+        while up is not None and up.mem_id not in kept:
+            kept.add(up.mem_id)
+            up = up.parent
+    return outermost(
+        tree.root,
+        lambda node: node.mem_id not in kept and _is_furniture(node, node.mem_id in marked),
+    )
+
+
+def outermost(root: LexborNode | None, fits: Callable[[LexborNode], bool]) -> list[LexborNode]:
+    """Nodes of the tree that fit and are inside no other such node: each may be destroyed with all
+    that it holds."""
+    found: list[LexborNode] = []
+    node, end = root, root.mem_id if root else 0
+    while node is not None:
+        if fits(node):
+            found.append(node)
+        elif node.child is not None:
+            node = node.child
+            continue
+        up: LexborNode | None = node
+        while up is not None and up.next is None and up.mem_id != end:
+            up = up.parent
+        node = None if up is None or up.mem_id == end else up.next
+    return found
+
+
+def _is_furniture(node: LexborNode, marked: bool) -> bool:
+    if node.tag == "-comment":  # holds times, and so changes with every answer
+        return True
+    if (node.tag or "-").startswith("-") or node.tag in {"html", "head", "body"}:
+        return False
+    if node.tag == "form":  # old servers wrap the whole page in one
+        return node.css_first("table, h2, p + p") is None
+    if marked:
+        return True
+    attributes = node.attributes
+    named = f"{attributes.get('class') or ''} {attributes.get('id') or ''}"
+    return named != " " and _NAMED_FURNITURE.search(named) is not None
+
+
+def _inside(node: LexborNode) -> str:
+    return node.inner_html or ""
+
+
+def _only(tree: LexborHTMLParser, tag: str) -> LexborNode | None:
+    found = tree.css(tag)
+    return found[0] if len(found) == 1 else None
+
+
+def _wishes(tree: LexborHTMLParser) -> set[str]:
+    wishes: set[str] = set()
+    for meta in tree.css("meta[name][content]"):
+        if str(meta.attributes.get("name")).strip().lower() in {"robots", "ombud"}:
+            wishes |= {
+                wish.strip() for wish in str(meta.attributes.get("content")).lower().split(",")
+            }
+    return wishes
+
+
+def _links(tree: LexborHTMLParser, base: str) -> tuple[str, ...]:
+    found = []
+    for meta in tree.css("meta[http-equiv][content]"):
+        refresh = _REFRESH.match(str(meta.attributes.get("content")))
+        if refresh and str(meta.attributes.get("http-equiv")).lower() == "refresh":
+            found.append(absolute(refresh.group(1), base))
+    for node in tree.css("a[href], area[href]"):
+        if "nofollow" not in str(node.attributes.get("rel") or "").lower().split():
+            found.append(absolute(str(node.attributes.get("href") or ""), base))
+        if len(found) >= MOST_LINKS:
+            break
+    return tuple(dict.fromkeys(link for link in found if link))
+
+
+def depth_of(source: str) -> int:
+    """Most tags that are open at once."""
+    deepest = depth = 0
+    for close, name, empty in _TAG.findall(source):
+        if name.lower() not in _VOID and not empty:
+            depth = max(0, depth - 1) if close else depth + 1
+            deepest = max(deepest, depth)
+    return deepest
+
+
+def _is_binary(body: bytes) -> bool:
+    return body.count(0) > len(body) // 1000 and not body.startswith(
+        (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+    )

@@ -1,0 +1,55 @@
+"""What a site's robots.txt lets ombud ask for, and how often."""
+
+from urllib.parse import urlsplit
+
+from protego import Protego
+
+from ombud.errors import SourceError
+from ombud.sources.fetch import BUSY, FetchedPage, Fetcher, refused
+from ombud.sources.guard import host_key
+
+NAME = "ombud"
+LARGEST = 512 * 1024
+SLOWEST = 60.0
+"""Seconds between two requests that a site may ask for; slower ones would never end."""
+
+
+class Robots:
+    """Asked once for each site. Sets the fetcher's spacing where a site asks for a crawl delay."""
+
+    def __init__(self, fetcher: Fetcher) -> None:
+        self._fetcher = fetcher
+        self._rules: dict[str, Protego | SourceError] = {}
+
+    def allow(self, url: str) -> bool:
+        """Raises SourceError while the rules cannot be had: nobody knows then what is allowed (RFC
+        9309)."""
+        parts = urlsplit(url)
+        site = f"{parts.scheme}://{parts.netloc}"
+        if site not in self._rules:
+            try:
+                self._rules[site] = self._read(site)
+            except SourceError as failed:
+                self._rules[site] = failed
+        rules = self._rules[site]
+        if isinstance(rules, SourceError):
+            raise SourceError(str(rules), hint=rules.hint)
+        return rules.can_fetch(url, NAME)
+
+    def _read(self, site: str) -> Protego:
+        reply = self._fetcher.get(f"{site}/robots.txt", room=_room)
+        if reply.status in BUSY or reply.status >= 500:
+            raise refused(reply)
+        # No such file, or none for us: everything is allowed.
+        text = reply.body.decode("utf-8", errors="replace") if 200 <= reply.status < 300 else ""
+        rules = Protego.parse(text.removeprefix("\ufeff"))
+        host = host_key(urlsplit(site).hostname or "")
+        delay = min(rules.crawl_delay(NAME) or 0.0, SLOWEST)
+        if delay > self._fetcher.spacing:
+            self._fetcher.spacings[host] = delay
+        return rules
+
+
+def _room(reply: FetchedPage) -> int:
+    """A page that says "not found" with status 200 holds no rules."""
+    return 0 if "html" in reply.headers.get("content-type", "").lower() else LARGEST

@@ -1,0 +1,164 @@
+"""Pages of a web site as a source."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from hashlib import sha256
+from pathlib import Path, PurePosixPath
+
+from ombud.errors import SourceError
+from ombud.settings import Web
+from ombud.sources.fetch import Fetcher, refused
+from ombud.sources.guard import Network
+from ombud.sources.matching import Matching, matching_of
+from ombud.sources.source import Ref
+from ombud.sources.web.crawl import Crawl, understood
+from ombud.sources.web.pages import kind_of
+from ombud.sources.web.sitemaps import Sitemaps
+from ombud.sources.web.state import Bodies, FetchState, Memory, state_path
+from ombud.sources.web.urls import absolute, bare, host_of, name_of, path_of, plain_of
+
+
+def open_web(place: Web, home: Path) -> "WebSource":
+    if not place.start and not place.sitemaps:
+        raise SourceError(
+            f"source `{place.name}` has neither start nor sitemaps.", hint='start = ["https://…"]'
+        )
+    return WebSource(place, home, Fetcher(Network(place.private_hosts), spacing=1 / place.rate))
+
+
+class WebSource:
+    """What a crawl finds. It remembers ETags and links, so that a site without changes costs only
+    questions.
+
+    A page that fails for the moment stays what it was; one that was never read is listed, and
+    `read` says what is wrong with it. Raises SourceError at once for addresses that are none."""
+
+    def __init__(self, place: Web, home: Path, fetcher: Fetcher) -> None:
+        self.name, self.chunker = place.name, place.chunker
+        self._place, self._fetcher, self._matching = place, fetcher, matching_of(place)
+        self._start, self._sitemaps = _addresses(place.start), _addresses(place.sitemaps)
+        own = (host_of(url) for url in (*self._start, *self._sitemaps))
+        self._hosts = frozenset(bare(host) for host in (*own, *_hosts(place.hosts)))
+        self._memory = Memory(state_path(home, place.name))
+        self._bodies = Bodies(self._memory.path.with_suffix(".pages"))
+        self._failed: dict[str, SourceError] = {}
+        self._late: dict[str, str] = {}
+        """Address -> digest of what `read` had to fetch again."""
+
+    def list(self) -> list[Ref]:
+        self._bodies.clear()
+        self._failed.clear()
+        self._late.clear()
+        try:
+            found = self._crawled()
+        finally:
+            self._fetcher.close()
+        chosen = documents(found, self._matching)
+        return sorted(refs_of(self.name, chosen, self._matching), key=lambda ref: ref.uri)
+
+    def _crawled(self) -> dict[str, FetchState]:
+        """Every address that is or leads to a document; what is remembered of them is saved."""
+        old = self._memory.load(self._hosts)
+        crawl = Crawl(
+            self._place, self._hosts, self._fetcher, self._matching, old, self._bodies.keep
+        )
+        sitemaps = Sitemaps(self._fetcher, old, self._hosts)
+        for url in self._start:
+            crawl.start(url)
+        for url in sitemaps.pages(self._sitemaps):
+            crawl.add(url)
+        crawl.run()
+        found: dict[str, FetchState] = {}
+        for url, look in crawl.looks.items():
+            seen = look.seen or (old.get(url) if look.failed else None)
+            if seen is None and look.failed:
+                self._failed[url] = look.failed
+                seen = FetchState(kind=kind_of(url, {}) or ".html", digest="")
+            if seen is not None:
+                found[url] = seen
+        remembered = {url: seen for url, seen in found.items() if url not in self._failed}
+        self._memory.save(remembered | sitemaps.seen, self._hosts)
+        return found
+
+    def read(self, ref: Ref) -> bytes:
+        url = ref.place
+        if url in self._failed:
+            failed = self._failed[url]
+            raise SourceError(str(failed), hint=failed.hint)
+        data = self._bodies.find(url, self._late.get(url, ref.version))
+        return self._again(url) if data is None else data
+
+    def _again(self, url: str) -> bytes:
+        try:
+            reply = self._fetcher.get(url, hops=0)
+        finally:
+            self._fetcher.close()
+        if not 200 <= reply.status < 300:
+            raise refused(reply)
+        seen, data = understood(url, reply, self._hosts)
+        if not seen.kind:
+            raise SourceError(
+                f"{url} is no document any more.", hint="The next sync will leave it out."
+            )
+        self._late[url] = seen.digest
+        self._bodies.keep(url, data)
+        return data
+
+
+def refs_of(source: str, chosen: Mapping[str, FetchState], matching: Matching) -> Iterator[Ref]:
+    names = {url: name_of(url, seen.kind) for url, seen in chosen.items()}
+    taken: set[str] = set()
+    # An address that is spelled like its name has the first right to it.
+    for url in sorted(names, key=lambda url: (path_of(url) != names[url].partition("/")[2], url)):
+        name = names[url]
+        if name in taken:
+            path = PurePosixPath(name)
+            name = f"{name.removesuffix(path.suffix)}~{sha256(url.encode()).hexdigest()[:8]}{path.suffix}"
+        taken.add(name)
+        facts = matching.facts_of(path_of(url)) | {"url": url}
+        yield Ref(f"{source}/{name}", url, chosen[url].size, facts, chosen[url].digest)
+
+
+def documents(found: dict[str, FetchState], matching: Matching) -> dict[str, FetchState]:
+    """Each page once, under the address it calls its own."""
+    pages = {
+        url: seen
+        for url, seen in found.items()
+        if seen.kind and seen.listed and matching.included(path_of(url))
+    }
+    one: dict[tuple[str, str], str] = {}
+    for url in sorted(
+        pages, key=lambda url: (not url.startswith("https:"), "?" in url, len(url), url)
+    ):
+        seen = pages[url]
+        if real_address(url, pages) != url or (
+            url.startswith("http:") and f"https:{url[5:]}" in pages
+        ):
+            continue
+        one.setdefault((plain_of(url), seen.digest or url), url)
+    return {url: pages[url] for url in one.values()}
+
+
+def real_address(url: str, pages: dict[str, FetchState]) -> str:
+    way = [url]
+    while (following := pages[way[-1]].canonical) in pages:
+        if following in way:  # they name each other
+            return min(way[way.index(following) :])
+        way.append(following)
+    return way[-1]
+
+
+def _addresses(given: Iterable[str]) -> tuple[str, ...]:
+    found = {url: absolute(url) for url in given}
+    for url, address in found.items():
+        if not address:
+            shown = url if "@" not in url else "An address with a user or password"
+            raise SourceError(
+                f"{shown} is no web address.", hint="Such as https://www.example.com/hr/."
+            )
+    return tuple(dict.fromkeys(found.values()))
+
+
+def _hosts(given: Iterable[str]) -> list[str]:
+    return [
+        host_of(absolute(host if "://" in host else f"https://{host}/")) or host for host in given
+    ]

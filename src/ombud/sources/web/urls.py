@@ -1,0 +1,124 @@
+"""Addresses of pages: one spelling for each, and the name that a page gets as a document."""
+
+import re
+from hashlib import sha256
+from pathlib import PurePosixPath
+from urllib.parse import unquote
+
+import httpx
+
+LONGEST = 2000
+"""Longer ones come from generators, not from people."""
+MOST_REPEATS = 3
+"""Times a folder may stand in a path: relative links that are wrong repeat it for ever."""
+
+_TRACKING = re.compile(
+    r"(utm_[a-z_]+|gclid|gbraid|wbraid|fbclid|msclkid|yclid|dclid|igshid|mc_[ce]id|_ga|_gl|_hsenc|_hsmi|mkt_tok"
+    r"|phpsessid|jsessionid|aspsessionid[a-z]*)(=.*)?",
+    re.IGNORECASE,
+)
+_SESSION = re.compile(r";jsessionid=[^/?]*", re.IGNORECASE)
+_ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})")
+_ESCAPES = re.compile(r"(?:%[89A-F][0-9A-F])+")
+_UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+_INDEX = re.compile(r"(?:^|/)(?:index|default)\.(?:html?|php|aspx?)$", re.IGNORECASE)
+
+
+def absolute(link: str, page: str = "") -> str:
+    """The address that a link of a page means, in its one spelling; empty when it is no page of the
+    web.
+
+    Fragments, default ports and tracking parameters are dropped, parameters sorted.
+    """
+    try:
+        url = httpx.URL(page).join(_cleaned(link)) if page else httpx.URL(_cleaned(link))
+        if url.scheme not in {"http", "https"} or not url.host or url.userinfo or url.port == 0:
+            return ""
+        host = url.raw_host.decode("ascii").rstrip(".")
+        if "%" in host:
+            return ""
+        path = _spelled(_SESSION.sub("", url.raw_path.decode("ascii").partition("?")[0])) or "/"
+        query = _query(url.query.decode("ascii"))
+    except (httpx.InvalidURL, UnicodeError, ValueError):
+        return ""
+    netloc = f"[{host}]" if ":" in host else host
+    port = f":{url.port}" if url.port else ""
+    whole = f"{url.scheme}://{netloc}{port}{path}{'?' * bool(query)}{query}"
+    return whole if len(whole) <= LONGEST and not _repeats(path) else ""
+
+
+def host_of(url: str) -> str:
+    """Host, with the port when it is not the usual one."""
+    return url.partition("://")[2].partition("/")[0]
+
+
+def bare(host: str) -> str:
+    """Sites answer with and without www."""
+    return host.removeprefix("www.")
+
+
+def path_of(url: str) -> str:
+    """What patterns are matched with: the path without its first slash; a folder's is its
+    index.html."""
+    path = readable(url.partition("://")[2].partition("?")[0].partition("/")[2])
+    return f"{path}index.html" if not path or path.endswith("/") else path
+
+
+def name_of(url: str, suffix: str) -> str:
+    """HOST/path, ending in `suffix` (such as .html) or another spelling of it; stable and unique
+    for each address but for folder/ and folder/index.html, page and page.html."""
+    path = path_of(url)
+    kept = PurePosixPath(path).suffix
+    own = kept.lower() in {suffix, *_SAME.get(suffix, ())}
+    stem = path.removesuffix(kept) if own else path
+    query = url.partition("?")[2]
+    if query:
+        shown = re.sub(r"[^\w=&.,+-]+", "-", readable(query))[:60]
+        stem += f"~{shown}-{sha256(query.encode()).hexdigest()[:8]}"
+    return f"{host_of(url)}/{stem}{kept if own else suffix}"
+
+
+def plain_of(url: str) -> str:
+    """The same for addresses that tend to be one page: /a, /a/, /a/index.html and /a?sort=x."""
+    path = _INDEX.sub("", url.partition("://")[2].partition("?")[0])
+    return bare(path.rstrip("/"))
+
+
+def readable(text: str) -> str:
+    """Escaped spaces and letters of other alphabets as they are; everything else that is escaped
+    stays so."""
+
+    def letters(found: re.Match[str]) -> str:
+        try:
+            plain = unquote(found.group(), errors="strict")
+        except UnicodeDecodeError:
+            return found.group()
+        return plain if all(letter.isalnum() for letter in plain) else found.group()
+
+    return _ESCAPES.sub(letters, text.replace("%20", " "))
+
+
+_SAME = {".html": (".htm",), ".md": (".markdown",)}
+
+
+def _cleaned(link: str) -> str:
+    """Browsers ignore line breaks and tabs in links, and white space around them."""
+    return re.sub(r"[\t\r\n]", "", link.strip(" \t\r\n\f"))
+
+
+def _spelled(path: str) -> str:
+    def one(found: re.Match[str]) -> str:
+        letter = chr(int(found.group(1), 16))
+        return letter if letter in _UNRESERVED else found.group().upper()
+
+    return _ESCAPE.sub(one, path)
+
+
+def _query(query: str) -> str:
+    parts = [part for part in _spelled(query).split("&") if part and not _TRACKING.fullmatch(part)]
+    return "&".join(sorted(parts, key=lambda part: part.partition("=")[0]))
+
+
+def _repeats(path: str) -> bool:
+    folders = [part for part in path.split("/") if part]
+    return any(folders.count(part) > MOST_REPEATS for part in set(folders))

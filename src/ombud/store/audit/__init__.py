@@ -1,0 +1,1 @@
+"""The chain over what was answered: appended, verified, erased, forgotten."""

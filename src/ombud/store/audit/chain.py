@@ -1,0 +1,174 @@
+"""The audit's chain: a record for every answer, conversation and erasure, each holding the hash of
+the one before.
+
+A record is canonical JSON (keys sorted, no spaces, ASCII) of
+
+    v         1
+    number    1, 2, 3…
+    at        time in UTC
+    kind      genesis, adopted, conversation, answer, erasure
+    previous  hash of the record before; 64 zeros in the first
+    rows      `table/id` -> digest of the row as it is from now on, null where the row is gone
+    facts     what may be known for ever, such as the model and the index's version; never words,
+    never who
+
+and its hash is sha256 of that text. A row's digest is HMAC-SHA256 of the canonical JSON list of its
+columns, keyed by a salt that stands in the row. So the chain holds no content, and when a row is
+erased its salt goes too: nobody can guess what it said and check the guess. A record is written in
+the transaction of what it speaks of."""
+
+import hmac
+import json
+import secrets
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import Any
+
+from sqlalchemy import JSON, Connection, Row, Table, Text, cast, func, insert, select, text, update
+
+from ombud.store.tables import answer as answers
+from ombud.store.tables import audit as records
+from ombud.store.tables import conversation as conversations
+from ombud.store.tables import message as messages
+
+VERSION = 1
+ZERO = "0" * 64
+"""What the first record names as the hash before it."""
+TABLES: Mapping[str, Table] = {
+    "answer": answers,
+    "conversation": conversations,
+    "message": messages,
+}
+BATCH = 200
+"""Rows that one record speaks of at most when many change at once."""
+
+
+def canonical(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+
+
+def hash_of(record: str) -> str:
+    return sha256(record.encode()).hexdigest()
+
+
+def new_salt() -> str:
+    return secrets.token_hex(32)
+
+
+def next_number(db: Connection) -> int:
+    """The number of the record that this transaction will write; whoever comes later waits for its
+    end.
+
+    SQLite's transactions have one writer anyway. Where a lock should fail, the numbers are the
+    primary key: of two records with one number the second is refused, and the chain never forks.
+    """
+    if db.dialect.name == "postgresql":
+        db.execute(text("SELECT pg_advisory_xact_lock(826219, hashtext(current_schema()))"))
+    return int(db.execute(select(func.coalesce(func.max(records.c.number), 0))).scalar_one()) + 1
+
+
+def append(
+    db: Connection,
+    number: int,
+    kind: str,
+    changed: Mapping[str, Iterable[str]],
+    facts: Mapping[str, Any],
+) -> str:
+    """Write record `number`, which says how rows are from now on; returns its hash.
+
+    changed: table -> ids. Their rows are read back, so that what is digested is what stands in the
+    database."""
+    rows: dict[str, str | None] = {}
+    for name, ids in changed.items():
+        wanted = list(ids)
+        rows |= {f"{name}/{identity}": None for identity in wanted}
+        rows |= {f"{name}/{row.id}": digest_of(row) for row in rows_of(db, name, wanted)}
+    before = db.execute(select(records.c.hash).where(records.c.number == number - 1)).scalar()
+    record = canonical(
+        {
+            "v": VERSION,
+            "number": number,
+            "at": now(),
+            "kind": kind,
+            "previous": before or ZERO,
+            "rows": rows,
+            "facts": facts,
+        }
+    )
+    made = hash_of(record)
+    db.execute(insert(records).values(number=number, record=record, hash=made))
+    return made
+
+
+def digest_of(row: Row[Any]) -> str:
+    """Of a row of `rows_of`."""
+    values = list(row)
+    content, salt = values[:-1], values[-1]
+    return hmac.digest(str(salt).encode(), canonical(content).encode(), "sha256").hex()
+
+
+def rows_of(db: Connection, name: str, ids: Sequence[str]) -> Iterator[Row[Any]]:
+    """Rows as they are digested: every column, JSON as the text that is stored, the salt last."""
+    table = TABLES[name]
+    for start in range(0, len(ids), BATCH):
+        yield from db.execute(_digested(table).where(table.c.id.in_(ids[start : start + BATCH])))
+
+
+def rows_after(db: Connection, name: str, last: str, most: int) -> Sequence[Row[Any]]:
+    """The next rows in the order of their ids."""
+    table = TABLES[name]
+    return db.execute(
+        _digested(table).where(table.c.id > last).order_by(table.c.id).limit(most)
+    ).all()
+
+
+def _digested(table: Table) -> Any:
+    columns = sorted(
+        (column for column in table.c if column.name != "salt"), key=lambda column: column.name
+    )
+    shown = [cast(c, Text).label(c.name) if isinstance(c.type, JSON) else c for c in columns]
+    return select(*shown, table.c.salt)
+
+
+def begin_chain(db: Connection) -> None:
+    """The first record, and what stood in the store before there was a chain, in as many records as
+    it takes.
+
+    Does nothing where a chain has begun. Nothing is known of what happened to those rows before.
+    """
+    if (number := next_number(db)) > 1:
+        return
+    counts = {
+        name: int(db.execute(select(func.count()).select_from(table)).scalar_one())
+        for name, table in TABLES.items()
+    }
+    append(db, number, "genesis", {}, {"adopted": counts, "chain": secrets.token_hex(16)})
+    _mark_sensitive(db)
+    for name, table in TABLES.items():
+        ids = list(db.execute(select(table.c.id).order_by(table.c.id)).scalars())
+        for start in range(0, len(ids), BATCH):
+            some, number = ids[start : start + BATCH], number + 1
+            for identity in some:
+                db.execute(
+                    update(table)
+                    .where(table.c.id == identity)
+                    .values(salt=new_salt(), record=number)
+                )
+            append(db, number, "adopted", {name: some}, {})
+
+
+def _mark_sensitive(db: Connection) -> None:
+    for row in db.execute(select(answers.c.id, answers.c.answer)).all():
+        if is_sensitive(row.answer):
+            db.execute(update(answers).where(answers.c.id == row.id).values(sensitive=True))
+
+
+def is_sensitive(answer: Mapping[str, Any]) -> bool:
+    """Whatever is handed to a person counts as sensitive: at worst it is kept for a shorter time
+    than needed."""
+    return answer.get("action") == "handoff"
+
+
+def now() -> str:
+    return datetime.now(UTC).isoformat()

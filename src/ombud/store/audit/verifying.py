@@ -1,0 +1,372 @@
+"""Walking the chain: does every record follow from the one before, and is every row what the chain
+says it is?"""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Literal, NamedTuple
+
+from sqlalchemy import Connection, func, select
+
+from ombud.store.audit.chain import TABLES, ZERO, digest_of, hash_of, rows_after, rows_of
+from ombud.store.database import Store
+from ombud.store.tables import audit as records
+from ombud.store.tables import setup as setups
+
+Why = Literal["changed", "missing", "inserted", "reordered", "cut"]
+Tell = Callable[[str, int, int], None]
+_BATCH = 1000
+
+
+class Link(NamedTuple):
+    """One record, read."""
+
+    number: int
+    at: str
+    kind: str
+    hash: str
+    rows: dict[str, str | None]
+    facts: dict[str, Any]
+
+
+class Broken(NamedTuple):
+    number: int
+    """Of the first record that does not hold; for a row that no record speaks of, the one that
+    would come next."""
+    why: Why
+    said: str
+
+
+class Verified(NamedTuple):
+    records: int
+    head: str
+    """Hash of the last record; empty where there is none."""
+    rows: dict[str, int]
+    """Table -> rows that stand as the chain says."""
+    adopted: int
+    """Answers that were there before the chain began."""
+    erased: dict[str, int]
+    """Reason -> answers that lost content, lawfully."""
+    broken: Broken | None
+
+
+class _Raw(NamedTuple):
+    number: int
+    text: str
+    hash: str
+
+    @property
+    def fits(self) -> bool:
+        return hash_of(self.text) == self.hash
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """What it says; empty where that cannot be read."""
+        try:
+            found = json.loads(self.text)
+        except ValueError:
+            return {}
+        return found if isinstance(found, dict) else {}
+
+
+class _Walk:
+    """What the records say, as far as they were read."""
+
+    def __init__(self) -> None:
+        self.number, self.hash, self.before = 0, ZERO, ""
+        self.hashes: set[str] = set()
+        self.state: dict[str, tuple[str | None, int]] = {}
+        """Row -> its digest, and the number of the record that says so."""
+        self.setups: dict[str, int] = {}
+        self.erased: dict[str, str] = {}
+        self.adopted = 0
+        self.broken: Broken | None = None
+
+    def take(self, raw: _Raw, following: _Raw | None) -> None:
+        record = raw.record
+        self.broken = _fault(self, raw, record, following)
+        if self.broken:
+            return
+        self.number, self.hash, self.before = raw.number, raw.hash, self.hash
+        self.hashes.add(raw.hash)
+        facts = record["facts"]
+        for row, digest in record["rows"].items():
+            self.state[row] = (digest, raw.number)
+            if record["kind"] == "erasure" and row.startswith("answer/"):
+                self.erased[row] = str(facts.get("reason", ""))
+        if facts.get("setup"):
+            self.setups.setdefault(facts["setup"], raw.number)
+        if record["kind"] == "genesis":
+            self.adopted = int(facts.get("adopted", {}).get("answer", 0))
+
+
+def verify_chain(store: Store, head: str = "", tell: Tell = lambda *_: None) -> Verified:
+    """Walk the whole chain and every row it speaks of.
+
+    head: a hash that was noted before; where it is not in the chain, records were cut off or made
+    anew. What others append meanwhile is no fault. Reads in pieces, so that nobody waits long."""
+    walk = _Walk()
+    _read_records(store, walk, tell)
+    counts = {"answer": 0, "conversation": 0, "message": 0}
+    found = [walk.broken] if walk.broken else []
+    if not walk.broken and not walk.number:
+        found.append(Broken(1, "missing", "There is no record at all, not even the first."))
+    if not walk.broken and head and head.lower() not in walk.hashes:
+        said = "The hash that was noted is not in the chain: records were cut off its end, or it was made anew."
+        found.append(Broken(walk.number + 1, "cut", said))
+    if not found:
+        found += _check_rows(store, walk, counts, tell)
+        found += _check_setups(store, walk)
+    first = min(found, key=lambda one: one.number, default=None)
+    return Verified(
+        walk.number,
+        walk.hash if walk.number else "",
+        counts,
+        walk.adopted,
+        dict(Counter(walk.erased.values())),
+        first,
+    )
+
+
+def read_head(store: Store) -> Link | None:
+    """The last record; None where there is none."""
+    with store.begin() as db:
+        row = db.execute(select(records).order_by(records.c.number.desc()).limit(1)).first()
+    return _link(_Raw(*row)) if row else None
+
+
+def read_links(store: Store, numbers: Sequence[int]) -> list[Link]:
+    """Records by their numbers; those that cannot be read are left out."""
+    with store.begin() as db:
+        rows = db.execute(
+            select(records).where(records.c.number.in_(numbers)).order_by(records.c.number)
+        ).all()
+    return [link for row in rows if (link := _link(_Raw(*row)))]
+
+
+def _link(raw: _Raw) -> Link | None:
+    said = raw.record
+    if not said:
+        return None
+    return Link(
+        raw.number, said["at"], said["kind"], raw.hash, said.get("rows", {}), said.get("facts", {})
+    )
+
+
+# Records ------------------------------------------------------------------------------------------
+
+
+def _read_records(store: Store, walk: _Walk, tell: Tell) -> None:
+    """Everything after what was walked already, as long as it holds."""
+    with store.begin() as db:
+        total = int(db.execute(select(func.coalesce(func.max(records.c.number), 0))).scalar_one())
+    waiting: _Raw | None = None
+    for raw in _all_records(store, walk.number):
+        if waiting:
+            walk.take(waiting, raw)
+            if walk.broken:
+                return
+            if waiting.number % _BATCH == 0:
+                tell("records", waiting.number, max(total, waiting.number))
+        waiting = raw
+    if waiting:
+        walk.take(waiting, None)
+    tell("records", total, total)
+
+
+def _all_records(store: Store, last: int) -> Iterator[_Raw]:
+    while True:
+        with store.begin() as db:
+            query = (
+                select(records)
+                .where(records.c.number > last)
+                .order_by(records.c.number)
+                .limit(_BATCH)
+            )
+            rows = db.execute(query).all()
+        yield from (_Raw(*row) for row in rows)
+        if len(rows) < _BATCH:
+            return
+        last = rows[-1].number
+
+
+def _fault(walk: _Walk, raw: _Raw, record: dict[str, Any], following: _Raw | None) -> Broken | None:
+    """Why this record does not follow from the one before; None where it does."""
+    wanted, number = walk.number + 1, raw.number
+    if number > wanted:
+        many = (
+            f"Records {wanted} to {number - 1} are"
+            if number - 1 > wanted
+            else f"Record {wanted} is"
+        )
+        return Broken(wanted, "missing", f"{many} missing.")
+    named, own = record.get("previous"), record.get("number")
+    if (
+        raw.fits
+        and own == number
+        and named == walk.hash
+        and {"rows", "facts", "kind", "at"} <= record.keys()
+    ):
+        return None
+    after = following.record if following and following.fits else {}
+    if raw.fits and named == walk.before:
+        number -= 1
+        return Broken(
+            number, "inserted", f"Record {number} was put in: the next one does not follow from it."
+        )
+    if raw.fits and own != number and after.get("number") == number:
+        return Broken(
+            number,
+            "reordered",
+            f"Record {number} stands in the place of another: it says it is {own}.",
+        )
+    if after.get("previous") == walk.hash:
+        return Broken(
+            number,
+            "inserted",
+            f"Record {number} was put in: the next one follows from record {number - 1}.",
+        )
+    if not raw.fits:
+        return Broken(
+            number, "changed", f"Record {number} was changed: its hash is that of other words."
+        )
+    if own != number:
+        if (
+            isinstance(own, int)
+            and own > number
+            and (not following or after.get("previous") == raw.hash)
+        ):
+            return Broken(
+                number,
+                "missing",
+                f"Record {number} is missing; those after it were given new numbers.",
+            )
+        return Broken(
+            number,
+            "reordered",
+            f"Record {number} stands in the place of another: it says it is {own}.",
+        )
+    if number > 1 and (not following or after.get("previous") == raw.hash):
+        said = f"Record {number - 1} was changed and given a new hash: record {number} names another one."
+        return Broken(
+            number - 1, "changed", said if following else f"{said[:-1]}, or was changed itself."
+        )
+    return Broken(
+        number,
+        "changed",
+        f"Record {number} was changed and given a new hash: it names another before it.",
+    )
+
+
+# Rows ---------------------------------------------------------------------------------------------
+
+
+def _check_rows(store: Store, walk: _Walk, counts: dict[str, int], tell: Tell) -> list[Broken]:
+    """Every row of the tables against its digest, and every digest against its row."""
+    left = {row for row, (digest, _) in walk.state.items() if digest}
+    total, done, doubtful = len(left), 0, set[str]()
+    for name in TABLES:
+        for row in _all_rows(store, name):
+            key = f"{name}/{row.id}"
+            left.discard(key)
+            if walk.state.get(key, (None, 0))[0] == digest_of(row):
+                counts[name] += 1
+            else:
+                doubtful.add(key)
+            done += 1
+            if done % _BATCH == 0:
+                tell("rows", done, max(total, done))
+    tell("rows", total, total)
+    return _look_again(store, walk, sorted(doubtful | left), counts)
+
+
+def _all_rows(store: Store, name: str) -> Iterator[Any]:
+    last = ""
+    while True:
+        with store.begin() as db:
+            rows = rows_after(db, name, last, _BATCH)
+        yield from rows
+        if len(rows) < _BATCH:
+            return
+        last = rows[-1].id
+
+
+def _look_again(
+    store: Store, walk: _Walk, doubtful: Sequence[str], counts: dict[str, int]
+) -> list[Broken]:
+    """Rows that did not fit, with the records that were appended meanwhile: others may have changed
+    them by right."""
+    if not doubtful:
+        return []
+    _read_records(store, walk, lambda *_: None)
+    if walk.broken:
+        return [walk.broken]
+    found = []
+    with store.begin() as db:
+        _catch_up(db, walk)
+        there = {
+            f"{name}/{row.id}": digest_of(row)
+            for name in TABLES
+            for row in rows_of(
+                db, name, [key.partition("/")[2] for key in doubtful if key.startswith(f"{name}/")]
+            )
+        }
+    for key in doubtful:
+        digest, number = walk.state.get(key, (None, 0))
+        if digest == there.get(key):
+            counts[key.partition("/")[0]] += bool(digest)
+            continue
+        found.append(_row_fault(key, digest, number, key in there, walk))
+    return found
+
+
+def _catch_up(db: Connection, walk: _Walk) -> None:
+    """The last few records, in the transaction that reads the rows."""
+    rows = [
+        _Raw(*row)
+        for row in db.execute(
+            select(records).where(records.c.number > walk.number).order_by("number")
+        )
+    ]
+    for at, raw in enumerate(rows):
+        walk.take(raw, rows[at + 1] if at + 1 < len(rows) else None)
+        if walk.broken:
+            return
+
+
+def _row_fault(key: str, digest: str | None, number: int, there: bool, walk: _Walk) -> Broken:
+    name, _, identity = key.partition("/")
+    if digest is None:
+        said = f"The {name} {identity} was put in: no record speaks of it."
+        if number:
+            said = (
+                f"The {name} {identity} was put in again: record {number} says that it was erased."
+            )
+        return Broken(number or walk.number + 1, "inserted", said)
+    if not there:
+        return Broken(number, "missing", f"The {name} {identity} of record {number} is missing.")
+    return Broken(number, "changed", f"The {name} {identity} of record {number} was changed.")
+
+
+def _check_setups(store: Store, walk: _Walk) -> list[Broken]:
+    """What answered: every set-up that a record names stands there as it was."""
+    with store.begin() as db:
+        kept = {row.digest: hash_of(row.content) for row in db.execute(select(setups))}
+    if kept.keys() - walk.setups.keys():  # others may have been added after the records were read
+        _read_records(store, walk, lambda *_: None)
+    found = []
+    for digest, number in walk.setups.items():
+        if digest not in kept:
+            found.append(
+                Broken(
+                    number, "missing", f"The set-up {digest[:12]} of record {number} is missing."
+                )
+            )
+    known = dict(walk.setups)
+    for digest, now in kept.items():
+        if now != digest or digest not in known:
+            number = known.get(digest, walk.number + 1)
+            why: Why = "changed" if digest in known else "inserted"
+            said = "was changed" if digest in known else "was put in: no record names it"
+            found.append(Broken(number, why, f"The set-up {digest[:12]} {said}."))
+    return found

@@ -1,0 +1,66 @@
+"""What a text says, without knowing who asks: numbers, sentences, clauses, names, tables,
+language."""
+
+from ombud.text.abbreviations import find_abbreviations
+from ombud.text.analysis import analyse
+from ombud.text.clauses import (
+    OPEN_END,
+    WORDS,
+    CitedPassage,
+    Clause,
+    Sentence,
+    content_terms,
+    evidence_spans,
+    passage_of,
+    plain_sentence,
+    read_passage,
+    read_sentence,
+)
+from ombud.text.countries import named_countries
+from ombud.text.entities import alternative_keys, display_name, entity_key, entity_stems, name_words
+from ombud.text.language import detect_language
+from ombud.text.numbers import MONTHS, numbers_in, plain_decimal, units_named
+from ombud.text.phrases import Phrases
+from ombud.text.quantities import Quantity, find_quantities, plain_quantities
+from ombud.text.sentences import split_sentences
+from ombud.text.statements import FigureStatement, find_statements, wider_than
+from ombud.text.tables import read_rows
+from ombud.text.wording import plain_wording, term_pattern
+
+__all__ = [
+    "MONTHS",
+    "OPEN_END",
+    "WORDS",
+    "CitedPassage",
+    "Clause",
+    "FigureStatement",
+    "Phrases",
+    "Quantity",
+    "Sentence",
+    "alternative_keys",
+    "analyse",
+    "content_terms",
+    "detect_language",
+    "display_name",
+    "entity_key",
+    "entity_stems",
+    "evidence_spans",
+    "find_abbreviations",
+    "find_quantities",
+    "find_statements",
+    "name_words",
+    "named_countries",
+    "numbers_in",
+    "passage_of",
+    "plain_decimal",
+    "plain_quantities",
+    "plain_sentence",
+    "plain_wording",
+    "read_passage",
+    "read_rows",
+    "read_sentence",
+    "split_sentences",
+    "term_pattern",
+    "units_named",
+    "wider_than",
+]

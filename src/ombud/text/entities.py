@@ -1,0 +1,130 @@
+"""Names of things in the graph: what is drawn of them, and the key under which two names are one
+thing.
+
+A name is cut to its head ("notice" of "notice within 30 days"), freed of case, accents, articles
+and plurals. Plurals go by Harman's S stemmer (JASIS 42, 1991), which leaves "employer", "employee"
+and "employment" apart; Snowball would not."""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+from ombud.text.analysis import WORD, analyse
+
+LONGEST = 10
+"""Words of a key."""
+STEM = "~"
+"""Stands before the name of a stem, so that no whole name is taken for one."""
+_ARTICLES = (
+    "a",
+    "an",
+    "the",
+    "any",
+    "each",
+    "every",
+    "all",
+    "this",
+    "that",
+    "these",
+    "those",
+    "such",
+)
+_OWNERS = (
+    "some",
+    "its",
+    "their",
+    "your",
+    "our",
+    "his",
+    "her",
+    "my",
+    "said",
+    "no",
+    "both",
+    "either",
+    "another",
+    "other",
+)
+DETERMINERS = frozenset([*_ARTICLES, *_OWNERS])
+_LEADING = re.compile(rf"(?:(?:{'|'.join(_ARTICLES)})\s+)+(?=\S)", re.IGNORECASE)
+_HEAD_ENDS = re.compile(
+    r"\s*[,;:(—]|\s+[-–]\s|\s+(?:for|in|on|at|by|with|within|without|before|after|if|when|where|while|unless|that|which"
+    r"|who|whom|whose|as|from|until|under|during|between|through|because|since|per|via|upon|pursuant|regarding"
+    r"|including|such as|about|against|into|over|so)\b"
+)
+_QUANTITY = re.compile(
+    r"(?:(?:up to|at least|at most|(?:no )?(?:more|less|fewer) than|about|only|a further|a (?:min|max)imum of)\s+)?"
+    r"(?:\d[\d.,]*|one|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|thirty)\s+(?:[a-z]+\s+){0,2}?"
+    r"(?:days?|weeks?|months?|hours?|years?)(?:(?:\s+(?:a|per|each|every)\s+[a-z]+)?\s+of\s+(?!the\b)|[’']\s+)",
+    re.IGNORECASE,
+)
+"""How much of a thing: "25 working days of paid annual leave" is paid annual leave."""
+_SECTION = re.compile(r"(?:sections?|§§?|articles?)\s*\d+[-:]\d\w*", re.IGNORECASE)
+"""A number that is one section's wherever it is written, with or without its code's name behind
+it."""
+_NO_PLURAL = frozenset(
+    {"bias", "series", "species", "news", "always", "gas", "canvas", "texas", "kansas", "arkansas"}
+)
+_ALTERNATIVE = re.compile(r"\s+(?:or|and)\s+")
+
+
+def display_name(text: str) -> str:
+    """The name as people read it: no article before it, no stop after it, white space made one
+    blank."""
+    plain = " ".join(text.split()).strip(" .,;:–—-|")
+    if plain.endswith(")") and plain.count("(") < plain.count(")"):
+        plain = plain[:-1].rstrip()
+    return _LEADING.sub("", plain, count=1) if _LEADING.match(plain) else plain
+
+
+def entity_key(text: str) -> str:
+    """What makes two names one: "The Employers" and "any employer" are `employer`. Empty only where
+    no word is."""
+    name = display_name(text)
+    if section := _SECTION.match(name):
+        return _key(section.group())
+    name = _QUANTITY.sub("", name, count=1) if _QUANTITY.match(name) else name
+    cut = _HEAD_ENDS.search(name)
+    return _key(name[: cut.start()] if cut and cut.start() else name) or _key(name)
+
+
+def alternative_keys(text: str) -> list[str]:
+    """Keys of both parts of "employer or employment agency", by which it is found, too; empty where
+    it is one thing."""
+    name = display_name(text)
+    cut = _HEAD_ENDS.search(name)
+    keys = [_key(part) for part in _ALTERNATIVE.split(name[: cut.start()] if cut else name)]
+    return (
+        keys if len(keys) == 2 and all(keys) and all(len(key.split()) <= 3 for key in keys) else []
+    )
+
+
+def entity_stems(text: str, language: str = "en") -> list[str]:
+    """Stems of a key or question as names of entities, each once, for finding by single words."""
+    return [STEM + term for term in dict.fromkeys(analyse(text, language))]
+
+
+def name_words(text: str) -> Iterator[str]:
+    """Words of a name as its key has them, articles included."""
+    for match in WORD.finditer(_folded(text)):
+        yield _singular(re.sub(r"'s?$", "", match.group().replace("’", "'")))
+
+
+def _key(name: str) -> str:
+    found = [word for word in name_words(name) if word not in DETERMINERS]
+    return " ".join(found[:LONGEST])
+
+
+def _folded(text: str) -> str:
+    decomposed = unicodedata.normalize("NFKD", re.sub(r"§+\s*", "section ", text)).casefold()
+    return "".join(c for c in decomposed if not unicodedata.combining(c))
+
+
+def _singular(word: str) -> str:
+    if len(word) < 4 or not word.isalpha() or word in _NO_PLURAL:
+        return word
+    if word.endswith("ies") and not word.endswith(("eies", "aies")):
+        return word[:-3] + "y"
+    if word.endswith(("ches", "shes", "sses", "xes")):
+        return word[:-2]
+    return word[:-1] if word.endswith("s") and not word.endswith(("ss", "us", "is")) else word

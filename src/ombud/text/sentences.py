@@ -1,0 +1,156 @@
+"""Where sentences end, by rules that know the abbreviations of policies and laws (en, de, fr, es;
+CJK by 。！？).
+
+Measured in a prototype against five segmenters on shuffled policy sentences: better than all of
+them on each of the four languages, at several MB/s."""
+
+import re
+from collections.abc import Iterator
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+ABBREVIATIONS: dict[str, frozenset[str]] = {
+    "en": _set(
+        "cf sec art para paras no nos mr mrs ms dr prof inc ltd corp co vs v e.g i.e etc approx p.a a.m p.m jan feb "
+        "mar apr jun jul aug sep sept oct nov dec mon tue tues wed thu thur thurs fri sat sun fig figs pp p al ph.d "
+        "u.s u.k c.f.r u.s.c rep mos hrs yrs min max incl excl st ch vol ed eds cl reg dept est ext gov rev sr jr app"
+    ),
+    "de": _set(
+        "gem abs nr bzw usw z b d h u a i r ca dr prof vgl art lit p ziff fa co evtl ggf inkl zzgl exkl str st sog "
+        "mind max s f ff jan feb aug sept okt nov dez bspw insb grds abschn anl tel hr fr mio mrd"
+    ),
+    "fr": _set(
+        "cf art l r d m mm mme mlle env p pp ex al janv févr fév avr juil sept oct nov déc dr st ch chap n no nos réf "
+        "tél vol"
+    ),
+    "es": _set(
+        "art arts e.t disp sr sra sres dr dra rr hh aprox pág págs ss núm ee uu d dña p ej vol cap apdo"
+    ),
+}
+"""Language -> words that carry a full stop inside a sentence, lower case, without that last
+stop."""
+
+_CLOSING = _set("etc usw p.m a.m")
+"""Abbreviations that often end a sentence: they do so before a capital letter."""
+_FIRMS = _set("inc ltd corp co p.a u.s u.k e.t")
+"""Abbreviations before which names go on in capitals: they end a sentence only before a word that
+opens one."""
+_NUMBERED = _set("no nos art app sat sun mar max min ext est rep mon")
+"""English abbreviations that are words too: they are meant only before a number."""
+_PARTS = _set("section article clause chapter sec art part")
+"""Words that open a numbered heading: "Section 5. Termination"."""
+_LETTERED = _set("annex appendix schedule part class grade option anlage teil gruppe annexe anexo")
+"""Words after which a single letter is a name, not an initial."""
+_OPENERS = _set(
+    "a all also an any as at before by each employees every for he however if in it its managers no please she some "
+    "staff such that the their then there these they this those to unless we when where while who you your der die das "
+    "dies diese dieser es sie wir ein eine le la les un une il elle el los las se"
+)
+_LINE = re.compile(r"[^\n]+")
+_ITEM = re.compile(r"\s*(?:[-*•–·]|\|)")
+_STOP = re.compile(
+    r"([.!?…]+)([\"'”»)\]]*)\s+(?=[\"'“«(\[¿¡]?[\w§])|([。！？]+)([」』）”]*)\s*(?=\S)"
+)
+_ENUMERATOR = re.compile(r"\(?\d+(?:\.\d+)*")
+_LISTED = re.compile(r"\((?:[a-z]|[ivx]{1,4}|\d{1,2})\)\s")
+_LONGEST = 60
+"""Characters looked back for the word before a stop; the whole sentence would make long ones
+quadratic."""
+_INITIALS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]")
+
+
+def split_sentences(text: str, language: str = "en") -> list[tuple[int, int]]:
+    """Spans (start, end) of the sentences of `text`, in order, without surrounding white space.
+
+    A line break always ends a span, so that each list item and table row is on its own, except
+    inside a
+    paragraph that was wrapped by hand: a line that ends in the middle of a sentence goes on in the
+    next one when that starts with a small letter."""
+    known = ABBREVIATIONS.get(language[:2].lower(), ABBREVIATIONS["en"])
+    return [
+        span
+        for start, end in _lines(text)
+        for span in _split(text, start, end, known, language[:2].lower())
+    ]
+
+
+def _lines(text: str) -> Iterator[tuple[int, int]]:
+    pending: tuple[int, int] | None = None
+    for line in _LINE.finditer(text):
+        start, end = line.span()
+        if pending and _goes_on(text, pending, start):
+            pending = (pending[0], end)
+            continue
+        if pending:
+            yield pending
+        pending = (start, end)
+    if pending:
+        yield pending
+
+
+def _goes_on(text: str, before: tuple[int, int], start: int) -> bool:
+    if start - before[1] != 1 or _ITEM.match(text, before[0]):
+        return False
+    return text[start].islower() and text[before[1] - 1] not in ".!?…:;|"
+
+
+def _split(
+    text: str, start: int, end: int, known: frozenset[str], language: str
+) -> Iterator[tuple[int, int]]:
+    begin = start
+    if not _ITEM.match(text, start) or text[start:end].lstrip()[:1] != "|":
+        for stop in _STOP.finditer(text, start, end):
+            cut = max(stop.end(2), stop.end(4))
+            if stop.group(1) and _inside(begin, stop, text, known, language):
+                continue
+            yield from _trim(text, begin, cut)
+            begin = stop.end()
+    yield from _trim(text, begin, end)
+
+
+def _inside(
+    begin: int, stop: re.Match[str], text: str, known: frozenset[str], language: str
+) -> bool:
+    """Whether the stop belongs to an abbreviation, a number or an initial, and the sentence goes on
+    after it."""
+    following = text[stop.end() : stop.end() + 24]
+    first = following.lstrip("\"'“«([¿¡")[:1]
+    if first.islower() and not _LISTED.match(following):
+        # After a quotation too: "Really?" she asked.
+        return True
+    if stop.group(1) != ".":
+        return False
+    before = text[max(begin, stop.start() - _LONGEST) : stop.start()].split()
+    word = before[-1].lstrip("(\"'“«[").lower() if before else ""
+    # French elision: l'art. 5
+    word = re.split(r"['’]", word)[-1]
+    if language == "en" and word in _NUMBERED:
+        return first.isdigit() or following[:1] == "§"
+    if word in _CLOSING:
+        return not first.isupper() and not _LISTED.match(following)
+    if word in _FIRMS:
+        return not _opens(following)
+    if word in known or word.rstrip(".") in known:
+        return True
+    if _INITIALS.fullmatch(word):
+        return len(before) < 2 or before[-2].lower() not in _LETTERED
+    # "3." opens a clause or, in German, is an ordinal.
+    opens = len(before) == 1 or (len(before) == 2 and before[0].lower() in _PARTS)
+    return bool(_ENUMERATOR.fullmatch(word)) and (language == "de" or opens)
+
+
+def _opens(following: str) -> bool:
+    word = re.match(r"[\"'“«(\[¿¡]*(\w+)", following)
+    return bool(word) and word.group(1).lower() in _OPENERS and word.group(1)[:1].isupper()  # type: ignore[union-attr]
+
+
+def _trim(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    while start < end and text[start].isspace():
+        start += 1
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    if end > start:
+        yield start, end

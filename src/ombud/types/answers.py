@@ -1,0 +1,149 @@
+"""What is found, what is said, what it cites, and the record of how it came about."""
+
+from datetime import date
+from typing import Literal
+
+from ombud.types.asking import Plan, Query
+from ombud.types.documents import Chunk, Triplet
+from ombud.types.records import Record
+
+Scope = Literal["local", "shared"]
+
+Outcome = Literal["full", "partial", "denied"]
+
+Action = Literal["none", "clarify", "handoff", "contact"]
+
+
+class Hit(Record):
+    chunk: Chunk
+    score: float
+    """Higher is better."""
+    found_by: tuple[str, ...] = ()
+    """Rankings that held it, such as `GB/sparse/standard`."""
+
+
+class Contradiction(Record):
+    """Two passages that give different figures for one thing."""
+
+    first: str
+    """Chunk id; the local passage where one of the two is."""
+    second: str
+    first_says: str
+    """The sentence, or the row of a table."""
+    second_says: str
+    about: str
+    """The terms that both share."""
+    kind: Literal["conflict", "override", "below_floor"]
+    """override: a country's rule before a global one; below_floor: it gives less than a mandatory
+    global one."""
+
+
+class Evidence(Record):
+    local: tuple[Hit, ...] = ()
+    shared: tuple[Hit, ...] = ()
+    triplets: tuple[Triplet, ...] = ()
+    contradictions: tuple[Contradiction, ...] = ()
+
+    @property
+    def hits(self) -> tuple[Hit, ...]:
+        """Both scopes as one ranking: score descending, ties local first, then chunk id."""
+        order = [
+            (-h.score, scope, h.chunk.id, h)
+            for scope, s in enumerate((self.local, self.shared))
+            for h in s
+        ]
+        return tuple(row[3] for row in sorted(order, key=lambda row: row[:3]))
+
+
+class Citation(Record):
+    chunk_id: str
+    document_id: str
+    title: str
+    uri: str
+    page: int | None = None
+    quote: str
+    start: int
+    end: int
+    digest: str
+    """Digest of the document version that the offsets count in."""
+    trail: tuple[str, ...] = ()
+    scope: Scope = "shared"
+    effective_from: date | None = None
+    effective_to: date | None = None
+    """Last day in force; a day in the past marks an earlier version of a rule."""
+
+
+class Claim(Record):
+    text: str
+    citations: tuple[int, ...] = ()
+    """0-based positions in `Answer.citations`."""
+    verdict: Literal["supported", "unconfirmed"] = "supported"
+
+
+class Source(Record):
+    """A cited document; most relevant first. covers: one short line. citations: positions in
+    `Answer.citations`."""
+
+    title: str
+    uri: str
+    covers: str = ""
+    citations: tuple[int, ...] = ()
+
+
+class Contact(Record):
+    topic: str = ""
+    name: str
+    mail: str = ""
+    phone: str = ""
+    country: str | None = None
+
+
+class Ranking(Record):
+    """One leg of one search: what it returned, best first."""
+
+    leg: str
+    """Such as `GB/sparse/standard`."""
+    rows: tuple[tuple[str, int, float], ...] = ()
+    """(chunk id, rank from 1, score)."""
+
+
+class Trace(Record):
+    """The only record of how an answer came about. Never holds chunk or prompt text."""
+
+    plan: Plan = Plan()
+    queries: tuple[Query, ...] = ()
+    rankings: tuple[Ranking, ...] = ()
+    evidence: tuple[str, ...] = ()
+    """Chunk ids that stood in front of the composer, best first."""
+    signals: dict[str, float] = {}
+    """What triage measured, such as `confidence`."""
+    prompts: dict[str, str] = {}
+    """Prompt file -> digest."""
+    model: str = ""
+    tokens_in: int = 0
+    tokens_out: int = 0
+    price: float | None = None
+    """US dollars; None when the price of the model is not known."""
+    seconds: dict[str, float] = {}
+    """Step -> seconds."""
+    index_version: str = ""
+    variant: str = ""
+    degraded: tuple[str, ...] = ()
+    """Steps that failed and were done without, such as `model`."""
+    notes: tuple[str, ...] = ()
+
+
+class Answer(Record):
+    id: str = ""
+    question_id: str = ""
+    conversation_id: str | None = None
+    outcome: Outcome
+    action: Action = "none"
+    text: str
+    """Markdown with markers [1], [2]… that count citations from 1."""
+    claims: tuple[Claim, ...] = ()
+    citations: tuple[Citation, ...] = ()
+    sources: tuple[Source, ...] = ()
+    contacts: tuple[Contact, ...] = ()
+    suggestions: tuple[str, ...] = ()
+    trace: Trace = Trace()

@@ -1,0 +1,136 @@
+"""Who asks what, and every knob of one answer."""
+
+from datetime import date, datetime
+from typing import Literal
+
+from pydantic import Field
+
+from ombud.types.records import Record
+
+Mode = Literal["hybrid", "sparse", "dense"]
+
+Role = Literal["user", "assistant", "advisor", "system"]
+
+
+class Person(Record):
+    id: str = ""
+    country: str | None = None
+    roles: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    grade: str | None = None
+    contract: str | None = None
+    language: str = "en"
+    persona: str = "employee"
+
+
+class Message(Record):
+    id: str = ""
+    role: Role
+    content: str
+    at: datetime | None = None
+
+
+class Question(Record):
+    text: str
+    asker: Person = Person()
+    history: tuple[Message, ...] = ()
+    as_of: date | None = None
+    """The day whose rules are asked for; None is today."""
+
+
+Parameter = Literal["k", "rewrites", "graph_keywords", "graph_depth"]
+"""What adaptation may set."""
+
+Preset = Literal["", "fixed", "pa", "pa+rerank", "hypa", "hypa+rerank"]
+
+
+class Plan(Record):
+    """Every knob of one answer. Tuning, A/B and ablation only ever change this."""
+
+    k: int = Field(default=8, ge=1, le=100, description="Chunks that go to the answer, in total.")
+    pool: int = Field(default=30, ge=1, le=1000, description="Candidates per leg before fusion.")
+    strategies: tuple[str, ...] = Field(
+        default=(), description="How search texts are made; empty = what suits."
+    )
+    strategy_mode: Literal["first", "all"] = Field(
+        default="first", description="First that works, or all fused."
+    )
+    hyde_for: Literal["both", "sparse", "dense"] = Field(
+        default="both", description="Legs that `hyde` writes for."
+    )
+    stepback_with_question: bool = Field(
+        default=True, description="The question stands beside the broader one."
+    )
+    glossary: bool = Field(
+        default=True, description="Spell abbreviations out, and policy words for plain ones."
+    )
+    mode: Mode = Field(
+        default="hybrid", description="Legs: sparse (words), dense (vectors) or both."
+    )
+    weighting: Literal["bm25", "tfidf"] = Field(
+        default="bm25", description="How the sparse leg weighs words."
+    )
+    fusion: Literal["rrf", "combsum", "combmnz", "weighted"] = Field(
+        default="combsum", description="Legs to ranking."
+    )
+    weights: dict[str, float] = Field(
+        default={"sparse": 0.4, "dense": 0.6}, description="Weight of each leg."
+    )
+    rrf_k: int = Field(default=60, ge=1, description="Damping of reciprocal rank fusion.")
+    late: float = Field(
+        default=2.0,
+        ge=0,
+        description="Weight of late interaction beside the fused score; 0 = none.",
+    )
+    reranker: str = Field(default="none", description="What reorders the fused pool.")
+    rerank_pool: int = Field(
+        default=25, ge=1, le=200, description="Best fused hits that are put in order anew."
+    )
+    preset: Preset = Field(
+        default="", description="Several fields at once, as the HyPA-RAG paper names them."
+    )
+    adaptive: bool | tuple[Parameter, ...] = Field(
+        default=False, description="Fields that complexity sets, or all."
+    )
+    classes: Literal[2, 3] = Field(default=3, description="Complexity classes of the router.")
+    mapping: dict[Parameter, tuple[int, ...]] = Field(
+        default={}, description="Adaptive field -> value per class."
+    )
+    pinned: tuple[str, ...] = Field(
+        default=(), description="Fields that the request set; adaptation leaves them."
+    )
+    rewrites: int = Field(default=3, ge=1, le=20, description="Rewrites that `multi` asks for.")
+    graph: bool = Field(
+        default=False, description="Add paths of the triplet graph to the evidence."
+    )
+    graph_keywords: int = Field(
+        default=4, ge=0, le=50, description="Keywords looked up in the graph."
+    )
+    graph_depth: int = Field(
+        default=2, ge=0, le=5, description="Longest path in the graph, in triplets."
+    )
+    sources: tuple[str, ...] = Field(default=(), description="Only these sources; empty means all.")
+    abstain: float | None = Field(
+        default=None, ge=0, le=1, description="Least confidence to answer; unset: measured."
+    )
+    persona: str = Field(default="employee", description="Who the answer is written for.")
+    temperature: float = Field(
+        default=0.0, ge=0, le=2, description="Sampling temperature of the chat model."
+    )
+    budget_tokens: int = Field(
+        default=6000, ge=256, description="Most evidence tokens in a prompt."
+    )
+    components: tuple[str, ...] = Field(
+        default=(), description="Prompt components; empty = the usual ones."
+    )
+    refine: bool = Field(
+        default=True, description="Let the chat model repair claims once that fail their check."
+    )
+
+
+class Query(Record):
+    strategy: str
+    text: str
+    """What the sparse side matches."""
+    passage: str
+    """What the dense side embeds."""

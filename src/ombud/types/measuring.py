@@ -1,0 +1,94 @@
+"""Cases, what a target did with them, and scores."""
+
+from datetime import date, datetime
+from typing import Any, Literal
+
+from ombud.types.answers import Answer, Hit, Trace
+from ombud.types.asking import Message, Person
+from ombud.types.records import Record
+
+
+class Reference(Record):
+    text: str
+    persona: str | None = None
+
+
+class Passage(Record):
+    """Evidence of a case: survives re-chunking because it is text, not a chunk id."""
+
+    document: str
+    quote: str
+    grade: Literal[1, 2] = 2
+    page: int | None = None
+
+
+CaseType = Literal[
+    "simple", "complex", "distracting", "situational", "double", "conversational", "complex_situational",
+    "off_topic", "unanswerable", "vague", "comparative", "rule_conclusion", "sensitive", "incoherent",
+]  # fmt: skip
+
+
+class Case(Record):
+    id: str
+    question: str
+    type: CaseType = "simple"
+    person: Person = Person()
+    history: tuple[Message, ...] = ()
+    as_of: date | None = None
+    expect: Literal["answer", "deny", "clarify", "handoff"] = "answer"
+    references: tuple[Reference, ...] = ()
+    evidence: tuple[Passage, ...] = ()
+    tags: tuple[str, ...] = ()
+
+
+class Score(Record):
+    case_id: str
+    metric: str
+    value: float | None
+    """None: it could not be computed, and `reason` says why. Never NaN, never silently dropped."""
+    reason: str = ""
+    by: str = ""
+    """Model or person who gave it; empty for arithmetic."""
+
+
+class Observation(Record):
+    """One case and what a target did with it: all that a metric may look at, kept until it is
+    scored anew."""
+
+    case: Case
+    hits: tuple[Hit, ...] | None = None
+    """Best first; None when nothing was searched, empty when nothing was found."""
+    answer: Answer | None = None
+    seconds: float | None = None
+    """Until the whole answer, or, where nothing was asked, until the hits were there."""
+    error: str = ""
+    """What the target said when it failed; then no metric has a value."""
+    trace: Trace | None = None
+    """Of the search, where nothing was answered."""
+    lost: str = ""
+    """Where the evidence was lost on its way into the answer, such as `not retrieved`; empty when
+    it was not."""
+
+
+class Run(Record):
+    """One pass of a dataset through a target; its observations and scores are read by its id."""
+
+    id: str
+    name: str
+    dataset: str
+    dataset_digest: str = ""
+    """Of the cases asked, in their order."""
+    split: str = ""
+    target: str = "local"
+    config: dict[str, Any] = {}
+    """What the target says of itself, and the plan fields and index settings that this run
+    changed."""
+    digest: str = ""
+    """Of dataset, target and config: runs with the same digest did the same."""
+    study: str = ""
+    """The sweep it belongs to."""
+    cases: int = 0
+    state: Literal["running", "done"] = "running"
+    started: datetime | None = None
+    ended: datetime | None = None
+    notes: tuple[str, ...] = ()
