@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ombud.errors import BadSetting
 
-SHIPPED = Path(__file__).parent / "personas"
+SHIPPED = Path(__file__).parent
 DEFAULT_PERSONA = "employee"
 """Who is written for where nothing is said."""
 LARGEST = 100_000

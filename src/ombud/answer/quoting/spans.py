@@ -33,7 +33,7 @@ RULES = 0.6
 """A local span this near to the best one shows that the country has a rule of its own."""
 REDUNDANT = 0.86
 """Cosine above which a span says again what another said."""
-SHIPPED = Path(__file__).parent / "extract.json"
+SHIPPED = Path(__file__).with_name("spans.json")
 TABLE_ROW = re.compile(r"^\s*\|.*\|\s*$")
 RULE_ROW = re.compile(r"^\s*\|[\s:|-]+\|\s*$")
 LEAD_IN = re.compile(r":\s*$")

@@ -43,7 +43,7 @@ def render_gaps(found: Gaps, organisation: str, made: datetime | None = None) ->
 def _environment() -> "Environment":
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-    folder = Path(__file__).parent / "templates"
+    folder = Path(__file__).parent
     made = Environment(loader=FileSystemLoader(folder), autoescape=True, undefined=StrictUndefined)
     made.trim_blocks = made.lstrip_blocks = True
     return made
