@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from ingest.shelf import Shelf, counts, long_text
-from ombud.app import Workspace
+from ombud.app import Workspace, asking, library
 from ombud.errors import Busy, NotFound
 from ombud.ingest import sync_sources
 from ombud.models import Embedder
@@ -85,7 +85,7 @@ def test_a_deleted_file_is_gone_from_search_store_and_index(shelf: Shelf) -> Non
     assert shelf.documents() == shelf.indexed() == {"travel.md"}
     assert shelf.found("annual leave") == set()
     with pytest.raises(NotFound):
-        shelf.workspace.document(gone, None)
+        library.document(shelf.workspace, gone, None)
 
 
 def test_a_renamed_file_counts_as_moved(shelf: Shelf) -> None:
@@ -301,7 +301,10 @@ def test_only_the_synced_source_loses_documents(shelf: Shelf) -> None:
     shelf.remove("leave.md")
     (report,) = sync_sources(shelf.workspace.ingest, [FolderSource("other", other)])
     assert counts(report) == {"unchanged": 1}
-    assert {d.uri for d in shelf.workspace.documents(None)} == {"docs/leave.md", "other/travel.md"}
+    assert {d.uri for d in library.documents(shelf.workspace, None)} == {
+        "docs/leave.md",
+        "other/travel.md",
+    }
 
 
 def test_one_source_that_fails_does_not_stop_the_next(shelf: Shelf) -> None:
@@ -473,10 +476,12 @@ def test_vectors_of_the_real_model_survive_changed_facts(tmp_path: Path, minilm:
     assert before.keys() == after.keys() == set(ids)
     assert all(np.array_equal(before[i], after[i]) for i in ids)
     manager = Person(country="GB", roles=("manager",))
-    evidence, _ = asyncio.run(shelf.workspace.search("vacation time off", manager, mode="dense"))
+    evidence, _ = asyncio.run(
+        asking.search(shelf.workspace, "vacation time off", manager, mode="dense")
+    )
     assert evidence.hits[0].chunk.uri == "docs/leave.md"
     evidence, _ = asyncio.run(
-        shelf.workspace.search("vacation", Person(country="FR"), mode="dense")
+        asking.search(shelf.workspace, "vacation", Person(country="FR"), mode="dense")
     )
     assert "docs/leave.md" not in {h.chunk.uri for h in evidence.hits}
     shelf.workspace.close()
