@@ -4,6 +4,7 @@ import difflib
 from datetime import date
 from typing import Any, get_args
 
+from ombud.app import asking
 from ombud.app.workspace import Workspace
 from ombud.errors import NotFound
 from ombud.index import Filter
@@ -31,7 +32,7 @@ def graph_around(
     everything = Filter(countries=None, reader=None, status=get_args(Status))
     asked = Question(text=term, asker=person or Person(), as_of=as_of)
     where = (
-        workspace.filter(asked, Plan())
+        asking.filter_of(workspace, asked, Plan())
         if person
         else everything.model_copy(update={"as_of": as_of})
     )

@@ -10,7 +10,7 @@ import uvicorn
 from fastapi import FastAPI
 from starlette.middleware.gzip import GZipMiddleware
 
-from ombud.app import Workspace
+from ombud.app import Workspace, library
 from ombud.errors import SetupError
 from ombud.web import api, pages
 from ombud.web.guard import Failures, RequestGuard, SecurityHeaders, is_loopback
@@ -75,7 +75,7 @@ def serve(
     with listening:
         # Models and index are opened now and not by the first question; what is wrong with them is
         # said at once.
-        workspace.ready()
+        library.why_not_ready(workspace)
         _ = workspace.answering
         server.run(sockets=[listening])
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 from ombud.answer import answer_question
+from ombud.app import asking, measuring
 from ombud.app.workspace import Workspace
 from ombud.errors import EngineError, NotFound
 from ombud.index import Engine, open_snapshot
@@ -159,7 +160,7 @@ async def _again(
     if not model:
         knowledge = knowledge._replace(chat=None, ranker=None)
     plan = trace.plan.model_copy(update={"adaptive": False})  # what adaptation chose stands in it
-    where = workspace.filter(question, plan)
+    where = asking.filter_of(workspace, question, plan)
     again = parts._replace(knowledge=knowledge, chat=parts.chat if model else None)
     answer = await answer_question(question, plan, where, again)
     if answer.trace.queries == trace.queries or model:
@@ -251,7 +252,7 @@ def _set_up(workspace: Workspace, kept: KeptAnswer) -> Iterator[Difference]:
     then = read_setup(workspace.store, digest) if digest else None
     if then is None:
         return
-    before, after = dict(_flat(then)), dict(_flat(json.loads(workspace.setup())))
+    before, after = dict(_flat(then)), dict(_flat(json.loads(measuring.setup(workspace))))
     for key in sorted(before.keys() | after.keys()):
         if before.get(key) != after.get(key):
             yield Difference(key, before.get(key), after.get(key))
