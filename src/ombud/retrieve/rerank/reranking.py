@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from ombud import registry
 from ombud.errors import EngineError, ModelError, UnknownName
+from ombud.registry import find
 from ombud.retrieve.model import ModelUsage
 from ombud.retrieve.rerank.nearness import descending
 from ombud.retrieve.rerank.task import RerankOrder, RerankParts, RerankTask
@@ -73,7 +73,7 @@ def reranker_of(name: str) -> RerankOrder:
 
     (`ombud.reranker` is the group of cross-encoders, which `cross-encoder` here asks.)"""
     try:
-        found: RerankOrder = registry.find("rerank_order", name, RERANKERS)
+        found: RerankOrder = find("rerank_order", name, RERANKERS)
     except UnknownName as unknown:
         raise UnknownName(f"No reranker is called `{name}`.", hint=unknown.hint) from None
     return found

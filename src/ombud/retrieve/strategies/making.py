@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from ombud import registry
 from ombud.errors import ModelError
 from ombud.models import Embedder
+from ombud.registry import find
 from ombud.retrieve.model import StrategyModel
 from ombud.retrieve.strategies.glossary import Glossary
 from ombud.retrieve.strategies.standard import by_standard
@@ -94,7 +94,7 @@ async def _attempt(name: str, question: Question, plan: Plan, parts: StrategyPar
 def strategy_of(name: str) -> Strategy:
     """One of STRATEGIES, or of a plugin under the entry point group `ombud.strategy`; raises
     UnknownName. Kept, for every question asks."""
-    found: Strategy = registry.find("strategy", name, STRATEGIES)
+    found: Strategy = find("strategy", name, STRATEGIES)
     return found
 
 
