@@ -3,8 +3,8 @@ by scope."""
 
 from ombud.retrieve.conversation import aside_free, carry_over, question_parts
 from ombud.retrieve.disagreements import CONTRADICTING, contradiction_notes, find_contradictions
+from ombud.retrieve.graph_search import neighbourhood
 from ombud.retrieve.model import Spent
-from ombud.retrieve.paths import Neighbourhood, neighbourhood
 from ombud.retrieve.router.adapting import PARAMETERS, mapped
 from ombud.retrieve.router.classifying import (
     WEIGHTS,
@@ -34,7 +34,6 @@ __all__ = [
     "WEIGHTS",
     "WORD",
     "Embed",
-    "Neighbourhood",
     "Numbers",
     "Routed",
     "Router",

@@ -14,8 +14,8 @@ from ombud.models import Chat, EmbeddedText, Embedder, Reranker
 from ombud.retrieve.disagreements import find_contradictions
 from ombud.retrieve.feedback import more_legs
 from ombud.retrieve.fusion import fuse
+from ombud.retrieve.graph_search import find_paths, with_paths
 from ombud.retrieve.model import Model, Spent, Understanding
-from ombud.retrieve.paths import find_paths, with_paths
 from ombud.retrieve.rerank.nearness import by_tokens
 from ombud.retrieve.rerank.reranking import rerank_hits, reranker_of
 from ombud.retrieve.router import Router, classify
