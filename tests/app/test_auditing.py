@@ -218,7 +218,7 @@ def test_a_server_expires_by_itself(tmp_path: Path) -> None:
     stop.set()
     run_expiry(workspace, stop, said.append)
     assert said == []
-    with workspace.store.begin() as db:
+    with workspace.store.write() as db:
         db.execute(text("UPDATE answer SET at = '2020-01-01T00:00:00+00:00'"))
     run_expiry(workspace, stop, said.append)
     assert said == ["audit: erased 0 conversations and 1 answers by age"]

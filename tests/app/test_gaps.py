@@ -150,7 +150,7 @@ def test_nobody_who_asked_is_in_it(tmp_path: Path) -> None:
     assert found.unanswered
     said = everything(found)
     assert "mary" not in said
-    with workspace.store.begin() as db:
+    with workspace.store.read() as db:
         ids = db.execute(sql("SELECT id FROM answer")).scalars().all()
     assert not any(identity in said for identity in ids)
 

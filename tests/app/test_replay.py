@@ -157,7 +157,7 @@ def test_the_day_of_the_answer_counts_and_not_today(tmp_path: Path) -> None:
     shelf = company(tmp_path)
     given = ask(shelf.workspace, "How many days in each week may employees work from home?", NOBODY)
     assert "three days" in given.text
-    with shelf.workspace.store.begin() as db:  # as if it had been given then; the chain would tell
+    with shelf.workspace.store.write() as db:  # as if it had been given then; the chain would tell
         db.execute(text("UPDATE answer SET at = '2024-05-01T10:00:00+00:00'"))
     found = again(shelf.workspace, given.id)
     assert found.as_of.isoformat() == "2024-05-01"

@@ -331,7 +331,7 @@ def test_a_second_sync_is_told_who_is_at_it_and_changes_nothing(shelf: Shelf) ->
 def test_a_sync_that_loses_its_lease_writes_nothing_more(shelf: Shelf) -> None:
     class Thief(FolderSource):
         def list(self) -> list[Ref]:
-            with shelf.workspace.store.begin() as db:
+            with shelf.workspace.store.write() as db:
                 db.exec_driver_sql("UPDATE lease SET owner = 'elsewhere:1:x', fence = fence + 1")
             return super().list()
 
@@ -364,7 +364,7 @@ def test_chunks_that_no_document_owns_are_dropped(shelf: Shelf) -> None:
     shelf.write("leave.md", LEAVE)
     shelf.sync()
     before, identity = shelf.snapshot(), shelf.document("leave.md").id
-    with shelf.workspace.store.begin() as db:
+    with shelf.workspace.store.write() as db:
         db.exec_driver_sql("DELETE FROM document")
     assert shelf.in_rows(identity)
     assert counts(shelf.sync()) == {"added": 1}
@@ -375,7 +375,7 @@ def test_chunks_of_a_file_that_went_meanwhile_are_dropped(shelf: Shelf) -> None:
     shelf.write("leave.md", LEAVE)
     shelf.write("travel.md", TRAVEL)
     shelf.sync()
-    with shelf.workspace.store.begin() as db:
+    with shelf.workspace.store.write() as db:
         db.exec_driver_sql("DELETE FROM document")
     shelf.remove("leave.md")
     shelf.sync()

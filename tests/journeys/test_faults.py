@@ -13,10 +13,12 @@ from pathlib import Path
 import pytest
 
 from ingest.shelf import Shelf, Snapshot, long_text
-from journeys.command import ombud, start, workspace
+from journeys.command import ombud_process as ombud
+from journeys.command import start, workspace
 from ombud.app import Workspace, library
 from ombud.store import acquire_lease, document_ids
 
+pytestmark = pytest.mark.slow
 DOCUMENTS = 60
 SECTIONS = 22
 BATCH = 512
