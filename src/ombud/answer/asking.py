@@ -94,13 +94,18 @@ class AskRun:
             self._announce(stage.__name__)
             if self.body is None:
                 await stage()
-        assert self.body is not None, "composing always gives a body"
-        return self.finish(self.body)
+        return self.finish(self._decision)
 
     @property
     def reasoning(self) -> str:
         """What the model thought before it answered, which no answer and no trace holds."""
-        return self.body.reasoning if self.body else ""
+        return self._decision.reasoning
+
+    @property
+    def _decision(self) -> Body:
+        if self.body is None:
+            raise AssertionError("composing always gives a body")
+        return self.body
 
     async def triage(self) -> None:
         """Whom the message is for. Decides where no passage could change the answer."""

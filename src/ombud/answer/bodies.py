@@ -23,6 +23,8 @@ MOST_CLOSEST = 3
 HANDOFF_POOL, HANDOFF_QUOTES = 8, 2
 """Likeliest spans among which quotes for a handoff are chosen, and how many are shown."""
 
+NOTHING = Composed((), (), "")
+
 
 class Body(NamedTuple):
     """What an answer says, before contacts, ids and the trace are added."""
@@ -125,7 +127,7 @@ def with_own_record(body: Body, record: OwnRecord, shown_below: bool) -> Body:
     return body._replace(outcome=outcome, composed=composed)
 
 
-def _denied(action: Action, text: str, composed: Composed = Composed((), (), "")) -> Body:
+def _denied(action: Action, text: str, composed: Composed = NOTHING) -> Body:
     return Body(outcome="denied", action=action, composed=composed._replace(text=text))
 
 

@@ -100,9 +100,7 @@ def _in_other_words(
     return words
 
 
-def _message(
-    sections: Mapping[str, str], on: Mapping[str, str], values: Mapping[str, str]
-) -> str:
+def _message(sections: Mapping[str, str], on: Mapping[str, str], values: Mapping[str, str]) -> str:
     order = [name for name in sections if stays(name, on) and name not in AROUND]
     if "question-first" in on and {"question", "context"} <= set(order):
         order.remove("question")

@@ -65,10 +65,7 @@ async def refine(
 
 def _has_failed(found: SearchResult) -> bool:
     """Whether the chat model failed a moment ago, when it should have written search texts."""
-    for note in found.degraded:
-        if note.startswith("strategy: ") and "failed (" in note:
-            return True
-    return False
+    return any(note.startswith("strategy: ") and "failed (" in note for note in found.degraded)
 
 
 async def _ask(
@@ -105,9 +102,7 @@ def apply(triaged: TriageResult, verdict: ModelVerdict) -> TriageResult:
     return triaged._replace(label=_unsensitive(verdict))
 
 
-def _apply_to_matter(
-    triaged: TriageResult, matter: Matter, verdict: ModelVerdict
-) -> TriageResult:
+def _apply_to_matter(triaged: TriageResult, matter: Matter, verdict: ModelVerdict) -> TriageResult:
     if verdict.label == "sensitive":
         danger = matter.danger or bool(verdict.danger)
         return triaged._replace(matter=matter._replace(danger=danger))
