@@ -1,5 +1,6 @@
-# make demo: the assistant on the sample handbook at http://127.0.0.1:8321    make test: every test
-.PHONY: demo test lint types docs bench baseline retrieval peers studies router triage calibrate sample clean
+# make demo: the assistant on the sample handbook at http://127.0.0.1:8321
+# make test: all tests but the slow ones    make test-all: those too, and what share of the code they run
+.PHONY: demo test test-slow test-all covered lint types docs bench baseline retrieval peers studies router triage calibrate sample clean
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet -c constraints.txt
@@ -7,11 +8,28 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet -c const
 demo: sample/.ombud/synced
 	@$(BIN)/ombud --home sample serve
 
+# Written bytecode saves every process that a test starts a second. COVERAGE=yes costs twice the time.
+RUN_TESTS = PYTHONDONTWRITEBYTECODE= $(BIN)/$(if $(COVERAGE),coverage run,python) -m pytest \
+	-n auto --maxprocesses 4 --dist worksteal
+
 test: .venv/test
+	@$(RUN_TESTS) -m "not slow"
+
+test-slow: .venv/test
+	@$(RUN_TESTS) -m slow
+
+# As .ci/run does it.
+test-all: .venv/test
 	@rm -f .coverage .coverage.*
-	@$(BIN)/coverage run -m pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+	@$(MAKE) --no-print-directory test COVERAGE=yes
+	@$(MAKE) --no-print-directory test-slow COVERAGE=yes
+	@$(MAKE) --no-print-directory covered
+
+# What the runs before it with COVERAGE=yes have left; `.venv/bin/coverage report` names the lines that none ran.
+covered: .venv/test
 	@$(BIN)/coverage combine --quiet
-	@$(BIN)/coverage report --fail-under=90
+	@printf 'Per cent of the code that the tests run: '
+	@$(BIN)/coverage report --format=total --fail-under=90
 
 lint: .venv/test
 	@$(BIN)/ruff check .

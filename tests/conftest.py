@@ -18,6 +18,13 @@ def pytest_configure() -> None:
     os.environ["OMBUD_DOCUMENTS__PROCESSES"] = "0"
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Whoever asks for a real model server is slow."""
+    for item in items:
+        if "llama" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.slow)
+
+
 @pytest.fixture(scope="session")
 def llama() -> Iterator[str]:
     """Address of a real llama.cpp server with a tiny model."""

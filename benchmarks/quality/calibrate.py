@@ -27,7 +27,7 @@ from ombud.answer import (
     span_features,
     term_weights,
 )
-from ombud.app import Workspace
+from ombud.app import Workspace, asking
 from ombud.lab import normalise, read_cases, split_of
 from ombud.retrieve import query_terms, search
 from ombud.types import Case, Question
@@ -76,8 +76,10 @@ def _look(workspace: Workspace, case: Case, mode: str) -> Row:
     question = Question(
         text=case.question, asker=case.person, history=case.history, as_of=case.as_of
     )
-    plan = workspace.planned(case.person, {"mode": mode}).plan
-    found = asyncio.run(search(question, plan, workspace.filter(question, plan), workspace.index))
+    plan = asking.plan_of(workspace, case.person, {"mode": mode}).plan
+    found = asyncio.run(
+        search(question, plan, asking.filter_of(workspace, question, plan), workspace.index)
+    )
     embedder = workspace.embedder if mode == "hybrid" else None
     query, engine = found.queries[0], workspace.engine
     spans = candidate_spans(found.evidence)

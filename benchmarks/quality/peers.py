@@ -20,6 +20,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from ombud.app import library
+
 sys.path.append(str(Path(__file__).parents[1] / "speed"))
 from baseline import TOML, own_cases
 from corpora import needs, open_corpus
@@ -123,7 +125,7 @@ def _peers(workspace: Workspace, python: Path, sizes: Sequence[int]) -> list[tup
     embedder = workspace.embedder
     if embedder is None:
         sys.exit("There is no embedding model; `ombud doctor` says how to install it.")
-    documents = [one for one in workspace.documents(None) if one.status == "published"]
+    documents = [one for one in library.documents(workspace, None) if one.status == "published"]
     rows = sorted(
         workspace.engine.rows([one.id for one in documents]),
         key=lambda row: (row.chunk.uri, row.chunk.start),

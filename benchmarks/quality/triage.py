@@ -10,7 +10,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from ombud.app import Workspace
+from ombud.app import Workspace, asking
 from ombud.lab import read_cases, split_of
 from ombud.training.triage.judging import rate
 from ombud.training.triage.labelled import read_labelled_messages as read_triage_messages
@@ -70,7 +70,7 @@ def _ask(workspace: Workspace, case: Case) -> Answer:
     question = Question(
         text=case.question, asker=case.person, history=case.history, as_of=case.as_of
     )
-    return asyncio.run(workspace.ask(question, keep=False))
+    return asyncio.run(asking.ask(workspace, question, keep=False))
 
 
 def _outside(answer: Answer) -> bool:

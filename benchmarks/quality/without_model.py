@@ -17,6 +17,8 @@ from pathlib import Path
 from statistics import mean
 from typing import Any, NamedTuple
 
+from ombud.app import asking
+
 sys.path.append(str(Path(__file__).parents[1] / "speed"))
 from record import ROOT, commit, say
 
@@ -48,9 +50,9 @@ class Corpus(NamedTuple):
 
     def found(self, case: Case, queries: Sequence[Query]) -> Evidence:
         question = _question(case)
-        plan = self.workspace.planned(case.person, {}).plan
+        plan = asking.plan_of(self.workspace, case.person, {}).plan
         return find_passages(
-            queries, plan, self.workspace.filter(question, plan), self.workspace.index
+            queries, plan, asking.filter_of(self.workspace, question, plan), self.workspace.index
         ).evidence
 
 

@@ -99,7 +99,7 @@ def fill(store: Store) -> None:
             | {"salt": new_salt(), "record": number + 1 + at}
             for at, i in enumerate(ids)
         ]
-        with store.begin() as db:
+        with store.write() as db:
             db.execute(insert(TABLES["answer"]), rows)
             digests = {row.id: digest_of(row) for row in rows_of(db, "answer", ids)}
             records = []

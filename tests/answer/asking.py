@@ -15,7 +15,7 @@ from reportlab.lib.pagesizes import A4
 from reportlab.pdfgen.canvas import Canvas
 
 from ingest.shelf import Shelf
-from ombud.app import Workspace
+from ombud.app import Workspace, asking, library
 from ombud.models import Chat
 from ombud.types import Answer, Person, Question
 
@@ -119,14 +119,16 @@ def company(
 def ask(workspace: Workspace, text: str, person: Person = GB, **options: Any) -> Answer:
     """The answer, after checking what must hold of every one."""
     named = {key: options.pop(key) for key in ("plan", "tell") if key in options}
-    answer = asyncio.run(workspace.ask(Question(text=text, asker=person, **options), **named))
+    answer = asyncio.run(
+        asking.ask(workspace, Question(text=text, asker=person, **options), **named)
+    )
     check(workspace, answer, person)
     return answer
 
 
 def check(workspace: Workspace, answer: Answer, person: Person) -> None:
     for citation in answer.citations:
-        document = workspace.document(citation.document_id, person, citation.digest)
+        document = library.document(workspace, citation.document_id, person, citation.digest)
         assert document.text[citation.start : citation.end] == citation.quote
         assert citation.quote.strip()
     cited = {place for claim in answer.claims for place in claim.citations}
@@ -137,7 +139,7 @@ def check(workspace: Workspace, answer: Answer, person: Person) -> None:
     assert (answer.outcome == "denied") == (not answer.claims)
     assert Answer.model_validate_json(answer.model_dump_json()) == answer
     text = answer.trace.model_copy(update={"queries": ()}).model_dump_json()
-    for chunk in workspace.passages():
+    for chunk in library.passages(workspace):
         for line in filter(None, chunk.text.splitlines()):
             assert json.dumps(line, ensure_ascii=False)[1:-1] not in text
 

@@ -11,7 +11,7 @@ import pytest
 
 from answer.asking import FILES, FR, GB, LEAVE, NOBODY, US, ask, company
 from ingest.shelf import Shelf
-from ombud.app import Workspace
+from ombud.app import Workspace, library
 from ombud.errors import SetupError
 from ombud.types import Message, Person
 
@@ -139,7 +139,7 @@ def test_a_short_follow_up_is_not_vague(words: Workspace) -> None:
 def test_quotes_are_counted_in_code_points_behind_emoji_and_accents(workspace: Workspace) -> None:
     answer = ask(workspace, LEAVE, plan={"abstain": 0.0})
     (citation,) = [c for c in answer.citations if "26 days" in c.quote]
-    text = workspace.document("docs/leave-gb.md", GB).text
+    text = library.document(workspace, "docs/leave-gb.md", GB).text
     assert (citation.start, citation.end) == (text.index("Employees in G"), text.index(" Unused"))
     assert citation.scope == "local"
     assert citation.trail[-1].startswith("Annual leave")
@@ -286,7 +286,7 @@ def test_each_country_gets_its_own(workspace: Workspace) -> None:
 def test_what_a_role_may_not_read_is_nowhere_in_the_answer(workspace: Workspace) -> None:
     question = "Where does the pay band of grade G5 end?"
     assert "61,000" in ask(workspace, question, MANAGER, plan={"abstain": 0.0}).text
-    identity = workspace.document("docs/bands.md", None).id
+    identity = library.document(workspace, "docs/bands.md", None).id
     for outsider in (GB, NOBODY):
         said = ask(workspace, question, outsider, plan={"abstain": 0.0}).model_dump_json()
         assert "61,000" not in said

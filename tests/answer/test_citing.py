@@ -20,7 +20,7 @@ from answer.asking import (
     with_model,
 )
 from ombud.answer.proof.citing import cite, page_at
-from ombud.app import Workspace
+from ombud.app import Workspace, library
 from ombud.types import Block, Chunk, Document, Hit
 
 TEXTS = (
@@ -112,7 +112,7 @@ def test_the_sentence_that_bears_the_claim_out_is_quoted(
     assert [c.text for c in answer.claims] == [said]
     (citation,) = answer.citations
     assert citation.quote == quote
-    stored = home.document(citation.document_id, GB, citation.digest)
+    stored = library.document(home, citation.document_id, GB, citation.digest)
     assert stored.text[citation.start : citation.end] == quote
 
 

@@ -27,7 +27,7 @@ from answer.asking import (
     label,
     with_model,
 )
-from ombud.app import Workspace
+from ombud.app import Workspace, asking, library
 from ombud.types import Answer, Message, Person
 
 PROMPTS = Path(ombud.prompts.__file__).parent
@@ -152,12 +152,12 @@ def test_the_budget_drops_passages_from_the_tail_and_cuts_none(
         shelf.workspace, script, "When is the garage for parking open on a working day?"
     )
     bodies = re.findall(r"<passage [^\n]*>\n(.*?)\n</passage>", script.prompts[0], re.DOTALL)
-    stored = {chunk.text: chunk.id for chunk in shelf.workspace.passages()}
+    stored = {chunk.text: chunk.id for chunk in library.passages(shelf.workspace)}
     assert len(stored) == 3
     assert len(bodies) == passages
     assert [stored[body] for body in bodies] == list(answer.trace.evidence)
     evidence, _ = asyncio.run(
-        shelf.workspace.search("When is the garage for parking open on a working day?", GB)
+        asking.search(shelf.workspace, "When is the garage for parking open on a working day?", GB)
     )
     assert list(answer.trace.evidence) == [hit.chunk.id for hit in evidence.hits][:passages]
     shelf.workspace.close()

@@ -22,7 +22,7 @@ from answer.asking import (
 )
 from ombud.answer.language import apology, asked_in, name_of
 from ombud.answer.sources import sources_of
-from ombud.app import Workspace
+from ombud.app import Workspace, asking, library
 from ombud.store import erase_quotes, phrases_held
 from ombud.types import Answer, Citation, Claim, Person
 from store.places import database
@@ -141,7 +141,7 @@ def test_an_erased_document_leaves_no_title_in_a_stored_answer(tmp_path: Any) ->
     answer = ask(with_model(shelf.workspace, None), LEAVE)
     first = answer.citations[0]
     assert erase_quotes(shelf.workspace.store, first.document_id, first.uri)["answers"] == 1
-    kept = shelf.workspace.answer(answer.id)
+    kept = asking.stored_answer(shelf.workspace, answer.id)
     (source,) = [s for s in kept.sources if s.uri == first.uri]
     assert (source.title, source.covers) == ("[evidence erased]", "")
     shelf.workspace.close()
@@ -282,19 +282,19 @@ def test_what_a_model_thought_is_kept_apart_and_goes_with_its_documents(
         answer = ask(
             with_model(shelf.workspace, script.chat), LEAVE, tell=lambda *event: told.append(event)
         )
-        assert shelf.workspace.reasoning(answer.id) == thought.replace("\0", "")
+        assert asking.stored_reasoning(shelf.workspace, answer.id) == thought.replace("\0", "")
         assert "Zanzibar" not in json.dumps([*told, answer.model_dump(mode="json")])
-        assert shelf.workspace.reasoning("none") == ""
+        assert asking.stored_reasoning(shelf.workspace, "none") == ""
 
         plain = ask(with_model(shelf.workspace, None), LEAVE)
-        assert shelf.workspace.reasoning(plain.id) == ""
+        assert asking.stored_reasoning(shelf.workspace, plain.id) == ""
 
         # The model read Great Britain's page though it cites another.
-        (gb,) = [d for d in shelf.workspace.documents(None) if d.uri == "docs/leave-gb.md"]
+        (gb,) = [d for d in library.documents(shelf.workspace, None) if d.uri == "docs/leave-gb.md"]
         assert gb.id not in {c.document_id for c in answer.citations}
         assert phrases_held(shelf.workspace.store, ["Zanzibar"])["answers"] == 1
         erase_quotes(shelf.workspace.store, gb.id, gb.uri)
-        assert shelf.workspace.reasoning(answer.id) == ""
+        assert asking.stored_reasoning(shelf.workspace, answer.id) == ""
         assert phrases_held(shelf.workspace.store, ["Zanzibar"])["answers"] == 0
-        assert shelf.workspace.answer(answer.id).text == answer.text
+        assert asking.stored_answer(shelf.workspace, answer.id).text == answer.text
         shelf.workspace.close()

@@ -14,7 +14,7 @@ import pytest
 from answer.asking import GB, LEAVE, ask, claim, company, draft
 from answer.faulty import Reply, completion, label, misbehaving, ok
 from ingest.shelf import Shelf
-from ombud.app import Workspace
+from ombud.app import Workspace, asking
 from ombud.types import Answer, Question
 
 TRUE = "You have 26 days of annual leave a year."
@@ -155,13 +155,13 @@ def test_no_question_is_lost_while_the_model_comes_and_goes(shelf: Shelf) -> Non
 
         async def many() -> list[Answer]:
             return await asyncio.gather(
-                *(opened.ask(Question(text=LEAVE, asker=GB)) for _ in range(24))
+                *(asking.ask(opened, Question(text=LEAVE, asker=GB)) for _ in range(24))
             )
 
         answers = asyncio.run(many())
         for answer in answers:
             assert "26 days" in answer.text
-            assert opened.answer(answer.id) == answer
+            assert asking.stored_answer(opened, answer.id) == answer
         opened.close()
 
 

@@ -18,7 +18,7 @@ from answer.test_outages import FAULTS
 from ingest.shelf import Shelf
 from ombud.answer import wording
 from ombud.answer.compose.drafts import Reader
-from ombud.app import Workspace
+from ombud.app import Workspace, asking
 from ombud.types import Answer, Question
 from web.running import running
 
@@ -133,7 +133,9 @@ def test_who_goes_away_in_the_middle_ends_the_call(shelf: Shelf) -> None:
                 if name == "claim":
                     first.set()
 
-            work = asyncio.create_task(opened.ask(Question(text=LEAVE, asker=GB), tell=tell))
+            work = asyncio.create_task(
+                asking.ask(opened, Question(text=LEAVE, asker=GB), on_event=tell)
+            )
             await asyncio.wait_for(first.wait(), 30)
             work.cancel()
             with pytest.raises(asyncio.CancelledError):
@@ -506,7 +508,7 @@ def test_no_question_is_lost_while_streams_come_and_go(shelf: Shelf) -> None:
         async def many() -> list[Answer]:
             asked = Question(text=LEAVE, asker=GB)
             return await asyncio.gather(
-                *(opened.ask(asked, tell=lambda *e, t=t: t.append(e)) for t in told)
+                *(asking.ask(opened, asked, on_event=lambda *e, t=t: t.append(e)) for t in told)
             )
 
         answers = asyncio.run(many())

@@ -15,6 +15,7 @@ from sqlalchemy import text
 from answer.asking import FILES, GB, LEAVE, company
 from ombud.app import (
     Workspace,
+    asking,
     certify_deletion,
     chain_head,
     erase_of,
@@ -35,7 +36,9 @@ ANN, BEN = Person(id="ann@example.org", country="GB"), Person(id="ben@example.or
 
 
 def put(workspace: Workspace, text: str, who: Person, talk: str | None = None) -> str:
-    return asyncio.run(workspace.ask(Question(text=text, asker=who), conversation_id=talk)).id
+    return asyncio.run(
+        asking.ask(workspace, Question(text=text, asker=who), conversation_id=talk)
+    ).id
 
 
 def holding(home: Path, *words: str) -> set[str]:
@@ -110,7 +113,7 @@ def test_words_of_a_sensitive_conversation_are_withheld(tmp_path: Path) -> None:
 
 def test_one_persons_data_goes_from_every_place_and_the_others_stay(tmp_path: Path) -> None:
     workspace = company(tmp_path).workspace
-    talk = workspace.new_conversation(ANN)
+    talk = asking.new_conversation(workspace, ANN)
     put(workspace, SPANNER, ANN, talk)
     put(workspace, "And in the summer?", ANN, talk)
     alone = put(workspace, TOUCHED, ANN)
@@ -120,7 +123,7 @@ def test_one_persons_data_goes_from_every_place_and_the_others_stay(tmp_path: Pa
 
     planned = erase_of(workspace, person=ANN.id, dry_run=True)
     assert (planned["conversations"], planned["answers"], planned["messages"]) == (1, 3, 4)
-    assert workspace.answer(alone)
+    assert asking.stored_answer(workspace, alone)
 
     made = erase_of(workspace, person=ANN.id)
     assert made["gone"]
@@ -133,10 +136,10 @@ def test_one_persons_data_goes_from_every_place_and_the_others_stay(tmp_path: Pa
     }
     assert holding(tmp_path, "golden spanner", "north gate", "ann@example.org", "Harold") == set()
     with pytest.raises(NotFound):
-        workspace.answer(alone)
+        asking.stored_answer(workspace, alone)
     with pytest.raises(NotFound):
-        workspace.messages(talk)
-    assert "26 days" in workspace.answer(others).text
+        asking.messages(workspace, talk)
+    assert "26 days" in asking.stored_answer(workspace, others).text
     found = verify_audit(workspace)
     assert (found.broken, found.erased) == (None, {"person": 3})
     # The certificate can be held against the chain.
@@ -165,7 +168,7 @@ def test_the_same_question_of_another_stays_and_is_no_trace(tmp_path: Path) -> N
     other = put(workspace, SPANNER, BEN)
     made = erase_of(workspace, person=ANN.id)
     assert made["gone"]
-    assert workspace.answer(other)
+    assert asking.stored_answer(workspace, other)
 
 
 def test_nothing_kept_is_said(tmp_path: Path) -> None:
@@ -184,11 +187,11 @@ def test_sensitive_conversations_expire_first(tmp_path: Path) -> None:
     now = datetime.now(UTC)
     assert expire(workspace, now=now + timedelta(days=9))["answers"] == 0
     assert expire(workspace, now=now + timedelta(days=11), dry_run=True)["answers"] == 1
-    assert workspace.answer(delicate)
+    assert asking.stored_answer(workspace, delicate)
     assert expire(workspace, now=now + timedelta(days=11))["answers"] == 1
-    assert workspace.answer(plain)
+    assert asking.stored_answer(workspace, plain)
     with pytest.raises(NotFound, match="was erased"):
-        workspace.answer(delicate)
+        asking.stored_answer(workspace, delicate)
     assert holding(tmp_path, "Harold") == set()
     assert expire(workspace, now=now + timedelta(days=101))["answers"] == 1
     assert verify_audit(workspace).erased == {"retention": 2}
@@ -215,17 +218,17 @@ def test_a_server_expires_by_itself(tmp_path: Path) -> None:
     stop.set()
     run_expiry(workspace, stop, said.append)
     assert said == []
-    with workspace.store.begin() as db:
+    with workspace.store.write() as db:
         db.execute(text("UPDATE answer SET at = '2020-01-01T00:00:00+00:00'"))
     run_expiry(workspace, stop, said.append)
     assert said == ["audit: erased 0 conversations and 1 answers by age"]
     with pytest.raises(NotFound):
-        workspace.answer(identity)
+        asking.stored_answer(workspace, identity)
 
 
 def test_a_document_that_is_purged_goes_from_later_questions_too(tmp_path: Path) -> None:
     workspace = company(tmp_path).workspace
-    talk = workspace.new_conversation(GB)
+    talk = asking.new_conversation(workspace, GB)
     put(workspace, LEAVE, GB, talk)
     put(workspace, "And what is the hotel cap per night in Paris?", GB, talk)
     made = certify_deletion(workspace, "docs/leave-gb.md")

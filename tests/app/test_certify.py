@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.conftest import Open
-from ombud.app import LocalTarget, Workspace, certify_deletion, configured_sources
+from ombud.app import LocalTarget, Workspace, asking, certify_deletion, configured_sources, library
 from ombud.errors import NotFound
 from ombud.ingest import sync_sources
 from ombud.lab import Options, parse_metrics, read_cases, read_run, run_cases
@@ -50,8 +50,8 @@ def holding(home: Path) -> set[str]:
 def test_nothing_of_it_is_left_in_any_file(open_home: Open, tmp_path: Path) -> None:
     workspace = opened(open_home, tmp_path)
     question = Question(text="Who gets the golden spanner when I find it?", asker=Person())
-    conversation = workspace.new_conversation(Person())
-    answer = asyncio.run(workspace.ask(question, conversation_id=conversation))
+    conversation = asking.new_conversation(workspace, Person())
+    answer = asyncio.run(asking.ask(workspace, question, conversation_id=conversation))
     assert SECRET in answer.text
     target = LocalTarget(workspace)
     target.variant({"index.chunk_tokens": 64})
@@ -71,11 +71,11 @@ def test_nothing_of_it_is_left_in_any_file(open_home: Open, tmp_path: Path) -> N
     assert made.retire == ("cases.jsonl: s-1",)
     assert "next sync brings it back" in made.source
 
-    kept = workspace.answer(answer.id)
+    kept = asking.stored_answer(workspace, answer.id)
     assert (kept.text, kept.citations[0].quote) == ("[evidence erased]", "")
     assert kept.outcome == answer.outcome
-    assert workspace.messages(conversation)[0].content == question.text
-    assert "spanner" not in workspace.messages(conversation)[1].content
+    assert asking.messages(workspace, conversation)[0].content == question.text
+    assert "spanner" not in asking.messages(workspace, conversation)[1].content
     (seen,) = read_run(workspace.store, run.id).observations
     assert seen.hits is not None
     assert {hit.chunk.uri for hit in seen.hits} <= {"docs/leave.md"}
@@ -94,7 +94,10 @@ def test_its_triplets_are_gone(open_home: Open, tmp_path: Path) -> None:
     sync_sources(
         workspace.ingest, configured_sources(workspace.settings, tmp_path, workspace.store)
     )
-    graph, identity = Graph(workspace.store), workspace.document("docs/spanner.md", None).id
+    graph, identity = (
+        Graph(workspace.store),
+        library.document(workspace, "docs/spanner.md", None).id,
+    )
     assert [
         edge.document_id for edge in graph.around(["golden spanner to porter of north gate"])
     ] == [identity]
@@ -127,7 +130,9 @@ def test_the_others_still_answer_and_are_not_read_again(open_home: Open, tmp_pat
     workspace = opened(open_home, tmp_path)
     certify_deletion(workspace, "docs/spanner.md")
     (tmp_path / "docs" / "spanner.md").unlink()
-    answer = asyncio.run(workspace.ask(Question(text="How many days of annual leave do I have?")))
+    answer = asyncio.run(
+        asking.ask(workspace, Question(text="How many days of annual leave do I have?"))
+    )
     assert "26 days" in answer.text
     (report,) = sync_sources(
         workspace.ingest, configured_sources(workspace.settings, tmp_path, workspace.store)
@@ -149,7 +154,7 @@ def test_an_unknown_document_changes_nothing(open_home: Open, tmp_path: Path) ->
     workspace = opened(open_home, tmp_path)
     with pytest.raises(NotFound):
         certify_deletion(workspace, "docs/nothing.md")
-    assert {document.uri for document in workspace.documents(None)} == {
+    assert {document.uri for document in library.documents(workspace, None)} == {
         "docs/spanner.md",
         "docs/leave.md",
     }
@@ -161,7 +166,7 @@ def test_its_abbreviations_go_too(open_home: Open, tmp_path: Path) -> None:
         "# Pay\n\nThe Annual Cash Bonus (ACB) is paid in June.\n", "utf-8"
     )
     workspace = opened(open_home, tmp_path, count=3)
-    document = workspace.document("docs/bonus.md", None)
+    document = library.document(workspace, "docs/bonus.md", None)
     assert abbreviations_of(workspace.store, document.id) == [("ACB", "Annual Cash Bonus")]
     made = certify_deletion(workspace, "docs/bonus.md")
     assert {place.name: place.found for place in made.places}["store: abbreviations"] == 0

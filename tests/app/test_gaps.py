@@ -12,7 +12,7 @@ from sqlalchemy import text as sql
 
 from answer.asking import company
 from ingest.shelf import Shelf
-from ombud.app import Gaps, Workspace, find_gaps, gaps_json, render_gaps
+from ombud.app import Gaps, Workspace, asking, find_gaps, gaps_json, render_gaps
 from ombud.store import erase_rows, held_of_person
 from ombud.types import Person, Question
 
@@ -67,7 +67,9 @@ def tell(
 ) -> None:
     for number, text in enumerate(texts):
         asyncio.run(
-            workspace.ask(Question(text=text, asker=Person(id=f"{who}-{number}", country=country)))
+            asking.ask(
+                workspace, Question(text=text, asker=Person(id=f"{who}-{number}", country=country))
+            )
         )
 
 
@@ -90,7 +92,9 @@ def test_what_enough_people_ask_in_vain_is_a_topic(tmp_path: Path) -> None:
 def test_one_person_who_asks_often_is_one_person(tmp_path: Path) -> None:
     workspace = small(tmp_path).workspace
     for text in DOGS:
-        asyncio.run(workspace.ask(Question(text=text, asker=Person(id="the-same", country="GB"))))
+        asyncio.run(
+            asking.ask(workspace, Question(text=text, asker=Person(id="the-same", country="GB")))
+        )
     found = find_gaps(workspace)
     assert (found.unanswered, found.unanswered_others) == ((), 5)
     assert found.asked == ()
@@ -128,9 +132,9 @@ def test_sensitive_questions_are_only_counted(tmp_path: Path, show: str) -> None
     assert find_gaps(workspace).sensitive is None
     # What else was said in such a conversation counts with it.
     asker = Person(id="person-9", country="GB")
-    talk = workspace.new_conversation(asker)
+    talk = asking.new_conversation(workspace, asker)
     for text in (TOUCHED, "May I bring my dog to the office?"):
-        asyncio.run(workspace.ask(Question(text=text, asker=asker), conversation_id=talk))
+        asyncio.run(asking.ask(workspace, Question(text=text, asker=asker), conversation_id=talk))
     found = find_gaps(workspace)
     assert (found.sensitive, found.questions, found.outcomes) == (6, 0, {})
     assert (found.unanswered, found.asked, found.contradictions) == ((), (), ())
@@ -146,7 +150,7 @@ def test_nobody_who_asked_is_in_it(tmp_path: Path) -> None:
     assert found.unanswered
     said = everything(found)
     assert "mary" not in said
-    with workspace.store.begin() as db:
+    with workspace.store.read() as db:
         ids = db.execute(sql("SELECT id FROM answer")).scalars().all()
     assert not any(identity in said for identity in ids)
 

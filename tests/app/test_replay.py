@@ -23,7 +23,14 @@ from answer.asking import (
     with_model,
 )
 from ingest.shelf import Shelf
-from ombud.app import Workspace, certify_deletion, rebuild_workspace, replay_answer, replayed_json
+from ombud.app import (
+    Workspace,
+    asking,
+    certify_deletion,
+    rebuild_workspace,
+    replay_answer,
+    replayed_json,
+)
 from ombud.app.audit.replaying import Replayed
 from ombud.errors import NotFound
 from ombud.index import lance
@@ -150,7 +157,7 @@ def test_the_day_of_the_answer_counts_and_not_today(tmp_path: Path) -> None:
     shelf = company(tmp_path)
     given = ask(shelf.workspace, "How many days in each week may employees work from home?", NOBODY)
     assert "three days" in given.text
-    with shelf.workspace.store.begin() as db:  # as if it had been given then; the chain would tell
+    with shelf.workspace.store.write() as db:  # as if it had been given then; the chain would tell
         db.execute(text("UPDATE answer SET at = '2024-05-01T10:00:00+00:00'"))
     found = again(shelf.workspace, given.id)
     assert found.as_of.isoformat() == "2024-05-01"
@@ -232,13 +239,15 @@ def test_words_of_a_sensitive_conversation_are_withheld(
 ) -> None:
     shelf = company(tmp_path)
     workspace = shelf.workspace
-    talk = workspace.new_conversation(GB)
+    talk = asking.new_conversation(workspace, GB)
     asyncio.run(
-        workspace.ask(
-            Question(text="My boss touches me against my will", asker=GB), conversation_id=talk
+        asking.ask(
+            workspace,
+            Question(text="My boss touches me against my will", asker=GB),
+            conversation_id=talk,
         )
     )
-    given = asyncio.run(workspace.ask(Question(text=LEAVE, asker=GB), conversation_id=talk))
+    given = asyncio.run(asking.ask(workspace, Question(text=LEAVE, asker=GB), conversation_id=talk))
     changed_leave(shelf)
     forget_versions(workspace, monkeypatch)
     found = again(workspace, given.id)

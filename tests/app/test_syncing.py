@@ -10,6 +10,7 @@ import pytest
 from app.conftest import Open
 from ombud.app import (
     Workspace,
+    asking,
     configured_sources,
     index_stats,
     rebuild_workspace,
@@ -36,7 +37,9 @@ def shelf(open_home: Open, home: Path, count: int = 6) -> Workspace:
 
 
 def found(workspace: Workspace) -> list[str]:
-    evidence, _ = asyncio.run(workspace.search("When does door 3 stay shut?", Person(), k=3))
+    evidence, _ = asyncio.run(
+        asking.search(workspace, "When does door 3 stay shut?", Person(), k=3)
+    )
     return [hit.chunk.id for hit in evidence.hits]
 
 
@@ -52,11 +55,11 @@ def test_a_server_goes_over_to_the_rebuilt_index_without_a_pause(
         while not stop.is_set():
             seen.append(found(server))
 
-    asking = threading.Thread(target=ask)
-    asking.start()
+    asker = threading.Thread(target=ask)
+    asker.start()
     made = rebuild_workspace(operator)
     stop.set()
-    asking.join()
+    asker.join()
     assert (made.documents, made.chunks, made.missing) == (6, 6, ())
     assert seen.count(before) == len(seen) > 0
     assert found(server) == before

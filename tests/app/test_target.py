@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ombud.app import LocalTarget, Workspace, configured_sources
+from ombud.app import LocalTarget, Workspace, asking, configured_sources, library
 from ombud.documents.chunking.chunks import CHUNKERS
 from ombud.documents.chunking.structure import cut
 from ombud.documents.outline import ChunkBounds
@@ -143,9 +143,9 @@ def test_a_variant_follows_the_documents(home: Path, tmp_path: Path) -> None:
     page.write_text(
         "# Parking badge\n\nThe badge for the garage costs 41 pounds.\n", encoding="utf-8"
     )
-    workspace.delete("handbook/gb/annual-leave.md")
+    library.delete_document(workspace, "handbook/gb/annual-leave.md")
     bring(workspace)
-    workspace.delete("handbook/gb/annual-leave.md")
+    library.delete_document(workspace, "handbook/gb/annual-leave.md")
     uris = {chunk.uri for chunk in target.variant({"index.chunk_tokens": 64}).passages()}
     assert "handbook/gb/parking-badge.md" in uris
     assert "handbook/gb/annual-leave.md" not in uris
@@ -174,12 +174,12 @@ def test_the_answers_are_those_of_the_product_but_are_not_kept(workspace: Worksp
     question = Question(text="How many days of annual leave do I get?", asker=Person(country="GB"))
     target = LocalTarget(workspace)
     answer = asyncio.run(target.ask(question, {}))
-    kept = asyncio.run(workspace.ask(question))
+    kept = asyncio.run(asking.ask(workspace, question))
     assert answer.text == kept.text
     assert answer.citations
-    assert workspace.answer(kept.id).text == kept.text
+    assert asking.stored_answer(workspace, kept.id).text == kept.text
     with pytest.raises(Exception, match="no answer"):
-        workspace.answer(answer.id)
+        asking.stored_answer(workspace, answer.id)
     first = answer.citations[0]
     text = target.text_of(first.document_id, first.digest)
     assert text is not None

@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 from app.conftest import Open
-from ombud.app import Workspace, create_workspace, record_folder
+from ombud.app import Workspace, asking, create_workspace, library, measuring, record_folder
 from ombud.errors import BadSetting, EngineError, NotFound, SetupError, UnknownName
 from ombud.ingest import sync_sources
 from ombud.settings import load
+from ombud.store import RecordedSource
 from ombud.types import Answer, Message, Person, Question
 
 GB, FR, NOBODY = Person(country="GB"), Person(country="FR"), Person()
@@ -34,7 +35,12 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
         (home / "docs" / name).write_text(text)
     made = Workspace(home, {"models": {"embedder": "none"}, "plan": {"abstain": 0.05}})
     (report,) = sync_sources(
-        made.ingest, [record_folder(made.settings, made.store, home / "docs", "", "")]
+        made.ingest,
+        [
+            record_folder(
+                made.settings, made.store, RecordedSource(name="", path=str(home / "docs"))
+            )
+        ],
     )
     assert report.ok
     yield made
@@ -46,7 +52,7 @@ def uris(found: Any) -> set[str]:
 
 
 def ask(workspace: Workspace, text: str, person: Person = GB, **options: Any) -> Answer:
-    return asyncio.run(workspace.ask(Question(text=text, asker=person, **options)))
+    return asyncio.run(asking.ask(workspace, Question(text=text, asker=person, **options)))
 
 
 LEAVE = "How many days of annual leave do employees have?"
@@ -65,34 +71,34 @@ def test_every_citation_is_verbatim_in_the_stored_text(workspace: Workspace) -> 
     answer = ask(workspace, LEAVE)
     assert answer.citations
     for citation in answer.citations:
-        document = workspace.document(citation.document_id, GB, citation.digest)
+        document = library.document(workspace, citation.document_id, GB, citation.digest)
         assert document.text[citation.start : citation.end] == citation.quote
         assert document.digest == sha256(FILES["gb.md"].encode()).hexdigest()
 
 
 def test_what_a_role_hides_is_hidden_everywhere(workspace: Workspace) -> None:
     manager = Person(country="GB", roles=("manager",))
-    identity = workspace.document("docs/pay.md", None).id
-    assert "docs/pay.md" in uris(asyncio.run(workspace.search(PAY, manager))[0])
+    identity = library.document(workspace, "docs/pay.md", None).id
+    assert "docs/pay.md" in uris(asyncio.run(asking.search(workspace, PAY, manager))[0])
     assert "61,000" in ask(workspace, PAY, manager).text
     for outsider in (GB, NOBODY, Person(country="GB", roles=("employee",))):
-        evidence, trace = asyncio.run(workspace.search(PAY, outsider))
+        evidence, trace = asyncio.run(asking.search(workspace, PAY, outsider))
         assert "docs/pay.md" not in uris(evidence)
         assert identity not in trace.model_dump_json()
         answer = ask(workspace, PAY, outsider)
         assert "61,000" not in answer.model_dump_json()
         assert identity not in answer.model_dump_json()
-        assert "docs/pay.md" not in {d.uri for d in workspace.documents(outsider)}
+        assert "docs/pay.md" not in {d.uri for d in library.documents(workspace, outsider)}
         with pytest.raises(NotFound):
-            workspace.document(identity, outsider)
+            library.document(workspace, identity, outsider)
         with pytest.raises(NotFound):
-            workspace.document("docs/pay.md", outsider)
-    assert workspace.document(identity, manager).uri == "docs/pay.md"
+            library.document(workspace, "docs/pay.md", outsider)
+    assert library.document(workspace, identity, manager).uri == "docs/pay.md"
 
 
 def test_the_operator_sees_all_documents_and_people_theirs(workspace: Workspace) -> None:
     def listed(person: Person | None, as_of: date | None = None) -> set[str]:
-        return {d.uri.removeprefix("docs/") for d in workspace.documents(person, as_of)}
+        return {d.uri.removeprefix("docs/") for d in library.documents(workspace, person, as_of)}
 
     assert listed(None) == set(FILES)
     assert listed(GB) == {"gb.md", "hotel.md"}
@@ -103,17 +109,17 @@ def test_the_operator_sees_all_documents_and_people_theirs(workspace: Workspace)
 
 def test_a_document_of_another_country_is_not_found(workspace: Workspace) -> None:
     with pytest.raises(NotFound) as there:
-        workspace.document("docs/fr.md", GB)
+        library.document(workspace, "docs/fr.md", GB)
     with pytest.raises(NotFound) as nowhere:
-        workspace.document("docs/xx.md", GB)
+        library.document(workspace, "docs/xx.md", GB)
     assert str(there.value) == str(nowhere.value).replace("xx.md", "fr.md")
 
 
 def test_an_expired_document_still_opens_but_is_not_searched(workspace: Workspace) -> None:
-    assert workspace.document("docs/old.md", GB).title == "Parking"
+    assert library.document(workspace, "docs/old.md", GB).title == "Parking"
     query = "parking costs in the garage"
-    assert "docs/old.md" not in uris(asyncio.run(workspace.search(query, GB))[0])
-    evidence, trace = asyncio.run(workspace.search(query, GB, as_of=date(2020, 12, 31)))
+    assert "docs/old.md" not in uris(asyncio.run(asking.search(workspace, query, GB))[0])
+    evidence, trace = asyncio.run(asking.search(workspace, query, GB, as_of=date(2020, 12, 31)))
     assert "docs/old.md" in uris(evidence)
     said = "Parking (docs/old.md) is no longer in force: it ended on 2020-12-31."
     assert said in trace.notes
@@ -125,20 +131,20 @@ def test_an_expired_document_still_opens_but_is_not_searched(workspace: Workspac
 
 
 def test_without_a_country_a_note_says_what_is_hidden(workspace: Workspace) -> None:
-    _, trace = asyncio.run(workspace.search("annual leave", NOBODY))
+    _, trace = asyncio.run(asking.search(workspace, "annual leave", NOBODY))
     assert any("2 of the best" in note for note in trace.notes)
-    assert asyncio.run(workspace.search("annual leave", GB))[1].notes == ()
+    assert asyncio.run(asking.search(workspace, "annual leave", GB))[1].notes == ()
     assert any("2 of the best" in note for note in ask(workspace, LEAVE, NOBODY).trace.notes)
 
 
 def test_a_note_about_hidden_countries_counts_nothing_of_other_roles(workspace: Workspace) -> None:
-    _, trace = asyncio.run(workspace.search("pay band grade", NOBODY))
+    _, trace = asyncio.run(asking.search(workspace, "pay band grade", NOBODY))
     assert trace.notes == ()
 
 
 def test_k_and_mode_change_the_search(workspace: Workspace) -> None:
     evidence, trace = asyncio.run(
-        workspace.search("annual leave hotel costs", GB, k=1, mode="sparse")
+        asking.search(workspace, "annual leave hotel costs", GB, k=1, mode="sparse")
     )
     assert len(evidence.hits) == 1
     assert (trace.plan.k, trace.plan.mode) == (1, "sparse")
@@ -147,10 +153,12 @@ def test_k_and_mode_change_the_search(workspace: Workspace) -> None:
 
 def test_only_the_named_sources_are_searched(workspace: Workspace) -> None:
     assert uris(
-        asyncio.run(workspace.search("annual leave", GB, plan={"sources": ["docs"]}))[0]
+        asyncio.run(asking.search(workspace, "annual leave", GB, plan={"sources": ["docs"]}))[0]
     ) >= {"docs/gb.md"}
     assert (
-        asyncio.run(workspace.search("annual leave", GB, plan={"sources": ["elsewhere"]}))[0].hits
+        asyncio.run(asking.search(workspace, "annual leave", GB, plan={"sources": ["elsewhere"]}))[
+            0
+        ].hits
         == ()
     )
 
@@ -164,10 +172,10 @@ def test_a_trace_names_chunks_but_never_quotes_them(workspace: Workspace) -> Non
 
 def test_history_completes_a_follow_up(workspace: Workspace) -> None:
     earlier = (Message(role="user", content="Who pays the hotel on business trips?"),)
-    alone = asyncio.run(workspace.search("And up to how much?", GB))[0]
+    alone = asyncio.run(asking.search(workspace, "And up to how much?", GB))[0]
     assert "docs/hotel.md" not in uris(alone)
     assert "docs/hotel.md" in uris(
-        asyncio.run(workspace.search("And up to how much?", GB, history=earlier))[0]
+        asyncio.run(asking.search(workspace, "And up to how much?", GB, history=earlier))[0]
     )
 
 
@@ -175,32 +183,34 @@ def test_history_completes_a_follow_up(workspace: Workspace) -> None:
 
 
 def test_a_conversation_keeps_both_sides_and_is_looked_back_on(workspace: Workspace) -> None:
-    talk = workspace.new_conversation(GB)
+    talk = asking.new_conversation(workspace, GB)
     question = Question(text="Who pays the hotel on business trips?", asker=GB)
-    first = asyncio.run(workspace.ask(question, conversation_id=talk))
+    first = asyncio.run(asking.ask(workspace, question, conversation_id=talk))
     assert first.conversation_id == talk
-    assert workspace.answer(first.id) == first
-    assert [(m.role, m.content) for m in workspace.messages(talk)] == [
+    assert asking.stored_answer(workspace, first.id) == first
+    assert [(m.role, m.content) for m in asking.messages(workspace, talk)] == [
         ("user", question.text),
         ("assistant", first.text),
     ]
     again = asyncio.run(
-        workspace.ask(Question(text="And up to how much?", asker=GB), conversation_id=talk)
+        asking.ask(workspace, Question(text="And up to how much?", asker=GB), conversation_id=talk)
     )
     assert "hotel" in again.trace.queries[0].text
-    assert len(workspace.messages(talk)) == 4
+    assert len(asking.messages(workspace, talk)) == 4
 
 
 def test_history_overrides_the_conversation(workspace: Workspace) -> None:
-    talk = workspace.new_conversation(GB)
+    talk = asking.new_conversation(workspace, GB)
     asyncio.run(
-        workspace.ask(
-            Question(text="Who pays the hotel on business trips?", asker=GB), conversation_id=talk
+        asking.ask(
+            workspace,
+            Question(text="Who pays the hotel on business trips?", asker=GB),
+            conversation_id=talk,
         )
     )
     earlier = (Message(role="user", content="My annual leave this year"),)
     asked = Question(text="And up to how much?", asker=GB, history=earlier)
-    query = asyncio.run(workspace.ask(asked, conversation_id=talk)).trace.queries[0]
+    query = asyncio.run(asking.ask(workspace, asked, conversation_id=talk)).trace.queries[0]
     assert "annual leave" in query.passage
     assert "hotel" not in query.passage
 
@@ -211,12 +221,14 @@ def test_an_unknown_conversation_is_not_found(
 ) -> None:
     with pytest.raises(NotFound):
         asyncio.run(
-            workspace.ask(Question(text=LEAVE, asker=GB, history=history), conversation_id="nope")
+            asking.ask(
+                workspace, Question(text=LEAVE, asker=GB, history=history), conversation_id="nope"
+            )
         )
     with pytest.raises(NotFound):
-        workspace.messages("nope")
+        asking.messages(workspace, "nope")
     with pytest.raises(NotFound):
-        workspace.answer("nope")
+        asking.stored_answer(workspace, "nope")
 
 
 # Plans, personas ----------------------------------------------------------------------------------
@@ -224,10 +236,19 @@ def test_an_unknown_conversation_is_not_found(
 
 def test_the_request_wins_over_the_country_and_the_country_over_the_plan(open_home: Open) -> None:
     workspace = open_home("[plan]\nk = 3\npool = 40\n[country.GB.plan]\nk = 4\npool = 50\n")
-    assert workspace.planned(NOBODY, {}).plan.k == 3
-    assert workspace.planned(FR, {}).plan.k == 3
-    assert (workspace.planned(GB, {}).plan.k, workspace.planned(GB, {}).plan.pool) == (4, 50)
-    assert (workspace.planned(GB, {"k": 5}).plan.k, workspace.planned(GB, {"k": 5}).plan.pool) == (
+    assert asking.plan_of(workspace, NOBODY, {}).plan.k == 3
+    assert asking.plan_of(workspace, FR, {}).plan.k == 3
+    assert (
+        asking.plan_of(workspace, GB, {}).plan.k,
+        asking.plan_of(workspace, GB, {}).plan.pool,
+    ) == (
+        4,
+        50,
+    )
+    assert (
+        asking.plan_of(workspace, GB, {"k": 5}).plan.k,
+        asking.plan_of(workspace, GB, {"k": 5}).plan.pool,
+    ) == (
         5,
         50,
     )
@@ -239,7 +260,7 @@ def test_the_request_wins_over_the_country_and_the_country_over_the_plan(open_ho
 )
 def test_a_wrong_knob_is_named(open_home: Open, request_: dict[str, Any], hint: str) -> None:
     with pytest.raises(BadSetting) as wrong:
-        open_home().planned(GB, request_)
+        asking.plan_of(open_home(), GB, request_)
     assert hint in wrong.value.hint + str(wrong.value)
 
 
@@ -251,11 +272,11 @@ def test_an_unknown_persona_is_an_unknown_name(
 ) -> None:
     workspace = open_home()
     assert (
-        workspace.planned(Person(persona="employee"), {"persona": "employee"}).plan.persona
+        asking.plan_of(workspace, Person(persona="employee"), {"persona": "employee"}).plan.persona
         == "employee"
     )
     with pytest.raises(UnknownName, match="`hr`") as wrong:
-        workspace.planned(person, request_)
+        asking.plan_of(workspace, person, request_)
     assert "employee" in wrong.value.hint
 
 
@@ -269,30 +290,34 @@ def test_today_is_a_day_of_the_workspace(open_home: Open) -> None:
 
 
 def test_it_describes_what_answers(workspace: Workspace, open_home: Open) -> None:
-    told = workspace.describe()
+    told = measuring.describe(workspace)
     assert told["models"] == {"embedder": "none", "chat": "none"}
     assert told["index_version"] == workspace.engine.version()
-    digests = {open_home(f"[plan]\nk = {k}\n").describe()["config_digest"] for k in (3, 4, 3)}
+    digests = {
+        measuring.describe(open_home(f"[plan]\nk = {k}\n"))["config_digest"] for k in (3, 4, 3)
+    }
     assert len(digests) == 2
 
 
 def test_passages_are_all_chunks_once(workspace: Workspace) -> None:
-    assert sorted(c.uri for c in workspace.passages()) == sorted(f"docs/{name}" for name in FILES)
+    assert sorted(c.uri for c in library.passages(workspace)) == sorted(
+        f"docs/{name}" for name in FILES
+    )
 
 
 def test_choices_are_what_documents_are_written_for(workspace: Workspace) -> None:
-    assert workspace.choices() == {"countries": ["FR", "GB"], "roles": ["manager"]}
+    assert library.known_audiences(workspace) == {"countries": ["FR", "GB"], "roles": ["manager"]}
 
 
 def test_an_empty_workspace_is_not_ready_and_says_why(
     workspace: Workspace, open_home: Open
 ) -> None:
-    assert workspace.ready() == ""
+    assert library.why_not_ready(workspace) == ""
     empty = open_home()
-    assert "ombud sync" in empty.ready()
-    assert empty.documents(None) == []
-    assert list(empty.passages()) == []
-    assert asyncio.run(empty.search("leave", GB))[0].hits == ()
+    assert "ombud sync" in library.why_not_ready(empty)
+    assert library.documents(empty, None) == []
+    assert list(library.passages(empty)) == []
+    assert asyncio.run(asking.search(empty, "leave", GB))[0].hits == ()
     assert ask(empty, LEAVE).outcome == "denied"
 
 
@@ -302,14 +327,20 @@ def test_deleting_needs_a_document(open_home: Open, tmp_path: Path) -> None:
     (tmp_path / "d" / "leave.md").write_text(FILES["hotel.md"])
     sync_sources(
         workspace.ingest,
-        [record_folder(workspace.settings, workspace.store, tmp_path / "d", "", "")],
+        [
+            record_folder(
+                workspace.settings,
+                workspace.store,
+                RecordedSource(name="", path=str(tmp_path / "d")),
+            )
+        ],
     )
-    gone = workspace.delete("d/leave.md")
+    gone = library.delete_document(workspace, "d/leave.md")
     assert gone.uri == "d/leave.md"
-    assert list(workspace.passages()) == []
+    assert list(library.passages(workspace)) == []
     for again in (gone.id, gone.uri):
         with pytest.raises(NotFound):
-            workspace.delete(again)
+            library.delete_document(workspace, again)
 
 
 def test_an_index_of_another_embedder_is_refused_and_survives(
@@ -320,7 +351,7 @@ def test_an_index_of_another_embedder_is_refused_and_survives(
         _ = with_model.engine
     assert wrong.value.hint
     with_model.close()
-    assert workspace.ready() == ""
+    assert library.why_not_ready(workspace) == ""
 
 
 # Making one ---------------------------------------------------------------------------------------

@@ -81,7 +81,7 @@ def turns(store: Store, who: str, count: int = 2, action: Action = "none", name:
 
 
 def run(store: Store, statement: str, **values: Any) -> None:
-    with store.begin() as db:
+    with store.write() as db:
         db.execute(text(statement), values)
 
 
@@ -92,7 +92,7 @@ def fault(store: Store, head: str = "") -> Broken:
 
 
 def numbered(store: Store) -> list[Any]:
-    with store.begin() as db:
+    with store.read() as db:
         return list(
             db.execute(text("SELECT number, record, hash FROM audit ORDER BY number")).all()
         )
@@ -205,7 +205,7 @@ VALUES: dict[str, Any] = {
 def test_a_changed_field_is_named(store: Store, table: str, field: str) -> None:
     turns(store, "ann", 1)
     turns(store, "ben", 1)
-    with store.begin() as db:
+    with store.read() as db:
         identity = db.execute(text(f"SELECT id FROM {table} ORDER BY record LIMIT 1")).scalar()
     json_field = field in ("question", "answer", "person")
     value = (
@@ -258,7 +258,7 @@ def test_a_row_that_nothing_speaks_of_was_put_in(store: Store) -> None:
 
 def test_an_erased_answer_that_comes_back_is_seen(store: Store) -> None:
     turns(store, "ann", 1)
-    with store.begin() as db:
+    with store.read() as db:
         before = db.execute(text("SELECT CAST(answer AS TEXT), salt FROM answer")).one()
     erase_rows(store, held_of_person(store, "ann"), "person")
     cast = "CAST(:a AS JSON)" if "postgres" in str(store._engine.url) else ":a"
@@ -465,7 +465,7 @@ def test_what_a_person_asked_goes_and_the_chain_verifies(store: Store) -> None:
 def test_nothing_of_it_is_left_in_any_table(store: Store) -> None:
     talk = turns(store, "ann-4711", 2, "handoff", "a")
     done = erase_rows(store, held_of_person(store, "ann-4711"), "person", "ann-4711")
-    with store.begin() as db:
+    with store.read() as db:
         for table in ("answer", "conversation", "message", "audit", "setup"):
             said = " ".join(str(row) for row in db.execute(text(f"SELECT * FROM {table}")))
             assert not any(word in said for word in ("spanner", "ann-4711", "handoff", "shed")), (
@@ -513,7 +513,7 @@ def test_killed_while_erasing_the_next_run_finishes(store: Store, url: str, tmp_
         "    seen.append(1)\n"
         "    if len(seen) == 4: os.kill(os.getpid(), signal.SIGKILL)\n"
         "event.listen(store._engine, 'commit', count)\n"
-        "erase(store, held_of_person(store, 'ann'), 'person', 'ann')\n"
+        "erase_rows(store, held_of_person(store, 'ann'), 'person', 'ann')\n"
     )
     process = start(url, tmp_path, code)
     process.communicate(timeout=120)

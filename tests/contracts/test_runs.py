@@ -185,7 +185,7 @@ def test_a_deleted_run_takes_its_rows_and_only_its_own_passages(store: Store) ->
     assert read_scores(store, run.id) == []
     ((_, seen),) = read_observations(store, other.id)
     assert [found.chunk.text for found in seen.hits or ()] == ["26 days"]
-    with store.begin() as db:
+    with store.read() as db:
         assert db.execute(text("SELECT COUNT(*) FROM lab_passage")).scalar() == 1
 
 

@@ -101,7 +101,7 @@ def answer(identity: str, conversation: str | None = None, said: str = "Yes.") -
 
 
 def test_migrations_lead_to_the_tables(store: Store) -> None:
-    with store.begin() as db:
+    with store.read() as db:
         assert compare_metadata(MigrationContext.configure(db), metadata) == []
 
 
@@ -120,7 +120,8 @@ def test_many_that_open_a_new_database_at_once_all_can(url: str, tmp_path: Path)
 
     in_threads(6, work)
     processes = [
-        start(url, tmp_path, f"add_source(store, Recorded('p{n}', '/', ''))") for n in range(3)
+        start(url, tmp_path, f"add_source(store, RecordedSource('p{n}', '/', ''))")
+        for n in range(3)
     ]
     for process in processes:
         finish(process)
@@ -147,7 +148,7 @@ def test_processes_that_open_a_new_database_at_once_all_can(url: str, tmp_path: 
 def test_a_database_of_a_newer_version_is_left_alone(
     store: Store, url: str, tmp_path: Path
 ) -> None:
-    with store.begin() as db:
+    with store.write() as db:
         db.execute(text("UPDATE alembic_version SET version_num = '9999'"))
     with pytest.raises(StoreError, match="newer ombud") as wrong:
         open_store(url, tmp_path)
@@ -156,7 +157,7 @@ def test_a_database_of_a_newer_version_is_left_alone(
 
 def test_a_failed_transaction_leaves_nothing(store: Store) -> None:
     def fail() -> None:
-        with store.begin() as db:
+        with store.write() as db:
             db.execute(text("INSERT INTO source (name, path, country) VALUES ('a', '/', '')"))
             db.execute(text("SELECT * FROM no_such_table"))
 
@@ -164,6 +165,90 @@ def test_a_failed_transaction_leaves_nothing(store: Store) -> None:
         fail()
     assert wrong.value.hint
     assert list_sources(store) == []
+
+
+# Readers and writers -----------------------------------------------------------------------------
+
+PATIENCE = 20
+"""Seconds after which whoever should not wait is taken to wait for ever."""
+
+
+def elsewhere(work: Callable[[], object]) -> threading.Event:
+    """Do `work` in a thread of its own; the event is set when it is done."""
+    done = threading.Event()
+
+    def run() -> None:
+        work()
+        done.set()
+
+    threading.Thread(target=run, daemon=True).start()
+    return done
+
+
+def test_a_reader_waits_for_no_reader(store: Store) -> None:
+    add_source(store, RecordedSource("a", "/", ""))
+    with store.read() as db:
+        assert db.execute(text("SELECT name FROM source")).scalars().all() == ["a"]
+        assert elsewhere(lambda: list_sources(store)).wait(PATIENCE)
+
+
+def test_a_reader_waits_for_no_writer(store: Store, url: str, tmp_path: Path) -> None:
+    add_source(store, RecordedSource("a", "/", ""))
+    seen: list[str] = []
+
+    def look() -> None:
+        again = open_store(url, tmp_path)
+        seen.extend(source.name for source in list_sources(again))
+        again.close()
+
+    with store.write() as db:
+        db.execute(text("INSERT INTO source (name, path, country) VALUES ('b', '/', '')"))
+        assert elsewhere(look).wait(PATIENCE)
+    # What was not yet finished was not yet seen.
+    assert seen == ["a"]
+    assert [source.name for source in list_sources(store)] == ["a", "b"]
+
+
+def test_a_writer_waits_for_no_reader_who_goes_on_seeing_the_same(store: Store) -> None:
+    add_source(store, RecordedSource("a", "/", ""))
+    with store.read() as db:
+        names = text("SELECT name FROM source ORDER BY name")
+        assert db.execute(names).scalars().all() == ["a"]
+        assert elsewhere(lambda: add_source(store, RecordedSource("b", "/", ""))).wait(PATIENCE)
+        assert db.execute(names).scalars().all() == ["a"]
+    assert [source.name for source in list_sources(store)] == ["a", "b"]
+
+
+def test_writers_take_turns(store: Store) -> None:
+    """Each adds to what the one before it has left: with a reader's beginning one of them would fail."""
+    add_source(store, RecordedSource("count", "0", ""))
+    ready = threading.Barrier(4)
+
+    def work(_number: int) -> None:
+        ready.wait(PATIENCE)
+        for _ in range(5):
+            with store.write() as db:
+                lock = " FOR UPDATE" if db.dialect.name == "postgresql" else ""
+                count = db.execute(text(f"SELECT path FROM source{lock}")).scalar_one()
+                db.execute(text("UPDATE source SET path = :path"), {"path": str(int(count) + 1)})
+
+    in_threads(4, work)
+    assert [source.path for source in list_sources(store)] == ["20"]
+
+
+def test_whoever_only_reads_cannot_write(store: Store) -> None:
+    add_source(store, RecordedSource("a", "/", ""))
+
+    def change() -> None:
+        with store.read() as db:
+            db.execute(text("DELETE FROM source"))
+
+    with pytest.raises(StoreError, match=r"read-?only"):
+        change()
+    assert [source.name for source in list_sources(store)] == ["a"]
+    # The same connection writes again when it is used for that.
+    add_source(store, RecordedSource("b", "/", ""))
+    assert [source.name for source in list_sources(store)] == ["a", "b"]
 
 
 # Sources and documents ----------------------------------------------------------------------------
@@ -360,7 +445,7 @@ def test_many_writers_lose_nothing(store: Store) -> None:
 
 
 def change(store: Store, **values: Any) -> None:
-    with store.begin() as db:
+    with store.write() as db:
         db.execute(update(leases).values(**values))
 
 
@@ -442,7 +527,7 @@ def test_processes_own_one_after_the_other(store: Store, url: str, tmp_path: Pat
         f"count, left = Path({str(count)!r}), 5\n"
         "while left:\n"
         "    try:\n"
-        "        with hold(store, 'sync') as lease:\n"
+        "        with acquire_lease(store, 'sync') as lease:\n"
         "            number = int(count.read_text())\n"
         "            count.write_text(str(number + 1))\n"
         "            assert lease.fence == number + 1, (lease.fence, number)\n"
@@ -456,7 +541,9 @@ def test_processes_own_one_after_the_other(store: Store, url: str, tmp_path: Pat
 
 
 def test_a_killed_owner_is_followed_at_once(store: Store, url: str, tmp_path: Path) -> None:
-    finish(start(url, tmp_path, "block = hold(store, 'sync'); block.__enter__(); os._exit(0)"))
+    finish(
+        start(url, tmp_path, "block = acquire_lease(store, 'sync'); block.__enter__(); os._exit(0)")
+    )
     with acquire_lease(store, "sync") as lease:
         assert lease.fence == 2
 

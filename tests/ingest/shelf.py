@@ -5,7 +5,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from ombud.app import Workspace
+from ombud.app import Workspace, asking, library
 from ombud.ingest import SyncReport, sync_sources
 from ombud.sources import FolderSource
 from ombud.types import Chunk, Document, Person
@@ -38,13 +38,13 @@ class Shelf:
         return report
 
     def document(self, name: str) -> Document:
-        return self.workspace.document(f"docs/{name}", None)
+        return library.document(self.workspace, f"docs/{name}", None)
 
     def documents(self) -> set[str]:
-        return {d.uri.removeprefix("docs/") for d in self.workspace.documents(None)}
+        return {d.uri.removeprefix("docs/") for d in library.documents(self.workspace, None)}
 
     def chunks(self) -> list[Chunk]:
-        return list(self.workspace.passages())
+        return list(library.passages(self.workspace))
 
     def indexed(self) -> set[str]:
         return {chunk.uri.removeprefix("docs/") for chunk in self.chunks()}
@@ -54,7 +54,7 @@ class Shelf:
     ) -> set[str]:
         """Names of the documents that a search shows this person."""
         asker = Person(country=country, **person)
-        evidence, _ = asyncio.run(self.workspace.search(query, asker, k=50, as_of=as_of))
+        evidence, _ = asyncio.run(asking.search(self.workspace, query, asker, k=50, as_of=as_of))
         return {hit.chunk.uri.removeprefix("docs/") for hit in evidence.hits}
 
     def snapshot(self) -> Snapshot:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from ingest.shelf import Shelf, counts
+from ombud.app import library
 from ombud.ingest import sync_sources
 from ombud.sources import FolderSource
 
@@ -216,7 +217,7 @@ def test_without_its_successor_the_predecessor_is_in_force_again(shelf: Shelf) -
 
 def test_also_when_the_successor_is_deleted_by_hand(shelf: Shelf) -> None:
     versions(shelf)
-    shelf.workspace.delete("docs/new.md")
+    library.delete_document(shelf.workspace, "docs/new.md")
     assert in_force(shelf, "2025-07-01") == {"old.md"}
 
 

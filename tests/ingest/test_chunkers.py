@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from ingest.shelf import Shelf, counts, long_text
-from ombud.app import Workspace
+from ombud.app import Workspace, library
 from ombud.errors import BadSetting
 from ombud.ingest import SyncReport, sync_sources
 from ombud.sources import FolderSource, Ref
@@ -47,7 +47,7 @@ class Home:
             reports = sync_sources(
                 workspace.ingest, [kind(n, self.home / n) for n in ("rules", "notes")]
             )
-            found = sorted(workspace.passages(), key=lambda c: c.start)
+            found = sorted(library.passages(workspace), key=lambda c: c.start)
         finally:
             workspace.close()
         return reports, {n: [c for c in found if c.uri.startswith(n)] for n in ("rules", "notes")}

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from ingest.shelf import Shelf, counts, long_text
-from ombud.app import Workspace
+from ombud.app import Workspace, asking, library
 from ombud.errors import Busy, NotFound
 from ombud.ingest import sync_sources
 from ombud.models import Embedder
@@ -85,7 +85,7 @@ def test_a_deleted_file_is_gone_from_search_store_and_index(shelf: Shelf) -> Non
     assert shelf.documents() == shelf.indexed() == {"travel.md"}
     assert shelf.found("annual leave") == set()
     with pytest.raises(NotFound):
-        shelf.workspace.document(gone, None)
+        library.document(shelf.workspace, gone, None)
 
 
 def test_a_renamed_file_counts_as_moved(shelf: Shelf) -> None:
@@ -301,7 +301,10 @@ def test_only_the_synced_source_loses_documents(shelf: Shelf) -> None:
     shelf.remove("leave.md")
     (report,) = sync_sources(shelf.workspace.ingest, [FolderSource("other", other)])
     assert counts(report) == {"unchanged": 1}
-    assert {d.uri for d in shelf.workspace.documents(None)} == {"docs/leave.md", "other/travel.md"}
+    assert {d.uri for d in library.documents(shelf.workspace, None)} == {
+        "docs/leave.md",
+        "other/travel.md",
+    }
 
 
 def test_one_source_that_fails_does_not_stop_the_next(shelf: Shelf) -> None:
@@ -328,7 +331,7 @@ def test_a_second_sync_is_told_who_is_at_it_and_changes_nothing(shelf: Shelf) ->
 def test_a_sync_that_loses_its_lease_writes_nothing_more(shelf: Shelf) -> None:
     class Thief(FolderSource):
         def list(self) -> list[Ref]:
-            with shelf.workspace.store.begin() as db:
+            with shelf.workspace.store.write() as db:
                 db.exec_driver_sql("UPDATE lease SET owner = 'elsewhere:1:x', fence = fence + 1")
             return super().list()
 
@@ -361,7 +364,7 @@ def test_chunks_that_no_document_owns_are_dropped(shelf: Shelf) -> None:
     shelf.write("leave.md", LEAVE)
     shelf.sync()
     before, identity = shelf.snapshot(), shelf.document("leave.md").id
-    with shelf.workspace.store.begin() as db:
+    with shelf.workspace.store.write() as db:
         db.exec_driver_sql("DELETE FROM document")
     assert shelf.in_rows(identity)
     assert counts(shelf.sync()) == {"added": 1}
@@ -372,7 +375,7 @@ def test_chunks_of_a_file_that_went_meanwhile_are_dropped(shelf: Shelf) -> None:
     shelf.write("leave.md", LEAVE)
     shelf.write("travel.md", TRAVEL)
     shelf.sync()
-    with shelf.workspace.store.begin() as db:
+    with shelf.workspace.store.write() as db:
         db.exec_driver_sql("DELETE FROM document")
     shelf.remove("leave.md")
     shelf.sync()
@@ -473,10 +476,12 @@ def test_vectors_of_the_real_model_survive_changed_facts(tmp_path: Path, minilm:
     assert before.keys() == after.keys() == set(ids)
     assert all(np.array_equal(before[i], after[i]) for i in ids)
     manager = Person(country="GB", roles=("manager",))
-    evidence, _ = asyncio.run(shelf.workspace.search("vacation time off", manager, mode="dense"))
+    evidence, _ = asyncio.run(
+        asking.search(shelf.workspace, "vacation time off", manager, mode="dense")
+    )
     assert evidence.hits[0].chunk.uri == "docs/leave.md"
     evidence, _ = asyncio.run(
-        shelf.workspace.search("vacation", Person(country="FR"), mode="dense")
+        asking.search(shelf.workspace, "vacation", Person(country="FR"), mode="dense")
     )
     assert "docs/leave.md" not in {h.chunk.uri for h in evidence.hits}
     shelf.workspace.close()

@@ -11,7 +11,7 @@ from pydantic_ai.models.function import FunctionModel
 
 from answer.asking import Script
 from ingest.shelf import Shelf, counts
-from ombud.app import rebuild_workspace
+from ombud.app import library, rebuild_workspace
 from ombud.errors import BadSetting
 from ombud.ingest import SyncReport, sync_sources
 from ombud.models import Chat
@@ -41,7 +41,7 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Made]:
 def triplets(shelf: Shelf, *names: str) -> set[tuple[str, str, str]]:
     """What the graph says, of all documents or of these; each triplet's passage is there."""
     store, found = shelf.workspace.store, set()
-    for document in shelf.workspace.documents(None):
+    for document in library.documents(shelf.workspace, None):
         if not names or document.uri.removeprefix("docs/") in names:
             kept = read_extracted(store, document.id)
             there = shelf.workspace.engine.get([edge.triplet.chunk_id for edge in kept.edges])
@@ -96,7 +96,7 @@ def test_what_changes_what_goes_and_what_stays(made: Made) -> None:
     assert graph_rows_of(store, gone) == 0
     assert Graph(store).around(["travel desk"]) == []
     left = shelf.document("leave.md").id
-    shelf.workspace.delete(left)
+    library.delete_document(shelf.workspace, left)
     assert graph_rows_of(store, left) == 0
 
 

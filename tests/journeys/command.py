@@ -1,12 +1,22 @@
-"""`python -m ombud` as a process of its own, and handbooks for it."""
+"""`ombud` as people and scripts run it, and handbooks for it.
 
+`ombud` runs a command in this process, as `python -m ombud` does; `ombud_process` and `start` run it
+as a process of its own, for what only a process has: its start, signals, pipes and its death.
+"""
+
+import io
 import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import pytest
+
+from ombud.cli import console, main
 
 COMMAND = (sys.executable, "-W", "error::ResourceWarning", "-m", "ombud")
 HANDBOOK = {
@@ -58,12 +68,50 @@ def start(
     )
 
 
-def ombud(*arguments: object, cwd: Path, env: Mapping[str, str] | None = None) -> Result:
+def ombud_process(*arguments: object, cwd: Path, env: Mapping[str, str] | None = None) -> Result:
     """Runs a command to its end. Whatever happens, nobody is shown a Python traceback."""
     with start(*arguments, cwd=cwd, env=env) as process:
         out, err = process.communicate(timeout=300)
     assert "Traceback" not in err, err
     return Result(process.returncode, out, err)
+
+
+def ombud(*arguments: object, cwd: Path, env: Mapping[str, str] | None = None) -> Result:
+    """The same in this process, where starting costs nothing and documents are parsed without a
+    process of their own. An error that the command does not turn into words is raised."""
+    variables = {"OMBUD_DOCUMENTS__PROCESSES": "0"} | environment(env)
+    with _as_a_process(["ombud", *map(str, arguments)], cwd, variables) as (out, err):
+        try:
+            main()
+            code: str | int | None = 0
+        except SystemExit as ended:
+            code = ended.code
+        sys.stdout.flush()
+        sys.stderr.flush()
+        told = [stream.getvalue().decode() for stream in (out, err)]
+    assert isinstance(code, int)
+    return Result(code, *told)
+
+
+@contextmanager
+def _as_a_process(
+    words: list[str], cwd: Path, variables: Mapping[str, str]
+) -> Iterator[tuple[io.BytesIO, io.BytesIO]]:
+    """Arguments, folder, variables and streams are those of a process that has just started; gives
+    what it writes to stdout and stderr."""
+    out, err = io.BytesIO(), io.BytesIO()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(cwd)
+        for name in os.environ.keys() - variables.keys():
+            patch.delenv(name)
+        for name, value in variables.items():
+            patch.setenv(name, value)
+        patch.setattr(sys, "argv", words)
+        patch.setattr(sys, "stdin", io.StringIO())
+        patch.setattr(sys, "stdout", io.TextIOWrapper(out, encoding="utf-8"))
+        patch.setattr(sys, "stderr", io.TextIOWrapper(err, encoding="utf-8"))
+        patch.setattr(console.state, "home", None)
+        yield out, err
 
 
 def write(folder: Path, files: Mapping[str, str]) -> Path:

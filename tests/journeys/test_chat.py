@@ -13,7 +13,10 @@ from web.running import LEAVE_DE, LEAVE_GB, SMILE, make_workspace, running
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 CHROMIUM = Path("/usr/bin/chromium")
-pytestmark = pytest.mark.skipif(not CHROMIUM.exists(), reason=f"{CHROMIUM} is not installed")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not CHROMIUM.exists(), reason=f"{CHROMIUM} is not installed"),
+]
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",

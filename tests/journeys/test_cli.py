@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from journeys.command import HANDBOOK, Result, ombud, start, workspace, write
+from journeys.command import HANDBOOK, Result, ombud, ombud_process, start, workspace, write
 from ombud.types import Answer, Trace
 
 HIT = {
@@ -69,13 +69,13 @@ def said(result: Result, code: int, *words: str) -> None:
 
 def test_three_commands_from_nothing_to_an_answer(tmp_path: Path) -> None:
     write(tmp_path / "docs", HANDBOOK)
-    made = ombud("init", "work", cwd=tmp_path)
+    made = ombud_process("init", "work", cwd=tmp_path)
     assert made.code == 0
     assert (tmp_path / "work" / "ombud.toml").is_file()
-    synced = ombud("--home", "work", "sync", "docs", cwd=tmp_path)
+    synced = ombud_process("--home", "work", "sync", "docs", cwd=tmp_path)
     assert synced.code == 0
     assert "docs: 5 added" in synced.out
-    answer = ombud("ask", LEAVE, "--country", "GB", "--home", "work", cwd=tmp_path)
+    answer = ombud_process("ask", LEAVE, "--country", "GB", "--home", "work", cwd=tmp_path)
     assert answer.code == 0
     assert "26 days" in answer.out
     assert "docs/gb/leave.md" in answer.out
@@ -649,7 +649,7 @@ def test_doctor_is_content_or_says_what_to_do(home: Path, tmp_path: Path) -> Non
 
 
 def test_help_names_every_verb_and_loads_nothing_heavy(tmp_path: Path) -> None:
-    result = ombud("--help", cwd=tmp_path)
+    result = ombud_process("--help", cwd=tmp_path)
     assert result.code == 0
     for verb in ("init", "sync", "search", "ask", "serve", "doctor", "settings", "documents"):
         assert verb in result.out

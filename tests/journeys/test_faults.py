@@ -13,10 +13,12 @@ from pathlib import Path
 import pytest
 
 from ingest.shelf import Shelf, Snapshot, long_text
-from journeys.command import ombud, start, workspace
-from ombud.app import Workspace
+from journeys.command import ombud_process as ombud
+from journeys.command import start, workspace
+from ombud.app import Workspace, library
 from ombud.store import acquire_lease, document_ids
 
+pytestmark = pytest.mark.slow
 DOCUMENTS = 60
 SECTIONS = 22
 BATCH = 512
@@ -38,8 +40,8 @@ def kept(home: Path, embedder: str = "none") -> Snapshot:
     try:
         workspace = shelf.workspace
         assert document_ids(workspace.store) == workspace.engine.documents()
-        for document in workspace.documents(None):
-            assert workspace.document(document.id, None).text
+        for document in library.documents(workspace, None):
+            assert library.document(workspace, document.id, None).text
         return shelf.snapshot()
     finally:
         shelf.workspace.close()

@@ -5,17 +5,14 @@ import json
 import os
 import signal
 import sqlite3
-from contextlib import chdir, closing
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from typer.testing import CliRunner
 
 from journeys.command import Result, ombud, start, workspace
-from ombud.cli import console
-from ombud.cli.main import app
 
 FLOORS = [
     "ground",
@@ -72,15 +69,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def lab(home: Path, *arguments: object) -> Result:
-    """The verb in this process: the same code without the second that starting takes."""
-    with chdir(home), pytest.MonkeyPatch.context() as patch:
-        for name in [name for name in os.environ if name.startswith("OMBUD_")]:
-            patch.delenv(name)
-        patch.setenv("OMBUD_MODELS__EMBEDDER", "none")
-        patch.setattr(console.state, "home", None)
-        done = CliRunner().invoke(app, ["lab", *map(str, arguments)])
-    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
-    return Result(done.exit_code, done.stdout, done.stderr)
+    return ombud("lab", *arguments, cwd=home)
 
 
 def refused(result: Result, code: int, message: str, hint: str = "") -> None:
@@ -267,6 +256,7 @@ def test_stored_answers_are_scored_again_and_runs_forgotten(home: Path) -> None:
     refused(lab(home, "show", "brief"), 1, "There is no run `brief`")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
 def test_stopped_in_the_middle_the_same_command_goes_on(
     home: Path, tmp_path: Path, how: signal.Signals

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ombud.app import Workspace, configured_sources
+from ombud.app import Workspace, asking, configured_sources, library
 from ombud.errors import NotFound
 from ombud.ingest import sync_sources
 from ombud.types import Document, Person, Question
@@ -138,7 +138,7 @@ def _no_variables(monkeypatch: pytest.MonkeyPatch) -> None:
 @given(st.lists(PAGES, min_size=4, max_size=10), st.lists(PEOPLE, min_size=2, max_size=4))
 def test_no_way_shows_what_its_reader_may_not_see(pages: list[Page], people: list[Person]) -> None:
     with tempfile.TemporaryDirectory() as folder, closing(shelf(Path(folder), pages)) as workspace:
-        documents = {document.uri: document for document in workspace.documents(None)}
+        documents = {document.uri: document for document in library.documents(workspace, None)}
         for person in people:
             for question in QUESTIONS:
                 check(workspace, documents, pages, person, question)
@@ -171,19 +171,19 @@ def check(
     question: str,
 ) -> None:
     signs = hidden(documents, pages, person, DAY)
-    evidence, trace = asyncio.run(workspace.search(question, person, as_of=DAY, k=50))
+    evidence, trace = asyncio.run(asking.search(workspace, question, person, as_of=DAY, k=50))
     clean(evidence.model_dump_json() + trace.model_dump_json(), signs)
     right = {n for n, page in enumerate(pages) if page.is_for(person) and page.holds_on(DAY)}
     if "rule" in question:  # what may be seen is found, or this test would prove nothing
         assert {hit.chunk.uri for hit in evidence.hits} == {f"docs/rule-{n}.md" for n in right}
-    answer = asyncio.run(workspace.ask(Question(text=question, asker=person, as_of=DAY)))
+    answer = asyncio.run(asking.ask(workspace, Question(text=question, asker=person, as_of=DAY)))
     clean(answer.model_dump_json(), signs)
-    listed = workspace.documents(person, DAY)
+    listed = library.documents(workspace, person, DAY)
     assert {document.uri for document in listed} == {f"docs/rule-{n}.md" for n in right}
     for number, page in enumerate(pages):
         if not page.is_for(person):
             with pytest.raises(NotFound):
-                workspace.document(documents[f"docs/rule-{number}.md"].id, person)
+                library.document(workspace, documents[f"docs/rule-{number}.md"].id, person)
 
 
 def check_http(

@@ -13,6 +13,7 @@ import pytest
 
 from answer.asking import FILES, GB, LEAVE, company
 from ingest.shelf import Shelf
+from ombud.app import asking
 from ombud.errors import ModelError
 from ombud.models import ModelRoles, recorded
 from ombud.retrieve import Routed, classify_by_model
@@ -46,7 +47,7 @@ def look(
     shelf: Shelf, question: str = LEAVE, history: tuple[Message, ...] = (), **plan: Any
 ) -> tuple[Evidence, Trace]:
     found, trace = asyncio.run(
-        shelf.workspace.search(question, GB, history=history, plan={"k": 3, **plan})
+        asking.search(shelf.workspace, question, GB, history=history, plan={"k": 3, **plan})
     )
     assert (
         any("26 days" in hit.chunk.text for hit in found.hits)

@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pytest
 
 from ingest.shelf import Shelf
+from ombud.app import asking
 from ombud.errors import ModelUnavailable, SetupError, UnknownName
 from ombud.index import Filter, Leg
 from ombud.models import EmbeddedText
@@ -398,7 +399,9 @@ def test_a_person_finds_what_they_may_read_and_what_is_in_force(
     home: str, person: Person, day: date | None, seen: set[str], request: pytest.FixtureRequest
 ) -> None:
     shelf: Shelf = request.getfixturevalue(home)
-    evidence, trace = asyncio.run(shelf.workspace.search("annual leave", person, k=50, as_of=day))
+    evidence, trace = asyncio.run(
+        asking.search(shelf.workspace, "annual leave", person, k=50, as_of=day)
+    )
     assert {hit.chunk.uri.removeprefix("docs/") for hit in evidence.hits} == seen
     hidden = {chunk.id for chunk in shelf.chunks() if chunk.uri.removeprefix("docs/") not in seen}
     assert not hidden & {row[0] for ranking in trace.rankings for row in ranking.rows}
@@ -409,7 +412,7 @@ def test_a_person_finds_what_they_may_read_and_what_is_in_force(
 def test_words_can_be_weighed_by_tfidf(words: Shelf) -> None:
     def scores(weighting: str) -> dict[str, float]:
         _, trace = asyncio.run(
-            words.workspace.search("annual leave", GB, plan={"weighting": weighting})
+            asking.search(words.workspace, "annual leave", GB, plan={"weighting": weighting})
         )
         return {row[0]: row[2] for ranking in trace.rankings for row in ranking.rows}
 
@@ -420,17 +423,19 @@ def test_words_can_be_weighed_by_tfidf(words: Shelf) -> None:
 
 
 def test_a_document_of_several_countries_is_found_under_the_asker_s(words: Shelf) -> None:
-    evidence, _ = asyncio.run(words.workspace.search("recorded in the time system", GB))
+    evidence, _ = asyncio.run(asking.search(words.workspace, "recorded in the time system", GB))
     (hit,) = [h for h in evidence.hits if h.chunk.uri == "docs/both.md"]
     assert hit.found_by == ("GB/sparse/standard",)
 
 
 def test_a_japanese_question_finds_the_japanese_rule(words: Shelf) -> None:
     evidence, trace = asyncio.run(
-        words.workspace.search("有給休暇は何日ですか", Person(country="JP"))
+        asking.search(words.workspace, "有給休暇は何日ですか", Person(country="JP"))
     )
     assert evidence.hits[0].chunk.uri == "docs/ja.md"
-    evidence, _ = asyncio.run(words.workspace.search("ホテルの宿泊費", Person(country="JP")))
+    evidence, _ = asyncio.run(
+        asking.search(words.workspace, "ホテルの宿泊費", Person(country="JP"))
+    )
     assert evidence.hits[0].chunk.uri == "docs/ja2.md"
     assert {r.leg for r in trace.rankings} == {"JP/sparse/standard"}
 
@@ -439,7 +444,7 @@ def test_a_japanese_question_to_an_english_embedder_goes_by_words_and_says_so(
     vectors: Shelf,
 ) -> None:
     evidence, trace = asyncio.run(
-        vectors.workspace.search("有給休暇は何日ですか", Person(country="JP"))
+        asking.search(vectors.workspace, "有給休暇は何日ですか", Person(country="JP"))
     )
     assert evidence.hits[0].chunk.uri == "docs/ja.md"
     assert any("language" in said for said in trace.degraded)
@@ -450,17 +455,17 @@ def test_vectors_find_what_words_do_not(words: Shelf, vectors: Shelf) -> None:
     paraphrase = "how many holidays am I allowed"
     assert "docs/gb.md" in {
         h.chunk.uri
-        for h in asyncio.run(vectors.workspace.search(paraphrase, GB, mode="dense"))[0].hits
+        for h in asyncio.run(asking.search(vectors.workspace, paraphrase, GB, mode="dense"))[0].hits
     }
-    assert asyncio.run(words.workspace.search("zzzz", GB))[0].hits == ()
-    evidence, trace = asyncio.run(vectors.workspace.search("zzzz", GB))
+    assert asyncio.run(asking.search(words.workspace, "zzzz", GB))[0].hits == ()
+    evidence, trace = asyncio.run(asking.search(vectors.workspace, "zzzz", GB))
     assert evidence.hits
     assert trace.degraded == ()
 
 
 @pytest.mark.parametrize("mode", ["hybrid", "dense"])
 def test_a_workspace_without_a_model_says_so(words: Shelf, mode: Any) -> None:
-    evidence, trace = asyncio.run(words.workspace.search("annual leave", GB, mode=mode))
+    evidence, trace = asyncio.run(asking.search(words.workspace, "annual leave", GB, mode=mode))
     assert evidence.hits
     assert [said for said in trace.degraded if "no embedding model" in said]
 
@@ -469,5 +474,5 @@ def test_a_workspace_without_a_model_says_so(words: Shelf, mode: Any) -> None:
     "text", ["", "   ", "?!", "the of and", "x" * 50_000, "\x00", "' OR 1=1 --", "年"]
 )
 def test_any_text_can_be_searched(words: Shelf, text: str) -> None:
-    evidence, _ = asyncio.run(words.workspace.search(text, GB))
+    evidence, _ = asyncio.run(asking.search(words.workspace, text, GB))
     assert len(evidence.hits) <= 8

@@ -14,7 +14,7 @@ import pytest
 from answer.asking import FILES, GB, LEAVE, company
 from answer.faulty import Faulty, completion, misbehaving, ok
 from answer.faulty import Reply as Sent
-from ombud.app import Workspace
+from ombud.app import Workspace, asking
 from ombud.models import ModelRoles, recorded
 from ombud.retrieve import classify_by_model
 from ombud.settings import ModelSettings
@@ -51,7 +51,7 @@ def search(
 
 
 def look(workspace: Workspace, plan: dict[str, Any]) -> tuple[Evidence, Trace]:
-    return asyncio.run(workspace.search(LEAVE, GB, plan=plan))
+    return asyncio.run(asking.search(workspace, LEAVE, GB, plan=plan))
 
 
 # Defects that a real llama.cpp server with 135M parameters has shown ------------------------------
@@ -106,7 +106,7 @@ def test_where_the_question_finds_nothing_either_nobody_is_blamed(tmp_path: Path
         workspace = shelf.workspace
         workspace.__dict__["index"] = workspace.index._replace(chat=board.chat("strategy"))
         found, trace = asyncio.run(
-            workspace.search("plugh frotz", GB, plan={"strategies": ["understand"]})
+            asking.search(workspace, "plugh frotz", GB, plan={"strategies": ["understand"]})
         )
         board.close()
     assert not found.hits

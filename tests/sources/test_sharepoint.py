@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from ingest.shelf import Shelf, counts
+from ombud.app import library
 from ombud.documents import parse
 from ombud.errors import MissingExtra, SourceError
 from ombud.ingest import SyncReport, sync_sources
@@ -716,7 +717,9 @@ def synced(shelf: Shelf, site: SharePointSite) -> SyncReport:
 
 def shown(shelf: Shelf, *groups: str) -> set[str]:
     """Titles of the documents that a member of these groups may see."""
-    return {document.title for document in shelf.workspace.documents(Person(groups=groups))}
+    return {
+        document.title for document in library.documents(shelf.workspace, Person(groups=groups))
+    }
 
 
 def words(shelf: Shelf) -> str:

@@ -2,19 +2,43 @@
 
 import os
 import sqlite3
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from ombud.errors import SetupError, StoreError
 from ombud.store import (
+    Graph,
     RecordedSource,
+    Store,
+    abbreviations_of,
     add_source,
+    document_ends,
+    document_entries,
+    document_ids,
+    entity_names,
     find_document,
+    graph_digests,
+    graph_rows_of,
+    list_abbreviations,
+    list_answers,
     list_documents,
+    list_runs,
     list_sources,
     open_store,
+    phrases_held,
+    read_head,
+    read_progress,
+    read_reasoning,
+    read_scores,
+    read_setup,
     save_document,
+    spent_on,
+    text_of,
+    tombstones,
+    verify_chain,
+    written_for,
 )
 from store.places import document, kept, small_disk
 
@@ -71,7 +95,7 @@ def test_data_stays_in_the_folder_whatever_it_is_called(name: str, tmp_path: Pat
 
 def test_sqlite_logs_ahead_so_that_readers_need_not_wait(tmp_path: Path) -> None:
     store = open_store("", tmp_path)
-    with store.begin() as db:
+    with store.read() as db:
         assert db.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
         assert db.exec_driver_sql("PRAGMA foreign_keys").scalar() == 1
     store.close()
@@ -84,20 +108,55 @@ def test_a_url_of_sqlite_is_taken(tmp_path: Path) -> None:
     assert [f.name for f in tmp_path.iterdir()] == ["own.sqlite"]
 
 
-def test_a_database_held_by_another_is_said_to_be(tmp_path: Path) -> None:
+@pytest.fixture
+def held(tmp_path: Path) -> Iterator[Store]:
+    """A store whose database another process writes to, and that does not wait for it."""
     open_store("", tmp_path).close()
     store = open_store(f"sqlite:///{tmp_path}/store.sqlite?timeout=0", tmp_path)
-    with store.begin() as db:
-        db.exec_driver_sql("PRAGMA busy_timeout = 0")
     other = sqlite3.connect(tmp_path / "store.sqlite", isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
-    with pytest.raises(StoreError, match="locked") as wrong:
-        list_sources(store)
-    assert "Another process" in wrong.value.hint
-    other.execute("ROLLBACK")
-    assert list_sources(store) == []
+    yield store
     other.close()
     store.close()
+
+
+def test_a_database_held_by_another_is_said_to_be(held: Store) -> None:
+    with pytest.raises(StoreError, match="locked") as wrong:
+        add_source(held, RecordedSource("a", "/", ""))
+    assert "Another process" in wrong.value.hint
+
+
+READERS: dict[str, Callable[[Store], object]] = {
+    "abbreviations": list_abbreviations,
+    "abbreviations of a document": lambda store: abbreviations_of(store, "d"),
+    "answers": lambda store: list(list_answers(store)),
+    "digests of the graph": graph_digests,
+    "documents": list_documents,
+    "documents of a source": lambda store: document_entries(store, "hr"),
+    "documents whose end changes": document_ends,
+    "entities": entity_names,
+    "head of the chain": read_head,
+    "ids": document_ids,
+    "neighbours in the graph": lambda store: Graph(store).around(["leave"]),
+    "phrases": lambda store: phrases_held(store, ["leave"]),
+    "progress": lambda store: read_progress(store, "sync"),
+    "reasoning": lambda store: read_reasoning(store, "a"),
+    "rows of the graph": lambda store: graph_rows_of(store, "d"),
+    "runs": list_runs,
+    "scores": lambda store: read_scores(store, "r"),
+    "set-up": lambda store: read_setup(store, "x"),
+    "sources": list_sources,
+    "spending": lambda store: spent_on(store, "2026-01-31"),
+    "texts": lambda store: text_of(store, "d", "1"),
+    "tombstones": tombstones,
+    "verification": verify_chain,
+    "whom documents are written for": written_for,
+}
+
+
+@pytest.mark.parametrize("reader", READERS.values(), ids=READERS.keys())
+def test_whoever_only_reads_needs_no_lock(held: Store, reader: Callable[[Store], object]) -> None:
+    reader(held)
 
 
 def test_on_a_full_disk_nothing_acknowledged_is_lost(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ class Stubborn(module.Lease):
 
 
 def claim(store: Store, owner: str) -> None:
-    with store.begin() as db:
+    with store.write() as db:
         db.execute(update(leases).values(owner=owner))
 
 

@@ -8,7 +8,7 @@ import httpx
 import pytest
 from pydantic import TypeAdapter
 
-from ombud.app import Workspace
+from ombud.app import Workspace, library
 from ombud.types import Answer, Chunk, Document, Trace
 from web.running import LEAVE_DE, LEAVE_GB, make_workspace, running
 
@@ -109,7 +109,7 @@ def test_documents_are_those_of_the_person(client: httpx.Client) -> None:
 def test_a_document_one_may_not_read_is_not_there(
     client: httpx.Client, workspace: Workspace
 ) -> None:
-    secret = next(d for d in workspace.documents(None) if d.uri.endswith("pay.md"))
+    secret = next(d for d in library.documents(workspace, None) if d.uri.endswith("pay.md"))
     refused = client.get(f"/api/v1/documents/{secret.id}")
     assert refused.status_code == 404
     assert "confidential" not in refused.text

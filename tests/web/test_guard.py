@@ -1,14 +1,14 @@
 """Who is let in: only this machine, only its own pages, only small requests."""
 
+import asyncio
 import logging
 import threading
 from collections.abc import Iterator
-from pathlib import Path
 
 import httpx
 import pytest
 
-from ombud.app import Workspace
+from ombud.app import Workspace, asking, library
 from ombud.errors import SetupError
 from ombud.types import Answer, Question
 from ombud.web import serve
@@ -78,15 +78,15 @@ def test_every_response_is_guarded(client: httpx.Client, path: str) -> None:
     assert headers["cache-control"] == "no-store"
 
 
-class Broken(Workspace):
-    def ready(self) -> str:
-        raise RuntimeError("the secret inside")
+def fail_inside(workspace: Workspace) -> str:
+    raise RuntimeError("the secret inside")
 
 
 def test_what_nobody_foresaw_keeps_its_inside(
-    workspace: Workspace, caplog: pytest.LogCaptureFixture
+    workspace: Workspace, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with running(Broken(workspace.home)) as url, caplog.at_level(logging.ERROR):
+    monkeypatch.setattr(library, "why_not_ready", fail_inside)
+    with running(workspace) as url, caplog.at_level(logging.ERROR):
         response = httpx.get(f"{url}/readyz")
     assert response.status_code == 500
     assert response.headers["content-type"] == "application/problem+json"
@@ -94,44 +94,44 @@ def test_what_nobody_foresaw_keeps_its_inside(
     assert "secret" not in response.text
     # The log says where it came from; the words of an error may be those of who asked.
     assert "RuntimeError" in caplog.text
-    assert "in ready" in caplog.text
+    assert "in fail_inside" in caplog.text
     assert "secret inside" not in caplog.text.replace('raise RuntimeError("the secret inside")', "")
 
 
-class Endless(Workspace):
-    """Answers never; remembers whether it was stopped."""
+@pytest.fixture
+def stopped(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """Set when an answer that never comes was stopped."""
+    event = threading.Event()
 
-    def __init__(self, home: Path) -> None:
-        super().__init__(home)
-        self.stopped = threading.Event()
-
-    async def ask(self, question: Question, **options: object) -> Answer:
-        import asyncio
-
-        if callable(tell := options["tell"]):
-            tell("status", {"step": "search"})
+    async def answer_never(workspace: Workspace, question: Question, **options: object) -> Answer:
+        on_event = options["on_event"]
+        if callable(on_event):
+            on_event("status", {"step": "search"})
         try:
             await asyncio.Event().wait()
         finally:
-            self.stopped.set()
+            event.set()
         raise AssertionError
 
+    monkeypatch.setattr(asking, "ask", answer_never)
+    return event
 
-def test_a_reader_who_leaves_stops_the_work(workspace: Workspace) -> None:
-    endless = Endless(workspace.home)
-    with running(endless) as url:
+
+def test_a_reader_who_leaves_stops_the_work(workspace: Workspace, stopped: threading.Event) -> None:
+    with running(workspace) as url:
         headers = {"accept": "text/event-stream"}
         with httpx.stream("POST", f"{url}/api/v1/ask", json=QUESTION, headers=headers) as response:
             assert next(response.iter_lines()) == "event: status"
-        assert endless.stopped.wait(10)
+        assert stopped.wait(10)
 
 
-def test_a_client_without_a_stream_who_leaves_stops_the_work_too(workspace: Workspace) -> None:
-    endless = Endless(workspace.home)
-    with running(endless) as url:
+def test_a_client_without_a_stream_who_leaves_stops_the_work_too(
+    workspace: Workspace, stopped: threading.Event
+) -> None:
+    with running(workspace) as url:
         with pytest.raises(httpx.ReadTimeout):
             httpx.post(f"{url}/api/v1/ask", json=QUESTION, timeout=httpx.Timeout(10, read=0.2))
-        assert endless.stopped.wait(10)
+        assert stopped.wait(10)
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "example.org", ""])

@@ -5,12 +5,12 @@ import re
 
 import httpx
 
-from ombud.app import Workspace
+from ombud.app import Workspace, library
 from web.running import SMILE
 
 
 def document_id(workspace: Workspace, name: str) -> str:
-    return next(d.id for d in workspace.documents(None) if d.uri.endswith(name))
+    return next(d.id for d in library.documents(workspace, None) if d.uri.endswith(name))
 
 
 def test_the_chat_page_and_all_it_loads_stay_under_twenty_kibibytes(client: httpx.Client) -> None:
@@ -64,7 +64,7 @@ def test_sample_questions_give_nothing_restricted_away(client: httpx.Client) -> 
 def test_a_document_shows_what_it_is_and_the_cited_passage(
     client: httpx.Client, workspace: Workspace
 ) -> None:
-    shown = workspace.document(document_id(workspace, "remote.md"), None)
+    shown = library.document(workspace, document_id(workspace, "remote.md"), None)
     quote = "You may work from home on up to 2 days a week 🏡 when your manager agrees."
     assert quote in SMILE
     start = shown.text.index(quote)

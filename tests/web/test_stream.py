@@ -6,11 +6,11 @@ import signal
 import subprocess
 import sys
 import threading
-from pathlib import Path
 
 import httpx
+import pytest
 
-from ombud.app import Workspace
+from ombud.app import Workspace, asking
 from ombud.errors import ModelUnavailable
 from ombud.types import Answer, Question
 from web.running import running
@@ -20,7 +20,7 @@ STREAMED = {"accept": "text/event-stream"}
 SERVE = """
 import sys
 from pathlib import Path
-from ombud.app import Workspace
+from ombud.app import Workspace, asking
 from ombud.web import serve
 try:
     serve(Workspace(Path(sys.argv[1])), "localhost", 0, lambda url: print(url, flush=True))
@@ -29,33 +29,29 @@ except KeyboardInterrupt:
 """
 
 
-class Patient(Workspace):
-    """Begins an answer, and ends it when it is let."""
+async def break_off(workspace: Workspace, question: Question, **options: object) -> Answer:
+    """Stands in for `asking.ask`: fails after its first event."""
+    on_event = options["on_event"]
+    if callable(on_event):  # nobody listens where the whole answer is waited for
+        on_event("status", {"step": "compose"})
+    raise ModelUnavailable("The chat model does not answer.", hint="Try again in a minute.")
 
-    def __init__(self, home: Path) -> None:
-        super().__init__(home, {"server": {"concurrency": 1}})
-        self.let = threading.Event()
 
-    async def ask(self, question: Question, **options: object) -> Answer:
-        tell = options["tell"]
-        assert callable(tell)
-        tell("status", {"step": "search"})
-        await asyncio.to_thread(self.let.wait, 30)
+def test_more_questions_than_places_wait_their_turn(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    let_go = threading.Event()
+
+    async def wait(workspace: Workspace, question: Question, **options: object) -> Answer:
+        on_event = options["on_event"]
+        assert callable(on_event)
+        on_event("status", {"step": "search"})
+        await asyncio.to_thread(let_go.wait, 30)
         return Answer(outcome="denied", text=question.text)
 
-
-class Breaking(Workspace):
-    async def ask(self, question: Question, **options: object) -> Answer:
-        tell = options["tell"]
-        if callable(tell):  # nobody listens where the whole answer is waited for
-            tell("status", {"step": "compose"})
-        raise ModelUnavailable("The chat model does not answer.", hint="Try again in a minute.")
-
-
-def test_more_questions_than_places_wait_their_turn(workspace: Workspace) -> None:
-    patient = Patient(workspace.home)
+    monkeypatch.setattr(asking, "ask", wait)
     with (
-        running(patient) as url,
+        running(Workspace(workspace.home, {"server": {"concurrency": 1}})) as url,
         httpx.Client(base_url=url, headers=STREAMED, timeout=30) as client,
         client.stream("POST", "/api/v1/ask", json=QUESTION) as first,
     ):
@@ -64,13 +60,16 @@ def test_more_questions_than_places_wait_their_turn(workspace: Workspace) -> Non
         with client.stream("POST", "/api/v1/ask", json=QUESTION) as second:
             waiting = second.iter_lines()
             assert [next(waiting), next(waiting)] == ["event: status", 'data: {"step": "wait"}']
-            patient.let.set()
+            let_go.set()
             assert "event: answer" in list(lines)
             assert "event: answer" in list(waiting)
 
 
-def test_a_failure_in_mid_stream_is_an_event(workspace: Workspace) -> None:
-    with running(Breaking(workspace.home)) as url:
+def test_a_failure_in_mid_stream_is_an_event(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asking, "ask", break_off)
+    with running(workspace) as url:
         said = httpx.post(f"{url}/api/v1/ask", json=QUESTION, headers=STREAMED).text
         plain = httpx.post(f"{url}/api/v1/ask", json=QUESTION)
     *_, event, data = said.strip().splitlines()

@@ -1,5 +1,6 @@
 """The only place where parts are chosen and joined."""
 
+from ombud.app import asking, library, measuring
 from ombud.app.audit.auditing import (
     chain_head,
     list_records,
@@ -32,6 +33,7 @@ __all__ = [
     "Gaps",
     "LocalTarget",
     "Workspace",
+    "asking",
     "certificate_json",
     "certify_deletion",
     "chain_head",
@@ -46,7 +48,9 @@ __all__ = [
     "graph_around",
     "graph_stats",
     "index_stats",
+    "library",
     "list_records",
+    "measuring",
     "optimize_index",
     "rebuild_workspace",
     "record_folder",

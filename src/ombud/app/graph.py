@@ -4,10 +4,12 @@ import difflib
 from datetime import date
 from typing import Any, get_args
 
+from ombud.app import asking
 from ombud.app.workspace import Workspace
 from ombud.errors import NotFound
+from ombud.graph import Neighbourhood
 from ombud.index import Filter
-from ombud.retrieve import Neighbourhood, neighbourhood
+from ombud.retrieve import neighbourhood
 from ombud.store import Graph, entity_names, graph_digests
 from ombud.store import graph_stats as stored_stats
 from ombud.types import Person, Plan, Question, Status
@@ -31,7 +33,7 @@ def graph_around(
     everything = Filter(countries=None, reader=None, status=get_args(Status))
     asked = Question(text=term, asker=person or Person(), as_of=as_of)
     where = (
-        workspace.filter(asked, Plan())
+        asking.filter_of(workspace, asked, Plan())
         if person
         else everything.model_copy(update={"as_of": as_of})
     )

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from hashlib import sha256
 from typing import Any
 
+from ombud.app import asking, library, measuring
 from ombud.app.sources import configured_sources
 from ombud.app.workspace import Workspace
 from ombud.errors import BadRequest, LabError
@@ -26,22 +27,22 @@ class LocalTarget:
         self.workspace, self._tell = workspace, tell
 
     async def ask(self, question: Question, plan: Mapping[str, Any]) -> Answer:
-        return await self.workspace.ask(question, plan=plan, keep=False)
+        return await asking.ask(self.workspace, question, plan=plan, keep=False)
 
     async def search(
         self, question: Question, plan: Mapping[str, Any]
     ) -> tuple[tuple[Hit, ...], Trace]:
         day, turns = question.as_of, question.history
-        evidence, trace = await self.workspace.search(
-            question.text, question.asker, as_of=day, history=turns, plan=plan
+        evidence, trace = await asking.search(
+            self.workspace, question.text, question.asker, as_of=day, history=turns, plan=plan
         )
         return evidence.hits, trace
 
     def describe(self) -> dict[str, Any]:
-        return self.workspace.describe()
+        return measuring.describe(self.workspace)
 
     def passages(self) -> Iterator[Chunk]:
-        return self.workspace.passages()
+        return library.passages(self.workspace)
 
     def text_of(self, document_id: str, digest: str) -> str | None:
         return text_of(self.workspace.store, document_id, digest)
@@ -81,11 +82,13 @@ class LocalTarget:
             allow_deletes=True,
             tell=self._tell,
         )
-        known = {document.uri for document in main.documents(None)}
-        extra = [document.id for document in shadow.documents(None) if document.uri not in known]
+        known = {document.uri for document in library.documents(main, None)}
+        extra = [
+            document.id for document in library.documents(shadow, None) if document.uri not in known
+        ]
         for identity in extra:
-            shadow.delete(identity)
-        missing = known - {document.uri for document in shadow.documents(None)}
+            library.delete_document(shadow, identity)
+        missing = known - {document.uri for document in library.documents(shadow, None)}
         if missing:
             said = next(
                 (f.reason for report in reports for f in report.failed if f.uri in missing),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from ombud.app import asking
 from ombud.cli.batch import plan_of, print_failure, question_of, read_lines
 from ombud.cli.console import (
     AS_OF,
@@ -57,7 +58,7 @@ def ask(
         asked = Question(
             text=question, asker=person(country, role, persona=persona), as_of=day(as_of)
         )
-        answer = asyncio.run(workspace.ask(asked, plan=changes))
+        answer = asyncio.run(asking.ask(workspace, asked, plan=changes))
         if as_json:
             print_json(answer.model_dump(mode="json"))
         else:
@@ -73,7 +74,7 @@ async def _batch(workspace: "Workspace", path: Path, changes: dict[str, object])
             if isinstance(row, OmbudError):
                 raise row
             assert isinstance(row, dict)  # noqa: S101 - read_lines gives nothing else
-            return await workspace.ask(question_of(row), plan=plan_of(row, changes))
+            return await asking.ask(workspace, question_of(row), plan=plan_of(row, changes))
 
     code = 0
     running = [(identity, asyncio.create_task(one(row))) for identity, row in read_lines(path)]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from ombud.app import library
 from ombud.cli.console import (
     COUNTRY,
     HOME,
@@ -32,7 +33,7 @@ def list_all(
     """All documents; with --country or --role, those that such a person may read today."""
     del home
     with errors_said(as_json):
-        found = open_workspace().documents(_reader(country, role))
+        found = library.documents(open_workspace(), _reader(country, role))
         if as_json:
             print_json(
                 {
@@ -61,7 +62,7 @@ def show(
     """One document: what is known of it, and its text as it was understood."""
     del home
     with errors_said(as_json):
-        found = open_workspace().document(document, _reader(country, role))
+        found = library.document(open_workspace(), document, _reader(country, role))
         if as_json:
             print_json(found.model_dump(mode="json"))
         else:
@@ -87,7 +88,7 @@ def delete(
         if certify:
             _certify(open_workspace(), document, to, as_json)
             return
-        gone = open_workspace().delete(document)
+        gone = library.delete_document(open_workspace(), document)
         if as_json:
             print_json({"deleted": gone.id, "uri": gone.uri})
         else:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from ombud.app import asking
 from ombud.cli.batch import plan_of, print_failure, question_of, read_lines
 from ombud.cli.console import (
     AS_OF,
@@ -53,7 +54,9 @@ def search(
         if batch:
             raise typer.Exit(asyncio.run(_batch(workspace, batch, chosen)))
         asker = person(country, role)
-        evidence, trace = asyncio.run(workspace.search(query, asker, as_of=day(as_of), plan=chosen))
+        evidence, trace = asyncio.run(
+            asking.search(workspace, query, asker, as_of=day(as_of), plan=chosen)
+        )
         if as_json:
             print_json({"hits": rows(evidence), "trace": trace.model_dump(mode="json")})
         else:
@@ -94,7 +97,8 @@ async def _batch(workspace: "Workspace", path: Path, chosen: dict[str, Any]) -> 
             if isinstance(row, OmbudError):
                 raise row
             asked = question_of(row)
-            evidence, trace = await workspace.search(
+            evidence, trace = await asking.search(
+                workspace,
                 asked.text,
                 asked.asker,
                 as_of=asked.as_of,

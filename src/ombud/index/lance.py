@@ -15,16 +15,19 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
-import lancedb
 import numpy as np
 import pyarrow as pa
-from lancedb.index import FTS, Bitmap, BTree, IvfFlat
-from lancedb.query import MatchQuery
 
 from ombud.errors import Conflict, EngineError
 from ombud.index.engine import Leg, Row, Stats, Vector
+from ombud.index.quick_import import deferred_schemas
 from ombud.index.visibility import Filter, in_scope, may_read, reader_key
 from ombud.types import Chunk, Document, Mode, Person, Status
+
+with deferred_schemas():
+    import lancedb
+    from lancedb.index import FTS, Bitmap, BTree, IvfFlat
+    from lancedb.query import MatchQuery
 
 T = TypeVar("T")
 FIRST, LAST = 0, 9999_12_31

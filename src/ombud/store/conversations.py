@@ -27,7 +27,7 @@ LONGEST_REASONING = 50_000
 
 def new_conversation(store: Store, person: Person) -> str:
     identity = str(uuid.uuid4())
-    with store.begin() as db:
+    with store.write() as db:
         number = next_number(db)
         row = {
             "id": identity,
@@ -51,7 +51,7 @@ def last_messages(store: Store, conversation_id: str, turns: int | None = None) 
         .where(messages.c.conversation_id == conversation_id)
         .order_by(messages.c.number.desc())
     )
-    with store.begin() as db:
+    with store.read() as db:
         _check_there(db, conversation_id)
         if (
             db.execute(
@@ -79,7 +79,7 @@ def add_turn(
     thought; kept apart, for the operator alone, and no part of the chain. Raises NotFound where the
     conversation was erased meanwhile."""
     digest = sha256(setup.encode()).hexdigest() if setup else ""
-    with store.begin() as db:
+    with store.write() as db:
         number = next_number(db)
         if digest:
             db.execute(FRESH, {"digest": digest, "content": setup})
@@ -116,7 +116,7 @@ def add_turn(
 
 def read_answer(store: Store, identity: str) -> Answer:
     """Raises NotFound, also where the answer was erased."""
-    with store.begin() as db:
+    with store.read() as db:
         found = db.execute(select(answers.c.answer).where(answers.c.id == identity)).scalar()
     if found is None:
         raise NotFound(f"There is no answer `{identity}`.")
@@ -127,7 +127,7 @@ def read_answer(store: Store, identity: str) -> Answer:
 
 def read_reasoning(store: Store, answer_id: str) -> str:
     """What the model thought before this answer; empty where there was none, or it was erased."""
-    with store.begin() as db:
+    with store.read() as db:
         return str(
             db.execute(
                 select(reasonings.c.text).where(reasonings.c.answer_id == answer_id)

@@ -14,23 +14,43 @@ from ombud.store.audit.chain import begin_chain
 
 HEAD = "0009"
 MIGRATIONS = Path(__file__).parent / "migrations"
+_ONLY_READS = "ombud_only_reads"
+"""Execution option of the connections that `Store.read` uses on SQLite."""
 KNOWN = {file.name.partition("_")[0] for file in (MIGRATIONS / "versions").glob("[0-9]*.py")}
 
 
 class Store:
-    """A database with its connections. `begin` is one transaction; failures become StoreError."""
+    """A database with its connections; every failure of it becomes a StoreError.
+
+    `read` and `write` are one transaction each. A reader sees the database as it was at its first
+    query and waits for nobody; a writer waits for the writer before it.
+    """
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+        # The same pool of connections, whose transactions begin in another way.
+        self._reading = engine.execution_options(**_reading_options(engine))
 
     @contextmanager
-    def begin(self) -> Iterator[Connection]:
+    def read(self) -> Iterator[Connection]:
+        """A transaction that only reads: a change inside it raises StoreError."""
+        with self._begin(self._reading) as connection:
+            yield connection
+
+    @contextmanager
+    def write(self) -> Iterator[Connection]:
+        """A transaction that changes something: all of it, or nothing where the block raises."""
+        with self._begin(self._engine) as connection:
+            yield connection
+
+    @contextmanager
+    def _begin(self, engine: Engine) -> Iterator[Connection]:
         try:
-            with self._engine.begin() as connection:
+            with engine.begin() as connection:
                 yield connection
         except exc.SQLAlchemyError as failed:
-            # Not `from failed`: a database's own words may repeat what was to be stored, and end in
-            # a log.
+            # Not `from failed`: a database's own words may repeat what was to be stored, and end
+            # in a log.
             raise _explain(failed) from None
 
     def settle(self) -> None:
@@ -68,9 +88,7 @@ def open_store(url: str, folder: Path) -> Store:
         if engine.dialect.name == "sqlite":
             event.listen(engine, "do_connect", _connect_sqlite)
             event.listen(engine, "connect", _tune_sqlite)
-            event.listen(
-                engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN IMMEDIATE")
-            )
+            event.listen(engine, "begin", _begin_sqlite)
         try:
             _migrate(engine)
         except BaseException:
@@ -95,7 +113,12 @@ def _is_sqlite(url: URL) -> bool:
 
 
 def _arguments(url: URL) -> dict[str, Any]:
-    return {"timeout": 30, "check_same_thread": False} if _is_sqlite(url) else {}
+    if not _is_sqlite(url):
+        return {}
+    arguments: dict[str, Any] = {"check_same_thread": False}
+    if "timeout" not in url.query:  # given here, it would win over the one of the URL
+        arguments["timeout"] = 30
+    return arguments
 
 
 def _connect_sqlite(dialect: Any, _record: Any, arguments: Any, options: Any) -> Any:
@@ -115,15 +138,35 @@ def _connect_sqlite(dialect: Any, _record: Any, arguments: Any, options: Any) ->
 
 
 def _tune_sqlite(connection: Any, _record: Any) -> None:
-    # We say BEGIN ourselves (IMMEDIATE: a writer waits its turn instead of failing in the middle).
+    # `_begin_sqlite` says BEGIN.
     connection.isolation_level = None
     # What is deleted is overwritten, so that a certified deletion leaves nothing in free pages.
     for pragma in ("synchronous=FULL", "foreign_keys=ON", "secure_delete=ON"):
         connection.execute(f"PRAGMA {pragma}")
 
 
+def _reading_options(engine: Engine) -> dict[str, Any]:
+    """What makes the transactions of an engine read only, by its database."""
+    if engine.dialect.name == "sqlite":
+        return {_ONLY_READS: True}
+    # Repeatable read, so that all queries of one transaction see the same moment, as SQLite's do.
+    return {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    """Deferred and read only for `Store.read`; for all others IMMEDIATE.
+
+    With IMMEDIATE a writer waits for its turn before it has read anything, instead of failing in
+    the middle. In the log's mode a deferred reader holds no lock that anybody waits for.
+    """
+    only_reads = connection.get_execution_options().get(_ONLY_READS, False)
+    connection.exec_driver_sql(f"PRAGMA query_only={'ON' if only_reads else 'OFF'}")
+    connection.exec_driver_sql("BEGIN" if only_reads else "BEGIN IMMEDIATE")
+
+
 def _migrate(engine: Engine) -> None:
-    at = _revision(engine)
+    # Whoever opens a database that is up to date waits for no writer.
+    at = _revision(engine.execution_options(**_reading_options(engine)))
     if at == HEAD:
         return
     if at is not None and at not in KNOWN:

@@ -21,7 +21,7 @@ class Explained(NamedTuple):
 def save_abbreviations(store: Store, document_id: str, pairs: Iterable[tuple[str, str]]) -> None:
     """Remember the (abbreviation, expansion) pairs of a stored document in place of the ones it
     had; of one that is no longer there, nothing."""
-    with store.begin() as db:
+    with store.write() as db:
         there = select(documents.c.id).where(documents.c.id == document_id, ~documents.c.deleted)
         replace_abbreviations(db, document_id, pairs if db.execute(there).first() else ())
 
@@ -44,7 +44,7 @@ def list_abbreviations(store: Store) -> list[Explained]:
     columns = (glossary.c.abbreviation, glossary.c.expansion, documents.c.facts)
     joined = glossary.join(documents, documents.c.id == glossary.c.document_id)
     order = (glossary.c.abbreviation, glossary.c.expansion, glossary.c.document_id)
-    with store.begin() as db:
+    with store.read() as db:
         rows = db.execute(
             select(*columns).select_from(joined).where(~documents.c.deleted).order_by(*order)
         ).all()
@@ -59,7 +59,7 @@ def list_abbreviations(store: Store) -> list[Explained]:
 def abbreviations_of(store: Store, document_id: str) -> list[tuple[str, str]]:
     """All that is remembered of one document, whoever may read it."""
     of = glossary.c.document_id == document_id
-    with store.begin() as db:
+    with store.read() as db:
         rows = db.execute(
             select(glossary.c.abbreviation, glossary.c.expansion)
             .where(of)

@@ -93,7 +93,7 @@ def save_graph(
         for edge in found.edges
     ]
     known = [name._asdict() for name in {(n.name, n.key): n for n in known_by}.values()]
-    with store.begin() as db:
+    with store.write() as db:
         # Locked: a deletion of the document waits, or has been and is seen.
         there = (
             select(documents.c.id)
@@ -133,7 +133,7 @@ def forget_graph(db: Connection, ids: Iterable[str]) -> None:
 
 def clear_graph(store: Store, ids: Iterable[str] | None = None) -> None:
     """Drop what the graph holds of these documents, or all of it."""
-    with store.begin() as db:
+    with store.write() as db:
         if ids is None:
             for table in (read_documents, triplets, names, merged):
                 db.execute(delete(table))
@@ -144,7 +144,7 @@ def clear_graph(store: Store, ids: Iterable[str] | None = None) -> None:
 def save_same(store: Store, pairs: Iterable[tuple[str, str]]) -> None:
     """Let two keys each count as one entity from now on."""
     ordered = {(min(pair), max(pair)) for pair in pairs if pair[0] != pair[1]}
-    with store.begin() as db:
+    with store.write() as db:
         held = {tuple(row) for row in db.execute(select(merged.c.key, merged.c.other))}
         fresh = [{"key": key, "other": other} for key, other in sorted(ordered - held)]
         if fresh:
@@ -165,14 +165,14 @@ def _drop_unsupported(db: Connection) -> None:
 
 def graph_digests(store: Store) -> dict[str, str]:
     """Document id -> digest with which its triplets were saved."""
-    with store.begin() as db:
+    with store.read() as db:
         rows = db.execute(select(read_documents.c.document_id, read_documents.c.digest))
         return {row.document_id: row.digest for row in rows}
 
 
 def read_extracted(store: Store, document_id: str) -> Extracted:
     """What is kept of a document; empty where nothing is."""
-    with store.begin() as db:
+    with store.read() as db:
         chunks = db.execute(
             select(read_documents.c.chunks).where(read_documents.c.document_id == document_id)
         ).scalar()
@@ -186,7 +186,7 @@ def read_extracted(store: Store, document_id: str) -> Extracted:
 
 def entity_names(store: Store) -> dict[str, str]:
     """Key -> one name of it, of every entity."""
-    with store.begin() as db:
+    with store.read() as db:
         subjects = select(
             triplets.c.subject_key.label("key"), func.min(triplets.c.subject).label("name")
         )
@@ -202,7 +202,7 @@ def entity_names(store: Store) -> dict[str, str]:
 
 def graph_stats(store: Store) -> dict[str, int]:
     keys = union(select(triplets.c.subject_key), select(triplets.c.object_key)).subquery()
-    with store.begin() as db:
+    with store.read() as db:
         return {
             "documents": _count(db, select(func.count()).select_from(read_documents)),
             "incomplete": _count(db, select(func.count()).where(read_documents.c.digest == "")),
@@ -214,7 +214,7 @@ def graph_stats(store: Store) -> dict[str, int]:
 
 def graph_rows_of(store: Store, document_id: str) -> int:
     """Rows of the graph that come from a document, for the proof of its deletion."""
-    with store.begin() as db:
+    with store.read() as db:
         own = sum(
             _count(db, select(func.count()).where(table.c.document_id == document_id))
             for table in (read_documents, triplets, names)
@@ -239,7 +239,7 @@ class Graph:
             .join(documents, documents.c.id == names.c.document_id)
             .where(~documents.c.deleted)
         )
-        with self._store.begin() as db:
+        with self._store.read() as db:
             return [
                 Name(**row._mapping)
                 for some in _batches(set(wanted))
@@ -257,7 +257,7 @@ class Graph:
         query = query.where(names.c.name.in_(list(stems)[:BATCH])).group_by(
             names.c.document_id, names.c.key
         )
-        with self._store.begin() as db:
+        with self._store.read() as db:
             # A third and a third and a third is a little less than one.
             rows = db.execute(query.having(total >= least - 1e-6))
             return [Name(row.document_id, "", row.key, float(row.weight)) for row in rows]
@@ -266,7 +266,7 @@ class Graph:
         """In which documents these entities have triplets, and how many; read from an index, so
         also cheap for an entity that everything speaks of."""
         found: list[Spread] = []
-        with self._store.begin() as db:
+        with self._store.read() as db:
             for some in _batches(set(keys)):
                 for column in ENDS:
                     columns = (
@@ -301,7 +301,7 @@ class Graph:
         words = (
             or_(*(said.contains(part, autoescape=True) for part in holding)) if holding else true()
         )
-        with self._store.begin() as db:
+        with self._store.read() as db:
             for some in _batches(set(keys)):
                 # Two queries: an OR over two columns is not looked up in their indexes everywhere.
                 for column in ENDS:
@@ -320,7 +320,7 @@ class Graph:
         """Key -> all keys that count as the same entity, itself included."""
         groups = {key: {key} for key in keys}
         new = set(groups)
-        with self._store.begin() as db:
+        with self._store.read() as db:
             if db.execute(select(merged.c.key).limit(1)).first() is None:
                 return groups
             while new:

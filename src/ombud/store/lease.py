@@ -32,7 +32,7 @@ class Lease:
 
     def check(self) -> None:
         """Raise Busy when someone else has taken over meanwhile; call it before every commit."""
-        with self._store.begin() as db:
+        with self._store.read() as db:
             row = db.execute(
                 select(table.c.owner, table.c.fence).where(table.c.name == self.name)
             ).first()
@@ -43,7 +43,7 @@ class Lease:
             )
 
     def renew(self) -> None:
-        with self._store.begin() as db:
+        with self._store.write() as db:
             mine = (
                 (table.c.name == self.name)
                 & (table.c.owner == self.owner)
@@ -72,16 +72,15 @@ def acquire_lease(store: Store, name: str) -> Iterator[Lease]:
         done.set()
         heart.join()
         _held.discard(lease.owner)
-        with (
-            store.begin() as db
-        ):  # the row stays, so that the fence never counts from the start again
+        # The row stays, so that the fence never counts from the start again.
+        with store.write() as db:
             mine = (table.c.name == name) & (table.c.owner == lease.owner)
             db.execute(update(table).where(mine).values(owner="", expires=0.0))
 
 
 def _take(store: Store, name: str, owner: str) -> Lease:
     now = time.time()
-    with store.begin() as db:
+    with store.write() as db:
         db.execute(
             FREE, {"name": name}
         )  # also where two take a new name at once, one row is there to lock

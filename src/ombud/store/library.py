@@ -53,21 +53,21 @@ class RecordedSource(NamedTuple):
 
     name: str
     path: str
-    country: str
+    country: str = ""
 
 
 # Sources ------------------------------------------------------------------------------------------
 
 
 def list_sources(store: Store) -> list[RecordedSource]:
-    with store.begin() as db:
+    with store.read() as db:
         return [
             RecordedSource(*row) for row in db.execute(select(sources).order_by(sources.c.name))
         ]
 
 
 def add_source(store: Store, source: RecordedSource) -> None:
-    with store.begin() as db:
+    with store.write() as db:
         db.execute(delete(sources).where(sources.c.name == source.name))
         db.execute(insert(sources).values(**source._asdict()))
 
@@ -78,7 +78,7 @@ def add_source(store: Store, source: RecordedSource) -> None:
 def document_entries(store: Store, source: str) -> dict[str, DocumentEntry]:
     """Document id -> what is stored of it, of one source; buried ones are left out."""
     columns = [documents.c[name] for name in DocumentEntry._fields]
-    with store.begin() as db:
+    with store.read() as db:
         rows = db.execute(
             select(*columns).where(documents.c.source == source, ~documents.c.deleted)
         )
@@ -88,7 +88,7 @@ def document_entries(store: Store, source: str) -> dict[str, DocumentEntry]:
 def document_ids(store: Store) -> dict[str, int]:
     """Document id -> chunks it should have in the index, of every source; buried ones are left
     out."""
-    with store.begin() as db:
+    with store.read() as db:
         rows = db.execute(select(documents.c.id, documents.c.chunks).where(~documents.c.deleted))
         return {row.id: row.chunks for row in rows}
 
@@ -99,7 +99,7 @@ def save_document(
     """Remember a document, the text of this version and the (abbreviation, expansion) pairs that it
     explains; older texts stay for the citations into them."""
     blocks = [[b.kind, b.level, b.page, len(b.text)] for b in document.blocks]
-    with store.begin() as db:
+    with store.write() as db:
         key = (texts.c.document_id == document.id) & (texts.c.digest == document.digest)
         db.execute(delete(texts).where(key))
         row = {
@@ -116,7 +116,7 @@ def save_document(
 
 def save_facts(store: Store, document: Document, kept: SyncStamp) -> None:
     """Take over changed metadata; text and chunks stay."""
-    with store.begin() as db:
+    with store.write() as db:
         db.execute(
             update(documents).where(documents.c.id == document.id).values(**_row(document, kept))
         )
@@ -126,7 +126,7 @@ def document_ends(store: Store) -> list[Document]:
     """Documents whose last day is not yet what it should be: a successor ends its predecessor the
     day before its own first day. They come with the right day; `save_end` remembers it once the
     index has it too."""
-    with store.begin() as db:
+    with store.read() as db:
         rows = db.execute(select(FACTS, documents.c.own_end).where(~documents.c.deleted)).all()
     known = [(Document.model_validate_json(facts), own_end) for facts, own_end in rows]
     begins = successors(document for document, _ in known)
@@ -165,40 +165,40 @@ def _last_day(own: date | None, begin: date | None) -> date | None:
 
 def save_chunks(store: Store, counts: Mapping[str, int]) -> None:
     """Remember how many chunks of each document the index holds."""
-    with store.begin() as db:
+    with store.write() as db:
         for identity, count in counts.items():
             db.execute(update(documents).where(documents.c.id == identity).values(chunks=count))
 
 
 def save_stamps(store: Store, stamps: Mapping[str, str]) -> None:
     """Remember what the source says of documents that were read and had not changed."""
-    with store.begin() as db:
+    with store.write() as db:
         for identity, stamp in stamps.items():
             db.execute(update(documents).where(documents.c.id == identity).values(stamp=stamp))
 
 
 def save_end(store: Store, document: Document) -> None:
     facts = document.model_dump(mode="json", exclude=CONTENT)
-    with store.begin() as db:
+    with store.write() as db:
         db.execute(update(documents).where(documents.c.id == document.id).values(facts=facts))
 
 
 def bury_documents(store: Store, ids: Sequence[str]) -> None:
     """Hide documents at once; `forget` removes the rows when the index has let go of them."""
-    with store.begin() as db:
+    with store.write() as db:
         for identity in ids:
             db.execute(update(documents).where(documents.c.id == identity).values(deleted=True))
 
 
 def tombstones(store: Store) -> list[str]:
-    with store.begin() as db:
+    with store.read() as db:
         return list(db.execute(select(documents.c.id).where(documents.c.deleted)).scalars())
 
 
 def forget_document(store: Store, ids: Sequence[str]) -> None:
     """Remove the rows of buried documents, all their texts, also those that runs of the lab have
     seen, their triplets and their abbreviations."""
-    with store.begin() as db:
+    with store.write() as db:
         forget_graph(db, ids)
         forget_abbreviations(db, ids)
         for identity in ids:
@@ -215,7 +215,7 @@ def list_documents(
     query = select(FACTS).where(~documents.c.deleted).order_by(documents.c.uri)
     query = query if source is None else query.where(documents.c.source == source)
     query = query if but is None else query.where(documents.c.source != but)
-    with store.begin() as db:
+    with store.read() as db:
         rows = db.execute(query)
         return [Document.model_validate_json(facts) for facts in rows.scalars()]
 
@@ -223,7 +223,7 @@ def list_documents(
 def written_for(store: Store) -> tuple[set[str], set[str]]:
     """Countries and roles that documents are written for."""
     shown = (cast(documents.c.facts["countries"], Text), cast(documents.c.facts["audience"], Text))
-    with store.begin() as db:
+    with store.read() as db:
         rows = db.execute(select(*shown).where(~documents.c.deleted).distinct()).all()
     countries = {country for row in rows for country in json.loads(row[0] or "[]")}
     return countries, {role for row in rows for role in json.loads(row[1] or "{}").get("roles", ())}
@@ -234,7 +234,7 @@ def find_document(store: Store, identity: str, digest: str | None = None) -> Doc
 
     Raises NotFound, also for a version that was purged.
     """
-    with store.begin() as db:
+    with store.read() as db:
         where = (documents.c.id == identity) | (documents.c.uri == identity)
         facts = db.execute(select(documents.c.facts).where(where, ~documents.c.deleted)).scalar()
         if facts is None:
@@ -257,7 +257,7 @@ def find_document(store: Store, identity: str, digest: str | None = None) -> Doc
 
 def text_of(store: Store, document_id: str, digest: str) -> str | None:
     """The text that offsets of this version count in; None when it is no longer kept."""
-    with store.begin() as db:
+    with store.read() as db:
         key = (texts.c.document_id == document_id) & (texts.c.digest == digest)
         return db.execute(select(texts.c.text).where(key)).scalar()
 

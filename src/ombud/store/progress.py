@@ -13,13 +13,13 @@ from ombud.store.tables import progress as jobs
 
 def save_progress(store: Store, job: str, said: Mapping[str, Any]) -> None:
     """Replace what `job` said last."""
-    with store.begin() as db:
+    with store.write() as db:
         db.execute(delete(jobs).where(jobs.c.job == job))
         db.execute(insert(jobs).values(job=job, said=json.dumps(dict(said), default=str)))
 
 
 def read_progress(store: Store, job: str) -> dict[str, Any]:
     """Empty when it never ran."""
-    with store.begin() as db:
+    with store.read() as db:
         said = db.execute(select(jobs.c.said).where(jobs.c.job == job)).scalar()
     return dict(json.loads(said)) if said else {}

@@ -36,7 +36,7 @@ class StoredAnswer(NamedTuple):
 def read_kept(store: Store, identity: str) -> StoredAnswer:
     """One answer, by its id or by the beginning of it where that is enough. Raises NotFound."""
     same = answers.c.id.startswith(identity, autoescape=True)
-    with store.begin() as db:
+    with store.read() as db:
         rows = db.execute(select(answers).where(same).limit(2)).all()
         rows = [row for row in rows if row.id == identity] or rows
         delicate = _delicate(db) if rows else set()
@@ -51,13 +51,13 @@ def read_kept(store: Store, identity: str) -> StoredAnswer:
 
 def list_answers(store: Store, since: str = "") -> Iterator[StoredAnswer]:
     """Answers in the order in which they were given; since: time in UTC, ISO 8601."""
-    with store.begin() as db:
+    with store.read() as db:
         delicate = _delicate(db)
     last = (since, "")
     while True:
         after = (answers.c.at > last[0]) | ((answers.c.at == last[0]) & (answers.c.id > last[1]))
         query = select(answers).where(after).order_by(answers.c.at, answers.c.id).limit(_BATCH)
-        with store.begin() as db:
+        with store.read() as db:
             rows = db.execute(query).all()
         yield from (_kept(row, delicate) for row in rows)
         if len(rows) < _BATCH:
@@ -67,7 +67,7 @@ def list_answers(store: Store, since: str = "") -> Iterator[StoredAnswer]:
 
 def read_setup(store: Store, digest: str) -> dict[str, Any] | None:
     """What answered, by its digest; None where none was kept."""
-    with store.begin() as db:
+    with store.read() as db:
         found = db.execute(select(setups.c.content).where(setups.c.digest == digest)).scalar()
     return dict(json.loads(found)) if found else None
 

@@ -39,13 +39,13 @@ class Done(NamedTuple):
 
 
 def start_run(store: Store, run: Run) -> None:
-    with store.begin() as db:
+    with store.write() as db:
         db.execute(insert(runs).values(id=run.id, **_columns(run)))
 
 
 def save_run(store: Store, run: Run) -> None:
     """Take over what changed of a run."""
-    with store.begin() as db:
+    with store.write() as db:
         db.execute(update(runs).where(runs.c.id == run.id).values(**_columns(run)))
 
 
@@ -54,7 +54,7 @@ def list_runs(store: Store, *, study: str = "", digest: str = "") -> list[Run]:
     query = select(runs.c.run).order_by(runs.c.started.desc(), runs.c.id)
     query = query.where(runs.c.study == study) if study else query
     query = query.where(runs.c.digest == digest) if digest else query
-    with store.begin() as db:
+    with store.read() as db:
         return [Run.model_validate_json(found) for found in db.execute(query).scalars()]
 
 
@@ -83,7 +83,7 @@ def find_run(store: Store, named: str) -> Run:
 def delete_run(store: Store, run_id: str) -> None:
     """Remove a run with its rows and scores, and the passages that no other run shows. Looks stay
     counted."""
-    with store.begin() as db:
+    with store.write() as db:
         for table in (scores, rows):
             db.execute(delete(table).where(table.c.run_id == run_id))
         db.execute(delete(runs).where(runs.c.id == run_id))
@@ -107,7 +107,7 @@ def save_done(store: Store, run_id: str, done: Sequence[Done], version: int = 1)
     replaced."""
     if not done:
         return
-    with store.begin() as db:
+    with store.write() as db:
         chunks = {hit.chunk.id: hit.chunk for one in done for hit in one.observation.hits or ()}
         _keep_passages(db, chunks.values())
         places = [one.place for one in done]
@@ -118,7 +118,7 @@ def save_done(store: Store, run_id: str, done: Sequence[Done], version: int = 1)
 
 def done_places(store: Store, run_id: str) -> dict[int, bool]:
     """Place in the dataset -> whether the target failed there."""
-    with store.begin() as db:
+    with store.read() as db:
         found = db.execute(select(rows.c.place, rows.c.failed).where(rows.c.run_id == run_id))
         return {row.place: bool(row.failed) for row in found}
 
@@ -137,7 +137,7 @@ def read_observations(
             select(rows).where(rows.c.run_id == run_id, rows.c.place > after).order_by(rows.c.place)
         )
         query = query.where(rows.c.case_id == case_id) if case_id is not None else query
-        with store.begin() as db:
+        with store.read() as db:
             block = db.execute(query.limit(_BLOCK)).all()
             wanted = {row[0] for one in block for row in json.loads(one.hits or "[]")}
             chunks = _passages(db, wanted)
@@ -155,14 +155,14 @@ def save_scores(
     store: Store, run_id: str, given: Mapping[int, Sequence[Score]], version: int = 1
 ) -> None:
     """Put scores (by place) beside or instead of those that are there: one transaction."""
-    with store.begin() as db:
+    with store.write() as db:
         _put_scores(db, run_id, given, version)
 
 
 def scored_places(store: Store, run_id: str) -> dict[int, set[str]]:
     """Place in the dataset -> metrics that are scored there."""
     found: dict[int, set[str]] = {}
-    with store.begin() as db:
+    with store.read() as db:
         for row in db.execute(
             select(scores.c.place, scores.c.metric).where(scores.c.run_id == run_id)
         ):
@@ -172,7 +172,7 @@ def scored_places(store: Store, run_id: str) -> dict[int, set[str]]:
 
 def score_versions(store: Store, run_id: str) -> set[int]:
     """Versions of the metrics' formulas that scored a run."""
-    with store.begin() as db:
+    with store.read() as db:
         query = select(scores.c.version).where(scores.c.run_id == run_id).distinct()
         return set(db.execute(query).scalars())
 
@@ -185,7 +185,7 @@ def read_scores(store: Store, run_id: str) -> list[Score]:
         .where(scores.c.run_id == run_id)
         .order_by(scores.c.place, scores.c.number)
     )
-    with store.begin() as db:
+    with store.read() as db:
         return [
             Score.model_construct(
                 case_id=row.case_id,
@@ -204,7 +204,7 @@ def read_scores(store: Store, run_id: str) -> list[Score]:
 def add_look(store: Store, run: Run) -> int:
     """Count a look at the sealed split of a dataset; returns how many there were, this one
     included."""
-    with store.begin() as db:
+    with store.write() as db:
         row = {
             "dataset": run.dataset,
             "dataset_digest": run.dataset_digest,
@@ -218,7 +218,7 @@ def add_look(store: Store, run: Run) -> int:
 
 def count_looks(store: Store) -> dict[str, int]:
     """Digest of a dataset's sealed cases -> looks at them so far."""
-    with store.begin() as db:
+    with store.read() as db:
         query = select(looks.c.dataset_digest, func.count()).group_by(looks.c.dataset_digest)
         return {row[0]: int(row[1]) for row in db.execute(query)}
 

@@ -31,7 +31,7 @@ def add_spending(store: Store, day: str, spent: Spending) -> float:
     """Add to the day, such as 2026-01-31; returns what all models together came to on it, in US
     dollars."""
     model = spent.model[:LONGEST]
-    with store.begin() as db:
+    with store.write() as db:
         db.execute(FRESH, {"day": day, "model": model})
         mine = (table.c.day == day) & (table.c.model == model)
         # Added in the database: what another process adds at the same time is not lost.
@@ -49,7 +49,7 @@ def add_spending(store: Store, day: str, spent: Spending) -> float:
 
 def spent_on(store: Store, day: str) -> float:
     """US dollars of all models on a day."""
-    with store.begin() as db:
+    with store.read() as db:
         return float(
             db.execute(select(func.sum(table.c.price)).where(table.c.day == day)).scalar() or 0.0
         )
@@ -57,7 +57,7 @@ def spent_on(store: Store, day: str) -> float:
 
 def read_spending(store: Store, day: str) -> list[Spending]:
     """A day's rows, the dearest model first."""
-    with store.begin() as db:
+    with store.read() as db:
         rows = db.execute(
             select(table).where(table.c.day == day).order_by(table.c.price.desc(), table.c.model)
         )

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import StreamingResponse
 
-from ombud.app import Workspace, sync_progress
+from ombud.app import Workspace, asking, library, measuring, sync_progress
 from ombud.errors import StoreError
 from ombud.types import Answer, Chunk, Document, Person, Question
 from ombud.web import stream
@@ -77,7 +77,8 @@ Reader = Annotated[Person, Depends(reader)]
 async def search(body: SearchIn, at: At) -> SearchOut:
     """Passages for a query, best first, from the person's country and from everywhere."""
     turns = [turn.noun() for turn in body.history or ()]
-    evidence, trace = await at.search(
+    evidence, trace = await asking.search(
+        at,
         body.query,
         body.person.noun(),
         k=body.k,
@@ -97,8 +98,8 @@ def work_of(body: AskIn, at: Workspace) -> stream.Work:
     )
 
     async def work(tell: stream.Tell | None) -> Answer:
-        return await at.ask(
-            question, plan=body.plan, conversation_id=body.conversation_id, tell=tell
+        return await asking.ask(
+            at, question, plan=body.plan, conversation_id=body.conversation_id, on_event=tell
         )
 
     return work
@@ -134,32 +135,32 @@ async def ask(body: AskIn, request: Request, at: At, places: Places) -> Any:
 def documents(at: At, person: Reader, as_of: Day | None = None) -> DocumentsOut:
     """What this person may read on that day, without texts."""
     return DocumentsOut(
-        documents=[DocumentLine.of(document) for document in at.documents(person, as_of)]
+        documents=[DocumentLine.of(document) for document in library.documents(at, person, as_of)]
     )
 
 
 @router.get("/api/v1/documents/{document_id}", responses=MISSING)
 def document(document_id: str, at: At, person: Reader, digest: str | None = None) -> Document:
     """One document with its text and blocks; `digest` asks for the version a citation counts in."""
-    return at.document(document_id, person, digest or None)
+    return library.document(at, document_id, person, digest or None)
 
 
 @router.post("/api/v1/conversations", status_code=201, responses=POSTED)
 def new_conversation(at: At, body: ConversationIn | None = None) -> ConversationOut:
     """Opens a conversation; give its id with every question."""
-    return ConversationOut(id=at.new_conversation((body or ConversationIn()).person.noun()))
+    return ConversationOut(id=asking.new_conversation(at, (body or ConversationIn()).person.noun()))
 
 
 @router.get("/api/v1/conversations/{conversation_id}", responses=MISSING)
 def conversation(conversation_id: str, at: At) -> MessagesOut:
     """What was said in a conversation, oldest first."""
-    return MessagesOut(id=conversation_id, messages=at.messages(conversation_id))
+    return MessagesOut(id=conversation_id, messages=asking.messages(at, conversation_id))
 
 
 @router.get("/api/v1/describe")
 def describe(at: At) -> dict[str, Any]:
     """Which configuration answers here: digests, plan, prompts, models, index version."""
-    return at.describe()
+    return measuring.describe(at)
 
 
 @router.get("/api/v1/passages", response_model=list[Chunk], responses=LISTED)
@@ -171,13 +172,13 @@ def passages(request: Request, at: At) -> Any:
 
 
 def _ndjson(at: Workspace) -> Iterator[str]:
-    for chunk in at.passages():
+    for chunk in library.passages(at):
         yield chunk.model_dump_json() + "\n"
 
 
 def _list(at: Workspace) -> Iterator[str]:
     mark = "["
-    for chunk in at.passages():
+    for chunk in library.passages(at):
         yield mark + json.dumps(chunk.model_dump(mode="json"), ensure_ascii=False)
         mark = ","
     yield "[]" if mark == "[" else "]"
@@ -198,6 +199,6 @@ async def health() -> Health:
 @router.get("/readyz")
 def readiness(at: At) -> Health:
     """The server can answer questions; 503 with the reason when it cannot."""
-    if reason := at.ready():
+    if reason := library.why_not_ready(at):
         raise StoreError(f"Not ready: {reason}")
     return Health(status="ready")

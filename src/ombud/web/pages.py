@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import HTMLResponse
 
+from ombud.app import library
 from ombud.retrieve import CONTRADICTING
 from ombud.types import Answer, Citation, Document, Person
 from ombud.web import stream
@@ -45,7 +46,7 @@ class RenderedAnswer(Shape):
 
 @router.get("/", response_class=HTMLResponse)
 def chat(at: At) -> str:
-    choices = at.choices()
+    choices = library.known_audiences(at)
     return page(
         "chat.html",
         at.settings,
@@ -55,7 +56,7 @@ def chat(at: At) -> str:
         personas=list(at.personas)
         if at.settings.models.chat or at.settings.models.roles.get("compose")
         else [],
-        samples=samples(at.documents(None), at.documents(Person())),
+        samples=samples(library.documents(at, None), library.documents(at, Person())),
     )
 
 
@@ -146,8 +147,8 @@ def document(
     cited: Annotated[tuple[int, int], Depends(_offset)],
     digest: str | None = None,
 ) -> str:
-    shown = at.document(document_id, person, digest or None)
-    current = at.document(document_id, person) if digest else shown
+    shown = library.document(at, document_id, person, digest or None)
+    current = library.document(at, document_id, person) if digest else shown
     views = view(shown, *cited)
     # The first heading is nearly always the title once more.
     skipped = views[0].anchor if views and views[0].words.strip() == shown.title.strip() else ""

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ombud.app import library
 from ombud.app.sources import configured_sources
 from ombud.app.syncing import begin_generation
 from ombud.app.workspace import Workspace
@@ -67,7 +68,7 @@ def certify_deletion(workspace: Workspace, identity: str) -> Certificate:
     the lab are removed."""
     document = find_document(workspace.store, identity)
     known = _phrases(workspace, document)
-    workspace.delete(document.id)
+    library.delete_document(workspace, document.id)
     erased = erase_quotes(workspace.store, document.id, document.uri)
     copy_index(workspace.ingest, lambda: begin_generation(workspace))
     keep_only_current(workspace.data / "index")

@@ -34,7 +34,7 @@ ERASED = "[evidence erased]"
 def erase_quotes(store: Store, document_id: str, uri: str) -> dict[str, int]:
     """Blank everything that repeats the document: place -> how many rows were changed. One
     transaction."""
-    with store.begin() as db:
+    with store.write() as db:
         return {"answers": _answers(db, document_id), "lab runs": _runs(db, document_id, uri)}
 
 
@@ -165,7 +165,7 @@ def phrases_held(
 
     but: a document whose own texts do not count.
     """
-    with store.begin() as db:
+    with store.read() as db:
         if each:
             own = texts.c.document_id != but
             return {p: _count(db, texts.c.text.contains(p, autoescape=True) & own) for p in phrases}

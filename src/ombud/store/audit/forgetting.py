@@ -48,7 +48,7 @@ def held_of_person(store: Store, person_id: str) -> Held:
     NotFound."""
     # As it stands inside JSON; whether it is really the person's id is looked at below.
     likely = f'%"{_in_json(person_id)}"%'
-    with store.begin() as db:
+    with store.read() as db:
         talks = db.execute(
             select(conversations.c.id, conversations.c.person).where(
                 cast(conversations.c.person, Text).like(likely, escape="\\")
@@ -74,7 +74,7 @@ def held_of_person(store: Store, person_id: str) -> Held:
 
 def held_in_conversation(store: Store, identity: str) -> Held:
     """Raises NotFound for a conversation that is not there or was erased."""
-    with store.begin() as db:
+    with store.read() as db:
         there = (conversations.c.id == identity) & conversations.c.erased.is_(None)
         if db.execute(select(conversations.c.id).where(there)).first() is None:
             raise NotFound(f"There is no conversation `{identity}`, or it was erased already.")
@@ -86,7 +86,7 @@ def held_until(store: Store, ordinary: datetime | None, sensitive: datetime | No
 
     A conversation counts by its last message, and as sensitive when one of its answers is.
     """
-    with store.begin() as db:
+    with store.read() as db:
         delicate = select(answers.c.conversation_id).where(
             answers.c.sensitive, answers.c.conversation_id.is_not(None)
         )
@@ -125,7 +125,7 @@ def questions_in(store: Store, held: Held) -> list[str]:
     inside = [answers.c.conversation_id.in_(some) for some in _batches(held.conversations)]
     alone = [answers.c.id.in_(some) for some in _batches(held.answers)]
     texts: dict[str, None] = {}
-    with store.begin() as db:
+    with store.read() as db:
         for where in (*inside, *alone):
             asked = db.execute(select(answers.c.question).where(where)).scalars()
             texts |= dict.fromkeys(question.get("text", "") for question in asked)
@@ -137,7 +137,7 @@ def count_held(store: Store, held: Held) -> tuple[int, int, int]:
     talks = said = 0
     whole = cast(answers.c.answer, Text) != "{}"
     counted = 0
-    with store.begin() as db:
+    with store.read() as db:
         for some in _batches(held.conversations):
             left = conversations.c.id.in_(some) & conversations.c.erased.is_(None)
             talks += _count(db, select(func.count()).select_from(conversations).where(left))
@@ -163,7 +163,7 @@ def erase_rows(store: Store, held: Held, reason: Reason, of: str = "") -> Erased
     salt, talks, alone, said, records = new_salt(), 0, 0, 0, []
     facts = {"reason": reason} | ({"of": mark_of(salt, of)} if of else {})
     for some in _batches(held.conversations):
-        with store.begin() as db:
+        with store.write() as db:
             number = next_number(db)
             left = conversations.c.id.in_(some) & conversations.c.erased.is_(None)
             ids = list(db.execute(select(conversations.c.id).where(left)).scalars())
@@ -172,7 +172,7 @@ def erase_rows(store: Store, held: Held, reason: Reason, of: str = "") -> Erased
                 talks, alone, said = talks + len(ids), alone + counted[0], said + counted[1]
                 records.append(number)
     for some in _batches(held.answers):
-        with store.begin() as db:
+        with store.write() as db:
             number = next_number(db)
             left = answers.c.id.in_(some) & (cast(answers.c.answer, Text) != "{}")
             ids = list(db.execute(select(answers.c.id).where(left)).scalars())

@@ -130,14 +130,14 @@ def verify_chain(store: Store, head: str = "", tell: Tell = lambda *_: None) -> 
 
 def read_head(store: Store) -> Link | None:
     """The last record; None where there is none."""
-    with store.begin() as db:
+    with store.read() as db:
         row = db.execute(select(records).order_by(records.c.number.desc()).limit(1)).first()
     return _link(_Raw(*row)) if row else None
 
 
 def read_links(store: Store, numbers: Sequence[int]) -> list[Link]:
     """Records by their numbers; those that cannot be read are left out."""
-    with store.begin() as db:
+    with store.read() as db:
         rows = db.execute(
             select(records).where(records.c.number.in_(numbers)).order_by(records.c.number)
         ).all()
@@ -158,7 +158,7 @@ def _link(raw: _Raw) -> Link | None:
 
 def _read_records(store: Store, walk: _Walk, tell: Tell) -> None:
     """Everything after what was walked already, as long as it holds."""
-    with store.begin() as db:
+    with store.read() as db:
         total = int(db.execute(select(func.coalesce(func.max(records.c.number), 0))).scalar_one())
     waiting: _Raw | None = None
     for raw in _all_records(store, walk.number):
@@ -176,7 +176,7 @@ def _read_records(store: Store, walk: _Walk, tell: Tell) -> None:
 
 def _all_records(store: Store, last: int) -> Iterator[_Raw]:
     while True:
-        with store.begin() as db:
+        with store.read() as db:
             query = (
                 select(records)
                 .where(records.c.number > last)
@@ -283,7 +283,7 @@ def _check_rows(store: Store, walk: _Walk, counts: dict[str, int], tell: Tell) -
 def _all_rows(store: Store, name: str) -> Iterator[Any]:
     last = ""
     while True:
-        with store.begin() as db:
+        with store.read() as db:
             rows = rows_after(db, name, last, _BATCH)
         yield from rows
         if len(rows) < _BATCH:
@@ -302,7 +302,7 @@ def _look_again(
     if walk.broken:
         return [walk.broken]
     found = []
-    with store.begin() as db:
+    with store.read() as db:
         _catch_up(db, walk)
         there = {
             f"{name}/{row.id}": digest_of(row)
@@ -350,7 +350,7 @@ def _row_fault(key: str, digest: str | None, number: int, there: bool, walk: _Wa
 
 def _check_setups(store: Store, walk: _Walk) -> list[Broken]:
     """What answered: every set-up that a record names stands there as it was."""
-    with store.begin() as db:
+    with store.read() as db:
         kept = {row.digest: hash_of(row.content) for row in db.execute(select(setups))}
     if kept.keys() - walk.setups.keys():  # others may have been added after the records were read
         _read_records(store, walk, lambda *_: None)

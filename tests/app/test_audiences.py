@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from ombud.app.choosing import SECONDS, Choices
+from ombud.app.audiences import SECONDS, KnownAudiences
 from ombud.store import Store, SyncStamp, open_store, save_document
 from ombud.types import Document
 
@@ -32,18 +32,18 @@ def add(store: Store, identity: str, country: str, role: str = "") -> None:
 
 def test_what_a_sync_adds_is_known_with_the_index_that_has_it(store: Store) -> None:
     version = ["1"]
-    choices = Choices(store, lambda: version[0], lambda: 0.0)
+    audiences = KnownAudiences(store, lambda: version[0], lambda: 0.0)
     add(store, "a", "GB")
-    assert choices.now() == {"countries": ["GB"], "roles": []}
+    assert audiences.current() == {"countries": ["GB"], "roles": []}
     version[0] = "2"
     add(store, "b", "FR", "manager")
-    assert choices.now() == {"countries": ["FR", "GB"], "roles": ["manager"]}
+    assert audiences.current() == {"countries": ["FR", "GB"], "roles": ["manager"]}
 
 
 def test_what_the_store_learns_after_the_index_is_known_soon(store: Store) -> None:
     clock = [0.0]
-    choices = Choices(store, lambda: "1", lambda: clock[0])
-    assert choices.now() == {"countries": [], "roles": []}
+    audiences = KnownAudiences(store, lambda: "1", lambda: clock[0])
+    assert audiences.current() == {"countries": [], "roles": []}
     add(store, "a", "GB")
     clock[0] = SECONDS
-    assert choices.now()["countries"] == ["GB"]
+    assert audiences.current()["countries"] == ["GB"]

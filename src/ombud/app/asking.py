@@ -1,0 +1,225 @@
+"""Asking a workspace: the plan and the filter of a question, its answer, and what is kept of it."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from datetime import date
+from typing import Any
+
+from ombud.answer import DEFAULT_PERSONA, OnEvent, answer_question, check_components
+from ombud.app import measuring
+from ombud.app.spending import with_calls
+from ombud.app.workspace import Workspace
+from ombud.errors import UnknownName
+from ombud.index import Filter
+from ombud.models import recorded
+from ombud.retrieve import SearchResult, contradiction_notes, find_passages
+from ombud.retrieve import search as search_index
+from ombud.settings import Planned, plan_for
+from ombud.store import add_turn, last_messages, read_answer, read_reasoning
+from ombud.store import new_conversation as add_conversation
+from ombud.text import named_countries
+from ombud.types import (
+    Answer,
+    Chunk,
+    Citation,
+    Evidence,
+    Message,
+    Mode,
+    Person,
+    Plan,
+    Query,
+    Question,
+    Trace,
+)
+
+TURNS = 10
+"""Turns of a conversation that an answer looks back on."""
+
+
+async def ask(
+    workspace: Workspace,
+    question: Question,
+    *,
+    plan: Mapping[str, Any] | None = None,
+    conversation_id: str | None = None,
+    on_event: OnEvent | None = None,
+    keep: bool = True,
+) -> Answer:
+    """Answer, and keep the answer.
+
+    conversation_id: adds its last ten turns, unless the question has history. on_event: gets claims
+    while a chat model is still writing them. Raises UnknownName for a persona, strategy or component
+    that does not exist, NotFound for a conversation.
+    """
+    question = _with_history(workspace, question, conversation_id)
+    planned = plan_of(workspace, question.asker, plan or {})
+    reasoning: list[str] = []
+    with recorded() as calls:
+        answer = await answer_question(
+            question,
+            planned.plan,
+            filter_of(workspace, question, planned.plan),
+            workspace.answering_for(planned.plan),
+            on_event,
+            reasoning.append,
+        )
+    hidden = await asyncio.to_thread(
+        _hidden_note, workspace, question, planned.plan, answer.trace.queries
+    )
+    dated = _out_of_force_notes(workspace.today(), answer.citations)
+    notes = (*answer.trace.notes, *hidden, *dated)
+    trace = answer.trace.model_copy(update={"notes": notes, "variant": planned.variant})
+    answer = answer.model_copy(
+        update={"conversation_id": conversation_id, "trace": with_calls(trace, calls)}
+    )
+    if keep:
+        await asyncio.to_thread(_keep, workspace, question, answer, "".join(reasoning))
+    return answer
+
+
+async def search(
+    workspace: Workspace,
+    query: str,
+    person: Person,
+    *,
+    k: int | None = None,
+    mode: Mode | None = None,
+    as_of: date | None = None,
+    history: Sequence[Message] = (),
+    plan: Mapping[str, Any] | None = None,
+) -> tuple[Evidence, Trace]:
+    """The passages alone, best first, and how they were found. Raises UnknownName as `ask` does."""
+    request = dict(plan or {})
+    if k is not None:
+        request["k"] = k
+    if mode is not None:
+        request["mode"] = mode
+    planned = plan_of(workspace, person, request)
+    question = Question(text=query, asker=person, history=tuple(history), as_of=as_of)
+    where = filter_of(workspace, question, planned.plan)
+    with recorded() as calls:
+        result = await search_index(question, planned.plan, where, workspace.index)
+    hidden = await asyncio.to_thread(
+        _hidden_note, workspace, question, planned.plan, result.queries
+    )
+    chunks = [hit.chunk for hit in result.evidence.hits]
+    dated = _out_of_force_notes(workspace.today(), chunks)
+    notes = (*hidden, *dated, *contradiction_notes(result.evidence))
+    trace = _search_trace(workspace, result, notes, planned.variant)
+    return result.evidence, with_calls(trace, calls)
+
+
+def plan_of(workspace: Workspace, person: Person, request: Mapping[str, Any]) -> Planned:
+    """The plan of a person's question.
+
+    Its persona is the one that the request names, else the person's, else the settings'. Raises
+    UnknownName for a persona or a component that does not exist.
+    """
+    planned = plan_for(workspace.flagged, person, request)
+    for persona in (person.persona, planned.plan.persona):
+        if persona not in workspace.personas:
+            known = ", ".join(workspace.personas)
+            raise UnknownName(f"No persona is called `{persona}`.", hint=f"Known: {known}.")
+    check_components(planned.plan.components, workspace.prompts)
+    if person.persona == DEFAULT_PERSONA or "persona" in planned.plan.pinned:
+        return planned
+    own_persona = planned.plan.model_copy(update={"persona": person.persona})
+    return planned._replace(plan=own_persona)
+
+
+def filter_of(workspace: Workspace, question: Question, plan: Plan) -> Filter:
+    """Countries: the person's own and those that the question names."""
+    countries: dict[str, None] = {}
+    if question.asker.country:
+        countries[question.asker.country] = None
+    if question.text:
+        known = workspace.audiences.current()["countries"]
+        countries.update(dict.fromkeys(named_countries(question.text, known)))
+    return Filter(
+        countries=tuple(countries),
+        reader=question.asker,
+        as_of=question.as_of or workspace.today(),
+        sources=plan.sources,
+    )
+
+
+def new_conversation(workspace: Workspace, person: Person) -> str:
+    return add_conversation(workspace.store, person)
+
+
+def messages(workspace: Workspace, conversation_id: str) -> list[Message]:
+    """Raises NotFound."""
+    return last_messages(workspace.store, conversation_id)
+
+
+def stored_answer(workspace: Workspace, answer_id: str) -> Answer:
+    """Raises NotFound."""
+    return read_answer(workspace.store, answer_id)
+
+
+def stored_reasoning(workspace: Workspace, answer_id: str) -> str:
+    """What the model thought before it; for the operator, and shown to nobody who asks."""
+    return read_reasoning(workspace.store, answer_id)
+
+
+def _with_history(
+    workspace: Workspace, question: Question, conversation_id: str | None
+) -> Question:
+    if not conversation_id:
+        return question
+    turns = 0 if question.history else TURNS  # an unknown conversation is an error either way
+    history = last_messages(workspace.store, conversation_id, turns)
+    if question.history:
+        return question
+    return question.model_copy(update={"history": tuple(history)})
+
+
+def _keep(workspace: Workspace, question: Question, answer: Answer, reasoning: str) -> None:
+    setup = measuring.setup(workspace)
+    add_turn(workspace.store, question, answer, setup, reasoning)
+
+
+def _hidden_note(
+    workspace: Workspace, question: Question, plan: Plan, queries: Sequence[Query]
+) -> tuple[str, ...]:
+    """Without a country only global documents speak; say how much that left out."""
+    if question.asker.country or not queries:
+        return ()
+    if not workspace.audiences.current()["countries"]:
+        return ()
+    where = filter_of(workspace, question, plan).model_copy(update={"countries": None})
+    result = find_passages(queries, plan, where, workspace.index)
+    hidden = len(result.evidence.local)
+    if not hidden:
+        return ()
+    passages = f"{hidden} of the best {plan.k} passages are of single countries"
+    return (f"{passages}; name a country to see them.",)
+
+
+def _out_of_force_notes(today: date, passages: Sequence[Chunk | Citation]) -> tuple[str, ...]:
+    """Who asks for another day must not take what was the rule then for what it is now."""
+    notes: dict[str, None] = {}
+    for passage in passages:
+        name = f"{passage.title} ({passage.uri})"
+        if passage.effective_to and passage.effective_to < today:
+            notes[f"{name} is no longer in force: it ended on {passage.effective_to}."] = None
+        elif passage.effective_from and passage.effective_from > today:
+            notes[f"{name} is not yet in force: from {passage.effective_from} on."] = None
+    return tuple(notes)
+
+
+def _search_trace(
+    workspace: Workspace, result: SearchResult, notes: tuple[str, ...], variant: str
+) -> Trace:
+    return Trace(
+        plan=result.plan,
+        queries=result.queries,
+        rankings=result.rankings,
+        evidence=tuple(hit.chunk.id for hit in result.evidence.hits),
+        seconds={step: round(seconds, 4) for step, seconds in result.seconds.items()},
+        index_version=workspace.engine.version(),
+        degraded=result.degraded,
+        notes=notes,
+        variant=variant,
+        **result.spent._asdict(),
+    )

@@ -1,0 +1,76 @@
+"""What a workspace knows: its documents and passages, as a person or as the operator sees them."""
+
+from collections.abc import Iterator
+from datetime import date
+
+from ombud.app.asking import filter_of
+from ombud.app.audiences import Audiences
+from ombud.app.workspace import Workspace
+from ombud.errors import NotFound
+from ombud.index import Filter, is_visible
+from ombud.ingest import delete_documents
+from ombud.store import find_document, list_documents
+from ombud.types import Chunk, Document, Person, Plan, Question
+
+BATCH = 500
+"""Chunks read at once."""
+
+
+def documents(
+    workspace: Workspace, person: Person | None, as_of: date | None = None
+) -> list[Document]:
+    """Documents without text, as this person may see them; None = the operator, who sees all."""
+    known = list_documents(workspace.store)
+    if person is None:
+        return known
+    where = filter_of(workspace, Question(text="", asker=person, as_of=as_of), Plan())
+    return [document for document in known if is_visible(document, where)]
+
+
+def document(
+    workspace: Workspace, document_id: str, person: Person | None, digest: str | None = None
+) -> Document:
+    """One document with its text; NotFound also where this person may not read it.
+
+    Its dates do not hide it: a citation of last year's rule still opens.
+    """
+    found = find_document(workspace.store, document_id, digest)
+    if person is None:
+        return found
+    countries = (person.country,) if person.country else ()
+    if not is_visible(found, Filter(countries=countries, reader=person)):
+        raise NotFound(
+            f"There is no document `{document_id}`.",
+            hint="`ombud documents list` shows all.",
+        )
+    return found
+
+
+def delete_document(workspace: Workspace, document_id: str) -> Document:
+    """Raises NotFound."""
+    found = find_document(workspace.store, document_id)
+    delete_documents(workspace.ingest, [found.id])
+    return found
+
+
+def known_audiences(workspace: Workspace) -> Audiences:
+    """Countries and roles that documents are written for."""
+    return workspace.audiences.current()
+
+
+def passages(workspace: Workspace) -> Iterator[Chunk]:
+    """Every chunk of the index, document by document."""
+    ids = workspace.engine.chunk_ids()
+    for start in range(0, len(ids), BATCH):
+        batch = ids[start : start + BATCH]
+        chunks = workspace.engine.get(batch)
+        for chunk_id in batch:
+            if chunk_id in chunks:
+                yield chunks[chunk_id]
+
+
+def why_not_ready(workspace: Workspace) -> str:
+    """Empty when questions can be answered; else why not."""
+    if workspace.engine.stats().chunks:
+        return ""
+    return "No documents are indexed yet; run `ombud sync FOLDER`."
