@@ -3,9 +3,9 @@ by scope."""
 
 from ombud.retrieve.conversation import aside_free, carry_over, question_parts
 from ombud.retrieve.disagreements import CONTRADICTING, contradiction_notes, find_contradictions
+from ombud.retrieve.graph_search import neighbourhood
 from ombud.retrieve.model import ModelUsage, usage_of
 from ombud.retrieve.parts import SearchParts, SearchResult
-from ombud.retrieve.paths import Neighbourhood, neighbourhood
 from ombud.retrieve.router.adapting import PARAMETERS, mapped
 from ombud.retrieve.router.classifying import (
     WEIGHTS,
@@ -36,7 +36,6 @@ __all__ = [
     "WORD",
     "Embed",
     "ModelUsage",
-    "Neighbourhood",
     "Numbers",
     "Routed",
     "Router",

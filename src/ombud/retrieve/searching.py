@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from ombud.errors import UnknownName
 from ombud.index import Filter
 from ombud.retrieve.disagreements import find_contradictions
+from ombud.retrieve.graph_search import find_paths, with_paths
 from ombud.retrieve.model import StrategyModel
 from ombud.retrieve.parts import SearchParts, SearchResult
-from ombud.retrieve.paths import find_paths, with_paths
 from ombud.retrieve.ranking import Ranked, rank_passages
 from ombud.retrieve.rerank.reranking import Reranked, rerank_hits, reranker_of
 from ombud.retrieve.rerank.task import RerankParts

@@ -13,7 +13,13 @@ from starlette.middleware.gzip import GZipMiddleware
 from ombud.app import Workspace, library
 from ombud.errors import SetupError
 from ombud.web import api, pages
-from ombud.web.guard import Failures, RequestGuard, SecurityHeaders, is_loopback
+from ombud.web.guard import (
+    LARGEST_MESSAGE,
+    Failures,
+    RequestGuard,
+    SecurityHeaders,
+    is_loopback,
+)
 from ombud.web.problems import MEDIA, answer_errors
 
 GRACE = 5
@@ -35,8 +41,15 @@ def create_app(workspace: Workspace) -> FastAPI:
     app.include_router(api.router)
     app.include_router(pages.router)
     answer_errors(app)
-    for layer in (Failures, RequestGuard, SecurityHeaders):
-        app.add_middleware(layer)
+    server = workspace.settings.server
+    app.add_middleware(Failures)
+    app.add_middleware(
+        RequestGuard,
+        requests_per_minute=server.requests_per_minute,
+        burst=server.burst,
+        messages_per_minute=server.messages_per_minute,
+    )
+    app.add_middleware(SecurityHeaders)
     app.add_middleware(GZipMiddleware, minimum_size=600)
     _describe_problems(app)
     return app
@@ -58,6 +71,10 @@ def prepare(
         access_log=False,
         server_header=False,
         timeout_graceful_shutdown=GRACE,
+        # Nobody stands in front of it: a client that names another address would have a rate of
+        # its own.
+        proxy_headers=False,
+        ws_max_size=LARGEST_MESSAGE,
     )
     url = f"http://{name}:{listening.getsockname()[1]}"
     return _Server(config, lambda: on_ready(url) if on_ready else None), listening
