@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ombud.app import Workspace, configured_sources, record_folder
 from ombud.ingest import sync_sources
+from ombud.store import RecordedSource
 from ombud.web.server import prepare
 
 LEAVE_GB = (
@@ -45,10 +46,14 @@ def make_workspace(
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
     settings = f'[general]\nname = "Acme Works"\n[models]\nembedder = "{embedder}"\n[plan]\nabstain = 0.05\n'
+    # Tests ask faster than people.
+    settings += "[server]\nrequests_per_minute = 0\n"
     (home / "ombud.toml").write_text(settings, encoding="utf-8")
     (home / "contacts.toml").write_text(CONTACTS, encoding="utf-8")
     workspace = Workspace(home)
-    record_folder(workspace.settings, workspace.store, home / "handbook", "", "")
+    record_folder(
+        workspace.settings, workspace.store, RecordedSource(name="", path=str(home / "handbook"))
+    )
     (report,) = sync_sources(
         workspace.ingest, configured_sources(workspace.settings, home, workspace.store)
     )
