@@ -129,7 +129,7 @@ def company(
 
 def ask(workspace: Workspace, text: str, person: Person = GB, **options: Any) -> Answer:
     """The answer, after checking what must hold of every one."""
-    named = {key: options.pop(key) for key in ("plan", "tell") if key in options}
+    named = {key: options.pop(key) for key in ("plan", "on_event") if key in options}
     answer = asyncio.run(
         asking.ask(workspace, Question(text=text, asker=person, **options), **named)
     )
