@@ -101,6 +101,7 @@ def test_the_shipped_weights_say_what_they_were_taught(path: Path, minilm: Embed
     assert path.stat().st_size < 600_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", [SHIPPED, WITH_VECTORS])
 def test_training_again_gives_the_shipped_weights(path: Path, minilm: Embedder) -> None:
     tools = TriageTrainingParts(minilm.embed, minilm.fingerprint) if path == WITH_VECTORS else NONE
@@ -534,6 +535,7 @@ def test_weights_of_another_embedder_are_refused(tmp_path: Path) -> None:
 SMALL = [m for n, m in enumerate(MESSAGES) if n % 5 == 0]
 
 
+@pytest.mark.slow
 def test_a_verb_trains_and_a_setting_takes_the_weights(tmp_path: Path) -> None:
     rows = [
         {
