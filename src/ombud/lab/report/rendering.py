@@ -16,7 +16,16 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from ombud.charts import Interval, Point, Row, Series, intervals, lines, scatter, written
+from ombud.charts import (
+    Interval,
+    Point,
+    Row,
+    Series,
+    draw_intervals,
+    draw_lines,
+    draw_scatter,
+    format_figure,
+)
 from ombud.errors import LabError
 from ombud.lab.cases.quotes import holds, normalise, pieces, shared, union
 from ombud.lab.metrics.losses import LOSSES
@@ -181,7 +190,7 @@ def between(of: Mean, unit: str) -> str:
     """`59 to 83 %`; empty without an interval."""
     if of.low is None or of.high is None:
         return ""
-    low, high = written(of.low, unit), written(of.high, unit)
+    low, high = format_figure(of.low, unit), format_figure(of.high, unit)
     return f"{low.partition(_SPACE)[0] if low.partition(_SPACE)[2] == high.partition(_SPACE)[2] else low} to {high}"
 
 
@@ -190,8 +199,8 @@ def changed(value: float | None, metric: str) -> str:
     sign."""
     unit = unit_of(metric)
     if value is None or unit == "0-1":
-        return written(value, "points")
-    return ("+" if value > 0 else "") + written(value, unit)
+        return format_figure(value, "points")
+    return ("+" if value > 0 else "") + format_figure(value, unit)
 
 
 @cache
@@ -205,7 +214,7 @@ def _environment() -> "Environment":
     made.filters |= {
         "title": title_of,
         "unit": unit_of,
-        "written": written,
+        "written": format_figure,
         "between": between,
         "changed": changed,
     }
@@ -316,7 +325,9 @@ def _charts(
     every = [row for metric in shares for row in _rows(title_of(metric), sides, metric)]
     yield (
         "metrics",
-        partial(intervals, "Every share, with its 95 % interval", every, unit="0-1", order=order),
+        partial(
+            draw_intervals, "Every share, with its 95 % interval", every, unit="0-1", order=order
+        ),
     )
     rows = [
         (one.side, pair.contrast)
@@ -333,7 +344,11 @@ def _charts(
     yield (
         "differences",
         partial(
-            intervals, f"Points above or below {sides[0].label}", moved, unit="points", order=order
+            draw_intervals,
+            f"Points above or below {sides[0].label}",
+            moved,
+            unit="points",
+            order=order,
         ),
     )
     for group in _GROUPS:
@@ -345,10 +360,10 @@ def _charts(
         grouped = [
             row for label, name in named for row in _rows(label, sides, leading, group, name)
         ]
-        yield group, partial(intervals, title_of(leading), grouped, unit="0-1", order=order)
+        yield group, partial(draw_intervals, title_of(leading), grouped, unit="0-1", order=order)
     timed = [side for side in sides if side.seconds]
-    axes = ("median time to answer", title_of(leading), _points(timed, leading))
-    yield "scatter", partial(scatter, "Quality against time", *axes, units=("seconds", "0-1"))
+    axes = (("median time to answer", title_of(leading)), _points(timed, leading))
+    yield "scatter", partial(draw_scatter, "Quality against time", *axes, units=("seconds", "0-1"))
     drawn = [Series(side.label, _steps(side.seconds)) for side in sides]
     marks = (
         [(_percentile(timed[0].seconds, share / 100), f"{share} of 100") for share in (50, 95)]
@@ -356,7 +371,10 @@ def _charts(
         else []
     )
     told = partial(
-        lines, "Share of cases answered within a time", "time to answer", "share of cases", drawn
+        draw_lines,
+        "Share of cases answered within a time",
+        ("time to answer", "share of cases"),
+        drawn,
     )
     yield "latency", partial(told, marks=marks, units=("seconds", "0-1"))
 
