@@ -23,7 +23,7 @@ from ombud.answer import (
     span_features,
     term_weights,
 )
-from ombud.app import Workspace
+from ombud.app import Workspace, asking
 from ombud.lab import normalise, read_cases, split_of
 from ombud.retrieve import query_terms, search
 from ombud.training import (
@@ -89,8 +89,9 @@ def search_for(workspace: Workspace, case: Case, mode: str) -> SearchedCase:
     question = Question(
         text=case.question, asker=case.person, history=case.history, as_of=case.as_of
     )
-    plan = workspace.planned(case.person, {"mode": mode}).plan
-    found = asyncio.run(search(question, plan, workspace.filter(question, plan), workspace.index))
+    plan = asking.plan_of(workspace, case.person, {"mode": mode}).plan
+    visible = asking.filter_of(workspace, question, plan)
+    found = asyncio.run(search(question, plan, visible, workspace.index))
     embedder = workspace.embedder if mode == "hybrid" else None
     query = found.queries[0]
     engine = workspace.engine

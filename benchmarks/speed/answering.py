@@ -40,7 +40,7 @@ from typing import Any, NamedTuple
 
 from record import ROOT, keep, percentile, print_table, say, verdict
 
-from ombud.app import Workspace
+from ombud.app import Workspace, asking
 from ombud.lab import read_cases, split_of
 from ombud.models import Chat
 from ombud.types import Question
@@ -113,13 +113,15 @@ async def _measure(
     for number, question in enumerate(questions):
         spent()
         began, used = time.perf_counter(), time.process_time()
-        answer = await workspace.ask(question, keep=False)
+        answer = await asking.ask(workspace, question, keep=False)
         whole = Timed(time.perf_counter() - began, time.process_time() - used)
         served, trace = spent(), answer.trace
         if number < WARM_UP or "compose/default" not in trace.prompts:
             continue
         spent()
-        streamed = (await workspace.ask(question, keep=False, tell=lambda *_: None)).trace.seconds
+        streamed = (
+            await asking.ask(workspace, question, keep=False, on_event=lambda *_: None)
+        ).trace.seconds
         rows["streamed"].append(Timed(streamed["strategy"] + streamed["compose"] - spent()))
         rows["whole question"].append(Timed(whole.wall - served, whole.cpu))
         rows["around the calls"].append(

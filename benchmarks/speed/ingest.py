@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 from record import ROOT, SHARED, keep, print_table, say, spread, verdict
 
-from ombud.app import Workspace, create_workspace
+from ombud.app import Workspace, create_workspace, library
 from ombud.ingest import SyncReport, sync_sources
 from ombud.ingest.rows import searchable
 from ombud.settings import IndexSettings
@@ -96,7 +96,7 @@ def _measure(name: str, folder: Path, country: str, number: int) -> Pair:
         synced, synced_cpu = _timed(lambda: reports.extend(sync_sources(parts, [source])))
         for failure in (f for report in reports for f in report.failed if not number):
             say(f"left out: {failure.uri}: {failure.reason}")
-        texts = [searchable(chunk, IndexSettings()) for chunk in workspace.passages()]
+        texts = [searchable(chunk, IndexSettings()) for chunk in library.passages(workspace)]
         alone, alone_cpu = _timed(lambda: embedder.read(texts))
         workspace.close()
     finally:

@@ -26,7 +26,7 @@ from pathlib import Path
 import numpy as np
 from record import ROOT, SHARED, keep, print_table, say, verdict
 
-from ombud.app import Workspace, configured_sources, sync_all
+from ombud.app import Workspace, asking, configured_sources, library, sync_all
 from ombud.ingest import sync_sources
 from ombud.sources import folder
 from ombud.types import Person
@@ -87,7 +87,7 @@ def _until_found(workspace: Workspace, home: Path) -> float:
     """Seconds until a search beside the running sync finds the new sentence; it is asked twenty
     times a second."""
     asyncio.run(
-        workspace.search("Which doors are shut?", Person(), k=3)
+        asking.search(workspace, "Which doors are shut?", Person(), k=3)
     )  # it serves already when the sync begins
     page = home / "docs" / "000" / "rule-7.md"
     page.write_text("# Rule 7\n\nThe quokka sleeps in the archive.\n", encoding="utf-8")
@@ -95,7 +95,9 @@ def _until_found(workspace: Workspace, home: Path) -> float:
     started = time.perf_counter()
     running.start()
     while True:
-        evidence, _ = asyncio.run(workspace.search("Where does the quokka sleep?", Person(), k=3))
+        evidence, _ = asyncio.run(
+            asking.search(workspace, "Where does the quokka sleep?", Person(), k=3)
+        )
         if any("quokka" in hit.chunk.text for hit in evidence.hits):
             break
         running.join(0.05)
@@ -137,12 +139,12 @@ def kill(times: int) -> bool:
 
 def _shake(home: Path) -> None:
     with closing(Workspace(home)) as workspace:
-        for document in random.sample(workspace.documents(None), 60):
-            workspace.delete(document.id)
+        for document in random.sample(library.documents(workspace, None), 60):
+            library.delete_document(workspace, document.id)
 
 
 def _content(workspace: Workspace) -> dict[str, tuple[str, bytes]]:
-    chunks = list(workspace.passages())
+    chunks = list(library.passages(workspace))
     vectors = workspace.engine.vectors([chunk.id for chunk in chunks])
     none = np.zeros(0, np.float32)
     return {

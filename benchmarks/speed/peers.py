@@ -41,7 +41,7 @@ from corpus import open_corpus
 from record import ROOT, commit, keep, machine, percentile, print_table, say, source
 from search import EVERYTHING, sample_questions
 
-from ombud.app import Workspace
+from ombud.app import Workspace, asking
 from ombud.ingest.rows import searchable
 from ombud.models import Embedder, open_embedder
 from ombud.retrieve import search
@@ -248,8 +248,10 @@ class Ours:
         timed = []
         for number, embed in zip(numbers, embedded, strict=True):
             question, index = self._questions[number], self._workspace.index
-            plan = self._workspace.planned(question.asker, {}).plan
-            where = self._workspace.filter(question, plan) if self._filtered else EVERYTHING
+            plan = asking.plan_of(self._workspace, question.asker, {}).plan
+            where = (
+                asking.filter_of(self._workspace, question, plan) if self._filtered else EVERYTHING
+            )
             assert index.embedder
             index.embedder.embed(
                 [question.text]

@@ -24,7 +24,7 @@ from statistics import median
 from corpus import open_corpus
 from record import ROOT, keep, percentile, print_table, say, verdict
 
-from ombud.app import Workspace
+from ombud.app import Workspace, asking
 from ombud.index import Filter
 from ombud.lab import read_cases, split_of
 from ombud.retrieve import search
@@ -104,8 +104,8 @@ def _time(
     totals: list[float] = []
     steps: list[list[float]] = [[], [], []]
     for number, question in enumerate(questions):
-        plan = workspace.planned(question.asker, {}).plan
-        where = workspace.filter(question, plan) if setting == "filters" else EVERYTHING
+        plan = asking.plan_of(workspace, question.asker, {}).plan
+        where = asking.filter_of(workspace, question, plan) if setting == "filters" else EVERYTHING
         started = time.perf_counter()
         found = asyncio.run(search(question, plan, where, workspace.index))
         seconds = time.perf_counter() - started

@@ -7,6 +7,7 @@ from app.conftest import Open
 from ombud.app import Workspace, check_all, record_folder
 from ombud.app.checks import Check
 from ombud.ingest import sync_sources
+from ombud.store import RecordedSource
 
 
 def checked(workspace: Workspace) -> dict[str, Check]:
@@ -18,7 +19,12 @@ def fill(workspace: Workspace) -> Workspace:
     docs.mkdir()
     (docs / "a.md").write_text("# Leave\n\nEvery employee has 26 days of paid leave in the year.\n")
     sync_sources(
-        workspace.ingest, [record_folder(workspace.settings, workspace.store, docs, "", "")]
+        workspace.ingest,
+        [
+            record_folder(
+                workspace.settings, workspace.store, RecordedSource(name="", path=str(docs))
+            )
+        ],
     )
     return workspace
 

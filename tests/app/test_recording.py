@@ -8,6 +8,7 @@ from app.conftest import Open
 from ombud.app import Workspace, configured_sources, record_folder
 from ombud.errors import BadRequest, BadSetting
 from ombud.sources import FolderSource, Source
+from ombud.store import RecordedSource
 
 TOML = (
     '[[source]]\nname = "hr"\npath = "hr"\ncountry = "GB"\n[[source]]\nname = "law"\npath = "law"\n'
@@ -15,7 +16,12 @@ TOML = (
 
 
 def record(workspace: Workspace, path: Path, name: str = "", country: str = "") -> FolderSource:
-    source = record_folder(workspace.settings, workspace.store, path, name, country, workspace.home)
+    source = record_folder(
+        workspace.settings,
+        workspace.store,
+        RecordedSource(name=name, path=str(path), country=country),
+        workspace.home,
+    )
     assert isinstance(source, FolderSource)
     return source
 

@@ -14,6 +14,7 @@ from ombud.app import Workspace, asking, create_workspace, library, measuring, r
 from ombud.errors import BadSetting, EngineError, NotFound, SetupError, UnknownName
 from ombud.ingest import sync_sources
 from ombud.settings import load
+from ombud.store import RecordedSource
 from ombud.types import Answer, Message, Person, Question
 
 GB, FR, NOBODY = Person(country="GB"), Person(country="FR"), Person()
@@ -34,7 +35,12 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
         (home / "docs" / name).write_text(text)
     made = Workspace(home, {"models": {"embedder": "none"}, "plan": {"abstain": 0.05}})
     (report,) = sync_sources(
-        made.ingest, [record_folder(made.settings, made.store, home / "docs", "", "")]
+        made.ingest,
+        [
+            record_folder(
+                made.settings, made.store, RecordedSource(name="", path=str(home / "docs"))
+            )
+        ],
     )
     assert report.ok
     yield made
@@ -321,7 +327,13 @@ def test_deleting_needs_a_document(open_home: Open, tmp_path: Path) -> None:
     (tmp_path / "d" / "leave.md").write_text(FILES["hotel.md"])
     sync_sources(
         workspace.ingest,
-        [record_folder(workspace.settings, workspace.store, tmp_path / "d", "", "")],
+        [
+            record_folder(
+                workspace.settings,
+                workspace.store,
+                RecordedSource(name="", path=str(tmp_path / "d")),
+            )
+        ],
     )
     gone = library.delete_document(workspace, "d/leave.md")
     assert gone.uri == "d/leave.md"

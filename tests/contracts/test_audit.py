@@ -513,7 +513,7 @@ def test_killed_while_erasing_the_next_run_finishes(store: Store, url: str, tmp_
         "    seen.append(1)\n"
         "    if len(seen) == 4: os.kill(os.getpid(), signal.SIGKILL)\n"
         "event.listen(store._engine, 'commit', count)\n"
-        "erase(store, held_of_person(store, 'ann'), 'person', 'ann')\n"
+        "erase_rows(store, held_of_person(store, 'ann'), 'person', 'ann')\n"
     )
     process = start(url, tmp_path, code)
     process.communicate(timeout=120)

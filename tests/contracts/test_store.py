@@ -120,7 +120,8 @@ def test_many_that_open_a_new_database_at_once_all_can(url: str, tmp_path: Path)
 
     in_threads(6, work)
     processes = [
-        start(url, tmp_path, f"add_source(store, Recorded('p{n}', '/', ''))") for n in range(3)
+        start(url, tmp_path, f"add_source(store, RecordedSource('p{n}', '/', ''))")
+        for n in range(3)
     ]
     for process in processes:
         finish(process)
@@ -526,7 +527,7 @@ def test_processes_own_one_after_the_other(store: Store, url: str, tmp_path: Pat
         f"count, left = Path({str(count)!r}), 5\n"
         "while left:\n"
         "    try:\n"
-        "        with hold(store, 'sync') as lease:\n"
+        "        with acquire_lease(store, 'sync') as lease:\n"
         "            number = int(count.read_text())\n"
         "            count.write_text(str(number + 1))\n"
         "            assert lease.fence == number + 1, (lease.fence, number)\n"
@@ -540,7 +541,9 @@ def test_processes_own_one_after_the_other(store: Store, url: str, tmp_path: Pat
 
 
 def test_a_killed_owner_is_followed_at_once(store: Store, url: str, tmp_path: Path) -> None:
-    finish(start(url, tmp_path, "block = hold(store, 'sync'); block.__enter__(); os._exit(0)"))
+    finish(
+        start(url, tmp_path, "block = acquire_lease(store, 'sync'); block.__enter__(); os._exit(0)")
+    )
     with acquire_lease(store, "sync") as lease:
         assert lease.fence == 2
 

@@ -14,7 +14,7 @@ from ombud.app import Workspace, configured_sources
 from ombud.index import Filter
 from ombud.ingest import sync_sources
 from ombud.retrieve import neighbourhood
-from ombud.retrieve.paths import find_paths
+from ombud.retrieve.graph_search import find_paths
 from ombud.store import Graph
 from ombud.types import Person, Plan
 from properties.test_permissions import DAY, PAGES, PEOPLE, Page, word

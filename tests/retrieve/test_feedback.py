@@ -1,14 +1,14 @@
 """Pseudo-relevance feedback, by hand."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
-from ombud.index import Filter, Leg
-from ombud.retrieve.feedback import more_legs
+from ombud.index import Engine, Filter, Leg
+from ombud.retrieve.feedback import FeedbackSearch, more_legs
 from ombud.types import Chunk
 
 Numbers = npt.NDArray[np.float32]
@@ -36,12 +36,18 @@ class Told:
         return {one: np.array(known[one], np.float32) for one in chunks}
 
 
+def first(engine: Told, vector: Any = None) -> FeedbackSearch:
+    return FeedbackSearch(
+        terms="leav", vector=vector, where=Filter(), k=8, engine=cast(Engine, engine)
+    )
+
+
 def test_the_terms_of_the_best_hits_are_searched_for_too() -> None:
     # P(hit) is 3/4 and 1/4. pay: 3/4 x 1/3 + 1/4 x 1/2 = .375; notice: 1/4 x 1/2 = .125; leave was
     # asked for.
     engine = Told()
     legs = (Leg("sparse", ((PAY, 3.0), (NOTICE, 1.0))),)
-    found = more_legs(legs, "leav", None, Filter(), 8, engine)  # type: ignore[arg-type]
+    found = more_legs(legs, first(engine))
     assert [(text, mode) for text, _, mode in engine.asked] == [("pay notic", "sparse")]
     assert [leg.hits for leg in found] == [legs[0].hits, ((NOTICE, 1.0),)]
 
@@ -52,7 +58,7 @@ def test_the_vector_moves_half_way_to_what_was_found() -> None:
     engine = Told()
     asked = np.array([1.0, 0.0], np.float32)
     legs = (Leg("dense", ((PAY, 0.9), (NOTICE, 0.8))),)
-    found = more_legs(legs, "leav", asked, Filter(), 8, engine)  # type: ignore[arg-type]
+    found = more_legs(legs, first(engine, asked))
     ((text, vector, mode),) = engine.asked
     assert (text, mode) == ("", "dense")
     assert vector == pytest.approx(np.array([0.75, 0.25]) / np.sqrt(0.625), abs=1e-6)
@@ -61,6 +67,6 @@ def test_the_vector_moves_half_way_to_what_was_found() -> None:
 
 def test_nothing_found_is_not_looked_for_again() -> None:
     engine = Told()
-    found = more_legs((Leg("sparse", ()), Leg("dense", ())), "leav", None, Filter(), 8, engine)  # type: ignore[arg-type]
+    found = more_legs((Leg("sparse", ()), Leg("dense", ())), first(engine))
     assert engine.asked == []
     assert [leg.name for leg in found] == ["sparse", "dense"]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ombud.models import Embedder, open_embedder
-from ombud.retrieve.model import Model
+from ombud.retrieve.model import StrategyModel
 from ombud.retrieve.strategies.glossary import Glossary
 from ombud.retrieve.strategies.making import make_queries
 from ombud.retrieve.strategies.stories import MATTERS, load_weights, matter_of, policy_words
@@ -36,7 +36,7 @@ def minilm(tmp_path_factory: pytest.TempPathFactory) -> Embedder:
 
 
 def queries(text: str, embedder: Embedder | None, **plan: object) -> list[str]:
-    model = Model(None, Plan(), "Larkmere", 1.0, Path("none"))
+    model = StrategyModel(None, Plan(), "Larkmere", 1.0, Path("none"))
     asked = asyncio.run(
         make_queries(
             Question(text=text), Plan().model_copy(update=plan), model, Glossary(), embedder

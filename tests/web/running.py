@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ombud.app import Workspace, configured_sources, record_folder
 from ombud.ingest import sync_sources
+from ombud.store import RecordedSource
 from ombud.web.server import prepare
 
 LEAVE_GB = (
@@ -48,7 +49,9 @@ def make_workspace(
     (home / "ombud.toml").write_text(settings, encoding="utf-8")
     (home / "contacts.toml").write_text(CONTACTS, encoding="utf-8")
     workspace = Workspace(home)
-    record_folder(workspace.settings, workspace.store, home / "handbook", "", "")
+    record_folder(
+        workspace.settings, workspace.store, RecordedSource(name="", path=str(home / "handbook"))
+    )
     (report,) = sync_sources(
         workspace.ingest, configured_sources(workspace.settings, home, workspace.store)
     )

@@ -33,9 +33,9 @@ from ombud.errors import ModelError
 from ombud.index import Filter
 from ombud.models import Chat
 from ombud.retrieve import (
+    ModelUsage,
     SearchParts,
     SearchResult,
-    Spent,
     check_plan,
     contradiction_notes,
     find_passages,
@@ -82,7 +82,7 @@ class _Body(NamedTuple):
     composed: Composed
     suggestions: tuple[str, ...] = ()
     trace: dict[str, Any] = {}  # noqa: RUF012 - never written to
-    spent: Spent = Spent()
+    spent: ModelUsage = ModelUsage()
     covers: Mapping[str, str] = {}
     reasoning: str = ""
 
@@ -367,7 +367,7 @@ async def _with_model(
         weights = load_weights(dense="dense" in found.best)
         body = _extract(question, found, spans, signals["confidence"] >= weights.full, parts)
         return body._replace(trace={"degraded": (f"model: {reason(failed)}",)})
-    spent = Spent(
+    spent = ModelUsage(
         written.model, written.prompts, written.tokens_in, written.tokens_out, written.price
     )
     read = {hit.chunk.id for hit in written.evidence}

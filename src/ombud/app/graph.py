@@ -7,8 +7,9 @@ from typing import Any, get_args
 from ombud.app import asking
 from ombud.app.workspace import Workspace
 from ombud.errors import NotFound
+from ombud.graph import Neighbourhood
 from ombud.index import Filter
-from ombud.retrieve import Neighbourhood, neighbourhood
+from ombud.retrieve import neighbourhood
 from ombud.store import Graph, entity_names, graph_digests
 from ombud.store import graph_stats as stored_stats
 from ombud.types import Person, Plan, Question, Status

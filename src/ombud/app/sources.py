@@ -13,59 +13,74 @@ def configured_sources(
     settings: Settings, home: Path, store: Store, names: Sequence[str] = ()
 ) -> list[Source]:
     """Sources of ombud.toml and recorded ones; only those called `names`, when given."""
-    found = [_configured(s, home) for s in settings.source]
-    taken = {source.name for source in found}
-    found += [_folder(r) for r in list_sources(store) if r.name not in taken]
-    unknown = set(names) - {source.name for source in found}
+    sources: dict[str, Source] = {}
+    for configured in settings.source:
+        sources[configured.name] = _open_configured(configured, home)
+    for recorded in list_sources(store):
+        if recorded.name not in sources:
+            sources[recorded.name] = _open_recorded(recorded)
+    unknown = set(names) - set(sources)
     if unknown:
-        known = ", ".join(sorted(source.name for source in found)) or "none yet"
+        known = ", ".join(sorted(sources)) or "none yet"
         raise BadRequest(f"No source is called `{min(unknown)}`.", hint=f"Known: {known}.")
-    return [source for source in found if not names or source.name in names]
+    return [source for name, source in sources.items() if not names or name in names]
 
 
 def record_folder(
-    settings: Settings, store: Store, path: Path, name: str, country: str, home: Path | None = None
+    settings: Settings, store: Store, folder: RecordedSource, home: Path | None = None
 ) -> Source:
-    """Remember `path` as a source, so that a bare `ombud sync` runs it again.
+    """Remember a folder as a source, so that a bare `ombud sync` runs it again.
 
+    folder: an empty name stands for the folder's own, an empty country for the one it has already.
     home: the workspace; a source of its ombud.toml with this name and this path is that one, not
-    another. Raises BadRequest where the folder does not exist or its name is another one's."""
-    whole = path.expanduser().resolve()
-    if not whole.is_dir():
-        what = "is a file" if whole.exists() else "does not exist"
-        raise BadRequest(f"{path} {what}.", hint="`ombud sync` takes folders.")
-    recorded = RecordedSource(name or whole.name, str(whole), country)
-    if not recorded.name or "/" in recorded.name:
-        raise BadRequest(
-            f"`{recorded.name}` cannot name a source.",
-            hint="Name it with --source NAME, without slashes.",
-        )
-    known = {r.name: r for r in list_sources(store)}
-    configured = {s.name: s for s in settings.source}
-    same = configured.get(recorded.name)
-    if isinstance(same, Folder) and _path(same, home or Path()) == whole and not country:
-        return _configured(same, home or Path())
-    if same or known.get(recorded.name, recorded).path != recorded.path:
+    another. Raises BadRequest where the folder does not exist or its name is another one's.
+    """
+    recorded = _checked(folder)
+    known = {source.name: source for source in list_sources(store)}
+    configured = {source.name: source for source in settings.source}
+    namesake = configured.get(recorded.name)
+    if namesake and not recorded.country and _is_same(namesake, recorded, home or Path()):
+        return _open_configured(namesake, home or Path())
+    before = known.get(recorded.name, recorded)
+    if namesake or before.path != recorded.path:
         raise BadRequest(
             f"Another source is called `{recorded.name}` already.",
             hint="Give this one a name with --source NAME.",
         )
-    if not country and recorded.name in known:
-        recorded = recorded._replace(country=known[recorded.name].country)
+    recorded = recorded._replace(country=recorded.country or before.country)
     add_source(store, recorded)
-    return _folder(recorded)
+    return _open_recorded(recorded)
 
 
-def _configured(place: SourceSettings, home: Path) -> Source:
+def _checked(folder: RecordedSource) -> RecordedSource:
+    """With its whole path and a name. Raises BadRequest where that cannot be."""
+    path = Path(folder.path).expanduser().resolve()
+    if not path.is_dir():
+        problem = "is a file" if path.exists() else "does not exist"
+        raise BadRequest(f"{folder.path} {problem}.", hint="`ombud sync` takes folders.")
+    name = folder.name or path.name
+    if not name or "/" in name:
+        raise BadRequest(
+            f"`{name}` cannot name a source.",
+            hint="Name it with --source NAME, without slashes.",
+        )
+    return folder._replace(name=name, path=str(path))
+
+
+def _open_configured(configured: SourceSettings, home: Path) -> Source:
     try:
-        return open_source(place, home)
+        return open_source(configured, home)
     except SourceError as wrong:  # what is wrong stands in ombud.toml
         raise BadSetting(str(wrong), hint=wrong.hint) from wrong
 
 
-def _path(folder: Folder, home: Path) -> Path:
-    return (home / folder.path.expanduser()).resolve()
+def _open_recorded(recorded: RecordedSource) -> FolderSource:
+    facts = {"country": recorded.country}
+    return FolderSource(recorded.name, Path(recorded.path), facts=facts)
 
 
-def _folder(recorded: RecordedSource) -> FolderSource:
-    return FolderSource(recorded.name, Path(recorded.path), facts={"country": recorded.country})
+def _is_same(configured: SourceSettings, recorded: RecordedSource, home: Path) -> bool:
+    if not isinstance(configured, Folder):
+        return False
+    path = (home / configured.path.expanduser()).resolve()
+    return path == Path(recorded.path)

@@ -20,7 +20,7 @@ from ombud.cli.console import (
 )
 
 if TYPE_CHECKING:
-    from ombud.retrieve import Neighbourhood
+    from ombud.graph import Neighbourhood
 
 app = typer.Typer(
     help="What documents say as triplets of subject, predicate and object.", no_args_is_help=True
@@ -49,7 +49,7 @@ def show(
         reader = person(country, role) if country or role else None
         found = graph_around(open_workspace(), term, reader, depth, day(as_of))
         if svg:
-            from ombud.web import draw_graph
+            from ombud.graph import draw_graph
 
             write_file(svg, draw_graph(term, found))
         if as_json:

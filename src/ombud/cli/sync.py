@@ -43,6 +43,7 @@ def sync(
     with errors_said(as_json):
         from ombud.app import configured_sources, record_folder
         from ombud.app import run_sync as run
+        from ombud.store import RecordedSource
 
         started = time.monotonic()
         workspace = open_workspace()
@@ -54,7 +55,10 @@ def sync(
             )
         if paths:
             settings, store, place = workspace.settings, workspace.store, workspace.home
-            chosen = [record_folder(settings, store, p, source, code, place) for p in paths]
+            chosen = [
+                record_folder(settings, store, RecordedSource(str(path), source, code), place)
+                for path in paths
+            ]
         else:
             names = [source] if source else []
             chosen = configured_sources(workspace.settings, workspace.home, workspace.store, names)

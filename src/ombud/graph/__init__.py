@@ -1,18 +1,24 @@
-"""Triplets of the documents: read by rules or a model, their keys and names."""
+"""Triplets of the documents: read by rules or a model, their keys and names, the paths through
+them, and the picture of what stands around a term."""
 
-from ombud.graph.model_extraction import Asker, Away, Read, as_read, near_pairs
-from ombud.graph.naming import edges_of, names_of
-from ombud.graph.phrases import StatedTriplet
-from ombud.graph.rules import triplets_of
+from ombud.graph.drawing import draw_graph
+from ombud.graph.extraction import DocumentTriplets, GraphExtractor
+from ombud.graph.model_extraction import ModelAway, ModelExtractor, near_pairs
+from ombud.graph.neighbourhood import Neighbourhood, find_neighbourhood
+from ombud.graph.paths import GraphWalk, walk_graph
+from ombud.graph.visible_graph import ReaderScope, VisibleGraph
 
 __all__ = [
-    "Asker",
-    "Away",
-    "Read",
-    "StatedTriplet",
-    "as_read",
-    "edges_of",
-    "names_of",
+    "DocumentTriplets",
+    "GraphExtractor",
+    "GraphWalk",
+    "ModelAway",
+    "ModelExtractor",
+    "Neighbourhood",
+    "ReaderScope",
+    "VisibleGraph",
+    "draw_graph",
+    "find_neighbourhood",
     "near_pairs",
-    "triplets_of",
+    "walk_graph",
 ]

@@ -4,6 +4,7 @@ names mean the same."""
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, NamedTuple, TypeVar
 
@@ -41,17 +42,17 @@ class ModelTriplets(BaseModel):
     triplets: Annotated[list[ModelTriplet], at_most(MOST_TRIPLETS)]
 
 
-class Groups(BaseModel):
+class EntityGroups(BaseModel):
     groups: list[list[str]]
 
 
-class Read(NamedTuple):
-    said: Mapping[str, list[StatedTriplet]]
+class ModelReading(NamedTuple):
+    stated: Mapping[str, list[StatedTriplet]]
     """Chunk id -> what it says; chunks that could not be read are not there."""
-    failed: Sequence[ModelError]
+    errors: Sequence[ModelError]
 
 
-class Away(Exception):
+class ModelAway(Exception):
     """The model does not answer at all; `why` is its last error."""
 
     def __init__(self, why: ModelError) -> None:
@@ -59,59 +60,66 @@ class Away(Exception):
         self.why = why
 
 
-class Asker:
-    """A chat model as a reader of passages."""
+class ModelExtractor:
+    """A chat model as a reader of passages.
+
+    seconds: most of one call; prompts: a folder of the workspace's own."""
 
     def __init__(self, chat: Chat, organisation: str, seconds: float, prompts: Path | None) -> None:
-        self.chat, self._seconds = chat, seconds
-        self._triplets, self._entities = (
-            load(task, chat.name, prompts) for task in ("triplets", "entities")
-        )
+        self.chat = chat
+        self._seconds = seconds
         self._organisation = organisation
+        self._triplets_prompt = load("triplets", chat.name, prompts)
+        self._entities_prompt = load("entities", chat.name, prompts)
         self._slots = asyncio.Semaphore(CALLS)
         self._unanswered = 0
 
     @property
     def recipe(self) -> tuple[str, ...]:
-        return (self.chat.name, self._triplets.digest)
+        return (self.chat.name, self._triplets_prompt.digest)
 
-    async def read(self, chunks: Sequence[Chunk]) -> Read:
-        """What the passages say; raises Away."""
-        answers = await asyncio.gather(*(self._one(chunk) for chunk in chunks))
-        said = {
-            c.id: found
-            for c, found in zip(chunks, answers, strict=True)
-            if not isinstance(found, ModelError)
-        }
-        return Read(said, [found for found in answers if isinstance(found, ModelError)])
+    async def read(self, chunks: Sequence[Chunk]) -> ModelReading:
+        """What the passages say; raises ModelAway."""
+        results = await asyncio.gather(*(self._read_chunk(chunk) for chunk in chunks))
+        stated: dict[str, list[StatedTriplet]] = {}
+        errors: list[ModelError] = []
+        for chunk, result in zip(chunks, results, strict=True):
+            if isinstance(result, ModelError):
+                errors.append(result)
+            else:
+                stated[chunk.id] = result
+        return ModelReading(stated, errors)
 
-    async def same(
-        self, pairs: Iterable[tuple[str, str]], names: Mapping[str, str]
+    async def same_entities(
+        self, pairs: Sequence[tuple[str, str]], names: Mapping[str, str]
     ) -> list[tuple[str, str]]:
         """Those of the pairs of keys whose names the model puts into one group; raises
         ModelError."""
-        offered = list(pairs)
-        keys = list(dict.fromkeys(key for pair in offered for key in pair))[:MOST_NAMES]
+        keys = list(dict.fromkeys(chain.from_iterable(pairs)))[:MOST_NAMES]
         if len(keys) < 2:
             return []
-        prompt = "\n".join(names[key] for key in keys)
-        reply = await self._ask(
-            self._entities.fill(organisation=self._organisation), prompt, Groups
-        )
-        group = {
-            entity_key(name): number for number, found in enumerate(reply.groups) for name in found
-        }
-        return [(a, b) for a, b in offered if group.get(a, -1) == group.get(b, -2)]
+        instructions = self._entities_prompt.fill(organisation=self._organisation)
+        listed = "\n".join(names[key] for key in keys)
+        reply = await self._ask(instructions, listed, EntityGroups)
+        group_of: dict[str, int] = {}
+        for number, group in enumerate(reply.groups):
+            for name in group:
+                group_of[entity_key(name)] = number
+        return [
+            (key, other)
+            for key, other in pairs
+            if key in group_of and group_of[key] == group_of.get(other)
+        ]
 
-    async def _one(self, chunk: Chunk) -> list[StatedTriplet] | ModelError:
+    async def _read_chunk(self, chunk: Chunk) -> list[StatedTriplet] | ModelError:
         async with self._slots:
+            instructions = self._triplets_prompt.fill(organisation=self._organisation)
             try:
-                instructions = self._triplets.fill(organisation=self._organisation)
-                reply = await self._ask(instructions, as_read(chunk), ModelTriplets)
+                reply = await self._ask(instructions, passage_text(chunk), ModelTriplets)
             except ModelUnavailable as away:
                 self._unanswered += 1
                 if self._unanswered >= PATIENCE:
-                    raise Away(away) from away
+                    raise ModelAway(away) from away
                 return away
             except ModelError as failed:
                 return failed
@@ -119,57 +127,72 @@ class Asker:
             return list(_grounded(reply.triplets, chunk))
 
     async def _ask(self, instructions: str, prompt: str, kind: type[T]) -> T:
-        return (
-            await self.chat.reply(
-                instructions, prompt, kind, temperature=0.0, seconds=self._seconds
-            )
-        ).value
+        reply = await self.chat.reply(
+            instructions,
+            prompt,
+            kind,
+            temperature=0.0,
+            seconds=self._seconds,
+        )
+        return reply.value
 
 
-def as_read(chunk: Chunk) -> str:
+def passage_text(chunk: Chunk) -> str:
     """A passage as a model sees it: the headings above it, a table's header, the text."""
-    return "\n".join(part for part in (" > ".join(chunk.trail), chunk.header, chunk.text) if part)
+    parts = (" > ".join(chunk.trail), chunk.header, chunk.text)
+    return "\n".join(part for part in parts if part)
 
 
-def near_pairs(fresh: Iterable[str], known: Iterable[str]) -> list[tuple[str, str]]:
-    """Pairs of keys, one of them fresh, that share most of their words or characters, the likest
+def near_pairs(new_keys: Iterable[str], keys: Iterable[str]) -> list[tuple[str, str]]:
+    """Pairs of keys, one of them new, that share most of their words or characters, the likest
     first."""
     by_word: dict[str, set[str]] = {}
-    for key in known:
+    for key in keys:
         for word in key.split():
             by_word.setdefault(word, set()).add(key)
-    found: dict[tuple[str, str], float] = {}
-    for key in fresh:
-        for other in set().union(*(by_word.get(word, set()) for word in key.split())) - {key}:
+    likenesses: dict[tuple[str, str], float] = {}
+    for key in new_keys:
+        others = set[str]().union(*(by_word.get(word, set()) for word in key.split()))
+        for other in others - {key}:
             likeness = _likeness(key, other)
             if likeness:
-                found[min(key, other), max(key, other)] = likeness
-    return sorted(found, key=lambda pair: (-found[pair], pair))
+                likenesses[min(key, other), max(key, other)] = likeness
+    return sorted(likenesses, key=lambda pair: (-likenesses[pair], pair))
 
 
-def _likeness(one: str, other: str) -> float:
-    a, b = set(one.split()), set(other.split())
+def _likeness(key: str, other: str) -> float:
+    words, other_words = set(key.split()), set(other.split())
     # Figures decide: "4 weeks" and "6 weeks", "section 5" and "section 6".
-    if {w for w in a if any(map(str.isdigit, w))} != {w for w in b if any(map(str.isdigit, w))}:
+    if _with_digits(words) != _with_digits(other_words):
         return 0.0
-    shared = len(a & b) / len(a | b)
-    spelt = SequenceMatcher(None, one, other).ratio()
-    return max(shared, spelt) if shared >= ALIKE or spelt >= SPELT_ALIKE else 0.0
+    shared = len(words & other_words) / len(words | other_words)
+    spelt = SequenceMatcher(None, key, other).ratio()
+    if shared >= ALIKE or spelt >= SPELT_ALIKE:
+        return max(shared, spelt)
+    return 0.0
 
 
-def _grounded(statements: Iterable[ModelTriplet], chunk: Chunk) -> Iterator[StatedTriplet]:
+def _with_digits(words: Iterable[str]) -> set[str]:
+    return {word for word in words if any(map(str.isdigit, word))}
+
+
+def _grounded(triplets: Iterable[ModelTriplet], chunk: Chunk) -> Iterator[StatedTriplet]:
     """Without those whose subject or object is not of the passage, and without empty ones."""
-    held = set(entity_stems(as_read(chunk), chunk.language))
-    for one in statements:
-        said = StatedTriplet(
-            display_name(one.subject), " ".join(one.predicate.split()), display_name(one.object)
+    passage_stems = set(entity_stems(passage_text(chunk), chunk.language))
+    for triplet in triplets:
+        stated = StatedTriplet(
+            subject=display_name(triplet.subject),
+            predicate=" ".join(triplet.predicate.split()),
+            object=display_name(triplet.object),
         )
-        if all(said) and all(
-            _is_held(part, held, chunk.language) for part in (said.subject, said.object)
-        ):
-            yield said
+        if not all(stated):
+            continue
+        ends = (stated.subject, stated.object)
+        if all(_is_held(end, passage_stems, chunk.language) for end in ends):
+            yield stated
 
 
-def _is_held(text: str, held: set[str], language: str) -> bool:
-    parts = entity_stems(text, language)
-    return not parts or sum(part in held for part in parts) >= GROUNDED * len(parts)
+def _is_held(text: str, passage_stems: set[str], language: str) -> bool:
+    stems = entity_stems(text, language)
+    held = sum(stem in passage_stems for stem in stems)
+    return not stems or held >= GROUNDED * len(stems)

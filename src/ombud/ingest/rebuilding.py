@@ -7,7 +7,7 @@ from typing import NamedTuple
 from ombud.documents import chunk
 from ombud.errors import NotFound, SourceError
 from ombud.index import Engine
-from ombud.ingest.graph import check_graph, update_graph
+from ombud.ingest.graph_updates import check_graph, update_graph
 from ombud.ingest.parts import IngestParts, OnProgress
 from ombud.ingest.rows import estimate, rows_of
 from ombud.settings import index_for

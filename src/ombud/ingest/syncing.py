@@ -17,7 +17,7 @@ from typing import NamedTuple
 from ombud.documents import DocumentParser, chunk, open_parsers
 from ombud.errors import SourceError
 from ombud.ingest.changes import DocumentChange, SyncPlan, failure, plan_changes
-from ombud.ingest.graph import check_graph, update_graph
+from ombud.ingest.graph_updates import check_graph, update_graph
 from ombud.ingest.parts import IngestParts, OnProgress
 from ombud.ingest.report import Failure, SyncReport
 from ombud.ingest.rows import estimate, rows_of

@@ -3,8 +3,9 @@ by scope."""
 
 from ombud.retrieve.conversation import aside_free, carry_over, question_parts
 from ombud.retrieve.disagreements import CONTRADICTING, contradiction_notes, find_contradictions
-from ombud.retrieve.model import Spent
-from ombud.retrieve.paths import Neighbourhood, neighbourhood
+from ombud.retrieve.graph_search import neighbourhood
+from ombud.retrieve.model import ModelUsage, usage_of
+from ombud.retrieve.parts import SearchParts, SearchResult
 from ombud.retrieve.router.adapting import PARAMETERS, mapped
 from ombud.retrieve.router.classifying import (
     WEIGHTS,
@@ -23,7 +24,7 @@ from ombud.retrieve.router.weights import (
     router_scores,
     router_weights_text,
 )
-from ombud.retrieve.searching import SearchParts, SearchResult, check_plan, find_passages, search
+from ombud.retrieve.searching import check_plan, find_passages, search
 from ombud.retrieve.strategies.glossary import read_glossary
 from ombud.retrieve.strategies.own_words import both_ways, query_terms, standard_query
 
@@ -34,13 +35,12 @@ __all__ = [
     "WEIGHTS",
     "WORD",
     "Embed",
-    "Neighbourhood",
+    "ModelUsage",
     "Numbers",
     "Routed",
     "Router",
     "SearchParts",
     "SearchResult",
-    "Spent",
     "Weights",
     "aside_free",
     "asking",
@@ -63,5 +63,6 @@ __all__ = [
     "router_weights_text",
     "search",
     "standard_query",
+    "usage_of",
     "values",
 ]

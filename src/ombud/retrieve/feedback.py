@@ -3,6 +3,7 @@ found."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,9 +18,17 @@ KEPT = 0.5
 """Share of the original vector in Rocchio's."""
 
 
-def more_legs(
-    legs: Sequence[Leg], terms: str, vector: Vector | None, where: Filter, k: int, engine: Engine
-) -> tuple[Leg, ...]:
+class FeedbackSearch(NamedTuple):
+    """What the first search looked for, and where."""
+
+    terms: str
+    vector: Vector | None
+    where: Filter
+    k: int
+    engine: Engine
+
+
+def more_legs(legs: Sequence[Leg], first: FeedbackSearch) -> tuple[Leg, ...]:
     """The legs with a second sparse one over the terms of RM3, and the dense one searched with
     Rocchio's vector.
 
@@ -27,15 +36,28 @@ def more_legs(
     terms, so fusing a leg for each at equal weight does the same (Abdul-Jaleel et al., TREC 2004).
     Rocchio, 1971, without negatives."""
     by_name = {leg.name: leg for leg in legs}
-    found: list[Leg] = []
-    if sparse := by_name.get("sparse"):
-        found.append(sparse)
-        if new := _relevance_terms(sparse, terms.split()):
-            found += engine.search(" ".join(new), None, where, k, "sparse")
-    if dense := by_name.get("dense"):
-        moved = _rocchio(dense, vector, engine)
-        found += [dense] if moved is None else engine.search("", moved, where, k, "dense")
-    return tuple(found)
+    sparse, dense = by_name.get("sparse"), by_name.get("dense")
+    made: list[Leg] = []
+    if sparse:
+        made.append(sparse)
+        made += _with_new_terms(sparse, first)
+    if dense:
+        made += _with_moved_vector(dense, first)
+    return tuple(made)
+
+
+def _with_new_terms(sparse: Leg, first: FeedbackSearch) -> Sequence[Leg]:
+    terms = _relevance_terms(sparse, first.terms.split())
+    if not terms:
+        return ()
+    return first.engine.search(" ".join(terms), None, first.where, first.k, "sparse")
+
+
+def _with_moved_vector(dense: Leg, first: FeedbackSearch) -> Sequence[Leg]:
+    moved = _rocchio(dense, first.vector, first.engine)
+    if moved is None:
+        return (dense,)
+    return first.engine.search("", moved, first.where, first.k, "dense")
 
 
 def _relevance_terms(leg: Leg, asked: Sequence[str]) -> list[str]:
@@ -45,24 +67,24 @@ def _relevance_terms(leg: Leg, asked: Sequence[str]) -> list[str]:
     total = sum(score for _, score in best) or 1.0
     weights: dict[str, float] = defaultdict(float)
     for chunk, score in best:
-        held = _terms(chunk)
-        for term, n in held.items():
-            weights[term] += score / total * n / held.total()
-    return sorted((t for t in weights if t not in asked), key=lambda t: (-weights[t], t))[
-        :NEW_TERMS
-    ]
+        counts = _term_counts(chunk)
+        for term, count in counts.items():
+            weights[term] += score / total * count / counts.total()
+    new = [term for term in weights if term not in asked]
+    new.sort(key=lambda term: (-weights[term], term))
+    return new[:NEW_TERMS]
 
 
-def _terms(chunk: Chunk) -> Counter[str]:
+def _term_counts(chunk: Chunk) -> Counter[str]:
     return Counter(analyse("\n".join((*chunk.trail, chunk.header, chunk.text)), chunk.language))
 
 
 def _rocchio(leg: Leg, vector: Vector | None, engine: Engine) -> Vector | None:
-    held = engine.vectors([chunk.id for chunk, _ in leg.hits[:BELIEVED]])
-    if vector is None or not held:
+    windows_of = engine.vectors([chunk.id for chunk, _ in leg.hits[:BELIEVED]])
+    if vector is None or not windows_of:
         return None
     # Of several windows of a chunk, the one that was found.
-    near = [windows[int(np.argmax(windows @ vector))] for windows in held.values()]
-    moved = KEPT * vector + (1 - KEPT) * np.mean(near, axis=0)
+    nearest = [windows[int(np.argmax(windows @ vector))] for windows in windows_of.values()]
+    moved = KEPT * vector + (1 - KEPT) * np.mean(nearest, axis=0)
     length = float(np.linalg.norm(moved))
     return (moved / length).astype(np.float32) if length else None

@@ -8,7 +8,8 @@ from typing import Annotated, Literal, NamedTuple, TypeVar
 from pydantic import BaseModel, Field
 
 from ombud.errors import ModelUnavailable
-from ombud.models import Chat, at_most
+from ombud.models import Chat, ChatReply, at_most
+from ombud.prompts import Prompt
 from ombud.prompts import load as load_prompt
 from ombud.types import Plan, Question
 
@@ -30,7 +31,7 @@ class Understanding(BaseModel):
     triage: Literal["ordinary", "sensitive", "out_of_scope", "vague"] = "ordinary"
 
 
-class Spent(NamedTuple):
+class ModelUsage(NamedTuple):
     """What model calls came to. price is None when that of one call is not known."""
 
     model: str = ""
@@ -40,20 +41,32 @@ class Spent(NamedTuple):
     tokens_out: int = 0
     price: float | None = 0.0
 
-    def plus(self, other: "Spent") -> "Spent":
-        price = None if self.price is None or other.price is None else self.price + other.price
-        return Spent(
-            ", ".join(
-                name for name in dict.fromkeys((*self.model.split(", "), other.model)) if name
-            ),
-            self.prompts | other.prompts,
-            self.tokens_in + other.tokens_in,
-            self.tokens_out + other.tokens_out,
-            price,
+    def plus(self, other: "ModelUsage") -> "ModelUsage":
+        names = dict.fromkeys((*self.model.split(", "), other.model))
+        price = None
+        if self.price is not None and other.price is not None:
+            price = self.price + other.price
+        return ModelUsage(
+            model=", ".join(name for name in names if name),
+            prompts=self.prompts | other.prompts,
+            tokens_in=self.tokens_in + other.tokens_in,
+            tokens_out=self.tokens_out + other.tokens_out,
+            price=price,
         )
 
 
-class Model:
+def usage_of(reply: ChatReply[T], *prompts: Prompt) -> ModelUsage:
+    """Of one call, with the digests of the prompts that it was made with."""
+    return ModelUsage(
+        model=reply.model,
+        prompts={prompt.name: prompt.digest for prompt in prompts},
+        tokens_in=reply.tokens_in,
+        tokens_out=reply.tokens_out,
+        price=reply.price,
+    )
+
+
+class StrategyModel:
     """What strategies may ask of a chat model about one question.
 
     chat: None where there is none; every call then raises ModelUnavailable. seconds: deadline of
@@ -62,12 +75,15 @@ class Model:
     def __init__(
         self, chat: Chat | None, plan: Plan, organisation: str, seconds: float, prompts: Path | None
     ) -> None:
-        self.chat, self._plan, self._organisation, self._prompts = chat, plan, organisation, prompts
-        self._until = time.monotonic() + seconds
+        self.chat = chat
+        self._plan = plan
+        self._organisation = organisation
+        self._prompts = prompts
+        self._deadline = time.monotonic() + seconds
         self._understanding: asyncio.Task[Understanding] | None = None
         self.understood: Understanding | None = None
         """What `understand` found out, once it has."""
-        self.spent = Spent()
+        self.spent = ModelUsage()
         self.notes: dict[str, None] = {}
         """Prompts of the workspace that cannot be used, and why."""
 
@@ -77,28 +93,24 @@ class Model:
             raise ModelUnavailable("There is no chat model.", hint="Set models.chat.")
         rules = load_prompt(task, self.chat.name, self._prompts)
         form = load_prompt("situation", self.chat.name, self._prompts)
-        self.notes |= dict.fromkeys(
-            f"prompt: {prompt.note}" for prompt in (rules, form) if prompt.note
-        )
+        for prompt in (rules, form):
+            if prompt.note:
+                self.notes[f"prompt: {prompt.note}"] = None
         reply = await self.chat.reply(
             rules.fill(organisation=self._organisation, **more),
             form.fill(**_fields(question)),
             kind,
             temperature=self._plan.temperature,
-            seconds=max(0.001, self._until - time.monotonic()),
+            seconds=max(0.001, self._deadline - time.monotonic()),
         )
-        used = {rules.name: rules.digest, form.name: form.digest}
-        self.spent = self.spent.plus(
-            Spent(reply.model, used, reply.tokens_in, reply.tokens_out, reply.price)
-        )
+        self.spent = self.spent.plus(usage_of(reply, rules, form))
         return reply.value
 
     async def understand(self, question: Question) -> Understanding:
         """One call, however many ask for it."""
         if self._understanding is None:
-            self._understanding = asyncio.create_task(
-                self.write("understand", Understanding, question)
-            )
+            call = self.write("understand", Understanding, question)
+            self._understanding = asyncio.create_task(call)
         self.understood = await asyncio.shield(self._understanding)
         return self.understood
 

@@ -1,91 +1,29 @@
-"""The search flow: queries, legs, fusion, scopes."""
+"""The search flow: a plan that suits, search texts, a ranking, a better order, the graph."""
 
 import asyncio
-import re
 import time
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import NamedTuple
 
-from ombud.errors import ModelError, UnknownName
-from ombud.index import Engine, Filter, Leg, Vector
-from ombud.models import Chat, EmbeddedText, Embedder, Reranker
+from ombud.errors import UnknownName
+from ombud.index import Filter
 from ombud.retrieve.disagreements import find_contradictions
-from ombud.retrieve.feedback import more_legs
-from ombud.retrieve.fusion import fuse
-from ombud.retrieve.model import Model, Spent, Understanding
-from ombud.retrieve.paths import find_paths, with_paths
-from ombud.retrieve.rerank.nearness import by_tokens
-from ombud.retrieve.rerank.reranking import rerank_hits, reranker_of
-from ombud.retrieve.router import Router, classify
+from ombud.retrieve.graph_search import find_paths, with_paths
+from ombud.retrieve.model import StrategyModel
+from ombud.retrieve.parts import SearchParts, SearchResult
+from ombud.retrieve.ranking import Ranked, rank_passages
+from ombud.retrieve.rerank.reranking import Reranked, rerank_hits, reranker_of
+from ombud.retrieve.rerank.task import RerankParts
 from ombud.retrieve.router.adapting import adapt_plan
-from ombud.retrieve.strategies.glossary import Glossary
+from ombud.retrieve.scopes import by_scope, with_floor
 from ombud.retrieve.strategies.making import StrategyQueries, make_queries, strategy_of
-from ombud.retrieve.strategies.own_words import language_of, query_terms, with_history
-from ombud.retrieve.weighting import CANDIDATES, by_tfidf
-from ombud.store import Graph
-from ombud.types import Chunk, Evidence, Hit, Plan, Query, Question, Ranking
+from ombud.retrieve.strategies.own_words import with_history
+from ombud.types import Evidence, Plan, Query, Question
 
-CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 LEGS = ("sparse", "dense")
 UNAIDED = ("standard", "feedback")
 """Strategies that search with the question itself."""
 LEAST_SECONDS = 0.0005
 """A step that took less was not done."""
-FLOOR_FROM = 5
-"""Fewest hits among which one may be spared for a mandatory global rule."""
-FOREIGN = 1 / 6
-"""What is left of the vectors' weight where the embedder was not trained on the question's
-language: words 80 to 20 by default (XQuAD, chosen in German: recall@5 .938 to .969; Spanish, only
-confirmed: .922 to .987). """
-LOCAL_BONUS = 0.06
-"""What a country's own rule is worth over a global one, as a share of the best fused score (dev:
-+.02 quote@1000w)."""
-
-
-class SearchParts(NamedTuple):
-    """What a search needs of the workspace."""
-
-    engine: Engine
-    embedder: Embedder | None
-    glossary: Glossary = Glossary()
-    chat: Chat | None = None
-    """Writes search texts: the model of role `strategy`."""
-    seconds: float = 15.0
-    """Deadline of the model calls that prepare a search, all together; a reranker has as much
-    again."""
-    organisation: str = "the organisation"
-    prompts: Path | None = None
-    """A folder of the workspace's own prompts."""
-    cross_encoder: Reranker | None = None
-    graph: Graph | None = None
-    ranker: Chat | None = None
-    """Orders passages: the model of role `rerank`."""
-    router: Router = classify
-
-
-class SearchResult(NamedTuple):
-    evidence: Evidence
-    queries: tuple[Query, ...]
-    rankings: tuple[Ranking, ...]
-    seconds: Mapping[str, float]
-    degraded: tuple[str, ...]
-    best: Mapping[str, float]
-    """Leg -> score of its first hit: BM25 or cosine."""
-    plan: Plan = Plan()
-    """As it was carried out."""
-    spent: Spent = Spent()
-    understood: Understanding | None = None
-    signals: Mapping[str, float] = {}
-
-
-class _Ranked(NamedTuple):
-    """Everything that was found, fused, before it is cut to k."""
-
-    hits: Sequence[Hit]
-    found: SearchResult
-    """Without evidence."""
 
 
 async def search(question: Question, plan: Plan, where: Filter, index: SearchParts) -> SearchResult:
@@ -95,39 +33,164 @@ async def search(question: Question, plan: Plan, where: Filter, index: SearchPar
     Paths of the graph come on top of these.
     """
     check_plan(plan)
-    clock = _Clock()
-    plan, signals = await asyncio.to_thread(adapt_plan, plan, question.text, None, index.router)
-    model = Model(index.chat, plan, index.organisation, index.seconds, index.prompts)
-    asked = await make_queries(question, plan, model, index.glossary, index.embedder)
-    if model.understood:
-        plan, signals = adapt_plan(plan, question.text, model.understood.contexts)
-    clock.lap("strategy")
-    asked, (hits, found) = await _look(asked, question, plan, where, index, model)
-    clock.start()
-    said = _as_asked(question, asked, model.understood)
-    reranked = await rerank_hits(said, hits, plan, index._replace(chat=index.ranker))
-    evidence = _by_scope(_with_floor(_by_scope(reranked.hits).hits, plan.k))
-    clock.lap("rerank")
-    evidence, lost = await asyncio.to_thread(
-        _joined, evidence, question, plan, where, index, model.understood
-    )
-    clock.lap("graph")
-    return found._replace(
-        evidence=evidence,
-        degraded=(*asked.degraded, *model.notes, *found.degraded, *reranked.degraded, *lost),
-        seconds=clock.seconds | dict(found.seconds),
-        spent=model.spent.plus(reranked.spent),
-        understood=model.understood,
-        signals=signals,
-    )
+    return await SearchRun(question, plan, where, index).result()
+
+
+class SearchRun:
+    """One question on its way to its evidence. Each stage reads what those before it left."""
+
+    ranked: Ranked
+    reranked: Reranked
+
+    def __init__(self, question: Question, plan: Plan, where: Filter, index: SearchParts) -> None:
+        self.question = question
+        self.plan = plan
+        self.where = where
+        self.index = index
+        self.clock = _StepClock()
+        self.signals: Mapping[str, float] = {}
+        self.asked = StrategyQueries(())
+        self.evidence = Evidence()
+        self.graph_degraded: tuple[str, ...] = ()
+
+    async def result(self) -> SearchResult:
+        for stage in (self.adapt, self.write_queries, self.rank, self.rerank, self.connect):
+            await stage()
+        return self._closed()
+
+    async def adapt(self) -> None:
+        """Let the complexity of the question set what the plan leaves open."""
+        self.plan, self.signals = await asyncio.to_thread(
+            adapt_plan, self.plan, self.question.text, None, self.index.router
+        )
+        self.model = StrategyModel(
+            chat=self.index.chat,
+            plan=self.plan,
+            organisation=self.index.organisation,
+            seconds=self.index.seconds,
+            prompts=self.index.prompts,
+        )
+
+    async def write_queries(self) -> None:
+        """Search texts by the plan's strategies; a model that read the question has also counted
+        the passages that it needs."""
+        self.asked = await self._queries(self.plan)
+        understood = self.model.understood
+        if understood:
+            contexts = understood.contexts
+            self.plan, self.signals = adapt_plan(self.plan, self.question.text, contexts)
+        self.clock.lap("strategy")
+
+    async def rank(self) -> None:
+        """What the texts find; where they find nothing the question itself: a model's may hold no
+        word of the documents."""
+        self.ranked = await self._ranked(self.asked.queries)
+        if self.ranked.hits or self._some_unaided():
+            return
+        own_words = self.plan.model_copy(update={"strategies": UNAIDED[:1]})
+        plain = await self._queries(own_words)
+        again = await self._ranked(plain.queries)
+        if not again.hits:
+            return
+        names = ", ".join(dict.fromkeys(query.strategy for query in self.asked.queries))
+        note = f"strategy: {names} found nothing, searched without it"
+        self.asked = plain._replace(degraded=(*self.asked.degraded, note))
+        self.ranked = again
+
+    async def rerank(self) -> None:
+        """The best of the pool in a better order, cut to plan.k."""
+        self.clock.start()
+        index = self.index
+        parts = RerankParts(
+            engine=index.engine,
+            chat=index.ranker,
+            cross_encoder=index.cross_encoder,
+            seconds=index.seconds,
+            organisation=index.organisation,
+            prompts=index.prompts,
+        )
+        self.reranked = await rerank_hits(self._as_asked(), self.ranked.hits, self.plan, parts)
+        ordered = by_scope(self.reranked.hits).hits
+        self.evidence = by_scope(with_floor(ordered, self.plan.k))
+        self.clock.lap("rerank")
+
+    async def connect(self) -> None:
+        """What stands around the evidence in the graph, and what in it disagrees."""
+        await asyncio.to_thread(self._connect)
+        self.clock.lap("graph")
+
+    def _connect(self) -> None:
+        graph = self.index.graph
+        if self.plan.graph and graph is None:
+            self.graph_degraded = ("graph: there is none, set index.graph",)
+        elif self.plan.graph and graph is not None:
+            understood = self.model.understood
+            keywords = understood.keywords if understood else ()
+            walk = find_paths(
+                self.question.text, self.plan, self.where, graph, self.index.engine, keywords
+            )
+            self.evidence = with_paths(self.evidence, walk)
+            self.graph_degraded = walk.degraded
+        contradictions = find_contradictions(self.evidence)
+        self.evidence = self.evidence.model_copy(update={"contradictions": contradictions})
+
+    def _closed(self) -> SearchResult:
+        ranked = self.ranked
+        degraded = (
+            *self.asked.degraded,
+            *self.model.notes,
+            *ranked.degraded,
+            *self.reranked.degraded,
+            *self.graph_degraded,
+        )
+        return SearchResult(
+            evidence=self.evidence,
+            queries=ranked.queries,
+            rankings=ranked.rankings,
+            seconds={**self.clock.seconds, **ranked.seconds},
+            degraded=degraded,
+            best=ranked.best,
+            plan=self.plan,
+            spent=self.model.spent.plus(self.reranked.spent),
+            understood=self.model.understood,
+            signals=self.signals,
+        )
+
+    async def _queries(self, plan: Plan) -> StrategyQueries:
+        index = self.index
+        return await make_queries(self.question, plan, self.model, index.glossary, index.embedder)
+
+    async def _ranked(self, queries: Sequence[Query]) -> Ranked:
+        return await asyncio.to_thread(rank_passages, queries, self.plan, self.where, self.index)
+
+    def _some_unaided(self) -> bool:
+        return any(query.strategy in UNAIDED for query in self.asked.queries)
+
+    def _all_unaided(self) -> bool:
+        return all(query.strategy in UNAIDED for query in self.asked.queries)
+
+    def _as_asked(self) -> str:
+        """What a reranker reads: the standalone question, unless that is of no use."""
+        understood = self.model.understood
+        if understood is None or self._all_unaided():
+            return with_history(self.question)
+        return understood.standalone
 
 
 def find_passages(
     queries: Sequence[Query], plan: Plan, where: Filter, index: SearchParts
 ) -> SearchResult:
     """What the queries find, without any model: nothing is written, reordered or walked."""
-    hits, found = _rank(queries, plan, where, index)
-    return found._replace(evidence=_by_scope(_with_floor(hits, plan.k)))
+    ranked = rank_passages(queries, plan, where, index)
+    return SearchResult(
+        evidence=by_scope(with_floor(ranked.hits, plan.k)),
+        queries=ranked.queries,
+        rankings=ranked.rankings,
+        seconds=ranked.seconds,
+        degraded=ranked.degraded,
+        best=ranked.best,
+        plan=plan,
+    )
 
 
 def check_plan(plan: Plan) -> None:
@@ -140,7 +203,7 @@ def check_plan(plan: Plan) -> None:
             raise UnknownName(f"No leg is called `{name}`.", hint=f"Known: {', '.join(LEGS)}.")
 
 
-class _Clock:
+class _StepClock:
     """Seconds of the steps that took any."""
 
     def __init__(self) -> None:
@@ -151,208 +214,8 @@ class _Clock:
         self._since = time.perf_counter()
 
     def lap(self, step: str) -> None:
+        """Gives the time since the last lap, or start, to a step."""
         now = time.perf_counter()
         if now - self._since > LEAST_SECONDS:
             self.seconds[step] = now - self._since
         self._since = now
-
-
-def _as_asked(question: Question, asked: StrategyQueries, said: Understanding | None) -> str:
-    """What a reranker reads: the standalone question, unless that is of no use."""
-    useless = all(query.strategy in UNAIDED for query in asked.queries)
-    return said.standalone if said and not useless else with_history(question)
-
-
-async def _look(
-    asked: StrategyQueries,
-    question: Question,
-    plan: Plan,
-    where: Filter,
-    index: SearchParts,
-    model: Model,
-) -> tuple[StrategyQueries, _Ranked]:
-    """What the texts find; where they find nothing the question itself: a model's may hold no word
-    of the documents."""
-    ranked = await asyncio.to_thread(_rank, asked.queries, plan, where, index)
-    if ranked.hits or any(query.strategy in UNAIDED for query in asked.queries):
-        return asked, ranked
-    alone = plan.model_copy(update={"strategies": UNAIDED[:1]})
-    plain = await make_queries(question, alone, model, index.glossary, index.embedder)
-    again = await asyncio.to_thread(_rank, plain.queries, plan, where, index)
-    if not again.hits:
-        return asked, ranked
-    names = ", ".join(dict.fromkeys(query.strategy for query in asked.queries))
-    return plain._replace(
-        degraded=(*asked.degraded, f"strategy: {names} found nothing, searched without it")
-    ), again
-
-
-def _rank(queries: Sequence[Query], plan: Plan, where: Filter, index: SearchParts) -> _Ranked:
-    started = time.perf_counter()
-    read, degraded = _embed(queries, plan, index)
-    embedded = time.perf_counter()
-    paired = zip(
-        queries,
-        [read[q.passage].windows[0] if q.passage in read else None for q in queries],
-        strict=True,
-    )
-    legs = [pair for query, vector in paired for pair in _legs(query, vector, plan, where, index)]
-    searched = time.perf_counter()
-    foreign = _foreign(queries, index)
-    hits = _fuse(legs, plan, where, foreign)
-    fused = time.perf_counter()
-    packed = {chunk: tokens for _, leg in legs for chunk, tokens in leg.tokens.items()}
-    asked = [] if foreign else [reading.tokens for reading in read.values() if reading.tokens]
-    hits, near = by_tokens(asked, hits, packed, plan)
-    seconds = {"embed": embedded - started, "search": searched - embedded, "fuse": fused - searched}
-    seconds |= {"late": time.perf_counter() - fused} if near else {}
-    rankings = (*_rankings(legs, where), *_late_ranking(hits, near))
-    return _Ranked(
-        hits,
-        SearchResult(Evidence(), tuple(queries), rankings, seconds, degraded, _best(legs), plan),
-    )
-
-
-def _joined(
-    evidence: Evidence,
-    question: Question,
-    plan: Plan,
-    where: Filter,
-    index: SearchParts,
-    said: Understanding | None,
-) -> tuple[Evidence, tuple[str, ...]]:
-    """The evidence with what stands around it in the graph and what in it disagrees."""
-    lost: tuple[str, ...] = ()
-    if plan.graph and index.graph is None:
-        lost = ("graph: there is none, set index.graph",)
-    elif plan.graph and index.graph is not None:
-        walked = find_paths(
-            question.text, plan, where, index.graph, index.engine, said.keywords if said else ()
-        )
-        evidence, lost = with_paths(evidence, walked), walked.degraded
-    return evidence.model_copy(update={"contradictions": find_contradictions(evidence)}), lost
-
-
-def _legs(
-    query: Query, vector: Vector | None, plan: Plan, where: Filter, index: SearchParts
-) -> list[tuple[Query, Leg]]:
-    terms = " ".join(query_terms(query.text, index.engine))
-    mode = "sparse" if vector is None else plan.mode
-    deep = plan.weighting == "tfidf" and mode != "dense"
-    legs = index.engine.search(
-        terms, vector, where, max(plan.pool, CANDIDATES) if deep else plan.pool, mode
-    )
-    if deep:
-        legs = tuple(
-            by_tfidf(leg, terms, index.engine) if leg.name == "sparse" else leg for leg in legs
-        )
-        legs = tuple(leg._replace(hits=leg.hits[: plan.pool]) for leg in legs)
-    if query.strategy == "feedback":
-        legs = more_legs(legs, terms, vector, where, plan.pool, index.engine)
-    return [(query, leg) for leg in legs]
-
-
-def _best(legs: Sequence[tuple[Query, Leg]]) -> dict[str, float]:
-    best: dict[str, float] = {}
-    for _, leg in legs:
-        if leg.hits:
-            best[leg.name] = max(best.get(leg.name, leg.hits[0][1]), leg.hits[0][1])
-    return best
-
-
-def _embed(
-    queries: Sequence[Query], plan: Plan, index: SearchParts
-) -> tuple[dict[str, EmbeddedText], tuple[str, ...]]:
-    """Passages of the queries -> what the embedder reads in them."""
-    said = list(dict.fromkeys(q.passage for q in queries if q.passage))
-    if plan.mode == "sparse" or not said:
-        return {}, ()
-    if index.embedder is None:
-        return {}, ("dense: no embedding model, searched by words only",)
-    if index.embedder.languages is not None and all(map(_unread, said)):
-        return {}, ("dense: the embedder does not know the language, searched by words only",)
-    try:
-        return dict(zip(said, index.embedder.read(said), strict=True)), ()
-    except ModelError:
-        return {}, ("dense: the embedding model gave no answer, searched by words only",)
-
-
-def _unread(text: str) -> bool:
-    """Whether most letters are of a script that an embedder of few languages takes for unknown
-    tokens."""
-    return 2 * len(CJK.findall(text)) > sum(c.isalpha() for c in text)
-
-
-def _foreign(queries: Sequence[Query], index: SearchParts) -> bool:
-    """Whether the embedder does not know the language that was asked in."""
-    known = index.embedder.languages if index.embedder else None
-    said = [query.passage for query in queries if query.passage]
-    return known is not None and bool(said) and language_of(said[0], index.engine) not in known
-
-
-def _fuse(
-    legs: Sequence[tuple[Query, Leg]], plan: Plan, where: Filter, foreign: bool
-) -> Sequence[Hit]:
-    """Every hit of the legs, best first."""
-    chunks = {chunk.id: chunk for _, leg in legs for chunk, _ in leg.hits}
-    held: dict[str, list[str]] = {identity: [] for identity in chunks}
-    weighted = []
-    of_kind = Counter(leg.name for _, leg in legs)
-    for query, leg in legs:
-        # However many texts were searched for, words and vectors keep their shares.
-        weight = plan.weights.get(leg.name, 1.0) / of_kind[leg.name]
-        weight *= FOREIGN if foreign and leg.name == "dense" else 1.0
-        weighted.append(([(chunk.id, score) for chunk, score in leg.hits], weight))
-        for chunk, _ in leg.hits:
-            held[chunk.id].append(f"{_scope(chunk, where)}/{leg.name}/{query.strategy}")
-    fused = fuse(plan.fusion, weighted, rrf_k=plan.rrf_k)
-    bonus = LOCAL_BONUS * max(fused.values(), default=0.0)
-    fused = {i: score + bonus * bool(chunks[i].countries) for i, score in fused.items()}
-    hits = [
-        Hit(chunk=chunks[i], score=score, found_by=tuple(held[i])) for i, score in fused.items()
-    ]
-    return _by_scope(hits).hits
-
-
-def _by_scope(hits: Sequence[Hit]) -> Evidence:
-    return Evidence(
-        local=tuple(h for h in hits if h.chunk.countries),
-        shared=tuple(h for h in hits if not h.chunk.countries),
-    )
-
-
-def _with_floor(ranked: Sequence[Hit], k: int) -> Sequence[Hit]:
-    """The best k hits. Where they hold a country's rule and a mandatory global document speaks of
-    the same topic, the passage that opens that document takes the last place: nobody should be told
-    the local rule without the floor under it, and policies say their rule first."""
-    top = list(ranked[:k])
-    ruled = {h.chunk.topic for h in top if h.chunk.countries and h.chunk.topic}
-    floors = [h for h in ranked if h.chunk.mandatory and h.chunk.topic in ruled]
-    if k < FLOOR_FROM or not floors:
-        return top
-    opening = min(
-        (h for h in floors if h.chunk.uri == floors[0].chunk.uri), key=lambda h: h.chunk.start
-    )
-    return top if opening in top else [*top[:-1], opening]
-
-
-def _rankings(legs: Sequence[tuple[Query, Leg]], where: Filter) -> list[Ranking]:
-    rows: dict[str, list[tuple[str, int, float]]] = {}
-    for query, leg in legs:
-        for chunk, score in leg.hits:
-            ranking = rows.setdefault(f"{_scope(chunk, where)}/{leg.name}/{query.strategy}", [])
-            ranking.append((chunk.id, len(ranking) + 1, round(score, 6)))
-    return [Ranking(leg=name, rows=tuple(listed)) for name, listed in rows.items()]
-
-
-def _late_ranking(hits: Sequence[Hit], near: Sequence[float]) -> list[Ranking]:
-    rows = [
-        (hit.chunk.id, n, round(score, 6))
-        for n, (hit, score) in enumerate(zip(hits, near, strict=False), start=1)
-    ]
-    return [Ranking(leg="late", rows=tuple(rows))] if rows else []
-
-
-def _scope(chunk: Chunk, where: Filter) -> str:
-    mine = [c for c in chunk.countries if where.countries is None or c in where.countries]
-    return mine[0] if mine else "global"

@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from collections.abc import Mapping
 
 from ombud.index import Engine, Leg
 from ombud.text import analyse
@@ -17,24 +18,36 @@ def by_tfidf(leg: Leg, terms: str, engine: Engine) -> Leg:
 
     Weights are (1 + ln tf) x (ln((1 + N) / (1 + n)) + 1) with vectors of length 1: Salton, Buckley,
     1988, with the smoothing of scikit-learn. The length of a chunk's vector counts its terms of the
-    question exactly and the others
-    as held by one chunk in a hundred: their own frequencies would cost a look-up each.
+    question exactly and the others as held by one chunk in a hundred: their own frequencies would
+    cost a look-up each.
     """
     asked = Counter(terms.split())
     stats = engine.stats(list(asked))
-    idf = {term: _idf(stats.chunks, n) for term, n in stats.documents_with.items()}
-    other = _idf(stats.chunks, stats.chunks // 100)
-    query = {term: (1 + math.log(n)) * idf.get(term, other) for term, n in asked.items()}
-    length = math.sqrt(sum(w * w for w in query.values())) or 1.0
-    scored = [(chunk, _cosine(query, idf, other, chunk) / length) for chunk, _ in leg.hits]
-    return leg._replace(hits=tuple(sorted(scored, key=lambda row: (-row[1], row[0].id))))
+    idf = {term: _idf(stats.chunks, holders) for term, holders in stats.documents_with.items()}
+    otherwise = _idf(stats.chunks, stats.chunks // 100)
+    query = _weights(asked, idf, otherwise)
+    query_length = _length(query)
+    scored: list[tuple[Chunk, float]] = []
+    for chunk, _ in leg.hits:
+        text = "\n".join((*chunk.trail, chunk.header, chunk.text))
+        weights = _weights(Counter(analyse(text, chunk.language)), idf, otherwise)
+        shared = sum(weight * weights.get(term, 0.0) for term, weight in query.items())
+        cosine = shared / _length(weights) / query_length
+        scored.append((chunk, cosine))
+    scored.sort(key=lambda row: (-row[1], row[0].id))
+    return leg._replace(hits=tuple(scored))
 
 
-def _cosine(query: dict[str, float], idf: dict[str, float], other: float, chunk: Chunk) -> float:
-    held = Counter(analyse("\n".join((*chunk.trail, chunk.header, chunk.text)), chunk.language))
-    weights = {term: (1 + math.log(n)) * idf.get(term, other) for term, n in held.items()}
-    length = math.sqrt(sum(w * w for w in weights.values())) or 1.0
-    return sum(w * weights.get(term, 0.0) for term, w in query.items()) / length
+def _weights(counts: Counter[str], idf: Mapping[str, float], otherwise: float) -> dict[str, float]:
+    """Term -> (1 + ln tf) x idf; `otherwise` is the idf of terms that the question has not."""
+    weights: dict[str, float] = {}
+    for term, count in counts.items():
+        weights[term] = (1 + math.log(count)) * idf.get(term, otherwise)
+    return weights
+
+
+def _length(weights: Mapping[str, float]) -> float:
+    return math.sqrt(sum(weight * weight for weight in weights.values())) or 1.0
 
 
 def _idf(chunks: int, holders: int) -> float:

@@ -53,7 +53,7 @@ class RecordedSource(NamedTuple):
 
     name: str
     path: str
-    country: str
+    country: str = ""
 
 
 # Sources ------------------------------------------------------------------------------------------

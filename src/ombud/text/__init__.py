@@ -17,17 +17,27 @@ from ombud.text.clauses import (
     read_sentence,
 )
 from ombud.text.countries import named_countries
+from ombud.text.dates import MONTHS
 from ombud.text.entities import alternative_keys, display_name, entity_key, entity_stems, name_words
 from ombud.text.language import detect_language
-from ombud.text.numbers import MONTHS, numbers_in, plain_decimal, units_named
+from ombud.text.numbers import (
+    DIGITS,
+    digits_in,
+    join_groups,
+    numbers_in,
+    numbers_of_plain,
+    plain_decimal,
+)
 from ombud.text.phrases import Phrases
 from ombud.text.quantities import Quantity, find_quantities, plain_quantities
 from ombud.text.sentences import split_sentences
 from ombud.text.statements import FigureStatement, find_statements, wider_than
 from ombud.text.tables import read_rows
+from ombud.text.units import units_named
 from ombud.text.wording import plain_wording, term_pattern
 
 __all__ = [
+    "DIGITS",
     "MONTHS",
     "OPEN_END",
     "WORDS",
@@ -41,6 +51,7 @@ __all__ = [
     "analyse",
     "content_terms",
     "detect_language",
+    "digits_in",
     "display_name",
     "entity_key",
     "entity_stems",
@@ -48,9 +59,11 @@ __all__ = [
     "find_abbreviations",
     "find_quantities",
     "find_statements",
+    "join_groups",
     "name_words",
     "named_countries",
     "numbers_in",
+    "numbers_of_plain",
     "passage_of",
     "plain_decimal",
     "plain_quantities",

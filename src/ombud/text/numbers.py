@@ -1,119 +1,188 @@
-"""Numbers, dates, durations and amounts in a text, the same however they are written."""
+"""The one reader of written numbers: proof, retrieval, metrics and synthesis see the same values.
+
+How a number is read, in this order:
+
+1.  Blanks (ordinary, fixed, thin) and apostrophes group thousands in every language: "2 500",
+    "12 500,50", "1'000". One blank before exactly three digits, first group of one to three digits
+    that is no zero: in "in 2025 100 people" nothing is grouped, nor in telephone numbers, nor after
+    a word that numbers are labels of ("section 20 500"). Where grouped and apart are both possible
+    ("take 3 500 mg") it is one number: then a claim with "500 mg" is refused rather than proven.
+2.  Of points and commas together the last is the decimal mark: "1,250.50", "1.250,50".
+3.  A mark that repeats groups, in threes or as in India: "1.250.000", "1,00,000". Other repeated
+    marks make no number but a label, "1.2.3", which equals only itself.
+4.  One mark that three digits do not follow, or with a zero or four digits before it, is the
+    decimal mark: "1,5", "0.125", "2024,500".
+5.  What is left may be either: "1.250" and "1,250". The comma is the decimal mark where the
+    language's locale (Babel) says so, as in German, and groups elsewhere. The point always groups:
+    people write English in every country, and a decimal with three places is rarer in rules for
+    people than a thousand in the manner of the Continent.
+
+A number has one value. Where two readings are possible no other is tried: a claim is borne out by
+an equal value only.
+"""
 
 import re
 import unicodedata
+from functools import cache
 
-UNITS = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-    "seventeen eighteen nineteen"
-)
-TENS = "twenty thirty forty fifty sixty seventy eighty ninety hundred"
-NUMBER_WORDS = (
-    {word: str(i) for i, word in enumerate(UNITS.split())}
-    | {word: str(10 * i) for i, word in enumerate(TENS.split(), start=2)}
-    | {"thousand": "1000", "million": "1000000", "billion": "1000000000"}
-)
-COMPOUND = re.compile(rf"\b({'|'.join(TENS.split()[:-1])})[- ]({'|'.join(UNITS.split()[1:10])})\b")
-NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-MONTHS = (
-    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
-    "december",
+from ombud.text.dates import spell_dates, spell_months
+
+SMALL_NUMBERS = (
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
+    "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
 )  # fmt: skip
-_MONTH = "|".join([*MONTHS, *(month[:3] for month in MONTHS), "sept"])
-_DATED = re.compile(r"\b(?:(\d{4})-(0[1-9]|1[0-2])-(\d\d)|(\d\d?)\.(0?[1-9]|1[0-2])\.(\d{4}))\b")
-_MONTH_BY_NUMBER = re.compile(rf"(?<=\d[ \u00a0])({_MONTH})\b\.?|\b({_MONTH})\b\.?(?=[ \u00a0]\d)")
+TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+NUMBER_WORDS = (
+    {word: str(value) for value, word in enumerate(SMALL_NUMBERS)}
+    | {word: str(10 * value) for value, word in enumerate(TENS, start=2)}
+    | {"hundred": "100", "thousand": "1000", "million": "1000000", "billion": "1000000000"}
+)
+DIGITS = r"\d+(?:[.,]\d+)*"
+"""Pattern of a number in digits, in a text that went through `join_groups`."""
 
-MEASURES = {
-    "day": r"days?\b|daily\b",
-    "week": r"week(?:s|ly)?\b",
-    "month": r"month(?:s|ly)?\b",
-    "year": r"year(?:s|ly)?\b|annual",
-    "hour": r"hour(?:s|ly)?\b|hrs?\b",
-    "minute": r"minutes?\b|mins?\b",
-    "percent": r"%|per ?cent\b",
-    "pound": r"£|gbp\b|pounds?\b|sterling\b",
-    "euro": r"€|eur\b|euros?\b",
-    "dollar": r"\$|usd\b|dollars?\b",
-} | {month: rf"{month}\b" for month in MONTHS}
-_ANYWHERE = {name: re.compile(rf"(?<![a-z])(?:{written})") for name, written in MEASURES.items()}
-_COUNTED = {
-    name: re.compile(
-        rf"(?:\d|\b(?:{'|'.join(NUMBER_WORDS)}))(?:st|nd|rd|th)?[ -]?(?:[a-z]+[ -])??(?:{written})"
-    )
-    for name, written in MEASURES.items()
-}
-_BEFORE = {
-    name: re.compile(rf"(?<![a-z])(?:{MEASURES[name]}) ?\d")
-    for name in ("pound", "euro", "dollar", *MONTHS)
-}
-_ONE = re.compile(r"\bone (?=(?:[a-z]+ )?(?:day|week|month|year|hour)s?\b)")
+_BLANK = "[ \u00a0\u2007\u2009\u202f]"
+_NUMBER = re.compile(DIGITS)
+_GROUPS = re.compile(r"[1-9]\d{0,2}(?:[.,]\d{3})+|[1-9]\d?(?:,\d\d)+,\d{3}")
+_APOSTROPHES = re.compile(r"(?<![\w.,])[1-9]\d{0,2}(?:['’ʼ]\d{3})+(?!\d)")
+_BLANKS = re.compile(
+    r"(?:(?<![\w.,:/+])(?<!\d-\d\d-)|(?<=eur|gbp|usd|chf|EUR|GBP|USD|CHF))"
+    rf"\+?\d+(?:{_BLANK}\d+)+"
+)
+"""A run of digits and blanks; not inside a time or a date, but directly after a currency."""
+_THOUSANDS = re.compile(rf"(?<!\d)[1-9]\d{{0,2}}(?:{_BLANK}\d{{3}})+(?!\d)")
+_YEARS = re.compile(rf"(?:[1-9]\d{{3,}}{_BLANK})*")
+_PART_OF_TELEPHONE = re.compile(r"\d\d|(?!19|20)\d{4}|\d{5,}")
+_TELEPHONE_LENGTH = 7
+"""Digits of the shortest telephone number that is told by its groups."""
+_LABELLED = re.compile(
+    r"(?:§"
+    r"|\b(?:(?:section|article|clause|paragraph|page|chapter|rule|option|step|item|table|figure)s?"
+    r"|sec|art|nr|no(?=\.)|number|annex|appendix|schedule|room|grade|level|version"
+    r"|abschnitt|absatz|abs|artikel|seite|ziffer|kapitel|nummer|anlage|tabelle|schritt|stufe"
+    r"|chapitre|numéro|annexe|tableau|étape|página|sección|artículo|capítulo|número|anexo|tabla"
+    r"|tele(?:ph|f)one?|téléphone|teléfono|phone|tel|tél|fax|mobile|hotline|ext)\.?:?)"
+    r" ?$",
+    re.IGNORECASE,
+)
+_LABEL_LENGTH = 16
+"""Characters looked back for a word of `_LABELLED`."""
+
+
+def join_groups(text: str) -> str:
+    """`text` with the blanks and apostrophes inside of numbers left out: "2 500,50" as "2500,50"."""
+    text = _APOSTROPHES.sub(_digits_of, text)
+    return _BLANKS.sub(_joined, text)
+
+
+def _joined(match: re.Match[str]) -> str:
+    """A run of digits and blanks, with those numbers joined that are written in groups."""
+    run, start = match[0], match.start()
+    before = match.string[max(0, start - _LABEL_LENGTH) : start]
+    if _LABELLED.search(before):
+        return run
+    years = _YEARS.match(run)[0]  # type: ignore[index]
+    groups = run[len(years) :]
+    if _is_telephone(groups):
+        return run
+    return years + _THOUSANDS.sub(_digits_of, groups)
+
+
+def _digits_of(match: re.Match[str]) -> str:
+    return re.sub(r"\D", "", match[0])
+
+
+def _is_telephone(groups: str) -> bool:
+    """Whether groups that are no thousands, such as 78 of "30 123 456 78", stand in a long run, or
+    it begins as a telephone number does."""
+    if len("".join(groups.split())) < _TELEPHONE_LENGTH:
+        return False
+    if groups[0] in "0+":
+        return True
+    other_groups = _THOUSANDS.sub("", groups).split()
+    return any(map(_PART_OF_TELEPHONE.fullmatch, other_groups))
+
+
+def plain_decimal(number: str, language: str = "en") -> str:
+    """The value of a number in digits as a plain decimal: "1250.5" of "1,250.50" and "1.250,50".
+
+    A label such as "1.2.3" comes back as itself. `language` is that of the text (ISO 639-1); it
+    decides only what a lone comma before three digits is. Text and not float, because a model may
+    write numbers of thousands of digits.
+    """
+    marks = re.sub(r"\d", "", number)
+    if not marks:
+        return _without_zeros(number)
+    last_mark = max(number.rfind("."), number.rfind(","))
+    whole, last = number[:last_mark], number[last_mark + 1 :]
+    grouped = _GROUPS.fullmatch(number) and len(set(marks)) == 1
+    if grouped and not (marks == "," and decimal_mark(language) == ","):
+        return _without_zeros(re.sub(r"\D", "", number))
+    if len(marks) > 1 and not (_GROUPS.fullmatch(whole) and marks[-1] not in marks[:-1]):
+        return number.replace(",", ".")
+    fraction = last.rstrip("0")
+    digits = _without_zeros(re.sub(r"\D", "", whole))
+    return f"{digits}.{fraction}" if fraction else digits
+
+
+def _without_zeros(digits: str) -> str:
+    return digits.lstrip("0") or "0"
+
+
+@cache
+def decimal_mark(language: str) -> str:
+    """What stands before the decimals in a language, by its locale; a point where none is known."""
+    # By far the most is English: no need to read the data of locales, which takes 50 ms.
+    if language[:2] in {"", "en"}:
+        return "."
+    from babel import localedata
+
+    if not localedata.exists(language[:2]):
+        return "."
+    return str(localedata.load(language[:2])["number_symbols"]["latn"]["decimal"])
 
 
 def spell_out(text: str) -> str:
-    """Lower case, with dates as "31 march 2026", months in full and number words above twenty as
-    digits."""
+    """Lower case, with dates as "31 march 2026", months in full, groups of digits joined and number
+    words above twenty as digits."""
     plain = unicodedata.normalize("NFKC", text).lower()
-    plain = _DATED.sub(_date, plain)
-    plain = _MONTH_BY_NUMBER.sub(
-        lambda m: next(n for n in MONTHS if n.startswith((m[1] or m[2])[:3])), plain
-    )
-    plain = _ONE.sub("1 ", plain)
-    return COMPOUND.sub(lambda m: str(int(NUMBER_WORDS[m[1]]) + int(NUMBER_WORDS[m[2]])), plain)
+    plain = join_groups(spell_dates(plain))
+    plain = spell_months(plain)
+    plain = _counting_one().sub("1 ", plain)
+    return _compound().sub(_sum, plain)
 
 
-def numbers_in(text: str) -> set[str]:
-    """Numbers as plain decimals: "1,250.00" and "1.250,00" are 1250, "five" is 5, "twenty-five" is
-    25.
+def numbers_in(text: str, language: str = "en") -> set[str]:
+    """Numbers as plain decimals: "1,250.00" and "1 250" are 1250, "five" is 5, "twenty-five" is 25.
 
     "one" is a number only where something is counted: "one week", not "one of us".
     """
-    plain = spell_out(text)
-    words = {
-        NUMBER_WORDS[word]
-        for word in re.findall(r"[a-z]+", plain)
-        if word in NUMBER_WORDS and word != "one"
-    }
-    return {plain_decimal(n) for n in NUMBER.findall(plain)} | words
+    return numbers_of_plain(spell_out(text), language)
 
 
-def measured_units(text: str) -> set[str]:
-    """Units, currencies and months that stand beside a number: what a claim may not change."""
-    plain = spell_out(text)
-    counted = {name for name, pattern in _COUNTED.items() if pattern.search(plain)}
-    return counted | {name for name, pattern in _BEFORE.items() if pattern.search(plain)}
+def numbers_of_plain(plain: str, language: str = "en") -> set[str]:
+    """The same of a text that went through `spell_out`."""
+    numbers = {plain_decimal(number, language) for number in _NUMBER.findall(plain)}
+    for word in re.findall(r"[a-z]+", plain):
+        if word in NUMBER_WORDS and word != "one":
+            numbers.add(NUMBER_WORDS[word])
+    return numbers
 
 
-def units_named(text: str) -> set[str]:
-    """The same wherever they stand: a table has its unit in the head and its number in a row."""
-    plain = spell_out(text)
-    named = {name for name, pattern in _ANYWHERE.items() if pattern.search(plain)}
-    # "You may" is no month, "in May" and "1 May" are.
-    return (
-        named
-        if "may" in measured_units(text) or re.search(r"(?<=[a-z,(] )May\b", text)
-        else named - {"may"}
-    )
+def digits_in(text: str, language: str = "") -> set[str]:
+    """Numbers written in digits, as plain decimals; of dates the day, month and year."""
+    plain = join_groups(unicodedata.normalize("NFKC", text))
+    return {plain_decimal(number, language) for number in _NUMBER.findall(plain)}
 
 
-def _date(match: re.Match[str]) -> str:
-    year, month, day = match.group(1, 2, 3) if match[1] else match.group(6, 5, 4)
-    return f"{int(day)} {MONTHS[int(month) - 1]} {year}"
+def _sum(match: re.Match[str]) -> str:
+    return str(int(NUMBER_WORDS[match[1]]) + int(NUMBER_WORDS[match[2]]))
 
 
-def plain_decimal(number: str) -> str:
-    """A written number as a plain decimal, its thousands marks left out."""
-    whole, mark, last = re.fullmatch(r"(.*?)(?:([.,])(\d+))?", number).groups()  # type: ignore[union-attr]
-    if not mark:
-        return _whole(number)
-    digits = re.sub(r"\D", "", whole)
-    # Three digits after a mark are thousands, unless the number begins with a zero.
-    if len(last) == 3 and digits.strip("0"):
-        return _whole(digits + last)
-    fraction = last.rstrip("0")
-    return f"{_whole(digits)}.{fraction}" if fraction else _whole(digits)
+@cache
+def _counting_one() -> re.Pattern[str]:
+    return re.compile(r"\bone (?=(?:[a-z]+ )?(?:day|week|month|year|hour)s?\b)")
 
 
-def _whole(digits: str) -> str:
-    return (
-        digits.lstrip("0") or "0"
-    )  # int() refuses thousands of digits, and a model may well write them
+@cache
+def _compound() -> re.Pattern[str]:
+    return re.compile(rf"\b({'|'.join(TENS)})[- ]({'|'.join(SMALL_NUMBERS[1:10])})\b")

@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ombud.text.numbers import MONTHS, NUMBER_WORDS, plain_decimal, spell_out
+from ombud.text.dates import MONTHS
+from ombud.text.numbers import DIGITS, NUMBER_WORDS, plain_decimal, spell_out
 
 
 class Quantity(NamedTuple):
@@ -17,22 +18,22 @@ class Quantity(NamedTuple):
     value: float
     """Durations in days (weeks, months and years as well) or in minutes; dates as month x 100 +
     day."""
-    role: str
+    start: int
+    """Offsets into `plain_quantities(sentence)`, of the words that make up the quantity."""
+    end: int
+    role: str = "exact"
     """exact, most, least, within, above, after, ahead, every, by, from; or range, which is never
     compared."""
-    per: str
+    per: str = ""
     """Such as "week" of "3 days a week"; empty where the sentence does not say."""
-    unit: str
+    unit: str = ""
     """As counted, such as "week" of "2 weeks": other units of the same kind are compared with some
     latitude."""
-    year: int
+    year: int = 0
     """Of a date; 0 where it has none."""
-    start: int
-    """Offsets into `plain(sentence)`, of the words that make up the quantity."""
-    end: int
 
 
-_NUMBER = rf"(?<![\w.,])(?:\d+(?:[.,]\d+)*|(?:{'|'.join(NUMBER_WORDS)})\b)"
+_NUMBER = rf"(?<![\w.,])(?:{DIGITS}|(?:{'|'.join(NUMBER_WORDS)})\b)"
 _N = rf"(?P<n>{_NUMBER})"
 _BETWEEN = (
     r"(?:(?!(?:a|an|after|and|are|as|at|before|by|for|from|in|is|of|on|or|per|plus|than|the|times|to|until|with)\b)"
@@ -73,14 +74,15 @@ _TIME = re.compile(
 _AGE = re.compile(
     rf"\baged? (?:of )?({_NUMBER})|\b({_NUMBER})[ -]years?(?:[ -]old\b| of age\b|(?= or older))"
 )
-_MONEY = [
-    (name, re.compile(rf"(?:{sign}) ?(?P<n>\d+(?:[.,]\d+)*) ?(?P<scale>k|m|thousand|million)?\b"))
+_SIGN_FIRST = [
+    (name, re.compile(rf"(?:{sign}) ?(?P<n>{DIGITS}) ?(?P<scale>k|m|thousand|million)?\b"))
     for name, sign in _CURRENCIES.items()
-] + [
+]
+_SIGN_LAST = [
     (name, re.compile(rf"{_N} ?(?P<scale>thousand|million)? ?(?:{sign})"))
     for name, sign in _CURRENCIES.items()
 ]
-_SIMPLE = [
+_NUMBER_AND_UNIT = [
     ("percent", re.compile(rf"{_N} ?(?:%|per ?cent\b|percentage points?\b)")),
     (
         "times",
@@ -175,117 +177,191 @@ _AHEAD = re.compile(
 
 
 def plain_quantities(sentence: str) -> str:
-    """What quantities are looked for in: as `spelt`, with "two (2) weeks" as "2 weeks"; in "EUR 5
-    may" is no month."""
-    return re.sub(
-        r"\b[a-z]+ \((\d+)\)", r"\1", spell_out(re.sub(r"(?<=\d) may\b", " can", sentence))
-    )
+    """What quantities are looked for in: as `spell_out` makes it, with "two (2) weeks" as "2
+    weeks"; in "EUR 5 may" is no month."""
+    plain = spell_out(re.sub(r"(?<=\d) may\b", " can", sentence))
+    return re.sub(r"\b[a-z]+ \((\d+)\)", r"\1", plain)
 
 
-def find_quantities(text: str) -> list[Quantity]:
-    """Those of a sentence that went through `plain`, in reading order."""
-    taken: list[Quantity] = []
-    for found in _all(text):
-        if all(found.end <= other.start or found.start >= other.end for other in taken):
-            taken.append(_placed(found, text))
-    return sorted(taken, key=lambda quantity: quantity.start)
+def find_quantities(text: str, language: str = "en") -> list[Quantity]:
+    """Those of a sentence that went through `plain_quantities`, in reading order.
+
+    language: of its digits (see `numbers`); words are understood in English only.
+    """
+    quantities: list[Quantity] = []
+    for read in _READERS:
+        for candidate in read(text, language):
+            if not any(_overlap(candidate, other) for other in quantities):
+                quantities.append(_in_context(candidate, text))
+    return sorted(quantities, key=lambda quantity: quantity.start)
 
 
-def _all(text: str) -> Iterator[Quantity]:
-    """Every reading of every number, the likelier ones first."""
+def _overlap(first: Quantity, second: Quantity) -> bool:
+    return first.start < second.end and second.start < first.end
+
+
+def _dates(text: str, language: str) -> Iterator[Quantity]:
     for match in _DATE.finditer(text):
-        month, day, year = (match[name] or match[f"{name}2"] for name in ("month", "day", "year"))
-        yield _quantity(
-            "date", 100 * (MONTHS.index(month) + 1) + int(day), match, year=int(year or 0)
+        month = match["month"] or match["month2"]
+        day = match["day"] or match["day2"]
+        year = match["year"] or match["year2"]
+        yield Quantity(
+            kind="date",
+            value=100 * (MONTHS.index(month) + 1) + int(day),
+            start=match.start(),
+            end=match.end(),
+            year=int(year or 0),
         )
+
+
+def _times(text: str, language: str) -> Iterator[Quantity]:
     for match in _TIME.finditer(text):
-        yield _quantity("time", _minutes(match), match)
+        yield Quantity("time", _minutes_of_day(match), match.start(), match.end())
+
+
+def _ages(text: str, language: str) -> Iterator[Quantity]:
     for match in _AGE.finditer(text):
-        yield _quantity("age", _number(next(n for n in match.groups() if n)), match)
-    for name, pattern in _MONEY:
+        years = _number(match[1] or match[2], language)
+        if years is not None:
+            yield Quantity("age", years, match.start(), match.end())
+
+
+def _money(text: str, language: str) -> Iterator[Quantity]:
+    for name, pattern in (*_SIGN_FIRST, *_SIGN_LAST):
         for match in pattern.finditer(text):
-            yield _quantity(name, _number(match["n"]) * _SCALES.get(match["scale"] or "", 1), match)
-    for name, pattern in _SIMPLE:
+            amount = _number(match["n"], language)
+            if amount is not None:
+                amount *= _SCALES.get(match["scale"], 1)
+                yield Quantity(name, amount, match.start(), match.end())
+
+
+def _with_unit(text: str, language: str) -> Iterator[Quantity]:
+    for name, pattern in _NUMBER_AND_UNIT:
         for match in pattern.finditer(text):
-            yield _quantity(name, _number(match["n"]), match)
+            value = _number(match["n"], language)
+            if value is not None:
+                yield Quantity(name, value, match.start(), match.end())
+
+
+def _ordinals(text: str, language: str) -> Iterator[Quantity]:
     for match in _NTH.finditer(text):
         unit = (match["unit"] or match["unit2"]).split()[-1]
-        yield _quantity(
-            f"nth {unit}", _number(match["n"]) if match["n"] else _ordinal(match["nth"]), match
-        )
+        position = _number(match["n"], language) if match["n"] else _ordinal(match["nth"])
+        if position is not None:
+            yield Quantity(f"nth {unit}", position, match.start(), match.end())
+
+
+def _working_days(text: str, language: str) -> Iterator[Quantity]:
     for match in _WORKING.finditer(text):
-        yield _quantity("working days", _number(match["n"]), match)
+        days = _number(match["n"], language)
+        if days is not None:
+            yield Quantity("working days", days, match.start(), match.end())
+
+
+def _durations(text: str, language: str) -> Iterator[Quantity]:
     for match in _DURATION.finditer(text):
-        yield _duration(match)
+        unit = match["unit"]
+        count = _count_of_units(match, language)
+        if count is None:
+            continue
+        if unit in _MINUTES:
+            kind, size = "minutes", _MINUTES[unit]
+        elif unit in _DAYS:
+            kind, size = "days", _DAYS[unit]
+        else:
+            kind, size = "nights", 1.0
+        yield Quantity(kind, count * size, match.start(), match.end(), unit=unit)
+
+
+def _count_of_units(match: re.Match[str], language: str) -> float | None:
+    if match["half"]:
+        return 0.5
+    if match["one"]:
+        return 1.0
+    return _number(match["n"], language)
+
+
+def _counted_things(text: str, language: str) -> Iterator[Quantity]:
     for match in _COUNT.finditer(text):
-        counted = _placed(_quantity(f"count {match['noun'][:5]}", _number(match["n"]), match), text)
+        count = _number(match["n"], language)
+        if count is None:
+            continue
+        kind = f"count {match['noun'][:5]}"
+        counted = _in_context(Quantity(kind, count, match.start(), match.end()), text)
         # "Play 10 questions" counts nothing, "at least 10 questions" does.
         if counted.role != "exact":
             yield counted
 
 
-def _quantity(
-    kind: str, value: float, match: re.Match[str], unit: str = "", year: int = 0
-) -> Quantity:
-    return Quantity(kind, value, "exact", "", unit, year, match.start(), match.end())
+_READERS = (
+    _dates,
+    _times,
+    _ages,
+    _money,
+    _with_unit,
+    _ordinals,
+    _working_days,
+    _durations,
+    _counted_things,
+)
+"""The likelier reading of a number first."""
 
 
-def _duration(match: re.Match[str]) -> Quantity:
-    unit = match["unit"]
-    count = 0.5 if match["half"] else 1.0 if match["one"] else _number(match["n"])
-    if unit in _MINUTES:
-        return _quantity("minutes", count * _MINUTES[unit], match, unit)
-    return _quantity(
-        "days" if unit in _DAYS else "nights", count * _DAYS.get(unit, 1.0), match, unit
-    )
-
-
-def _placed(found: Quantity, text: str) -> Quantity:
+def _in_context(quantity: Quantity, text: str) -> Quantity:
     """With its role and what it is per."""
-    before, after = (
-        text[max(0, found.start - 60) : found.start].rstrip(),
-        text[found.end : found.end + 45],
-    )
+    before = text[max(0, quantity.start - 60) : quantity.start].rstrip()
+    after = text[quantity.end : quantity.end + 45]
     clause = re.split(r"[.;:,(|]", after)[0]
-    per = _PER.search(clause)
-    said = "" if not per else per["per"] or _ADVERBS[per["adverb"]]
-    if per and per.start() <= 1:  # "20 hours a week or more"
-        after = after[per.end() :]
-    return found._replace(
-        role=_role(found.kind, before, after), per="km" if said == "kilometre" else said
-    )
+    match = _PER.search(clause)
+    if match and match.start() <= 1:  # "20 hours a week or more"
+        after = after[match.end() :]
+    role = _role(quantity.kind, before, after)
+    return quantity._replace(role=role, per=_unit_of_rate(match))
+
+
+def _unit_of_rate(match: re.Match[str] | None) -> str:
+    if not match:
+        return ""
+    unit = match["per"] or _ADVERBS[match["adverb"]]
+    return "km" if unit == "kilometre" else unit
 
 
 def _role(kind: str, before: str, after: str) -> str:
+    is_point = kind in _POINTS
     if kind in ("days", "working days", "minutes") and _AHEAD.match(after):
         return "ahead"
     for role, pattern in _ROLES_AFTER:
         if pattern.match(after):
-            return "by" if role == "within" and kind in _POINTS else role
+            return "by" if role == "within" and is_point else role
     bare = _FILLER.sub("", f" {before}")
-    for role, pattern in _POINTS_BEFORE if kind in _POINTS else ():
-        if pattern.search(bare):
+    for role, pattern in _POINTS_BEFORE:
+        if is_point and pattern.search(bare):
             return role
-    # The filler may be the cue's own end, such as "a maximum of".
-    return next(
-        (role for role, pattern in _ROLES_BEFORE if pattern.search(before) or pattern.search(bare)),
-        "exact",
-    )
+    for role, pattern in _ROLES_BEFORE:
+        # The filler may be the cue's own end, such as "a maximum of".
+        if pattern.search(before) or pattern.search(bare):
+            return role
+    return "exact"
 
 
-def _number(written: str) -> float:
-    return float(NUMBER_WORDS.get(written) or plain_decimal(written))
+def _number(written: str, language: str) -> float | None:
+    """None for a label such as "1.2.3"."""
+    if written in NUMBER_WORDS:
+        return float(NUMBER_WORDS[written])
+    try:
+        return float(plain_decimal(written, language))
+    except ValueError:
+        return None
 
 
 def _ordinal(written: str) -> float:
-    return float(
-        _ORDINALS.index(written) + 1 if written in _ORDINALS else re.sub(r"\D", "", written)
-    )
+    if written in _ORDINALS:
+        return float(_ORDINALS.index(written) + 1)
+    return float(re.sub(r"\D", "", written))
 
 
-def _minutes(match: re.Match[str]) -> float:
+def _minutes_of_day(match: re.Match[str]) -> float:
     if match["h"]:
         return 60.0 * int(match["h"]) + int(match["m"])
-    return 60.0 * (int(match["hour"]) % 12 + 12 * (match["half"] == "p")) + int(
-        match["minute"] or 0
-    )
+    hours = int(match["hour"]) % 12 + 12 * (match["half"] == "p")
+    return 60.0 * hours + int(match["minute"] or 0)

@@ -1,10 +1,8 @@
 """What people see: the HTTP API and the pages, on loopback only until there is identity."""
 
-from ombud.web.drawing import draw_graph
 from ombud.web.server import create_app, serve
 
 __all__ = [
     "create_app",
-    "draw_graph",
     "serve",
 ]

@@ -11,7 +11,7 @@ from ombud.text import (
     Quantity,
     Sentence,
     find_quantities,
-    numbers_in,
+    numbers_of_plain,
     plain_decimal,
     plain_quantities,
     units_named,
@@ -106,18 +106,24 @@ class SentenceFigures(NamedTuple):
 
 
 def objections(
-    claim: Sequence[Sentence], passages: Sequence[Sentence], asked: frozenset[str] = frozenset()
+    claim: Sequence[Sentence],
+    passages: Sequence[Sentence],
+    asked: frozenset[str] = frozenset(),
+    *,
+    claim_language: str = "en",
+    language: str = "en",
 ) -> Iterator[str]:
     """Every figure of the claim that no sentence about the same thing bears out.
 
-    asked: terms of the question; "Three months." is about what was asked.
+    asked: terms of the question; "Three months." is about what was asked. claim_language, language:
+    how the numbers of the claim and of the passages are read.
     """
     for sentence in claim:
-        figures = read(sentence.text)
-        scored = [(s, read(s.text), score(sentence, s, asked)) for s in passages]
+        figures = read(sentence.text, claim_language)
+        scored = [(s, read(s.text, language), score(sentence, s, asked)) for s in passages]
         for quantity in figures.typed:
             yield from _typed(quantity, figures.text, scored)
-        for number in sorted(_loose(figures)):
+        for number in sorted(_loose(figures, claim_language)):
             yield from _bare(number, figures, scored)
         yield from _per(figures.text, scored)
         yield from _units(figures, scored)
@@ -134,22 +140,23 @@ def score(sentence: Sentence, other: Sentence, asked: frozenset[str] = frozenset
 
 
 @lru_cache(maxsize=4096)
-def read(text: str) -> SentenceFigures:
+def read(text: str, language: str = "en") -> SentenceFigures:
     said = plain_quantities(text)
     for pattern, new in SAID_OTHERWISE:
         said = pattern.sub(new, said)
     said = re.sub(rf"\b({'|'.join(HOURS)}):30", lambda m: f"{HOURS.index(m[1]) + 1:02}:30", said)
-    typed = tuple(find_quantities(said))
-    return SentenceFigures(typed, frozenset(numbers_in(LABELLED.sub(" ", said))), said)
+    typed = tuple(find_quantities(said, language))
+    bare = frozenset(numbers_of_plain(LABELLED.sub(" ", said), language))
+    return SentenceFigures(typed, bare, said)
 
 
-def _loose(figures: SentenceFigures) -> set[str]:
+def _loose(figures: SentenceFigures, language: str) -> set[str]:
     """Numbers of a claim outside its typed quantities, and those that count things."""
     rest = figures.text
     for quantity in reversed(figures.typed):
         if not quantity.kind.startswith("count"):
             rest = rest[: quantity.start] + " " + rest[quantity.end :]
-    return numbers_in(LABELLED.sub(" ", rest))
+    return numbers_of_plain(LABELLED.sub(" ", rest), language)
 
 
 Scored = Sequence[tuple[Sentence, SentenceFigures, float]]

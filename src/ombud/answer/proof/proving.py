@@ -68,11 +68,13 @@ class Prover:
         word for word."""
         chunk = hit.chunk
         weights = dict.fromkeys(analyse(claim, chunk.language), 1.0)
-        counted = numbers_in(claim)
+        counted = numbers_in(claim, chunk.language)
 
         def borne_out(span: tuple[int, int]) -> float:
             text = chunk.text[slice(*span)]
-            figures = len(counted & numbers_in(text)) / len(counted) if counted else 0.0
+            figures = (
+                len(counted & numbers_in(text, chunk.language)) / len(counted) if counted else 0.0
+            )
             return coverage(weights, set(analyse(text, chunk.language))) + figures
 
         spans = [

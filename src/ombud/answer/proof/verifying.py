@@ -12,6 +12,8 @@ from ombud.text import (
     Sentence,
     analyse,
     content_terms,
+    detect_language,
+    numbers_in,
     passage_of,
     plain_sentence,
     read_passage,
@@ -62,12 +64,26 @@ def disagreements(
         for start, end in split_sentences(claim, language)
     ]
     said = [
-        *amounts.objections(told, known, content_terms(question, language)),
+        *amounts.objections(
+            told,
+            known,
+            content_terms(question, language),
+            claim_language=_language_of_numbers(claim, language),
+            language=language,
+        ),
         *names.objections(plain_sentence(claim), words, language),
         *_unsupported(told, words.terms, language),
         *polarity.objections(told, known, language),
     ]
     return list(dict.fromkeys(said))
+
+
+def _language_of_numbers(claim: str, language: str) -> str:
+    """How the claim's numbers are read: as the passages' are, unless what "1,250" is depends on the
+    language and the claim is in another one."""
+    if numbers_in(claim, language) == numbers_in(claim, "en"):
+        return language
+    return detect_language(claim, language)
 
 
 def _same(text: str) -> str:

@@ -13,7 +13,7 @@ from ombud.answer.triage.sensitive import Matter
 from ombud.errors import ModelError
 from ombud.models import Chat
 from ombud.prompts import load as load_prompt
-from ombud.retrieve import SearchResult, Spent
+from ombud.retrieve import ModelUsage, SearchResult
 from ombud.types import Question
 
 LONGEST = 4000
@@ -30,7 +30,7 @@ class ModelVerdict(BaseModel):
 
 class Refined(NamedTuple):
     seen: TriageResult
-    spent: Spent = Spent()
+    spent: ModelUsage = ModelUsage()
     degraded: tuple[str, ...] = ()
     seconds: Mapping[str, float] = {}
 
@@ -79,7 +79,7 @@ async def refine(
             seen, degraded=("triage: the chat model gave no verdict, judged without it",)
         )
     used = {rules.name: rules.digest, form.name: form.digest}
-    spent = Spent(reply.model, used, reply.tokens_in, reply.tokens_out, reply.price)
+    spent = ModelUsage(reply.model, used, reply.tokens_in, reply.tokens_out, reply.price)
     return Refined(
         apply(seen, reply.value), spent, (), {"triage model": time.perf_counter() - started}
     )

@@ -17,9 +17,16 @@ from ombud.app.workspace import Workspace
 from ombud.errors import EngineError, NotFound
 from ombud.index import Engine, open_snapshot
 from ombud.retrieve import find_passages
-from ombud.store import ERASED, list_documents, read_kept, read_links, read_setup, text_of
-from ombud.store import StoredAnswer as KeptAnswer
-from ombud.types import Answer, Chunk, Document, Question, Trace
+from ombud.store import (
+    ERASED,
+    StoredAnswer,
+    list_documents,
+    read_kept,
+    read_links,
+    read_setup,
+    text_of,
+)
+from ombud.types import Answer, Chunk, Document, Plan, Question, Trace
 
 
 class Difference(NamedTuple):
@@ -67,6 +74,21 @@ class Replayed(NamedTuple):
         return self.same_evidence and not self.answers and not self.quotes["differ"]
 
 
+class _Again(NamedTuple):
+    """An answer made again."""
+
+    answer: Answer
+    evidence: tuple[str, ...]
+    notes: list[str]
+    """What to know of both."""
+
+
+_WORDS = ("text", "citations")
+"""Differences that hold words of the conversation."""
+_BY_RULES = ("standard", "feedback")
+"""Strategies whose search texts no model writes."""
+
+
 async def replay_answer(workspace: Workspace, identity: str, *, model: bool = False) -> Replayed:
     """Make a stored answer again and compare. Raises NotFound, also where its content was
     erased."""
@@ -76,22 +98,26 @@ async def replay_answer(workspace: Workspace, identity: str, *, model: bool = Fa
             f"The content of the answer `{kept.id}` was erased, so it cannot be replayed.",
             hint="`ombud audit show` says when and why.",
         )
-    then, trace = kept.answer, kept.answer.trace
+    then = kept.answer
+    trace = then.trace
     day = kept.question.as_of or _day_of(workspace, kept.at)
     question = kept.question.model_copy(update={"as_of": day})
     snapshot = _snapshot(workspace, trace.index_version, kept.at)
     engine = snapshot or workspace.engine
-    now, evidence, notes = await _again(workspace, question, trace, engine, model)
-    evidence = (
-        evidence[: len(trace.evidence)] if trace.model else evidence
-    )  # a prompt has room for so many
-    erased = _erased(then)
-    compared = not erased and (model or not trace.model)
-    known = {document.id: document for document in list_documents(workspace.store)}
+    again = await _answer_again(workspace, question, trace, engine, model)
+    evidence = again.evidence
+    if trace.model:  # a prompt has room for so many
+        evidence = evidence[: len(trace.evidence)]
+    notes = again.notes
+    erased = _is_erased(then)
     if erased:
         notes.append(
             "Evidence erased: a document that was quoted has been deleted, and its words with it."
         )
+    compared = not erased and (model or not trace.model)
+    known = {document.id: document for document in list_documents(workspace.store)}
+    came = [chunk_id for chunk_id in evidence if chunk_id not in trace.evidence]
+    went = [chunk_id for chunk_id in trace.evidence if chunk_id not in evidence]
     return Replayed(
         id=kept.id,
         at=kept.at,
@@ -101,161 +127,192 @@ async def replay_answer(workspace: Workspace, identity: str, *, model: bool = Fa
         snapshot=snapshot is not None,
         evidence_then=trace.evidence,
         evidence_now=evidence,
-        came=tuple(_named([c for c in evidence if c not in trace.evidence], engine, known)),
-        went=tuple(_named([c for c in trace.evidence if c not in evidence], engine, known)),
-        documents=tuple(_documents(workspace, then, known, snapshot)),
-        quotes=_quotes(workspace, then),
-        differences=tuple(_set_up(workspace, kept)),
+        came=tuple(_named(came, engine, known)),
+        went=tuple(_named(went, engine, known)),
+        documents=tuple(_document_states(workspace, then, known, snapshot)),
+        quotes=_count_quotes(workspace, then),
+        differences=tuple(_setup_differences(workspace, kept)),
         compared=compared,
-        answers=tuple(_answers(then, now)) if compared else (),
+        answers=tuple(_answer_differences(then, again.answer)) if compared else (),
         notes=tuple(notes),
         sensitive=kept.sensitive,
     )
 
 
-def replayed_json(found: Replayed, *, sensitive: bool = False) -> dict[str, Any]:
+def replayed_json(replayed: Replayed, *, sensitive: bool = False) -> dict[str, Any]:
     """Words of a sensitive conversation only when asked for."""
-    answers = [one._asdict() for one in found.answers]
-    if found.sensitive and not sensitive:
-        answers = [
-            one | {"then": None, "now": None} if one["what"] in _WORDS else one for one in answers
-        ]
-    told = found._asdict() | {"as_of": found.as_of.isoformat(), "answers": answers}
-    told |= {"differences": [one._asdict() for one in found.differences]}
-    return told | {"same_evidence": found.same_evidence, "same": found.same}
-
-
-_WORDS = ("text", "citations")
+    hide_words = replayed.sensitive and not sensitive
+    answers: list[dict[str, Any]] = []
+    for difference in replayed.answers:
+        row = difference._asdict()
+        if hide_words and difference.what in _WORDS:
+            row.update(then=None, now=None)
+        answers.append(row)
+    record = replayed._asdict()
+    record["as_of"] = replayed.as_of.isoformat()
+    record["answers"] = answers
+    record["differences"] = [difference._asdict() for difference in replayed.differences]
+    record["same_evidence"] = replayed.same_evidence
+    record["same"] = replayed.same
+    return record
 
 
 def _day_of(workspace: Workspace, at: str) -> date:
-    return (
-        datetime.fromisoformat(at).astimezone(ZoneInfo(workspace.settings.general.timezone)).date()
-    )
+    zone = ZoneInfo(workspace.settings.general.timezone)
+    return datetime.fromisoformat(at).astimezone(zone).date()
 
 
 def _snapshot(workspace: Workspace, version: str, at: str) -> Engine | None:
     embedder = workspace.embedder
-    fingerprint, dimension = (embedder.fingerprint, embedder.dimension) if embedder else ("", 0)
-    kind, folder, when = (
-        workspace.settings.index.engine,
-        workspace.data / "index",
-        datetime.fromisoformat(at),
-    )
     try:
         return open_snapshot(
-            kind, folder, version, when, fingerprint=fingerprint, dimension=dimension
+            workspace.settings.index.engine,
+            workspace.data / "index",
+            version,
+            datetime.fromisoformat(at),
+            fingerprint=embedder.fingerprint if embedder else "",
+            dimension=embedder.dimension if embedder else 0,
         )
     except EngineError:  # built with another embedder than there is now
         return None
 
 
-async def _again(
+async def _answer_again(
     workspace: Workspace, question: Question, trace: Trace, engine: Engine, model: bool
-) -> tuple[Answer, tuple[str, ...], list[str]]:
-    """(the answer made again, its evidence, what to know of both)."""
+) -> _Again:
     parts = workspace.answering
-    notes: list[str] = []
     knowledge = parts.knowledge._replace(engine=engine)
+    parts = parts._replace(knowledge=knowledge)
     if not model:
         knowledge = knowledge._replace(chat=None, ranker=None)
+        parts = parts._replace(knowledge=knowledge, chat=None)
     plan = trace.plan.model_copy(update={"adaptive": False})  # what adaptation chose stands in it
     where = asking.filter_of(workspace, question, plan)
-    again = parts._replace(knowledge=knowledge, chat=parts.chat if model else None)
-    answer = await answer_question(question, plan, where, again)
-    if answer.trace.queries == trace.queries or model:
-        return answer, answer.trace.evidence, notes
-    if any(query.strategy not in ("standard", "feedback") for query in trace.queries):
-        notes.append("A model had written the search texts; they were searched for as they were.")
-    else:
-        notes.append("The search texts are made otherwise today; those of then were searched for.")
+    answer = await answer_question(question, plan, where, parts)
+    if model or answer.trace.queries == trace.queries:
+        return _Again(answer, answer.trace.evidence, notes=[])
+    result = find_passages(trace.queries, plan, where, knowledge)
+    evidence = tuple(hit.chunk.id for hit in result.evidence.hits)
+    return _Again(answer, evidence, notes=_notes_on_queries(trace, plan))
+
+
+def _notes_on_queries(trace: Trace, plan: Plan) -> list[str]:
+    """Why the search texts of then were searched for as they were."""
+    notes = ["The search texts are made otherwise today; those of then were searched for."]
+    if any(query.strategy not in _BY_RULES for query in trace.queries):
+        notes = ["A model had written the search texts; they were searched for as they were."]
     if plan.reranker != "none" or plan.graph:
         notes.append(
             "Without a model neither reranking nor the graph can follow them: the order may differ."
         )
-    found = find_passages(trace.queries, plan, where, knowledge)
-    return answer, tuple(hit.chunk.id for hit in found.evidence.hits), notes
+    return notes
 
 
 def _named(
-    chunks: Sequence[str], engine: Engine, known: Mapping[str, Document]
+    chunk_ids: Sequence[str], engine: Engine, known: Mapping[str, Document]
 ) -> Iterator[dict[str, str]]:
-    found: Mapping[str, Chunk] = engine.get(chunks) if chunks else {}
-    for identity in chunks:
-        chunk, document = found.get(identity), known.get(identity.partition("-")[0])
-        title = (
-            " · ".join((chunk.title, *chunk.trail[-1:]))
-            if chunk
-            else document.title
-            if document
-            else ""
-        )
-        uri = chunk.uri if chunk else document.uri if document else ""
-        yield {"chunk": identity, "title": title, "uri": uri}
+    chunks: Mapping[str, Chunk] = engine.get(chunk_ids) if chunk_ids else {}
+    for chunk_id in chunk_ids:
+        title = uri = ""
+        document = known.get(_document_id(chunk_id))
+        if document:
+            title, uri = document.title, document.uri
+        if chunk_id in chunks:
+            chunk = chunks[chunk_id]
+            title = " · ".join((chunk.title, *chunk.trail[-1:]))
+            uri = chunk.uri
+        yield {"chunk": chunk_id, "title": title, "uri": uri}
 
 
-def _documents(
+def _document_id(chunk_id: str) -> str:
+    return chunk_id.partition("-")[0]
+
+
+def _document_states(
     workspace: Workspace, then: Answer, known: Mapping[str, Document], snapshot: Engine | None
 ) -> Iterator[dict[str, Any]]:
     """What became of the documents of the evidence."""
-    chunks = then.trace.evidence
-    there = workspace.engine.get(chunks) if chunks else {}
-    past = snapshot.get(chunks) if snapshot and chunks else {}
-    digests = {c.document_id: c.digest for c in then.citations}
-    digests |= {chunk.document_id: chunk.digest for chunk in past.values() if chunk.digest}
-    for identity in dict.fromkeys(chunk.partition("-")[0] for chunk in chunks):
-        document = known.get(identity)
-        own = [chunk for chunk in chunks if chunk.startswith(f"{identity}-")]
-        before = digests.get(identity, "")
-        told: dict[str, Any] = {
-            "id": identity,
+    evidence = then.trace.evidence
+    indexed = workspace.engine.get(evidence) if evidence else {}
+    digests = _digests_then(then, snapshot)
+    by_document: dict[str, list[str]] = {}
+    for chunk_id in evidence:
+        by_document.setdefault(_document_id(chunk_id), []).append(chunk_id)
+    for document_id, chunk_ids in by_document.items():
+        document = known.get(document_id)
+        digest_then = digests.get(document_id, "")
+        all_indexed = all(chunk_id in indexed for chunk_id in chunk_ids)
+        state = _state(document, digest_then, workspace.today(), all_indexed=all_indexed)
+        ended = document.effective_to if document and state == "ended" else None
+        yield {
+            "id": document_id,
             "uri": document.uri if document else "",
-            "digest_then": before,
+            "digest_then": digest_then,
+            "digest_now": document.digest if document else "",
+            "ended": ended.isoformat() if ended else None,
+            "state": state,
         }
-        told |= {"digest_now": document.digest if document else "", "ended": None}
-        if document is None:
-            state = "deleted"
-        elif before and before != document.digest:
-            state = "changed"
-        elif document.effective_to and document.effective_to < workspace.today():
-            state, told["ended"] = "ended", document.effective_to.isoformat()
-        else:
-            state = (
-                "unchanged"
-                if all(chunk in there for chunk in own)
-                else "cut otherwise"
-                if before
-                else "changed"
-            )
-        yield told | {"state": state}
 
 
-def _quotes(workspace: Workspace, then: Answer) -> dict[str, int]:
-    counted = {"stand": 0, "differ": 0, "erased": 0}
+def _digests_then(then: Answer, snapshot: Engine | None) -> dict[str, str]:
+    """Document id -> digest of the version that was searched, as far as that is known."""
+    digests = {citation.document_id: citation.digest for citation in then.citations}
+    evidence = then.trace.evidence
+    if snapshot and evidence:
+        for chunk in snapshot.get(evidence).values():
+            if chunk.digest:
+                digests[chunk.document_id] = chunk.digest
+    return digests
+
+
+def _state(document: Document | None, digest_then: str, today: date, *, all_indexed: bool) -> str:
+    """unchanged, changed, cut otherwise, deleted or ended."""
+    if document is None:
+        return "deleted"
+    if digest_then and digest_then != document.digest:
+        return "changed"
+    if document.effective_to and document.effective_to < today:
+        return "ended"
+    if all_indexed:
+        return "unchanged"
+    return "cut otherwise" if digest_then else "changed"
+
+
+def _count_quotes(workspace: Workspace, then: Answer) -> dict[str, int]:
+    counts = {"stand": 0, "differ": 0, "erased": 0}
     for citation in then.citations:
         text = text_of(workspace.store, citation.document_id, citation.digest)
         if text is None or not citation.quote:
-            counted["erased"] += 1
+            counts["erased"] += 1
+        elif text[citation.start : citation.end] == citation.quote:
+            counts["stand"] += 1
         else:
-            stands = text[citation.start : citation.end] == citation.quote
-            counted["stand" if stands else "differ"] += 1
-    return counted
+            counts["differ"] += 1
+    return counts
 
 
-def _erased(answer: Answer) -> bool:
+def _is_erased(answer: Answer) -> bool:
     return answer.text == ERASED or any(not citation.quote for citation in answer.citations)
 
 
-def _set_up(workspace: Workspace, kept: KeptAnswer) -> Iterator[Difference]:
-    links = read_links(workspace.store, [kept.record] if kept.record else [])
-    digest = next((link.facts["setup"] for link in links if link.facts.get("setup")), "")
-    then = read_setup(workspace.store, digest) if digest else None
-    if then is None:
+def _setup_differences(workspace: Workspace, kept: StoredAnswer) -> Iterator[Difference]:
+    setup_then = _setup_then(workspace, kept)
+    if setup_then is None:
         return
-    before, after = dict(_flat(then)), dict(_flat(json.loads(measuring.setup(workspace))))
+    before = dict(_flat(setup_then))
+    after = dict(_flat(json.loads(measuring.setup(workspace))))
     for key in sorted(before.keys() | after.keys()):
         if before.get(key) != after.get(key):
             yield Difference(key, before.get(key), after.get(key))
+
+
+def _setup_then(workspace: Workspace, kept: StoredAnswer) -> Mapping[str, Any] | None:
+    records = [kept.record] if kept.record else []
+    for link in read_links(workspace.store, records):
+        digest = link.facts.get("setup")
+        if digest:
+            return read_setup(workspace.store, digest)
+    return None
 
 
 def _flat(tree: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
@@ -266,7 +323,7 @@ def _flat(tree: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]
             yield f"{above}{key}", value
 
 
-def _answers(then: Answer, now: Answer) -> Iterator[Difference]:
+def _answer_differences(then: Answer, now: Answer) -> Iterator[Difference]:
     cited = [[(c.chunk_id, c.quote) for c in answer.citations] for answer in (then, now)]
     pairs: tuple[tuple[str, Any, Any], ...] = (
         ("outcome", then.outcome, now.outcome),

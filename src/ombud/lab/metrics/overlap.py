@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from functools import lru_cache
 
+from ombud.text import digits_in
+
 _ARTICLES = frozenset({"a", "an", "the"})
 _WORDS = re.compile(r"\w+")
 _UNSPACED = re.compile(r"([\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff])")
-_NUMBER = re.compile(r"(?<![\w.,])\d{1,3}(?: \d{3})+(?![\d])(?:[.,]\d+)?|\d+(?:[.,’']\d+)*")
-_GROUPED = re.compile(r"[1-9]\d{0,2}(?:([.,’' ])\d{3})(?:\1\d{3})*")
 
 
 class _Bare(dict[int, int | None]):
@@ -105,21 +105,7 @@ def numbers(text: str) -> frozenset[str]:
 
     A separator before exactly three digits groups thousands; number words are not read.
     """
-    return frozenset(
-        _plain(match) for match in _NUMBER.findall(unicodedata.normalize("NFKC", text))
-    )
-
-
-def _plain(number: str) -> str:
-    grouped = _GROUPED.match(number)
-    if grouped and not number[grouped.end() : grouped.end() + 1].isdigit():
-        whole = re.sub(r"\D", "", grouped.group())
-        number = whole + number[grouped.end() :]
-    whole, *rest = re.split(r"[.,’']", number)
-    whole = whole.lstrip("0") or "0"
-    if len(rest) != 1:
-        return ".".join((whole, *rest))
-    return f"{whole}.{rest[0]}".rstrip("0").rstrip(".")
+    return frozenset(digits_in(text))
 
 
 def _grams(text: str, size: int) -> Iterable[str]:

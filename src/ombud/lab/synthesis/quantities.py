@@ -17,19 +17,20 @@ from ombud.lab.synthesis.phrasing import (
     own,
     words_of,
 )
+from ombud.text import DIGITS, MONTHS, join_groups
 
 _SMALL = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|fifty|sixty|ninety"
-_NUMBER = rf"(?:\d[\d,]*(?:\.\d+)?(?:\s?[-–]\s?\d[\d,]*(?:\.\d+)?)?|{_SMALL})(?:\s\(\d+\))?"
+_NUMBER = rf"(?:{DIGITS}(?:\s?[-–]\s?{DIGITS})?|{_SMALL})(?:\s\(\d+\))?"
 _UNIT = "minute|hour|day|night|week|month|quarter|year|mile|page|person|people|member|interview|reference|question|step"
 _ADJECTIVE = "business|working|calendar|consecutive|paid|unpaid|full|additional|extra|work|week|holiday|sick|vacation"
-_MONTH = "January|February|March|April|May|June|July|August|September|October|November|December"
+_MONTH = "|".join(MONTHS)
 _EXPRESSION = re.compile(
     rf"(?P<prep>(?:\b(?:for |of |by )?(?:up to|at least|at most|no more than|more than|less than|a maximum of|"
     rf"a minimum of|approximately|about|around|over|under|within|every|after|for|in|by|on|at|to|from|until|before)\s+"
     rf"(?:the (?:first|last|next) |a total of |up to |at least |approximately |about )?)?)"
-    rf"(?:(?P<money>(?:US|CA|AU)?[$£€]\s?\d[\d,]*(?:\.\d+)?(?:\s?[kKmM]\b|\s(?:million|billion|thousand)\b)?"
+    rf"(?:(?P<money>(?:US|CA|AU)?[$£€]\s?{DIGITS}(?:\s?[kKmM]\b|\s(?:million|billion|thousand)\b)?"
     rf"(?:\s?(?:USD|EUR|GBP|CAD|AUD)\b)?)"
-    rf"|(?P<share>\d[\d.,]*\s?(?:%|percent\b|per cent\b))"
+    rf"|(?P<share>{DIGITS}\s?(?:%|percent\b|per cent\b))"
     rf"|(?P<day>(?:{_MONTH})\s\d{{1,2}}(?:st|nd|rd|th)?(?:,\s\d{{4}})?|\d{{1,2}}(?:st|nd|rd|th)? (?:of )?(?:{_MONTH})"
     rf"(?:\s\d{{4}})?)"
     rf"|(?P<many>{_NUMBER})\s(?P<unit>(?:(?:{_ADJECTIVE})\s)*(?:{_UNIT}|[a-z]{{3,}}(?:ee|er|or|ent|ion|ight|ime)?s)(?:s|['’])?))"
@@ -137,7 +138,7 @@ class _Clause(NamedTuple):
 
 def ask_for_number(sentence: str, vocabulary: CorpusVocabulary) -> NumberQuestion | None:
     """None when the sentence has no number, several, or says nothing outside its passage."""
-    text = re.sub(r"\s*\([^()]{0,60}\)", "", sentence)
+    text = join_groups(re.sub(r"\s*\([^()]{0,60}\)", "", sentence))
     words = text.split()
     if (
         not 6 <= len(words) <= 34

@@ -1,5 +1,6 @@
 """Maximal marginal relevance, and how alike passages are."""
 
+import asyncio
 import math
 from collections.abc import Sequence
 
@@ -7,23 +8,43 @@ import numpy as np
 import numpy.typing as npt
 
 from ombud.index import Vector
+from ombud.retrieve.rerank.task import RerankTask
 from ombud.text import analyse
 from ombud.types import Chunk
 
 Likeness = npt.NDArray[np.float64]
 """Shape (passages, passages), 1 on the diagonal."""
+BALANCE = 0.7
+"""Lambda of MMR: the share of relevance, the rest is novelty. Measured on 184 dev cases:
+quote@1000w .845 -> .845 where one passage settles the question and .699 -> .706 where several do;
+from .5 down both fall. """
+
+
+async def by_mmr(task: RerankTask) -> list[int]:
+    """Maximal marginal relevance over the fused scores: no model, but fewer passages that say the
+    same."""
+    return await asyncio.to_thread(_order, task)
+
+
+def _order(task: RerankTask) -> list[int]:
+    chunks = [hit.chunk for hit in task.hits]
+    vectors = task.index.engine.vectors([chunk.id for chunk in chunks])
+    # All or none: cosines of vectors and of words are not on one scale.
+    if all(len(vectors.get(chunk.id, ())) for chunk in chunks):
+        likeness = likeness_of_vectors([vectors[chunk.id] for chunk in chunks])
+    else:
+        likeness = likeness_of_terms(chunks)
+    return mmr([hit.score for hit in task.hits], likeness, BALANCE)
 
 
 def mmr(relevance: Sequence[float], likeness: Likeness, balance: float) -> list[int]:
     """Places, best first: again and again the one with the most of balance x relevance - (1 -
     balance) x likeness to the nearest already taken (Carbonell, Goldstein, SIGIR 1998). Relevance
     is min-max normalised first; of equals the earlier one is taken."""
-    given = np.asarray(relevance, np.float64)
-    spread = np.ptp(given) if len(given) else 0.0
-    worth = (given - given.min()) / spread if spread else np.ones(len(given))
-    nearest = np.zeros(len(given))
+    worth = _normalised(np.asarray(relevance, np.float64))
+    nearest = np.zeros(len(worth))
     order: list[int] = []
-    while len(order) < len(given):
+    while len(order) < len(worth):
         gain = balance * worth - (1 - balance) * nearest
         gain[order] = -np.inf
         best = int(gain.argmax())
@@ -31,6 +52,15 @@ def mmr(relevance: Sequence[float], likeness: Likeness, balance: float) -> list[
         nearest = likeness[best].copy() if not order else np.maximum(nearest, likeness[best])
         order.append(best)
     return order
+
+
+def _normalised(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """To 0..1; all 1 where they are equal."""
+    spread = np.ptp(values) if len(values) else 0.0
+    if not spread:
+        return np.ones(len(values))
+    normalised: npt.NDArray[np.float64] = (values - values.min()) / spread
+    return normalised
 
 
 def likeness_of_vectors(vectors: Sequence[Vector]) -> Likeness:
@@ -46,11 +76,18 @@ def likeness_of_vectors(vectors: Sequence[Vector]) -> Likeness:
 def likeness_of_terms(chunks: Sequence[Chunk]) -> Likeness:
     """Cosine of the passages' sets of index terms: shared / sqrt(terms of the one x terms of the
     other)."""
-    sets = [set(analyse("\n".join((*c.trail, c.header, c.text)), c.language)) for c in chunks]
-    alike = np.eye(len(sets))
-    for i, one in enumerate(sets):
-        for j, other in enumerate(sets[:i]):
-            alike[i, j] = alike[j, i] = (
-                len(one & other) / math.sqrt(len(one) * len(other)) if one and other else 0.0
-            )
+    term_sets: list[set[str]] = []
+    for chunk in chunks:
+        text = "\n".join((*chunk.trail, chunk.header, chunk.text))
+        term_sets.append(set(analyse(text, chunk.language)))
+    alike = np.eye(len(term_sets))
+    for i, one in enumerate(term_sets):
+        for j, other in enumerate(term_sets[:i]):
+            alike[i, j] = alike[j, i] = _cosine(one, other)
     return alike
+
+
+def _cosine(one: set[str], other: set[str]) -> float:
+    if not one or not other:
+        return 0.0
+    return len(one & other) / math.sqrt(len(one) * len(other))

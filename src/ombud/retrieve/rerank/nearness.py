@@ -3,6 +3,7 @@ question."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -11,11 +12,17 @@ from ombud.models import late
 from ombud.types import Hit, Plan
 
 
+class NearestFirst(NamedTuple):
+    hits: Sequence[Hit]
+    nearness: Sequence[float] = ()
+    """Of the first of the hits, in their order; empty where the order stayed as it was."""
+
+
 def by_tokens(
     asked: Sequence[late.TokenVectors], hits: Sequence[Hit], packed: Mapping[str, bytes], plan: Plan
-) -> tuple[Sequence[Hit], Sequence[float]]:
-    """(hits, the best plan.rerank_pool of them in their new order; nearness of these in that
-    order).
+) -> NearestFirst:
+    """The hits, the best plan.rerank_pool of them in their new order, and nearness of these in that
+    order.
 
     asked: tokens of each search text; packed: chunk id -> tokens. Both scores are standardised over
     the pool and added, plan.late times the nearness to the fused one. A hit without tokens, in a
@@ -23,28 +30,34 @@ def by_tokens(
     there is no nearness, where fewer than two hits or no search text have tokens."""
     pool, rest = hits[: plan.rerank_pool], hits[plan.rerank_pool :]
     asked = [tokens for tokens in asked if len(tokens.ids)]
-    told = [i for i, hit in enumerate(pool) if hit.chunk.id in packed]
-    if not plan.late or not asked or len(told) < 2:
-        return hits, ()
-    texts = [late.unpack(packed[pool[i].chunk.id]) for i in told]
-    near = np.zeros(len(pool))
-    near[told] = np.mean([_standard(late.interact(tokens, texts)) for tokens in asked], axis=0)
-    scores = _standard(np.array([hit.score for hit in pool])) + plan.late * near
-    order = np.argsort(-scores, kind="stable")
-    return [*descending([pool[i] for i in order]), *rest], [float(near[i]) for i in order]
+    with_tokens = [place for place, hit in enumerate(pool) if hit.chunk.id in packed]
+    if not plan.late or not asked or len(with_tokens) < 2:
+        return NearestFirst(hits)
+    texts = [late.unpack(packed[pool[place].chunk.id]) for place in with_tokens]
+    nearness_by_text = [_standardised(late.interact(tokens, texts)) for tokens in asked]
+    nearness = np.zeros(len(pool))
+    nearness[with_tokens] = np.mean(nearness_by_text, axis=0)
+    fused = _standardised(np.array([hit.score for hit in pool]))
+    order = np.argsort(-(fused + plan.late * nearness), kind="stable")
+    ordered = descending([pool[place] for place in order])
+    return NearestFirst([*ordered, *rest], [float(nearness[place]) for place in order])
 
 
 def descending(hits: Sequence[Hit]) -> Iterator[Hit]:
     """The scores that came in, best first, to the hits in their new order: they stay on the scale
     of the fusion, which confidence is calibrated on. No two are equal, for `Evidence.hits` would
     put equal ones in an order of its own."""
+    scores = sorted((hit.score for hit in hits), reverse=True)
     last = math.inf
-    for hit, score in zip(hits, sorted((h.score for h in hits), reverse=True), strict=True):
+    for hit, score in zip(hits, scores, strict=True):
         last = min(score, math.nextafter(last, -math.inf))
         yield hit.model_copy(update={"score": last})
 
 
-def _standard(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _standardised(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Mean 0, deviation 1; all 0 where they are all equal."""
     spread = scores.std()
-    return (scores - scores.mean()) / spread if spread > 1e-9 else np.zeros(len(scores))
+    if spread <= 1e-9:
+        return np.zeros(len(scores))
+    standardised: npt.NDArray[np.float64] = (scores - scores.mean()) / spread
+    return standardised

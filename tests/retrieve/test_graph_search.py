@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 from ingest.shelf import Shelf
+from ombud.graph import GraphWalk
 from ombud.index import Filter
 from ombud.ingest import sync_sources
 from ombud.retrieve import neighbourhood
-from ombud.retrieve.paths import GraphWalk, find_paths, with_paths
+from ombud.retrieve.graph_search import find_paths, with_paths
 from ombud.sources import FolderSource
 from ombud.store import Graph, save_same
 from ombud.types import Evidence, Hit, Person, Plan

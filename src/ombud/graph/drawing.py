@@ -13,7 +13,7 @@ from html import escape
 from typing import NamedTuple
 
 from ombud.charts import IN_BOXES, StyledWord, WrappedLine, shortened, text_width, wrapped
-from ombud.retrieve import Neighbourhood
+from ombud.graph.neighbourhood import Neighbourhood
 from ombud.store import Edge
 from ombud.text import name_words as plain_words
 
@@ -28,10 +28,6 @@ HEAD, SAID, SOURCE, TITLE = (13.5, 18.0), (12.5, 16.5), (10.5, 14.0), (19.0, 24.
 """Size of the letters and height of a line."""
 _REQUIRED = re.compile(
     r"\b(?:must|shall|(?<!not )ha(?:s|ve) to|(?<!not )needs?|requires?d?|should|responsible)\b"
-)
-_FORBIDDEN = re.compile(
-    r"\b(?:(?:must|may|shall|can|should) not|not (?:allowed|permitted|eligible|entitled)|cannot|never|prohibit\w*"
-    r"|forbidden|unlawful)\b"
 )
 _KINDS = (
     (

@@ -7,10 +7,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from ombud.retrieve import Neighbourhood
+from ombud.graph import Neighbourhood, draw_graph
 from ombud.store import Edge
 from ombud.types import Chunk, Triplet
-from ombud.web import draw_graph
 
 SVG = "{http://www.w3.org/2000/svg}"
 

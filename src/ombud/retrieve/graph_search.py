@@ -1,0 +1,78 @@
+"""The graph for one question: the engine tells which passages its reader sees, the graph finds the
+paths through them."""
+
+from collections.abc import Mapping, Sequence
+
+from ombud.errors import EngineError, StoreError
+from ombud.graph import (
+    GraphWalk,
+    Neighbourhood,
+    ReaderScope,
+    VisibleGraph,
+    find_neighbourhood,
+    walk_graph,
+)
+from ombud.index import Engine, Filter, is_visible
+from ombud.store import Graph
+from ombud.types import Chunk, Evidence, Hit, Plan
+
+
+def find_paths(
+    text: str, plan: Plan, where: Filter, graph: Graph, engine: Engine, keywords: Sequence[str] = ()
+) -> GraphWalk:
+    """Triplets and passages for a question, of what `where` shows.
+
+    keywords: names that a model has seen in the question, looked up before its own words. Never
+    raises: what fails is said in `degraded`."""
+    try:
+        return walk_graph(text, plan, visible_graph(where, graph, engine), keywords)
+    except (StoreError, EngineError) as failed:
+        return GraphWalk(degraded=(f"graph: {failed}",))
+
+
+def neighbourhood(
+    term: str, depth: int, where: Filter, graph: Graph, engine: Engine, most: int = 40
+) -> Neighbourhood:
+    """At most so many triplets around the entities that a term names, nearest first, of what
+    `where` shows."""
+    return find_neighbourhood(term, depth, visible_graph(where, graph, engine), most)
+
+
+def visible_graph(where: Filter, graph: Graph, engine: Engine) -> VisibleGraph:
+    """The graph as a reader sees it. Raises EngineError, now or while it is read."""
+
+    def visible_chunks(ids: Sequence[str]) -> Mapping[str, Chunk]:
+        chunks = engine.get(ids)
+        return {chunk.id: chunk for chunk in chunks.values() if is_visible(chunk, where)}
+
+    scope = ReaderScope(
+        visible_chunks=visible_chunks,
+        languages=engine.languages(),
+        countries=where.countries,
+        sources=where.sources,
+    )
+    return VisibleGraph(graph, scope)
+
+
+def with_paths(evidence: Evidence, walk: GraphWalk) -> Evidence:
+    """The evidence with the paths behind it: passages that it has not yet come last, in their
+    order."""
+    held = {hit.chunk.id for hit in evidence.hits}
+    least = min((hit.score for hit in evidence.hits), default=1.0)
+    step = abs(least) / 1000 or 1e-6
+    local: list[Hit] = []
+    shared: list[Hit] = []
+    new_hits = [hit for hit in walk.hits if hit.chunk.id not in held]
+    for place, hit in enumerate(new_hits, start=1):
+        placed = hit.model_copy(update={"score": least - step * place})
+        if hit.chunk.countries:
+            local.append(placed)
+        else:
+            shared.append(placed)
+    return evidence.model_copy(
+        update={
+            "local": (*evidence.local, *local),
+            "shared": (*evidence.shared, *shared),
+            "triplets": walk.triplets,
+        }
+    )

@@ -1,0 +1,49 @@
+"""What a search works with, and what comes of it."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from ombud.index import Engine
+from ombud.models import Chat, Embedder, Reranker
+from ombud.retrieve.model import ModelUsage, Understanding
+from ombud.retrieve.router import Router, classify
+from ombud.retrieve.strategies.glossary import Glossary
+from ombud.store import Graph
+from ombud.types import Evidence, Plan, Query, Ranking
+
+
+class SearchParts(NamedTuple):
+    """What a search needs of the workspace."""
+
+    engine: Engine
+    embedder: Embedder | None
+    glossary: Glossary = Glossary()
+    chat: Chat | None = None
+    """Writes search texts: the model of role `strategy`."""
+    seconds: float = 15.0
+    """Deadline of the model calls that prepare a search, all together; a reranker has as much
+    again."""
+    organisation: str = "the organisation"
+    prompts: Path | None = None
+    """A folder of the workspace's own prompts."""
+    cross_encoder: Reranker | None = None
+    graph: Graph | None = None
+    ranker: Chat | None = None
+    """Orders passages: the model of role `rerank`."""
+    router: Router = classify
+
+
+class SearchResult(NamedTuple):
+    evidence: Evidence = Evidence()
+    queries: tuple[Query, ...] = ()
+    rankings: tuple[Ranking, ...] = ()
+    seconds: Mapping[str, float] = {}
+    degraded: tuple[str, ...] = ()
+    best: Mapping[str, float] = {}
+    """Leg -> score of its first hit: BM25 or cosine."""
+    plan: Plan = Plan()
+    """As it was carried out."""
+    spent: ModelUsage = ModelUsage()
+    understood: Understanding | None = None
+    signals: Mapping[str, float] = {}

@@ -1,0 +1,76 @@
+"""A chat model puts windows of passages in order."""
+
+from collections.abc import Iterator, Sequence
+from typing import Annotated
+
+from pydantic import BaseModel, Field
+
+from ombud.errors import MalformedOutput
+from ombud.models import at_most
+from ombud.retrieve.rerank.task import RerankTask, passage_text
+
+WINDOW, STRIDE = 10, 5
+"""Passages that one listwise call orders, and how far the next window lies nearer to the front."""
+
+
+class Permutation(BaseModel):
+    order: Annotated[list[int], at_most(WINDOW)] = Field(
+        description="Numbers of the passages, the most relevant first."
+    )
+
+
+async def by_listwise(task: RerankTask) -> list[int]:
+    """Windows from the back to the front, so that what is good is carried forward: Sun et al.,
+    RankGPT, EMNLP 2023.
+
+    A window without a usable order keeps its own, and is noted; a call that fails ends it all.
+    """
+    order = list(range(len(task.hits)))
+    every_window = list(windows(len(task.hits)))
+    unusable = 0
+    for start, end in every_window:
+        window = order[start:end]
+        numbers = await _numbers(task, window)
+        order[start:end] = permuted(window, numbers)
+        if not any(1 <= number <= len(window) for number in numbers):
+            unusable += 1
+    if unusable:
+        which = f"{unusable} of {len(every_window)} windows"
+        task.note(f"rerank: listwise gave no usable order for {which}, which kept theirs")
+    return order
+
+
+async def _numbers(task: RerankTask, window: Sequence[int]) -> list[int]:
+    """The order that the model gives, counted from 1; empty where it gives none."""
+    passages: list[str] = []
+    for number, place in enumerate(window, start=1):
+        passages.append(passage_text(task.hits[place], number))
+    text = "\n\n".join(passages)
+    try:
+        permutation = await task.ask("listwise", Permutation, text, count=str(len(window)))
+    except MalformedOutput:
+        return []
+    return permutation.order
+
+
+def windows(count: int) -> Iterator[tuple[int, int]]:
+    """(start, end) from the back to the front; the last one begins at 0, also where the stride does
+    not divide."""
+    end = count
+    while True:
+        start = max(0, end - WINDOW)
+        yield start, end
+        if start == 0:
+            return
+        end -= STRIDE
+
+
+def permuted(window: Sequence[int], numbers: Sequence[int]) -> list[int]:
+    """The window in the order of the numbers, which count from 1; unknown and repeated ones are
+    dropped, what has no number stays behind, as it was."""
+    order: dict[int, None] = {}
+    for number in numbers:
+        if 1 <= number <= len(window):
+            order[window[number - 1]] = None
+    order.update(dict.fromkeys(window))
+    return list(order)

@@ -1,0 +1,18 @@
+"""The broader question behind the question."""
+
+from ombud.retrieve.strategies.own_words import with_history
+from ombud.retrieve.strategies.strategy import Rewritten, StrategyParts, same_for_both, tidy_text
+from ombud.types import Plan, Query, Question
+
+
+async def by_stepback(question: Question, plan: Plan, parts: StrategyParts) -> list[Query]:
+    """The broader question: Zheng et al., Take a Step Back, ICLR 2024."""
+    if parts.shared:
+        broader = (await parts.model.understand(question)).broader
+    else:
+        broader = (await parts.model.write("stepback", Rewritten, question)).question
+    text = tidy_text(broader)
+    own = with_history(question) if plan.stepback_with_question else ""
+    if text and own:
+        text = f"{own}\n{text}"
+    return same_for_both("stepback", text)
