@@ -75,6 +75,7 @@ def test_the_shipped_weights_say_what_they_were_taught() -> None:
     assert SHIPPED.stat().st_size < 600_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("variant", "path"), [("logistic", SHIPPED), ("combined", WITH_VECTORS)])
 def test_training_again_gives_the_shipped_router(
     variant: str, path: Path, minilm: Embedder

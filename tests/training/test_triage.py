@@ -80,6 +80,7 @@ def test_the_shipped_weights_say_what_they_were_taught(path: Path, minilm: Embed
     assert path.stat().st_size < 600_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", [SHIPPED, WITH_VECTORS])
 def test_training_again_gives_the_shipped_weights(path: Path, minilm: Embedder) -> None:
     tools = (
@@ -142,6 +143,7 @@ def test_a_line_that_is_no_labelled_message_is_named(row: str, tmp_path: Path) -
 SMALL = [m for n, m in enumerate(MESSAGES) if n % 5 == 0]
 
 
+@pytest.mark.slow
 def test_a_verb_trains_and_a_setting_takes_the_weights(tmp_path: Path) -> None:
     rows = [
         {
