@@ -61,7 +61,7 @@ def whole(told: Any, find: Callable[[Any, str], str]) -> list[dict[str, Any]]:
 
 def heard(opened: Workspace, text: str = LEAVE, **options: Any) -> tuple[Answer, Events]:
     told: Events = []
-    answer = ask(opened, text, GB, tell=lambda name, data: told.append((name, data)), **options)
+    answer = ask(opened, text, GB, on_event=lambda name, data: told.append((name, data)), **options)
     return answer, told
 
 

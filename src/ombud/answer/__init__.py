@@ -7,12 +7,11 @@ from ombud.answer.confidence import (
     SPARSE_FEATURES,
     ConfidenceWeights,
     estimate_confidence,
-    fit_confidence,
 )
 from ombud.answer.contacts import read_contacts
 from ombud.answer.personas.personas import DEFAULT_PERSONA, Persona, read_personas
 from ombud.answer.proof.verifying import check_claim
-from ombud.answer.quoting.spans import candidate_spans
+from ombud.answer.quoting.spans import AnswerSpan, candidate_spans
 from ombud.answer.quoting.underlining import SPAN_FEATURES, SPARSE_SPAN_FEATURES, span_features
 from ombud.answer.signals import measure_signals, term_weights
 from ombud.answer.triage.classifying import open_triage
@@ -41,6 +40,7 @@ __all__ = [
     "TOPICS",
     "TRIAGE_READING",
     "AnswerParts",
+    "AnswerSpan",
     "ConfidenceWeights",
     "Head",
     "Label",
@@ -53,7 +53,6 @@ __all__ = [
     "check_claim",
     "check_components",
     "estimate_confidence",
-    "fit_confidence",
     "measure_signals",
     "open_triage",
     "read_contacts",
