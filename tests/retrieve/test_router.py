@@ -89,6 +89,7 @@ def test_the_weights_with_vectors_are_used_with_their_embedder_only(minilm: Embe
     assert open_router(None, None)(question, 3) == classify(question) != with_vectors
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("variant", "path"), [("logistic", SHIPPED), ("combined", WITH_VECTORS)])
 def test_training_again_gives_the_shipped_router(
     variant: str, path: Path, minilm: Embedder
@@ -338,6 +339,7 @@ def test_chance_is_what_dice_reach() -> None:
     assert by_chance([0, 1] * 100, 2) == pytest.approx(1 / 2, abs=0.01)
 
 
+@pytest.mark.slow
 def test_a_variant_is_judged_in_three_classes_and_two() -> None:
     three, two = judge_by_folds(SMALL, "logistic", 3, TrainingTools())
     assert (three.classes, two.classes) == (3, 2)
