@@ -4,6 +4,8 @@ Each check looks at every module and names all places that break it, as `file:li
 """
 
 import ast
+import subprocess
+import sys
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
@@ -232,3 +234,15 @@ def test_each_check_names_file_and_line(module: Module) -> None:
         with pytest.raises(pytest.fail.Exception) as wrong:
             check()
         assert str(wrong.value).splitlines() == told
+
+
+def test_the_list_of_commands_waits_for_no_other_room() -> None:
+    """`ombud --help` and shell completion load neither the index nor the models."""
+    listed = (
+        "import sys, ombud.cli.main; print(*[n for n in sys.modules if n.startswith('ombud.')])"
+    )
+    loaded = subprocess.run(
+        [sys.executable, "-c", listed], capture_output=True, text=True, check=True
+    ).stdout.split()
+    rooms = {name.split(".")[1] for name in loaded}
+    assert rooms <= {"cli", "errors", "settings", "types", "registry"}, rooms
