@@ -20,11 +20,11 @@ import pyarrow as pa
 
 from ombud.errors import Conflict, EngineError
 from ombud.index.engine import Leg, Row, Stats, Vector
-from ombud.index.quick_import import deferred_schemas
+from ombud.index.quick_import import without_remote_client
 from ombud.index.visibility import Filter, in_scope, may_read, reader_key
 from ombud.types import Chunk, Document, Mode, Person, Status
 
-with deferred_schemas():
+with without_remote_client():
     import lancedb
     from lancedb.index import FTS, Bitmap, BTree, IvfFlat
     from lancedb.query import MatchQuery

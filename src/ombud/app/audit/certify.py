@@ -18,7 +18,6 @@ from ombud.app.workspace import Workspace
 from ombud.errors import LabError, NotFound
 from ombud.index import keep_only_current
 from ombud.ingest import copy_index
-from ombud.lab import read_cases
 from ombud.sources import FolderSource
 from ombud.store import (
     abbreviations_of,
@@ -164,6 +163,8 @@ def _holds(file: Path, wanted: list[bytes]) -> bool:
 
 def _cases(workspace: Workspace, uri: str) -> Iterator[str]:
     """Of the datasets that runs were made of, where they still are."""
+    from ombud.lab import read_cases  # .1 s of imports that no other command needs
+
     for name in sorted({run.dataset for run in list_runs(workspace.store)}):
         path = workspace.home / name
         try:
