@@ -13,6 +13,7 @@ from pydantic import BaseModel
 from ombud.app.flags import PROMPTS, check_flags
 from ombud.app.workspace import Workspace
 from ombud.errors import OmbudError
+from ombud.index import blocking
 from ombud.models import ChatReply, open_reranker
 from ombud.prompts import digests, load, problems
 from ombud.settings import Experiment, check_plans
@@ -106,7 +107,7 @@ def _embedder(workspace: Workspace) -> Check:
 
 def _index(workspace: Workspace) -> Check:
     chunks = sum(
-        workspace.engine.documents().values()
+        blocking(workspace.engine.documents()).values()
     )  # reads rows, not only the count that stands beside them
     languages = ", ".join(sorted(workspace.engine.languages())) or "no language yet"
     hint = "" if chunks else "Run `ombud sync FOLDER`."
