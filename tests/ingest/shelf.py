@@ -5,6 +5,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from copies import lay_store
 from ombud.app import Workspace, asking, library
 from ombud.index import blocking
 from ombud.ingest import SyncReport, sync_sources
@@ -20,6 +21,7 @@ class Shelf:
         self.home, self.folder = home, home / "docs"
         self.folder.mkdir(parents=True, exist_ok=True)
         self.options: dict[str, Any] = {}
+        lay_store(home)
         self.workspace = Workspace(home, {"models": {"embedder": embedder}} | settings)
 
     def write(self, name: str, text: str | bytes, **front: Any) -> None:

@@ -2,10 +2,12 @@
 store and index."""
 
 import asyncio
+import io
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import docx
 import numpy as np
 import pytest
 
@@ -44,6 +46,50 @@ def test_first_sync_adds_and_the_second_finds_nothing_to_do(shelf: Shelf) -> Non
     assert shelf.workspace.engine.version() == version
     assert shelf.indexed() == {"gb/leave.md", "travel.html", "notes.txt", "parental.pdf"}
     assert "eighteen weeks" in shelf.document("parental.pdf").text
+
+
+ODD = "C# - 50% of what? & why #"
+"""A file's name of letters that have a meaning in addresses."""
+
+
+def test_files_of_any_name_are_read_whatever_their_format(shelf: Shelf) -> None:
+    said = "The canteen opens at noon."
+    mail = f"Subject: Canteen\nContent-Type: text/plain\n\n{said}\n"
+    files: dict[str, str | bytes] = {
+        f"{ODD}.md": f"{said}\n",
+        f"{ODD}.TXT": said,
+        f"{ODD}.html": f"<p>{said}</p>",
+        f"{ODD}.csv": f"what,when\n{said},noon\n",
+        f"{ODD}.eml": mail,
+        f"{ODD}.docx": word_file(said),
+        f"{ODD}.pdf": PDF,
+        f"what? #1/100%25/{ODD}/leave.md": LEAVE,
+        "notes.md#old.txt": said,
+        "notes.txt?v=2.md": said,
+    }
+    for name, data in files.items():
+        shelf.write(name, data)
+    report = shelf.sync()
+    assert not report.failed
+    assert counts(report) == {"added": len(files)}
+    assert shelf.documents() == shelf.indexed() == set(files)
+    assert f"{ODD}.html" in shelf.found("when does the canteen open")
+    assert shelf.document(f"{ODD}.md").title == "C# 50% of what? & why #"
+    # What has another ending is still not read.
+    shelf.write(f"{ODD}.png", b"x")
+    shelf.write("photo.png?.pdf.png", b"x")
+    report = shelf.sync()
+    assert not report.failed
+    assert counts(report) == {"unchanged": len(files)}
+    shelf.remove(f"{ODD}.pdf")
+    assert counts(shelf.sync()) == {"unchanged": len(files) - 1, "deleted": 1}
+
+
+def word_file(text: str) -> bytes:
+    made, file = docx.Document(), io.BytesIO()
+    made.add_paragraph(text)
+    made.save(file)
+    return file.getvalue()
 
 
 def test_identities_are_the_ones_of_the_contract(shelf: Shelf) -> None:

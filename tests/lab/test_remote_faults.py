@@ -42,6 +42,13 @@ def test_a_busy_target_is_asked_again(status: int) -> None:
         }
 
 
+def test_a_target_that_limits_its_rate_is_waited_for_as_long_as_it_says_when() -> None:
+    limited = [Reply("", 429, {"retry-after": "0.001"})] * 6
+    with answering(*limited, Reply(ANSWER)) as server:
+        assert ask(server.url).text == "26 days"
+        assert len(server.asked) == 7
+
+
 @pytest.mark.parametrize("wait", ["soon", "nan", "-1", "Wed, 21 Oct 2015 07:28:00 GMT"])
 def test_a_wait_that_is_no_number_of_seconds_is_not_minded(wait: str) -> None:
     with answering(Reply("", 429, {"retry-after": wait}), Reply(ANSWER)) as server:

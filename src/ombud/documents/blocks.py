@@ -3,9 +3,11 @@
 import re
 import unicodedata
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from ombud.types import Block
+
+BlockKind = Literal["heading", "text", "list", "table", "code"]
 
 
 class ParsedFile(NamedTuple):
@@ -43,18 +45,48 @@ def tidy(text: str) -> str:
 def pipe_table(rows: Sequence[Sequence[str]]) -> str:
     """A Markdown table; the first row is its header. Empty rows and columns are left out; "" when
     nothing is left."""
-    cells = [[tidy(cell).replace("|", "\\|") for cell in row] for row in rows]
-    cells = [row for row in cells if any(row)]
-    width = max((len(row) for row in cells), default=0)
-    padded = [_once(row) + [""] * (width - len(row)) for row in cells]
-    kept = [column for column in range(width) if any(row[column] for row in padded)]
-    lines = ["| " + " | ".join(row[column] for column in kept) + " |" for row in padded]
-    if not lines:
+    table = _padded(_cleaned(rows))
+    if not table:
         return ""
-    return "\n".join([lines[0], "|" + " --- |" * len(kept), *lines[1:]])
+    columns = _filled_columns(table)
+    header, *body = [_table_line(row, columns) for row in table]
+    rule = "|" + " --- |" * len(columns)
+    return "\n".join([header, rule, *body])
 
 
-def _once(row: list[str]) -> list[str]:
+def _cleaned(rows: Sequence[Sequence[str]]) -> list[list[str]]:
+    """Rows with something in them, each cell on one line."""
+    cleaned = []
+    for row in rows:
+        cells = [tidy(cell).replace("|", "\\|") for cell in row]
+        if any(cells):
+            cleaned.append(_spanning_once(cells))
+    return cleaned
+
+
+def _spanning_once(row: list[str]) -> list[str]:
     """A cell that spans the whole row is said once."""
-    spanning = len(row) > 2 and len(set(row)) == 1
-    return [row[0]] + [""] * (len(row) - 1) if spanning else row
+    is_one_cell = len(row) > 2 and len(set(row)) == 1
+    if not is_one_cell:
+        return row
+    return [row[0]] + [""] * (len(row) - 1)
+
+
+def _padded(rows: list[list[str]]) -> list[list[str]]:
+    """The rows, all as long as the longest."""
+    width = max(map(len, rows), default=0)
+    return [row + [""] * (width - len(row)) for row in rows]
+
+
+def _filled_columns(table: list[list[str]]) -> list[int]:
+    """Numbers of the columns that hold something."""
+    filled = []
+    for number, cells in enumerate(zip(*table, strict=True)):
+        if any(cells):
+            filled.append(number)
+    return filled
+
+
+def _table_line(row: list[str], columns: list[int]) -> str:
+    cells = [row[column] for column in columns]
+    return "| " + " | ".join(cells) + " |"

@@ -21,24 +21,31 @@ def read(data: bytes, pages: int) -> ParsedFile:
     Raises SourceError beyond `pages` times 500 rows.
     """
     text = decode(data)
-    first, _, rest = text.partition("\n")
-    if first.strip().lower().startswith("sep=") and len(first.strip()) == 5:
+    first_line, _, rest = text.partition("\n")
+    marker = first_line.strip()
+    if len(marker) == 5 and marker.lower().startswith("sep="):
         # How Excel is told.
-        text, separator = rest, first.strip()[-1]
+        text = rest
+        separator = marker[-1]
     else:
-        separator = max(SEPARATORS, key=lambda one: _regularity(text, one))
-    rows = []
+        separator = max(SEPARATORS, key=lambda candidate: _regularity(text, candidate))
     try:
-        for row in _rows(text, separator):
-            if any(cell.strip() for cell in row):
-                rows.append(row)
-            if len(rows) > pages * ROWS:
-                raise too_many_rows(pages)
-    except csv.Error as wrong:
+        rows = _filled_rows(text, separator, pages)
+    except csv.Error as error:
         raise SourceError(
             "The file is broken or no table.", hint="Save it again as CSV."
-        ) from wrong
+        ) from error
     return ParsedFile(list(_blocks(rows)))
+
+
+def _filled_rows(text: str, separator: str, pages: int) -> list[list[str]]:
+    rows = []
+    for row in _rows(text, separator):
+        if _filled(row):
+            rows.append(row)
+        if len(rows) > pages * ROWS:
+            raise too_many_rows(pages)
+    return rows
 
 
 def _rows(text: str, separator: str) -> Iterator[list[str]]:
@@ -48,27 +55,31 @@ def _rows(text: str, separator: str) -> Iterator[list[str]]:
 def _regularity(text: str, separator: str) -> tuple[int, int]:
     """(rows that agree on how many cells they have, cells): the right separator gives the same
     number row by row."""
+    widths: Counter[int] = Counter()
     try:
         # A quote that never closes would take the whole file as one cell.
-        lengths = Counter(
-            len(row) for row in islice(_rows(text[:200_000], separator), LOOKED_AT) if len(row) > 1
-        )
+        for row in islice(_rows(text[:200_000], separator), LOOKED_AT):
+            if len(row) > 1:
+                widths[len(row)] += 1
     except csv.Error:
         return 0, 0
-    width, rows = max(lengths.items(), key=lambda item: (item[1], item[0]), default=(0, 0))
-    return rows, width
+    agreements = [(rows, width) for width, rows in widths.items()]
+    return max(agreements, default=(0, 0))
 
 
 def _blocks(rows: list[list[str]]) -> Iterator[Block]:
     width = max(map(len, rows), default=0)
-    start = 0
-    while (
-        width > 1 and start < len(rows) - 1 and sum(1 for cell in rows[start] if cell.strip()) == 1
-    ):
-        yield Block(kind="text", text=next(cell for cell in rows[start] if cell.strip()))
-        start += 1
-    body = rows[start:]
     if width < 2:
-        yield from (Block(kind="text", text=row[0]) for row in body)
+        for row in rows:
+            yield Block(kind="text", text=row[0])
         return
-    yield Block(kind="table", text=headed(body))
+    start = 0
+    while start < len(rows) - 1 and len(_filled(rows[start])) == 1:
+        yield Block(kind="text", text=_filled(rows[start])[0])
+        start += 1
+    yield Block(kind="table", text=headed(rows[start:]))
+
+
+def _filled(row: list[str]) -> list[str]:
+    """Cells that hold more than blanks."""
+    return [cell for cell in row if cell.strip()]

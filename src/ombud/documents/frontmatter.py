@@ -16,7 +16,18 @@ MOST_BRACKETS = 500
 """The YAML scanner takes time quadratic in their nesting."""
 
 _FENCE = re.compile(r"\ufeff?---[ \t]*\r?\n(.*?)(?:^|\n)(?:---|\.\.\.)[ \t]*(?:\r?\n|$)", re.DOTALL)
+_MAPPING = re.compile(r"^[ \t]*[\w\"'{?&-][^\n]*:|^\s*[{&]", re.MULTILINE)
 _MARKDOWN = {".md", ".markdown"}
+
+_YAML_ERRORS = (
+    yaml.YAMLError,
+    ValueError,
+    LookupError,
+    AttributeError,
+    RecursionError,
+    OverflowError,
+)
+"""What the reader of YAML raises on broken files, dates such as 2024-02-31 included."""
 
 
 def front_matter(data: bytes, uri: str) -> dict[str, Any]:
@@ -24,11 +35,12 @@ def front_matter(data: bytes, uri: str) -> dict[str, Any]:
 
     Dates may come as datetime.date. Raises SourceError naming the line when the YAML is broken,
     longer than 16 kB or uses anchors and aliases, which can be made to grow without end."""
-    if PurePosixPath(uri).suffix.lower() not in _MARKDOWN or not data.lstrip(
-        b"\xef\xbb\xbf"
-    ).startswith(b"---"):
+    if PurePosixPath(uri).suffix.lower() not in _MARKDOWN:
         return {}
-    return split(decode(data))[0]
+    if not data.lstrip(b"\xef\xbb\xbf").startswith(b"---"):
+        return {}
+    values, _ = split(decode(data))
+    return values
 
 
 def split(text: str) -> tuple[dict[str, Any], str]:
@@ -37,9 +49,10 @@ def split(text: str) -> tuple[dict[str, Any], str]:
     if not fenced:
         return {}, text
     inside = fenced.group(1)
+    body = text[fenced.end() :]
     if not inside.strip():
-        return {}, text[fenced.end() :]
-    if not re.search(r"^[ \t]*[\w\"'{?&-][^\n]*:|^\s*[{&]", inside, re.MULTILINE):
+        return {}, body
+    if not _MAPPING.search(inside):
         return {}, text
     if len(inside) > LONGEST:
         raise SourceError(
@@ -47,11 +60,14 @@ def split(text: str) -> tuple[dict[str, Any], str]:
         )
     values = _load(inside)
     if values is None:
-        return {}, text[fenced.end() :]
-    return (values, text[fenced.end() :]) if isinstance(values, dict) else ({}, text)
+        return {}, body
+    if not isinstance(values, dict):
+        return {}, text
+    return {str(name): value for name, value in values.items()}, body
 
 
 def _load(inside: str) -> Any:
+    """What the YAML says; raises SourceError."""
     # YAML takes a tab after a value for an error; editors leave them there, unseen.
     inside = re.sub(r"[ \t\r]+$", "", inside, flags=re.MULTILINE)
     if inside.count("[") + inside.count("{") > MOST_BRACKETS:
@@ -60,31 +76,30 @@ def _load(inside: str) -> Any:
             hint="Keep only plain values and lists there.",
         )
     try:
-        for token in yaml.scan(inside, Loader=yaml.SafeLoader):
-            if isinstance(token, yaml.AliasToken | yaml.AnchorToken):
-                line = token.start_mark.line + 2
-                raise SourceError(
-                    f"The front matter uses an anchor or alias in line {line}.",
-                    hint="Write the value out.",
-                )
-        values = yaml.safe_load(inside)
-    except yaml.MarkedYAMLError as wrong:
-        mark = wrong.problem_mark or wrong.context_mark
+        _check_no_aliases(inside)
+        return yaml.safe_load(inside)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
         line = mark.line + 2 if mark else 1
+        problem = error.problem or error.context
         raise SourceError(
-            f"The front matter is not valid YAML: line {line}, {wrong.problem or wrong.context}.",
+            f"The front matter is not valid YAML: line {line}, {problem}.",
             hint="Put values with `:` or `#` between quotes.",
-        ) from wrong
-    except (
-        yaml.YAMLError,
-        ValueError,
-        LookupError,
-        AttributeError,
-        RecursionError,
-        OverflowError,
-    ) as wrong:
+        ) from error
+    except _YAML_ERRORS as error:
+        problem = str(error).splitlines()[0] if str(error) else "too deep"
         raise SourceError(
-            f"The front matter, from line 2, is not valid: {str(wrong).splitlines()[0] if str(wrong) else 'too deep'}.",
+            f"The front matter, from line 2, is not valid: {problem}.",
             hint="Dates are written YYYY-MM-DD.",
-        ) from wrong
-    return {str(k): v for k, v in values.items()} if isinstance(values, dict) else values
+        ) from error
+
+
+def _check_no_aliases(inside: str) -> None:
+    """Raises SourceError for an anchor or alias."""
+    for token in yaml.scan(inside, Loader=yaml.SafeLoader):
+        if isinstance(token, yaml.AliasToken | yaml.AnchorToken):
+            line = token.start_mark.line + 2
+            raise SourceError(
+                f"The front matter uses an anchor or alias in line {line}.",
+                hint="Write the value out.",
+            )

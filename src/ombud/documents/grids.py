@@ -5,6 +5,7 @@ import re
 from bisect import bisect
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
 from ombud.documents.blocks import pipe_table, tidy
 from ombud.errors import SourceError
@@ -18,6 +19,18 @@ MOST_CELLS = 20_000_000
 """Of the rectangle around one table; a few cells far apart must not become a plain of nothing."""
 Cells = dict[int, dict[int, str]]
 """Row -> column -> what is shown there; no empty cells, rows in ascending order."""
+
+
+class Region(NamedTuple):
+    """A rectangle of cells."""
+
+    left: int
+    """Its first column."""
+    right: int
+    """Its last column."""
+    rows: list[list[str]]
+
+
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _FIGURE = re.compile(r"[-+(]?\W{0,3}\d[\d.,:/ '\u00a0\u202f-]*\W{0,3}")
 
@@ -25,18 +38,21 @@ _FIGURE = re.compile(r"[-+(]?\W{0,3}\d[\d.,:/ '\u00a0\u202f-]*\W{0,3}")
 def blocks(cells: Cells) -> Iterator[Block]:
     """The tables of a sheet with the lines of text around them, from top to bottom, from left to
     right."""
-    above: tuple[int, int, list[str]] | None = None
-    for left, right, rows in _regions(cells):
-        notes, body = _parted(rows)
+    columns_above: tuple[int, int] | None = None
+    header: list[str] = []
+    for region in _regions(cells):
+        notes, body = _parted(region.rows)
         for note in notes:
             yield Block(kind="text", text=tidy(note))
         if not body:
-            above = None
+            columns_above = None
             continue
-        if above and above[:2] == (left, right) and _goes_on(above[2], body[0]):
+        columns = (region.left, region.right)
+        if columns == columns_above and _goes_on(header, body[0]):
             # A blank row inside a table sets groups apart; each of them needs the header.
-            body = [above[2], *body]
-        above = left, right, body[0]
+            body = [header, *body]
+        columns_above = columns
+        header = body[0]
         yield Block(kind="table", text=headed(body))
 
 
@@ -52,19 +68,26 @@ def headed(rows: Sequence[Sequence[str]]) -> str:
 
 def _has_header(rows: Sequence[Sequence[str]]) -> bool:
     """Whether the first row is made of names: no figure stands in it above a column of figures."""
+    body = rows[1:LOOKED_AT]
     for column, cell in enumerate(rows[0]):
-        below = [
-            row[column] for row in rows[1:LOOKED_AT] if column < len(row) and row[column].strip()
-        ]
         # Years are figures too, but often the names of columns.
-        if (
-            _is_figure(cell)
-            and not _YEAR.fullmatch(cell.strip())
-            and below
-            and all(map(_is_figure, below))
-        ):
+        is_year = _YEAR.fullmatch(cell.strip())
+        if _is_figure(cell) and not is_year and _is_column_of_figures(body, column):
             return False
     return True
+
+
+def _is_column_of_figures(rows: Sequence[Sequence[str]], column: int) -> bool:
+    """Whether something stands in a column, and nothing but figures."""
+    is_filled = False
+    for row in rows:
+        cell = row[column] if column < len(row) else ""
+        if not cell.strip():
+            continue
+        if not _is_figure(cell):
+            return False
+        is_filled = True
+    return is_filled
 
 
 def _is_figure(cell: str) -> bool:
@@ -98,40 +121,57 @@ def _goes_on(header: Sequence[str], first: Sequence[str]) -> bool:
     return all(header) and not any(map(_is_figure, header)) and any(map(_is_figure, first))
 
 
-def _regions(cells: Cells) -> Iterator[tuple[int, int, list[list[str]]]]:
-    """(first column, last column, rows) of each rectangle that nothing blank runs through."""
+def _regions(cells: Cells) -> Iterator[Region]:
+    """The rectangles that nothing blank runs through."""
     waiting = [cells] if cells else []
     while waiting:
         part = waiting.pop()
-        for cut in (_at_blank_rows, _at_blank_columns, _at_corners):
-            pieces = cut(part)
-            if len(pieces) > 1:
-                waiting.extend(reversed(pieces))
-                break
+        pieces = _pieces(part)
+        if len(pieces) > 1:
+            waiting.extend(reversed(pieces))
         else:
-            columns = _columns(part)
-            left, right = columns[0], columns[-1]
-            if len(part) * (right - left + 1) > MOST_CELLS:
-                raise SourceError(
-                    "The cells of a sheet lie too far apart.", hint="Remove the stray cells."
-                )
-            yield (
-                left,
-                right,
-                [
-                    [row.get(column, "") for column in range(left, right + 1)]
-                    for row in part.values()
-                ],
-            )
+            yield _region(part)
+
+
+def _pieces(cells: Cells) -> list[Cells]:
+    """The cells, cut in the first way that parts them; one piece where none does."""
+    for cut in (_at_blank_rows, _at_blank_columns, _at_corners):
+        pieces = cut(cells)
+        if len(pieces) > 1:
+            return pieces
+    return [cells]
+
+
+def _region(cells: Cells) -> Region:
+    columns = _columns(cells)
+    left = columns[0]
+    right = columns[-1]
+    width = right - left + 1
+    if len(cells) * width > MOST_CELLS:
+        raise SourceError("The cells of a sheet lie too far apart.", hint="Remove the stray cells.")
+    rows = [_filled_up(row, left, right) for row in cells.values()]
+    return Region(left, right, rows)
+
+
+def _filled_up(row: dict[int, str], left: int, right: int) -> list[str]:
+    """The cells from one column to another, blanks included."""
+    return [row.get(column, "") for column in range(left, right + 1)]
 
 
 def _columns(cells: Cells) -> list[int]:
-    return sorted({column for row in cells.values() for column in row})
+    columns: set[int] = set()
+    for row in cells.values():
+        columns.update(row)
+    return sorted(columns)
 
 
 def _runs(numbers: Sequence[int]) -> list[int]:
     """First numbers of runs without a gap."""
-    return [*numbers[:1], *(after for before, after in pairwise(numbers) if after > before + 1)]
+    starts = list(numbers[:1])
+    for before, after in pairwise(numbers):
+        if after > before + 1:
+            starts.append(after)
+    return starts
 
 
 def _at_blank_rows(cells: Cells) -> list[Cells]:
@@ -152,18 +192,29 @@ def _at_blank_columns(cells: Cells) -> list[Cells]:
 def _at_corners(cells: Cells) -> list[Cells]:
     """Tables that touch by their corners only: rows above share no column with the rows below."""
     spans = [(min(row), max(row)) for row in cells.values()]
-    below = [spans[-1]]
-    for low, high in reversed(spans[:-1]):
-        below.append((min(low, below[-1][0]), max(high, below[-1][1])))
-    below.reverse()
+    rows_from = _united_from_below(spans)
     starts: set[int] = set()
-    low, high = spans[0]
-    for position, number in enumerate(cells):
-        if position and (below[position][0] > high or below[position][1] < low):
+    above = spans[0]
+    for number, span, below in zip(cells, spans, rows_from, strict=True):
+        is_apart = below[0] > above[1] or below[1] < above[0]
+        if is_apart:
             starts.add(number)
-            low, high = spans[position]
-        low, high = min(low, spans[position][0]), max(high, spans[position][1])
+            above = span
+        above = _united(above, span)
     return _cut_above(cells, starts)
+
+
+def _united_from_below(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Of each row the columns that it and all rows below it reach over."""
+    united = [spans[-1]]
+    for span in reversed(spans[:-1]):
+        united.append(_united(span, united[-1]))
+    united.reverse()
+    return united
+
+
+def _united(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
+    return min(one[0], other[0]), max(one[1], other[1])
 
 
 def _cut_above(cells: Cells, starts: set[int]) -> list[Cells]:

@@ -2,15 +2,15 @@
 out."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from ombud.documents import html
-from ombud.documents.blocks import ParsedFile, pipe_table, tidy, visible
+from ombud.documents.blocks import BlockKind, ParsedFile, pipe_table, tidy, visible
 from ombud.documents.frontmatter import split
-from ombud.documents.plain import decode
+from ombud.documents.plain import decode, unix_lines
 from ombud.types import Block
 
 _FENCED = re.compile(
@@ -25,6 +25,8 @@ _SPOKEN = re.compile(
     r"\b(?:summary|title|header|text|label)\s*=\s*\"([^\"]+)\"|^\s*label\s+name=\"([^\"]+)\""
 )
 _QUOTED = re.compile(r"\s*(\w+)\s+\"([\w -]+)\"\s*")
+_LAYOUT = frozenset(("include", "import", "layout", "extends", "block"))
+"""Shortcodes whose argument names a file."""
 _HTML_TABLE = re.compile(r"^[ \t]*(<table\b.*?</table>)", re.DOTALL | re.MULTILINE | re.IGNORECASE)
 _ADMONITION = re.compile(r"^\[!\w+\]\s*")
 
@@ -33,82 +35,90 @@ def read(data: bytes, pages: int) -> ParsedFile:
     """Headings, paragraphs, lists with their nesting, pipe and HTML tables, code; front matter is
     left out."""
     del pages
-    body = split(decode(data))[1].replace("\r\n", "\n").replace("\r", "\n")
-    parser = MarkdownIt("commonmark", {"html": True, "maxNesting": 100}).enable(
-        ["table", "strikethrough"]
-    )
+    _, body = split(decode(data))
+    parser = MarkdownIt("commonmark", {"html": True, "maxNesting": 100})
+    parser.enable(["table", "strikethrough"])
     # Indented code is nearly always a list that was indented carelessly.
     parser.disable("code")
-    tokens = parser.parse(_outside_code(body))
+    tokens = parser.parse(_outside_code(unix_lines(body)))
     return ParsedFile(list(_blocks(tokens, 0, len(tokens))))
 
 
 def _outside_code(body: str) -> str:
     """The source without template syntax; fenced code stays as it is."""
-    parts, last = [], 0
+    parts = []
+    last = 0
     for fence in _FENCED.finditer(body):
-        parts += [_without_templates(body[last : fence.start()]), fence.group()]
+        parts.append(_without_templates(body[last : fence.start()]))
+        parts.append(fence.group())
         last = fence.end()
-    return "".join([*parts, _without_templates(body[last:])])
+    parts.append(_without_templates(body[last:]))
+    return "".join(parts)
 
 
 def _without_templates(source: str) -> str:
-    source = _SHORTCODE.sub(_spoken, _COMMENT.sub("", source))
-    source = _VARIABLE.sub(_placeholder, _ATTRIBUTES.sub("", source))
+    source = _COMMENT.sub("", source)
+    source = _SHORTCODE.sub(_spoken, source)
+    source = _ATTRIBUTES.sub("", source)
+    source = _VARIABLE.sub(_placeholder, source)
+    return _HTML_TABLE.sub(_html_block, source)
+
+
+def _html_block(table: re.Match[str]) -> str:
     # A blank line would end the HTML block in the middle of the table.
-    return _HTML_TABLE.sub(
-        lambda table: "\n" + re.sub(r"\n[ \t]*(?=\n)", "", table.group(1)) + "\n\n", source
-    )
+    without_blank_lines = re.sub(r"\n[ \t]*(?=\n)", "", table.group(1))
+    return "\n" + without_blank_lines + "\n\n"
 
 
 def _spoken(code: re.Match[str]) -> str:
     """What a reader of the page would see of a shortcode: its summary or title, a single plain
     argument, or nothing."""
     inside = code.group(1) or code.group(2) or ""
-    if said := _SPOKEN.search(inside):
-        return said.group(1) or said.group(2)
+    spoken = _SPOKEN.search(inside)
+    if spoken:
+        return spoken.group(1) or spoken.group(2)
     argument = _QUOTED.fullmatch(inside)
-    if argument and argument.group(1) not in {"include", "import", "layout", "extends", "block"}:
-        return ("#" if "channel" in argument.group(1) else "") + argument.group(2)
-    return ""
+    if argument is None or argument.group(1) in _LAYOUT:
+        return ""
+    name, value = argument.groups()
+    return f"#{value}" if "channel" in name else value
 
 
 def _placeholder(variable: re.Match[str]) -> str:
     """`{{ site.url | filter }}` is code; `{{Your start date}}` is a blank for the reader to
     fill."""
     inside = variable.group(1)
-    return f"[{inside}]" if " " in inside and not re.search(r"[|.\"'=()]", inside) else ""
+    is_code = re.search(r"[|.\"'=()]", inside)
+    return f"[{inside}]" if " " in inside and not is_code else ""
 
 
 def _blocks(tokens: Sequence[Token], start: int, end: int) -> Iterator[Block]:
     at = start
     while at < end:
-        token = tokens[at]
-        close = _closing(tokens, at) if token.nesting == 1 else at
-        if token.type == "heading_open":
-            if text := inline_text(tokens[at + 1]):
-                yield Block(kind="heading", text=text, level=int(token.tag[1]))
-        elif token.type == "paragraph_open":
-            if text := _ADMONITION.sub("", inline_text(tokens[at + 1])):
-                yield Block(kind="text", text=text)
-        elif token.type in {"bullet_list_open", "ordered_list_open"}:
-            if text := "\n".join(_items(tokens, at, close, 0)):
-                yield Block(kind="list", text=text)
-        elif token.type == "table_open":
-            if text := pipe_table(_rows(tokens, at, close)):
-                yield Block(kind="table", text=text)
-        elif token.type == "blockquote_open":
-            yield from _blocks(tokens, at + 1, close)
-        elif token.type in {"fence", "code_block"}:
-            if text := visible(token.content).strip("\n"):
-                yield Block(kind="code", text=text)
-        elif token.type == "html_block":
-            yield from html.fragment(token.content)
+        close = _closing(tokens, at)
+        yield from _blocks_of(tokens, at, close)
         at = close + 1
 
 
+def _blocks_of(tokens: Sequence[Token], start: int, close: int) -> Iterator[Block]:
+    """The blocks of one token, or of all from an opening one to that which closes it."""
+    token = tokens[start]
+    if token.type == "blockquote_open":
+        yield from _blocks(tokens, start + 1, close)
+    elif token.type == "html_block":
+        yield from html.fragment(token.content)
+    elif token.type in _READERS:
+        kind, read_text = _READERS[token.type]
+        text = read_text(tokens[start : close + 1])
+        level = int(token.tag[1]) if kind == "heading" else 0
+        if text:
+            yield Block(kind=kind, text=text, level=level)
+
+
 def _closing(tokens: Sequence[Token], at: int) -> int:
-    """Position of the token that closes the one at `at`."""
+    """Position of the token that closes the one at `at`; its own where it opens nothing."""
+    if tokens[at].nesting != 1:
+        return at
     depth = 0
     for position in range(at, len(tokens)):
         depth += tokens[position].nesting
@@ -117,12 +127,41 @@ def _closing(tokens: Sequence[Token], at: int) -> int:
     return len(tokens) - 1
 
 
+def _heading(tokens: Sequence[Token]) -> str:
+    return inline_text(tokens[1])
+
+
+def _paragraph(tokens: Sequence[Token]) -> str:
+    return _ADMONITION.sub("", inline_text(tokens[1]))
+
+
+def _list(tokens: Sequence[Token]) -> str:
+    return "\n".join(_items(tokens, 0, len(tokens) - 1, 0))
+
+
+def _table(tokens: Sequence[Token]) -> str:
+    rows: list[list[str]] = []
+    for token in tokens:
+        if token.type == "tr_open":
+            rows.append([])
+        elif token.type == "inline":
+            rows[-1].append(inline_text(token))
+    return pipe_table(rows)
+
+
+def _code(tokens: Sequence[Token]) -> str:
+    return visible(tokens[0].content).strip("\n")
+
+
 def _items(tokens: Sequence[Token], start: int, end: int, depth: int) -> Iterator[str]:
     """Lines of a list: a marker and text, nested lists two spaces further in."""
-    indent, at, ordered = "  " * depth, start + 1, tokens[start].type.startswith("ordered")
+    indent = "  " * depth
+    is_ordered = tokens[start].type.startswith("ordered")
+    at = start + 1
     while at < end:
+        item = tokens[at]
         close = _closing(tokens, at)
-        marker = f"{tokens[at].info or '1'}{tokens[at].markup}" if ordered else "-"
+        marker = f"{item.info or '1'}{item.markup}" if is_ordered else "-"
         lines = list(_item_lines(tokens, at + 1, close, depth + 1))
         if lines and lines[0].startswith(indent + "  "):
             yield f"{indent}{marker} {lines[0].strip()}"
@@ -131,37 +170,40 @@ def _items(tokens: Sequence[Token], start: int, end: int, depth: int) -> Iterato
 
 
 def _item_lines(tokens: Sequence[Token], start: int, end: int, depth: int) -> Iterator[str]:
-    indent, at = "  " * depth, start
+    indent = "  " * depth
+    at = start
     while at < end:
-        close = _closing(tokens, at) if tokens[at].nesting == 1 else at
-        if tokens[at].type in {"bullet_list_open", "ordered_list_open"}:
+        close = _closing(tokens, at)
+        if tokens[at].type in _LISTS:
             yield from _items(tokens, at, close, depth)
         else:
-            for block in _blocks(tokens, at, close + 1):
-                yield from (indent + line for line in block.text.split("\n"))
+            for block in _blocks_of(tokens, at, close):
+                for line in block.text.split("\n"):
+                    yield indent + line
         at = close + 1
-
-
-def _rows(tokens: Sequence[Token], start: int, end: int) -> list[list[str]]:
-    rows: list[list[str]] = []
-    for at in range(start, end):
-        if tokens[at].type == "tr_open":
-            rows.append([])
-        elif tokens[at].type == "inline":
-            rows[-1].append(inline_text(tokens[at]))
-    return rows
 
 
 def inline_text(token: Token) -> str:
     """The words of an inline token: links and images keep their text, markup and tags go."""
-    said = []
+    words = []
     for child in token.children or []:
-        if child.type in {"text", "code_inline"}:
-            said.append(child.content)
-        elif child.type in {"softbreak", "hardbreak"} or (
-            child.type == "html_inline" and child.content[1:3] == "br"
-        ):
-            said.append(" ")
-        elif child.type == "image":
-            said.append(child.content)
-    return tidy("".join(said))
+        is_break = child.type == "html_inline" and child.content[1:3] == "br"
+        if child.type in {"text", "code_inline", "image"}:
+            words.append(child.content)
+        elif is_break or child.type in {"softbreak", "hardbreak"}:
+            words.append(" ")
+    return tidy("".join(words))
+
+
+_LISTS = frozenset(("bullet_list_open", "ordered_list_open"))
+_READERS: dict[str, tuple[BlockKind, Callable[[Sequence[Token]], str]]] = {
+    "heading_open": ("heading", _heading),
+    "paragraph_open": ("text", _paragraph),
+    "bullet_list_open": ("list", _list),
+    "ordered_list_open": ("list", _list),
+    "table_open": ("table", _table),
+    "fence": ("code", _code),
+    "code_block": ("code", _code),
+}
+"""Type of a token -> the kind of block that it becomes, and what makes the text of it and the
+tokens up to that which closes it."""

@@ -3,7 +3,7 @@ was cut."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from ombud.types import Block, Document
 
@@ -11,6 +11,8 @@ Count = Callable[[str], int]
 """Tokens of a text."""
 Embed = Callable[[Sequence[str]], Any]
 """Texts -> their unit vectors, an array of shape (texts, dimension)."""
+Trail = tuple[str, ...]
+"""The title and the headings above something, the outermost first."""
 
 
 @dataclass(frozen=True)
@@ -19,55 +21,76 @@ class ChunkBounds:
 
     start: int
     end: int
-    trail: tuple[str, ...]
+    trail: Trail
     pages: tuple[int, ...] = ()
     header: str = ""
 
 
+class PlacedBlock(NamedTuple):
+    """A block, and where it begins in the document's text."""
+
+    block: Block
+    start: int
+
+    @property
+    def end(self) -> int:
+        return self.start + len(self.block.text)
+
+
 @dataclass
 class OutlineSection:
-    """A heading and the blocks below it, up to the next heading; with their offsets in the
-    document's text."""
+    """A heading and the blocks below it, up to the next heading."""
 
-    above: tuple[str, ...]
+    above: Trail
     """The title and the headings over this one."""
-    heading: tuple[Block, int] | None = None
-    body: list[tuple[Block, int]] = field(default_factory=list)
+    heading: PlacedBlock | None = None
+    body: list[PlacedBlock] = field(default_factory=list)
     name: str = ""
     """The joined headings of several sections."""
 
     @property
     def level(self) -> int:
-        return self.heading[0].level if self.heading else 0
+        return self.heading.block.level if self.heading else 0
 
     @property
-    def trail(self) -> tuple[str, ...]:
-        heading = self.heading[0].text if self.heading else self.name
+    def trail(self) -> Trail:
+        heading = self.heading.block.text if self.heading else self.name
         return _below(self.above, heading) if heading else self.above
 
 
 def sections(document: Document) -> Iterator[OutlineSection]:
     """In reading order; the first is what stands above all headings, and may be empty."""
-    # A document made without a parser may have its text only.
-    blocks = document.blocks or tuple(
-        Block(kind="text", text=part) for part in document.text.split("\n\n")
-    )
     title = (document.title,) if document.title else ()
-    open_headings: list[tuple[int, tuple[str, ...]]] = []
-    section, at = OutlineSection(title), 0
-    for block in blocks:
+    open_headings: list[tuple[int, Trail]] = []
+    section = OutlineSection(title)
+    for placed in _placed(document):
+        block = placed.block
         if block.kind == "heading":
             yield section
-            open_headings = [pair for pair in open_headings if pair[0] < block.level]
-            section = OutlineSection(open_headings[-1][1] if open_headings else title, (block, at))
+            open_headings = [opened for opened in open_headings if opened[0] < block.level]
+            above = open_headings[-1][1] if open_headings else title
+            section = OutlineSection(above, placed)
             open_headings.append((block.level, section.trail))
         elif block.text.strip():
-            section.body.append((block, at))
-        at += len(block.text) + 2
+            section.body.append(placed)
     yield section
 
 
-def _below(above: tuple[str, ...], heading: str) -> tuple[str, ...]:
+def _placed(document: Document) -> Iterator[PlacedBlock]:
+    """The blocks of a document, which a blank line parts in its text."""
+    start = 0
+    for block in document.blocks or _paragraphs(document.text):
+        yield PlacedBlock(block, start)
+        start += len(block.text) + len("\n\n")
+
+
+def _paragraphs(text: str) -> Iterator[Block]:
+    """A document made without a parser may have its text only."""
+    for part in text.split("\n\n"):
+        yield Block(kind="text", text=part)
+
+
+def _below(above: Trail, heading: str) -> Trail:
     """A heading that repeats what stands right above it, as the title often does, is not said
     twice."""
     return above if above[-1:] == (heading,) else (*above, heading)
@@ -75,21 +98,24 @@ def _below(above: tuple[str, ...], heading: str) -> tuple[str, ...]:
 
 def table_header(block: Block, room: int, count: Count) -> str:
     """The header that continuation chunks repeat; none when it would fill most of the chunk."""
-    lines = block.text.split("\n", 2) if block.kind == "table" else []
+    if block.kind != "table":
+        return ""
+    lines = block.text.split("\n", 2)
     if len(lines) < 3:
         return ""
     header = "\n".join(lines[:2])
     return header if count(header) * 2 <= room else ""
 
 
-def fitting(trail: tuple[str, ...], most: int, count: Count) -> tuple[str, ...]:
+def fitting(trail: Trail, most: int, count: Count) -> Trail:
     """The trail, shortened from the middle until it leaves at least half of the chunk to the
     text."""
 
-    def fits(parts: tuple[str, ...]) -> bool:
+    def fits(parts: Trail) -> bool:
         return count(" > ".join(parts) + "\n") * 2 <= most
 
-    if sum(len(part) for part in trail) * 2 <= most or fits(trail):
+    characters = sum(map(len, trail))
+    if characters * 2 <= most or fits(trail):
         return trail
     while len(trail) > 2 and not fits(trail):
         trail = (trail[0], *trail[2:])

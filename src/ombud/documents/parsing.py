@@ -14,9 +14,10 @@ from ombud.text import detect_language
 from ombud.types import Block, Document
 
 Parser = Callable[[bytes, int], ParsedFile]
-"""(bytes, most pages) -> Reading; raises SourceError."""
+"""(bytes, most pages) -> ParsedFile; raises SourceError."""
 
 PAGES = 2000
+_BLANK_LINE = re.compile(r"\n[ \t]*(?=\n)")
 _SECTION = re.compile(
     r"\W*([0-9]|[ivx]+[.)]|(introduction|overview|purpose|scope|summary|contents|zweck)\b)",
     re.IGNORECASE,
@@ -30,21 +31,23 @@ def parse(data: bytes, facts: Document, pages: int = PAGES) -> Document:
     facts.language "" means: detect it. facts.title "" means: the first heading, the format's own
     title, or the file's name. Raises SourceError, one sentence and a hint, for anything that gives
     no text."""
-    suffix = PurePosixPath(facts.uri.split("?")[0].split("#")[0]).suffix.lower().lstrip(".")
+    # A uri ends as the file's name does, in which `#` and `?` are letters like others.
+    suffix = PurePosixPath(facts.uri).suffix.lower().lstrip(".")
     read = _parser(suffix)
     if not data.strip():
         raise SourceError(
             "The file is empty.", hint="Remove it, or save it again from its program."
         )
-    reading = read(data, pages)
-    blocks = tuple(block for block in map(_normal, reading.blocks) if block.text.strip())
+    parsed = read(data, pages)
+    normal = map(_normal, parsed.blocks)
+    blocks = tuple(block for block in normal if block.text.strip())
     _check_not_empty(blocks, suffix)
     text = "\n\n".join(block.text for block in blocks)
     return facts.model_copy(
         update={
             "blocks": blocks,
             "text": text,
-            "title": facts.title or _title(blocks, reading.title, facts.uri),
+            "title": facts.title or _title(blocks, parsed.title, facts.uri),
             "language": facts.language or detect_language(text),
         }
     )
@@ -95,17 +98,15 @@ def _parser(suffix: str) -> Parser:
 def _normal(block: Block) -> Block:
     """Composed characters, and no blank line inside a block, which would look like the end of
     it."""
-    text = (
-        re.sub(r"\n[ \t]*(?=\n)", "", visible(block.text))
-        if block.kind != "code"
-        else visible(block.text)
-    )
+    text = visible(block.text)
+    if block.kind != "code":
+        text = _BLANK_LINE.sub("", text)
     return block.model_copy(update={"text": text}) if text != block.text else block
 
 
 def _check_not_empty(blocks: tuple[Block, ...], suffix: str) -> None:
-    letters = sum(1 for block in blocks for c in block.text if c.isalnum())
-    if letters == 0:
+    has_letters = any(character.isalnum() for block in blocks for character in block.text)
+    if not has_letters:
         what = "pictures of text; it needs OCR" if suffix == "pdf" else "no text"
         raise SourceError(
             f"The file holds {what}.", hint="Run it through OCR first, or leave it out."
@@ -116,21 +117,25 @@ def _title(blocks: tuple[Block, ...], own: str, uri: str) -> str:
     """The first heading if it stands for the whole document, the format's own title, or the file's
     name as words."""
     headings = [block for block in blocks if block.kind == "heading"]
-    if headings:
-        first = headings[0]
-        peers = sum(1 for block in headings if block.level <= first.level)
-        # Of several equal headings the first is a title only where it opens the document and is no
-        # section's name.
-        if peers == 1 or (
-            blocks[0] is first and first.level == 1 and not _SECTION.match(first.text)
-        ):
-            return first.text
+    if headings and _stands_for_all(headings, blocks[0]):
+        return headings[0].text
     return own or readable(uri)
+
+
+def _stands_for_all(headings: list[Block], opening: Block) -> bool:
+    """Whether the first heading is the title of a document that opens with that block."""
+    first, *others = headings
+    peers = [heading for heading in others if heading.level <= first.level]
+    if not peers:
+        return True
+    # Of several equal headings the first is a title only where it opens the document and is no
+    # section's name.
+    return opening is first and first.level == 1 and not _SECTION.match(first.text)
 
 
 def readable(uri: str) -> str:
     """The name of a file as words: `gb/annual-leave_2024.md` -> "Annual leave 2024"."""
-    path = PurePosixPath(uri.split("?")[0].split("#")[0])
+    path = PurePosixPath(uri)
     stem = (
         path.parent.name
         if path.stem.lower() in {"index", "_index", "readme"} and path.parent.name
@@ -156,4 +161,4 @@ PARSERS: dict[str, str] = {
     "txt": "ombud.documents.plain:read",
     "xlsx": "ombud.documents.office.xlsx:read",
 }
-"""Ending of the uri -> `(bytes, most pages) -> Reading`; plugins register under `ombud.parser`."""
+"""Ending of the uri -> `(bytes, most pages) -> ParsedFile`; plugins register under `ombud.parser`."""

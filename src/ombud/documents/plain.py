@@ -12,6 +12,7 @@ _BOMS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+_BLANK_LINE = re.compile(r"\n[ \t\f\r]*\n")
 _ITEM = re.compile(r"\s*(?:[-*•–·]|\(?[0-9]{1,3}[.)]|\(?[a-zA-Z][.)])\s+\S")
 
 
@@ -27,31 +28,51 @@ def decode(data: bytes) -> str:
         return data.decode("utf-8")
     except UnicodeDecodeError:
         text = data.decode("cp1252", errors="replace")
-    strange = sum(1 for c in text[:10_000] if c == "\ufffd" or (c < " " and c not in "\t\r\n\f"))
-    if strange > min(len(text), 10_000) // 50:
+    beginning = text[:10_000]
+    strange = sum(map(_is_strange, beginning))
+    if strange > len(beginning) // 50:
         raise SourceError("The file is not text.", hint="Give it the ending of its real format.")
     return text
+
+
+def _is_strange(character: str) -> bool:
+    """Whether it stands in no text: what could not be decoded, and control characters."""
+    if character == "\ufffd":
+        return True
+    return character < " " and character not in "\t\r\n\f"
 
 
 def read(data: bytes, pages: int) -> ParsedFile:
     """Paragraphs are separated by blank lines; a paragraph whose lines are items is a list."""
     del pages
     blocks = []
-    for part in re.split(
-        r"\n[ \t\f\r]*\n", visible(decode(data).replace("\r\n", "\n").replace("\r", "\n"))
-    ):
+    text = visible(unix_lines(decode(data)))
+    for part in _BLANK_LINE.split(text):
         lines = [line for line in part.splitlines() if line.strip()]
-        if not lines:
-            continue
-        items = sum(1 for line in lines if _ITEM.match(line))
-        if len(lines) > 1 and items >= 2 and _ITEM.match(lines[0]):
-            text = "\n".join(_indent(line) + tidy(line) for line in lines)
-            blocks.append(Block(kind="list", text=text))
-        else:
-            blocks.append(Block(kind="text", text=tidy(" ".join(lines))))
+        if lines:
+            blocks.append(_block(lines))
     return ParsedFile(blocks)
 
 
+def unix_lines(text: str) -> str:
+    """The text with every line break as one "\\n"."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _block(lines: list[str]) -> Block:
+    if _is_list(lines):
+        text = "\n".join(_indent(line) + tidy(line) for line in lines)
+        return Block(kind="list", text=text)
+    return Block(kind="text", text=tidy(" ".join(lines)))
+
+
+def _is_list(lines: list[str]) -> bool:
+    if len(lines) < 2 or not _ITEM.match(lines[0]):
+        return False
+    return any(_ITEM.match(line) for line in lines[1:])
+
+
 def _indent(line: str) -> str:
-    depth = len(line.expandtabs(4)) - len(line.expandtabs(4).lstrip())
+    expanded = line.expandtabs(4)
+    depth = len(expanded) - len(expanded.lstrip())
     return " " * min(depth, 12)

@@ -58,6 +58,20 @@ class ServerSettings(Section):
     concurrency: int = Field(
         8, ge=1, description="Questions answered at the same time; more wait their turn."
     )
+    # A page opened for the first time asks for ten files, and a person asks a few times a minute.
+    requests_per_minute: int = Field(
+        120,
+        ge=0,
+        description="Requests one address may send for long; more are refused with 429. 0 = no limit.",
+    )
+    burst: int = Field(
+        240, ge=1, description="Requests one address may send at once, after a time of silence."
+    )
+    messages_per_minute: int = Field(
+        120,
+        ge=0,
+        description="Messages one live connection may send; one more closes it. 0 = no limit.",
+    )
 
 
 class StoreSettings(Section):

@@ -2,24 +2,31 @@
 
 Without identity the only protection is that nobody else can reach the server. So it answers to
 loopback names only (a rebinding DNS name is refused), and a page of another site may not post to
-it."""
+it, nor open a socket."""
 
 import ipaddress
 import logging
+import math
+import time
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ombud.web.logs import told
 from ombud.web.problems import refusal, unexpected
+from ombud.web.rate_limit import Clock, RateLimiter
 
 logger = logging.getLogger(__name__)
 
 LARGEST_REQUEST = 1_000_000
 """Bytes of a request's body."""
+LARGEST_MESSAGE = 100_000
+"""Bytes of one message of a WebSocket: what a person writes at once, many times over."""
 
 CONTENT_SECURITY_POLICY = "; ".join(
     [
@@ -71,32 +78,146 @@ class SecurityHeaders:
         await self.app(scope, receive, with_headers)
 
 
-class RequestGuard:
-    """Refuses foreign hosts (400), posts from other sites (403) and large bodies (413)."""
+class Refusal(NamedTuple):
+    """The same refusal as an HTTP response and as the closing of a WebSocket (RFC 6455, 7.4)."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    status: int
+    close_code: int
+    detail: str
+    hint: str = ""
+    retry_after: int = 0
+    """Seconds; 0 = not said."""
+
+    def response(self) -> Response:
+        response = refusal(self.status, self.detail, self.hint)
+        if self.retry_after:
+            response.headers["retry-after"] = str(self.retry_after)
+        return response
+
+
+FOREIGN_HOST = Refusal(
+    status=400,
+    close_code=1008,
+    detail="This host name is not served here.",
+    hint="Until identity is set up, only localhost and loopback addresses are served.",
+)
+OTHER_SITE = Refusal(status=403, close_code=1008, detail="A page of another site may not do this.")
+TOO_LARGE = Refusal(
+    status=413,
+    close_code=1009,
+    detail=f"A request may have at most {LARGEST_REQUEST:,} bytes.",
+)
+TOO_MANY = Refusal(
+    status=429,
+    close_code=1013,
+    detail="Too many requests came from this address.",
+    hint="Wait a little; `server.requests_per_minute` says how many may come.",
+)
+
+
+class RequestGuard:
+    """Refuses foreign hosts (400), too many requests (429), posts from other sites (403) and large
+    bodies (413).
+
+    A WebSocket is refused by the same rules before it is accepted, and its messages are measured
+    and counted: one that is too large closes it with 1009, too many with 1008.
+
+    requests_per_minute, burst: of one address; messages_per_minute: of one socket, which may send
+    as many at once. 0 = no limit.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        requests_per_minute: int = 0,
+        burst: int = 1,
+        messages_per_minute: int = 0,
+        clock: Clock = time.monotonic,
+    ) -> None:
         self.app = app
+        self._requests = RateLimiter(per_minute=requests_per_minute, burst=burst, clock=clock)
+        self._messages_per_minute = messages_per_minute
+        self._clock = clock
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
+        if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
             return
-        headers = Headers(scope=scope)
-        host, origin = headers.get("host", ""), headers.get("origin")
-        length = headers.get("content-length", "0")
-        if not is_loopback(host):
-            hint = "Until identity is set up, only localhost and loopback addresses are served."
-            response = refusal(400, "This host name is not served here.", hint)
-        elif scope["method"] not in {"GET", "HEAD", "OPTIONS"} and not _same_site(
-            headers, host, origin
-        ):
-            response = refusal(403, "A page of another site may not do this.")
-        elif not length.isdecimal() or int(length) > LARGEST_REQUEST:
-            response = refusal(413, f"A request may have at most {LARGEST_REQUEST:,} bytes.")
+        refused = self._refuse(scope)
+        if scope["type"] == "websocket":
+            await self._serve_socket(scope, receive, send, refused)
+        elif refused is not None:
+            await refused.response()(scope, receive, send)
         else:
             await self.app(scope, _limited(receive), send)
+
+    def _refuse(self, scope: Scope) -> Refusal | None:
+        """Why this request or handshake does not pass; None where it does."""
+        headers = Headers(scope=scope)
+        host = headers.get("host", "")
+        if not is_loopback(host):
+            return FOREIGN_HOST
+        client = scope.get("client")
+        seconds = self._requests.take(client[0] if client else "")
+        if seconds:
+            return TOO_MANY._replace(retry_after=math.ceil(seconds))
+        if _changes_something(scope) and not _same_site(headers, host):
+            return OTHER_SITE
+        length = headers.get("content-length", "0")
+        if not length.isdecimal() or int(length) > LARGEST_REQUEST:
+            return TOO_LARGE
+        return None
+
+    async def _serve_socket(
+        self, scope: Scope, receive: Receive, send: Send, refused: Refusal | None
+    ) -> None:
+        if refused is not None:
+            await receive()  # the handshake
+            await send(_closing(refused.close_code, refused.detail))
             return
-        await response(scope, receive, send)
+        limiter = RateLimiter(
+            per_minute=self._messages_per_minute,
+            burst=self._messages_per_minute,
+            clock=self._clock,
+        )
+        socket = _GuardedSocket(receive, send, limiter)
+        await self.app(scope, socket.receive, socket.send)
+
+
+class _GuardedSocket:
+    """The two callables of an accepted WebSocket, with its messages measured and counted.
+
+    A message that breaks a rule closes the socket; the application is told of a disconnect, and
+    what it still sends goes nowhere.
+    """
+
+    def __init__(self, receive: Receive, send: Send, messages: RateLimiter) -> None:
+        self._receive = receive
+        self._send = send
+        self._messages = messages
+        self._ended: Message | None = None
+
+    async def receive(self) -> Message:
+        if self._ended is not None:
+            return self._ended
+        message = await self._receive()
+        if message["type"] != "websocket.receive":
+            return message
+        if _size(message) > LARGEST_MESSAGE:
+            return await self._end(1009, f"A message may have at most {LARGEST_MESSAGE:,} bytes.")
+        if self._messages.take(""):
+            return await self._end(1008, "Too many messages came at once.")
+        return message
+
+    async def send(self, message: Message) -> None:
+        if self._ended is None:
+            await self._send(message)
+
+    async def _end(self, code: int, reason: str) -> Message:
+        self._ended = {"type": "websocket.disconnect", "code": code, "reason": reason}
+        await self._send(_closing(code, reason))
+        return self._ended
 
 
 class Failures:
@@ -123,10 +244,26 @@ class Failures:
             await unexpected(Request(scope), error)(scope, receive, send)
 
 
-def _same_site(headers: Headers, host: str, origin: str | None) -> bool:
+def _changes_something(scope: Scope) -> bool:
+    """A socket always may: a browser opens one to any site without asking that site first."""
+    return scope["type"] == "websocket" or scope["method"] not in {"GET", "HEAD", "OPTIONS"}
+
+
+def _same_site(headers: Headers, host: str) -> bool:
     if headers.get("sec-fetch-site", "none") not in {"same-origin", "none"}:
         return False
+    origin = headers.get("origin")
     return origin is None or urlsplit(origin).netloc == host
+
+
+def _closing(code: int, reason: str) -> Message:
+    return {"type": "websocket.close", "code": code, "reason": reason}
+
+
+def _size(message: Message) -> int:
+    """Bytes of a message, whichever kind it is."""
+    data = message.get("bytes")
+    return len(data) if data is not None else len((message.get("text") or "").encode())
 
 
 def _limited(receive: Receive) -> Receive:
@@ -139,7 +276,7 @@ def _limited(receive: Receive) -> Receive:
         message = await receive()
         read += len(message.get("body", b""))
         if read > LARGEST_REQUEST:
-            raise HTTPException(413, f"A request may have at most {LARGEST_REQUEST:,} bytes.")
+            raise HTTPException(TOO_LARGE.status, TOO_LARGE.detail)
         return message
 
     return counted

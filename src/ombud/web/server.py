@@ -3,7 +3,7 @@
 import asyncio
 import importlib.metadata
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import uvicorn
@@ -13,9 +13,16 @@ from starlette.middleware.gzip import GZipMiddleware
 from ombud.app import Workspace, library
 from ombud.errors import SetupError
 from ombud.web import api, pages
-from ombud.web.guard import Failures, RequestGuard, SecurityHeaders, is_loopback
+from ombud.web.guard import (
+    LARGEST_MESSAGE,
+    Failures,
+    RequestGuard,
+    SecurityHeaders,
+    is_loopback,
+)
 from ombud.web.problems import MEDIA, answer_errors
 
+SUMMARY = "Answers employees' questions from the organisation's own policies, each sentence proven."
 GRACE = 5
 """Seconds that running answers get when the server stops."""
 
@@ -25,7 +32,7 @@ def create_app(workspace: Workspace) -> FastAPI:
     own manual."""
     app = FastAPI(
         title="ombud",
-        summary="Answers employees' questions from the organisation's own policies, each sentence proven.",
+        summary=SUMMARY,
         version=importlib.metadata.version("ombud"),
         docs_url=None,
         redoc_url=None,
@@ -35,8 +42,15 @@ def create_app(workspace: Workspace) -> FastAPI:
     app.include_router(api.router)
     app.include_router(pages.router)
     answer_errors(app)
-    for layer in (Failures, RequestGuard, SecurityHeaders):
-        app.add_middleware(layer)
+    server = workspace.settings.server
+    app.add_middleware(Failures)
+    app.add_middleware(
+        RequestGuard,
+        requests_per_minute=server.requests_per_minute,
+        burst=server.burst,
+        messages_per_minute=server.messages_per_minute,
+    )
+    app.add_middleware(SecurityHeaders)
     app.add_middleware(GZipMiddleware, minimum_size=600)
     _describe_problems(app)
     return app
@@ -48,8 +62,11 @@ def prepare(
     """A server with its socket already bound; `run(sockets=[...])` runs it. Raises SetupError when
     it cannot listen."""
     if not is_loopback(f"[{host}]" if ":" in host else host):
-        hint = "There is no identity yet, so everyone who reaches it could read everything. Use 127.0.0.1."
-        raise SetupError(f"`{host}` is not an address of this machine alone.", hint=hint)
+        raise SetupError(
+            f"`{host}` is not an address of this machine alone.",
+            hint="There is no identity yet, so everyone who reaches it could read everything. "
+            "Use 127.0.0.1.",
+        )
     listening = _bind("127.0.0.1" if host == "localhost" else host, port)
     name = f"[{host}]" if ":" in host else host
     config = uvicorn.Config(
@@ -58,6 +75,10 @@ def prepare(
         access_log=False,
         server_header=False,
         timeout_graceful_shutdown=GRACE,
+        # Nobody stands in front of it: a client that names another address would have a rate of
+        # its own.
+        proxy_headers=False,
+        ws_max_size=LARGEST_MESSAGE,
     )
     url = f"http://{name}:{listening.getsockname()[1]}"
     return _Server(config, lambda: on_ready(url) if on_ready else None), listening
@@ -99,9 +120,10 @@ def _bind(host: str, port: int) -> socket.socket:
         listening.listen()
     except OSError as wrong:
         listening.close()
-        hint = "Stop what listens there, or choose another port with `--port`; `--port 0` picks a free one."
         raise SetupError(
-            f"Cannot listen on {host}:{port}: {wrong.strerror or wrong}.", hint=hint
+            f"Cannot listen on {host}:{port}: {wrong.strerror or wrong}.",
+            hint="Stop what listens there, or choose another port with `--port`; "
+            "`--port 0` picks a free one.",
         ) from wrong
     return listening
 
@@ -112,13 +134,17 @@ def _describe_problems(app: FastAPI) -> None:
 
     def described() -> dict[str, Any]:
         if app.openapi_schema is None:
-            for path in plain()["paths"].values():
-                for operation in path.values():
-                    for status, response in operation["responses"].items():
-                        if status >= "400" and "content" in response:
-                            response["content"] = {
-                                MEDIA: response["content"].pop("application/json")
-                            }
+            for response in _error_responses(plain()):
+                schema = response["content"].pop("application/json")
+                response["content"] = {MEDIA: schema}
         return plain()
 
     app.openapi = described  # type: ignore[method-assign]
+
+
+def _error_responses(description: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for path in description["paths"].values():
+        for operation in path.values():
+            for status, response in operation["responses"].items():
+                if status >= "400" and "content" in response:
+                    yield response

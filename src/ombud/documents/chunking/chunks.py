@@ -22,21 +22,28 @@ def chunk(
     settings.size tokens, unless one character alone has more. Raises UnknownName for a chunker that
     does not exist, BadSetting for settings that it cannot work with, SourceError for a document
     that it cannot cut."""
+    _check_overlap(settings)
     recipe = recipe_of(settings)
-    if "overlap" in READS.get(settings.chunker, ()) and settings.overlap >= settings.size:
+    chunker = _chunker(settings.chunker)
+    cuts = chunker(document, settings, count, embed)
+    return [_chunk(document, recipe, bounds) for bounds in cuts]
+
+
+def _check_overlap(settings: IndexSettings) -> None:
+    if "overlap" not in READS.get(settings.chunker, ()):
+        return
+    if settings.overlap >= settings.size:
         raise BadSetting(
-            f"index.overlap_tokens = {settings.overlap} is not less than index.chunk_tokens = {settings.size}.",
+            f"index.overlap_tokens = {settings.overlap} is not less than "
+            f"index.chunk_tokens = {settings.size}.",
             hint="A quarter of it is usual.",
         )
-    cuts = _chunker(settings.chunker)(document, settings, count, embed)
-    return [_chunk(document, recipe, cut) for cut in cuts]
 
 
 def recipe_of(settings: IndexSettings) -> tuple[str | float, ...]:
     """The chunker and all that it reads of the settings: the same recipe cuts a document alike."""
-    return settings.chunker, *(
-        getattr(settings, name) for name in READS.get(settings.chunker, EVERYTHING)
-    )
+    names = READS.get(settings.chunker, EVERYTHING)
+    return settings.chunker, *(getattr(settings, name) for name in names)
 
 
 @cache
@@ -44,20 +51,19 @@ def _chunker(name: str) -> Any:
     return find("chunker", name, CHUNKERS)
 
 
-def _chunk(document: Document, recipe: tuple[str | float, ...], cut: ChunkBounds) -> Chunk:
-    facts = f"{document.digest}|{':'.join(map(str, recipe))}|{cut.start}|{cut.end}"
+def _chunk(document: Document, recipe: tuple[str | float, ...], bounds: ChunkBounds) -> Chunk:
     return Chunk(
-        id=f"{document.id}-{hashlib.sha256(facts.encode()).hexdigest()[:12]}",
+        id=_chunk_id(document, recipe, bounds),
         document_id=document.id,
         title=document.title,
         uri=document.uri,
-        trail=cut.trail,
-        header=cut.header,
-        text=document.text[cut.start : cut.end],
-        page_from=min(cut.pages, default=None),
-        page_to=max(cut.pages, default=None),
-        start=cut.start,
-        end=cut.end,
+        trail=bounds.trail,
+        header=bounds.header,
+        text=document.text[bounds.start : bounds.end],
+        page_from=min(bounds.pages, default=None),
+        page_to=max(bounds.pages, default=None),
+        start=bounds.start,
+        end=bounds.end,
         countries=document.countries,
         audience=document.audience,
         effective_from=document.effective_from,
@@ -70,6 +76,13 @@ def _chunk(document: Document, recipe: tuple[str | float, ...], cut: ChunkBounds
     )
 
 
+def _chunk_id(document: Document, recipe: tuple[str | float, ...], bounds: ChunkBounds) -> str:
+    """The document's id and 12 hexadecimal digits: the same text cut alike has the same id."""
+    recipe_text = ":".join(map(str, recipe))
+    facts = f"{document.digest}|{recipe_text}|{bounds.start}|{bounds.end}"
+    return f"{document.id}-{hashlib.sha256(facts.encode()).hexdigest()[:12]}"
+
+
 CHUNKERS: dict[str, str] = {
     "structure": "ombud.documents.chunking.structure:cut",
     "sentence": "ombud.documents.chunking.sentence:cut",
@@ -77,7 +90,7 @@ CHUNKERS: dict[str, str] = {
     "pattern": "ombud.documents.chunking.pattern:cut",
     "fixed": "ombud.documents.chunking.fixed:cut",
 }
-"""Name -> `(document, settings, count, embed) -> Iterator[Cut]`; plugins register under
+"""Name -> `(document, settings, count, embed) -> Iterator[ChunkBounds]`; plugins register under
 `ombud.chunker`."""
 READS: dict[str, tuple[str, ...]] = {
     "structure": ("size",),

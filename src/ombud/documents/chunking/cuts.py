@@ -2,7 +2,8 @@
 sentences, words."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from ombud.text import split_sentences
@@ -10,23 +11,35 @@ from ombud.types import Block
 
 
 class TokenSpan(NamedTuple):
+    """A slice of a text, and how many tokens it has."""
+
     start: int
     end: int
     tokens: int
+
+
+@dataclass(frozen=True)
+class TokenLimit:
+    """What a span must keep to."""
+
+    room: int
+    """Tokens that it may have."""
+    count: Callable[[str], int]
+    """Tokens of a text."""
+    language: str = "en"
+    """Whose rules say where a sentence ends."""
 
 
 _LINE = re.compile(r"[^\n]+")
 _WORD = re.compile(r"\S+")
 
 
-def spans(
-    block: Block, room: int, count: Callable[[str], int], language: str = "en"
-) -> Iterator[TokenSpan]:
-    """Consecutive spans of block.text, each at most `room` tokens, that together hold every
-    word."""
-    joints = _items(block.text) if block.kind == "list" else sentences_of(block, language)
+def spans(block: Block, limit: TokenLimit) -> Iterator[TokenSpan]:
+    """Consecutive spans of block.text, each within the limit, that together hold every word."""
+    is_list = block.kind == "list"
+    joints = _items(block.text) if is_list else sentences_of(block, limit.language)
     for start, end in joints:
-        yield from fit(block.text, start, end, room, count, language)
+        yield from fit(block.text, start, end, limit)
 
 
 def sentences_of(block: Block, language: str = "en") -> list[tuple[int, int]]:
@@ -34,85 +47,104 @@ def sentences_of(block: Block, language: str = "en") -> list[tuple[int, int]]:
     if block.kind == "table":
         return _rows(block.text)
     if block.kind == "code":
-        return [line.span() for line in _LINE.finditer(block.text)]
+        return _lines(block.text)
     return split_sentences(block.text, language)
+
+
+def _lines(text: str) -> list[tuple[int, int]]:
+    return [line.span() for line in _LINE.finditer(text)]
 
 
 def _rows(text: str) -> list[tuple[int, int]]:
     """Rows of a table; the header goes with the first of them."""
-    lines = [line.span() for line in _LINE.finditer(text)]
-    return [(lines[0][0], lines[2][1]), *lines[3:]] if len(lines) > 2 else lines
+    lines = _lines(text)
+    if len(lines) <= 2:
+        return lines
+    header, _, first_row, *others = lines
+    return [(header[0], first_row[1]), *others]
 
 
 def _items(text: str) -> list[tuple[int, int]]:
     """Outermost items of a list, each with what is nested in it."""
-    found: list[tuple[int, int]] = []
-    for line in _LINE.finditer(text):
-        if found and text[line.start()] == " ":
-            found[-1] = (found[-1][0], line.end())
+    items: list[tuple[int, int]] = []
+    for start, end in _lines(text):
+        is_nested = text[start] == " "
+        if items and is_nested:
+            outer_start, _ = items[-1]
+            items[-1] = (outer_start, end)
         else:
-            found.append(line.span())
-    return found
+            items.append((start, end))
+    return items
 
 
-def fit(
-    text: str, start: int, end: int, room: int, count: Callable[[str], int], language: str
-) -> Iterator[TokenSpan]:
-    """text[start:end] whole, or where it has more than `room` tokens, cut at lines, sentences,
-    words, characters."""
-    tokens = count(text[start:end])
-    if tokens <= room:
+def fit(text: str, start: int, end: int, limit: TokenLimit) -> Iterator[TokenSpan]:
+    """text[start:end] whole, or where that is over the limit, cut at lines, sentences, words,
+    characters."""
+    tokens = limit.count(text[start:end])
+    if tokens <= limit.room:
         yield TokenSpan(start, end, tokens)
         return
-    inner: list[tuple[int, int]] = []
-    if "\n" in text[start:end]:
-        inner = [line.span() for line in _LINE.finditer(text, start, end)]
-    elif text[start] != "|":
-        inner = [(start + a, start + b) for a, b in split_sentences(text[start:end], language)]
-    if len(inner) > 1:
-        for a, b in inner:
-            yield from fit(text, a, b, room, count, language)
+    parts = _parts(text, start, end, limit.language)
+    if len(parts) > 1:
+        for part_start, part_end in parts:
+            yield from fit(text, part_start, part_end, limit)
     else:
-        yield from _words(text, start, end, room, count)
+        yield from _words(text, start, end, limit)
 
 
-def _words(
-    text: str, start: int, end: int, room: int, count: Callable[[str], int]
-) -> Iterator[TokenSpan]:
+def _parts(text: str, start: int, end: int, language: str) -> list[tuple[int, int]]:
+    """Lines, or sentences of a single line; a row of a table has none."""
+    if "\n" in text[start:end]:
+        return [line.span() for line in _LINE.finditer(text, start, end)]
+    if text[start] == "|":
+        return []
+    sentences = split_sentences(text[start:end], language)
+    return [(start + first, start + last) for first, last in sentences]
+
+
+def _words(text: str, start: int, end: int, limit: TokenLimit) -> Iterator[TokenSpan]:
     """As many whole words as fit; a single word that does not is cut between characters."""
     words = [word.span() for word in _WORD.finditer(text, start, end)]
+    ends = [word_end for _, word_end in words]
     at = 0
     while at < len(words):
-        taken, tokens = _most(
-            lambda n, at=at: count(text[words[at][0] : words[at + n - 1][1]]),  # type: ignore[misc]
-            len(words) - at,
-            room,
-        )
-        if taken:
-            yield TokenSpan(words[at][0], words[at + taken - 1][1], tokens)
-            at += taken
-            continue
         first, last = words[at]
-        while first < last:
-            taken, tokens = _most(
-                lambda n, first=first: count(text[first : first + n]),  # type: ignore[misc]
-                last - first,
-                room,
-            )
-            # One character may cost more than the room; it has to go somewhere.
-            yield TokenSpan(first, first + max(1, taken), tokens)
-            first += max(1, taken)
-        at += 1
+        taken, tokens = _longest(text, first, ends[at:], limit)
+        if taken:
+            yield TokenSpan(first, ends[at + taken - 1], tokens)
+            at += taken
+        else:
+            yield from _characters(text, first, last, limit)
+            at += 1
 
 
-def _most(size: Callable[[int], int], available: int, room: int) -> tuple[int, int]:
-    """(how many fit, their tokens): doubles, then halves, so that long texts are counted only near
-    the answer."""
+def _characters(text: str, start: int, end: int, limit: TokenLimit) -> Iterator[TokenSpan]:
+    """As many characters as fit."""
+    while start < end:
+        taken, tokens = _longest(text, start, range(start + 1, end + 1), limit)
+        # One character may cost more than the room; it has to go somewhere.
+        taken = max(1, taken)
+        yield TokenSpan(start, start + taken, tokens)
+        start += taken
+
+
+def _longest(text: str, start: int, ends: Sequence[int], limit: TokenLimit) -> tuple[int, int]:
+    """(how many of the ends are within the limit, tokens up to the last of those): doubles, then
+    halves, so that long texts are counted only near the answer. Tokens of the first end where none
+    is."""
+
+    def size(number: int) -> int:
+        return limit.count(text[start : ends[number - 1]])
+
     high = 1
-    while high < available and size(high) <= room:
+    while high < len(ends) and size(high) <= limit.room:
         high *= 2
-    low, high = 0, min(high, available)
+    low = 0
+    high = min(high, len(ends))
     while low < high:
         middle = (low + high + 1) // 2
-        low, high = (middle, high) if size(middle) <= room else (low, middle - 1)
-    return low, size(low) if low else size(1)
+        if size(middle) <= limit.room:
+            low = middle
+        else:
+            high = middle - 1
+    return low, size(max(1, low))

@@ -6,7 +6,7 @@ between characters."""
 import re
 from collections.abc import Callable, Iterator
 
-from ombud.documents.chunking.cuts import fit
+from ombud.documents.chunking.cuts import TokenLimit, fit
 from ombud.documents.chunking.packing import Packer
 from ombud.documents.outline import ChunkBounds, Count, Embed
 from ombud.settings import IndexSettings
@@ -19,36 +19,66 @@ _WORD = re.compile(rf"[^\s{_CJK}]+|[{_CJK}][、。！？」』）]*")
 def cut(
     document: Document, settings: IndexSettings, count: Count, embed: Embed | None = None
 ) -> Iterator[ChunkBounds]:
-    text, packer = document.text, Packer(document, settings.size, count)
-    words = [word.span() for word in _WORD.finditer(text)]
-    begin = done = 0
-    usual = shared = 1
-    while done < len(words):
-        first = words[begin][0]
-        above = packer.above(first).text
+    """Windows in reading order, each beginning with the last words of the one before."""
+    return _Windows(document, settings, count).bounds()
 
-        def size(number: int, begin: int = begin, above: str = above) -> int:
-            return count(above + text[words[begin][0] : words[begin + number - 1][1]])
 
-        taken = _reach(size, len(words) - begin, settings.size, usual)
-        if (
-            begin < done and begin + taken <= done
-        ):  # the trail here is longer: less of the last chunk finds room
-            begin += -(-(done - begin) // 2)
-            continue
-        if not taken:
-            for span in fit(text, *words[begin], packer.room(first), count, document.language):
-                yield packer.cut(span.start, span.end)
-            begin = done = begin + 1
-            continue
-        usual, done = taken, begin + taken
-        yield packer.cut(first, words[done - 1][1])
+class _Windows:
+    def __init__(self, document: Document, settings: IndexSettings, count: Count) -> None:
+        self._text = document.text
+        self._language = document.language
+        self._most = settings.size
+        self._overlap = settings.overlap
+        self._count = count
+        self._packer = Packer(document, settings.size, count)
+        self._words = [word.span() for word in _WORD.finditer(document.text)]
 
-        def tail(number: int, done: int = done) -> int:
-            return count(text[words[done - number][0] : words[done - 1][1]])
+    def bounds(self) -> Iterator[ChunkBounds]:
+        begin = done = 0
+        usual = shared = 1
+        while done < len(self._words):
+            taken = self._taken(begin, usual)
+            if begin < done and begin + taken <= done:
+                # The trail here is longer: less of the last chunk finds room.
+                begin += -(-(done - begin) // 2)
+                continue
+            if taken == 0:
+                yield from self._cut_word(begin)
+                begin = done = begin + 1
+                continue
+            usual = taken
+            done = begin + taken
+            yield self._packer.cut(self._words[begin][0], self._words[done - 1][1])
+            shared = self._shared(done, taken - 1, shared)
+            begin = done - shared
 
-        shared = _reach(tail, taken - 1, settings.overlap, shared)
-        begin = done - shared
+    def _taken(self, begin: int, guess: int) -> int:
+        """How many words from `begin` fit a chunk."""
+        start = self._words[begin][0]
+        above = self._packer.above(start).text
+
+        def size(number: int) -> int:
+            end = self._words[begin + number - 1][1]
+            return self._count(above + self._text[start:end])
+
+        return _reach(size, len(self._words) - begin, self._most, guess)
+
+    def _shared(self, done: int, available: int, guess: int) -> int:
+        """How many of the words before `done` the next chunk repeats."""
+        end = self._words[done - 1][1]
+
+        def size(number: int) -> int:
+            start = self._words[done - number][0]
+            return self._count(self._text[start:end])
+
+        return _reach(size, available, self._overlap, guess)
+
+    def _cut_word(self, number: int) -> Iterator[ChunkBounds]:
+        """The chunks of a word that is longer than a chunk."""
+        start, end = self._words[number]
+        limit = TokenLimit(self._packer.room(start), self._count, self._language)
+        for span in fit(self._text, start, end, limit):
+            yield self._packer.cut(span.start, span.end)
 
 
 def _reach(size: Callable[[int], int], available: int, most: int, guess: int) -> int:
@@ -57,7 +87,9 @@ def _reach(size: Callable[[int], int], available: int, most: int, guess: int) ->
 
     From a guess by the rule of three, for sizes are nearly proportional; by halves where they are
     not."""
-    low, high, tries = 0, available, 0
+    low = 0
+    high = available
+    tries = 0
     while low < high:
         guess = min(max(guess, low + 1), high)
         tokens = size(guess)
@@ -66,7 +98,7 @@ def _reach(size: Callable[[int], int], available: int, most: int, guess: int) ->
         else:
             high = guess - 1
         tries += 1
-        guess = (
-            guess * most // max(1, tokens) if tries % 8 else (low + min(high, 2 * low + 1) + 1) // 2
-        )
+        in_proportion = guess * most // max(1, tokens)
+        halfway = (low + min(high, 2 * low + 1) + 1) // 2
+        guess = in_proportion if tries % 8 else halfway
     return low

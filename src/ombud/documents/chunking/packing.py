@@ -7,8 +7,16 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from ombud.documents.chunking.cuts import fit, sentences_of
-from ombud.documents.outline import ChunkBounds, Count, fitting, sections, table_header
+from ombud.documents.chunking.cuts import TokenLimit, fit, sentences_of
+from ombud.documents.outline import (
+    ChunkBounds,
+    Count,
+    PlacedBlock,
+    Trail,
+    fitting,
+    sections,
+    table_header,
+)
 from ombud.types import Block, Document
 
 
@@ -27,7 +35,7 @@ class Unit(NamedTuple):
 class Above(NamedTuple):
     """What is embedded before a chunk's text."""
 
-    trail: tuple[str, ...]
+    trail: Trail
     text: str
     tokens: int
 
@@ -36,24 +44,29 @@ class Packer:
     """most: tokens of a chunk, with its trail and the header that it repeats."""
 
     def __init__(self, document: Document, most: int, count: Count) -> None:
-        self.text, self.most, self._count = document.text, most, count
+        self.text = document.text
+        self.most = most
+        self._count = count
         self._language = document.language
-        self._blocks: list[tuple[Block, int, tuple[str, ...]]] = []
+        self._blocks: list[PlacedBlock] = []
+        self._trails: list[Trail] = []
         for section in sections(document):
             if section.heading:
-                self._blocks.append((*section.heading, section.above))
-            self._blocks += [(block, at, section.trail) for block, at in section.body]
-        self._starts = [at for _, at, _ in self._blocks]
-        self._above: dict[tuple[str, ...], Above] = {}
+                self._blocks.append(section.heading)
+                self._trails.append(section.above)
+            self._blocks += section.body
+            self._trails += [section.trail] * len(section.body)
+        self._starts = [placed.start for placed in self._blocks]
+        self._above: dict[Trail, Above] = {}
         self._headers: dict[int, tuple[str, int]] = {}
 
     def above(self, position: int) -> Above:
         """The trail of a chunk that begins at this position of the text."""
-        trail = self._blocks[self._at(position)][2] if self._blocks else ()
+        trail = self._trails[self._block_at(position)] if self._trails else ()
         if trail not in self._above:
-            short = fitting(trail, self.most, self._count)
-            text = " > ".join(short) + "\n"
-            self._above[trail] = Above(short, text, self._count(text))
+            shortened = fitting(trail, self.most, self._count)
+            text = " > ".join(shortened) + "\n"
+            self._above[trail] = Above(shortened, text, self._count(text))
         return self._above[trail]
 
     def room(self, position: int) -> int:
@@ -61,25 +74,28 @@ class Packer:
         return max(1, self.most - self.above(position).tokens)
 
     def cut(self, start: int, end: int, header: str = "") -> ChunkBounds:
+        """The chunk of the text between two positions."""
         pages = set()
-        for number in range(self._at(start), len(self._blocks)):
-            block, at, _ = self._blocks[number]
-            if at >= end:
-                break
-            if block.page is not None and at + len(block.text) > start:
-                pages.add(block.page)
-        return ChunkBounds(start, end, self.above(start).trail, tuple(sorted(pages)), header)
+        for placed in self._between(start, end):
+            page = placed.block.page
+            if page is not None and placed.end > start:
+                pages.add(page)
+        return ChunkBounds(
+            start=start,
+            end=end,
+            trail=self.above(start).trail,
+            pages=tuple(sorted(pages)),
+            header=header,
+        )
 
     def units(self, start: int, end: int) -> Iterator[Unit]:
         """What lies between two positions, in order; white space apart, everything is in one of
         them."""
-        for number in range(self._at(start), len(self._blocks)):
-            block, at, _ = self._blocks[number]
-            if at >= end:
-                return
-            first, last = max(at, start), min(at + len(block.text), end)
+        for placed in self._between(start, end):
+            first = max(placed.start, start)
+            last = min(placed.end, end)
             if first < last:
-                yield from self._units(block, at, first, last)
+                yield from self._units(placed, first, last)
 
     def pack(
         self, units: Sequence[Unit], overlap: int = 0, goal: float | None = None
@@ -94,84 +110,119 @@ class Packer:
             if done:
                 begin = self._back(units, begin, done, overlap)
             done = self._extent(units, begin, done + 1, goal)
-            yield self.cut(units[begin].start, units[done - 1].end, units[begin].header)
+            yield self._chunk_of(units[begin:done])
 
     def piece(self, units: Sequence[Unit]) -> Iterator[ChunkBounds]:
         """One chunk where they fit; else as few as can be, of about the same length."""
         if not units:
             return
         if self._size(units, 0, len(units)) <= self.most:
-            yield self.cut(units[0].start, units[-1].end, units[0].header)
+            yield self._chunk_of(units)
             return
         total = sum(unit.tokens for unit in units)
         parts = max(2, -(-total // self.room(units[0].start)))
         yield from self.pack(units, goal=total / parts * 1.1)
 
-    def _at(self, position: int) -> int:
+    def _chunk_of(self, units: Sequence[Unit]) -> ChunkBounds:
+        first = units[0]
+        return self.cut(first.start, units[-1].end, first.header)
+
+    def _block_at(self, position: int) -> int:
         """Number of the block that holds the position, or stands before it."""
         return max(0, bisect_right(self._starts, position) - 1)
 
-    def _units(self, block: Block, at: int, first: int, last: int) -> Iterator[Unit]:
-        part = (
-            block.model_copy(update={"text": self.text[first:last]})
-            if last - first < len(block.text)
-            else block
-        )
-        heading = block.kind == "heading"
-        header, tokens = self._header(block, at)
-        room = max(1, self.room(at) - tokens)
-        joints = [(0, len(part.text))] if heading else sentences_of(part, self._language)
-        for joint in joints:
-            for span in fit(part.text, *joint, room, self._count, self._language):
-                start, end = first + span.start, first + span.end
-                end -= len(self.text[start:end]) - len(self.text[start:end].rstrip())
-                start += len(self.text[start:end]) - len(self.text[start:end].lstrip())
-                if start < end:
-                    yield Unit(
-                        start,
-                        end,
-                        span.tokens,
-                        heading,
-                        header if start >= at + len(header) else "",
-                    )
+    def _between(self, start: int, end: int) -> Iterator[PlacedBlock]:
+        """The block that holds the position `start`, or stands before it, and those after it up to
+        `end`."""
+        for number in range(self._block_at(start), len(self._blocks)):
+            placed = self._blocks[number]
+            if placed.start >= end:
+                return
+            yield placed
 
-    def _header(self, block: Block, at: int) -> tuple[str, int]:
+    def _units(self, placed: PlacedBlock, first: int, last: int) -> Iterator[Unit]:
+        """The units of a block between two positions."""
+        header, header_tokens = self._header(placed)
+        part = placed.block
+        if last - first < len(part.text):
+            part = part.model_copy(update={"text": self.text[first:last]})
+        room = max(1, self.room(placed.start) - header_tokens)
+        limit = TokenLimit(room, self._count, self._language)
+        for joint_start, joint_end in self._joints(part):
+            for span in fit(part.text, joint_start, joint_end, limit):
+                start, end = self._stripped(first + span.start, first + span.end)
+                if start >= end:
+                    continue
+                # The first rows have the header above them anyway.
+                is_below_header = start >= placed.start + len(header)
+                yield Unit(
+                    start=start,
+                    end=end,
+                    tokens=span.tokens,
+                    heading=part.kind == "heading",
+                    header=header if is_below_header else "",
+                )
+
+    def _joints(self, block: Block) -> list[tuple[int, int]]:
+        if block.kind == "heading":
+            return [(0, len(block.text))]
+        return sentences_of(block, self._language)
+
+    def _stripped(self, start: int, end: int) -> tuple[int, int]:
+        """The positions, without the white space at both ends of what lies between them."""
+        end = start + len(self.text[start:end].rstrip())
+        start = end - len(self.text[start:end].lstrip())
+        return start, end
+
+    def _header(self, placed: PlacedBlock) -> tuple[str, int]:
         """The header of a table, and its tokens; looked for once, for the table may be cut at each
         of its rows."""
-        if at not in self._headers:
-            header = table_header(block, self.room(at), self._count)
-            self._headers[at] = header, self._count(header + "\n") if header else 0
-        return self._headers[at]
+        known = self._headers.get(placed.start)
+        if known is not None:
+            return known
+        header = table_header(placed.block, self.room(placed.start), self._count)
+        tokens = self._count(header + "\n") if header else 0
+        self._headers[placed.start] = header, tokens
+        return header, tokens
 
     def _size(self, units: Sequence[Unit], begin: int, end: int) -> int:
+        """Tokens of the chunk of units[begin:end]."""
         first = units[begin]
+        above = self.above(first.start).text
         header = first.header + "\n" if first.header else ""
-        return self._count(
-            self.above(first.start).text + header + self.text[first.start : units[end - 1].end]
-        )
+        text = self.text[first.start : units[end - 1].end]
+        return self._count(above + header + text)
 
     def _back(self, units: Sequence[Unit], before: int, done: int, overlap: int) -> int:
         """Where the next chunk begins: after the last one's beginning, and so that it holds more
         than that did."""
-        begin, tokens = done, 0
+        begin = done
+        tokens = 0
         while begin - 1 > before and tokens + units[begin - 1].tokens <= overlap:
             begin -= 1
             tokens += units[begin].tokens
-        while begin < done and (
-            self._count(self.text[units[begin].start : units[done - 1].end]) > overlap
-            or self._size(units, begin, done + 1) > self.most
-        ):
+        while begin < done and self._repeats_too_much(units, begin, done, overlap):
             begin += 1
         return begin
+
+    def _repeats_too_much(self, units: Sequence[Unit], begin: int, done: int, overlap: int) -> bool:
+        """Whether a chunk from `begin` repeats more than `overlap` tokens, or has no room for the
+        next unit."""
+        repeated = self.text[units[begin].start : units[done - 1].end]
+        if self._count(repeated) > overlap:
+            return True
+        return self._size(units, begin, done + 1) > self.most
 
     def _extent(self, units: Sequence[Unit], begin: int, least: int, goal: float | None) -> int:
         """End of the run of units from `begin` that become one chunk; a heading goes with what it
         stands above."""
-        room = self.room(units[begin].start)
-        if units[begin].header:
-            room -= self._count(units[begin].header + "\n")
+        first = units[begin]
+        room = self.room(first.start)
+        if first.header:
+            room -= self._count(first.header + "\n")
         enough = room if goal is None else min(room, goal)
-        end, tokens = least, sum(unit.tokens for unit in units[begin:least])
+        end = least
+        tokens = sum(unit.tokens for unit in units[begin:least])
         while end < len(units) and tokens + units[end].tokens <= enough:
             tokens += units[end].tokens
             end += 1

@@ -30,9 +30,12 @@ _engine: Any = import_module("regex") if find_spec("regex") else re
 def cut(
     document: Document, settings: IndexSettings, count: Count, embed: Embed | None = None
 ) -> Iterator[ChunkBounds]:
-    text, packer = document.text, Packer(document, settings.size, count)
-    for start, end in pairwise(sorted({0, *_matches(settings.pattern, text), len(text)})):
-        yield from packer.piece(list(packer.units(start, end)))
+    text = document.text
+    packer = Packer(document, settings.size, count)
+    starts = {0, *_matches(settings.pattern, text), len(text)}
+    for start, end in pairwise(sorted(starts)):
+        units = list(packer.units(start, end))
+        yield from packer.piece(units)
 
 
 def _matches(pattern: str, text: str) -> Iterator[int]:
@@ -69,8 +72,8 @@ def _in_time(compiled: Any, text: str) -> Iterator[Any]:
     if _engine is not re:
         yield from compiled.finditer(text, timeout=SECONDS)
         return
-    until = time.monotonic() + SECONDS
+    deadline = time.monotonic() + SECONDS
     for match in compiled.finditer(text):
-        if time.monotonic() > until:
+        if time.monotonic() > deadline:
             raise TimeoutError
         yield match

@@ -7,6 +7,7 @@ chunk (headings right below each other begin one together), and windows do not l
 longer than a chunk may be is cut between sentences."""
 
 from collections.abc import Iterator, Sequence
+from itertools import chain, islice
 
 import numpy as np
 
@@ -16,6 +17,8 @@ from ombud.errors import BadSetting
 from ombud.settings import IndexSettings
 from ombud.types import Document
 
+Span = tuple[int, int]
+"""Where a window begins and ends in the document's text."""
 _DIGITS = 6
 """Of a distance; what is beyond differs between machines."""
 
@@ -31,15 +34,17 @@ def cut(
         )
     packer = Packer(document, settings.size, count)
     groups = list(_groups(packer.units(0, len(document.text))))
-    found = _distances([body for _, body in groups], document.text, settings.window, embed)
-    every = [distance for distances in found for distance in distances]
-    limit = float(np.percentile(every, settings.percentile)) if every else 0.0
-    for (headings, body), distances in zip(groups, found, strict=True):
-        begin, lead = 0, headings
-        for border, distance in enumerate(distances, start=1):
-            if distance > limit and border - begin >= settings.min_sentences:
+    bodies = [body for _, body in groups]
+    distances = _distances(bodies, document.text, settings.window, embed)
+    threshold = _threshold(distances, settings.percentile)
+    for (headings, body), body_distances in zip(groups, distances, strict=True):
+        begin = 0
+        lead = headings
+        for border, distance in enumerate(body_distances, start=1):
+            if distance > threshold and border - begin >= settings.min_sentences:
                 yield from packer.piece([*lead, *body[begin:border]])
-                begin, lead = border, []
+                begin = border
+                lead = []
         yield from packer.piece([*lead, *body[begin:]])
 
 
@@ -48,29 +53,49 @@ def _groups(units: Iterator[Unit]) -> Iterator[tuple[list[Unit], list[Unit]]]:
     headings: list[Unit] = []
     body: list[Unit] = []
     for unit in units:
-        if unit.heading and body:
+        if not unit.heading:
+            body.append(unit)
+            continue
+        if body:
             yield headings, body
-            headings, body = [], []
-        (headings if unit.heading else body).append(unit)
+            headings = []
+            body = []
+        headings.append(unit)
     yield headings, body
+
+
+def _threshold(distances: list[list[float]], percentile: float) -> float:
+    """The distance that the given percentile of all borders stay below."""
+    every_distance = list(chain.from_iterable(distances))
+    if not every_distance:
+        return 0.0
+    return float(np.percentile(every_distance, percentile))
 
 
 def _distances(
     bodies: Sequence[Sequence[Unit]], text: str, window: int, embed: Embed
 ) -> list[list[float]]:
     """For each body the distances at its borders, the first of them after its first sentence."""
-    borders: list[tuple[tuple[int, int], tuple[int, int]]] = []
+    borders: list[tuple[Span, Span]] = []
     for body in bodies:
-        for border in range(1, len(body)):
-            before = body[max(0, border - window)].start, body[border - 1].end
-            after = body[border].start, body[min(len(body), border + window) - 1].end
-            borders.append((before, after))
-    # A window stands after one border and before another: it is embedded once.
-    spans = list(dict.fromkeys(span for pair in borders for span in pair))
-    if not spans:
+        borders += _borders(body, window)
+    if not borders:
         return [[] for _ in bodies]
-    row = {span: number for number, span in enumerate(spans)}
-    vectors = np.asarray(embed([text[start:end] for start, end in spans]), np.float32)
-    left, right = (vectors[[row[pair[side]] for pair in borders]] for side in (0, 1))
-    flat = iter(np.round(1 - np.einsum("ij,ij->i", left, right), _DIGITS).tolist())
-    return [[next(flat) for _ in range(len(body) - 1)] for body in bodies]
+    # A window stands after one border and before another: it is embedded once.
+    spans = list(dict.fromkeys(chain.from_iterable(borders)))
+    texts = [text[start:end] for start, end in spans]
+    vectors = np.asarray(embed(texts), np.float32)
+    row_of = {span: row for row, span in enumerate(spans)}
+    before = vectors[[row_of[span] for span, _ in borders]]
+    after = vectors[[row_of[span] for _, span in borders]]
+    similarities = np.einsum("ij,ij->i", before, after)
+    distances = iter(np.round(1 - similarities, _DIGITS).tolist())
+    return [list(islice(distances, max(0, len(body) - 1))) for body in bodies]
+
+
+def _borders(body: Sequence[Unit], window: int) -> Iterator[tuple[Span, Span]]:
+    """The windows before and after each border of a body."""
+    for border in range(1, len(body)):
+        before = body[max(0, border - window) : border]
+        after = body[border : border + window]
+        yield (before[0].start, before[-1].end), (after[0].start, after[-1].end)

@@ -16,4 +16,5 @@ def cut(
     document: Document, settings: IndexSettings, count: Count, embed: Embed | None = None
 ) -> Iterator[ChunkBounds]:
     packer = Packer(document, settings.size, count)
-    return packer.pack(list(packer.units(0, len(document.text))), settings.overlap)
+    units = list(packer.units(0, len(document.text)))
+    return packer.pack(units, settings.overlap)

@@ -5,15 +5,17 @@ list with its lead-in, a table. Pieces that fit are packed together; a block tha
 cut at its own joints. Headings live in the trail, where they are embedded and searched with every
 chunk below them."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import zip_longest
 
-from ombud.documents.chunking.cuts import spans
+from ombud.documents.chunking.cuts import TokenLimit, spans
 from ombud.documents.outline import (
     ChunkBounds,
     Count,
     Embed,
     OutlineSection,
+    PlacedBlock,
     fitting,
     sections,
     table_header,
@@ -41,29 +43,29 @@ def cut(
 ) -> Iterator[ChunkBounds]:
     """Chunks in reading order; headings are in none of their texts, but where several sections
     share a chunk."""
-    most = settings.size
-    for section in _joined(list(_worthwhile(list(sections(document)))), most, count):
-        yield from _pack(section, document, most, count)
+    worthwhile = _worthwhile(list(sections(document)))
+    for section in _joined(worthwhile, settings.size, count):
+        yield from _Packing(section, document, settings.size, count).bounds()
 
 
-def _worthwhile(found: list[OutlineSection]) -> Iterator[OutlineSection]:
+def _worthwhile(outline: list[OutlineSection]) -> Iterator[OutlineSection]:
     """Sections with a body, and headings that nothing follows: those stand for themselves.
 
     A title alone is left out, unless the document has nothing else.
     """
-    filled = any(section.body for section in found)
-    for position, section in enumerate(found):
+    has_body = any(section.body for section in outline)
+    for section, following in zip_longest(outline, outline[1:]):
         if section.body:
             yield section
-        elif section.heading:
-            after = found[position + 1] if position + 1 < len(found) else None
-            if (after is None or after.level <= section.level) and not (
-                filled and section.trail == section.above
-            ):
-                yield section
+            continue
+        is_title = section.trail == section.above
+        if not section.heading or (has_body and is_title):
+            continue
+        if following is None or following.level <= section.level:
+            yield section
 
 
-def _joined(found: list[OutlineSection], most: int, count: Count) -> Iterator[OutlineSection]:
+def _joined(outline: Iterable[OutlineSection], most: int, count: Count) -> Iterator[OutlineSection]:
     """Neighbouring sections of one parent become one while they fit a chunk together, their
     headings in its trail.
 
@@ -71,16 +73,18 @@ def _joined(found: list[OutlineSection], most: int, count: Count) -> Iterator[Ou
     """
     run: list[OutlineSection] = []
     tokens = 0
-    for section in found:
-        more = count(" ".join((*section.trail[-1:], *(block.text for block, _ in section.body))))
-        if run and not (
-            _are_siblings(run[-1], section)
-            and tokens + more + count(" > ".join(section.above)) <= most
-        ):
-            yield _as_one(run)
-            run, tokens = [], 0
+    for section in outline:
+        texts = [*section.trail[-1:], *(placed.block.text for placed in section.body)]
+        own_tokens = count(" ".join(texts))
+        if run:
+            are_siblings = _are_siblings(run[-1], section)
+            together = tokens + own_tokens
+            if not are_siblings or together + count(" > ".join(section.above)) > most:
+                yield _as_one(run)
+                run = []
+                tokens = 0
         run.append(section)
-        tokens += more
+        tokens += own_tokens
     if run:
         yield _as_one(run)
 
@@ -91,81 +95,132 @@ def _are_siblings(one: OutlineSection, other: OutlineSection) -> bool:
 
 def _as_one(run: list[OutlineSection]) -> OutlineSection:
     """The first heading stands only in the trail, the others also where they are in the text."""
-    if len(run) == 1 and run[0].body:
-        return run[0]
-    headed = [(section, section.heading) for section in run if section.heading]
-    body = [pair for section, heading in headed for pair in (heading, *section.body)]
-    name = " / ".join(heading[0].text for _, heading in headed)
-    return OutlineSection(run[0].above, None, body[1:] if run[0].body else body, name)
+    first = run[0]
+    if len(run) == 1 and first.body:
+        return first
+    names = []
+    body: list[PlacedBlock] = []
+    for section in run:
+        if section.heading:
+            names.append(section.heading.block.text)
+            body += [section.heading, *section.body]
+    if first.body:
+        body = body[1:]
+    return OutlineSection(first.above, body=body, name=" / ".join(names))
 
 
-def _pack(
-    section: OutlineSection, document: Document, most: int, count: Count
-) -> Iterator[ChunkBounds]:
+class _Packing:
     """Pieces of one section, packed evenly: three chunks of 170 tokens rather than 256, 250 and
     4."""
-    text, trail = document.text, fitting(section.trail, most, count)
-    above = " > ".join(trail) + "\n"
-    room = max(1, most - count(above))
-    pieces = list(_pieces(section, document.language, room, count))
-    total = sum(piece.tokens for piece in pieces)
-    goal = min(room, total / max(1, -(-total // room)) * 1.1)
-    at = 0
-    while at < len(pieces):
-        end = _extent(pieces, at, room, goal)
-        head = pieces[at].header + "\n" if pieces[at].header else ""
+
+    def __init__(
+        self, section: OutlineSection, document: Document, most: int, count: Count
+    ) -> None:
+        self._text = document.text
+        self._most = most
+        self._count = count
+        self._trail = fitting(section.trail, most, count)
+        self._above = " > ".join(self._trail) + "\n"
+        self._room = max(1, most - count(self._above))
+        limit = TokenLimit(self._room, count, document.language)
+        self._pieces = list(_pieces(section, limit))
+        total = sum(piece.tokens for piece in self._pieces)
+        chunks = max(1, -(-total // self._room))
+        self._goal = min(self._room, total / chunks * 1.1)
+
+    def bounds(self) -> Iterator[ChunkBounds]:
+        at = 0
+        while at < len(self._pieces):
+            end = self._shortened(at, self._extent(at))
+            yield self._bounds_of(self._pieces[at:end])
+            at = end
+
+    def _extent(self, at: int) -> int:
+        """End of the run of pieces from `at` that belong into one chunk."""
+        pieces = self._pieces
+        end = at + 1
+        tokens = pieces[at].tokens
+        while end < len(pieces) and tokens + pieces[end].tokens <= self._room:
+            is_parted = not pieces[end - 1].leads
+            is_long_enough = tokens > self._goal / 2
+            if is_parted and is_long_enough and tokens + self._ahead(end) > self._goal:
+                break
+            tokens += pieces[end].tokens
+            end += 1
+        return end
+
+    def _ahead(self, at: int) -> int:
+        """Tokens of a piece, and of the next one where it leads to that."""
+        tokens = self._pieces[at].tokens
+        if self._pieces[at].leads and at + 1 < len(self._pieces):
+            tokens += self._pieces[at + 1].tokens
+        return tokens
+
+    def _shortened(self, at: int, end: int) -> int:
+        """The end of a run, moved back until its chunk fits and ends with no piece that leads."""
         # Tokens of pieces do not quite add up; the whole chunk is what must fit.
-        while (
-            end > at + 1
-            and count(above + head + text[pieces[at].start : pieces[end - 1].end]) > most
-        ):
+        while end > at + 1 and self._size(at, end) > self._most:
             end -= 1
-        while end > at + 1 and end < len(pieces) and pieces[end - 1].leads:
+        while at + 1 < end < len(self._pieces) and self._pieces[end - 1].leads:
             end -= 1
-        taken = pieces[at:end]
-        pages = tuple(piece.page for piece in taken if piece.page is not None)
-        part = text[taken[0].start : taken[-1].end]
-        # A nested item that opens a chunk has nothing to be indented from.
-        start = taken[-1].end - len(part.lstrip())
-        yield ChunkBounds(start, taken[-1].end, trail, pages, taken[0].header)
-        at = end
+        return end
 
+    def _size(self, at: int, end: int) -> int:
+        """Tokens of the chunk of pieces[at:end]."""
+        first = self._pieces[at]
+        header = first.header + "\n" if first.header else ""
+        text = self._text[first.start : self._pieces[end - 1].end]
+        return self._count(self._above + header + text)
 
-def _extent(pieces: list[ChunkPiece], at: int, room: int, goal: float) -> int:
-    """End of the run of pieces from `at` that belong into one chunk."""
-    end, tokens = at + 1, pieces[at].tokens
-    while end < len(pieces) and tokens + pieces[end].tokens <= room:
-        leads, follows = pieces[end].leads, pieces[end - 1].leads
-        ahead = pieces[end].tokens + (
-            pieces[end + 1].tokens if leads and end + 1 < len(pieces) else 0
+    def _bounds_of(self, pieces: list[ChunkPiece]) -> ChunkBounds:
+        end = pieces[-1].end
+        text = self._text[pieces[0].start : end]
+        return ChunkBounds(
+            # A nested item that opens a chunk has nothing to be indented from.
+            start=end - len(text.lstrip()),
+            end=end,
+            trail=self._trail,
+            pages=tuple(piece.page for piece in pieces if piece.page is not None),
+            header=pieces[0].header,
         )
-        if tokens + ahead > goal and tokens > goal / 2 and not follows:
-            break
-        tokens += pieces[end].tokens
-        end += 1
-    return end
 
 
-def _pieces(
-    section: OutlineSection, language: str, room: int, count: Count
-) -> Iterator[ChunkPiece]:
-    for position, (block, at) in enumerate(section.body):
-        follower = section.body[position + 1][0] if position + 1 < len(section.body) else None
-        leads = follower is not None and _announces(block, follower)
-        tokens = count(block.text)
-        if tokens <= room:
-            yield ChunkPiece(at, at + len(block.text), tokens, block.page, leads=leads)
+def _pieces(section: OutlineSection, limit: TokenLimit) -> Iterator[ChunkPiece]:
+    for placed, following in zip_longest(section.body, section.body[1:]):
+        tokens = limit.count(placed.block.text)
+        if tokens > limit.room:
+            yield from _parts(placed, limit)
             continue
-        header = table_header(block, room, count)
-        left = room - count(header + "\n") if header else room
-        for number, span in enumerate(spans(block, left, count, language)):
-            repeated = header if number else ""
-            yield ChunkPiece(at + span.start, at + span.end, span.tokens, block.page, repeated)
+        yield ChunkPiece(
+            start=placed.start,
+            end=placed.end,
+            tokens=tokens,
+            page=placed.block.page,
+            leads=following is not None and _announces(placed.block, following.block),
+        )
 
 
-def _announces(block: Block, follower: Block) -> bool:
+def _parts(placed: PlacedBlock, limit: TokenLimit) -> Iterator[ChunkPiece]:
+    """A block that is too long, cut; all parts of a table but the first repeat its header."""
+    header = table_header(placed.block, limit.room, limit.count)
+    if header:
+        left = limit.room - limit.count(header + "\n")
+        limit = replace(limit, room=left)
+    for number, span in enumerate(spans(placed.block, limit)):
+        yield ChunkPiece(
+            start=placed.start + span.start,
+            end=placed.start + span.end,
+            tokens=span.tokens,
+            page=placed.block.page,
+            header=header if number else "",
+        )
+
+
+def _announces(block: Block, following: Block) -> bool:
     if block.kind == "heading":
         return True
-    if block.kind != "text" or follower.kind not in {"list", "table", "code"}:
+    if block.kind != "text" or following.kind not in {"list", "table", "code"}:
         return False
-    return block.text.endswith((":", "：")) or (follower.kind == "list" and len(block.text) < 200)
+    if block.text.endswith((":", "：")):
+        return True
+    return following.kind == "list" and len(block.text) < 200

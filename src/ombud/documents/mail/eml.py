@@ -25,8 +25,12 @@ with it."""
 LONGEST_HEADER = 2000
 """Characters that are shown; a mailing to a thousand people names them all."""
 _NESTING = re.compile(rb"boundary\s*=|^content-type:\s*message/", re.IGNORECASE | re.MULTILINE)
-_HEADER = re.compile(rb"^(?:from|to|subject|date|received|return-path|message-id|mime-version|content-type|delivered-to"
-                     rb"|x-[\w-]+|dkim-signature|reply-to|cc|sender)\s*:", re.IGNORECASE | re.MULTILINE)  # fmt: skip
+_HEADER = re.compile(
+    rb"^(?:from|to|subject|date|received|return-path|message-id|mime-version|content-type"
+    rb"|delivered-to|x-[\w-]+|dkim-signature|reply-to|cc|sender)\s*:",
+    re.IGNORECASE | re.MULTILINE,
+)
+_PEOPLE_AND_DATE = ("from", "to", "cc", "date")
 
 
 def read(data: bytes, pages: int) -> ParsedFile:
@@ -37,7 +41,8 @@ def read(data: bytes, pages: int) -> ParsedFile:
         raise SourceError(
             "The file is no e-mail message.", hint="Save it again from the mail program as .eml."
         )
-    if sum(1 for _ in _NESTING.finditer(data)) > MOST_PARTS:
+    nested = sum(1 for _ in _NESTING.finditer(data))
+    if nested > MOST_PARTS:
         raise SourceError(
             f"The message nests more than {MOST_PARTS} parts in each other.",
             hint="Save its parts as files instead.",
@@ -46,33 +51,30 @@ def read(data: bytes, pages: int) -> ParsedFile:
         message = email.message_from_bytes(data, policy=compat32)
         body = list(_body(message))
         attached = list(_attachments(message))
-    except (MessageError, ValueError, LookupError, RecursionError) as wrong:
+    except (MessageError, ValueError, LookupError, RecursionError) as error:
         raise SourceError(
             "The message is broken.", hint="Save it again from the mail program as .eml."
-        ) from wrong
-    head = {name: header(message.get(name)) for name in ("subject", "from", "to", "cc", "date")}
+        ) from error
+    head = {name: header(message.get(name)) for name in ("subject", *_PEOPLE_AND_DATE)}
     return ParsedFile(list(laid_out(head, body, attached)), head["subject"])
 
 
 def laid_out(head: dict[str, str], body: list[Block], attached: list[str]) -> Iterator[Block]:
     """The blocks of a message. head: lower-case names of headers -> what they say."""
-    if head.get("subject"):
-        yield Block(kind="heading", text=head["subject"], level=1)
-    known = [
-        f"{name.capitalize()}: {head[name]}"
-        for name in ("from", "to", "cc", "date")
-        if head.get(name)
-    ]
-    if known:
-        yield Block(kind="text", text="\n".join(known))
+    subject = head.get("subject")
+    if subject:
+        yield Block(kind="heading", text=subject, level=1)
+    filled_in = [name for name in _PEOPLE_AND_DATE if head.get(name)]
+    if filled_in:
+        lines = [f"{name.capitalize()}: {head[name]}" for name in filled_in]
+        yield Block(kind="text", text="\n".join(lines))
     for block in body:
-        # Headings of the text stand below the subject.
-        deeper = (
-            {"level": min(block.level + 1, 6)}
-            if block.kind == "heading" and head.get("subject")
-            else {}
-        )
-        yield block.model_copy(update=deeper)
+        if block.kind == "heading" and subject:
+            # Headings of the text stand below the subject.
+            level = min(block.level + 1, 6)
+            yield block.model_copy(update={"level": level})
+        else:
+            yield block
     if attached:
         yield Block(kind="text", text="Attachments:")
         yield Block(kind="list", text="\n".join(f"- {name}" for name in attached))
@@ -85,10 +87,10 @@ def header(value: object) -> str:
         pieces = decode_header(raw)
     except (MessageError, ValueError):
         return tidy(raw)
-    said = "".join(
-        _decoded(piece, charset) if isinstance(piece, bytes) else piece for piece, charset in pieces
-    )
-    return tidy(said)[:LONGEST_HEADER]
+    words = []
+    for piece, charset in pieces:
+        words.append(_decoded(piece, charset) if isinstance(piece, bytes) else piece)
+    return tidy("".join(words))[:LONGEST_HEADER]
 
 
 def _decoded(data: bytes, charset: str | None) -> str:
@@ -99,28 +101,35 @@ def _decoded(data: bytes, charset: str | None) -> str:
         return data.decode("cp1252", errors="replace")
 
 
-def _body(part: Message, depth: int = 0) -> Iterator[Block]:
+def _body(part: Message) -> Iterator[Block]:
     """The text of a message: of alternatives the richest, which stands last."""
     if part.get_content_maintype() == "message" or _is_attached(part):
         return
     if not part.is_multipart():
         yield from _text(part)
         return
-    inner = [one for one in part.get_payload() if isinstance(one, Message)]
-    if part.get_content_subtype() == "alternative":
-        for one in reversed(inner):
-            if found := list(_body(one, depth + 1)):
-                yield from found
-                return
+    if part.get_content_subtype() != "alternative":
+        for inner in _parts(part):
+            yield from _body(inner)
         return
-    for one in inner:
-        yield from _body(one, depth + 1)
+    for alternative in reversed(_parts(part)):
+        blocks = list(_body(alternative))
+        if blocks:
+            yield from blocks
+            return
+
+
+def _parts(part: Message) -> list[Message]:
+    """The parts of one that has several."""
+    return [inner for inner in part.get_payload() if isinstance(inner, Message)]
 
 
 def _text(part: Message) -> Iterator[Block]:
     kind = part.get_content_type()
     data = part.get_payload(decode=True)
-    if not isinstance(data, bytes) or not data.strip() or kind not in {"text/plain", "text/html"}:
+    if not isinstance(data, bytes) or not data.strip():
+        return
+    if kind not in {"text/plain", "text/html"}:
         return
     charset = part.get_content_charset()
     text = _decoded(data, charset) if charset else decode(data)
@@ -131,8 +140,13 @@ def _text(part: Message) -> Iterator[Block]:
 
 
 def _is_attached(part: Message) -> bool:
-    named = part.get_filename() is not None and part.get_content_maintype() != "multipart"
-    return part.get_content_disposition() == "attachment" or named
+    is_file = part.get_filename() is not None and part.get_content_maintype() != "multipart"
+    return is_file or part.get_content_disposition() == "attachment"
+
+
+def _is_shown_picture(part: Message) -> bool:
+    """Whether the text shows it in its place."""
+    return bool(part.get("content-id")) and part.get_content_maintype() == "image"
 
 
 def _attachments(message: Message) -> Iterator[str]:
@@ -141,14 +155,17 @@ def _attachments(message: Message) -> Iterator[str]:
     while waiting:
         part = waiting.pop()
         if part.get_content_type() == "message/rfc822":
-            inner = part.get_payload()
-            first = inner[0] if isinstance(inner, list) and inner else None
-            yield header(first.get("subject") if isinstance(first, Message) else None) or "message"
+            yield _subject(part) or "message"
         elif part.is_multipart():
-            waiting.extend(
-                reversed([one for one in part.get_payload() if isinstance(one, Message)])
-            )
-        elif _is_attached(part) and not (
-            part.get("content-id") and part.get_content_maintype() == "image"
-        ):
+            waiting.extend(reversed(_parts(part)))
+        elif _is_attached(part) and not _is_shown_picture(part):
             yield header(part.get_filename()) or part.get_content_type()
+
+
+def _subject(attached: Message) -> str:
+    """Of an attached message."""
+    payload = attached.get_payload()
+    if not isinstance(payload, list) or not payload:
+        return ""
+    first = payload[0]
+    return header(first.get("subject")) if isinstance(first, Message) else ""

@@ -8,6 +8,7 @@ from ombud.documents.blocks import ParsedFile, tidy
 from ombud.documents.mail.eml import laid_out
 from ombud.documents.plain import read as read_plain
 from ombud.errors import SourceError
+from ombud.types import Block
 
 _LINE = re.compile(r"(Subject|From|To|Cc|Bcc|Date|Message-ID|Attachments?): ?(.*)")
 
@@ -22,33 +23,50 @@ def read(data: bytes, pages: int) -> ParsedFile:
     head: dict[str, str] = {}
     attached: list[str] = []
     lines = _extracted(data).split("\n")
-    while lines and (found := _LINE.fullmatch(lines[0].strip())):
-        name = found[1].lower()
+    start = 0
+    for line in lines:
+        named = _LINE.fullmatch(line.strip())
+        if named is None:
+            break
+        name = named[1].lower()
         if name.startswith("attachment"):
-            attached = [tidy(file) for file in re.split(r"[,;]", found[2]) if file.strip()]
+            files = re.split(r"[,;]", named[2])
+            attached = [tidy(file) for file in files if file.strip()]
         else:
-            head[name] = tidy(found[2])
-        del lines[0]
-    rest = "\n".join(lines)
-    body = read_plain(rest.encode("utf-8", errors="replace"), 0).blocks if rest.strip() else []
+            head[name] = tidy(named[2])
+        start += 1
+    body = _body("\n".join(lines[start:]))
     return ParsedFile(list(laid_out(head, body, attached)), head.get("subject", ""))
+
+
+def _body(text: str) -> list[Block]:
+    if not text.strip():
+        return []
+    return read_plain(text.encode("utf-8", errors="replace"), 0).blocks
 
 
 def _extracted(data: bytes) -> str:
     import xberg
 
-    config = xberg.ExtractionConfig(use_cache=False, disable_ocr=True, extraction_timeout_secs=None)
+    config = xberg.ExtractionConfig(
+        use_cache=False,
+        disable_ocr=True,
+        extraction_timeout_secs=None,
+    )
+    source = xberg.ExtractInput(
+        kind="bytes",
+        bytes=data,
+        mime_type="application/vnd.ms-outlook",
+        filename="message.msg",
+    )
 
     async def extract() -> Any:
-        source = xberg.ExtractInput(
-            kind="bytes", bytes=data, mime_type="application/vnd.ms-outlook", filename="message.msg"
-        )
         return await xberg.extract(source, config)
 
     try:
         results = asyncio.run(extract()).results
-    except (xberg.XbergError, RuntimeError) as wrong:
+    except (xberg.XbergError, RuntimeError) as error:
         raise SourceError(
             "The message is broken.", hint="Save it again from Outlook, as .eml."
-        ) from wrong
+        ) from error
     return str(results[0].content) if results else ""

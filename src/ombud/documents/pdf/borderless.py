@@ -29,11 +29,14 @@ def borderless(data: bytes, pages: list[PdfPage]) -> list[Table]:
             extract_tables=True, extract_metadata=False, extract_form_fields=False
         ),
     )
+    source = xberg.ExtractInput(
+        kind="bytes",
+        bytes=data,
+        mime_type="application/pdf",
+        filename="document.pdf",
+    )
 
     async def extract() -> Any:
-        source = xberg.ExtractInput(
-            kind="bytes", bytes=data, mime_type="application/pdf", filename="document.pdf"
-        )
         return await xberg.extract(source, config)
 
     try:
@@ -41,14 +44,26 @@ def borderless(data: bytes, pages: list[PdfPage]) -> list[Table]:
     except (xberg.XbergError, RuntimeError):
         return []
     heights = {page.number: page.height for page in pages}
-    found = []
-    for table in results[0].tables if results else ():
-        box = table.bounding_box
-        if box is None or table.page_number not in heights or len(table.cells) < 2:
-            continue
-        height = heights[table.page_number]
-        place = (box.x0, height - max(box.y0, box.y1), box.x1, height - min(box.y0, box.y1))
-        found.append(
-            Table(table.page_number, place, [[cell or "" for cell in row] for row in table.cells])
-        )
-    return found
+    tables = []
+    for extracted in results[0].tables if results else ():
+        table = _placed(extracted, heights)
+        if table:
+            tables.append(table)
+    return tables
+
+
+def _placed(extracted: Any, heights: dict[int, float]) -> Table | None:
+    """A table of xberg in our coordinates; None without a place on one of the pages, or with a
+    single row."""
+    box = extracted.bounding_box
+    height = heights.get(extracted.page_number)
+    if box is None or height is None or len(extracted.cells) < 2:
+        return None
+    top = height - max(box.y0, box.y1)
+    bottom = height - min(box.y0, box.y1)
+    rows = [_texts(cells) for cells in extracted.cells]
+    return Table(extracted.page_number, (box.x0, top, box.x1, bottom), rows)
+
+
+def _texts(cells: list[str | None]) -> list[str]:
+    return [cell or "" for cell in cells]

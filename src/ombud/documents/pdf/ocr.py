@@ -1,8 +1,8 @@
 """Words of scanned pages, by tesseract where it is installed.
 
 PDFium draws a page, tesseract says which words stand where, and the page is laid out like any
-other. One page at a
-time: the deadline of the parser process is what ends a document that takes too long.
+other. One page at a time: the deadline of the parser process is what ends a document that takes
+too long.
 """
 
 import os
@@ -10,9 +10,10 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from functools import cache
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
 import pypdfium2 as pdfium  # type: ignore[import-untyped]
 
@@ -28,8 +29,12 @@ MOST_PIXELS = 5000
 MOST_LANGUAGES = 4
 """Each makes a page slower to read."""
 _FIRST = ("eng", "deu", "fra", "spa", "ita", "nld", "por", "pol")
+_NO_LANGUAGES = frozenset(("", "osd", "equ", "snum"))
+"""Packs for the direction of a page, for formulas and digits."""
 _SURE = 30
 """Percent, from which a word is taken; specks and drawings are read as words too, with less."""
+_LINE_LEVEL = "4"
+_WORD_LEVEL = "5"
 _LARGER = 1.2
 """Times the usual size: headings."""
 
@@ -44,18 +49,19 @@ def languages() -> tuple[str, ...]:
     program = shutil.which("tesseract")
     if program is None:
         return ()
-    told = subprocess.run(
+    listing = subprocess.run(
         [program, "--list-langs"], capture_output=True, text=True, check=False
     ).stdout
-    packs = {line.strip() for line in told.splitlines()[1:]} - {"", "osd", "equ", "snum"}
-    plain = {pack for pack in packs if "/" not in pack}
-    usual = [pack for pack in _FIRST if pack in plain]
-    return tuple([*usual, *sorted(plain - set(usual))][:MOST_LANGUAGES])
+    packs = {line.strip() for line in listing.splitlines()[1:]}
+    languages = {pack for pack in packs - _NO_LANGUAGES if "/" not in pack}
+    usual = [language for language in _FIRST if language in languages]
+    others = sorted(languages.difference(usual))
+    return tuple([*usual, *others][:MOST_LANGUAGES])
 
 
 def needs_reading(page: PdfPage) -> bool:
     """Whether a page has hardly any text of its own."""
-    return sum(1 for word in page.words for c in word.text if c.isalnum()) < FEWEST
+    return page.characters < FEWEST
 
 
 def recognise(data: bytes, pages: list[PdfPage], body: float = 10.0) -> None:
@@ -68,17 +74,26 @@ def recognise(data: bytes, pages: list[PdfPage], body: float = 10.0) -> None:
     try:
         for page in pages:
             try:
-                drawn = _drawn(document, page)
+                image = _image(document, page)
             except pdfium.PdfiumError:
                 continue
-            words = list(_words(*drawn, body)) if drawn else []
+            words = list(_words(image, body)) if image else []
             page.words = words or page.words
     finally:
         document.close()
 
 
-def _drawn(document: Any, page: PdfPage) -> tuple[bytes, float] | None:
-    """(the page as a grey image in PGM, pixels a point), None for a page with nothing on it."""
+class PageImage(NamedTuple):
+    """A page as a grey image."""
+
+    pgm: bytes
+    """https://netpbm.sourceforge.net/doc/pgm.html, binary."""
+    scale: float
+    """Pixels a point."""
+
+
+def _image(document: Any, page: PdfPage) -> PageImage | None:
+    """The page as it is printed, None for a page with nothing on it."""
     sheet = document[page.number - 1]
     try:
         if next(iter(sheet.get_objects(max_depth=2)), None) is None:
@@ -86,72 +101,96 @@ def _drawn(document: Any, page: PdfPage) -> tuple[bytes, float] | None:
         scale = min(SCALE, MOST_PIXELS / max(page.width, page.height, 1.0))
         bitmap = sheet.render(scale=scale, grayscale=True)
         try:
-            rows = bitmap.to_numpy()
-            height, width = rows.shape[:2]
-            if rows.min() == rows.max():
+            pixels = bitmap.to_numpy()
+            height, width = pixels.shape[:2]
+            if pixels.min() == pixels.max():
                 return None
-            return b"P5 %d %d 255\n" % (width, height) + rows.reshape(
-                height, width
-            ).tobytes(), scale
+            header = b"P5 %d %d 255\n" % (width, height)
+            return PageImage(header + pixels.reshape(height, width).tobytes(), scale)
         finally:
             bitmap.close()
     finally:
         sheet.close()
 
 
-def _words(image: bytes, scale: float, body: float) -> Iterator[PdfWord]:
-    table = subprocess.run(
-        [  # noqa: S607
-            "tesseract",
-            "stdin",
-            "stdout",
-            "-l",
-            "+".join(languages()),
-            "--dpi",
-            str(round(scale * 72)),
-            "tsv",
-        ],
-        input=image,
-        capture_output=True,
-        check=False,
-        env={**os.environ, "OMP_THREAD_LIMIT": "2"},
-    ).stdout.decode("utf-8", errors="replace")
-    found = [cells for line in table.splitlines()[1:] if len(cells := line.split("\t", 11)) == 12]
-    lines: dict[tuple[str, ...], list[list[str]]] = {}
-    boxes = {}
-    for cells in found:
-        # Level 4 is a line, level 5 a word of it.
-        if cells[0] == "4":
-            boxes[tuple(cells[1:5])] = int(cells[7]) + int(cells[9]), int(cells[9])
-        elif cells[0] == "5" and cells[11].strip() and float(cells[10]) >= _SURE:
-            lines.setdefault(tuple(cells[1:5]), []).append(cells)
-    read = [
-        (*_type(*boxes[place], "".join(c[11] for c in words)), words)
-        for place, words in lines.items()
-    ]
-    usual = median([size for _, size, words in read for _ in words]) if read else 1.0
-    for baseline, size, words in read:
-        top, bottom = (baseline - 0.8 * size) / scale, (baseline + 0.2 * size) / scale
-        for cells in words:
-            left, width = int(cells[6]) / scale, int(cells[8]) / scale
+@dataclass
+class _ScannedWord:
+    text: str
+    left: int
+    width: int
+
+
+@dataclass
+class _ScannedLine:
+    """A line as tesseract sees it, in pixels."""
+
+    bottom: int
+    height: int
+    words: list[_ScannedWord] = field(default_factory=list)
+
+    def type(self) -> tuple[float, float]:
+        """(baseline, size of type) from the line's box, which depends on the letters that stand on
+        it."""
+        text = "".join(word.text for word in self.words)
+        above = 0.72 if re.search(r"[A-Zbdfhiklt\d]|[^\x00-\x7f]", text) else 0.52
+        below = 0.21 if re.search(r"[gjpqy,;()Q]", text) else 0.0
+        size = self.height / (above + below)
+        return self.bottom - below * size, size
+
+
+def _words(image: PageImage, body: float) -> Iterator[PdfWord]:
+    """The words of a page. body: size of type that the usual one on it is taken for, in points."""
+    lines = [line for line in _scanned_lines(image) if line.words]
+    sizes: list[float] = []
+    for line in lines:
+        _, size = line.type()
+        sizes += [size] * len(line.words)
+    usual = median(sizes) if sizes else 1.0
+    scale = image.scale
+    for line in lines:
+        baseline, size = line.type()
+        for word in line.words:
+            left = word.left / scale
             yield PdfWord(
-                cells[11].strip(),
-                left,
-                top,
-                left + width,
-                bottom,
-                body * _times(size / usual),
-                False,
+                text=word.text.strip(),
+                x0=left,
+                top=(baseline - 0.8 * size) / scale,
+                x1=left + word.width / scale,
+                bottom=(baseline + 0.2 * size) / scale,
+                size=body * _times(size / usual),
+                bold=False,
             )
 
 
-def _type(bottom: int, height: int, text: str) -> tuple[float, float]:
-    """(baseline, size of type) of a line from its box, which depends on the letters that stand on
-    it."""
-    above = 0.72 if re.search(r"[A-Zbdfhiklt\d]|[^\x00-\x7f]", text) else 0.52
-    below = 0.21 if re.search(r"[gjpqy,;()Q]", text) else 0.0
-    size = height / (above + below)
-    return bottom - below * size, size
+def _scanned_lines(image: PageImage) -> list[_ScannedLine]:
+    """What stands in tesseract's table, whose columns are level, page, block, paragraph, line, word,
+    left, top, width, height, certainty, text."""
+    lines: dict[tuple[str, ...], _ScannedLine] = {}
+    for row in _tesseract_table(image).splitlines()[1:]:
+        cells = row.split("\t", 11)
+        if len(cells) != 12:
+            continue
+        place = tuple(cells[1:5])
+        left, top, width, height = cells[6:10]
+        if cells[0] == _LINE_LEVEL:
+            lines[place] = _ScannedLine(int(top) + int(height), int(height))
+        elif cells[0] == _WORD_LEVEL and cells[11].strip() and float(cells[10]) >= _SURE:
+            lines[place].words.append(_ScannedWord(cells[11], int(left), int(width)))
+    return list(lines.values())
+
+
+def _tesseract_table(image: PageImage) -> str:
+    resolution = round(image.scale * 72)
+    command = ["tesseract", "stdin", "stdout", "-l", "+".join(languages())]
+    command += ["--dpi", str(resolution), "tsv"]
+    done = subprocess.run(
+        command,
+        input=image.pgm,
+        capture_output=True,
+        check=False,
+        env={**os.environ, "OMP_THREAD_LIMIT": "2"},
+    )
+    return done.stdout.decode("utf-8", errors="replace")
 
 
 def _times(ratio: float) -> float:

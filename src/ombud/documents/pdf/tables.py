@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 from pdfplumber.table import (
     cells_to_tables,
@@ -10,7 +11,7 @@ from pdfplumber.table import (
     merge_edges,
 )
 
-from ombud.documents.pdf.lines import PdfLine, lines_of
+from ombud.documents.pdf.lines import PdfLine, Segment, lines_of
 from ombud.documents.pdf.words import Edge, PdfPage, PdfWord
 
 MOST_EDGES = 4000
@@ -31,108 +32,164 @@ def ruled(page: PdfPage) -> list[Table]:
     """Tables drawn with lines: at least two columns and two rows of cells, with words in them."""
     if not 4 <= len(page.edges) <= MOST_EDGES:
         return []
-    edges = [_as_edge(edge) for edge in page.edges]
-    joined = merge_edges(
-        edges, snap_x_tolerance=3, snap_y_tolerance=3, join_x_tolerance=3, join_y_tolerance=3
+    edges = merge_edges(
+        [_as_edge(edge) for edge in page.edges],
+        snap_x_tolerance=3,
+        snap_y_tolerance=3,
+        join_x_tolerance=3,
+        join_y_tolerance=3,
     )
-    cells = intersections_to_cells(edges_to_intersections(joined, x_tolerance=3, y_tolerance=3))
-    return [table for group in cells_to_tables(cells) if (table := _filled(page, group))]
+    intersections = edges_to_intersections(edges, x_tolerance=3, y_tolerance=3)
+    tables = []
+    for cells in cells_to_tables(intersections_to_cells(intersections)):
+        table = _filled(page, cells)
+        if table:
+            tables.append(table)
+    return tables
 
 
 def _as_edge(edge: Edge) -> dict[str, object]:
+    """A ruling line as pdfplumber knows it, without its thickness."""
     x0, top, x1, bottom = edge
-    upright = bottom - top > x1 - x0
-    if upright:
+    is_upright = bottom - top > x1 - x0
+    if is_upright:
         x0 = x1 = (x0 + x1) / 2
     else:
         top = bottom = (top + bottom) / 2
-    return {"x0": x0, "x1": x1, "top": top, "bottom": bottom, "width": x1 - x0, "height": bottom - top,
-            "orientation": "v" if upright else "h", "object_type": "line"}  # fmt: skip
+    return {
+        "x0": x0,
+        "x1": x1,
+        "top": top,
+        "bottom": bottom,
+        "width": x1 - x0,
+        "height": bottom - top,
+        "orientation": "v" if is_upright else "h",
+        "object_type": "line",
+    }
 
 
 def _filled(page: PdfPage, cells: list[Edge]) -> Table | None:
+    """The table of those cells; None for a frame around text, or a form's empty boxes."""
     columns = sorted({round(x0, 1) for x0, _, _, _ in cells})
     tops = sorted({round(top, 1) for _, top, _, _ in cells})
-    box = (
-        min(c[0] for c in cells),
-        min(c[1] for c in cells),
-        max(c[2] for c in cells),
-        max(c[3] for c in cells),
-    )
     if len(columns) < 2 or len(tops) < 2:
         return None
+    box = _box_around(cells)
+    rows = [[""] * len(columns) for _ in tops]
+    crowded = 0
+    for cell, words in _words_by_cell(page, cells, box).items():
+        lines = lines_of(words)
+        crowded += _holds_columns(lines)
+        row = tops.index(round(cell[1], 1))
+        column = columns.index(round(cell[0], 1))
+        rows[row][column] = " ".join(line.text for line in lines)
+    # Cells that hold columns of their own: only some of the lines are drawn.
+    if crowded > CROWDED * len(cells):
+        return None
+    filled = [row for row in rows if any(row)]
+    return Table(page.number, box, filled) if _is_tabular(filled) else None
+
+
+def _box_around(cells: list[Edge]) -> Edge:
+    x0, top, x1, bottom = zip(*cells, strict=True)
+    return min(x0), min(top), max(x1), max(bottom)
+
+
+def _words_by_cell(page: PdfPage, cells: list[Edge], box: Edge) -> dict[Edge, list[PdfWord]]:
+    """Cell -> the words whose middle is in it; of cells that overlap the upper left one has it."""
     inside: dict[Edge, list[PdfWord]] = {cell: [] for cell in cells}
     ordered = sorted(cells, key=lambda cell: (cell[1], cell[0]))
     for word in page.words:
-        across, down = (word.x0 + word.x1) / 2, word.middle
-        if not (box[0] <= across <= box[2] and box[1] <= down <= box[3]):
+        across = (word.x0 + word.x1) / 2
+        if not _covers(box, across, word.middle):
             continue
-        home = next((c for c in ordered if c[0] <= across <= c[2] and c[1] <= down <= c[3]), None)
+        home = next((cell for cell in ordered if _covers(cell, across, word.middle)), None)
         if home:
             inside[home].append(word)
-    rows = [[""] * len(columns) for _ in tops]
-    crowded = 0
-    for cell, words in inside.items():
-        lines = lines_of(words)
-        crowded += len(lines) > 1 and sum(1 for line in lines if len(line.segments) > 1) > 1
-        text = " ".join(line.text for line in lines)
-        rows[tops.index(round(cell[1], 1))][columns.index(round(cell[0], 1))] = text
-    filled = [row for row in rows if any(row)]
-    # A frame around text, or a form's empty boxes, is no table.
-    several = sum(1 for row in filled if sum(map(bool, row)) > 1)
-    # Cells that hold columns of their own: only some of the lines are drawn.
-    if (
-        len(filled) < 2
-        or several < 2
-        or several < 0.4 * len(filled)
-        or crowded > CROWDED * len(cells)
-    ):
-        return None
-    return Table(page.number, box, filled)
+    return inside
+
+
+def _covers(box: Edge, across: float, down: float) -> bool:
+    x0, top, x1, bottom = box
+    return x0 <= across <= x1 and top <= down <= bottom
+
+
+def _holds_columns(lines: list[PdfLine]) -> bool:
+    """Whether the lines of a cell stand in columns of their own."""
+    parted = [line for line in lines if len(line.segments) > 1]
+    return len(parted) > 1
+
+
+def _is_tabular(rows: list[list[str]]) -> bool:
+    """Whether enough of the rows have several cells with something in them."""
+    several = 0
+    for row in rows:
+        if sum(map(bool, row)) > 1:
+            several += 1
+    return several >= max(2, 0.4 * len(rows))
 
 
 def aligned(number: int, lines: list[PdfLine]) -> Iterator[tuple[int, int, Table]]:
     """(first line, end, table) for runs of lines whose words stand in columns, without ruling."""
     at = 0
     while at < len(lines):
-        end = at
-        while (
-            end < len(lines)
-            and len(lines[end].segments) >= 2
-            and (end == at or _is_next(lines[end - 1], lines[end]))
-        ):
-            end += 1
-        if end - at >= 3 and (table := _columns(number, lines[at:end])):
+        end = _end_of_run(lines, at)
+        table = _table_of_columns(number, lines[at:end]) if end - at >= 3 else None
+        if table:
             yield at, end, table
         at = max(end, at + 1)
+
+
+def _end_of_run(lines: list[PdfLine], start: int) -> int:
+    """End of the lines from `start` that have several parts and follow closely."""
+    end = start
+    while end < len(lines) and len(lines[end].segments) >= 2:
+        if end > start and not _is_next(lines[end - 1], lines[end]):
+            break
+        end += 1
+    return end
 
 
 def _is_next(above: PdfLine, below: PdfLine) -> bool:
     return below.top - above.bottom < 2.2 * (below.bottom - below.top)
 
 
-def _columns(number: int, lines: list[PdfLine]) -> Table | None:
-    intervals: list[list[float]] = []
-    for x0, x1, _ in sorted(segment for line in lines for segment in line.segments):
-        if intervals and x0 <= intervals[-1][1] + 1:
-            intervals[-1][1] = max(intervals[-1][1], x1)
-        else:
-            intervals.append([x0, x1])
+def _table_of_columns(number: int, lines: list[PdfLine]) -> Table | None:
+    """The lines as a table where their parts stand in columns that are filled well enough."""
+    columns = _column_spans(lines)
     filled = sum(len(line.segments) for line in lines)
-    if len(intervals) < 2 or filled < 0.5 * len(intervals) * len(lines):
+    if len(columns) < 2 or filled < 0.5 * len(columns) * len(lines):
         return None
-    rows = []
-    for line in lines:
-        row = [""] * len(intervals)
-        for x0, x1, text in line.segments:
-            column = max(
-                range(len(intervals)),
-                key=lambda k: min(x1, intervals[k][1]) - max(x0, intervals[k][0]),
-            )
-            row[column] = f"{row[column]} {text}".strip()
-        rows.append(row)
+    rows = [_row(line, columns) for line in lines]
     # Items with a number in front, and justified text, line up too.
-    if all(len(row[0]) <= 3 for row in rows) and len(intervals) == 2:
+    if len(columns) == 2 and all(len(row[0]) <= 3 for row in rows):
         return None
-    box = (intervals[0][0], lines[0].top, intervals[-1][1], lines[-1].bottom)
+    box = (columns[0][0], lines[0].top, columns[-1][1], lines[-1].bottom)
     return Table(number, box, rows)
+
+
+def _column_spans(lines: list[PdfLine]) -> list[tuple[float, float]]:
+    """(left, right) of each column: the parts of all lines, those that overlap as one."""
+    segments = sorted(chain.from_iterable(line.segments for line in lines))
+    columns: list[tuple[float, float]] = []
+    for x0, x1, _ in segments:
+        if columns and x0 <= columns[-1][1] + 1:
+            left, right = columns[-1]
+            columns[-1] = (left, max(right, x1))
+        else:
+            columns.append((x0, x1))
+    return columns
+
+
+def _row(line: PdfLine, columns: list[tuple[float, float]]) -> list[str]:
+    """The cells of a line: each of its parts in the column that it overlaps most."""
+    row = [""] * len(columns)
+    for segment in line.segments:
+        overlaps = [_overlap(segment, left, right) for left, right in columns]
+        column = overlaps.index(max(overlaps))
+        row[column] = f"{row[column]} {segment.text}".strip()
+    return row
+
+
+def _overlap(segment: Segment, left: float, right: float) -> float:
+    return min(segment.x1, right) - max(segment.x0, left)

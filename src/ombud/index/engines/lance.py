@@ -35,11 +35,11 @@ from ombud.index.engines.lance_rows import (
     revised_chunk,
     row_of,
 )
-from ombud.index.engines.quick_import import deferred_schemas
+from ombud.index.engines.quick_import import without_remote_client
 from ombud.index.visibility import Filter, in_scope, may_read
 from ombud.types import Chunk, Document, Mode, Status
 
-with deferred_schemas():
+with without_remote_client():
     import lancedb
     from lancedb.index import FTS, Bitmap, BTree, IvfFlat
     from lancedb.query import MatchQuery

@@ -18,6 +18,8 @@ from ombud.types import Answer, Chunk, Hit, Question, Trace
 TRIES = 4
 WAIT, LONGEST_WAIT = 0.5, 30.0
 """Seconds before the second try, doubled each time; and the longest that a server may ask for."""
+PATIENCE = 300.0
+"""Seconds that one question waits at most for a server that limits how often it is asked."""
 CONNECT_SECONDS = 5.0
 Shape = TypeVar("Shape", bound=BaseModel)
 BUSY = {429, 502, 503, 504}
@@ -103,7 +105,7 @@ class RemoteTarget:
         wait = WAIT
         for attempt in range(1, TRIES + 1):
             try:
-                response = await self._client().post(path, json=body)
+                response = await self._post_within_rate(path, body)
             except (httpx.ConnectError, httpx.ConnectTimeout) as failed:
                 if attempt == TRIES:
                     raise _down(self.name, failed) from failed
@@ -121,6 +123,23 @@ class RemoteTarget:
             await asyncio.sleep(min(wait, LONGEST_WAIT))
             wait *= 2
         raise AssertionError  # the last attempt returns or raises
+
+    async def _post_within_rate(self, path: str, body: Mapping[str, Any]) -> httpx.Response:
+        """The reply, once the server's limit of requests lets it through.
+
+        No try that failed: such a server says when it takes more. One that still says so after
+        `PATIENCE` seconds is taken at its word.
+        """
+        waited = 0.0
+        while True:
+            response = await self._client().post(path, json=body)
+            if response.status_code != httpx.codes.TOO_MANY_REQUESTS:
+                return response
+            wait = min(_asked_to_wait(response), LONGEST_WAIT)
+            if not wait > 0 or waited >= PATIENCE:
+                return response
+            await asyncio.sleep(wait)
+            waited += wait
 
     def _client(self) -> httpx.AsyncClient:
         """One for each event loop: connections cannot be used in another."""
