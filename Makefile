@@ -1,6 +1,6 @@
 # make demo: the assistant on the sample handbook at http://127.0.0.1:8321
 # make test: all tests but the slow ones    make test-all: those too, and what share of the code they run
-.PHONY: demo test test-slow test-all covered lint types docs bench baseline retrieval peers studies router triage calibrate sample clean
+.PHONY: demo test test-slow test-all covered lint types docs bench baseline retrieval peers studies router triage confidence spans sample clean
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet -c constraints.txt
@@ -69,8 +69,8 @@ triage: .venv/test
 	@$(BIN)/ombud lab train-triage --out src/ombud/answer/triage/weights-minilm.json \
 		--held-out tests/data/triage-apart.jsonl --report docs/results/triage.md
 
-calibrate: .venv/test sample/.ombud/synced
-	@$(BIN)/python benchmarks/quality/calibrate.py
+confidence spans: .venv/test sample/.ombud/synced
+	@$(BIN)/python benchmarks/quality/calibrate.py $@
 
 sample: .venv/test
 	@$(BIN)/python sample/render.py

@@ -49,7 +49,8 @@ def test_a_flag_wins_over_a_variable_and_that_over_the_file(
     monkeypatch.setenv("OMBUD_SERVER__CONCURRENCY", "20")
     flags = {"server": {"port": 100}}
     settings = load(home, flags)
-    assert settings.server.model_dump() == {"host": "localhost", "port": 100, "concurrency": 20}
+    server = settings.server
+    assert (server.host, server.port, server.concurrency) == ("localhost", 100, 20)
     assert origins(settings, flags) == {
         "server.host": "file",
         "server.port": "flag",
@@ -69,7 +70,7 @@ def test_a_flag_wins_over_a_variable_and_that_over_the_file(
         ("[experiment.a]\nshrae = 1", "`experiment.a.shrae`", "`share`"),
         ("[experiment.a]\nshare = 1\nplan = {pol = 1}", "experiment.a.plan: `pol`", "`pool`"),
         ("[[source]]\nname = 'a'\npaht = 'b'", "`source.0.paht`", "`path`"),
-        ("[server]\nzzzzzz = 1", "`server.zzzzzz`", "Known: concurrency, host, port"),
+        ("[server]\nzzzzzz = 1", "`server.zzzzzz`", "Known: burst, concurrency, host"),
     ],
 )
 def test_a_misspelt_key_names_the_nearest(tmp_path: Path, text: str, said: str, hint: str) -> None:

@@ -1,13 +1,13 @@
 """How sure must ombud be to answer, and which sentences would a person underline?
 
-Fits both on the dev split of the sample's cases, prints what they do on dev and on test, and writes
-the weights that
-ship: src/ombud/answer/confidence.json and extract.json. The sealed split is not touched. Run: make
-calibrate"""
+Searches for the sample's cases, fits on their dev split, prints what the weights do on dev and on
+test, and writes those that ship: src/ombud/answer/confidence.json, and
+src/ombud/answer/quoting/spans.json. The sealed split is not touched.
+Run: make confidence, make spans"""
 
+import argparse
 import asyncio
 import json
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,14 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ombud.answer import (
-    FEATURES,
-    SPAN_FEATURES,
-    SPARSE_FEATURES,
-    SPARSE_SPAN_FEATURES,
+    AnswerSpan,
     ConfidenceWeights,
     candidate_spans,
     estimate_confidence,
-    fit_confidence,
     measure_signals,
     span_features,
     term_weights,
@@ -30,114 +26,137 @@ from ombud.answer import (
 from ombud.app import Workspace, asking
 from ombud.lab import normalise, read_cases, split_of
 from ombud.retrieve import query_terms, search
+from ombud.training import (
+    QuestionSignals,
+    QuestionSpans,
+    train_confidence,
+    train_spans,
+    underlined_among_best,
+)
 from ombud.types import Case, Question
 
 ROOT = Path(__file__).parents[2]
+CONFIDENCE = ROOT / "src/ombud/answer/confidence.json"
+SPANS = ROOT / "src/ombud/answer/quoting/spans.json"
+MODES = ("hybrid", "sparse")
+OFF_TOPIC = ("off_topic", "incoherent")
+SHORTEST = 8
+"""Letters of a span that counts as underlined where a citation holds it."""
 
 
-class Row(NamedTuple):
+class SearchedCase(NamedTuple):
     case: Case
-    signals: dict[str, float]
-    spans: list[dict[str, float]]
-    gold: list[bool]
+    question: QuestionSignals
+    spans: QuestionSpans
+
+    @property
+    def split(self) -> str:
+        return split_of(self.case.id)
 
 
 def main() -> None:
-    cases = [
-        c for path in sorted((ROOT / "sample/cases").glob("*.jsonl")) for c in read_cases(path)
-    ]
-    cases = [c for c in cases if c.expect in ("answer", "deny") and split_of(c.id) != "sealed"]
-    weights: dict[str, dict[str, Any]] = {"confidence": {}, "extract": {}}
-    for mode in ("hybrid", "sparse"):
-        workspace = Workspace(ROOT / "sample")
-        rows = [_look(workspace, case, mode) for case in cases]
-        dev = [row for row in rows if split_of(row.case.id) == "dev"]
-        spans = fit_confidence(
-            [s for row in dev if any(row.gold) for s in row.spans],
-            [g for row in dev if any(row.gold) for g in row.gold],
-            SPAN_FEATURES if mode == "hybrid" else SPARSE_SPAN_FEATURES,
-        )
-        sure = _thresholds(dev, fit_confidence(
-            [row.signals for row in dev],
-            [row.case.expect == "answer" for row in dev],
-            FEATURES if mode == "hybrid" else SPARSE_FEATURES,
-        ), mode)  # fmt: skip
-        _report(mode, rows, sure, spans)
-        weights["confidence"][mode] = sure._asdict()
-        weights["extract"][mode] = {
-            k: v for k, v in spans._asdict().items() if k not in ("answer", "full", "on_topic")
-        }
-    for name, content in weights.items():
-        target = ROOT / f"src/ombud/answer/{name}.json"
-        target.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+    parser = argparse.ArgumentParser(description="Fit the weights of confidence and of spans.")
+    parser.add_argument("what", nargs="*", help="confidence, spans; none = both")
+    wanted = parser.parse_args().what or ["confidence", "spans"]
+    confidence: dict[str, Any] = {}
+    spans: dict[str, Any] = {}
+    for mode in MODES:
+        searched = searched_cases(mode)
+        if "confidence" in wanted:
+            confidence[mode] = fit_confidence(searched, mode)._asdict()
+        if "spans" in wanted:
+            fitted = fit_spans(searched, mode)._asdict()
+            for threshold in ("answer", "full", "on_topic"):
+                del fitted[threshold]
+            spans[mode] = fitted
+    if confidence:
+        CONFIDENCE.write_text(json.dumps(confidence, indent=2) + "\n", encoding="utf-8")
+    if spans:
+        SPANS.write_text(json.dumps(spans, indent=2) + "\n", encoding="utf-8")
 
 
-def _look(workspace: Workspace, case: Case, mode: str) -> Row:
+def searched_cases(mode: str) -> list[SearchedCase]:
+    workspace = Workspace(ROOT / "sample")
+    searched = []
+    for path in sorted((ROOT / "sample/cases").glob("*.jsonl")):
+        for case in read_cases(path):
+            if case.expect in ("answer", "deny") and split_of(case.id) != "sealed":
+                searched.append(search_for(workspace, case, mode))
+    return searched
+
+
+def search_for(workspace: Workspace, case: Case, mode: str) -> SearchedCase:
     question = Question(
         text=case.question, asker=case.person, history=case.history, as_of=case.as_of
     )
     plan = asking.plan_of(workspace, case.person, {"mode": mode}).plan
-    found = asyncio.run(
-        search(question, plan, asking.filter_of(workspace, question, plan), workspace.index)
-    )
+    visible = asking.filter_of(workspace, question, plan)
+    found = asyncio.run(search(question, plan, visible, workspace.index))
     embedder = workspace.embedder if mode == "hybrid" else None
-    query, engine = found.queries[0], workspace.engine
+    query = found.queries[0]
+    engine = workspace.engine
     spans = candidate_spans(found.evidence)
-    said = term_weights(query_terms(query.text, engine), engine)
-    rows = span_features(question, query, said, spans, embedder)
-    signals = measure_signals(query_terms(query.passage, engine), found, engine, rows)
-    quotes = [(e.document, normalise(e.quote)) for e in case.evidence]
-    texts = [(span.hit.chunk.uri, normalise(span.text)) for span in spans]
-    gold = [any(u == d and len(t) > 8 and (t in q or q in t) for d, q in quotes) for u, t in texts]
-    return Row(case, signals, rows, gold)
-
-
-def _thresholds(rows: Sequence[Row], weights: ConfidenceWeights, mode: str) -> ConfidenceWeights:
-    """The confidence that tells most answerable from unanswerable questions, and the one of a whole
-    answer."""
-    sure = np.array([estimate_confidence(row.signals, weights) for row in rows])
-    answerable = np.array([row.case.expect == "answer" for row in rows])
-    grid = np.linspace(0.02, 0.98, 97)
-    right = [np.mean((sure >= t) == answerable) for t in grid]
-    answer = float(np.mean(grid[np.flatnonzero(np.array(right) >= max(right) - 1e-9)]))
-    topical = [row for row in rows if row.case.type not in ("off_topic", "incoherent")]
-    signal = "cosine" if mode == "hybrid" else "coverage_all"
-    on_topic = float(np.quantile([row.signals[signal] for row in topical], 0.03))
-    full = float(np.quantile(sure[answerable], 0.25))
-    return weights._replace(
-        answer=round(answer, 3), full=round(max(full, answer), 3), on_topic=round(on_topic, 3)
+    weights = term_weights(query_terms(query.text, engine), engine)
+    features = span_features(question, query, weights, spans, embedder)
+    signals = measure_signals(query_terms(query.passage, engine), found, engine, features)
+    return SearchedCase(
+        case=case,
+        question=QuestionSignals(
+            signals=signals,
+            answerable=case.expect == "answer",
+            on_topic=case.type not in OFF_TOPIC,
+        ),
+        spans=QuestionSpans(features, [is_cited(span, case) for span in spans]),
     )
 
 
-def _report(
-    mode: str, rows: Sequence[Row], sure: ConfidenceWeights, spans: ConfidenceWeights
-) -> None:
+def is_cited(span: AnswerSpan, case: Case) -> bool:
+    """Whether an item of the case's evidence holds the span, or the span the item."""
+    text = normalise(span.text)
+    if len(text) <= SHORTEST:
+        return False
+    for item in case.evidence:
+        quote = normalise(item.quote)
+        if item.document == span.hit.chunk.uri and (text in quote or quote in text):
+            return True
+    return False
+
+
+def fit_confidence(searched: Sequence[SearchedCase], mode: str) -> ConfidenceWeights:
+    dev = [one.question for one in searched if one.split == "dev"]
+    weights = train_confidence(dev, dense=mode == "hybrid")
     for split in ("dev", "test"):
-        mine = [row for row in rows if split_of(row.case.id) == split]
-        said = [
-            (estimate_confidence(row.signals, sure) >= sure.answer, row.case.expect == "answer")
-            for row in mine
-        ]
-        right = np.mean([a == b for a, b in said])
-        denied = [a for a, b in said if not b]
-        kept = [a for a, b in said if b]
-        print(
-            f"{mode:7} {split:5} answer or deny right {right:.3f} (n {len(said)}); answerable answered "
-            f"{np.mean(kept):.3f} (n {len(kept)}), unanswerable denied {1 - np.mean(denied):.3f} (n {len(denied)})"
-        )
-        tops = [_gold_in_top(row, spans) for row in mine if any(row.gold)]
-        print(
-            f"        gold among the best 1, 2, 3, 4 sentences: {np.mean(tops, axis=0).round(3)} (n {len(tops)})"
-        )
+        print_decisions(mode, split, [one for one in searched if one.split == split], weights)
+    print(f"        answer {weights.answer}, full {weights.full}, on topic {weights.on_topic}")
+    return weights
+
+
+def print_decisions(
+    mode: str, split: str, searched: Sequence[SearchedCase], weights: ConfidenceWeights
+) -> None:
+    confidences = [estimate_confidence(one.question.signals, weights) for one in searched]
+    answered = np.array(confidences) >= weights.answer
+    answerable = np.array([one.question.answerable for one in searched])
     print(
-        f"        thresholds: answer {sure.answer}, full {sure.full}, on topic {sure.on_topic}",
-        file=sys.stdout,
+        f"{mode:7} {split:5} answer or deny right {np.mean(answered == answerable):.3f}"
+        f" (n {len(searched)}); answerable answered {np.mean(answered[answerable]):.3f}"
+        f" (n {answerable.sum()}), unanswerable denied {1 - np.mean(answered[~answerable]):.3f}"
+        f" (n {(~answerable).sum()})"
     )
 
 
-def _gold_in_top(row: Row, spans: ConfidenceWeights) -> list[bool]:
-    order = sorted(range(len(row.spans)), key=lambda i: -estimate_confidence(row.spans[i], spans))
-    return [any(row.gold[i] for i in order[:k]) for k in (1, 2, 3, 4)]
+def fit_spans(searched: Sequence[SearchedCase], mode: str) -> ConfidenceWeights:
+    dev = [one.spans for one in searched if one.split == "dev"]
+    weights = train_spans(dev, dense=mode == "hybrid")
+    for split in ("dev", "test"):
+        of_split = [one.spans for one in searched if one.split == split]
+        cited = [spans for spans in of_split if any(spans.underlined)]
+        shares = np.mean([underlined_among_best(spans, weights, 4) for spans in cited], axis=0)
+        print(
+            f"{mode:7} {split:5} cited among the best 1, 2, 3, 4 sentences:"
+            f" {shares.round(3)} (n {len(cited)})"
+        )
+    return weights
 
 
 if __name__ == "__main__":

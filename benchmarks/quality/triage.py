@@ -12,8 +12,7 @@ from pathlib import Path
 
 from ombud.app import Workspace, asking
 from ombud.lab import read_cases, split_of
-from ombud.training.triage.judging import rate
-from ombud.training.triage.labelled import read_labelled_messages as read_triage_messages
+from ombud.training import read_labelled_messages, wilson_rate
 from ombud.types import Answer, Case, Person, Question
 
 ROOT = Path(__file__).parents[2]
@@ -28,7 +27,7 @@ def main() -> None:
         c for path in sorted((ROOT / "sample/cases").glob("*.jsonl")) for c in read_cases(path)
     ]
     answered = [(c, _ask(workspace, c)) for c in cases if split_of(c.id) == "test"]
-    apart = read_triage_messages(ROOT / "tests/data/triage-apart.jsonl")
+    apart = read_labelled_messages(ROOT / "tests/data/triage-apart.jsonl")
     told = [
         (m, _ask(workspace, Case(id="apart", question=m.text, person=Person(country="GB"))))
         for m in apart
@@ -78,7 +77,7 @@ def _outside(answer: Answer) -> bool:
 
 
 def _row(name: str, hits: Sequence[bool]) -> str:
-    one = rate(name, hits)
+    one = wilson_rate(name, hits)
     return f"| {name} | {one.value:.3f} | [{max(0.0, one.low):.3f}, {one.high:.3f}] | {one.of} |"
 
 

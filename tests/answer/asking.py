@@ -14,9 +14,11 @@ from pydantic_ai.usage import RequestUsage
 from reportlab.lib.pagesizes import A4
 from reportlab.pdfgen.canvas import Canvas
 
+from copies import copy_of
 from ingest.shelf import Shelf
 from ombud.app import Workspace, asking, library
 from ombud.models import Chat
+from ombud.settings import FILE
 from ombud.types import Answer, Person, Question
 
 GB, FR, US, NOBODY = Person(country="GB"), Person(country="FR"), Person(country="US"), Person()
@@ -105,20 +107,29 @@ def pdf(pages: tuple[str, ...] = PDF_PAGES) -> bytes:
 def company(
     home: Path, embedder: str = "none", files: Mapping[str, Any] = FILES, **settings: Any
 ) -> Shelf:
-    (home / "contacts.toml").write_text(CONTACTS, encoding="utf-8")
-    shelf = Shelf(home, embedder, **settings)
-    for name, (text, front) in files.items():
-        shelf.write(name, text, **front)
-    if files is FILES:
-        shelf.write("cars.pdf", pdf())
-    report = shelf.sync()
-    assert report.ok, report.failed
-    return shelf
+    """A workspace of the contacts and these files, in the index."""
+
+    def make(original: Path) -> None:
+        (original / "contacts.toml").write_text(CONTACTS, encoding="utf-8")
+        shelf = Shelf(original, embedder, **settings)
+        for name, (text, front) in files.items():
+            shelf.write(name, text, **front)
+        if files is FILES:
+            shelf.write("cars.pdf", pdf())
+        report = shelf.sync()
+        shelf.workspace.close()
+        assert report.ok, report.failed
+
+    if (home / FILE).exists():
+        make(home)
+    else:
+        copy_of(repr((embedder, files, settings)), make, home)
+    return Shelf(home, embedder, **settings)
 
 
 def ask(workspace: Workspace, text: str, person: Person = GB, **options: Any) -> Answer:
     """The answer, after checking what must hold of every one."""
-    named = {key: options.pop(key) for key in ("plan", "tell") if key in options}
+    named = {key: options.pop(key) for key in ("plan", "on_event") if key in options}
     answer = asyncio.run(
         asking.ask(workspace, Question(text=text, asker=person, **options), **named)
     )

@@ -385,7 +385,7 @@ def test_the_same_question_has_the_same_answer(workspace: Workspace) -> None:
 def test_what_is_told_on_the_way_is_what_is_answered(words: Workspace) -> None:
     told: list[tuple[str, dict[str, Any]]] = []
     answer = ask(
-        words, LEAVE, plan={"abstain": 0.0}, tell=lambda kind, what: told.append((kind, what))
+        words, LEAVE, plan={"abstain": 0.0}, on_event=lambda kind, what: told.append((kind, what))
     )
     assert [what["step"] for kind, what in told if kind == "status"] == ["search", "compose"]
     claims = [what for kind, what in told if kind == "claim"]

@@ -280,7 +280,9 @@ def test_what_a_model_thought_is_kept_apart_and_goes_with_its_documents(
         script = Script(lambda p: draft(claim(FLOOR, label(p, "20 days")), reasoning=thought))
         told: list[Any] = []
         answer = ask(
-            with_model(shelf.workspace, script.chat), LEAVE, tell=lambda *event: told.append(event)
+            with_model(shelf.workspace, script.chat),
+            LEAVE,
+            on_event=lambda *event: told.append(event),
         )
         assert asking.stored_reasoning(shelf.workspace, answer.id) == thought.replace("\0", "")
         assert "Zanzibar" not in json.dumps([*told, answer.model_dump(mode="json")])

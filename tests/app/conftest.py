@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from copies import lay_store
 from ombud.app import Workspace
 
 Open = Callable[..., Workspace]
@@ -17,6 +18,7 @@ def open_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]
 
     def open_it(toml: str = "", **flags: Any) -> Workspace:
         (tmp_path / "ombud.toml").write_text(toml, encoding="utf-8")
+        lay_store(tmp_path)
         opened.append(Workspace(tmp_path, {"models": {"embedder": "none"}} | flags))
         return opened[-1]
 

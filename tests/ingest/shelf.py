@@ -5,7 +5,9 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from copies import lay_store
 from ombud.app import Workspace, asking, library
+from ombud.index import blocking
 from ombud.ingest import SyncReport, sync_sources
 from ombud.sources import FolderSource
 from ombud.types import Chunk, Document, Person
@@ -19,6 +21,7 @@ class Shelf:
         self.home, self.folder = home, home / "docs"
         self.folder.mkdir(parents=True, exist_ok=True)
         self.options: dict[str, Any] = {}
+        lay_store(home)
         self.workspace = Workspace(home, {"models": {"embedder": embedder}} | settings)
 
     def write(self, name: str, text: str | bytes, **front: Any) -> None:
@@ -59,12 +62,12 @@ class Shelf:
 
     def snapshot(self) -> Snapshot:
         chunks = self.chunks()
-        vectors = self.workspace.engine.vectors([c.id for c in chunks])
+        vectors = blocking(self.workspace.engine.vectors([c.id for c in chunks]))
         return {c.id: (c.model_dump_json(), len(vectors.get(c.id, ()))) for c in chunks}
 
     def in_rows(self, document_id: str) -> int:
         """Rows of the index for one document, the deleted and the unowned included."""
-        return self.workspace.engine.documents().get(document_id, 0)
+        return blocking(self.workspace.engine.documents()).get(document_id, 0)
 
 
 def counts(report: SyncReport) -> dict[str, int]:

@@ -10,7 +10,7 @@ from itertools import pairwise
 import pytest
 
 from lab.makers import case, cites, gold, hit
-from ombud.charts.plots import written
+from ombud.charts import format_figure
 from ombud.errors import LabError
 from ombud.lab.report.comparing import RecordedRun
 from ombud.lab.report.rendering import html_report, markdown_report
@@ -184,7 +184,7 @@ def test_figures_are_those_of_the_summary() -> None:
         assert line.mean.value in exact
         assert line.mean.median in exact
         assert (
-            written(line.mean.value, "seconds" if line.metric == "latency" else "0-1").split(
+            format_figure(line.mean.value, "seconds" if line.metric == "latency" else "0-1").split(
                 "\N{NO-BREAK SPACE}"
             )[0]
             in shown.words

@@ -222,6 +222,7 @@ def test_nothing_to_ask_is_said(store: Store) -> None:
         run(store, ScriptedTarget(), ())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ["sqlite", "postgresql"])
 def test_killed_ten_times_it_ends_as_if_undisturbed_and_asks_no_stored_case_again(
     tmp_path: Path, place: str

@@ -9,10 +9,12 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from ombud.documents import parse
 from ombud.errors import SourceError
 from ombud.settings import Web, Wikipedia
 from ombud.sources import Ref, open_source, wikipedia
 from ombud.sources.wikipedia import WikipediaSource
+from ombud.types import Document
 from sources.real_mediawiki import Wiki, running
 from sources.web_site import HOST, Reply, Site, Time, fetcher, serving
 
@@ -135,6 +137,16 @@ def test_what_is_read_is_the_article_without_furniture(wiki: Emulator) -> None:
         assert kept in text
     for gone in ("Navigation", "[1]", "[edit]", "A source", "Cached time"):
         assert gone not in text
+
+
+def test_an_article_of_any_title_is_read(wiki: Emulator) -> None:
+    wiki.pages["Who's #1? 50%"] = 10
+    here = source(wiki, titles=("Who's #1? 50%",))
+    (ref,) = here.list()
+    assert ref.uri == "wiki/Who's_#1?_50%.html"
+    known = Document(id="0" * 16, source="wiki", uri=ref.uri, title="")
+    found = parse(here.read(ref), known)
+    assert "Leave is paid" in found.text
 
 
 def test_redirects_are_the_page_they_mean(wiki: Emulator) -> None:

@@ -1,18 +1,18 @@
 """Evidence -> Answer: triage, composition, proof; and the whole ask flow."""
 
-from ombud.answer.asking import AnswerParts, OnEvent, answer_question
-from ombud.answer.compose.prompting import check_components
+from ombud.answer.asking import AskRun, OnEvent, answer_question
+from ombud.answer.compose.components import check_components
 from ombud.answer.confidence import (
     FEATURES,
     SPARSE_FEATURES,
     ConfidenceWeights,
     estimate_confidence,
-    fit_confidence,
 )
 from ombud.answer.contacts import read_contacts
+from ombud.answer.parts import AnswerParts
 from ombud.answer.personas.personas import DEFAULT_PERSONA, Persona, read_personas
 from ombud.answer.proof.verifying import check_claim
-from ombud.answer.quoting.spans import candidate_spans
+from ombud.answer.quoting.spans import AnswerSpan, candidate_spans
 from ombud.answer.quoting.underlining import SPAN_FEATURES, SPARSE_SPAN_FEATURES, span_features
 from ombud.answer.signals import measure_signals, term_weights
 from ombud.answer.triage.classifying import open_triage
@@ -41,6 +41,8 @@ __all__ = [
     "TOPICS",
     "TRIAGE_READING",
     "AnswerParts",
+    "AnswerSpan",
+    "AskRun",
     "ConfidenceWeights",
     "Head",
     "Label",
@@ -53,7 +55,6 @@ __all__ = [
     "check_claim",
     "check_components",
     "estimate_confidence",
-    "fit_confidence",
     "measure_signals",
     "open_triage",
     "read_contacts",

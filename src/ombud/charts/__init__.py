@@ -1,22 +1,33 @@
-"""One kit for pictures: plots of the lab and words wrapped into boxes, all as SVG."""
+"""One kit for pictures, all as SVG: elements, axes, plots, and words wrapped into boxes."""
 
-from ombud.charts import plots
-from ombud.charts.plots import Interval, Point, Row, Series, intervals, lines, scatter, written
-from ombud.charts.wrapping import StyledWord, WrappedLine, pixels, shortened, wrapped
+from ombud.charts import svg
+from ombud.charts.figures import format_figure
+from ombud.charts.lettering import IN_BOXES, shortened, text_width
+from ombud.charts.plots import (
+    Interval,
+    Point,
+    Row,
+    Series,
+    draw_intervals,
+    draw_lines,
+    draw_scatter,
+)
+from ombud.charts.wrapping import StyledWord, WrappedLine, wrapped
 
 __all__ = [
+    "IN_BOXES",
     "Interval",
     "Point",
     "Row",
     "Series",
     "StyledWord",
     "WrappedLine",
-    "intervals",
-    "lines",
-    "pixels",
-    "plots",
-    "scatter",
+    "draw_intervals",
+    "draw_lines",
+    "draw_scatter",
+    "format_figure",
     "shortened",
+    "svg",
+    "text_width",
     "wrapped",
-    "written",
 ]

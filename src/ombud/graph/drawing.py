@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import NamedTuple
 
-from ombud.charts import StyledWord, WrappedLine, pixels, shortened, wrapped
+from ombud.charts import IN_BOXES, StyledWord, WrappedLine, shortened, text_width, wrapped
 from ombud.graph.neighbourhood import Neighbourhood
 from ombud.store import Edge
 from ombud.text import name_words as plain_words
@@ -226,7 +226,13 @@ def _sources(card: Card, found: Neighbourhood) -> Iterator[str]:
     if different:
         more = f" +{len(different) - 1}" if len(different) > 1 else ""
         yield (
-            shortened(different[0], WIDTH - 2 * PAD - 8 - pixels(more, SOURCE[0]), SOURCE[0]) + more
+            shortened(
+                different[0],
+                WIDTH - 2 * PAD - 8 - text_width(more, SOURCE[0], IN_BOXES),
+                SOURCE[0],
+                IN_BOXES,
+            )
+            + more
         )
 
 
@@ -370,7 +376,7 @@ def _legend(cards: Sequence[Card]) -> Iterator[str]:
         if name in used:
             yield f'<rect class="{name}" x="{x:.1f}" y="{MARGIN:.1f}" width="12" height="12" rx="3"/>'
             yield _text(x + 18, MARGIN + 10.5, said, "quiet", SOURCE[0] + 1.5)
-            x += 18 + pixels(said, SOURCE[0] + 1.5) + 20
+            x += 18 + text_width(said, SOURCE[0] + 1.5, IN_BOXES) + 20
 
 
 def _framed(

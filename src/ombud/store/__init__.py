@@ -14,7 +14,7 @@ from ombud.store.audit.forgetting import (
     held_until,
     questions_in,
 )
-from ombud.store.audit.verifying import Broken, Verified, read_head, read_links, verify_chain
+from ombud.store.audit.verifying import Broken, Link, Verified, read_head, read_links, verify_chain
 from ombud.store.conversations import (
     add_turn,
     last_messages,
@@ -95,6 +95,7 @@ __all__ = [
     "Graph",
     "Held",
     "Lease",
+    "Link",
     "Name",
     "RecordedSource",
     "Spending",

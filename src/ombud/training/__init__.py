@@ -1,5 +1,8 @@
-"""How the shipped weights came about."""
+"""How the shipped weights came about: the complexity router, triage, confidence, and the spans that
+are underlined. `make router`, `make triage`, `make confidence` and `make spans` teach them anew."""
 
+from ombud.training.confidence import QuestionSignals, train_confidence
+from ombud.training.linear import TrainingEmbedder
 from ombud.training.router.comparing import (
     RouterScores,
     compare_routers,
@@ -10,17 +13,23 @@ from ombud.training.router.comparing import (
 )
 from ombud.training.router.fine_tuning import fine_tune_router
 from ombud.training.router.labelled import LabelledQuestion, read_labelled_questions
-from ombud.training.router.training import RouterTrainingParts, train_router
-from ombud.training.triage.judging import TriageScores, compare_triage, triage_report
+from ombud.training.router.training import train_router
+from ombud.training.spans import QuestionSpans, train_spans, underlined_among_best
+from ombud.training.triage.judging import (
+    TriageScores,
+    compare_triage,
+    triage_report,
+    wilson_rate,
+)
 from ombud.training.triage.labelled import read_labelled_messages
-from ombud.training.triage.training import TriageTrainingParts
 
 __all__ = [
     "LabelledQuestion",
+    "QuestionSignals",
+    "QuestionSpans",
     "RouterScores",
-    "RouterTrainingParts",
+    "TrainingEmbedder",
     "TriageScores",
-    "TriageTrainingParts",
     "compare_routers",
     "compare_triage",
     "fine_tune_router",
@@ -30,6 +39,10 @@ __all__ = [
     "read_labelled_messages",
     "read_labelled_questions",
     "router_report",
+    "train_confidence",
     "train_router",
+    "train_spans",
     "triage_report",
+    "underlined_among_best",
+    "wilson_rate",
 ]

@@ -68,38 +68,45 @@ def places_of(request: Request) -> asyncio.Semaphore:
     return request.app.state.places  # type: ignore[no-any-return]
 
 
-At = Annotated[Workspace, Depends(workspace_of)]
+CurrentWorkspace = Annotated[Workspace, Depends(workspace_of)]
 Places = Annotated[asyncio.Semaphore, Depends(places_of)]
 Reader = Annotated[Person, Depends(reader)]
 
 
 @router.post("/api/v1/search", responses=POSTED)
-async def search(body: SearchIn, at: At) -> SearchOut:
+async def search(body: SearchIn, workspace: CurrentWorkspace) -> SearchOut:
     """Passages for a query, best first, from the person's country and from everywhere."""
-    turns = [turn.noun() for turn in body.history or ()]
+    history = [turn.noun() for turn in body.history or ()]
     evidence, trace = await asking.search(
-        at,
+        workspace,
         body.query,
         body.person.noun(),
         k=body.k,
         mode=body.mode,
         as_of=body.as_of,
-        history=turns,
+        history=history,
         plan=body.plan,
     )
     return SearchOut.of(evidence, trace)
 
 
-def work_of(body: AskIn, at: Workspace) -> stream.Work:
+def work_of(body: AskIn, workspace: Workspace) -> stream.Work:
     """What answers the question."""
     history = tuple(turn.noun() for turn in body.history or ())
     question = Question(
-        text=body.question, asker=body.person.noun(), history=history, as_of=body.as_of
+        text=body.question,
+        asker=body.person.noun(),
+        history=history,
+        as_of=body.as_of,
     )
 
-    async def work(tell: stream.Tell | None) -> Answer:
+    async def work(on_event: stream.OnEvent | None) -> Answer:
         return await asking.ask(
-            at, question, plan=body.plan, conversation_id=body.conversation_id, on_event=tell
+            workspace,
+            question,
+            plan=body.plan,
+            conversation_id=body.conversation_id,
+            on_event=on_event,
         )
 
     return work
@@ -115,79 +122,85 @@ def work_of(body: AskIn, at: Workspace) -> stream.Work:
         502: {"model": Problem, "description": "The chat model failed"},
     },
 )
-async def ask(body: AskIn, request: Request, at: At, places: Places) -> Any:
+async def ask(body: AskIn, request: Request, workspace: CurrentWorkspace, places: Places) -> Any:
     """An answer with its citations. `Accept: text/event-stream` gives events as it grows: `status`
     {step}, `claim` {index, text, citations}, `answer` (the whole Answer) and `error` (a problem).
     Who goes away cancels the work."""
-    work = work_of(body, at)
+    work = work_of(body, workspace)
     if "text/event-stream" in request.headers.get("accept", ""):
         return await stream.respond(stream.events(work, places))
 
-    async def quietly() -> Answer:
+    async def answer_whole() -> Answer:
         async with places:
             return await work(None)
 
-    answer = await stream.while_connected(request, quietly())
+    answer = await stream.while_connected(request, answer_whole())
     return answer or Response(status_code=499)
 
 
 @router.get("/api/v1/documents")
-def documents(at: At, person: Reader, as_of: Day | None = None) -> DocumentsOut:
+def documents(
+    workspace: CurrentWorkspace, person: Reader, as_of: Day | None = None
+) -> DocumentsOut:
     """What this person may read on that day, without texts."""
-    return DocumentsOut(
-        documents=[DocumentLine.of(document) for document in library.documents(at, person, as_of)]
-    )
+    readable = library.documents(workspace, person, as_of)
+    return DocumentsOut(documents=[DocumentLine.of(document) for document in readable])
 
 
 @router.get("/api/v1/documents/{document_id}", responses=MISSING)
-def document(document_id: str, at: At, person: Reader, digest: str | None = None) -> Document:
+def document(
+    document_id: str, workspace: CurrentWorkspace, person: Reader, digest: str | None = None
+) -> Document:
     """One document with its text and blocks; `digest` asks for the version a citation counts in."""
-    return library.document(at, document_id, person, digest or None)
+    return library.document(workspace, document_id, person, digest or None)
 
 
 @router.post("/api/v1/conversations", status_code=201, responses=POSTED)
-def new_conversation(at: At, body: ConversationIn | None = None) -> ConversationOut:
+def new_conversation(
+    workspace: CurrentWorkspace, body: ConversationIn | None = None
+) -> ConversationOut:
     """Opens a conversation; give its id with every question."""
-    return ConversationOut(id=asking.new_conversation(at, (body or ConversationIn()).person.noun()))
+    person = (body or ConversationIn()).person.noun()
+    return ConversationOut(id=asking.new_conversation(workspace, person))
 
 
 @router.get("/api/v1/conversations/{conversation_id}", responses=MISSING)
-def conversation(conversation_id: str, at: At) -> MessagesOut:
+def conversation(conversation_id: str, workspace: CurrentWorkspace) -> MessagesOut:
     """What was said in a conversation, oldest first."""
-    return MessagesOut(id=conversation_id, messages=asking.messages(at, conversation_id))
+    return MessagesOut(id=conversation_id, messages=asking.messages(workspace, conversation_id))
 
 
 @router.get("/api/v1/describe")
-def describe(at: At) -> dict[str, Any]:
+def describe(workspace: CurrentWorkspace) -> dict[str, Any]:
     """Which configuration answers here: digests, plan, prompts, models, index version."""
-    return measuring.describe(at)
+    return measuring.describe(workspace)
 
 
 @router.get("/api/v1/passages", response_model=list[Chunk], responses=LISTED)
-def passages(request: Request, at: At) -> Any:
+def passages(request: Request, workspace: CurrentWorkspace) -> Any:
     """Every indexed passage: a JSON list, or one a line with `Accept: application/x-ndjson`."""
     if "application/x-ndjson" in request.headers.get("accept", ""):
-        return StreamingResponse(_ndjson(at), media_type="application/x-ndjson")
-    return StreamingResponse(_list(at), media_type="application/json")
+        return StreamingResponse(_ndjson(workspace), media_type="application/x-ndjson")
+    return StreamingResponse(_list(workspace), media_type="application/json")
 
 
-def _ndjson(at: Workspace) -> Iterator[str]:
-    for chunk in library.passages(at):
+def _ndjson(workspace: Workspace) -> Iterator[str]:
+    for chunk in library.passages(workspace):
         yield chunk.model_dump_json() + "\n"
 
 
-def _list(at: Workspace) -> Iterator[str]:
+def _list(workspace: Workspace) -> Iterator[str]:
     mark = "["
-    for chunk in library.passages(at):
+    for chunk in library.passages(workspace):
         yield mark + json.dumps(chunk.model_dump(mode="json"), ensure_ascii=False)
         mark = ","
     yield "[]" if mark == "[" else "]"
 
 
 @router.get("/api/v1/sync")
-def sync(at: At) -> SyncOut:
+def sync(workspace: CurrentWorkspace) -> SyncOut:
     """How far the running sync is, or how the last one ended, whichever process ran it."""
-    return SyncOut.model_validate(sync_progress(at.store))
+    return SyncOut.model_validate(sync_progress(workspace.store))
 
 
 @router.get("/healthz")
@@ -197,8 +210,9 @@ async def health() -> Health:
 
 
 @router.get("/readyz")
-def readiness(at: At) -> Health:
+def readiness(workspace: CurrentWorkspace) -> Health:
     """The server can answer questions; 503 with the reason when it cannot."""
-    if reason := library.why_not_ready(at):
+    reason = library.why_not_ready(workspace)
+    if reason:
         raise StoreError(f"Not ready: {reason}")
     return Health(status="ready")

@@ -3,7 +3,7 @@ for."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Iterable
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import HTMLResponse
@@ -12,7 +12,7 @@ from ombud.app import library
 from ombud.retrieve import CONTRADICTING
 from ombud.types import Answer, Citation, Document, Person
 from ombud.web import stream
-from ombud.web.api import At, Places, Reader, work_of
+from ombud.web.api import CurrentWorkspace, Places, Reader, work_of
 from ombud.web.layout import STATIC, VERSION, page
 from ombud.web.passage import outline, ranks, view
 from ombud.web.render import to_html
@@ -45,46 +45,53 @@ class RenderedAnswer(Shape):
 
 
 @router.get("/", response_class=HTMLResponse)
-def chat(at: At) -> str:
-    choices = library.known_audiences(at)
+def chat(workspace: CurrentWorkspace) -> str:
+    audiences = library.known_audiences(workspace)
+    models = workspace.settings.models
+    writes_answers = models.chat or models.roles.get("compose")
+    everything = library.documents(workspace, None)
+    readable = library.documents(workspace, Person())
     return page(
         "chat.html",
-        at.settings,
-        countries=choices.get("countries", []),
-        roles=choices.get("roles", []),
+        workspace.settings,
+        countries=audiences.get("countries", []),
+        roles=audiences.get("roles", []),
         # Quotes are the same for everybody.
-        personas=list(at.personas)
-        if at.settings.models.chat or at.settings.models.roles.get("compose")
-        else [],
-        samples=samples(library.documents(at, None), library.documents(at, Person())),
+        personas=list(workspace.personas) if writes_answers else [],
+        samples=samples(everything, readable),
     )
 
 
 def samples(everything: Iterable[Document], readable: Iterable[Document]) -> list[str]:
     """Four questions that these documents are about; titles only of what everyone may read."""
-    subjects = [
-        f"{document.title} {document.topic}".lower().replace("-", " ") for document in everything
-    ]
-    fitting = [
-        question for words, question in SAMPLES if any(w in s for w in words for s in subjects)
-    ]
-    titles = [document.title for document in readable if document.status == "published"]
-    return [*fitting, *(f"What does “{title}” say?" for title in titles)][:4]
+    subjects = " | ".join(f"{document.title} {document.topic}" for document in everything)
+    subjects = subjects.lower().replace("-", " ")
+    questions: list[str] = []
+    for words, question in SAMPLES:
+        if any(word in subjects for word in words):
+            questions.append(question)
+    for document in readable:
+        if document.status == "published":
+            questions.append(f"What does “{document.title}” say?")
+    return questions[:4]
 
 
 @router.post("/chat/ask")
-async def chat_ask(body: AskIn, at: At, places: Places) -> Response:
+async def chat_ask(body: AskIn, workspace: CurrentWorkspace, places: Places) -> Response:
     """The stream of the API; its claims and its answer also carry their HTML, and the answer what
     contradicts it."""
-    return await stream.respond(_with_html(stream.events(work_of(body, at), places)))
+    return await stream.respond(_with_html(stream.events(work_of(body, workspace), places)))
 
 
 def disagreeing(answer: Answer) -> list[str]:
     """Contradictions in which a cited document stands: others may have nothing to do with what was
     asked."""
     cited = {f"({citation.uri})" for citation in answer.citations}
-    said = [note for note in answer.trace.notes if note.endswith(CONTRADICTING)]
-    return [note for note in said if any(uri in note for uri in cited)]
+    notes: list[str] = []
+    for note in answer.trace.notes:
+        if note.endswith(CONTRADICTING) and any(uri in note for uri in cited):
+            notes.append(note)
+    return notes
 
 
 async def _with_html(
@@ -132,37 +139,51 @@ def render(body: RenderedAnswer) -> dict[str, str]:
     return {"html": to_html(body.text, body.citations)}
 
 
-def _offset(
-    start: Annotated[int, Query(ge=0)] = 0, end: Annotated[int, Query(ge=0)] = 0
-) -> tuple[int, int]:
-    return start, end
+class _Cited(NamedTuple):
+    """What a link to a document asks for."""
+
+    start: int
+    end: int
+    digest: str | None
+
+
+def _cited(
+    start: Annotated[int, Query(ge=0)] = 0,
+    end: Annotated[int, Query(ge=0)] = 0,
+    digest: str | None = None,
+) -> _Cited:
+    return _Cited(start, end, digest or None)
 
 
 @router.get("/documents/{document_id}", response_class=HTMLResponse)
 def document(
     document_id: str,
     request: Request,
-    at: At,
+    workspace: CurrentWorkspace,
     person: Reader,
-    cited: Annotated[tuple[int, int], Depends(_offset)],
-    digest: str | None = None,
+    cited: Annotated[_Cited, Depends(_cited)],
 ) -> str:
-    shown = library.document(at, document_id, person, digest or None)
-    current = library.document(at, document_id, person) if digest else shown
-    views = view(shown, *cited)
+    shown = library.document(workspace, document_id, person, cited.digest)
+    current = shown
+    if cited.digest:
+        current = library.document(workspace, document_id, person)
+    newer = ""
+    if current.digest != shown.digest:
+        newer = str(request.url.remove_query_params(["digest", "start", "end"]))
+    views = view(shown, cited.start, cited.end)
+    skipped = ""
     # The first heading is nearly always the title once more.
-    skipped = views[0].anchor if views and views[0].words.strip() == shown.title.strip() else ""
+    if views and views[0].words.strip() == shown.title.strip():
+        skipped = views[0].anchor
     return page(
         "document.html",
-        at.settings,
+        workspace.settings,
         document=shown,
         views=views,
         outline=outline(views),
-        ranks=ranks([one for one in views if one.anchor != skipped]),
+        ranks=ranks([block for block in views if block.anchor != skipped]),
         skipped=skipped,
-        newer=str(request.url.remove_query_params(["digest", "start", "end"]))
-        if current.digest != shown.digest
-        else "",
+        newer=newer,
     )
 
 

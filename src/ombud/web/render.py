@@ -16,27 +16,12 @@ from markdown_it.utils import EnvType, OptionsDict
 from ombud.types import Citation
 
 _TAGS = {
-    *(
-        "p",
-        "br",
-        "hr",
-        "em",
-        "strong",
-        "s",
-        "code",
-        "pre",
-        "blockquote",
-        "ul",
-        "ol",
-        "li",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-    ),
-    *("table", "thead", "tbody", "tr", "th", "td", "a", "div", "button"),
+    *("p", "br", "hr", "em", "strong", "s", "code", "pre", "blockquote", "a", "div", "button"),
+    *("ul", "ol", "li", "h3", "h4", "h5", "h6"),
+    *("table", "thead", "tbody", "tr", "th", "td"),
 }
 _TABLE_END = ["tbody_close", "table_close"]
+_PARAGRAPH_BELOW_TABLE = ["table_close", "paragraph_open", "inline", "paragraph_close"]
 _ATTRIBUTES = {
     "a": {"href"},
     "p": {"class"},
@@ -65,9 +50,8 @@ def to_html(text: str, citations: Sequence[Citation] = ()) -> str:
 
 def label(number: int, citation: Citation) -> str:
     """How a citation is read aloud."""
-    return f"Source {number}: {citation.title}" + (
-        f", page {citation.page}" if citation.page else ""
-    )
+    page = f", page {citation.page}" if citation.page else ""
+    return f"Source {number}: {citation.title}{page}"
 
 
 def _marker(state: StateInline, silent: bool) -> bool:
@@ -96,7 +80,8 @@ def _button(
     del renderer, options
     number = int(tokens[index].content)
     spoken = escape(label(number, env["citations"][number - 1]))
-    return f'<button type="button" class="cite" data-n="{number}" aria-label="{spoken}">{number}</button>'
+    attributes = f'type="button" class="cite" data-n="{number}" aria-label="{spoken}"'
+    return f"<button {attributes}>{number}</button>"
 
 
 def _table_open(*_: Any) -> str:
@@ -107,65 +92,98 @@ def _table_close(*_: Any) -> str:
     return "</table></div>"
 
 
-def _quieter(state: Any) -> None:
-    """Headings below those of the page; alignment as a class, since the page allows no inline
-    style; a paragraph that is nothing but bold, such as a document's title above its quotes, gets a
-    class of its own."""
+def _lower_headings(state: Any) -> None:
+    """Headings stand below those of the page."""
     for token in state.tokens:
         if token.type in {"heading_open", "heading_close"}:
             token.tag = f"h{min(6, int(token.tag[1]) + 2)}"
+
+
+def _align_by_class(state: Any) -> None:
+    """Alignment as a class, since the page allows no inline style."""
+    for token in state.tokens:
         if "right" in str(token.attrs.pop("style", "")):
             token.attrs["class"] = "number"
+
+
+def _mark_titles(state: Any) -> None:
+    """A paragraph that is nothing but bold, such as a document's title above its quotes, gets a
+    class of its own."""
     for opening, inline in pairwise(state.tokens):
-        kinds = [child.type for child in inline.children or () if child.content or child.nesting]
-        if opening.type == "paragraph_open" and kinds == ["strong_open", "text", "strong_close"]:
+        if opening.type != "paragraph_open":
+            continue
+        children = [child for child in inline.children or () if child.content or child.nesting]
+        if _types(children) == ["strong_open", "text", "strong_close"]:
             opening.attrs["class"] = "from"
 
 
-def _into_tables(state: Any) -> None:
+def _markers_into_tables(state: Any) -> None:
     """Markers that stand alone below a table move into its last cell: they prove its last row."""
     tokens: list[Token] = []
     for token in state.tokens:
         tokens.append(token)
-        if [one.type for one in tokens[-4:]] == [
-            "table_close",
-            "paragraph_open",
-            "inline",
-            "paragraph_close",
-        ]:
-            marks = tokens[-2].children or []
-            cell = next((one for one in reversed(tokens[:-4]) if one.type == "inline"), None)
-            if cell and marks and all(one.type in {"citation", "softbreak"} for one in marks):
-                space = Token("text", "", 0, content="\N{NO-BREAK SPACE}")
-                cell.children = [*(cell.children or ()), space, *marks]
-                del tokens[-3:]
+        if _types(tokens[-4:]) != _PARAGRAPH_BELOW_TABLE:
+            continue
+        markers = tokens[-2].children or []
+        cell = _last_inline(tokens[:-4])
+        if cell and markers and set(_types(markers)) <= {"citation", "softbreak"}:
+            space = Token("text", "", 0, content="\N{NO-BREAK SPACE}")
+            cell.children = [*(cell.children or ()), space, *markers]
+            del tokens[-3:]
     state.tokens = tokens
 
 
-def _joined(state: Any) -> None:
+def _last_inline(tokens: Sequence[Token]) -> Token | None:
+    for token in reversed(tokens):
+        if token.type == "inline":
+            return token
+    return None
+
+
+def _join_tables(state: Any) -> None:
     """Tables one after the other under the same header become one."""
     tokens: list[Token] = []
-    at, header = 0, ""
-    while at < len(state.tokens):
-        token = state.tokens[at]
+    header = ""
+    position = 0
+    while position < len(state.tokens):
+        token = state.tokens[position]
         if token.type == "table_open":
-            end = next(
-                n for n in range(at, len(state.tokens)) if state.tokens[n].type == "thead_close"
-            )
-            kinds = [one.type for one in state.tokens[end + 1 : end + 2]]
-            said = "|".join(one.content for one in state.tokens[at:end] if one.type == "inline")
-            if (
-                said == header
-                and kinds == ["tbody_open"]
-                and [one.type for one in tokens[-2:]] == _TABLE_END
-            ):
+            end = _header_end(state.tokens, position)
+            own_header = _header_text(state.tokens[position:end])
+            has_rows = _types(state.tokens[end + 1 : end + 2]) == ["tbody_open"]
+            if has_rows and own_header == header and _types(tokens[-2:]) == _TABLE_END:
                 del tokens[-2:]
-                at = end + 2
+                position = end + 2
                 continue
-            header = said
+            header = own_header
         tokens.append(token)
-        at += 1
+        position += 1
     state.tokens = tokens
+
+
+def _header_end(tokens: Sequence[Token], start: int) -> int:
+    """Where the header of the table that begins at `start` is closed."""
+    end = start
+    while tokens[end].type != "thead_close":
+        end += 1
+    return end
+
+
+def _header_text(tokens: Sequence[Token]) -> str:
+    return "|".join(token.content for token in tokens if token.type == "inline")
+
+
+def _types(tokens: Sequence[Token]) -> list[str]:
+    return [token.type for token in tokens]
+
+
+_RULES = (
+    _lower_headings,
+    _align_by_class,
+    _mark_titles,
+    _markers_into_tables,
+    _join_tables,
+)
 
 
 def _build() -> MarkdownIt:
@@ -174,7 +192,7 @@ def _build() -> MarkdownIt:
     )
     markdown.disable(["image", "reference"])
     markdown.inline.ruler.before("link", "citation", _marker)
-    for rule in (_quieter, _into_tables, _joined):
+    for rule in _RULES:
         markdown.core.ruler.push(rule.__name__, rule)
     markdown.add_render_rule("citation", _button)
     markdown.add_render_rule("table_open", _table_open)

@@ -3,7 +3,7 @@
 import asyncio
 import importlib.metadata
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import uvicorn
@@ -22,6 +22,7 @@ from ombud.web.guard import (
 )
 from ombud.web.problems import MEDIA, answer_errors
 
+SUMMARY = "Answers employees' questions from the organisation's own policies, each sentence proven."
 GRACE = 5
 """Seconds that running answers get when the server stops."""
 
@@ -31,7 +32,7 @@ def create_app(workspace: Workspace) -> FastAPI:
     own manual."""
     app = FastAPI(
         title="ombud",
-        summary="Answers employees' questions from the organisation's own policies, each sentence proven.",
+        summary=SUMMARY,
         version=importlib.metadata.version("ombud"),
         docs_url=None,
         redoc_url=None,
@@ -61,8 +62,11 @@ def prepare(
     """A server with its socket already bound; `run(sockets=[...])` runs it. Raises SetupError when
     it cannot listen."""
     if not is_loopback(f"[{host}]" if ":" in host else host):
-        hint = "There is no identity yet, so everyone who reaches it could read everything. Use 127.0.0.1."
-        raise SetupError(f"`{host}` is not an address of this machine alone.", hint=hint)
+        raise SetupError(
+            f"`{host}` is not an address of this machine alone.",
+            hint="There is no identity yet, so everyone who reaches it could read everything. "
+            "Use 127.0.0.1.",
+        )
     listening = _bind("127.0.0.1" if host == "localhost" else host, port)
     name = f"[{host}]" if ":" in host else host
     config = uvicorn.Config(
@@ -116,9 +120,10 @@ def _bind(host: str, port: int) -> socket.socket:
         listening.listen()
     except OSError as wrong:
         listening.close()
-        hint = "Stop what listens there, or choose another port with `--port`; `--port 0` picks a free one."
         raise SetupError(
-            f"Cannot listen on {host}:{port}: {wrong.strerror or wrong}.", hint=hint
+            f"Cannot listen on {host}:{port}: {wrong.strerror or wrong}.",
+            hint="Stop what listens there, or choose another port with `--port`; "
+            "`--port 0` picks a free one.",
         ) from wrong
     return listening
 
@@ -129,13 +134,17 @@ def _describe_problems(app: FastAPI) -> None:
 
     def described() -> dict[str, Any]:
         if app.openapi_schema is None:
-            for path in plain()["paths"].values():
-                for operation in path.values():
-                    for status, response in operation["responses"].items():
-                        if status >= "400" and "content" in response:
-                            response["content"] = {
-                                MEDIA: response["content"].pop("application/json")
-                            }
+            for response in _error_responses(plain()):
+                schema = response["content"].pop("application/json")
+                response["content"] = {MEDIA: schema}
         return plain()
 
     app.openapi = described  # type: ignore[method-assign]
+
+
+def _error_responses(description: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for path in description["paths"].values():
+        for operation in path.values():
+            for status, response in operation["responses"].items():
+                if status >= "400" and "content" in response:
+                    yield response

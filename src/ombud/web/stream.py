@@ -15,9 +15,9 @@ from ombud.web.logs import told
 from ombud.web.problems import problem
 
 Event = tuple[str, dict[str, Any]]
-Tell = Callable[[str, dict[str, Any]], None]
-Work = Callable[[Tell | None], Awaitable[Answer]]
-"""Answers; without anyone to tell, the claims come with the answer."""
+OnEvent = Callable[[str, dict[str, Any]], None]
+Work = Callable[[OnEvent | None], Awaitable[Answer]]
+"""Answers; where nobody waits for events, the claims come with the answer."""
 T = TypeVar("T")
 
 PULSE = 15.0
@@ -33,17 +33,17 @@ async def events(work: Work, places: asyncio.Semaphore) -> AsyncGenerator[Event,
     closes the generator cancels the work."""
     loop, queue = asyncio.get_running_loop(), asyncio.Queue[Event | Exception]()
 
-    def tell(name: str, data: dict[str, Any]) -> None:
+    def on_event(name: str, data: dict[str, Any]) -> None:
         # The work may speak from a thread.
         loop.call_soon_threadsafe(queue.put_nowait, (name, data))
 
     async def run() -> None:
         try:
             if places.locked():
-                tell("status", {"step": "wait"})
+                on_event("status", {"step": "wait"})
             async with places:
-                answer = await work(tell)
-            tell("answer", answer.model_dump(mode="json"))
+                answer = await work(on_event)
+            on_event("answer", answer.model_dump(mode="json"))
         except Exception as error:  # noqa: BLE001 - handed on to the reader of the queue
             loop.call_soon_threadsafe(queue.put_nowait, error)
 

@@ -2,43 +2,41 @@
 same."""
 
 import re
-from collections.abc import Iterator, Sequence
-from functools import cache, lru_cache
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from ombud.text import WORDS, Clause, Sentence, content_terms, term_pattern
+from ombud.text import Clause, Sentence, polarity
 
-ENGLISH = WORDS["english"]
 ANSWER = re.compile(r"^\s*(?:yes|no)\b\s*(?:[,.:;–-]|$)", re.IGNORECASE)
 """What a claim begins with because the question wants it; it denies nothing by itself."""
 CLOSE = 0.85
 """A clause whose overlap is this share of the best one's may be meant as well."""
+CLOSEST = 0.9
+"""The same where duties are compared."""
 AROUND = 0.3
 """What a term shared by the sentences around two clauses counts beside one that they share
 themselves."""
+ABOVE = 0.2
+"""The same of a term that the claim shares with the headings."""
 EXACT = 1.0
 """What a clause of the passage gains that says nothing else than the claim's."""
 LEAST = 0.3
 """Share of a clause's terms below which nothing in the passages counts as speaking of the same."""
 NO_CELL = re.compile(r"\|\s*no\b")
-QUOTED = re.compile(r'"[^"]{1,300}"')
-EXCEPTS = re.compile(r"\b(?:unless|except|without|only|if not|nor)\b")
-EXCEEDS = re.compile(
-    r"\b(?:not|never|cannot)\b(?: \w+){0,2} (?:exceed(?:s|ed)?|higher than|more than|longer than)\b"
-    r"|\bno (?:more|longer|higher) than"
-)
-PREDICATE = re.compile(r"\b(?:not|never|no|cannot|\w+n't)((?: \w+){1,5})")
-"""A denial and what follows it."""
-LIMIT = re.compile(
-    r"\b(?:at most|up to|maximum|limit\w*|within|capped?|until|by|before|only|less|fewer|under|below|highest|most)\b"
-)
-DENIES, DENIED = (
-    "it denies something, the cited text does not",
-    "the cited text denies something, it does not",
-)
+GOES_ON = re.compile(r"[\s,]*(?:and|or)\b")
+EARLY = re.compile(r"\bearl(?:y|ier|iest)\b")
+DENIES = "it denies something, the cited text does not"
+DENIED = "the cited text denies something, it does not"
 
 
-class Near(NamedTuple):
+class ClaimClause(NamedTuple):
+    text: str
+    """Without the yes or no that it begins with."""
+    terms: frozenset[str]
+    sentence: Sentence
+
+
+class NearClause(NamedTuple):
     """A clause of a passage that speaks of what a claim's clause does."""
 
     clause: Clause
@@ -53,257 +51,301 @@ def objections(
     """What the claim denies, obliges or allows and its passages do not, or the other way round."""
     for sentence in claim:
         for clause in sentence.clauses:
-            said = ANSWER.sub("", clause.text)
-            near = _near(clause, sentence, passages)
-            if near:
-                yield from _denied(said, clause, sentence, near, passages, language)
-            elif denies(said, language) and not any(
-                denies(s.text.lower(), language) for s in passages
-            ):
-                yield DENIES
-            if near and language[:2] == "en":
-                yield from _modal(said, near, passages)
-                yield from _unlimited(said, near)
-                yield from _opposite(
-                    said, near, [s for s in passages if len(s.terms & sentence.terms) > 1]
-                )
+            text = ANSWER.sub("", clause.text)
+            yield from _objections(ClaimClause(text, clause.terms, sentence), passages, language)
 
 
-def _near(clause: Clause, sentence: Sentence, passages: Sequence[Sentence]) -> list[Near]:
+def _objections(claim: ClaimClause, passages: Sequence[Sentence], language: str) -> Iterator[str]:
+    near = _nearest(claim, passages)
+    if not near:
+        yield from _denied_by_none(claim, passages, language)
+        return
+    if not _denials_agree(claim, near, passages, language):
+        yield _denial(claim, near, language)
+    if language[:2] != "en":
+        return
+    yield from _modal_objections(claim, near, passages)
+    yield from _lost_limit(claim, near)
+    yield from _opposite(claim, near, passages)
+
+
+def _nearest(claim: ClaimClause, passages: Sequence[Sentence]) -> list[NearClause]:
     """The clauses that share most terms with it; fewer where the sentences around them share
     more."""
-    found = []
-    for said in passages:
-        shared_by_sentences = len(sentence.terms & said.terms)
+    candidates: list[NearClause] = []
+    for sentence in passages:
+        shared_by_sentences = len(claim.sentence.terms & sentence.terms)
         if not shared_by_sentences:
             continue
-        around = AROUND * shared_by_sentences + 0.2 * len(clause.terms & said.terms_above)
-        for other in said.clauses:
-            shared = len(clause.terms & other.terms)
-            if shared:
-                whole = EXACT * shared / len(other.terms)
-                found.append(
-                    Near(other, said, shared + whole + around, _sure(shared, clause, other))
+        shared_above = len(claim.terms & sentence.terms_above)
+        around = AROUND * shared_by_sentences + ABOVE * shared_above
+        for clause in sentence.clauses:
+            shared = len(claim.terms & clause.terms)
+            if not shared:
+                continue
+            whole = EXACT * shared / len(clause.terms)
+            candidates.append(
+                NearClause(
+                    clause=clause,
+                    sentence=sentence,
+                    score=shared + whole + around,
+                    sure=_is_sure(shared, claim, clause),
                 )
-    best = max((near.score for near in found), default=0.0)
-    if best < LEAST * len(clause.terms):
+            )
+    best = max((near.score for near in candidates), default=0.0)
+    if best < LEAST * len(claim.terms):
         return []
-    close = [near for near in found if near.score >= CLOSE * best]
+    close = [near for near in candidates if near.score >= CLOSE * best]
     return [near for near in close if near.sure] or close
 
 
-def _sure(shared: int, clause: Clause, other: Clause) -> bool:
+def _is_sure(shared: int, claim: ClaimClause, other: Clause) -> bool:
     """Whether the two say so much of the same that one may not deny what the other says."""
-    if shared < 2 and len(clause.terms) > 1:
+    if shared < 2 and len(claim.terms) > 1:
         return False
-    return shared >= 0.5 * len(clause.terms) or shared >= 0.8 * len(other.terms)
+    return shared >= 0.5 * len(claim.terms) or shared >= 0.8 * len(other.terms)
 
 
 # Denials ------------------------------------------------------------------------------------------
 
 
-@cache
-def _pattern(name: str) -> re.Pattern[str]:
-    return term_pattern(ENGLISH[name])
-
-
-@cache
-def _denials(language: str) -> re.Pattern[str]:
-    return term_pattern(WORDS["denials"].get(language[:2], WORDS["denials"]["en"]))
-
-
-@lru_cache(maxsize=4096)
-def denies(text: str, language: str = "en") -> int:
-    """How often a lower-case text turns what it says round; 1 at most in other languages than
-    English."""
-    if language[:2] != "en":
-        return int(bool(_denials(language).search(text)))
-    text = _pattern("comparing").sub(" ", QUOTED.sub(" ", text))
-    text = re.sub(r"\bneither\b(.*?)\bnor\b", r"not\1", text)
-    negated = len(_denials("en").findall(text)) + len(re.findall(r"\w+n't\b", text))
-    return negated + len(_pattern("denying").findall(text))
-
-
-def _denied(
-    said: str,
-    clause: Clause,
-    sentence: Sentence,
-    near: Sequence[Near],
-    passages: Sequence[Sentence],
-    language: str,
+def _denied_by_none(
+    claim: ClaimClause, passages: Sequence[Sentence], language: str
 ) -> Iterator[str]:
-    ours, theirs = denies(said, language), [denies(n.clause.text, language) for n in near]
-    if any(
-        (ours - n_) % 2 == 0 or (ours and n_ and "," in n.clause.text)
-        for n, n_ in zip(near, theirs, strict=True)
-    ):
-        return  # several denials in a list are one each
-    if language[:2] == "en" and (
-        any(_doubtful(said, sentence, n) for n in near) or _agree_whole(said, sentence, near)
-    ):
+    """Where nothing speaks of the same, a denial needs one somewhere in the passages."""
+    if not polarity.count_denials(claim.text, language):
         return
-    if not any(n.sure for n in near):
-        others = [n.sentence for n in near]
-        if any((ours - denies(c.text)) % 2 == 0 for s in others for c in s.clauses):
-            return
-    if ours and _denied_elsewhere(said, passages):
-        return
-    yield DENIES if ours > max(theirs) else DENIED
+    texts = (sentence.text.lower() for sentence in passages)
+    if not any(polarity.count_denials(text, language) for text in texts):
+        yield DENIES
 
 
-def _denied_elsewhere(said: str, passages: Sequence[Sentence]) -> bool:
-    """Whether what the claim denies is denied by a clause: "does not answer" by "no answer is no
-    agreement"."""
-    runs = (
-        next(filter(None, (content_terms(w, "en") for w in m[1].split())), frozenset())
-        for m in PREDICATE.finditer(said)
-    )
-    denied = [run for run in runs if run]
-    clauses = [c for s in passages for c in s.clauses]
-    return bool(denied) and all(any(run & _after_denial(c.text) for c in clauses) for run in denied)
+def _denial(claim: ClaimClause, near: Sequence[NearClause], language: str) -> str:
+    most = max(polarity.count_denials(other.clause.text, language) for other in near)
+    return DENIES if polarity.count_denials(claim.text, language) > most else DENIED
 
 
-@lru_cache(maxsize=4096)
-def _after_denial(text: str) -> frozenset[str]:
-    """The terms that follow denials within a few words."""
-    return frozenset(
-        t
-        for match in PREDICATE.finditer(text)
-        for t in content_terms(" ".join(match[1].split()[:3]), "en")
-    )
+def _denials_agree(
+    claim: ClaimClause, near: Sequence[NearClause], passages: Sequence[Sentence], language: str
+) -> bool:
+    if _agrees(claim, near, language):
+        return True
+    in_english = language[:2] == "en"
+    if in_english and any(_is_doubtful(claim, other) for other in near):
+        return True
+    if in_english and _agrees_as_whole(claim, near):
+        return True
+    if _agrees_nearby(claim, near, language):
+        return True
+    return _is_denied_elsewhere(claim, passages, language)
 
 
-def _unlimited(said: str, near: Sequence[Near]) -> Iterator[str]:
-    """ "Can be higher" where the passage says "never exceeds": a limit is no denial, but it may not
-    get lost."""
-    limits = all(EXCEEDS.search(n.clause.text) for n in near if n.sure) and any(
-        n.sure for n in near
-    )
-    if limits and not EXCEEDS.search(said) and not LIMIT.search(said):
-        yield "the cited text sets a limit, it does not"
+def _agrees(claim: ClaimClause, near: Sequence[NearClause], language: str) -> bool:
+    """Whether a clause denies as often, or as often by twos."""
+    denials = polarity.count_denials(claim.text, language)
+    for other in near:
+        other_denials = polarity.count_denials(other.clause.text, language)
+        if (denials - other_denials) % 2 == 0:
+            return True
+        # Several denials in a list are one each.
+        if denials and other_denials and "," in other.clause.text:
+            return True
+    return False
 
 
-def _agree_whole(said: str, sentence: Sentence, near: Sequence[Near]) -> bool:
+def _is_doubtful(claim: ClaimClause, near: NearClause) -> bool:
+    """Whether one side has a word that may deny and the other has not."""
+    text = near.clause.text
+    if near.sentence.row and (NO_CELL.search(text) or polarity.count_denials(text)):
+        return True
+    in_claim = polarity.doubtful_words(claim.text)
+    in_passage = polarity.doubtful_words(text)
+    around_claim = polarity.doubtful_words(claim.sentence.text.lower())
+    around_passage = polarity.doubtful_words(near.sentence.text.lower())
+    return bool(in_claim - around_passage or in_passage - around_claim)
+
+
+def _agrees_as_whole(claim: ClaimClause, near: Sequence[NearClause]) -> bool:
     """ "Not without" and "not unless" deny twice, in one clause or in two: then the whole sentences
     count."""
-    ours = denies(ANSWER.sub("", sentence.text.lower()))
-    return any(
-        (EXCEPTS.search(said) or EXCEPTS.search(n.clause.text) or (ours and not denies(said)))
-        and (ours - denies(n.sentence.text.lower())) % 2 == 0
-        for n in near
-    )
+    denials = polarity.count_denials(ANSWER.sub("", claim.sentence.text.lower()))
+    denied_outside = bool(denials) and not polarity.count_denials(claim.text)
+    excepted = polarity.names_exception(claim.text)
+    for other in near:
+        counts = excepted or denied_outside or polarity.names_exception(other.clause.text)
+        other_denials = polarity.count_denials(other.sentence.text.lower())
+        if counts and (denials - other_denials) % 2 == 0:
+            return True
+    return False
 
 
-def _doubtful(said: str, sentence: Sentence, near: Near) -> bool:
-    """Whether one side has a word that may deny and the other has not."""
-    if near.sentence.row and (NO_CELL.search(near.clause.text) or denies(near.clause.text)):
-        return True
-    ours, theirs, our_whole, their_whole = (
-        {word[:3] for word in _pattern("doubtful").findall(text)}
-        for text in (said, near.clause.text, sentence.text.lower(), near.sentence.text.lower())
-    )
-    return bool(ours - their_whole or theirs - our_whole)
+def _agrees_nearby(claim: ClaimClause, near: Sequence[NearClause], language: str) -> bool:
+    """Whether, where no clause is surely meant, one beside them denies as often."""
+    if any(other.sure for other in near):
+        return False
+    denials = polarity.count_denials(claim.text, language)
+    for other in near:
+        for clause in other.sentence.clauses:
+            if (denials - polarity.count_denials(clause.text)) % 2 == 0:
+                return True
+    return False
+
+
+def _is_denied_elsewhere(claim: ClaimClause, passages: Sequence[Sentence], language: str) -> bool:
+    """Whether what the claim denies is denied by a clause: "does not answer" by "no answer is no
+    agreement"."""
+    runs = polarity.denied_runs(claim.text)
+    if not runs or not polarity.count_denials(claim.text, language):
+        return False
+    clauses = [clause for sentence in passages for clause in sentence.clauses]
+    denied_in_clauses = [polarity.denied_terms(clause.text) for clause in clauses]
+    return all(any(run & denied for denied in denied_in_clauses) for run in runs)
+
+
+def _lost_limit(claim: ClaimClause, near: Sequence[NearClause]) -> Iterator[str]:
+    """ "Can be higher" where the passage says "never exceeds": a limit is no denial, but it may not
+    get lost."""
+    sure = [other for other in near if other.sure]
+    if not sure or not all(polarity.forbids_exceeding(other.clause.text) for other in sure):
+        return
+    if not polarity.forbids_exceeding(claim.text) and not polarity.sets_limit(claim.text):
+        yield "the cited text sets a limit, it does not"
 
 
 # May, must, need not ------------------------------------------------------------------------------
 
-FORBIDS = re.compile(
-    r"\b(?:(?:may|must|can|shall) not|cannot|not allowed|not permitted|prohibited|forbidden|never|nobody|do not|is not"
-    r"|are not|no one|not to)\b"
+
+class Duties(NamedTuple):
+    """What the clauses closest to a claim's say of what must, may and need not be done.
+
+    `..._around`: their whole sentences say so.
+    """
+
+    obliges: bool
+    bids: bool
+    """It obliges, or tells to do something."""
+    allows: bool
+    spares: bool
+    """Nobody has to."""
+    advises: bool
+    forbids: bool
+    forbids_else: bool
+    """Apart from the words that spare."""
+    sets_time: bool
+    """Something has to be done by a time although no word says so: "updates are applied within 24
+    hours"."""
+    obliges_around: bool
+    allows_around: bool
+    spares_around: bool
+    """Where no clause is surely meant, anything in the passages does."""
+
+
+class ModalRule(NamedTuple):
+    """A claim with a word of one of `kinds` is objected to where `is_wrong`."""
+
+    kinds: frozenset[polarity.ModalKind]
+    is_wrong: Callable[[Duties], bool]
+    message: str
+
+
+def _leaves_open(duties: Duties) -> bool:
+    return duties.allows and not duties.bids and not duties.obliges_around
+
+
+def _obliges(duties: Duties) -> bool:
+    told_only = duties.bids and not duties.allows
+    timed_only = duties.sets_time and not duties.allows_around
+    return told_only or timed_only
+
+
+def _does_not_spare(duties: Duties) -> bool:
+    return not duties.spares and (duties.forbids or not duties.spares_around)
+
+
+def _only_spares(duties: Duties) -> bool:
+    return duties.spares and not duties.forbids_else
+
+
+def _does_not_only_advise(duties: Duties) -> bool:
+    return duties.obliges and not duties.advises
+
+
+MODAL_RULES = (
+    ModalRule(frozenset({"oblige"}), _leaves_open, "leaves it open"),
+    ModalRule(frozenset({"allow", "vague"}), _obliges, "obliges"),
+    ModalRule(frozenset({"spare"}), _does_not_spare, "does not leave it open"),
+    ModalRule(frozenset({"forbid"}), _only_spares, "leaves it open"),
+    ModalRule(frozenset({"advise"}), _does_not_only_advise, "obliges"),
 )
-DUTY = re.compile(
-    r"\b(?:within|by|before|no later|at the latest|at least|deadline|at once|immediately)\b"
-)
-NOT_ALLOWED = re.compile(
-    r"\b(?:may|can|could) not\b|\bcannot\b|\bnot (?:be )?(?:allowed|permitted|entitled|eligible|possible)\b"
-)
-GOES_ON = re.compile(r"[\s,]*(?:and|or)\b")
-_MODAL = re.compile(
-    r"(?P<forbid>\b(?:(?:must|may|can|shall) not\b|cannot\b|(?:not|n't) (?:be )?(?:allowed|permitted)\b))"
-    r"|(?P<spare>\bneeds? not\b|\bneedn't\b|\b(?:not|n't) (?:have|need) to\b|\bnot (?:be )?(?:required|obliged)\b"
-    r"|\bno need\b|\boptional\b)"
-    r"|(?P<oblige>\b(?:must|has to|have to|needs? to|shall|is required|are required|obliged|compulsory|mandatory)\b)"
-    r"|(?P<advise>\bshould\b)"
-    r"|(?P<allow>\b(?:may|can|might|could|allowed|permitted|entitled)\b(?! need\b))"
-    r"|(?P<vague>\bmay need\b)"
-)
 
 
-def _modal(said: str, near: Sequence[Near], passages: Sequence[Sentence]) -> Iterator[str]:
-    best = max(n.score for n in near)
-    near = [n for n in near if n.score >= 0.9 * best]
-    here = "\n".join(map(_opening, near))
-    whole = "\n".join(n.sentence.text.lower() for n in near)
-    spared = whole if any(n.sure for n in near) else "\n".join(s.text.lower() for s in passages)
-    obliges, spares = _pattern("oblige").search(here), _pattern("spare").search(here)
-    allows, may = (_pattern("allow").search(NOT_ALLOWED.sub(" ", text)) for text in (here, whole))
-    bidding = obliges or any(IMPERATIVE.match(_opening(n)) for n in near)
-    for match in _MODAL.finditer(said):
-        kind = match.lastgroup
-        if kind == "oblige" and allows and not bidding and not _pattern("oblige").search(whole):
-            yield f"it says “{match[0]}”, the cited text leaves it open"
-        elif kind in ("allow", "vague") and (
-            (bidding and not allows) or (not may and _duty(said, near))
-        ):
-            yield f"it says “{match[0]}”, the cited text obliges"
-        elif (
-            kind == "spare"
-            and not spares
-            and (FORBIDS.search(here) or not _pattern("spare").search(spared))
-        ):
-            yield f"it says “{match[0]}”, the cited text does not leave it open"
-        elif kind == "forbid" and spares and not FORBIDS.search(_pattern("spare").sub(" ", here)):
-            yield f"it says “{match[0]}”, the cited text leaves it open"
-        elif kind == "advise" and obliges and not _pattern("advise").search(here):
-            yield f"it says “{match[0]}”, the cited text obliges"
+def _modal_objections(
+    claim: ClaimClause, near: Sequence[NearClause], passages: Sequence[Sentence]
+) -> Iterator[str]:
+    modals = list(polarity.find_modals(claim.text))
+    if not modals:
+        return
+    duties = _duties(claim, near, passages)
+    for modal in modals:
+        for rule in MODAL_RULES:
+            if modal.kind in rule.kinds and rule.is_wrong(duties):
+                yield f"it says “{modal.wording}”, the cited text {rule.message}"
 
 
-def _opening(near: Near) -> str:
-    return near.sentence.text.lower() if GOES_ON.match(near.clause.text) else near.clause.text
-
-
-def _duty(said: str, near: Sequence[Near]) -> bool:
-    """Whether something has to be done by a time although no word says so: "updates are applied
-    within 24 hours"."""
-    return (
-        any(DUTY.search(n.clause.text) and not n.sentence.row for n in near) and "never" not in said
+def _duties(claim: ClaimClause, near: Sequence[NearClause], passages: Sequence[Sentence]) -> Duties:
+    best = max(other.score for other in near)
+    closest = [other for other in near if other.score >= CLOSEST * best]
+    clauses = [_opening(other) for other in closest]
+    here = "\n".join(clauses)
+    around = "\n".join(other.sentence.text.lower() for other in closest)
+    spared = around
+    if not any(other.sure for other in closest):
+        spared = "\n".join(sentence.text.lower() for sentence in passages)
+    obliges = polarity.expresses("oblige", here)
+    return Duties(
+        obliges=obliges,
+        bids=obliges or any(polarity.bids(clause) for clause in clauses),
+        allows=polarity.expresses("allow", here),
+        spares=polarity.expresses("spare", here),
+        advises=polarity.expresses("advise", here),
+        forbids=polarity.forbids(here),
+        forbids_else=polarity.forbids(polarity.without_sparing(here)),
+        sets_time=_sets_time(claim, closest),
+        obliges_around=polarity.expresses("oblige", around),
+        allows_around=polarity.expresses("allow", around),
+        spares_around=polarity.expresses("spare", spared),
     )
 
 
-IMPERATIVE = re.compile(
-    r"(?:\s*(?:if|unless|when)\b[^,]*,\s*)?(?:[\s,]*(?:and|or|so|then|,)\s+)?"
-    r"(?:please |always |first |then |at once |do not )?"
-    rf"(?:{'|'.join(ENGLISH['bidding'])})\b(?! (?:is|are|of|may)\b)"
-)
+def _opening(near: NearClause) -> str:
+    if GOES_ON.match(near.clause.text):
+        return near.sentence.text.lower()
+    return near.clause.text
+
+
+def _sets_time(claim: ClaimClause, near: Sequence[NearClause]) -> bool:
+    if "never" in claim.text:
+        return False
+    return any(
+        not other.sentence.row and polarity.sets_deadline(other.clause.text) for other in near
+    )
 
 
 # Opposites ----------------------------------------------------------------------------------------
 
 
-@cache
-def _word(word: str) -> re.Pattern[str]:
-    return term_pattern([word])
-
-
-@cache
-def _alike(word: str) -> re.Pattern[str]:
-    return term_pattern(
-        [word, *(w for group in ENGLISH["alike"] if group[0] == word for w in group[1:])]
-    )
-
-
-def _opposite(said: str, near: Sequence[Near], about: Sequence[Sentence]) -> Iterator[str]:
-    sure = any(n.sure for n in near)
-    whole = "\n".join(f"{s.text}\n{s.above}".lower() for s in (*about, *(n.sentence for n in near)))
-    here = _pattern("comparing").sub(" ", "\n".join(n.clause.text for n in near))
-    if _word("no earlier than").search(said) and not re.search(r"\bearl(?:y|ier|iest)\b", whole):
+def _opposite(
+    claim: ClaimClause, near: Sequence[NearClause], passages: Sequence[Sentence]
+) -> Iterator[str]:
+    same_matter = [s for s in passages if len(s.terms & claim.sentence.terms) > 1]
+    sentences = [*same_matter, *(other.sentence for other in near)]
+    around = "\n".join(f"{sentence.text}\n{sentence.above}".lower() for sentence in sentences)
+    here = polarity.without_comparisons("\n".join(other.clause.text for other in near))
+    if polarity.contains_term("no earlier than", claim.text) and not EARLY.search(around):
         yield "it says “no earlier than”, the cited text does not"
-    said = _pattern("comparing").sub(" ", said)
-    for pair in ENGLISH["opposites"] if sure else ENGLISH["contraries"]:
-        for one, other in (pair, pair[::-1]):
-            if (
-                _word(one).search(said)
-                and _word(other).search(here)
-                and not _alike(one).search(whole)
-            ):
-                yield f"it says “{one}”, the cited text “{other}”"
+    said = polarity.without_comparisons(claim.text)
+    for word, opposite in polarity.opposites(sure=any(other.sure for other in near)):
+        if not polarity.contains_term(word, said) or not polarity.contains_term(opposite, here):
+            continue
+        if not polarity.contains_similar(word, around):
+            yield f"it says “{word}”, the cited text “{opposite}”"

@@ -1,7 +1,7 @@
 """What an auditor asks of a workspace: which answers were given, by what, and what of them is kept
 today."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, time
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -9,6 +9,8 @@ from zoneinfo import ZoneInfo
 from ombud.app.workspace import Workspace
 from ombud.store import (
     Broken,
+    Link,
+    StoredAnswer,
     Verified,
     list_answers,
     read_head,
@@ -17,7 +19,6 @@ from ombud.store import (
     read_setup,
     verify_chain,
 )
-from ombud.store import StoredAnswer as KeptAnswer
 from ombud.types import Outcome
 
 Tell = Callable[[str, int, int], None]
@@ -49,32 +50,32 @@ def list_records(
     workspace: Workspace, since: date | None = None, outcome: Outcome | None = None
 ) -> Iterator[dict[str, Any]]:
     """Answers in the order in which they were given, without a word of what was said."""
-    for kept in list_answers(workspace.store, beginning_of(workspace, since) if since else ""):
+    beginning = beginning_of(workspace, since) if since else ""
+    for kept in list_answers(workspace.store, beginning):
         if outcome is None or (kept.answer and kept.answer.outcome == outcome):
             yield _line(kept)
 
 
-def _line(kept: KeptAnswer) -> dict[str, Any]:
+def _line(kept: StoredAnswer) -> dict[str, Any]:
     line: dict[str, Any] = {
         "id": kept.id,
         "at": kept.at,
         "record": kept.record,
         "erased": kept.erased,
-    }
-    line |= {
         "conversation_id": kept.conversation_id,
         "outcome": None,
         "action": None,
         "sensitive": None,
     }
-    if answer := kept.answer:
-        trace = answer.trace
-        line |= {"outcome": answer.outcome, "action": answer.action, "sensitive": kept.sensitive}
-        line |= {
-            "citations": len(answer.citations),
-            "model": trace.model,
-            "index_version": trace.index_version,
-        }
+    if kept.answer:
+        line.update(
+            outcome=kept.answer.outcome,
+            action=kept.answer.action,
+            sensitive=kept.sensitive,
+            citations=len(kept.answer.citations),
+            model=kept.answer.trace.model,
+            index_version=kept.answer.trace.index_version,
+        )
     return line
 
 
@@ -84,22 +85,32 @@ def show_record(workspace: Workspace, identity: str, *, sensitive: bool = False)
     sensitive: also the words of a sensitive one; without it they are withheld. Raises NotFound.
     """
     kept = read_kept(workspace.store, identity)
-    links = read_links(workspace.store, [n for n in (kept.record, kept.erased) if n])
-    told: dict[str, Any] = _line(kept) | {
-        "records": [_told(link) for link in links],
-        "withheld": False,
-    }
-    digest = next((link.facts["setup"] for link in links if link.facts.get("setup")), "")
-    told["setup"] = read_setup(workspace.store, digest) if digest else None
-    if kept.answer and kept.question:
-        told["withheld"] = kept.sensitive and not sensitive
-        if not told["withheld"]:
-            told["question"] = kept.question.model_dump(mode="json")
-            told["answer"] = kept.answer.model_dump(mode="json")
-    return told
+    numbers = [number for number in (kept.record, kept.erased) if number]
+    links = read_links(workspace.store, numbers)
+    record = _line(kept)
+    record["records"] = [_link_json(link) for link in links]
+    record["setup"] = _setup_of(workspace, links)
+    record["withheld"] = False
+    if kept.answer is None or kept.question is None:
+        return record
+    if kept.sensitive and not sensitive:
+        record["withheld"] = True
+        return record
+    record["question"] = kept.question.model_dump(mode="json")
+    record["answer"] = kept.answer.model_dump(mode="json")
+    return record
 
 
-def _told(link: Any) -> dict[str, Any]:
+def _setup_of(workspace: Workspace, links: Sequence[Link]) -> Mapping[str, Any] | None:
+    """What answered then; None where that is not kept."""
+    for link in links:
+        digest = link.facts.get("setup")
+        if digest:
+            return read_setup(workspace.store, digest)
+    return None
+
+
+def _link_json(link: Link) -> dict[str, Any]:
     return {
         "number": link.number,
         "at": link.at,

@@ -16,9 +16,8 @@ from ombud.app.sources import configured_sources
 from ombud.app.syncing import begin_generation
 from ombud.app.workspace import Workspace
 from ombud.errors import LabError, NotFound
-from ombud.index import keep_only_current
+from ombud.index import blocking, keep_only_current
 from ombud.ingest import copy_index
-from ombud.lab import read_cases
 from ombud.sources import FolderSource
 from ombud.store import (
     abbreviations_of,
@@ -71,25 +70,26 @@ def certify_deletion(workspace: Workspace, identity: str) -> Certificate:
     library.delete_document(workspace, document.id)
     erased = erase_quotes(workspace.store, document.id, document.uri)
     copy_index(workspace.ingest, lambda: begin_generation(workspace))
-    keep_only_current(workspace.data / "index")
+    keep_only_current(workspace.index_url)
     shutil.rmtree(workspace.data / "variants", ignore_errors=True)
     workspace.store.settle()
     return Certificate(
-        document.id,
-        document.uri,
-        document.digest,
-        datetime.now(UTC).isoformat(timespec="seconds"),
-        tuple(_places(workspace, document, known, erased)),
-        tuple(_cases(workspace, document.uri)),
-        _still_there(workspace, document),
+        document=document.id,
+        uri=document.uri,
+        digest=document.digest,
+        at=datetime.now(UTC).isoformat(timespec="seconds"),
+        places=tuple(_places(workspace, document, known, erased)),
+        retire=tuple(_cases(workspace, document.uri)),
+        source=_still_there(workspace, document),
     )
 
 
 def _places(
     workspace: Workspace, document: Document, known: list[str], erased: dict[str, int]
 ) -> Iterator[ErasurePlace]:
-    rows = workspace.engine.documents().get(document.id, 0)
-    chunks = sum(1 for identity in workspace.engine.chunk_ids() if identity.startswith(document.id))
+    rows = blocking(workspace.engine.documents()).get(document.id, 0)
+    chunk_ids = blocking(workspace.engine.chunk_ids())
+    chunks = sum(1 for chunk_id in chunk_ids if chunk_id.startswith(document.id))
     yield ErasurePlace("index: passages and vectors", rows + chunks)
     yield ErasurePlace(
         "index: files",
@@ -118,14 +118,13 @@ def _places(
 def _phrases(workspace: Workspace, document: Document) -> list[str]:
     """Sentences of the document that no other document holds, the longest first."""
     spans = split_sentences(document.text, document.language)
-    whole = sorted(
-        {document.text[start:end] for start, end in spans}, key=lambda text: (-len(text), text)
-    )
-    fit = [text for text in whole if len(text) >= LEAST_CHARACTERS and "\n" not in text][
-        : 3 * PHRASES
-    ]
-    others = phrases_held(workspace.store, fit, but=document.id, each=True)
-    return [text for text in fit if not others.get(text)][:PHRASES]
+    sentences = {document.text[start:end] for start, end in spans}
+    fit = [text for text in sentences if len(text) >= LEAST_CHARACTERS and "\n" not in text]
+    fit.sort(key=lambda text: (-len(text), text))
+    tried = fit[: 3 * PHRASES]
+    others = phrases_held(workspace.store, tried, but=document.id, each=True)
+    own = [text for text in tried if not others.get(text)]
+    return own[:PHRASES]
 
 
 def _in_store(workspace: Workspace, document: Document) -> int:
@@ -136,19 +135,20 @@ def _in_store(workspace: Workspace, document: Document) -> int:
     return 1
 
 
-def in_files(folder: Path, known: list[str], but: str = "") -> int:
+def in_files(folder: Path, phrases: list[str], but: str = "") -> int:
     """Files that hold one of the phrases, byte for byte; `but` names a folder that is left out."""
-    # As text, and as it stands in JSON.
-    forms = {
-        json.dumps(phrase, ensure_ascii=plain)[1:-1] for phrase in known for plain in (True, False)
-    }
-    wanted = [form.encode() for form in sorted({*known, *forms})]
-    files = (
-        file
-        for file in folder.rglob("*")
-        if file.is_file() and not (but and (folder / but) in file.parents)
-    )
-    return sum(_holds(file, wanted) for file in files)
+    forms: set[str] = set()
+    for phrase in phrases:  # as text, and as it stands in JSON
+        forms.add(phrase)
+        forms.add(json.dumps(phrase, ensure_ascii=True)[1:-1])
+        forms.add(json.dumps(phrase, ensure_ascii=False)[1:-1])
+    wanted = [form.encode() for form in sorted(forms)]
+    found = 0
+    for file in folder.rglob("*"):
+        left_out = but and (folder / but) in file.parents
+        if file.is_file() and not left_out and _holds(file, wanted):
+            found += 1
+    return found
 
 
 def _holds(file: Path, wanted: list[bytes]) -> bool:
@@ -164,6 +164,8 @@ def _holds(file: Path, wanted: list[bytes]) -> bool:
 
 def _cases(workspace: Workspace, uri: str) -> Iterator[str]:
     """Of the datasets that runs were made of, where they still are."""
+    from ombud.lab import read_cases  # .1 s of imports that no other command needs
+
     for name in sorted({run.dataset for run in list_runs(workspace.store)}):
         path = workspace.home / name
         try:
@@ -177,16 +179,17 @@ def _cases(workspace: Workspace, uri: str) -> Iterator[str]:
 
 def _still_there(workspace: Workspace, document: Document) -> str:
     sources = configured_sources(workspace.settings, workspace.home, workspace.store)
-    folders = [
-        source.path
-        for source in sources
-        if isinstance(source, FolderSource) and source.name == document.source
-    ]
-    if any((folder / document.uri.partition("/")[2]).exists() for folder in folders):
-        return "The file is still in its folder: the next sync brings it back."
+    path = document.uri.partition("/")[2]
+    for source in sources:
+        if not isinstance(source, FolderSource) or source.name != document.source:
+            continue
+        if (source.path / path).exists():
+            return "The file is still in its folder: the next sync brings it back."
     return ""
 
 
 def certificate_json(certificate: Certificate) -> dict[str, Any]:
-    places = [place._asdict() for place in certificate.places]
-    return certificate._asdict() | {"places": places, "gone": certificate.gone}
+    record = certificate._asdict()
+    record["places"] = [place._asdict() for place in certificate.places]
+    record["gone"] = certificate.gone
+    return record

@@ -10,6 +10,7 @@ from ombud.app.workspace import Workspace
 from ombud.errors import Busy, NotFound, OmbudError
 from ombud.store import (
     Held,
+    Store,
     acquire_lease,
     count_held,
     erase_rows,
@@ -36,26 +37,26 @@ def expire(
     sensitive = at - timedelta(days=rules.sensitive_days) if rules.sensitive_days else None
     held = held_until(workspace.store, ordinary, sensitive)
     if dry_run or not any(held):
-        conversations, answers, messages = count_held(workspace.store, held)
-        return {
-            "dry_run": dry_run,
-            "conversations": conversations,
-            "answers": answers,
-            "messages": messages,
-        }
+        return {"dry_run": dry_run, **_counts(workspace.store, held)}
     with acquire_lease(workspace.store, "expire"):
         done = erase_rows(workspace.store, held, "retention")
     workspace.store.settle()
-    counts = {
+    return {
+        "dry_run": False,
         "conversations": done.conversations,
         "answers": done.answers,
         "messages": done.messages,
+        "records": list(done.records),
     }
-    return {"dry_run": False, **counts, "records": list(done.records)}
+
+
+def _counts(store: Store, held: Held) -> dict[str, int]:
+    conversations, answers, messages = count_held(store, held)
+    return {"conversations": conversations, "answers": answers, "messages": messages}
 
 
 def run_expiry(
-    workspace: Workspace, stop: threading.Event, tell: Callable[[str], None], every: float = DAY
+    workspace: Workspace, stop: threading.Event, on_line: Callable[[str], None], every: float = DAY
 ) -> None:
     """Expire at once and then once a day until `stop` is set; a failure is told and the next turn
     comes."""
@@ -63,13 +64,12 @@ def run_expiry(
         try:
             done = expire(workspace)
             if done["answers"] or done["conversations"]:
-                tell(
-                    f"audit: erased {done['conversations']} conversations and {done['answers']} answers by age"
-                )
+                conversations = f"{done['conversations']} conversations"
+                on_line(f"audit: erased {conversations} and {done['answers']} answers by age")
         except Busy:
             pass  # another server of this workspace is at it
         except OmbudError as failed:
-            tell(f"audit: expiry failed: {failed} {failed.hint}".strip())
+            on_line(f"audit: expiry failed: {failed} {failed.hint}".strip())
         if stop.wait(every):
             return
 
@@ -85,20 +85,13 @@ def erase_of(
     NotFound where nothing is kept."""
     store = workspace.store
     held = held_of_person(store, person) if person else held_in_conversation(store, conversation)
-    asked = [
-        text
-        for text in questions_in(store, held)
-        if len(text) >= LEAST_CHARACTERS and "\n" not in text
-    ]
-    conversations, answers, messages = count_held(store, held)
-    made: dict[str, Any] = {
+    questions = [text for text in questions_in(store, held) if _can_be_searched(text)]
+    certificate: dict[str, Any] = {
         "person": person,
         "conversation": conversation,
         "at": datetime.now(UTC).isoformat(timespec="seconds"),
         "dry_run": dry_run,
-        "conversations": conversations,
-        "answers": answers,
-        "messages": messages,
+        **_counts(store, held),
         "records": [],
         "salt": "",
         "places": [],
@@ -106,41 +99,44 @@ def erase_of(
         "gone": False,
     }
     if dry_run:
-        return made
+        return certificate
     with acquire_lease(store, "expire"):
         done = erase_rows(store, held, "person", person or conversation)
     store.settle()
     links = read_links(store, done.records)
-    made |= {
-        "records": [{"number": link.number, "hash": link.hash} for link in links],
-        "salt": done.salt,
-    }
-    places = list(_places(workspace, held, person, asked))
-    made |= {
-        "places": [place._asdict() for place in places],
-        "gone": not any(place.found for place in places),
-    }
-    made["remarks"] = list(_remarks(workspace))
-    return made
+    places = list(_places(workspace, held, person, questions))
+    certificate.update(
+        records=[{"number": link.number, "hash": link.hash} for link in links],
+        salt=done.salt,
+        places=[place._asdict() for place in places],
+        gone=not any(place.found for place in places),
+        remarks=list(_remarks(workspace)),
+    )
+    return certificate
+
+
+def _can_be_searched(text: str) -> bool:
+    """A shorter text stands in many files; one of several lines is written in many ways."""
+    return len(text) >= LEAST_CHARACTERS and "\n" not in text
 
 
 def _places(
-    workspace: Workspace, held: Held, person: str, asked: list[str]
+    workspace: Workspace, held: Held, person: str, questions: list[str]
 ) -> Iterator[ErasurePlace]:
-    left = count_held(workspace.store, held)
-    yield ErasurePlace("store: conversations, answers and messages", sum(left))
+    store = workspace.store
+    left = sum(count_held(store, held))
+    yield ErasurePlace("store: conversations, answers and messages", left)
     if person:
         yield ErasurePlace("store: rows with the person's id", _rows_of(workspace, person))
     # What others asked in the same words, and still stands in their conversations, is theirs.
-    own = [text for text in asked if not phrases_held(workspace.store, [text])["answers"]]
-    said = f"searched for {len(own)} of {len(asked)} questions; the others were asked by someone else too"
-    yield ErasurePlace("store: runs of the lab", phrases_held(workspace.store, own)["lab runs"])
-    wanted = [*own, *([person] if len(person) >= LEAST_ID else [])]
-    yield ErasurePlace(
-        "files of the workspace",
-        in_files(workspace.data, wanted),
-        said if len(own) < len(asked) else "",
-    )
+    own = [text for text in questions if not phrases_held(store, [text])["answers"]]
+    yield ErasurePlace("store: runs of the lab", phrases_held(store, own)["lab runs"])
+    remark = ""
+    if len(own) < len(questions):
+        searched = f"searched for {len(own)} of {len(questions)} questions"
+        remark = f"{searched}; the others were asked by someone else too"
+    phrases = [*own, person] if len(person) >= LEAST_ID else own
+    yield ErasurePlace("files of the workspace", in_files(workspace.data, phrases), remark)
 
 
 def _rows_of(workspace: Workspace, person: str) -> int:
@@ -153,6 +149,7 @@ def _rows_of(workspace: Workspace, person: str) -> int:
 def _remarks(workspace: Workspace) -> Iterator[str]:
     yield "Backups, logs of proxies and exports are yours to look after."
     if workspace.settings.store.url:
-        yield "The database frees the rows by itself (PostgreSQL: VACUUM); its own logs and backups are not searched."
+        freed = "The database frees the rows by itself (PostgreSQL: VACUUM)"
+        yield f"{freed}; its own logs and backups are not searched."
     if workspace.settings.models.cache:
         yield "Replies in the memory of running servers go within an hour, or with a restart."

@@ -273,20 +273,18 @@ def short_rankings(recorded: "RecordedRun") -> list[str]:
 def _say_sweep(
     cells: Any, recorded: Sequence["RecordedRun"], metric: str, where: Path, as_json: bool
 ) -> None:
-    from ombud.charts import plots
+    from ombud.charts import Point, draw_scatter
     from ombud.cli.tables import between, figure, table
     from ombud.lab import label, points
 
     placed = points(cells, recorded, metric)
     dots = [
-        plots.Point(
-            label(p.cell), p.seconds, p.quality.value, p.quality.low, p.quality.high, p.front
-        )
+        Point(label(p.cell), p.seconds, p.quality.value, p.quality.low, p.quality.high, p.front)
         for p in placed
         if p.seconds is not None and p.quality.value is not None
     ]
     write_file(
-        where, plots.scatter(f"{metric} against latency", "median seconds a case", metric, dots)
+        where, draw_scatter(f"{metric} against latency", ("median seconds a case", metric), dots)
     )
     if as_json:
         rows = [
@@ -324,7 +322,7 @@ def _mean(recorded: "RecordedRun", metric: str) -> float | None:
 
 
 def _say_risk(dev: Any, test: Any, most: float | None, where: Path, as_json: bool) -> None:
-    from ombud.charts import plots
+    from ombud.charts import Series, draw_lines
     from ombud.cli.tables import between, figure, table
     from ombud.lab import accuracy, area, risk_coverage, threshold
 
@@ -335,12 +333,15 @@ def _say_risk(dev: Any, test: Any, most: float | None, where: Path, as_json: boo
         (row.coverage, row.unanswerable.value or 0.0, row.unanswerable.low, row.unanswerable.high)
         for row in rows
     ]
-    series = [plots.Series("answered without an answer in the documents", curve)]
+    series = [Series("answered without an answer in the documents", curve)]
     title = "Risk against coverage (test split)"
     write_file(
         where,
-        plots.lines(
-            title, "share of questions answered", "risk", series, marks=[(kept, f"abstain {at:g}")]
+        draw_lines(
+            title,
+            ("share of questions answered", "risk"),
+            series,
+            marks=[(kept, f"abstain {at:g}")],
         ),
     )
     if as_json:

@@ -240,7 +240,7 @@ def trend(
     """All runs of one dataset over time, each compared with the one before."""
     del home
     with errors_said(as_json):
-        from ombud.charts import plots
+        from ombud.charts import Series, draw_lines
         from ombud.cli.tables import between, figure, table
         from ombud.lab import compute_trend as follow
         from ombud.lab import parse_metric, read_run, same_dataset
@@ -254,7 +254,7 @@ def trend(
         if plot:
             means = {name: [step.line.mean for step in steps] for name, steps in followed.items()}
             series = [
-                plots.Series(
+                Series(
                     name,
                     [
                         (float(at), m.value, m.low, m.high)
@@ -266,8 +266,8 @@ def trend(
             ]
             write_file(
                 plot,
-                plots.lines(
-                    f"Runs of {last.run.dataset} ({last.run.split})", "run", "mean", series
+                draw_lines(
+                    f"Runs of {last.run.dataset} ({last.run.split})", ("run", "mean"), series
                 ),
             )
         if as_json:

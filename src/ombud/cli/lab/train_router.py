@@ -11,8 +11,7 @@ from ombud.cli.route import model_router, workspace_settings
 from ombud.errors import BadRequest, MissingExtra
 
 if TYPE_CHECKING:
-    from ombud.training import LabelledQuestion, RouterScores
-    from ombud.training import RouterTrainingParts as TrainingTools
+    from ombud.training import LabelledQuestion, RouterScores, TrainingEmbedder
 
 TRAINED = ("logistic", "svm", "minilm", "combined", "text")
 OTHERS = ("fine-tuned", "zero-shot")
@@ -124,20 +123,20 @@ def _write_report(
     write_file(path, router_report(compared, " ".join(["ombud lab train-router", *given])))
 
 
-def _tools(variant: str) -> "TrainingTools":
+def _tools(variant: str) -> "TrainingEmbedder":
     """An embedder where the variant has vectors."""
     from ombud.models import open_embedder
-    from ombud.training import RouterTrainingParts as TrainingTools
+    from ombud.training import TrainingEmbedder
 
     if variant not in ("minilm", "combined"):
-        return TrainingTools()
+        return TrainingEmbedder()
     settings, home = workspace_settings()
     embedder = open_embedder(settings.models, home / ".ombud" / "models")
     if embedder is None:
         raise MissingExtra(
             f"The variant `{variant}` needs an embedder.", hint="Set models.embedder = 'minilm'."
         )
-    return TrainingTools(embedder.embed, embedder.fingerprint)
+    return TrainingEmbedder(embedder.embed, embedder.fingerprint)
 
 
 def _row(result: "RouterScores") -> dict[str, Any]:

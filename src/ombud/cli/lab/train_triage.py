@@ -11,8 +11,7 @@ from ombud.cli.route import workspace_settings
 from ombud.errors import MissingExtra
 
 if TYPE_CHECKING:
-    from ombud.training import TriageScores as TriageJudged
-    from ombud.training import TriageTrainingParts as TriageTools
+    from ombud.training import TrainingEmbedder, TriageScores
 
 VECTORS, WORDS = "with vectors", "words"
 
@@ -65,12 +64,12 @@ def train_triage(
         _say(found.judged, out, as_json)
 
 
-def _variants(vectors: bool, *, both: bool) -> "Mapping[str, TriageTools]":
+def _variants(vectors: bool, *, both: bool) -> "Mapping[str, TrainingEmbedder]":
     """Raises MissingExtra where vectors are wanted and no embedder is set."""
     from ombud.models import open_embedder
-    from ombud.training import TriageTrainingParts as TriageTools
+    from ombud.training import TrainingEmbedder
 
-    words = {WORDS: TriageTools()}
+    words = {WORDS: TrainingEmbedder()}
     if not vectors and not both:
         return words
     settings, home = workspace_settings()
@@ -80,11 +79,11 @@ def _variants(vectors: bool, *, both: bool) -> "Mapping[str, TriageTools]":
             "Training with vectors needs an embedder.",
             hint="Set models.embedder = 'minilm', or add --no-vectors.",
         )
-    made = {VECTORS: TriageTools(embedder.embed, embedder.fingerprint)}
+    made = {VECTORS: TrainingEmbedder(embedder.embed, embedder.fingerprint)}
     return made | words if both else made
 
 
-def _say(judged: "Sequence[TriageJudged]", out: Path | None, as_json: bool) -> None:
+def _say(judged: "Sequence[TriageScores]", out: Path | None, as_json: bool) -> None:
     if as_json:
         rows = [
             {

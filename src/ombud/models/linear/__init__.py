@@ -1,18 +1,9 @@
-"""Linear classifiers of short texts: taught with scikit-learn, kept as plain numbers in JSON, run
-by numpy.
+"""Linear classifiers of short texts: plain numbers in JSON, run by numpy; `ombud.training` teaches
+them.
 
 What is looked at of a text is a `Reading`: the part that counts, its surface in numbers, its terms.
 """
 
-from ombud.models.linear.training import (
-    KIT_EXTRA,
-    SEED,
-    Kit,
-    Recipe,
-    fit,
-    grouped_folds,
-    sklearn_kit,
-)
 from ombud.models.linear.weights import (
     Embed,
     FeatureReading,
@@ -31,25 +22,18 @@ from ombud.models.linear.weights import (
 )
 
 __all__ = [
-    "KIT_EXTRA",
-    "SEED",
     "Embed",
     "FeatureReading",
-    "Kit",
     "LinearWeights",
     "Numbers",
-    "Recipe",
     "TermVocabulary",
     "Terms",
     "as_record",
     "design",
-    "fit",
     "frequencies",
     "from_record",
-    "grouped_folds",
     "ngrams",
     "score",
-    "sklearn_kit",
     "to_json",
     "vocabulary",
 ]

@@ -18,12 +18,14 @@ from ombud.retrieve import WORD, pattern, router_features, values
 from ombud.training.router.labelled import LabelledQuestion
 
 SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
+FIRST_BREAK = re.compile(r"(?:,| -| –|:) ")
 LONG_WORD = 5
 """Letters from which a word can be misspelt and still be read."""
 ALWAYS_SAME = ("asks 1+", "asks 2+", "asks 3+", "asks 4+", "listed", "compares", "opens")
+CUES = ("versus", "same", "differ", "both", "overview", "process")
 
 
-class Augmented(NamedTuple):
+class AugmentedQuestions(NamedTuple):
     questions: tuple[LabelledQuestion, ...]
     """The rewrites alone; each keeps the label, the field and the template of its original."""
     made: Mapping[str, int]
@@ -31,42 +33,60 @@ class Augmented(NamedTuple):
     """Rewrites that asked for more or less than their originals."""
 
 
-def augment(questions: Sequence[LabelledQuestion], seed: int = 0) -> Augmented:
+class Rewriting(NamedTuple):
+    share: float
+    """Of the questions that it is for, how many get a rewrite."""
+    label: int | None
+    """The label that it is for; None for all, -1 for the widest."""
+    rewrite: Callable[[str, Random], str]
+
+
+def augment(questions: Sequence[LabelledQuestion], seed: int = 0) -> AugmentedQuestions:
     """The same questions and seed give the same rewrites."""
     random = Random(seed)  # noqa: S311 - a seed that gives the same rewrites is the point
-    found: list[LabelledQuestion] = []
-    made, dropped = dict.fromkeys(REWRITES, 0), dict.fromkeys(REWRITES, 0)
-    widest = max((q.label for q in questions), default=0)
-    for name, (share, label, rewrite) in REWRITES.items():
-        of = [q for q in questions if label is None or q.label == (widest if label < 0 else label)]
-        for question in random.sample(of, len(of)):
-            if made[name] >= round(share * len(of)):
+    rewritten: list[LabelledQuestion] = []
+    made = dict.fromkeys(REWRITES, 0)
+    dropped = dict.fromkeys(REWRITES, 0)
+    for name, rewriting in REWRITES.items():
+        originals = _originals(questions, rewriting.label)
+        wanted = round(rewriting.share * len(originals))
+        for question in random.sample(originals, len(originals)):
+            if made[name] >= wanted:
                 break
-            text = rewrite(question.question, random)
+            text = rewriting.rewrite(question.question, random)
             if text == question.question:
                 continue
-            if facts(text) != facts(question.question):
+            if asked_facts(text) != asked_facts(question.question):
                 dropped[name] += 1
                 continue
             made[name] += 1
-            found.append(question._replace(question=text))
-    return Augmented(tuple(found), made, dropped)
+            rewritten.append(question._replace(question=text))
+    return AugmentedQuestions(tuple(rewritten), made, dropped)
 
 
-def facts(text: str) -> tuple[float, ...]:
+def _originals(questions: Sequence[LabelledQuestion], label: int | None) -> list[LabelledQuestion]:
+    """Those that a rewriting is for; its label as `Rewriting` has it."""
+    if label is None:
+        return list(questions)
+    if label < 0:
+        label = max((question.label for question in questions), default=0)
+    return [question for question in questions if question.label == label]
+
+
+def asked_facts(text: str) -> tuple[float, ...]:
     """What a rewrite must not change: how many things are asked, listed, compared, and whether all
     of them are."""
-    seen = values(text)
-    return tuple(seen[place] for place in _places())
+    features = values(text)
+    return tuple(features[place] for place in _places())
 
 
 def vaguer(text: str, random: Random) -> str:
     """Names of things replaced by wider ones; two that would become one stay, for they are two
     things asked."""
     del random
-    for said, instead in _words()["vaguer"].items():
-        if len(re.findall(said, text, re.IGNORECASE)) == 1:
-            text = re.sub(said, instead, text, flags=re.IGNORECASE)
+    for precise, vague in _words()["vaguer"].items():
+        if len(re.findall(precise, text, re.IGNORECASE)) == 1:
+            text = re.sub(precise, vague, text, flags=re.IGNORECASE)
     return text
 
 
@@ -82,8 +102,9 @@ def noisy(text: str, random: Random) -> str:
     return " ".join(words)
 
 
-def both(text: str, random: Random) -> str:
-    return noisy(vague, random) if (vague := vaguer(text, random)) != text else text
+def vaguer_and_noisy(text: str, random: Random) -> str:
+    vague = vaguer(text, random)
+    return noisy(vague, random) if vague != text else text
 
 
 def reordered(text: str, random: Random) -> str:
@@ -93,40 +114,36 @@ def reordered(text: str, random: Random) -> str:
     sentences = SENTENCE_END.split(text.strip())
     if len(sentences) > 1:
         return " ".join([sentences[-1], *sentences[:-1]])
-    sides = re.split(r"(?:,| -| –|:) ", text.rstrip("?.! "), maxsplit=1)
+    sides = FIRST_BREAK.split(text.rstrip("?.! "), maxsplit=1)
     return f"{sides[1]}, {sides[0]}?" if len(sides) == 2 else text
 
 
 def misspelt(text: str, random: Random) -> str:
     """Letters of one to three long words swapped, doubled or lost; never of a word that asks or
     compares."""
-    places = [
-        m
-        for m in WORD.finditer(text)
-        if len(m[0]) >= LONG_WORD and m[0].isascii() and not _carries(m[0])
-    ]
-    for place in sorted(
-        random.sample(places, min(len(places), random.randint(1, 3))), key=lambda m: -m.start()
-    ):
-        at = place.start() + random.randrange(1, len(place[0]) - 2)
-        swapped, doubled, lost = text[at + 1] + text[at], text[at] * 2 + text[at + 1], text[at + 1]
+    words = [word for word in WORD.finditer(text) if _may_be_misspelt(word[0])]
+    chosen = random.sample(words, min(len(words), random.randint(1, 3)))
+    # From the back, so that the places of the words before stay where they are.
+    for word in sorted(chosen, key=lambda word: -word.start()):
+        at = word.start() + random.randrange(1, len(word[0]) - 2)
+        first, second = text[at], text[at + 1]
+        swapped, doubled, lost = second + first, first * 2 + second, second
         text = text[:at] + random.choice((swapped, doubled, lost)) + text[at + 2 :]
     return text
 
 
 def verbose(text: str, random: Random) -> str:
     opening = random.choice(_words()["openings"])
-    return (
-        f"{opening} {text}"
-        if random.random() < 0.6
-        else f"{opening} {text} {random.choice(_words()['endings'])}"
-    )
+    if random.random() < 0.6:
+        return f"{opening} {text}"
+    return f"{opening} {text} {random.choice(_words()['endings'])}"
 
 
 def concise(text: str, random: Random) -> str:
     """Without polite words and articles."""
     del random
-    short = re.sub(rf"\b(?:{'|'.join(_words()['wordy'])})\b[, ]*", "", text, flags=re.IGNORECASE)
+    wordy = "|".join(_words()["wordy"])
+    short = re.sub(rf"\b(?:{wordy})\b[, ]*", "", text, flags=re.IGNORECASE)
     return " ".join(short.split()).strip(" ,") or text
 
 
@@ -136,11 +153,11 @@ def _places() -> tuple[int, ...]:
     return tuple(names.index(name) for name in ALWAYS_SAME)
 
 
-def _carries(word: str) -> bool:
-    return any(
-        pattern("cue", name).search(word)
-        for name in ("versus", "same", "differ", "both", "overview", "process")
-    )
+def _may_be_misspelt(word: str) -> bool:
+    """Long enough to be read all the same, and no word that asks or compares."""
+    if len(word) < LONG_WORD or not word.isascii():
+        return False
+    return not any(pattern("cue", cue).search(word) for cue in CUES)
 
 
 @cache
@@ -149,13 +166,12 @@ def _words() -> Mapping[str, Any]:
         return tomllib.load(file)
 
 
-REWRITES: Mapping[str, tuple[float, int | None, Callable[[str, Random], str]]] = {
-    "vaguer": (0.10, None, vaguer),
-    "noise": (0.10, None, noisy),
-    "vaguer with noise": (0.10, None, both),
-    "reordered": (0.05, None, reordered),
-    "misspelt": (0.05, None, misspelt),
-    "more verbose": (0.25, 0, verbose),
-    "more concise": (0.25, -1, concise),
+REWRITES: Mapping[str, Rewriting] = {
+    "vaguer": Rewriting(0.10, None, vaguer),
+    "noise": Rewriting(0.10, None, noisy),
+    "vaguer with noise": Rewriting(0.10, None, vaguer_and_noisy),
+    "reordered": Rewriting(0.05, None, reordered),
+    "misspelt": Rewriting(0.05, None, misspelt),
+    "more verbose": Rewriting(0.25, 0, verbose),
+    "more concise": Rewriting(0.25, -1, concise),
 }
-"""Name -> (share, label or -1 for the widest or None for all, rewrite)."""

@@ -3,34 +3,34 @@ saw."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ombud.retrieve import Numbers, Router, Weights, router_scores
-from ombud.training.router.augmentation import Augmented, augment
-from ombud.training.router.evaluation import ClassificationScores, by_chance, figures
+from ombud.training.linear import NO_EMBEDDER, SEED, TrainingEmbedder
+from ombud.training.reporting import render_report
+from ombud.training.router.augmentation import AugmentedQuestions, augment
+from ombud.training.router.evaluation import ClassificationScores, f1_by_chance, score_guesses
 from ombud.training.router.labelled import LabelledQuestion, questions_digest
 from ombud.training.router.training import (
-    NONE,
     RECIPES,
-    SEED,
-    RouterTrainingParts,
     cross_validate,
+    merge_labels,
     recipe_of,
     train_router,
 )
-from ombud.training.router.training import merged as as_classes
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
 
 TAUGHT = "cross-validated"
 """Name of the training questions as a set: each question judged by a router that saw none of its
 template."""
 TARGETS = {3: 0.85, 2: 0.90}
 """Classes -> macro F1 that is wanted on questions written apart."""
-Tell = Callable[[str, int, int], None]
+CLASSES = 3
+REPORT = Path(__file__).with_name("report.md")
+OnProgress = Callable[[str, int, int], None]
+"""Step, how many are done, of how many."""
+QuestionSets = Mapping[str, Sequence[LabelledQuestion]]
 
 
 class RouterScores(NamedTuple):
@@ -41,107 +41,127 @@ class RouterScores(NamedTuple):
     figures: ClassificationScores
 
 
-class Compared(NamedTuple):
+class RouterComparison(NamedTuple):
     results: tuple[RouterScores, ...]
     chance: Mapping[tuple[str, int], float]
     """(set, classes) -> macro F1 of random labels."""
-    sets: Mapping[str, Sequence[LabelledQuestion]]
-    augmented: Augmented
+    sets: QuestionSets
+    augmented: AugmentedQuestions
 
     def of(self, variant: str, held: str, classes: int) -> ClassificationScores | None:
-        wanted = (variant, held, classes)
-        return next((r.figures for r in self.results if r[:3] == wanted), None)
+        for result in self.results:
+            if result[:3] == (variant, held, classes):
+                return result.figures
+        return None
 
 
-def judge(
-    variant: str, questions: Sequence[LabelledQuestion], found: Numbers, held: str, classes: int
-) -> RouterScores:
-    """Probabilities against labels; more classes than asked for are added up."""
-    narrow = found[:, :classes].copy()
-    narrow[:, -1] = found[:, classes - 1 :].sum(axis=1)
-    labels = [q.label for q in as_classes(questions, classes)]
-    guesses = (classes - 1 - narrow[:, ::-1].argmax(axis=1)).tolist()
-    return RouterScores(
-        variant, held, classes, figures(labels, guesses, classes, [q.template for q in questions])
-    )
+class JudgedSet(NamedTuple):
+    """What a variant made of one set."""
+
+    variant: str
+    held: str
+    questions: Sequence[LabelledQuestion]
+    probabilities: Numbers
+    """Shape (questions, classes)."""
+
+    def scores(self, classes: int) -> RouterScores:
+        """Against labels; classes beyond those asked for are added up."""
+        narrow = self.probabilities[:, :classes].copy()
+        narrow[:, -1] = self.probabilities[:, classes - 1 :].sum(axis=1)
+        # Of classes that are equally likely the widest counts.
+        guesses = classes - 1 - narrow[:, ::-1].argmax(axis=1)
+        figures = score_guesses(
+            labels=[question.label for question in merge_labels(self.questions, classes)],
+            guesses=guesses.tolist(),
+            classes=classes,
+            clusters=[question.template for question in self.questions],
+        )
+        return RouterScores(self.variant, self.held, classes, figures)
 
 
 def judge_weights(
-    weights: Weights, sets: Mapping[str, Sequence[LabelledQuestion]], tools: RouterTrainingParts
+    weights: Weights, sets: QuestionSets, embedder: TrainingEmbedder
 ) -> list[RouterScores]:
     """One trained router on sets that it did not see, in as many classes as it knows and fewer."""
-    found = []
+    results = []
     for held, questions in sets.items():
-        probabilities = router_scores([q.question for q in questions], weights, tools.embed)
-        found += [
-            judge(weights.variant, questions, probabilities, held, n)
-            for n in range(weights.classes, 1, -1)
-        ]
-    return found
+        texts = [question.question for question in questions]
+        probabilities = router_scores(texts, weights, embedder.embed)
+        judged = JudgedSet(weights.variant, held, questions, probabilities)
+        for classes in range(weights.classes, 1, -1):
+            results.append(judged.scores(classes))
+    return results
 
 
-def judge_by_router(
-    router: Router, sets: Mapping[str, Sequence[LabelledQuestion]], variant: str
-) -> list[RouterScores]:
+def judge_by_router(router: Router, sets: QuestionSets, variant: str) -> list[RouterScores]:
     """Any router, such as a chat model that counts, on sets; in three classes and two."""
-    found = []
+    results = []
     for held, questions in sets.items():
-        probabilities = np.array([router(q.question, 3).probabilities for q in questions])
-        found += [judge(variant, questions, probabilities, held, classes) for classes in TARGETS]
-    return found
+        routed = [router(question.question, CLASSES) for question in questions]
+        probabilities = np.array([one.probabilities for one in routed])
+        judged = JudgedSet(variant, held, questions, probabilities)
+        for classes in TARGETS:
+            results.append(judged.scores(classes))
+    return results
 
 
 def judge_by_folds(
-    questions: Sequence[LabelledQuestion], variant: str, classes: int, tools: RouterTrainingParts
+    questions: Sequence[LabelledQuestion], variant: str, classes: int, embedder: TrainingEmbedder
 ) -> list[RouterScores]:
     """A variant on its own training questions, grouped by template."""
-    probabilities = cross_validate(questions, recipe_of(variant), classes, tools)
-    return [judge(variant, questions, probabilities, TAUGHT, n) for n in range(classes, 1, -1)]
+    probabilities = cross_validate(questions, recipe_of(variant), classes, embedder)
+    judged = JudgedSet(variant, TAUGHT, questions, probabilities)
+    return [judged.scores(fewer) for fewer in range(classes, 1, -1)]
 
 
 def compare_routers(
     questions: Sequence[LabelledQuestion],
-    sets: Mapping[str, Sequence[LabelledQuestion]],
-    tools: RouterTrainingParts = NONE,
-    tell: Tell = lambda step, done, total: None,
-) -> Compared:
+    sets: QuestionSets,
+    embedder: TrainingEmbedder = NO_EMBEDDER,
+    on_progress: OnProgress = lambda step, done, total: None,
+) -> RouterComparison:
     """Every variant that can be trained here; without an embedder those with vectors are left
     out."""
-    names = [
-        name for name, recipe in RECIPES.items() if tools.embed or "vector" not in recipe.parts
-    ]
+    variants = []
+    for name, recipe in RECIPES.items():
+        if embedder.embed or "vector" not in recipe.parts:
+            variants.append(name)
     results: list[RouterScores] = []
-    for done, variant in enumerate(names):
-        tell("variants", done, len(names))
-        results += judge_by_folds(questions, variant, 3, tools)
-        results += judge_weights(train_router(questions, variant, 3, tools), sets, tools)
-    tell("variants", len(names), len(names))
-    every = {TAUGHT: questions, **sets}
-    chance = {
-        (name, classes): by_chance([q.label for q in as_classes(held, classes)], classes)
-        for name, held in every.items()
-        for classes in TARGETS
-    }
-    return Compared(tuple(results), chance, every, augment(questions, SEED))
+    for done, variant in enumerate(variants):
+        on_progress("variants", done, len(variants))
+        results += judge_by_folds(questions, variant, CLASSES, embedder)
+        weights = train_router(questions, variant, CLASSES, embedder)
+        results += judge_weights(weights, sets, embedder)
+    on_progress("variants", len(variants), len(variants))
+    all_sets = {TAUGHT: questions, **sets}
+    return RouterComparison(
+        results=tuple(results),
+        chance=_by_chance(all_sets),
+        sets=all_sets,
+        augmented=augment(questions, SEED),
+    )
 
 
-def router_report(compared: Compared, command: str) -> str:
+def router_report(compared: RouterComparison, command: str) -> str:
     """The report: docs/results/router.md is made of it."""
-    variants = list(dict.fromkeys(r.variant for r in compared.results))
-    template = _templates().get_template("report.md")
-    return template.render(
-        compared=compared, command=command, taught=TAUGHT, targets=TARGETS, digest=questions_digest, default=variants[0],
+    variants = list(dict.fromkeys(result.variant for result in compared.results))
+    return render_report(
+        REPORT,
+        compared=compared,
+        command=command,
+        taught=TAUGHT,
+        targets=TARGETS,
+        digest=questions_digest,
+        default=variants[0],
         variants=variants,
         made=sum(compared.augmented.made.values()),
-    )  # fmt: skip
-
-
-def _templates() -> "Environment":
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    loader = FileSystemLoader(Path(__file__).parent)
-    found = Environment(  # noqa: S701
-        loader=loader, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    found.filters["share"] = lambda value: f"{value:.3f}".lstrip("0") if value < 1 else "1.000"
-    return found
+
+
+def _by_chance(sets: QuestionSets) -> dict[tuple[str, int], float]:
+    chance = {}
+    for name, questions in sets.items():
+        for classes in TARGETS:
+            labels = [question.label for question in merge_labels(questions, classes)]
+            chance[name, classes] = f1_by_chance(labels, classes)
+    return chance

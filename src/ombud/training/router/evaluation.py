@@ -8,7 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 Counts = npt.NDArray[np.int64]
-RESAMPLES, SEED, LEVEL = 2000, 0, 0.95
+Rates = npt.NDArray[np.float64]
+RESAMPLES = 2000
+SEED = 0
+LEVEL = 0.95
 
 
 class ClassFigures(NamedTuple):
@@ -35,68 +38,89 @@ class ClassificationScores(NamedTuple):
     clusters: int
 
 
-def figures(
+class ClassRates(NamedTuple):
+    """Each of shape (tables, classes)."""
+
+    precision: Rates
+    recall: Rates
+    f1: Rates
+
+
+def score_guesses(
     labels: Sequence[int], guesses: Sequence[int], classes: int, clusters: Sequence[Hashable]
 ) -> ClassificationScores:
     """Of one router on one set; position i of all three is question i."""
-    numbered: dict[Hashable, int] = {}
-    confusion = np.zeros((len({*clusters}), classes, classes), np.int64)
-    for label, guess, cluster in zip(labels, guesses, clusters, strict=True):
-        confusion[numbered.setdefault(cluster, len(numbered)), label, guess] += 1
+    confusion = _confusion_by_cluster(labels, guesses, classes, clusters)
     whole = confusion.sum(axis=0)
     asked = whole.sum(axis=1) > 0
-    precision, recall, f1 = (row[0] for row in _rates(whole[None]))
-    low, high = _interval(confusion, asked)
-    return ClassificationScores(
-        tuple(
+    rates = _class_rates(whole[None])
+    precision, recall, f1 = rates.precision[0], rates.recall[0], rates.f1[0]
+    low, high = _bootstrap_interval(confusion, asked)
+    by_class = []
+    for label in np.flatnonzero(asked).tolist():
+        by_class.append(
             ClassFigures(
-                n, float(precision[n]), float(recall[n]), float(f1[n]), int(whole[n].sum())
+                label=label,
+                precision=float(precision[label]),
+                recall=float(recall[label]),
+                f1=float(f1[label]),
+                questions=int(whole[label].sum()),
             )
-            for n in range(classes)
-            if asked[n]
-        ),
-        float(precision[asked].mean()),
-        float(recall[asked].mean()),
-        float(f1[asked].mean()),
-        low,
-        high,
-        int(whole.sum()),
-        len(numbered),
+        )
+    return ClassificationScores(
+        classes=tuple(by_class),
+        precision=float(precision[asked].mean()),
+        recall=float(recall[asked].mean()),
+        f1=float(f1[asked].mean()),
+        low=low,
+        high=high,
+        questions=int(whole.sum()),
+        clusters=len(confusion),
     )
 
 
-def by_chance(labels: Sequence[int], classes: int) -> float:
+def f1_by_chance(labels: Sequence[int], classes: int) -> float:
     """Mean macro F1 of labels drawn evenly at random: what a router has to beat."""
     random = np.random.default_rng(SEED)
-    wanted = np.array(labels)
-    drawn = random.integers(0, classes, size=(RESAMPLES, len(wanted)))
-    confusion = np.stack(
-        [
-            [((wanted == a) & (drawn == b)).sum(axis=1) for b in range(classes)]
-            for a in range(classes)
-        ]
-    )
-    asked = np.bincount(wanted, minlength=classes) > 0
-    return float(_rates(confusion.transpose(2, 0, 1))[2][:, asked].mean())
+    actual = np.array(labels)
+    guesses = random.integers(0, classes, size=(RESAMPLES, len(actual)))
+    confusion = np.zeros((RESAMPLES, classes, classes), np.int64)
+    for label in range(classes):
+        for guess in range(classes):
+            both = (actual == label) & (guesses == guess)
+            confusion[:, label, guess] = both.sum(axis=1)
+    asked = np.bincount(actual, minlength=classes) > 0
+    return float(_class_rates(confusion).f1[:, asked].mean())
 
 
-def _rates(confusion: Counts) -> tuple[npt.NDArray[np.float64], ...]:
-    """Precision, recall and F1, each of shape (tables, classes); 0 where nothing was guessed or
-    asked."""
+def _confusion_by_cluster(
+    labels: Sequence[int], guesses: Sequence[int], classes: int, clusters: Sequence[Hashable]
+) -> Counts:
+    """Counts of shape (clusters, labels, guesses)."""
+    numbers = {cluster: number for number, cluster in enumerate(dict.fromkeys(clusters))}
+    confusion = np.zeros((len(numbers), classes, classes), np.int64)
+    for label, guess, cluster in zip(labels, guesses, clusters, strict=True):
+        confusion[numbers[cluster], label, guess] += 1
+    return confusion
+
+
+def _class_rates(confusion: Counts) -> ClassRates:
+    """0 where nothing was guessed or asked."""
     right = np.diagonal(confusion, axis1=1, axis2=2)
-    guessed, wanted = confusion.sum(axis=1), confusion.sum(axis=2)
-    return (
-        right / np.maximum(guessed, 1),
-        right / np.maximum(wanted, 1),
-        2 * right / np.maximum(guessed + wanted, 1),
+    guessed = confusion.sum(axis=1)
+    asked = confusion.sum(axis=2)
+    return ClassRates(
+        precision=right / np.maximum(guessed, 1),
+        recall=right / np.maximum(asked, 1),
+        f1=2 * right / np.maximum(guessed + asked, 1),
     )
 
 
-def _interval(confusion: Counts, asked: npt.NDArray[np.bool_]) -> tuple[float, float]:
+def _bootstrap_interval(confusion: Counts, asked: npt.NDArray[np.bool_]) -> tuple[float, float]:
     random = np.random.default_rng(SEED)
-    drawn = len(confusion)
-    times = random.multinomial(drawn, np.full(drawn, 1 / drawn), size=RESAMPLES)
-    tables = np.tensordot(times, confusion, axes=1)
-    means = _rates(tables)[2][:, asked].mean(axis=1)
+    clusters = len(confusion)
+    times_drawn = random.multinomial(clusters, np.full(clusters, 1 / clusters), size=RESAMPLES)
+    tables = np.tensordot(times_drawn, confusion, axes=1)
+    means = _class_rates(tables).f1[:, asked].mean(axis=1)
     low, high = np.quantile(means, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     return float(low), float(high)

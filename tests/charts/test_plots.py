@@ -8,7 +8,16 @@ from xml.etree import ElementTree
 
 import pytest
 
-from ombud.charts.plots import COLOURS, Interval, Point, Series, intervals, lines, scatter, written
+from ombud.charts import (
+    Interval,
+    Point,
+    Series,
+    draw_intervals,
+    draw_lines,
+    draw_scatter,
+    format_figure,
+)
+from ombud.charts.canvas import COLOURS
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = (
@@ -18,7 +27,7 @@ HOSTILE = (
 
 
 def forest(rows: list[Interval], **options: object) -> str:
-    return intervals("Metrics", rows, **options)  # type: ignore[arg-type]
+    return draw_intervals("Metrics", rows, **options)  # type: ignore[arg-type]
 
 
 def parsed(svg: str) -> ElementTree.Element:
@@ -77,34 +86,32 @@ ODD: dict[str, Callable[[int], str]] = {
     "hostile words": lambda width: forest(
         [row(label=HOSTILE, series=HOSTILE), row(series="B")], width=width
     ),
-    "no points": lambda width: scatter("s", "x", "y", [], width=width),
-    "one point": lambda width: scatter(
-        "s", "x", "y", [Point("only", 1, 1, front=True)], width=width
+    "no points": lambda width: draw_scatter("s", ("x", "y"), [], width=width),
+    "one point": lambda width: draw_scatter(
+        "s", ("x", "y"), [Point("only", 1, 1, front=True)], width=width
     ),
-    "points in one place": lambda width: scatter(
-        "s", "x", "y", [Point(HOSTILE, 1, 1, 0, 2, True)] * 3, width=width
+    "points in one place": lambda width: draw_scatter(
+        "s", ("x", "y"), [Point(HOSTILE, 1, 1, 0, 2, True)] * 3, width=width
     ),
-    "points without a place": lambda width: scatter(
-        "s", "x", "y", [Point("a", nan, 1), Point("b", 1, inf)], width=width
+    "points without a place": lambda width: draw_scatter(
+        "s", ("x", "y"), [Point("a", nan, 1), Point("b", 1, inf)], width=width
     ),
-    "forty points": lambda width: scatter(
+    "forty points": lambda width: draw_scatter(
         HOSTILE,
-        HOSTILE,
-        HOSTILE,
+        (HOSTILE, HOSTILE),
         [Point(f"p{n}", n % 7, n % 5, front=n < 4) for n in range(40)],
         width=width,
     ),
-    "no lines": lambda width: lines("l", "x", "y", [], width=width),
-    "a line without points": lambda width: lines(
-        "l", "x", "y", [Series("a", []), Series("b", [])], width=width
+    "no lines": lambda width: draw_lines("l", ("x", "y"), [], width=width),
+    "a line without points": lambda width: draw_lines(
+        "l", ("x", "y"), [Series("a", []), Series("b", [])], width=width
     ),
-    "a line of one point": lambda width: lines(
-        "l", "x", "y", [Series("a", [(1, 1, None, None)])], width=width
+    "a line of one point": lambda width: draw_lines(
+        "l", ("x", "y"), [Series("a", [(1, 1, None, None)])], width=width
     ),
-    "a line with gaps": lambda width: lines(
+    "a line with gaps": lambda width: draw_lines(
         "l",
-        "x",
-        "y",
+        ("x", "y"),
         [Series(HOSTILE, [(2, 1, 0, 2), (1, nan, None, None), (0, -1, None, 3)])],
         marks=[(9, HOSTILE)],
         width=width,
@@ -187,7 +194,7 @@ def test_points_of_the_front_are_named_filled_and_joined() -> None:
         Point("good", 2, 0.9, front=True),
         Point("neither", 2, 0.4),
     ]
-    svg = scatter("s", "seconds", "found", points, units=("seconds", "0-1"))
+    svg = draw_scatter("s", ("seconds", "found"), points, units=("seconds", "0-1"))
     assert {"fast", "good", "neither"} <= set(texts(svg))
     filled = [part for part in parsed(svg).iter(f"{SVG}path") if part.get("fill") == COLOURS[0]]
     assert len(filled) == 2
@@ -198,7 +205,7 @@ def test_labels_of_points_do_not_cover_each_other() -> None:
     points = [Point(f"configuration {n}", n % 4, n % 3) for n in range(40)]
     shown = [
         part
-        for part in parsed(scatter("s", "x", "y", points)).iter(f"{SVG}text")
+        for part in parsed(draw_scatter("s", ("x", "y"), points)).iter(f"{SVG}text")
         if (part.text or "").startswith("conf")
     ]
     places = sorted((float(part.get("y", 0)), float(part.get("x", 0))) for part in shown)
@@ -208,10 +215,9 @@ def test_labels_of_points_do_not_cover_each_other() -> None:
 
 
 def test_a_line_has_its_interval_and_its_marks() -> None:
-    svg = lines(
+    svg = draw_lines(
         "l",
-        "x",
-        "y",
+        ("x", "y"),
         [Series("a", [(0, 1, 0.5, 1.5), (1, 2, 1.5, 2.5)])],
         marks=[(0.5, "threshold")],
     )
@@ -242,4 +248,4 @@ def test_a_line_has_its_interval_and_its_marks() -> None:
     ],
 )
 def test_figures_are_written_for_people(value: float | None, unit: str, said: str) -> None:
-    assert written(value, unit).replace("\N{NO-BREAK SPACE}", " ") == said
+    assert format_figure(value, unit).replace("\N{NO-BREAK SPACE}", " ") == said

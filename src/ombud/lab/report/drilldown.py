@@ -1,0 +1,85 @@
+"""Case by case: in which order, and what of an answer and its passages is marked."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from statistics import fmean
+
+from ombud.lab.cases.quotes import holds, normalise, pieces, shared, union
+from ombud.lab.report.sides import Side, cases_of
+from ombud.lab.report.wording import is_share
+from ombud.types import Answer, Case, Hit, Passage
+
+_MARKED = re.compile(r"(\[\d{1,4}\]|\*\*[^*\n]+\*\*)")
+CaseOrder = tuple[bool, float, float, float]
+
+
+def worst_first(sides: Sequence[Side], leading: str, metrics: Sequence[str]) -> list[Case]:
+    """Failed ones first, then by the leading metric, or where that has no value by the mean of the
+    other shares."""
+    shares = [metric for metric in metrics if is_share(metric)]
+    return sorted(cases_of(sides), key=_order(sides, leading, shares))
+
+
+def _order(
+    sides: Sequence[Side], leading: str, shares: Sequence[str]
+) -> Callable[[Case], CaseOrder]:
+    def order(case: Case) -> CaseOrder:
+        by_side = [_values(side, case, shares) for side in sides]
+        measured: list[float] = []
+        led: list[float] = []
+        for values in by_side:
+            measured += [value for value in values.values() if value is not None]
+            leading_value = values.get(leading)
+            if leading_value is not None:
+                led.append(leading_value)
+        middle = fmean(measured) if measured else 1.0
+        baseline = by_side[0].get(leading) or 0
+        fall = min(led, default=0) - baseline
+        return not _has_failed(sides, case), min(led, default=middle), fall, middle
+
+    return order
+
+
+def _values(side: Side, case: Case, metrics: Sequence[str]) -> Mapping[str, float | None]:
+    values = {}
+    for metric in metrics:
+        score = side.values.get(metric, {}).get(case.id)
+        if score:
+            values[metric] = score.value
+    return values
+
+
+def _has_failed(sides: Sequence[Side], case: Case) -> bool:
+    seen = [side.seen.get(case) for side in sides]
+    return any(one.error for one in seen if one)
+
+
+def carries_quote(hit: Hit, case: Case) -> bool:
+    """Whether a hit holds one of the case's quotes, or half of one that a border cut."""
+    for item in case.evidence:
+        if item.document != hit.chunk.uri:
+            continue
+        if 2 * shared(hit.chunk.text, item.quote) >= len(normalise(item.quote)):
+            return True
+    return False
+
+
+def stands_in(item: Passage, hits: Sequence[Hit]) -> bool:
+    """Whether an item of the evidence was found: its quote, or without one its document."""
+    of_document = pieces(hit for hit in hits if hit.chunk.uri == item.document)
+    texts = union(of_document).get(item.document, ())
+    return holds(texts, item.quote) if normalise(item.quote) else bool(texts)
+
+
+def answer_spans(answer: Answer) -> list[tuple[str, str]]:
+    """(kind, words) of an answer: text, bold, or the number of a citation that it has."""
+    return [_span(part, len(answer.citations)) for part in _MARKED.split(answer.text)]
+
+
+def _span(part: str, citations: int) -> tuple[str, str]:
+    inner = part[1:-1]
+    if part.startswith("[") and inner.isdecimal() and 1 <= int(inner) <= citations:
+        return "cite", inner
+    if len(part) > 4 and part.startswith("**") and part.endswith("**"):
+        return "bold", part[2:-2]
+    return "text", part

@@ -1,0 +1,185 @@
+"""The runs of a report: their letters and figures, and how each differs from the first."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import ceil
+
+from ombud.errors import LabError
+from ombud.lab.metrics.parsing import METRICS
+from ombud.lab.report.comparing import LEVEL, Contrast, RecordedRun, compare_runs
+from ombud.lab.report.summary import Group, MetricSummary, groups_of
+from ombud.lab.report.wording import is_share, metric_name
+from ombud.types import Case, Observation, Score, Trace
+
+REPORT_GROUPS: tuple[Group, ...] = ("type", "country", "tag")
+FAMILIES = (
+    ("quote_recall", "page_recall", "recall", "hit", "ndcg", "mrr"),
+    ("citation_recall", "token_f1", "rouge_l", "semantic_similarity", "number_agreement"),
+    ("outcome_accuracy", "action_accuracy"),
+    ("latency",),
+    ("price",),
+)
+"""Of each family the first metric that was measured is a key figure."""
+MOST_NAMES = 60
+"""Names of a group in a table."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A run as the report names it."""
+
+    letter: str
+    place: int
+    recorded: RecordedRun
+    lines: Mapping[tuple[str, Group, str], MetricSummary]
+    """(metric, group, name) -> figures; types, countries and tags of key figures only."""
+    values: Mapping[str, Mapping[str, Score]]
+    seen: Mapping[Case, Observation]
+
+    @property
+    def label(self) -> str:
+        return f"{self.letter} · {self.recorded.run.name}"
+
+    @property
+    def seconds(self) -> list[float]:
+        times = [seen.seconds for seen in self.recorded.observations if seen.seconds is not None]
+        return sorted(times)
+
+    @property
+    def failed(self) -> int:
+        return sum(bool(seen.error) for seen in self.recorded.observations)
+
+    @property
+    def traces(self) -> list[Trace]:
+        return [seen.answer.trace for seen in self.recorded.observations if seen.answer]
+
+    @property
+    def models(self) -> list[str]:
+        return list(dict.fromkeys(trace.model for trace in self.traces if trace.model))
+
+    def line(self, metric: str, group: Group = "overall", name: str = "") -> MetricSummary | None:
+        return self.lines.get((metric, group, name))
+
+
+@dataclass(frozen=True, slots=True)
+class MetricContrast:
+    """One metric of two runs."""
+
+    contrast: Contrast
+    verdict: str
+    """better, worse, higher, lower, within noise, the same or not compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class SideComparison:
+    """A run against the first one."""
+
+    side: Side
+    pairs: tuple[MetricContrast, ...]
+    moved: tuple[MetricContrast, ...]
+    """Types, countries and tags in which the leading metric moved beyond noise."""
+
+    def judged(self, *verdicts: str) -> list[MetricContrast]:
+        return [pair for pair in self.pairs if pair.verdict in verdicts]
+
+
+def sides_of(runs: Sequence[RecordedRun]) -> list[Side]:
+    """The runs with their letters. Raises LabError where there is none."""
+    if not runs:
+        raise LabError(
+            "There is nothing to report: no run was named.", hint="`ombud lab runs` lists them."
+        )
+    metrics = metrics_of(runs)
+    leading = [metric for metric in metrics if is_share(metric)][:1]
+    grouped = {*leading, *filter(is_share, key_metrics(metrics))}
+    return [_side(place, recorded, grouped) for place, recorded in enumerate(runs)]
+
+
+def metrics_of(runs: Sequence[RecordedRun]) -> list[str]:
+    """Every metric that one of the runs has."""
+    return list(dict.fromkeys(metric for recorded in runs for metric in recorded.metrics))
+
+
+def key_metrics(metrics: Sequence[str]) -> list[str]:
+    """Of each family the first that was measured."""
+    keys = []
+    for family in FAMILIES:
+        for name in family:
+            measured = [metric for metric in metrics if metric_name(metric) == name]
+            if measured:
+                keys.append(measured[0])
+                break
+    return keys
+
+
+def compare_to_first(sides: Sequence[Side], leading: str) -> tuple[list[SideComparison], list[str]]:
+    """Every run against the first, and why some could not be compared."""
+    first = sides[0]
+    comparisons = []
+    reasons = []
+    for side in sides[1:]:
+        try:
+            rows = compare_runs(first.recorded, side.recorded, by=("overall",))
+        except LabError as error:
+            reasons.append(f"{side.label}: {error}")
+            continue
+        moved = []
+        if leading in first.values and leading in side.values:
+            by_group = compare_runs(
+                first.recorded, side.recorded, by=REPORT_GROUPS, metrics=(leading,)
+            )
+            moved = [pair for pair in _judged(by_group) if pair.verdict in {"better", "worse"}]
+        comparisons.append(SideComparison(side, tuple(_judged(rows)), tuple(moved)))
+    return comparisons, reasons
+
+
+def group_names(sides: Sequence[Side], group: Group) -> list[tuple[str, int]]:
+    """Types, countries or tags with their number of cases, the most frequent first."""
+    counts: Counter[str] = Counter()
+    for case in cases_of(sides):
+        counts.update(name for _, name in groups_of(case, (group,)))
+    return counts.most_common(MOST_NAMES)
+
+
+def cases_of(sides: Sequence[Side]) -> list[Case]:
+    """Every case that one of the runs asked."""
+    return list(dict.fromkeys(case for side in sides for case in side.seen))
+
+
+def percentile(ordered: Sequence[float], share: float) -> float:
+    """The least value that this share of them does not exceed."""
+    return ordered[max(ceil(share * len(ordered)) - 1, 0)]
+
+
+def _side(place: int, recorded: RecordedRun, grouped: set[str]) -> Side:
+    """grouped: metrics whose types, countries and tags are shown too."""
+    shown = tuple(score for score in recorded.scores if score.metric in grouped)
+    overall = recorded.summary(by=("overall",))
+    by_group = replace(recorded, scores=shown).summary(by=REPORT_GROUPS)
+    return Side(
+        letter=chr(ord("A") + place) if place < 26 else str(place + 1),
+        place=place,
+        recorded=recorded,
+        lines={(line.metric, line.group, line.name): line for line in (*overall, *by_group)},
+        values={metric: recorded.values(metric) for metric in recorded.metrics},
+        seen={seen.case: seen for seen in recorded.observations},
+    )
+
+
+def _judged(rows: Sequence[Contrast]) -> list[MetricContrast]:
+    return [MetricContrast(row, _verdict(row)) for row in rows]
+
+
+def _verdict(row: Contrast) -> str:
+    compared = row.comparison
+    measure = METRICS.get(metric_name(row.metric))
+    if compared.difference is None or row.adjusted is None or measure is None:
+        return "not compared"
+    if compared.difference == 0 == compared.low == compared.high:
+        return "the same"
+    if row.adjusted > LEVEL or compared.difference == 0:
+        return "within noise"
+    if measure.better == "neither":
+        return "higher" if compared.difference > 0 else "lower"
+    return "better" if row.better else "worse"

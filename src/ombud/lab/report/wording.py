@@ -1,0 +1,73 @@
+"""How a report calls metrics and groups, and writes their figures."""
+
+import tomllib
+from pathlib import Path
+
+from ombud.charts import format_figure
+from ombud.lab.metrics.parsing import METRICS
+from ombud.lab.report.summary import NO_COUNTRY
+from ombud.lab.statistics import Mean
+
+TEMPLATES = Path(__file__).parent / "templates"
+WORDS: dict[str, dict[str, str]] = tomllib.loads(
+    (TEMPLATES / "words.toml").read_text(encoding="utf-8")
+)
+SHARE = "0-1"
+"""Unit of a metric whose values are shares."""
+_SPACE = "\N{NO-BREAK SPACE}"
+
+
+def metric_name(metric: str) -> str:
+    """`recall@8` -> `recall`."""
+    return metric.partition("@")[0]
+
+
+def title_of(metric: str) -> str:
+    """`quote_recall@5` in words: Right passage found, first 5."""
+    name, _, cutoff = metric.partition("@")
+    title = WORDS["titles"].get(name, name.replace("_", " "))
+    if not cutoff:
+        return title
+    unit = " words" if cutoff.endswith("w") else ""
+    return f"{title}, first {int(cutoff.removesuffix('w')):,}{unit}"
+
+
+def unit_of(metric: str) -> str:
+    measure = METRICS.get(metric_name(metric))
+    return measure.unit if measure else ""
+
+
+def meaning_of(metric: str) -> str:
+    measure = METRICS.get(metric_name(metric))
+    return measure.what if measure else ""
+
+
+def is_share(metric: str) -> bool:
+    return unit_of(metric) == SHARE
+
+
+def group_words(name: str) -> str:
+    """A type, country or tag in words."""
+    return "no country" if name == NO_COUNTRY else name.replace("_", " ")
+
+
+def interval_words(mean: Mean, unit: str) -> str:
+    """`59 to 83 %`; empty without an interval."""
+    if mean.low is None or mean.high is None:
+        return ""
+    low = format_figure(mean.low, unit)
+    high = format_figure(mean.high, unit)
+    number, _, low_unit = low.partition(_SPACE)
+    _, _, high_unit = high.partition(_SPACE)
+    if low_unit == high_unit:
+        low = number
+    return f"{low} to {high}"
+
+
+def difference_words(value: float | None, metric: str) -> str:
+    """A difference: in points of a hundred for shares, else in the metric's unit, always with its
+    sign."""
+    if value is None or is_share(metric):
+        return format_figure(value, "points")
+    sign = "+" if value > 0 else ""
+    return sign + format_figure(value, unit_of(metric))

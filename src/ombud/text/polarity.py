@@ -1,0 +1,205 @@
+"""What a text denies, obliges, allows, limits or leaves open, by the words of `proof.toml`.
+
+Texts are in small letters. Denials are known in the languages of `proof.toml`, all else in English
+only."""
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache, lru_cache
+from typing import Literal, NamedTuple
+
+from ombud.text.clauses import WORDS, content_terms
+from ombud.text.wording import term_pattern
+
+Modality = Literal["oblige", "allow", "spare", "advise"]
+"""Groups of words in `proof.toml`; spare: nobody has to."""
+ModalKind = Literal["forbid", "spare", "oblige", "advise", "allow", "vague"]
+
+_ENGLISH = WORDS["english"]
+_QUOTED = re.compile(r'"[^"]{1,300}"')
+_NEITHER = re.compile(r"\bneither\b(.*?)\bnor\b")
+_CONTRACTION = re.compile(r"\w+n't\b")
+_EXCEPTION = re.compile(r"\b(?:unless|except|without|only|if not|nor)\b")
+_CAP = re.compile(
+    r"\b(?:not|never|cannot)\b(?: \w+){0,2} (?:exceed(?:s|ed)?|higher than|more than|longer than)\b"
+    r"|\bno (?:more|longer|higher) than"
+)
+_LIMIT = re.compile(
+    r"\b(?:at most|up to|maximum|limit\w*|within|capped?|until|by|before|only|less|fewer|under"
+    r"|below|highest|most)\b"
+)
+_PREDICATE = re.compile(r"\b(?:not|never|no|cannot|\w+n't)((?: \w+){1,5})")
+"""A denial and what follows it."""
+_DENIED_WORDS = 3
+_FORBIDDING = re.compile(
+    r"\b(?:(?:may|must|can|shall) not|cannot|not allowed|not permitted|prohibited|forbidden|never"
+    r"|nobody|do not|is not|are not|no one|not to)\b"
+)
+_DEADLINE = re.compile(
+    r"\b(?:within|by|before|no later|at the latest|at least|deadline|at once|immediately)\b"
+)
+_NOT_ALLOWED = re.compile(
+    r"\b(?:may|can|could) not\b|\bcannot\b"
+    r"|\bnot (?:be )?(?:allowed|permitted|entitled|eligible|possible)\b"
+)
+_MODAL = re.compile(
+    r"(?P<forbid>\b(?:(?:must|may|can|shall) not\b|cannot\b"
+    r"|(?:not|n't) (?:be )?(?:allowed|permitted)\b))"
+    r"|(?P<spare>\bneeds? not\b|\bneedn't\b|\b(?:not|n't) (?:have|need) to\b"
+    r"|\bnot (?:be )?(?:required|obliged)\b|\bno need\b|\boptional\b)"
+    r"|(?P<oblige>\b(?:must|has to|have to|needs? to|shall|is required|are required|obliged"
+    r"|compulsory|mandatory)\b)"
+    r"|(?P<advise>\bshould\b)"
+    r"|(?P<allow>\b(?:may|can|might|could|allowed|permitted|entitled)\b(?! need\b))"
+    r"|(?P<vague>\bmay need\b)"
+)
+
+
+class Modal(NamedTuple):
+    """A word by which a text obliges, allows or forbids."""
+
+    kind: ModalKind
+    wording: str
+
+
+def count_denials(text: str, language: str = "en") -> int:
+    """How often `text` turns what it says round; 1 at most in other languages than English."""
+    if language[:2] != "en":
+        return int(bool(_denials(language[:2]).search(text)))
+    return _count_english_denials(text)
+
+
+@lru_cache(maxsize=4096)
+def _count_english_denials(text: str) -> int:
+    text = without_comparisons(_QUOTED.sub(" ", text))
+    text = _NEITHER.sub(r"not\1", text)
+    by_grammar = len(_denials("en").findall(text)) + len(_CONTRACTION.findall(text))
+    by_meaning = len(_pattern("denying").findall(text))
+    return by_grammar + by_meaning
+
+
+def without_comparisons(text: str) -> str:
+    """`text` without "no later than" and the like: whether those agree is looked at beside the
+    number."""
+    return _pattern("comparing").sub(" ", text)
+
+
+def denied_runs(text: str) -> list[frozenset[str]]:
+    """Of each denial the terms of the first word behind it that has any."""
+    runs = []
+    for match in _PREDICATE.finditer(text):
+        terms_by_word = (content_terms(word, "en") for word in match[1].split())
+        first = next((terms for terms in terms_by_word if terms), frozenset[str]())
+        if first:
+            runs.append(first)
+    return runs
+
+
+@lru_cache(maxsize=4096)
+def denied_terms(text: str) -> frozenset[str]:
+    """The terms that follow denials within three words."""
+    terms: set[str] = set()
+    for match in _PREDICATE.finditer(text):
+        following = " ".join(match[1].split()[:_DENIED_WORDS])
+        terms |= content_terms(following, "en")
+    return frozenset(terms)
+
+
+def doubtful_words(text: str) -> set[str]:
+    """The first three letters of each word that may or may not deny, such as "only"."""
+    return {word[:3] for word in _pattern("doubtful").findall(text)}
+
+
+def names_exception(text: str) -> bool:
+    return bool(_EXCEPTION.search(text))
+
+
+def forbids_exceeding(text: str) -> bool:
+    """Whether `text` sets a cap by denying what goes beyond it: "must never exceed"."""
+    return bool(_CAP.search(text))
+
+
+def sets_limit(text: str) -> bool:
+    return bool(_LIMIT.search(text))
+
+
+def sets_deadline(text: str) -> bool:
+    return bool(_DEADLINE.search(text))
+
+
+def find_modals(text: str) -> Iterator[Modal]:
+    for match in _MODAL.finditer(text):
+        kind: ModalKind = match.lastgroup  # type: ignore[assignment]
+        yield Modal(kind, match[0])
+
+
+def expresses(modality: Modality, text: str) -> bool:
+    """Whether any word of the group stands in `text`; "may not" does not allow."""
+    if modality == "allow":
+        text = _NOT_ALLOWED.sub(" ", text)
+    return bool(_pattern(modality).search(text))
+
+
+def forbids(text: str) -> bool:
+    return bool(_FORBIDDING.search(text))
+
+
+def without_sparing(text: str) -> str:
+    """`text` without "need not" and the like, which forbid nothing."""
+    return _pattern("spare").sub(" ", text)
+
+
+def bids(clause: str) -> bool:
+    """Whether a clause tells to do something: "if it is late, please ask"."""
+    return bool(_imperative().match(clause))
+
+
+def opposites(*, sure: bool) -> Iterator[tuple[str, str]]:
+    """(word, its opposite) in both directions; fewer where it is not sure that texts speak of the
+    same."""
+    for first, second in _ENGLISH["opposites" if sure else "contraries"]:
+        yield first, second
+        yield second, first
+
+
+def contains_term(term: str, text: str) -> bool:
+    return bool(_term(term).search(text))
+
+
+def contains_similar(term: str, text: str) -> bool:
+    """The same for the term or any that is listed as like it."""
+    return bool(_similar(term).search(text))
+
+
+@cache
+def _pattern(name: str) -> re.Pattern[str]:
+    return term_pattern(_ENGLISH[name])
+
+
+@cache
+def _denials(language: str) -> re.Pattern[str]:
+    words: Sequence[str] = WORDS["denials"].get(language, WORDS["denials"]["en"])
+    return term_pattern(words)
+
+
+@cache
+def _term(term: str) -> re.Pattern[str]:
+    return term_pattern([term])
+
+
+@cache
+def _similar(term: str) -> re.Pattern[str]:
+    similar = [term]
+    for group in _ENGLISH["alike"]:
+        if group[0] == term:
+            similar += group[1:]
+    return term_pattern(similar)
+
+
+@cache
+def _imperative() -> re.Pattern[str]:
+    return re.compile(
+        r"(?:\s*(?:if|unless|when)\b[^,]*,\s*)?(?:[\s,]*(?:and|or|so|then|,)\s+)?"
+        r"(?:please |always |first |then |at once |do not )?"
+        rf"(?:{'|'.join(_ENGLISH['bidding'])})\b(?! (?:is|are|of|may)\b)"
+    )

@@ -1,0 +1,68 @@
+"""A logistic curve over a few signals: ridge-penalised, by Newton's method, in numpy alone."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from ombud.answer import ConfidenceWeights
+from ombud.errors import BadRequest
+
+STEPS = 60
+RIDGE = 1.0
+TOLERANCE = 1e-8
+Numbers = npt.NDArray[np.float64]
+FeatureRow = Mapping[str, float]
+
+
+def fit_logistic(
+    rows: Sequence[FeatureRow], labels: Sequence[bool], features: Sequence[str]
+) -> ConfidenceWeights:
+    """Both classes weigh the same; the caller sets the thresholds.
+
+    Raises BadRequest without rows of both kinds."""
+    if len(set(labels)) < 2:
+        raise BadRequest(
+            "A fit needs questions with an answer and questions without.",
+            hint="Add the missing kind.",
+        )
+    values = np.array([[row[feature] for feature in features] for row in rows])
+    positive = np.array(labels, float)
+    mean = values.mean(axis=0)
+    scale = np.maximum(values.std(axis=0), 1e-6)
+    design = np.hstack([(values - mean) / scale, np.ones((len(values), 1))])
+    share = positive.mean()
+    importance = np.where(positive > 0, 0.5 / max(share, 1e-9), 0.5 / max(1 - share, 1e-9))
+    coefficients = _newton(design, positive, importance)
+    return ConfidenceWeights(
+        features=tuple(features),
+        mean=_rounded(mean),
+        scale=_rounded(scale),
+        weight=_rounded(coefficients[:-1]),
+        bias=round(float(coefficients[-1]), 4),
+    )
+
+
+def _newton(design: Numbers, positive: Numbers, importance: Numbers) -> Numbers:
+    """Coefficients, the last the bias, which alone is not penalised."""
+    coefficients = np.zeros(design.shape[1])
+    penalty = RIDGE * np.eye(design.shape[1])
+    penalty[-1, -1] = 0
+    for _ in range(STEPS):
+        probability = _logistic(design @ coefficients)
+        gradient = design.T @ (importance * (positive - probability)) - penalty @ coefficients
+        curvature = importance * probability * (1 - probability)
+        hessian = (design * curvature[:, None]).T @ design + penalty
+        step = np.linalg.solve(hessian, gradient)
+        coefficients += step
+        if np.abs(step).max() < TOLERANCE:
+            break
+    return coefficients
+
+
+def _logistic(scores: Numbers) -> Numbers:
+    return np.exp(-np.logaddexp(0.0, -scores))  # the plain form overflows
+
+
+def _rounded(values: Numbers) -> tuple[float, ...]:
+    return tuple(round(float(value), 4) for value in values)

@@ -1,0 +1,45 @@
+"""What every test needs at its beginning and makes its own mark on: made once a process, then copied.
+
+A database with all its tables takes .05 s of the processor and twenty waits for the disk; a copy of
+it takes neither. A handbook in an index takes four times as much.
+"""
+
+import atexit
+import shutil
+import tempfile
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+from ombud.store import open_store
+
+
+@cache
+def _folder() -> Path:
+    """Where the originals are, until this process ends."""
+    made = Path(tempfile.mkdtemp(prefix="ombud-tests-"))
+    atexit.register(shutil.rmtree, made, ignore_errors=True)
+    return made
+
+
+_MADE: dict[str, Path] = {}
+
+
+def copy_of(what: str, make: Callable[[Path], object], target: Path) -> None:
+    """Fills the folder `target` as `make` does, which is called only for the first of each `what`;
+    it must leave nothing open behind."""
+    if what not in _MADE:
+        original = Path(tempfile.mkdtemp(dir=_folder()))
+        make(original)
+        _MADE[what] = original
+    shutil.copytree(_MADE[what], target, dirs_exist_ok=True)
+
+
+def lay_store(home: Path) -> None:
+    """The empty database of a workspace, unless it has one."""
+    if not (home / ".ombud" / "store.sqlite").exists():
+        copy_of("store", _make_store, home / ".ombud")
+
+
+def _make_store(folder: Path) -> None:
+    open_store("", folder).close()
