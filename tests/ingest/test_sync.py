@@ -14,6 +14,7 @@ import pytest
 from ingest.shelf import Shelf, counts, long_text
 from ombud.app import Workspace, asking, library
 from ombud.errors import Busy, NotFound
+from ombud.index import blocking
 from ombud.ingest import sync_sources
 from ombud.models import Embedder
 from ombud.sources import FolderSource, Ref
@@ -446,7 +447,7 @@ def test_an_index_that_was_deleted_is_built_anew(shelf: Shelf, tmp_path: Path) -
     shelf.write("leave.md", LEAVE)
     shelf.sync()
     before = shelf.snapshot()
-    shelf.workspace.engine.delete([shelf.document("leave.md").id])
+    blocking(shelf.workspace.engine.delete([shelf.document("leave.md").id]))
     assert counts(shelf.sync()) == {"updated": 1}
     assert shelf.snapshot() == before
 
@@ -494,7 +495,7 @@ def test_many_chunks_are_committed_in_several_batches(shelf: Shelf) -> None:
     assert done == sorted(done)
     assert done[-1] == 30
     kept = document_ids(shelf.workspace.store)
-    assert kept == shelf.workspace.engine.documents()
+    assert kept == blocking(shelf.workspace.engine.documents())
     assert len(kept) == 30
 
 
@@ -514,11 +515,11 @@ def test_vectors_of_the_real_model_survive_changed_facts(tmp_path: Path, minilm:
     shelf.write("travel.md", TRAVEL)
     shelf.sync()
     ids = [c.id for c in shelf.chunks()]
-    before = shelf.workspace.engine.vectors(ids)
+    before = blocking(shelf.workspace.engine.vectors(ids))
     assert {v.shape[1] for v in before.values()} == {384}
     shelf.write("ombud.yaml", "files: {leave.md: {country: GB, audience: {roles: [manager]}}}")
     assert counts(shelf.sync()) == {"updated": 1, "unchanged": 1}
-    after = shelf.workspace.engine.vectors(ids)
+    after = blocking(shelf.workspace.engine.vectors(ids))
     assert before.keys() == after.keys() == set(ids)
     assert all(np.array_equal(before[i], after[i]) for i in ids)
     manager = Person(country="GB", roles=("manager",))
@@ -546,7 +547,7 @@ def test_a_text_the_model_cannot_read_is_searched_by_words(
     shelf.write("leave.md", LEAVE)
     assert counts(shelf.sync()) == {"added": 2}
     by_uri = {c.uri: c.id for c in shelf.chunks()}
-    vectors = shelf.workspace.engine.vectors(list(by_uri.values()))
+    vectors = blocking(shelf.workspace.engine.vectors(list(by_uri.values())))
     assert vectors.keys() == {by_uri["docs/leave.md"]}
     assert "ja.md" in shelf.found("年次有給休暇", "JP")
     shelf.workspace.close()
