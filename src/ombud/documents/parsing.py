@@ -31,7 +31,8 @@ def parse(data: bytes, facts: Document, pages: int = PAGES) -> Document:
     facts.language "" means: detect it. facts.title "" means: the first heading, the format's own
     title, or the file's name. Raises SourceError, one sentence and a hint, for anything that gives
     no text."""
-    suffix = PurePosixPath(facts.uri.split("?")[0].split("#")[0]).suffix.lower().lstrip(".")
+    # A uri ends as the file's name does, in which `#` and `?` are letters like others.
+    suffix = PurePosixPath(facts.uri).suffix.lower().lstrip(".")
     read = _parser(suffix)
     if not data.strip():
         raise SourceError(
@@ -134,7 +135,7 @@ def _stands_for_all(headings: list[Block], opening: Block) -> bool:
 
 def readable(uri: str) -> str:
     """The name of a file as words: `gb/annual-leave_2024.md` -> "Annual leave 2024"."""
-    path = PurePosixPath(uri.split("?")[0].split("#")[0])
+    path = PurePosixPath(uri)
     stem = (
         path.parent.name
         if path.stem.lower() in {"index", "_index", "readme"} and path.parent.name
