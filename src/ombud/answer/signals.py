@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from ombud.answer.quoting.spans import SpanRow, chunk_terms, coverage
-from ombud.index import Engine
+from ombud.index import Engine, blocking
 from ombud.retrieve import SearchResult, query_terms
 from ombud.types import Hit
 
@@ -31,7 +31,7 @@ def measure_signals(
     evidence."""
     weights = term_weights(terms, engine)
     terms_of = [chunk_terms(hit) for hit in found.evidence.hits[:DEPTH]]
-    unheld = _idf(engine.stats().chunks, 0)
+    unheld = _idf(blocking(engine.stats()).chunks, 0)
     known = sum(weight < unheld for weight in weights.values())
     total = sum(weights.values()) or 1.0
     return {
@@ -76,7 +76,7 @@ def unheard(text: str, hits: Sequence[Hit], engine: Engine, most: int = 3) -> tu
 
 def term_weights(terms: Sequence[str], engine: Engine) -> dict[str, float]:
     """Inverse document frequency of each term, ln(1 + (N - n + .5) / (n + .5)) as in BM25."""
-    stats = engine.stats(list(dict.fromkeys(terms)))
+    stats = blocking(engine.stats(list(dict.fromkeys(terms))))
     weights: dict[str, float] = {}
     for term, holders in stats.documents_with.items():
         weights[term] = _idf(stats.chunks, holders)
