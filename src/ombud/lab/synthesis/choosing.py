@@ -13,8 +13,8 @@ from ombud.lab.metrics.metric import Embed
 from ombud.lab.synthesis.cleaning import CHECKS, WITH_VECTORS, Sieve
 from ombud.lab.synthesis.facts import has_facts
 from ombud.lab.synthesis.pairs import KINDS, QuestionAnswer
-from ombud.lab.synthesis.phrasing import CorpusVocabulary
 from ombud.lab.synthesis.questions import propose
+from ombud.lab.synthesis.vocabulary import CorpusVocabulary
 from ombud.types import Case, Chunk, Passage, Person, Reference
 
 Tell = Callable[[str, int, int], None]

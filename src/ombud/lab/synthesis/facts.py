@@ -8,7 +8,6 @@ from random import Random
 from ombud.lab.synthesis.headings import parent_of
 from ombud.lab.synthesis.pairs import PassageSection, QuestionAnswer, make_pair, safe
 from ombud.lab.synthesis.phrasing import (
-    CorpusVocabulary,
     bare,
     data,
     determined,
@@ -18,6 +17,7 @@ from ombud.lab.synthesis.phrasing import (
     sentence_spans,
 )
 from ombud.lab.synthesis.quantities import ask_for_number
+from ombud.lab.synthesis.vocabulary import CorpusVocabulary
 from ombud.types import Chunk
 
 _FACTS = re.compile(

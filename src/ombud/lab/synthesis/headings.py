@@ -7,7 +7,6 @@ from random import Random
 from ombud.lab.synthesis.pairs import PassageSection, QuestionAnswer, make_pair, safe
 from ombud.lab.synthesis.phrasing import (
     VAGUE,
-    CorpusVocabulary,
     bare,
     content,
     data,
@@ -18,6 +17,7 @@ from ombud.lab.synthesis.phrasing import (
     plain,
     sentence_spans,
 )
+from ombud.lab.synthesis.vocabulary import CorpusVocabulary
 from ombud.types import Chunk
 
 

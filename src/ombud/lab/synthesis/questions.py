@@ -10,7 +10,7 @@ from random import Random
 from ombud.lab.synthesis.facts import cells_of, definitions, numbers_of
 from ombud.lab.synthesis.headings import heading_questions
 from ombud.lab.synthesis.pairs import MOST, PassageSection, QuestionAnswer
-from ombud.lab.synthesis.phrasing import CorpusVocabulary
+from ombud.lab.synthesis.vocabulary import CorpusVocabulary
 from ombud.types import Chunk
 
 
