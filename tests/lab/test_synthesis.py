@@ -422,7 +422,7 @@ def test_other_languages_are_left_out_and_counted() -> None:
 
 def test_the_bar_hears_how_far_it_is() -> None:
     told: list[tuple[str, int, int]] = []
-    synthesise(handbook(), 20, tell=lambda *step: told.append(step))
+    synthesise(handbook(), 20, on_progress=lambda *step: told.append(step))
     assert told[-1] == ("synthesise", 20, 20)
 
 

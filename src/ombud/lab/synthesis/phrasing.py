@@ -3,7 +3,7 @@ English only."""
 
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -155,10 +155,13 @@ def is_subject(phrase: str) -> bool:
         return False
     if not (listed("banned") | listed("finite")).isdisjoint(words):
         return False
-    if words[0] in listed("pronouns") | listed("not_first"):
+    not_first = listed("pronouns") | listed("not_first")
+    if words[0] in not_first or words[-1] in listed("no_subject_end"):
         return False
-    if words[-1] in listed("no_subject_end"):
-        return False
+    return _has_meaning(words)
+
+
+def _has_meaning(words: Sequence[str]) -> bool:
     empty = listed("generic") | listed("stop")
     return not all(word in empty or word.isdigit() for word in words)
 

@@ -76,6 +76,8 @@ _LIST_BEHIND = re.compile(r",.*\s(?:and|or)\s\S+(?:\s\S+){0,3}$")
 _CLAUSE_BEHIND = re.compile(r",\s(?:which|if|but|and|so)\b")
 _CONTRAST_BEHIND = re.compile(r",\s(?:rather|not)\b")
 _NO_QUANTITY_BEHIND = re.compile(r"(?:long|old|and|or|plus|ago|later|max)\b")
+_TO_BE = frozenset({"is", "are", "was", "were"})
+_JOINED = re.compile(r"(?:and|or)\b")
 _VERB = re.compile(r"\b(?:is|are|must|will|should|can|may)\b")
 _NOUN_OF_AMOUNT = re.compile(r"\b(?:an?|the|any)\s(?:\w+\s){0,2}\w+$")
 FEWEST_WORDS = 6
@@ -248,24 +250,25 @@ def _turned(text: str, number: re.Match[str], vocabulary: CorpusVocabulary) -> s
     """The sentence as a question without its mark; empty where it cannot be turned."""
     asking = _asking(number)
     behind = _kept_behind(text[number.end() :])
-    if asking.lower().startswith("of ") or behind is None:
+    if behind is None or asking.lower().startswith("of "):
         return ""
     attached, rest = _of_phrase(behind)
     in_front = text[: number.start()].strip()
     if not in_front:
         # The number itself is the subject: only its words are replaced.
         return f"{asking} {behind}" if attached and _VERB.search(behind) else ""
-    if not in_front[-1].isalnum():
-        return ""
-    clause = split_clause(in_front)
-    if not clause or _belongs_to_noun(number, clause):
-        return ""
-    subject = _inside(clause.subject, vocabulary)
-    if not subject:
-        return ""
-    if clause.helper in {"is", "are", "was", "were"} and re.match(r"(?:and|or)\b", rest):
+    clause = _clause_before(in_front, number)
+    subject = _inside(clause.subject, vocabulary) if clause else ""
+    if not clause or not subject or (clause.helper in _TO_BE and _JOINED.match(rest)):
         return ""
     return f"{asking} {attached} {clause.helper} {subject} {clause.middle} {rest}"
+
+
+def _clause_before(in_front: str, number: re.Match[str]) -> Clause | None:
+    clause = split_clause(in_front) if in_front[-1].isalnum() else None
+    if not clause or _belongs_to_noun(number, clause):
+        return None
+    return clause
 
 
 def _kept_behind(behind: str) -> str | None:

@@ -14,6 +14,7 @@ _UPPER = re.compile(r"\b[A-Z]{2,}\b")
 _CAPITAL = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+(?:[-'’][a-z]+)*\b")
 _INSIDE = re.compile(r"[a-z,] ")
 _POSSESSIVE = ("'s", "’s")
+_ALWAYS = {"I": "I", "May": "May", "A": "a", "An": "an", "The": "the"}
 _ARTICLES = (" the ", " a ", " an ", " our ", "your ")
 
 
@@ -98,16 +99,13 @@ class CorpusVocabulary:
         if word.islower() and not small and self._capital[word.capitalize()] > 2:
             # Titles made of file names are all small.
             return word.capitalize()
-        if word in {"I", "May"}:
-            return word
-        if word in {"A", "An", "The"}:
-            return word.lower()
+        if word in _ALWAYS:
+            return _ALWAYS[word]
         if word.isupper() and len(word) > 1:
-            most = 0 if shouted else 2 * self._upper[word]
-            return word.lower() if small > most else word
-        if not _is_capitalised(word):
-            return word
-        return word.lower() if small * 2 >= self._capital[word] else word
+            is_small = small > (0 if shouted else 2 * self._upper[word])
+        else:
+            is_small = _is_capitalised(word) and small * 2 >= self._capital[word]
+        return word.lower() if is_small else word
 
     def _is_common(self, word: str) -> bool:
         return self._small[word.lower()] > self._capital[word]
