@@ -76,7 +76,7 @@ def find_contradictions(evidence: Evidence) -> tuple[Contradiction, ...]:
     reported: list[Contradiction] = []
     used: set[tuple[str, str]] = set()
     for _, first, second in found:
-        ends = {(first.chunk.id, first.said), (second.chunk.id, second.said)}
+        ends = {(first.chunk.id, first.text), (second.chunk.id, second.text)}
         if used & ends or len(reported) == MOST:
             continue
         used |= ends
@@ -291,8 +291,8 @@ def _report(first: FigureStatement, second: FigureStatement) -> Contradiction:
     return Contradiction(
         first=local.chunk.id,
         second=other.chunk.id,
-        first_says=local.said,
-        second_says=other.said,
+        first_says=local.text,
+        second_says=other.text,
         about=" ".join(dict.fromkeys(about)),
         kind=_kind(local, other),
     )

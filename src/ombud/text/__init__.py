@@ -38,7 +38,8 @@ from ombud.text.numbers import (
 from ombud.text.phrases import Phrases
 from ombud.text.quantities import Quantity
 from ombud.text.sentences import split_sentences
-from ombud.text.statements import FigureStatement, find_statements, wider_than
+from ombud.text.statements import FigureStatement, find_statements
+from ombud.text.subjects import wider_than
 from ombud.text.tables import read_rows
 from ombud.text.units import units_named
 from ombud.text.wording import plain_wording, term_pattern
