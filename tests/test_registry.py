@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from ombud.errors import MissingExtra, UnknownName
-from ombud.registry import find
+from ombud.errors import MissingExtra, SetupError, UnknownName
+from ombud.registry import find, names
 
 BUILT_IN = {
     "ordered": "collections:OrderedDict",
@@ -33,6 +33,9 @@ def test_a_name_finds_what_it_stands_for() -> None:
 def test_an_unknown_name_lists_the_known() -> None:
     with pytest.raises(UnknownName, match="No thing is called `orderd`") as wrong:
         find("thing", "orderd", BUILT_IN)
+    assert wrong.value.hint == "Did you mean `ordered`? Known: gone, ordered, own."
+    with pytest.raises(UnknownName) as wrong:
+        find("thing", "zzz", BUILT_IN)
     assert wrong.value.hint == "Known: gone, ordered, own."
 
 
@@ -56,6 +59,7 @@ def test_a_plugin_registers_under_the_kind(tmp_path: Path, monkeypatch: pytest.M
     assert wrong.value.hint == "Known: lance, mine."
     with pytest.raises(UnknownName):
         find("chunker", "mine", {})
+    assert names("engine", {"lance": "x:y"}) == ("lance", "mine")
     sys.modules.pop("plugin_for_tests")
 
 
@@ -63,5 +67,26 @@ def test_a_plugin_that_is_gone_is_missing_even_when_its_name_begins_like_ours(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     install(tmp_path, monkeypatch, "[ombud.engine]\nmine = ombud_plugin_gone:Engine\n")
-    with pytest.raises(MissingExtra, match="`ombud_plugin_gone`"):
+    with pytest.raises(MissingExtra, match="`ombud_plugin_gone`") as wrong:
         find("engine", "mine", {})
+    assert wrong.value.hint == "pip install --force-reinstall 'plugin-for-tests'"
+
+
+@pytest.mark.parametrize(
+    ("code", "attribute", "why"),
+    [
+        ("1 / 0\n", "Engine", "ZeroDivisionError: division by zero"),
+        ("class Engine(\n", "Engine", "SyntaxError: "),
+        ("class Engine: ...\n", "Motor", "AttributeError: .*Motor"),
+    ],
+)
+def test_a_plugin_that_does_not_load_is_named_with_its_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str, attribute: str, why: str
+) -> None:
+    (tmp_path / "broken_plugin_for_tests.py").write_text(code)
+    install(tmp_path, monkeypatch, f"[ombud.engine]\nmine = broken_plugin_for_tests:{attribute}\n")
+    said = f"The engine `mine` of the package `plugin-for-tests` does not load: {why}"
+    with pytest.raises(SetupError, match=said) as wrong:
+        find("engine", "mine", {})
+    assert "pip uninstall 'plugin-for-tests'" in wrong.value.hint
+    sys.modules.pop("broken_plugin_for_tests", None)

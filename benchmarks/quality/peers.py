@@ -21,6 +21,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ombud.app import library
+from ombud.index import blocking
 
 sys.path.append(str(Path(__file__).parents[1] / "speed"))
 from baseline import TOML, own_cases
@@ -127,7 +128,7 @@ def _peers(workspace: Workspace, python: Path, sizes: Sequence[int]) -> list[tup
         sys.exit("There is no embedding model; `ombud doctor` says how to install it.")
     documents = [one for one in library.documents(workspace, None) if one.status == "published"]
     rows = sorted(
-        workspace.engine.rows([one.id for one in documents]),
+        blocking(workspace.engine.rows([one.id for one in documents])),
         key=lambda row: (row.chunk.uri, row.chunk.start),
     )
     own = [

@@ -15,6 +15,7 @@ import onnxruntime
 from tokenizers import Tokenizer
 
 from ombud.app import Workspace
+from ombud.index import blocking
 from ombud.ingest.rows import searchable
 from ombud.models import build_int8
 from ombud.models.embed import late
@@ -29,7 +30,7 @@ def main() -> None:
     engine = Workspace(ROOT / "sample").engine
     texts = [
         searchable(chunk, IndexSettings())
-        for chunk in engine.get(engine.chunk_ids()).values()
+        for chunk in blocking(engine.get(blocking(engine.chunk_ids()))).values()
         if chunk.language == "en"
     ]
     spec = find_spec(PACKAGE)

@@ -25,7 +25,7 @@ from record import ROOT, SHARED, say
 from ombud.app import Workspace, create_workspace
 from ombud.documents import Worker
 from ombud.errors import SourceError
-from ombud.index import Row, Vector
+from ombud.index import Row, Vector, blocking
 from ombud.ingest.rows import searchable, terms
 from ombud.models import Embedder
 from ombud.models.embed import late
@@ -79,10 +79,12 @@ def _build(size: int, home: Path, vectors_at: Path) -> None:
         # one.
         batch.append(_row(windows[at], number // TOGETHER, int(at), vectors[at]))
         if len(batch) == 100 * TOGETHER or number == size - 1:
-            workspace.engine.upsert(sorted({row.chunk.document_id for row in batch}), batch)
+            blocking(
+                workspace.engine.upsert(sorted({row.chunk.document_id for row in batch}), batch)
+            )
             batch = []
             say(f"index of {size:,}: {number + 1:,} chunks")
-    workspace.engine.maintain()
+    blocking(workspace.engine.maintain())
     workspace.close()
 
 

@@ -27,6 +27,7 @@ import numpy as np
 from record import ROOT, SHARED, keep, print_table, say, verdict
 
 from ombud.app import Workspace, asking, configured_sources, library, sync_all
+from ombud.index import blocking
 from ombud.ingest import sync_sources
 from ombud.sources import folder
 from ombud.types import Person
@@ -145,7 +146,7 @@ def _shake(home: Path) -> None:
 
 def _content(workspace: Workspace) -> dict[str, tuple[str, bytes]]:
     chunks = list(library.passages(workspace))
-    vectors = workspace.engine.vectors([chunk.id for chunk in chunks])
+    vectors = blocking(workspace.engine.vectors([chunk.id for chunk in chunks]))
     none = np.zeros(0, np.float32)
     return {
         chunk.id: (chunk.model_dump_json(), vectors.get(chunk.id, none).tobytes())

@@ -42,6 +42,7 @@ from record import ROOT, commit, keep, machine, percentile, print_table, say, so
 from search import EVERYTHING, sample_questions
 
 from ombud.app import Workspace, asking
+from ombud.index import blocking
 from ombud.ingest.rows import searchable
 from ombud.models import Embedder, open_embedder
 from ombud.retrieve import search
@@ -220,7 +221,7 @@ def _write(
     search."""
     vectors = []
     with (folder / "chunks.jsonl").open("w", encoding="utf-8") as file:
-        for row in workspace.engine.rows(list(workspace.engine.documents())):
+        for row in blocking(workspace.engine.rows(list(blocking(workspace.engine.documents())))):
             if row.vectors is not None:
                 file.write(
                     json.dumps([row.chunk.id, searchable(row.chunk, IndexSettings())]) + "\n"

@@ -14,7 +14,7 @@ from answer.asking import FR, GB, LEAVE, Script, ask, claim, company, draft, lab
 from answer.faulty import Reply, completion, misbehaving, ok
 from answer.faulty import label as label_of
 from ombud.answer import read_personas
-from ombud.answer.compose.prompting import COMPONENTS, SETS, USUAL, switched
+from ombud.answer.compose.components import COMPONENTS, SETS, USUAL, switched
 from ombud.app import Workspace
 from ombud.cli.main import app
 from ombud.errors import BadSetting, UnknownName

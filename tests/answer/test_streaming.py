@@ -17,7 +17,7 @@ from answer.faulty import label as label_of
 from answer.test_outages import FAULTS
 from ingest.shelf import Shelf
 from ombud.answer import wording
-from ombud.answer.compose.drafts import Reader
+from ombud.answer.compose.drafts import DraftParser
 from ombud.app import Workspace, asking
 from ombud.types import Answer, Question
 from web.running import running
@@ -421,7 +421,7 @@ def test_noise_leaves_the_quotes(shelf: Shelf, said: str) -> None:
 
 
 def read(text: str, size: int) -> list[str]:
-    reader = Reader()
+    reader = DraftParser()
     return [one.text for n in range(0, len(text), size) for one in reader.read(text[n : n + size])]
 
 
@@ -442,7 +442,7 @@ def test_a_draft_is_read_the_same_in_any_pieces(size: int, indent: int | None) -
 
 
 def test_a_claim_is_given_as_soon_as_its_brace_is_there() -> None:
-    reader = Reader()
+    reader = DraftParser()
     assert reader.read('```json\n{"claims": [{"text": "One.", "passages": ["L1"]') == []
     assert [one.text for one in reader.read("}")] == ["One."]
     assert reader.read(', {"text": "Two.", "passages": ["L2"], "more": {') == []
@@ -465,7 +465,7 @@ def test_an_endless_list_ends() -> None:
 
 @pytest.mark.parametrize("start", ['{"reasoning": "', '{"claims": [{"text": "'])
 def test_what_never_ends_is_not_read_for_ever(start: str) -> None:
-    reader = Reader()
+    reader = DraftParser()
     for piece in (start, *["}] "] * 100_000, '"}], "claims": [{"text": "x", "passages": []}]'):
         assert reader.read(piece) == []
 

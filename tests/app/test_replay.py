@@ -33,7 +33,8 @@ from ombud.app import (
 )
 from ombud.app.audit.replaying import Replayed
 from ombud.errors import NotFound
-from ombud.index import lance
+from ombud.index import blocking
+from ombud.index.engines import lance
 from ombud.store import erase_rows, held_until
 from ombud.types import Question
 
@@ -60,7 +61,7 @@ def forget_versions(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> No
     """As when the hour is over for which old versions of the index are kept."""
     monkeypatch.setattr(lance, "KEEP_VERSIONS", timedelta(0))
     with pytest.warns(UserWarning, match="removes every version"):
-        workspace.engine.maintain()
+        blocking(workspace.engine.maintain())
 
 
 def test_while_nothing_changed_all_is_the_same(tmp_path: Path) -> None:

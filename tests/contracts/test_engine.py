@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from index.makers import EVERYTHING, bm25, chunk, ids, row
 from ombud.errors import EngineError
-from ombud.index import ENGINES, Engine, Filter, Leg, Row, Vector, is_visible, open_engine
+from ombud.index import ENGINES, Engine, Filter, Leg, Row, Vector, blocking, is_visible, open_engine
 from ombud.types import Chunk, Document, Person
 from store.places import small_disk
 
@@ -30,7 +30,7 @@ def name(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def engine(name: str, tmp_path: Path) -> Engine:
-    return open_engine(name, tmp_path / "index", fingerprint="three", dimension=3)
+    return open_engine(f"{name}://{tmp_path / 'index'}", fingerprint="three", dimension=3)
 
 
 def search(
@@ -41,7 +41,7 @@ def search(
     where: Filter = EVERYTHING,
 ) -> Leg:
     """The one leg of a search by words or by vector."""
-    legs = engine.search(text, vector, where, k, "sparse" if text else "dense")
+    legs = blocking(engine.search(text, vector, where, k, "sparse" if text else "dense"))
     return legs[0] if legs else Leg("none", ())
 
 
@@ -60,23 +60,23 @@ def seen(engine: Engine, where: Filter) -> set[str]:
 
 
 def test_an_empty_index_answers_everything_with_nothing(engine: Engine) -> None:
-    assert not [
-        hit for leg in engine.search("leave", X, EVERYTHING, 5, "hybrid") for hit in leg.hits
-    ]
-    assert (engine.get(["x"]), engine.vectors(["x"]), engine.chunk_ids(), engine.documents()) == (
-        {},
-        {},
-        [],
-        {},
+    legs = blocking(engine.search("leave", X, EVERYTHING, 5, "hybrid"))
+    assert [leg.hits for leg in legs if leg.hits] == []
+    assert blocking(engine.get(["x"])) == {}
+    assert blocking(engine.vectors(["x"])) == {}
+    assert blocking(engine.chunk_ids()) == []
+    assert blocking(engine.documents()) == {}
+    assert (engine.languages(), blocking(engine.stats(["leave"]))) == (
+        frozenset(),
+        (0, {"leave": 0}),
     )
-    assert (engine.languages(), engine.stats(["leave"])) == (frozenset(), (0, {"leave": 0}))
-    engine.maintain()
-    engine.delete(["x"])
-    engine.delete([])
-    engine.upsert([], [])
-    engine.upsert(["x"], [])
-    engine.revise(Document(id="x", source="s", uri="u", title="t"))
-    assert engine.documents() == {}
+    blocking(engine.maintain())
+    blocking(engine.delete(["x"]))
+    blocking(engine.delete([]))
+    blocking(engine.upsert([], []))
+    blocking(engine.upsert(["x"], []))
+    blocking(engine.revise(Document(id="x", source="s", uri="u", title="t")))
+    assert blocking(engine.documents()) == {}
 
 
 def test_a_chunk_comes_back_as_it_was(engine: Engine) -> None:
@@ -93,67 +93,80 @@ def test_a_chunk_comes_back_as_it_was(engine: Engine) -> None:
         mandatory=True,
         language="de",
     )
-    engine.upsert(["d"], [row(whole, [1, 0, 0])])
-    assert engine.get([whole.id, "other"]) == {whole.id: whole}
+    blocking(engine.upsert(["d"], [row(whole, [1, 0, 0])]))
+    assert blocking(engine.get([whole.id, "other"])) == {whole.id: whole}
     assert search(engine, "Urlaub").hits[0][0] == whole
     assert engine.languages() == {"de"}
 
 
 def test_an_upsert_replaces_exactly_the_chunks_of_its_documents(engine: Engine) -> None:
-    engine.upsert(
-        ["a", "b"], [row(chunk(d, n), [1, 0, 0], [0, 1, 0]) for d in "ab" for n in range(3)]
+    blocking(
+        engine.upsert(
+            ["a", "b"], [row(chunk(d, n), [1, 0, 0], [0, 1, 0]) for d in "ab" for n in range(3)]
+        )
     )
-    engine.upsert(
-        ["a"], [row(chunk("a", 2, text="new leave"), [0, 0, 1]), row(chunk("a", 7), [0, 1, 0])]
+    blocking(
+        engine.upsert(
+            ["a"], [row(chunk("a", 2, text="new leave"), [0, 0, 1]), row(chunk("a", 7), [0, 1, 0])]
+        )
     )
-    assert engine.chunk_ids() == ["a-2", "a-7", "b-0", "b-1", "b-2"]
-    assert engine.documents() == {"a": 2, "b": 3}
-    assert engine.get(["a-2"])["a-2"].text == "new leave"
-    assert engine.vectors(["a-2"])["a-2"].tolist() == [[0, 0, 1]]
+    assert blocking(engine.chunk_ids()) == ["a-2", "a-7", "b-0", "b-1", "b-2"]
+    assert blocking(engine.documents()) == {"a": 2, "b": 3}
+    assert blocking(engine.get(["a-2"]))["a-2"].text == "new leave"
+    assert blocking(engine.vectors(["a-2"]))["a-2"].tolist() == [[0, 0, 1]]
     assert ids(search(engine, "new")) == ["a-2"]
-    engine.upsert(["b"], [])
-    assert engine.documents() == {"a": 2}
+    blocking(engine.upsert(["b"], []))
+    assert blocking(engine.documents()) == {"a": 2}
 
 
 def test_a_batch_may_hold_chunks_without_vectors(engine: Engine) -> None:
-    engine.upsert(
-        ["a"],
-        [row(chunk("a", 0), [1, 0, 0]), row(chunk("a", 1)), row(chunk("a", 2), [0.6, 0.8, 0])],
+    blocking(
+        engine.upsert(
+            ["a"],
+            [row(chunk("a", 0), [1, 0, 0]), row(chunk("a", 1)), row(chunk("a", 2), [0.6, 0.8, 0])],
+        )
     )
     assert sorted(ids(search(engine, "leave"))) == ["a-0", "a-1", "a-2"]
     assert ids(search(engine, "", X)) == ["a-0", "a-2"]
-    assert set(engine.vectors(["a-0", "a-1", "a-2"])) == {"a-0", "a-2"}
-    engine.revise(Document(id="a", source="s", uri="s/a", title="new"))
+    assert set(blocking(engine.vectors(["a-0", "a-1", "a-2"]))) == {"a-0", "a-2"}
+    blocking(engine.revise(Document(id="a", source="s", uri="s/a", title="new")))
     assert ids(search(engine, "", X)) == ["a-0", "a-2"]
-    assert engine.documents() == {"a": 3}
+    assert blocking(engine.documents()) == {"a": 3}
 
 
 def test_an_index_without_vectors_finds_words(name: str, tmp_path: Path) -> None:
-    engine = open_engine(name, tmp_path, fingerprint="", dimension=0)
-    engine.upsert(["a"], [row(chunk("a"))])
-    legs = engine.search("leave", X, EVERYTHING, 5, "hybrid")
+    engine = open_engine(f"{name}://{tmp_path}", fingerprint="", dimension=0)
+    blocking(engine.upsert(["a"], [row(chunk("a"))]))
+    legs = blocking(engine.search("leave", X, EVERYTHING, 5, "hybrid"))
     assert [(leg.name, ids(leg)) for leg in legs] == [("sparse", ["a-0"])]
-    assert engine.vectors(["a-0"]) == {}
+    assert blocking(engine.vectors(["a-0"])) == {}
 
 
 def test_both_legs_of_a_hybrid_search(engine: Engine) -> None:
-    engine.upsert(
-        ["a"], [row(chunk("a", 0, "leave"), [0, 1, 0]), row(chunk("a", 1, "pay"), [1, 0, 0])]
+    blocking(
+        engine.upsert(
+            ["a"], [row(chunk("a", 0, "leave"), [0, 1, 0]), row(chunk("a", 1, "pay"), [1, 0, 0])]
+        )
     )
-    legs = {leg.name: ids(leg) for leg in engine.search("leave", X, EVERYTHING, 1, "hybrid")}
+    legs = {
+        leg.name: ids(leg) for leg in blocking(engine.search("leave", X, EVERYTHING, 1, "hybrid"))
+    }
     assert legs == {"sparse": ["a-0"], "dense": ["a-1"]}
-    assert engine.search("", None, EVERYTHING, 1, "hybrid") == ()
+    assert blocking(engine.search("", None, EVERYTHING, 1, "hybrid")) == ()
 
 
 def test_revised_facts_count_at_once_and_vectors_stay(engine: Engine) -> None:
     old = [
         chunk("a", n, trail=("a", f"part {n}"), countries=("FR",), language="fr") for n in range(2)
     ]
-    engine.upsert(
-        ["a", "b"],
-        [row(c, [1, 0, 0], [0, n, 1]) for n, c in enumerate(old)] + [row(chunk("b"), [0, 1, 0])],
+    blocking(
+        engine.upsert(
+            ["a", "b"],
+            [row(c, [1, 0, 0], [0, n, 1]) for n, c in enumerate(old)]
+            + [row(chunk("b"), [0, 1, 0])],
+        )
     )
-    before = engine.vectors(["a-0", "a-1", "b-0"])
+    before = blocking(engine.vectors(["a-0", "a-1", "b-0"]))
     # The document's language is not the chunks' own: their facts must count all the same.
     facts = Document(
         id="a",
@@ -166,7 +179,7 @@ def test_revised_facts_count_at_once_and_vectors_stay(engine: Engine) -> None:
         mandatory=True,
         topic="pay",
     )
-    engine.revise(facts)
+    blocking(engine.revise(facts))
     reader = Person(grade="7")
     assert seen(engine, Filter(countries=("GB",), reader=reader, sources=("moved",))) == {
         "a-0",
@@ -175,7 +188,7 @@ def test_revised_facts_count_at_once_and_vectors_stay(engine: Engine) -> None:
     assert seen(engine, Filter(countries=("FR",), reader=reader)) == {"b-0"}
     assert seen(engine, Filter(countries=("GB",), reader=Person(grade="6"))) == {"b-0"}
     assert seen(engine, Filter(countries=("GB",), reader=reader, as_of=date(2025, 1, 2))) == {"b-0"}
-    new = engine.get(["a-1"])["a-1"]
+    new = blocking(engine.get(["a-1"]))["a-1"]
     assert (new.title, new.trail, new.mandatory, new.topic) == (
         "New",
         ("New", "part 1"),
@@ -183,34 +196,44 @@ def test_revised_facts_count_at_once_and_vectors_stay(engine: Engine) -> None:
         "pay",
     )
     assert (new.text, new.language) == (old[1].text, "fr")
-    after = engine.vectors(["a-0", "a-1", "b-0"])
+    after = blocking(engine.vectors(["a-0", "a-1", "b-0"]))
     assert {i: v.tolist() for i, v in after.items()} == {i: v.tolist() for i, v in before.items()}
 
 
 def test_deleted_documents_are_gone_from_everywhere(engine: Engine) -> None:
-    engine.upsert(["a", "b"], [row(chunk(d), [1, 0, 0]) for d in "ab"])
+    blocking(engine.upsert(["a", "b"], [row(chunk(d), [1, 0, 0]) for d in "ab"]))
     before = engine.version()
-    engine.delete(["a", "never there"])
-    assert (seen(engine, EVERYTHING), engine.documents(), engine.chunk_ids()) == (
+    blocking(engine.delete(["a", "never there"]))
+    assert (
+        seen(engine, EVERYTHING),
+        blocking(engine.documents()),
+        blocking(engine.chunk_ids()),
+    ) == (
         {"b-0"},
         {"b": 1},
         ["b-0"],
     )
-    assert (engine.get(["a-0"]), engine.vectors(["a-0"])) == ({}, {})
-    assert engine.stats(["leave"]) == (1, {"leave": 1})
+    assert (blocking(engine.get(["a-0"])), blocking(engine.vectors(["a-0"]))) == ({}, {})
+    assert blocking(engine.stats(["leave"])) == (1, {"leave": 1})
     assert engine.version() != before
 
 
 def test_quotes_in_ids_and_sources_are_only_letters(engine: Engine) -> None:
     odd = "it's' OR '1'='1"
-    engine.upsert(
-        [odd, "b"], [row(chunk(odd), [1, 0, 0], source="o'x"), row(chunk("b"), [1, 0, 0])]
+    blocking(
+        engine.upsert(
+            [odd, "b"], [row(chunk(odd), [1, 0, 0], source="o'x"), row(chunk("b"), [1, 0, 0])]
+        )
     )
-    assert set(engine.get([f"{odd}-0"])) == set(engine.vectors([f"{odd}-0"])) == {f"{odd}-0"}
+    assert (
+        set(blocking(engine.get([f"{odd}-0"])))
+        == set(blocking(engine.vectors([f"{odd}-0"])))
+        == {f"{odd}-0"}
+    )
     assert seen(engine, EVERYTHING.model_copy(update={"sources": ("o'x",)})) == {f"{odd}-0"}
-    engine.revise(Document(id=odd, source="o'x", uri="u", title="t"))
-    engine.delete([odd])
-    assert engine.documents() == {"b": 1}
+    blocking(engine.revise(Document(id=odd, source="o'x", uri="u", title="t")))
+    blocking(engine.delete([odd]))
+    assert blocking(engine.documents()) == {"b": 1}
 
 
 def test_maintenance_loses_nothing_and_brings_words_into_the_order_of_the_book(
@@ -218,17 +241,19 @@ def test_maintenance_loses_nothing_and_brings_words_into_the_order_of_the_book(
 ) -> None:
     texts = {f"d{n}-0": "leave " * (n + 1) + "pay " * (9 - n) for n in range(5)}
     for number, text in enumerate(texts.values()):
-        engine.upsert([f"d{number}"], [row(chunk(f"d{number}", text=text), [number, 1, 0])])
-    engine.delete(["d2"])
+        blocking(
+            engine.upsert([f"d{number}"], [row(chunk(f"d{number}", text=text), [number, 1, 0])])
+        )
+    blocking(engine.delete(["d2"]))
     texts.pop("d2-0")
     before = [search(engine, "leave"), search(engine, "", X)]
-    engine.maintain()
+    blocking(engine.maintain())
     after = [search(engine, "leave"), search(engine, "", X)]
     assert [set(ids(leg)) for leg in before] == [set(texts), set(texts)]
     wanted = bm25(texts, "leave")
     assert ids(after[0]) == sorted(wanted, key=lambda identity: -wanted[identity])
     assert ids(after[1]) == ids(before[1]) == ["d4-0", "d3-0", "d1-0", "d0-0"]
-    assert engine.documents() == {"d0": 1, "d1": 1, "d3": 1, "d4": 1}
+    assert blocking(engine.documents()) == {"d0": 1, "d1": 1, "d3": 1, "d4": 1}
 
 
 # Vectors ------------------------------------------------------------------------------------------
@@ -240,40 +265,42 @@ def test_the_best_window_of_a_chunk_counts_and_it_is_found_once(engine: Engine) 
         "b": [[0.6, 0.8, 0]],
         "c": [[0, 0, 1], [0, 1, 0]],
     }
-    engine.upsert(list(windows), [row(chunk(d), *w) for d, w in windows.items()])
+    blocking(engine.upsert(list(windows), [row(chunk(d), *w) for d, w in windows.items()]))
     found = search(engine, "", X)
     assert ids(found) == ["a-0", "b-0", "c-0"]
     assert [score for _, score in found.hits] == pytest.approx([0.8, 0.6, 0.0], abs=1e-6)
-    assert engine.stats().chunks == 3
+    assert blocking(engine.stats()).chunks == 3
 
 
 @pytest.mark.parametrize("k", [1, 2, 3])
 def test_windows_of_a_long_chunk_take_no_other_chunks_place(engine: Engine, k: int) -> None:
-    engine.upsert(["long"], [row(chunk("long"), *([[1, 0, 0]] * 40))])
-    engine.upsert(["b", "c"], [row(chunk("b"), [0.8, 0.6, 0]), row(chunk("c"), [0.6, 0.8, 0])])
+    blocking(engine.upsert(["long"], [row(chunk("long"), *([[1, 0, 0]] * 40))]))
+    blocking(
+        engine.upsert(["b", "c"], [row(chunk("b"), [0.8, 0.6, 0]), row(chunk("c"), [0.6, 0.8, 0])])
+    )
     assert ids(search(engine, "", X, k)) == ["long-0", "b-0", "c-0"][:k]
 
 
 def test_windows_keep_their_order(engine: Engine) -> None:
     windows = [[n, 1, 0] for n in range(50)]
-    engine.upsert(["a"], [row(chunk("a"), *windows)])
-    engine.revise(Document(id="a", source="s", uri="u", title="t"))
-    engine.maintain()
-    assert engine.vectors(["a-0"])["a-0"].tolist() == windows
+    blocking(engine.upsert(["a"], [row(chunk("a"), *windows)]))
+    blocking(engine.revise(Document(id="a", source="s", uri="u", title="t")))
+    blocking(engine.maintain())
+    assert blocking(engine.vectors(["a-0"]))["a-0"].tolist() == windows
 
 
 def test_tokens_come_back_with_what_is_found(engine: Engine, name: str, tmp_path: Path) -> None:
     told = row(chunk("a"), [1, 0, 0], [0, 1, 0])._replace(tokens=b"\x00packed\xff")
-    engine.upsert(["a", "b"], [told, row(chunk("b"), [0, 1, 0])])
-    engine.revise(Document(id="a", source="s", uri="u", title="t"))
+    blocking(engine.upsert(["a", "b"], [told, row(chunk("b"), [0, 1, 0])]))
+    blocking(engine.revise(Document(id="a", source="s", uri="u", title="t")))
     for legs in (
         search(engine, "leave"),
         search(engine, "", X),
         search(engine, "", np.array([0, 1, 0], np.float32)),
     ):
         assert dict(legs.tokens) == {"a-0": b"\x00packed\xff"}
-    other = open_engine(name, tmp_path / "other", fingerprint="three", dimension=3)
-    other.upsert(["a", "b"], engine.rows(["a", "b"]))
+    other = open_engine(f"{name}://{tmp_path / 'other'}", fingerprint="three", dimension=3)
+    blocking(other.upsert(["a", "b"], blocking(engine.rows(["a", "b"]))))
     assert dict(search(other, "leave").tokens) == {"a-0": b"\x00packed\xff"}
 
 
@@ -288,13 +315,13 @@ def test_the_dense_leg_is_the_order_of_the_best_cosines(
     engine: Engine, angles: list[list[int]], k: int
 ) -> None:
     """Against numpy: angles in steps of a twentieth of a right angle, ties by id."""
-    engine.delete(list(engine.documents()))
+    blocking(engine.delete(list(blocking(engine.documents()))))
     rows = []
     for number, listed in enumerate(angles):
         radians = np.array(listed) * np.pi / 40
         vectors = np.stack([np.cos(radians), np.sin(radians), np.zeros(len(listed))], axis=1)
         rows.append(Row(chunk(f"d{number}"), "s", "x", vectors.astype(np.float32)))
-    engine.upsert([r.chunk.document_id for r in rows], rows)
+    blocking(engine.upsert([r.chunk.document_id for r in rows], rows))
     found = search(engine, "", X, k)
     best = {f"d{n}-0": np.cos(min(listed) * np.pi / 40) for n, listed in enumerate(angles)}
     assert [s for _, s in found.hits] == pytest.approx(
@@ -318,35 +345,37 @@ TEXTS = st.lists(
 def test_words_are_ranked_and_counted_by_the_book(
     name: str, tmp_path_factory: pytest.TempPathFactory, texts: list[str], query: str
 ) -> None:
-    engine = open_engine(name, tmp_path_factory.mktemp("index"), fingerprint="", dimension=0)
+    engine = open_engine(
+        f"{name}://{tmp_path_factory.mktemp('index')}", fingerprint="", dimension=0
+    )
     by_id = {f"d{n}-0": text for n, text in enumerate(texts)}
     for number, written in enumerate(texts):
-        engine.upsert([f"d{number}"], [row(chunk(f"d{number}", text=written))])
-    engine.upsert(["gone"], [row(chunk("gone", text="leave leave pay"))])
-    engine.delete(["gone"])
-    engine.maintain()
+        blocking(engine.upsert([f"d{number}"], [row(chunk(f"d{number}", text=written))]))
+    blocking(engine.upsert(["gone"], [row(chunk("gone", text="leave leave pay"))]))
+    blocking(engine.delete(["gone"]))
+    blocking(engine.maintain())
     wanted = bm25(by_id, query)
     found = search(engine, query, k=100)
     assert {c.id: score for c, score in found.hits} == pytest.approx(wanted, rel=1e-4)
     ranked = [score for _, score in found.hits]
     assert ranked == sorted(ranked, reverse=True)
     holding = {word: sum(word in text.split() for text in texts) for word in WORDS}
-    assert engine.stats(WORDS) == (len(texts), holding)
+    assert blocking(engine.stats(WORDS)) == (len(texts), holding)
 
 
 def test_words_added_later_are_found_and_counted_before_any_maintenance(engine: Engine) -> None:
-    engine.upsert(["a"], [row(chunk("a", text="leave pay"), [1, 0, 0])])
-    assert engine.stats(["leave", "sick"]) == (1, {"leave": 1, "sick": 0})
-    engine.upsert(["b"], [row(chunk("b", text="leave sick"), [1, 0, 0], [0, 1, 0])])
+    blocking(engine.upsert(["a"], [row(chunk("a", text="leave pay"), [1, 0, 0])]))
+    assert blocking(engine.stats(["leave", "sick"])) == (1, {"leave": 1, "sick": 0})
+    blocking(engine.upsert(["b"], [row(chunk("b", text="leave sick"), [1, 0, 0], [0, 1, 0])]))
     assert sorted(ids(search(engine, "leave"))) == ["a-0", "b-0"]
     assert ids(search(engine, "sick")) == ["b-0"]
-    assert engine.stats(["leave", "sick", "leave"]) == (2, {"leave": 2, "sick": 1})
+    assert blocking(engine.stats(["leave", "sick", "leave"])) == (2, {"leave": 2, "sick": 1})
     assert ids(search(engine, "leave", k=1)) in (["a-0"], ["b-0"])
 
 
 @pytest.mark.parametrize("text", [" ", '"', "leave AND", "+(", "never"])
 def test_odd_words_find_what_they_can_and_never_fail(engine: Engine, text: str) -> None:
-    engine.upsert(["a"], [row(chunk("a"), [1, 0, 0])])
+    blocking(engine.upsert(["a"], [row(chunk("a"), [1, 0, 0])]))
     assert ids(search(engine, text)) == (["a-0"] if "leave" in text else [])
 
 
@@ -359,7 +388,7 @@ def test_an_unknown_audience_is_nobody_and_an_empty_list_too(engine: Engine) -> 
         chunk("b", audience={"roles": ()}),
         chunk("c"),
     ]
-    engine.upsert(["a", "b", "c"], [row(c, [1, 0, 0]) for c in chunks])
+    blocking(engine.upsert(["a", "b", "c"], [row(c, [1, 0, 0]) for c in chunks]))
     insider = Person(roles=("hr",), groups=("hr",), grade="hr", contract="hr")
     assert seen(engine, Filter(reader=insider)) == {"c-0"}
     assert seen(engine, Filter(reader=None)) == {"a-0", "b-0", "c-0"}
@@ -368,9 +397,13 @@ def test_an_unknown_audience_is_nobody_and_an_empty_list_too(engine: Engine) -> 
 
 def test_both_ends_of_a_rule_belong_to_it(engine: Engine) -> None:
     first, last = date(2024, 1, 1), date(2024, 12, 31)
-    engine.upsert(["a"], [row(chunk("a", effective_from=first, effective_to=last), [1, 0, 0])])
-    engine.upsert(
-        ["b"], [row(chunk("b", effective_from=date.min, effective_to=date.max), [1, 0, 0])]
+    blocking(
+        engine.upsert(["a"], [row(chunk("a", effective_from=first, effective_to=last), [1, 0, 0])])
+    )
+    blocking(
+        engine.upsert(
+            ["b"], [row(chunk("b", effective_from=date.min, effective_to=date.max), [1, 0, 0])]
+        )
     )
     days = [date(2023, 12, 31), first, last, date(2025, 1, 1), date.min, date.max]
     found = [seen(engine, Filter(as_of=day)) for day in days]
@@ -379,9 +412,11 @@ def test_both_ends_of_a_rule_belong_to_it(engine: Engine) -> None:
 
 
 def test_sources_are_a_filter(engine: Engine) -> None:
-    engine.upsert(
-        ["a", "b"],
-        [row(chunk("a"), [1, 0, 0], source="one"), row(chunk("b"), [1, 0, 0], source="two")],
+    blocking(
+        engine.upsert(
+            ["a", "b"],
+            [row(chunk("a"), [1, 0, 0], source="one"), row(chunk("b"), [1, 0, 0], source="two")],
+        )
     )
     assert seen(engine, Filter(sources=("one",))) == {"a-0"}
     assert seen(engine, Filter(sources=("one", "two"))) == {"a-0", "b-0"}
@@ -389,7 +424,7 @@ def test_sources_are_a_filter(engine: Engine) -> None:
 
 
 def test_nothing_is_seen_of_no_status(engine: Engine) -> None:
-    engine.upsert(["a"], [row(chunk("a"), [1, 0, 0])])
+    blocking(engine.upsert(["a"], [row(chunk("a"), [1, 0, 0])]))
     assert seen(engine, Filter(status=())) == set()
 
 
@@ -432,9 +467,13 @@ FILTERS = st.builds(
 def test_a_search_returns_exactly_what_is_visible(
     engine: Engine, facts: list[dict[str, Any]], filters: list[Filter]
 ) -> None:
-    engine.delete(list(engine.documents()))
+    blocking(engine.delete(list(blocking(engine.documents()))))
     chunks: list[Chunk] = [chunk(f"d{n}", **fields) for n, fields in enumerate(facts)]
-    engine.upsert([c.document_id for c in chunks], [row(c, [1, 0, 0], [0, 1, 0]) for c in chunks])
+    blocking(
+        engine.upsert(
+            [c.document_id for c in chunks], [row(c, [1, 0, 0], [0, 1, 0]) for c in chunks]
+        )
+    )
     for where in filters:
         assert seen(engine, where) == {c.id for c in chunks if is_visible(c, where)}
 
@@ -446,10 +485,10 @@ def test_a_search_returns_exactly_what_is_visible(
 def test_a_revision_hides_and_shows_like_a_new_chunk(
     engine: Engine, old: dict[str, Any], new: dict[str, Any], filters: list[Filter]
 ) -> None:
-    engine.delete(list(engine.documents()))
-    engine.upsert(["a"], [row(chunk("a", **old), [1, 0, 0])])
+    blocking(engine.delete(list(blocking(engine.documents()))))
+    blocking(engine.upsert(["a"], [row(chunk("a", **old), [1, 0, 0])]))
     facts = Document.model_validate({"id": "a", "source": "s", "uri": "u", "title": "t"} | new)
-    engine.revise(facts)
+    blocking(engine.revise(facts))
     for where in filters:
         assert bool(seen(engine, where)) == is_visible(facts, where)
 
@@ -458,48 +497,48 @@ def test_a_revision_hides_and_shows_like_a_new_chunk(
 
 
 def test_an_index_of_another_embedder_is_refused(name: str, tmp_path: Path) -> None:
-    open_engine(name, tmp_path, fingerprint="old", dimension=3)
+    open_engine(f"{name}://{tmp_path}", fingerprint="old", dimension=3)
     with pytest.raises(EngineError, match="built with the embedder `old`, not `new`") as wrong:
-        open_engine(name, tmp_path, fingerprint="new", dimension=4)
+        open_engine(f"{name}://{tmp_path}", fingerprint="new", dimension=4)
     assert "ombud index rebuild" in wrong.value.hint
     with pytest.raises(EngineError, match="not `none`"):
-        open_engine(name, tmp_path, fingerprint="", dimension=0)
-    assert open_engine(name, tmp_path, fingerprint="old", dimension=3).fingerprint == "old"
+        open_engine(f"{name}://{tmp_path}", fingerprint="", dimension=0)
+    assert open_engine(f"{name}://{tmp_path}", fingerprint="old", dimension=3).fingerprint == "old"
 
 
 def test_a_folder_that_is_a_file_is_said(name: str, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(EngineError, match="cannot be written"):
-        open_engine(name, tmp_path / "file", fingerprint="", dimension=0)
+        open_engine(f"{name}://{tmp_path / 'file'}", fingerprint="", dimension=0)
 
 
 def test_a_reader_sees_what_another_wrote(name: str, engine: Engine, tmp_path: Path) -> None:
-    reader = open_engine(name, tmp_path / "index", fingerprint="three", dimension=3)
+    reader = open_engine(f"{name}://{tmp_path / 'index'}", fingerprint="three", dimension=3)
     assert seen(reader, EVERYTHING) == set()
-    engine.upsert(["a"], [row(chunk("a", countries=("GB",), language="fr"), [1, 0, 0])])
+    blocking(engine.upsert(["a"], [row(chunk("a", countries=("GB",), language="fr"), [1, 0, 0])]))
     assert (seen(reader, EVERYTHING), reader.languages()) == ({"a-0"}, frozenset({"fr"}))
-    assert reader.stats(["leave"]).documents_with == {"leave": 1}
-    engine.delete(["a"])
+    assert blocking(reader.stats(["leave"])).documents_with == {"leave": 1}
+    blocking(engine.delete(["a"]))
     assert seen(reader, EVERYTHING) == set()
-    assert reader.stats(["leave"]).documents_with == {"leave": 0}
+    assert blocking(reader.stats(["leave"])).documents_with == {"leave": 0}
 
 
 WRITER = """
 import sys
-from pathlib import Path
 import numpy as np
-from ombud.index import Row, open_engine
+from ombud.index import Row, blocking, open_engine
 from ombud.types import Chunk
 name, folder, me = sys.argv[1:]
-engine = open_engine(name, Path(folder), fingerprint="three", dimension=3)
+engine = open_engine(f"{name}://{folder}", fingerprint="three", dimension=3)
 for n in range(6):
     d = f"{me}{n}"
     c = Chunk(id=f"{d}-0", document_id=d, title="t", uri=d, text="leave", start=0, end=5, countries=(me.upper() * 2,))
-    engine.upsert([d], [Row(c, "s", "leave", np.array([[1, 0, 0]], np.float32))])
-engine.delete([f"{me}0"])
+    blocking(engine.upsert([d], [Row(c, "s", "leave", np.array([[1, 0, 0]], np.float32))]))
+blocking(engine.delete([f"{me}0"]))
 """
 
 
+@pytest.mark.slow
 def test_processes_that_write_at_once_lose_nothing(name: str, tmp_path: Path) -> None:
     folder = tmp_path / "index"
     writers = [
@@ -511,24 +550,27 @@ def test_processes_that_write_at_once_lose_nothing(name: str, tmp_path: Path) ->
     for writer in writers:
         _, failed = writer.communicate(timeout=300)
         assert writer.returncode == 0, failed
-    engine = open_engine(name, folder, fingerprint="three", dimension=3)
+    engine = open_engine(f"{name}://{folder}", fingerprint="three", dimension=3)
     wanted = {f"{me}{n}-0" for me in "abc" for n in range(1, 6)}
-    assert seen(engine, EVERYTHING) == set(engine.chunk_ids()) == wanted
+    assert seen(engine, EVERYTHING) == set(blocking(engine.chunk_ids())) == wanted
     assert seen(engine, Filter(countries=("AA",))) == {f"a{n}-0" for n in range(1, 6)}
 
 
+@pytest.mark.slow
 def test_on_a_full_disk_nothing_acknowledged_is_lost(name: str, tmp_path: Path) -> None:
     with small_disk(tmp_path / "disk", 4096) as folder:
-        engine = open_engine(name, folder, fingerprint="three", dimension=3)
+        engine = open_engine(f"{name}://{folder}", fingerprint="three", dimension=3)
         saved: dict[str, str] = {}
         rng = np.random.default_rng(0)
 
         def fill() -> None:
             for number in range(200):
                 text = json.dumps(rng.integers(0, 10**9, 10_000).tolist())
-                engine.upsert(
-                    [f"d{number}"],
-                    [row(chunk(f"d{number}", text=text), [1, 0, 0], terms=f"t{number}")],
+                blocking(
+                    engine.upsert(
+                        [f"d{number}"],
+                        [row(chunk(f"d{number}", text=text), [1, 0, 0], terms=f"t{number}")],
+                    )
                 )
                 saved[f"d{number}-0"] = text
 
@@ -536,8 +578,8 @@ def test_on_a_full_disk_nothing_acknowledged_is_lost(name: str, tmp_path: Path) 
             fill()
         assert "space" in wrong.value.hint
         assert saved
-        again = open_engine(name, folder, fingerprint="three", dimension=3)
-        assert {i: c.text for i, c in again.get(list(saved)).items()} == saved
+        again = open_engine(f"{name}://{folder}", fingerprint="three", dimension=3)
+        assert {i: c.text for i, c in blocking(again.get(list(saved))).items()} == saved
         assert [ids(search(again, f"t{n}")) for n in range(len(saved))] == [
             [f"d{n}-0"] for n in range(len(saved))
         ]

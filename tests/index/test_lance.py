@@ -8,8 +8,8 @@ import pytest
 
 from index.makers import EVERYTHING, chunk, ids, row
 from ombud.errors import Conflict, EngineError
-from ombud.index import Row, open_engine
-from ombud.index.lance import VECTOR_INDEX_FROM, LanceEngine
+from ombud.index import Row, blocking, open_engine
+from ombud.index.engines.lance import VECTOR_INDEX_FROM, LanceEngine
 
 
 def made(folder: Path, dimension: int = 0) -> LanceEngine:
@@ -18,11 +18,11 @@ def made(folder: Path, dimension: int = 0) -> LanceEngine:
 
 def test_a_damaged_table_says_what_to_do(tmp_path: Path) -> None:
     engine = made(tmp_path)
-    engine.upsert(["a"], [row(chunk("a"))])
+    blocking(engine.upsert(["a"], [row(chunk("a"))]))
     for file in (tmp_path / "chunks.lance" / "data").iterdir():
         file.unlink()
     with pytest.raises(EngineError, match="cannot be read") as wrong:
-        made(tmp_path).get(["a-0"])
+        blocking(made(tmp_path).get(["a-0"]))
     assert "ombud sync" in wrong.value.hint
 
 
@@ -50,7 +50,7 @@ def refuse(times: int) -> Callable[[], str]:
 def test_a_writer_that_met_another_tries_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ombud.index.lance.time.sleep", lambda _: None)
+    monkeypatch.setattr("ombud.index.engines.lance.time.sleep", lambda _: None)
     engine = made(tmp_path)
     assert engine._write(refuse(7)) == "done"
     with pytest.raises(Conflict, match="keeps writing") as wrong:
@@ -64,26 +64,26 @@ def test_the_index_of_vectors_ranks_as_a_scan_does(tmp_path: Path) -> None:
     vectors = rng.normal(size=(VECTOR_INDEX_FROM, 8))
     vectors = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
     rows = [Row(chunk("d", n), "s", "x", vector[None]) for n, vector in enumerate(vectors)]
-    engine.upsert(["d"], rows)
-    engine.maintain()
+    blocking(engine.upsert(["d"], rows))
+    blocking(engine.maintain())
     assert "vector_idx" in {i.name for i in engine._chunks.list_indices()}
     asked = vectors[7]
-    (found,) = engine.search("", asked, EVERYTHING, 10, "dense")
+    (found,) = blocking(engine.search("", asked, EVERYTHING, 10, "dense"))
     assert ids(found) == [f"d-{n}" for n in np.argsort(-(vectors @ asked))[:10]]
 
 
 def test_counts_are_kept_within_bounds(tmp_path: Path) -> None:
     engine = made(tmp_path)
-    engine.upsert(["a"], [row(chunk("a", text="leave"))])
+    blocking(engine.upsert(["a"], [row(chunk("a", text="leave"))]))
     engine._counts = {(0, str(n)): 0 for n in range(50_001)}
-    assert engine.stats(["leave"]).documents_with == {"leave": 1}
+    assert blocking(engine.stats(["leave"])).documents_with == {"leave": 1}
     assert len(engine._counts) == 1
 
 
 def test_many_chunks_are_fetched_and_deleted_in_batches(tmp_path: Path) -> None:
-    engine = open_engine("lance", tmp_path, fingerprint="", dimension=0)
+    engine = open_engine(f"lance://{tmp_path}", fingerprint="", dimension=0)
     documents = [f"d{n}" for n in range(1100)]
-    engine.upsert(documents, [row(chunk(d)) for d in documents])
-    assert len(engine.get([f"{d}-0" for d in documents])) == 1100
-    engine.delete(documents[:1050])
-    assert sorted(engine.documents()) == sorted(documents[1050:])
+    blocking(engine.upsert(documents, [row(chunk(d)) for d in documents]))
+    assert len(blocking(engine.get([f"{d}-0" for d in documents]))) == 1100
+    blocking(engine.delete(documents[:1050]))
+    assert sorted(blocking(engine.documents())) == sorted(documents[1050:])

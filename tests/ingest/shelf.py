@@ -7,6 +7,7 @@ from typing import Any
 
 from copies import lay_store
 from ombud.app import Workspace, asking, library
+from ombud.index import blocking
 from ombud.ingest import SyncReport, sync_sources
 from ombud.sources import FolderSource
 from ombud.types import Chunk, Document, Person
@@ -61,12 +62,12 @@ class Shelf:
 
     def snapshot(self) -> Snapshot:
         chunks = self.chunks()
-        vectors = self.workspace.engine.vectors([c.id for c in chunks])
+        vectors = blocking(self.workspace.engine.vectors([c.id for c in chunks]))
         return {c.id: (c.model_dump_json(), len(vectors.get(c.id, ()))) for c in chunks}
 
     def in_rows(self, document_id: str) -> int:
         """Rows of the index for one document, the deleted and the unowned included."""
-        return self.workspace.engine.documents().get(document_id, 0)
+        return blocking(self.workspace.engine.documents()).get(document_id, 0)
 
 
 def counts(report: SyncReport) -> dict[str, int]:

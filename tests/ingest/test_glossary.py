@@ -72,7 +72,7 @@ def test_a_rebuild_reads_documents_from_before(shelf: Shelf) -> None:
     shelf.sync()
     save_abbreviations(shelf.workspace.store, shelf.document("pay.md").id, ())
     assert spelt(shelf, "ACB") == []
-    engine = open_engine("lance", shelf.home / "other", fingerprint="", dimension=0)
+    engine = open_engine(f"lance://{shelf.home / 'other'}", fingerprint="", dimension=0)
     rebuild_index(shelf.workspace.ingest, lambda: Generation(engine, lambda: None))
     assert spelt(shelf, "ACB") == ["Annual Cash Bonus"]
 

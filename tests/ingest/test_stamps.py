@@ -8,6 +8,7 @@ import pytest
 
 from ingest.shelf import Shelf, counts
 from ombud.errors import SourceError
+from ombud.index import blocking
 from ombud.ingest import SyncReport, sync_sources
 from ombud.settings import Folder
 from ombud.sources import FolderSource, Ref, folder, open_source
@@ -96,7 +97,7 @@ def test_a_file_written_just_now_is_read_again(
 def test_a_passage_that_left_the_index_is_brought_back(shelf: Shelf) -> None:
     shelf.write("leave.md", LEAVE)
     run(shelf)
-    shelf.workspace.engine.delete([shelf.document("leave.md").id])
+    blocking(shelf.workspace.engine.delete([shelf.document("leave.md").id]))
     assert counts(run(shelf)[1]) == {"updated": 1}
     assert shelf.found("leave") == {"leave.md"}
 

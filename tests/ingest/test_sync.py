@@ -2,16 +2,19 @@
 store and index."""
 
 import asyncio
+import io
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import docx
 import numpy as np
 import pytest
 
 from ingest.shelf import Shelf, counts, long_text
 from ombud.app import Workspace, asking, library
 from ombud.errors import Busy, NotFound
+from ombud.index import blocking
 from ombud.ingest import sync_sources
 from ombud.models import Embedder
 from ombud.sources import FolderSource, Ref
@@ -43,6 +46,50 @@ def test_first_sync_adds_and_the_second_finds_nothing_to_do(shelf: Shelf) -> Non
     assert shelf.workspace.engine.version() == version
     assert shelf.indexed() == {"gb/leave.md", "travel.html", "notes.txt", "parental.pdf"}
     assert "eighteen weeks" in shelf.document("parental.pdf").text
+
+
+ODD = "C# - 50% of what? & why #"
+"""A file's name of letters that have a meaning in addresses."""
+
+
+def test_files_of_any_name_are_read_whatever_their_format(shelf: Shelf) -> None:
+    said = "The canteen opens at noon."
+    mail = f"Subject: Canteen\nContent-Type: text/plain\n\n{said}\n"
+    files: dict[str, str | bytes] = {
+        f"{ODD}.md": f"{said}\n",
+        f"{ODD}.TXT": said,
+        f"{ODD}.html": f"<p>{said}</p>",
+        f"{ODD}.csv": f"what,when\n{said},noon\n",
+        f"{ODD}.eml": mail,
+        f"{ODD}.docx": word_file(said),
+        f"{ODD}.pdf": PDF,
+        f"what? #1/100%25/{ODD}/leave.md": LEAVE,
+        "notes.md#old.txt": said,
+        "notes.txt?v=2.md": said,
+    }
+    for name, data in files.items():
+        shelf.write(name, data)
+    report = shelf.sync()
+    assert not report.failed
+    assert counts(report) == {"added": len(files)}
+    assert shelf.documents() == shelf.indexed() == set(files)
+    assert f"{ODD}.html" in shelf.found("when does the canteen open")
+    assert shelf.document(f"{ODD}.md").title == "C# 50% of what? & why #"
+    # What has another ending is still not read.
+    shelf.write(f"{ODD}.png", b"x")
+    shelf.write("photo.png?.pdf.png", b"x")
+    report = shelf.sync()
+    assert not report.failed
+    assert counts(report) == {"unchanged": len(files)}
+    shelf.remove(f"{ODD}.pdf")
+    assert counts(shelf.sync()) == {"unchanged": len(files) - 1, "deleted": 1}
+
+
+def word_file(text: str) -> bytes:
+    made, file = docx.Document(), io.BytesIO()
+    made.add_paragraph(text)
+    made.save(file)
+    return file.getvalue()
 
 
 def test_identities_are_the_ones_of_the_contract(shelf: Shelf) -> None:
@@ -400,7 +447,7 @@ def test_an_index_that_was_deleted_is_built_anew(shelf: Shelf, tmp_path: Path) -
     shelf.write("leave.md", LEAVE)
     shelf.sync()
     before = shelf.snapshot()
-    shelf.workspace.engine.delete([shelf.document("leave.md").id])
+    blocking(shelf.workspace.engine.delete([shelf.document("leave.md").id]))
     assert counts(shelf.sync()) == {"updated": 1}
     assert shelf.snapshot() == before
 
@@ -448,7 +495,7 @@ def test_many_chunks_are_committed_in_several_batches(shelf: Shelf) -> None:
     assert done == sorted(done)
     assert done[-1] == 30
     kept = document_ids(shelf.workspace.store)
-    assert kept == shelf.workspace.engine.documents()
+    assert kept == blocking(shelf.workspace.engine.documents())
     assert len(kept) == 30
 
 
@@ -468,11 +515,11 @@ def test_vectors_of_the_real_model_survive_changed_facts(tmp_path: Path, minilm:
     shelf.write("travel.md", TRAVEL)
     shelf.sync()
     ids = [c.id for c in shelf.chunks()]
-    before = shelf.workspace.engine.vectors(ids)
+    before = blocking(shelf.workspace.engine.vectors(ids))
     assert {v.shape[1] for v in before.values()} == {384}
     shelf.write("ombud.yaml", "files: {leave.md: {country: GB, audience: {roles: [manager]}}}")
     assert counts(shelf.sync()) == {"updated": 1, "unchanged": 1}
-    after = shelf.workspace.engine.vectors(ids)
+    after = blocking(shelf.workspace.engine.vectors(ids))
     assert before.keys() == after.keys() == set(ids)
     assert all(np.array_equal(before[i], after[i]) for i in ids)
     manager = Person(country="GB", roles=("manager",))
@@ -500,7 +547,7 @@ def test_a_text_the_model_cannot_read_is_searched_by_words(
     shelf.write("leave.md", LEAVE)
     assert counts(shelf.sync()) == {"added": 2}
     by_uri = {c.uri: c.id for c in shelf.chunks()}
-    vectors = shelf.workspace.engine.vectors(list(by_uri.values()))
+    vectors = blocking(shelf.workspace.engine.vectors(list(by_uri.values())))
     assert vectors.keys() == {by_uri["docs/leave.md"]}
     assert "ja.md" in shelf.found("年次有給休暇", "JP")
     shelf.workspace.close()

@@ -13,6 +13,7 @@ from answer.asking import Script
 from ingest.shelf import Shelf, counts
 from ombud.app import library, rebuild_workspace
 from ombud.errors import BadSetting
+from ombud.index import blocking
 from ombud.ingest import SyncReport, sync_sources
 from ombud.models import Chat
 from ombud.sources import FolderSource
@@ -44,7 +45,9 @@ def triplets(shelf: Shelf, *names: str) -> set[tuple[str, str, str]]:
     for document in library.documents(shelf.workspace, None):
         if not names or document.uri.removeprefix("docs/") in names:
             kept = read_extracted(store, document.id)
-            there = shelf.workspace.engine.get([edge.triplet.chunk_id for edge in kept.edges])
+            there = blocking(
+                shelf.workspace.engine.get([edge.triplet.chunk_id for edge in kept.edges])
+            )
             assert {edge.triplet.chunk_id for edge in kept.edges} == set(there)
             found |= {
                 (e.triplet.subject, e.triplet.predicate, e.triplet.object) for e in kept.edges
@@ -125,8 +128,10 @@ def test_a_graph_that_lost_its_way_is_mended(made: Made) -> None:
     # As after a kill between the index's commit and the graph's: the chunks are others than those
     # that were read.
     renamed = chunk.model_copy(update={"id": f"{document.id}-0123456789ab"})
-    rows = [row._replace(chunk=renamed) for row in shelf.workspace.engine.rows([document.id])]
-    shelf.workspace.engine.upsert([document.id], rows)
+    rows = [
+        row._replace(chunk=renamed) for row in blocking(shelf.workspace.engine.rows([document.id]))
+    ]
+    blocking(shelf.workspace.engine.upsert([document.id], rows))
     assert counts(run(shelf)) == {"unchanged": 1}
     assert len(triplets(shelf)) == 2
 

@@ -16,6 +16,7 @@ from ingest.shelf import Shelf, Snapshot, long_text
 from journeys.command import ombud_process as ombud
 from journeys.command import start, workspace
 from ombud.app import Workspace, library
+from ombud.index import blocking
 from ombud.store import acquire_lease, document_ids
 
 pytestmark = pytest.mark.slow
@@ -39,7 +40,7 @@ def kept(home: Path, embedder: str = "none") -> Snapshot:
     shelf = Shelf(home, embedder)
     try:
         workspace = shelf.workspace
-        assert document_ids(workspace.store) == workspace.engine.documents()
+        assert document_ids(workspace.store) == blocking(workspace.engine.documents())
         for document in library.documents(workspace, None):
             assert library.document(workspace, document.id, None).text
         return shelf.snapshot()

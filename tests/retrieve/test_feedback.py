@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from ombud.index import Engine, Filter, Leg
+from ombud.index import Engine, Filter, Leg, blocking
 from ombud.retrieve.feedback import FeedbackSearch, more_legs
 from ombud.types import Chunk
 
@@ -27,11 +27,13 @@ class Told:
     def __init__(self) -> None:
         self.asked: list[tuple[str, Any, str]] = []
 
-    def search(self, text: str, vector: Any, where: Filter, k: int, mode: str) -> tuple[Leg, ...]:
+    async def search(
+        self, text: str, vector: Any, where: Filter, k: int, mode: str
+    ) -> tuple[Leg, ...]:
         self.asked.append((text, vector, mode))
         return (Leg(mode, ((NOTICE, 1.0),)),)
 
-    def vectors(self, chunks: Sequence[str]) -> dict[str, Numbers]:
+    async def vectors(self, chunks: Sequence[str]) -> dict[str, Numbers]:
         known = {"p": [[0.0, 1.0], [-1.0, 0.0]], "n": [[1.0, 0.0]]}
         return {one: np.array(known[one], np.float32) for one in chunks}
 
@@ -47,7 +49,7 @@ def test_the_terms_of_the_best_hits_are_searched_for_too() -> None:
     # asked for.
     engine = Told()
     legs = (Leg("sparse", ((PAY, 3.0), (NOTICE, 1.0))),)
-    found = more_legs(legs, first(engine))
+    found = blocking(more_legs(legs, first(engine)))
     assert [(text, mode) for text, _, mode in engine.asked] == [("pay notic", "sparse")]
     assert [leg.hits for leg in found] == [legs[0].hits, ((NOTICE, 1.0),)]
 
@@ -58,7 +60,7 @@ def test_the_vector_moves_half_way_to_what_was_found() -> None:
     engine = Told()
     asked = np.array([1.0, 0.0], np.float32)
     legs = (Leg("dense", ((PAY, 0.9), (NOTICE, 0.8))),)
-    found = more_legs(legs, first(engine, asked))
+    found = blocking(more_legs(legs, first(engine, asked)))
     ((text, vector, mode),) = engine.asked
     assert (text, mode) == ("", "dense")
     assert vector == pytest.approx(np.array([0.75, 0.25]) / np.sqrt(0.625), abs=1e-6)
@@ -67,6 +69,6 @@ def test_the_vector_moves_half_way_to_what_was_found() -> None:
 
 def test_nothing_found_is_not_looked_for_again() -> None:
     engine = Told()
-    found = more_legs((Leg("sparse", ()), Leg("dense", ())), first(engine))
+    found = blocking(more_legs((Leg("sparse", ()), Leg("dense", ())), first(engine)))
     assert engine.asked == []
     assert [leg.name for leg in found] == ["sparse", "dense"]

@@ -15,7 +15,7 @@ from answer.asking import Script
 from index.makers import chunk, row
 from models.cross_encoders import make_folder
 from ombud.errors import EngineError, MalformedOutput, ModelError, ModelUnavailable, UnknownName
-from ombud.index import Engine, open_engine
+from ombud.index import Engine, blocking, open_engine
 from ombud.models import Chat, open_reranker
 from ombud.prompts import load
 from ombud.retrieve.rerank.listwise import windows
@@ -460,12 +460,11 @@ def engine(
     folder: Path, vectors: Sequence[Sequence[Sequence[float]]], dimension: int = 2
 ) -> Engine:
     opened = open_engine(
-        "lance", folder, fingerprint="test" if dimension else "", dimension=dimension
+        f"lance://{folder}", fingerprint="test" if dimension else "", dimension=dimension
     )
     chunks = [hit(n, 0).chunk for n in range(len(vectors))]
-    opened.upsert(
-        [c.document_id for c in chunks], [row(c, *v) for c, v in zip(chunks, vectors, strict=True)]
-    )
+    rows = [row(c, *v) for c, v in zip(chunks, vectors, strict=True)]
+    blocking(opened.upsert([c.document_id for c in chunks], rows))
     return opened
 
 
@@ -517,7 +516,7 @@ def test_without_vectors_words_are_compared(
 
 def test_an_index_that_cannot_be_read_keeps_the_order() -> None:
     class Broken:
-        def vectors(self, chunks: Sequence[str]) -> dict[str, Any]:
+        async def vectors(self, chunks: Sequence[str]) -> dict[str, Any]:
             raise EngineError("The index cannot be read.")
 
     hits = pool(4)

@@ -36,7 +36,9 @@ class Told:
     def languages(self) -> frozenset[str]:
         return self.spoken
 
-    def search(self, text: str, vector: Any, where: Filter, k: int, mode: str) -> tuple[Leg, ...]:
+    async def search(
+        self, text: str, vector: Any, where: Filter, k: int, mode: str
+    ) -> tuple[Leg, ...]:
         self.asked.append((text, vector is not None, mode))
         return self.legs
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ombud.index import Leg
+from ombud.index import Leg, blocking
 from ombud.index.engine import Stats
 from ombud.retrieve.weighting import by_tfidf
 from ombud.text.analysis import analyse
@@ -23,7 +23,7 @@ TEXTS = (
 class Counted:
     """An engine that only counts: a neighbour's double."""
 
-    def stats(self, terms: Sequence[str] = ()) -> Stats:
+    async def stats(self, terms: Sequence[str] = ()) -> Stats:
         return Stats(
             len(TEXTS), {term: sum(term in analyse(text) for text in TEXTS) for term in terms}
         )
@@ -42,7 +42,7 @@ def test_scores_are_those_of_scikit_learn(asked: str) -> None:
     weights: Any = model.fit_transform(TEXTS)
     wanted = (weights @ model.transform([asked]).T).toarray().ravel()
     leg = Leg("sparse", tuple((chunk(n, text), 0.0) for n, text in enumerate(TEXTS)))
-    found = by_tfidf(leg, " ".join(analyse(asked)), Counted())  # type: ignore[arg-type]
+    found = blocking(by_tfidf(leg, " ".join(analyse(asked)), Counted()))  # type: ignore[arg-type]
     assert {int(c.id): score for c, score in found.hits} == pytest.approx(dict(enumerate(wanted)))
     assert [score for _, score in found.hits] == sorted(
         (score for _, score in found.hits), reverse=True
@@ -51,9 +51,9 @@ def test_scores_are_those_of_scikit_learn(asked: str) -> None:
 
 def test_words_that_were_not_asked_for_make_a_passage_longer() -> None:
     short, long = chunk(0, "leave"), chunk(1, "leave cars hotels printers toner")
-    found = by_tfidf(Leg("sparse", ((long, 2.0), (short, 1.0))), "leav", Counted())  # type: ignore[arg-type]
+    found = blocking(by_tfidf(Leg("sparse", ((long, 2.0), (short, 1.0))), "leav", Counted()))  # type: ignore[arg-type]
     assert [c.id for c, _ in found.hits] == ["0", "1"]
 
 
 def test_nothing_found_stays_nothing() -> None:
-    assert by_tfidf(Leg("sparse", ()), "leav", Counted()).hits == ()  # type: ignore[arg-type]
+    assert blocking(by_tfidf(Leg("sparse", ()), "leav", Counted())).hits == ()  # type: ignore[arg-type]

@@ -382,6 +382,16 @@ def test_documents_attached_to_a_page_are_listed_with_its_facts(wiki: Wiki) -> N
     assert not [uri for uri in listed(wiki, attachments=False) if uri.startswith("hr/HR/2/")]
 
 
+def test_a_file_of_any_name_is_fetched_and_read(wiki: Wiki) -> None:
+    wiki.page("2").files = (Attached("Q&A #1 - 50% of what?.txt", b"Twenty days."),)
+    here = source(wiki)
+    (ref,) = [ref for ref in here.list() if ref.uri.endswith(".txt")]
+    assert ref.uri == "hr/HR/2/Q&A #1 - 50% of what?.txt"
+    known = Document(id="0" * 16, source="hr", uri=ref.uri, title="")
+    found = parse(here.read(ref), known)
+    assert (found.title, found.text) == ("Q&A #1 50% of what?", "Twenty days.")
+
+
 def test_a_file_is_fetched_from_the_other_host_without_credentials(wiki: Wiki) -> None:
     wiki.page("2").files = (Attached("Form ä.pdf", b"%PDF-1.7 form"),)
     here = source(wiki)

@@ -9,10 +9,12 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from ombud.documents import parse
 from ombud.errors import SourceError
 from ombud.settings import Web, Wikipedia
 from ombud.sources import Ref, open_source, wikipedia
 from ombud.sources.wikipedia import WikipediaSource
+from ombud.types import Document
 from sources.real_mediawiki import Wiki, running
 from sources.web_site import HOST, Reply, Site, Time, fetcher, serving
 
@@ -135,6 +137,16 @@ def test_what_is_read_is_the_article_without_furniture(wiki: Emulator) -> None:
         assert kept in text
     for gone in ("Navigation", "[1]", "[edit]", "A source", "Cached time"):
         assert gone not in text
+
+
+def test_an_article_of_any_title_is_read(wiki: Emulator) -> None:
+    wiki.pages["Who's #1? 50%"] = 10
+    here = source(wiki, titles=("Who's #1? 50%",))
+    (ref,) = here.list()
+    assert ref.uri == "wiki/Who's_#1?_50%.html"
+    known = Document(id="0" * 16, source="wiki", uri=ref.uri, title="")
+    found = parse(here.read(ref), known)
+    assert "Leave is paid" in found.text
 
 
 def test_redirects_are_the_page_they_mean(wiki: Emulator) -> None:
@@ -273,6 +285,7 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wiki]:
         yield wiki
 
 
+@pytest.mark.slow
 def test_a_real_wiki_by_titles_and_category(real: Wiki, tmp_path: Path) -> None:
     place = Wikipedia(name="wiki", url=real.api, titles=("Holidays", "No such page", "Bad[x"), categories=("HR",),
                       private_hosts=("127.0.0.1",))  # fmt: skip
@@ -292,6 +305,7 @@ def test_a_real_wiki_by_titles_and_category(real: Wiki, tmp_path: Path) -> None:
     assert web.read(refs[0]).decode() == text
 
 
+@pytest.mark.slow
 def test_a_real_wiki_after_an_edit_and_a_deletion(real: Wiki, tmp_path: Path) -> None:
     real.edit("Short notice", "Two weeks.")
     real.edit("Old rules", "Nothing.")
@@ -310,6 +324,7 @@ def test_a_real_wiki_after_an_edit_and_a_deletion(real: Wiki, tmp_path: Path) ->
     assert b"Three weeks" in web.read(after)
 
 
+@pytest.mark.slow
 def test_a_real_wiki_as_a_web_site(real: Wiki, tmp_path: Path) -> None:
     place = Web(name="site", start=(f"{real.url}/index.php/Sick_pay",), depth=1, rate=100.0,
                 private_hosts=("127.0.0.1",), include=("index.php/*",), exclude=("**/Special:*", "**/Talk:*",

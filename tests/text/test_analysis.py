@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from index.makers import EVERYTHING, chunk, ids, row
-from ombud.index import open_engine
+from ombud.index import blocking, open_engine
 from ombud.text.analysis import analyse
 
 
@@ -56,9 +56,11 @@ def test_forms_of_a_word_meet_as_porter_published_them() -> None:
     "word", ["x" * 38, "x" * 39, "x" * 40, "x" * 100, "ж" * 19, "ж" * 20, "ж" * 60, "9" * 50]
 )
 def test_a_long_word_is_found_again(word: str, tmp_path: Path) -> None:
-    engine = open_engine("lance", tmp_path, fingerprint="", dimension=0)
-    engine.upsert(["a"], [row(chunk("a"), terms=" ".join(analyse(f"before {word} after")))])
-    legs = engine.search(" ".join(analyse(word)), None, EVERYTHING, 5, "sparse")
+    engine = open_engine(f"lance://{tmp_path}", fingerprint="", dimension=0)
+    blocking(
+        engine.upsert(["a"], [row(chunk("a"), terms=" ".join(analyse(f"before {word} after")))])
+    )
+    legs = blocking(engine.search(" ".join(analyse(word)), None, EVERYTHING, 5, "sparse"))
     assert [ids(leg) for leg in legs] == [["a-0"]]
 
 

@@ -2,15 +2,33 @@
 
 import gzip
 import re
+from pathlib import Path
 
 import httpx
 
 from ombud.app import Workspace, library
-from web.running import SMILE
+from web.running import SMILE, make_workspace, running
 
 
 def document_id(workspace: Workspace, name: str) -> str:
     return next(d.id for d in library.documents(workspace, None) if d.uri.endswith(name))
+
+
+def test_a_document_of_any_name_has_its_page_and_is_cited(tmp_path: Path) -> None:
+    name = "global/C# - 50% of what?.md"
+    text = "The canteen opens at noon and closes at three."
+    workspace = make_workspace(tmp_path, handbook={name: text})
+    with running(workspace) as url, httpx.Client(base_url=url, timeout=30) as client:
+        asked = {"question": "When does the canteen open?"}
+        (citation,) = client.post("/api/v1/ask", json=asked).json()["citations"]
+        page = client.get(f"/documents/{citation['document_id']}", params={"start": 0, "end": 20})
+        shown = client.get(f"/api/v1/documents/{citation['document_id']}").json()
+    workspace.close()
+    assert citation["uri"].endswith(name)
+    assert page.status_code == 200
+    assert "C# - 50% of what?.md" in page.text
+    assert text in re.sub("<[^>]+>", "", page.text)
+    assert (shown["uri"], shown["text"]) == (citation["uri"], text)
 
 
 def test_the_chat_page_and_all_it_loads_stay_under_twenty_kibibytes(client: httpx.Client) -> None:

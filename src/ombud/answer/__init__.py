@@ -1,7 +1,7 @@
 """Evidence -> Answer: triage, composition, proof; and the whole ask flow."""
 
-from ombud.answer.asking import AnswerParts, OnEvent, answer_question
-from ombud.answer.compose.prompting import check_components
+from ombud.answer.asking import AskRun, OnEvent, answer_question
+from ombud.answer.compose.components import check_components
 from ombud.answer.confidence import (
     FEATURES,
     SPARSE_FEATURES,
@@ -9,6 +9,7 @@ from ombud.answer.confidence import (
     estimate_confidence,
 )
 from ombud.answer.contacts import read_contacts
+from ombud.answer.parts import AnswerParts
 from ombud.answer.personas.personas import DEFAULT_PERSONA, Persona, read_personas
 from ombud.answer.proof.verifying import check_claim
 from ombud.answer.quoting.spans import AnswerSpan, candidate_spans
@@ -41,6 +42,7 @@ __all__ = [
     "TRIAGE_READING",
     "AnswerParts",
     "AnswerSpan",
+    "AskRun",
     "ConfidenceWeights",
     "Head",
     "Label",

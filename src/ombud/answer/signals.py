@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from ombud.answer.quoting.spans import SpanRow, chunk_terms, coverage
-from ombud.index import Engine
+from ombud.index import Engine, blocking
 from ombud.retrieve import SearchResult, query_terms
 from ombud.types import Hit
 
@@ -33,12 +33,13 @@ def measure_signals(
     hits = found.evidence.hits[:DEPTH]
     held = [chunk_terms(hit) for hit in hits]
     rare = sorted(weights, key=lambda term: -weights[term])[:RAREST]
+    unheld = _weight(engine, 0)
     return {
         "cosine": max(0.0, found.best.get("dense", 0.0)),
         "cosine_span": max((row["cosine"] for row in spans), default=0.0),
         "coverage_best": max((coverage(weights, terms_) for terms_ in held), default=0.0),
         "coverage_all": coverage(weights, set().union(*held)),
-        "known_terms": sum(weights[t] < _weight(engine, 0) for t in weights) / max(1, len(weights)),
+        "known_terms": sum(weights[t] < unheld for t in weights) / max(1, len(weights)),
         "rare_held": max(
             (sum(t in terms_ for t in rare) / len(rare) for terms_ in held if rare), default=0.0
         ),
@@ -66,12 +67,12 @@ def unheard(text: str, hits: Sequence[Hit], engine: Engine, most: int = 3) -> tu
 
 def term_weights(terms: Sequence[str], engine: Engine) -> dict[str, float]:
     """Inverse document frequency of each term, ln(1 + (N - n + .5) / (n + .5)) as in BM25."""
-    stats = engine.stats(list(dict.fromkeys(terms)))
+    stats = blocking(engine.stats(list(dict.fromkeys(terms))))
     return {term: _idf(stats.chunks, n) for term, n in stats.documents_with.items()}
 
 
 def _weight(engine: Engine, holders: int) -> float:
-    return _idf(engine.stats().chunks, holders)
+    return _idf(blocking(engine.stats()).chunks, holders)
 
 
 def _idf(chunks: int, holders: int) -> float:

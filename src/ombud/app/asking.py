@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any
 
-from ombud.answer import DEFAULT_PERSONA, OnEvent, answer_question, check_components
+from ombud.answer import DEFAULT_PERSONA, AskRun, OnEvent, check_components
 from ombud.app import measuring
 from ombud.app.spending import with_calls
 from ombud.app.workspace import Workspace
@@ -53,16 +53,11 @@ async def ask(
     """
     question = _with_history(workspace, question, conversation_id)
     planned = plan_of(workspace, question.asker, plan or {})
-    reasoning: list[str] = []
+    where = filter_of(workspace, question, planned.plan)
+    parts = workspace.answering_for(planned.plan)
     with recorded() as calls:
-        answer = await answer_question(
-            question,
-            planned.plan,
-            filter_of(workspace, question, planned.plan),
-            workspace.answering_for(planned.plan),
-            on_event,
-            reasoning.append,
-        )
+        run = AskRun(question, planned.plan, where, parts, on_event)
+        answer = await run.answer()
     hidden = await asyncio.to_thread(
         _hidden_note, workspace, question, planned.plan, answer.trace.queries
     )
@@ -73,7 +68,7 @@ async def ask(
         update={"conversation_id": conversation_id, "trace": with_calls(trace, calls)}
     )
     if keep:
-        await asyncio.to_thread(_keep, workspace, question, answer, "".join(reasoning))
+        await asyncio.to_thread(_keep, workspace, question, answer, run.reasoning)
     return answer
 
 

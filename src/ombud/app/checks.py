@@ -13,6 +13,7 @@ from pydantic import BaseModel
 from ombud.app.flags import PROMPTS, check_flags
 from ombud.app.workspace import Workspace
 from ombud.errors import OmbudError
+from ombud.index import blocking
 from ombud.models import ChatReply, Reranker, open_reranker
 from ombud.prompts import digests, load, problems
 from ombud.settings import Experiment, check_plans
@@ -101,7 +102,7 @@ def _embedder(workspace: Workspace) -> Check:
 
 def _index(workspace: Workspace) -> Check:
     # Rows are read, not only the count that stands beside them.
-    chunks = sum(workspace.engine.documents().values())
+    chunks = sum(blocking(workspace.engine.documents()).values())
     languages = ", ".join(sorted(workspace.engine.languages())) or "no language yet"
     hint = "" if chunks else "Run `ombud sync FOLDER`."
     return Check("index", bool(chunks), f"{chunks} passages ({languages})", hint)

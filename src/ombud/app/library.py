@@ -7,7 +7,7 @@ from ombud.app.asking import filter_of
 from ombud.app.audiences import Audiences
 from ombud.app.workspace import Workspace
 from ombud.errors import NotFound
-from ombud.index import Filter, is_visible
+from ombud.index import Filter, blocking, is_visible
 from ombud.ingest import delete_documents
 from ombud.store import find_document, list_documents
 from ombud.types import Chunk, Document, Person, Plan, Question
@@ -60,10 +60,10 @@ def known_audiences(workspace: Workspace) -> Audiences:
 
 def passages(workspace: Workspace) -> Iterator[Chunk]:
     """Every chunk of the index, document by document."""
-    ids = workspace.engine.chunk_ids()
+    ids = blocking(workspace.engine.chunk_ids())
     for start in range(0, len(ids), BATCH):
         batch = ids[start : start + BATCH]
-        chunks = workspace.engine.get(batch)
+        chunks = blocking(workspace.engine.get(batch))
         for chunk_id in batch:
             if chunk_id in chunks:
                 yield chunks[chunk_id]
@@ -71,6 +71,6 @@ def passages(workspace: Workspace) -> Iterator[Chunk]:
 
 def why_not_ready(workspace: Workspace) -> str:
     """Empty when questions can be answered; else why not."""
-    if workspace.engine.stats().chunks:
+    if blocking(workspace.engine.stats()).chunks:
         return ""
     return "No documents are indexed yet; run `ombud sync FOLDER`."

@@ -11,7 +11,14 @@ from typing import Any
 from ombud.app.sources import configured_sources
 from ombud.app.workspace import Workspace
 from ombud.errors import Busy, OmbudError, StoreError
-from ombud.index import current_generation, new_generation, open_generation, switch_generation
+from ombud.index import (
+    blocking,
+    current_generation,
+    index_bytes,
+    new_generation,
+    open_generation,
+    switch_generation,
+)
 from ombud.ingest import Generation, Rebuilt, SyncReport, rebuild_index, sync_sources
 from ombud.settings import Folder
 from ombud.sources import Source
@@ -56,31 +63,33 @@ def rebuild_workspace(workspace: Workspace, tell: Tell = lambda *_: None) -> Reb
 
 def begin_generation(workspace: Workspace) -> Generation:
     """An empty index beside the one that counts."""
-    root, embedder = workspace.data / "index", workspace.embedder
-    name = new_generation(root)
-    fingerprint, dimension = (embedder.fingerprint, embedder.dimension) if embedder else ("", 0)
-    kind = workspace.settings.index.engine
-    engine = open_generation(kind, root / name, fingerprint=fingerprint, dimension=dimension)
-    return Generation(engine, lambda: switch_generation(root, name))
+    url, embedder = workspace.index_url, workspace.embedder
+    name = new_generation(url)
+    engine = open_generation(
+        url,
+        name,
+        fingerprint=embedder.fingerprint if embedder else "",
+        dimension=embedder.dimension if embedder else 0,
+    )
+    return Generation(engine, lambda: switch_generation(url, name))
 
 
 def optimize_index(workspace: Workspace) -> None:
     """Raises Busy while a sync runs: that ends with the same work."""
     with acquire_lease(workspace.store, "sync"):
-        workspace.engine.maintain()
+        blocking(workspace.engine.maintain())
 
 
 def index_stats(workspace: Workspace) -> dict[str, Any]:
-    root, engine = workspace.data / "index", workspace.engine
-    size = sum(file.stat().st_size for file in root.rglob("*") if file.is_file())
+    url, engine = workspace.index_url, workspace.engine
     return {
-        "passages": engine.stats().chunks,
-        "documents": len(engine.documents()),
+        "passages": blocking(engine.stats()).chunks,
+        "documents": len(blocking(engine.documents())),
         "embedder": engine.fingerprint or "none",
         "languages": sorted(engine.languages()),
         "version": engine.version(),
-        "generation": current_generation(root),
-        "megabytes": round(size / 2**20, 1),
+        "generation": current_generation(url),
+        "megabytes": round(index_bytes(url) / 2**20, 1),
     }
 
 

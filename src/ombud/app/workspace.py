@@ -90,10 +90,11 @@ class Workspace:
     def engine(self) -> Engine:
         embedder = self.embedder
         fingerprint, dimension = (embedder.fingerprint, embedder.dimension) if embedder else ("", 0)
-        folder = self.data / "index"
-        return open_engine(
-            self.settings.index.engine, folder, fingerprint=fingerprint, dimension=dimension
-        )
+        return open_engine(self.index_url, fingerprint=fingerprint, dimension=dimension)
+
+    @property
+    def index_url(self) -> str:
+        return f"{self.settings.index.engine}://{self.data / 'index'}"
 
     @cached_property
     def audiences(self) -> KnownAudiences:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from ombud.app import asking
 from ombud.cli.batch import plan_of, print_failure, question_of, read_lines
 from ombud.cli.console import (
     AS_OF,
@@ -42,6 +41,8 @@ def ask(
     home: Path | None = HOME,
 ) -> None:
     """Answer a question from the documents, with citations."""
+    from ombud.app import asking
+
     del home
     with errors_said(as_json or batch is not None):
         if bool(question.strip()) == (batch is not None):
@@ -67,6 +68,8 @@ def ask(
 
 async def _batch(workspace: "Workspace", path: Path, changes: dict[str, object]) -> int:
     """Several at a time, printed in the order of the file."""
+    from ombud.app import asking
+
     limit = asyncio.Semaphore(workspace.settings.server.concurrency)
 
     async def one(row: object) -> "Answer":

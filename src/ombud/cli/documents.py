@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from ombud.app import library
 from ombud.cli.console import (
     COUNTRY,
     HOME,
@@ -31,6 +30,8 @@ def list_all(
     country: str = COUNTRY, role: list[str] = ROLE, as_json: bool = JSON, home: Path | None = HOME
 ) -> None:
     """All documents; with --country or --role, those that such a person may read today."""
+    from ombud.app import library
+
     del home
     with errors_said(as_json):
         found = library.documents(open_workspace(), _reader(country, role))
@@ -60,6 +61,8 @@ def show(
     home: Path | None = HOME,
 ) -> None:
     """One document: what is known of it, and its text as it was understood."""
+    from ombud.app import library
+
     del home
     with errors_said(as_json):
         found = library.document(open_workspace(), document, _reader(country, role))
@@ -83,6 +86,8 @@ def delete(
 ) -> None:
     """Remove a document from the index and the store. A file that is still there comes back with
     the next sync."""
+    from ombud.app import library
+
     del home
     with errors_said(as_json):
         if certify:

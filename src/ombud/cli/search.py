@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ombud.app import asking
 from ombud.cli.batch import plan_of, print_failure, question_of, read_lines
 from ombud.cli.console import (
     AS_OF,
@@ -41,6 +40,8 @@ def search(
     home: Path | None = HOME,
 ) -> None:
     """Passages that fit a question, best first, as this person may read them."""
+    from ombud.app import asking
+
     del home
     with errors_said(as_json or batch is not None):
         if mode and mode not in MODES:
@@ -91,6 +92,8 @@ def rows(evidence: "Evidence") -> list[dict[str, Any]]:
 
 
 async def _batch(workspace: "Workspace", path: Path, chosen: dict[str, Any]) -> int:
+    from ombud.app import asking
+
     code = 0
     for identity, row in read_lines(path):
         try:

@@ -3,13 +3,12 @@
 import re
 from collections.abc import Callable
 from functools import cache
-from importlib.metadata import entry_points
 from pathlib import PurePosixPath
 from typing import cast
 
 from ombud.documents.blocks import ParsedFile, tidy, visible
 from ombud.errors import OmbudError, SourceError, UnknownName
-from ombud.registry import find
+from ombud.registry import find, names
 from ombud.text import detect_language
 from ombud.types import Block, Document
 
@@ -31,7 +30,8 @@ def parse(data: bytes, facts: Document, pages: int = PAGES) -> Document:
     facts.language "" means: detect it. facts.title "" means: the first heading, the format's own
     title, or the file's name. Raises SourceError, one sentence and a hint, for anything that gives
     no text."""
-    suffix = PurePosixPath(facts.uri.split("?")[0].split("#")[0]).suffix.lower().lstrip(".")
+    # A uri ends as the file's name does, in which `#` and `?` are letters like others.
+    suffix = PurePosixPath(facts.uri).suffix.lower().lstrip(".")
     read = _parser(suffix)
     if not data.strip():
         raise SourceError(
@@ -75,11 +75,10 @@ def parse_untrusted(data: bytes, facts: Document, pages: int = PAGES) -> Documen
         ) from broken
 
 
-@cache
 def kinds() -> frozenset[str]:
     """Endings of the files that can be read, such as ".pdf": ours and those of installed
     plugins."""
-    return frozenset(f".{name}" for name in (*PARSERS, *entry_points(group="ombud.parser").names))
+    return frozenset(f".{name}" for name in names("parser", PARSERS))
 
 
 @cache
@@ -134,7 +133,7 @@ def _stands_for_all(headings: list[Block], opening: Block) -> bool:
 
 def readable(uri: str) -> str:
     """The name of a file as words: `gb/annual-leave_2024.md` -> "Annual leave 2024"."""
-    path = PurePosixPath(uri.split("?")[0].split("#")[0])
+    path = PurePosixPath(uri)
     stem = (
         path.parent.name
         if path.stem.lower() in {"index", "_index", "readme"} and path.parent.name

@@ -1,6 +1,6 @@
 """What every engine does. Fusion is not its business: a search returns each leg's own ranking."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
@@ -11,6 +11,8 @@ from ombud.index.visibility import Filter
 from ombud.types import Chunk, Document, Mode
 
 Vector = npt.NDArray[np.float32]
+FIRST = "."
+"""Name of the generation that an index begins with."""
 
 
 class Row(NamedTuple):
@@ -41,56 +43,102 @@ class Stats(NamedTuple):
 
 
 class Engine(Protocol):
-    fingerprint: str
+    """One index, open. What reads or writes it waits, and raises EngineError."""
 
-    def upsert(self, documents: Sequence[str], rows: Iterable[Row]) -> None:
+    @property
+    def fingerprint(self) -> str:
+        """Identity of the embedder that it was built with; "" = no vectors."""
+        ...
+
+    async def upsert(self, documents: Sequence[str], rows: Iterable[Row]) -> None:
         """Replace all chunks of the documents (ids) by `rows`, in one commit."""
         ...
 
-    def revise(self, document: Document) -> None:
+    async def revise(self, document: Document) -> None:
         """Take over changed metadata of a document; vectors stay."""
         ...
 
-    def delete(self, documents: Sequence[str]) -> None: ...
+    async def delete(self, documents: Sequence[str]) -> None: ...
 
-    def search(
+    async def search(
         self, text: str, vector: Vector | None, where: Filter, k: int, mode: Mode
     ) -> tuple[Leg, ...]:
         """text: analysed terms. Everything `where` hides is removed before ranking."""
         ...
 
-    def get(self, chunks: Sequence[str]) -> dict[str, Chunk]: ...
+    async def get(self, chunks: Sequence[str]) -> dict[str, Chunk]: ...
 
-    def vectors(self, chunks: Sequence[str]) -> dict[str, Vector]:
+    async def vectors(self, chunks: Sequence[str]) -> dict[str, Vector]:
         """Chunk id -> (windows, dimension)."""
         ...
 
-    def rows(self, documents: Sequence[str]) -> Iterable[Row]:
+    async def rows(self, documents: Sequence[str]) -> Sequence[Row]:
         """All that is indexed of the documents, as it came in: to fill another engine without
         embedding again."""
         ...
 
-    def documents(self) -> dict[str, int]:
+    async def documents(self) -> dict[str, int]:
         """Document id -> number of chunks, for reconciliation."""
         ...
 
-    def chunk_ids(self) -> list[str]: ...
+    async def chunk_ids(self) -> list[str]: ...
 
-    def languages(self) -> frozenset[str]:
-        """Codes of the languages that chunks are in."""
-        ...
+    async def stats(self, terms: Sequence[str] = ()) -> Stats: ...
 
-    def version(self) -> str:
-        """Changes with every commit."""
-        ...
-
-    def at(self, version: str, when: datetime) -> "Engine | None":
+    async def at(self, version: str, when: datetime) -> "Engine | None":
         """For reading only: the index as it was at a version that is still kept and counted at that
         time; else None."""
         ...
 
-    def maintain(self) -> None:
+    async def maintain(self) -> None:
         """Build or merge search indexes, drop old versions. One owner at a time."""
         ...
 
-    def stats(self, terms: Sequence[str] = ()) -> Stats: ...
+    def languages(self) -> frozenset[str]:
+        """Codes of the languages that chunks are in. Held in memory, so nobody waits for it."""
+        ...
+
+    def version(self) -> str:
+        """Changes with every commit. A look at a pointer at most, so nobody waits for it."""
+        ...
+
+
+class EngineBackend(Protocol):
+    """An index at one place and its generations, of which one counts: a new one is built beside the
+    one that serves, then takes its place at once. Called with what stands behind the scheme of a
+    url: `lance:///var/ombud/index` -> `/var/ombud/index`."""
+
+    def open(self, generation: str, *, fingerprint: str, dimension: int) -> Engine:
+        """Open or create one generation. Raises EngineError, also where it was built with another
+        embedder.
+
+        dimension: length of a vector, 0 without an embedder."""
+        ...
+
+    def current(self) -> str:
+        """Name of the generation that counts; FIRST where none was ever switched to."""
+        ...
+
+    def stamp(self) -> Hashable:
+        """Changes whenever another generation counts. Looked at before every call: must be quick."""
+        ...
+
+    def begin(self) -> str:
+        """Name of the next generation; what a killed build left behind under it is removed."""
+        ...
+
+    def switch(self, generation: str) -> None:
+        """Let it count from now on; all but it and the one before are removed."""
+        ...
+
+    def keep_only_current(self) -> None:
+        """Remove the generation before, too: for a deletion that must leave nothing behind."""
+        ...
+
+    def holds(self, generation: str) -> bool:
+        """Whether it is still there."""
+        ...
+
+    def size(self) -> int:
+        """Bytes of all generations."""
+        ...

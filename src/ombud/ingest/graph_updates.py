@@ -16,6 +16,7 @@ from ombud.graph import (
     ModelExtractor,
     near_pairs,
 )
+from ombud.index import blocking
 from ombud.ingest.parts import IngestParts, OnProgress
 from ombud.ingest.report import Failure
 from ombud.models import Chat
@@ -103,7 +104,7 @@ def _chat_model(parts: IngestParts) -> Chat:
 
 def _chunk_ids(parts: IngestParts) -> dict[str, list[str]]:
     by_document: dict[str, list[str]] = {}
-    for chunk_id in parts.engine.chunk_ids():
+    for chunk_id in blocking(parts.engine.chunk_ids()):
         document_id = chunk_id.partition("-")[0]
         by_document.setdefault(document_id, []).append(chunk_id)
     return by_document
@@ -143,7 +144,7 @@ class _Update:
         """Read a document and keep what it says."""
         store = self._parts.store
         chunk_ids = sorted(self._chunk_ids.get(document.id, ()))
-        chunks = self._parts.engine.get(chunk_ids)
+        chunks = await self._parts.engine.get(chunk_ids)
         before = read_extracted(store, document.id) if self._extractor.model else Extracted({}, ())
         triplets = await self._extractor.read(document, chunk_ids, chunks, before)
         is_saved = await asyncio.to_thread(

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from ombud.documents import chunk
 from ombud.errors import NotFound, SourceError
-from ombud.index import Engine
+from ombud.index import Engine, blocking
 from ombud.ingest.graph_updates import check_graph, update_graph
 from ombud.ingest.parts import IngestParts, OnProgress
 from ombud.ingest.rows import estimate, rows_of
@@ -65,9 +65,11 @@ def rebuild_index(
             lease.check()
             documents = [document for document, _ in batch]
             chunks = [one for _, some in batch for one in some]
-            parts.engine.upsert(
-                [document.id for document in documents],
-                rows_of(documents, chunks, parts.embedder, form),
+            blocking(
+                parts.engine.upsert(
+                    [document.id for document in documents],
+                    rows_of(documents, chunks, parts.embedder, form),
+                )
             )
             for document in documents:
                 save_abbreviations(
@@ -76,7 +78,7 @@ def rebuild_index(
             counts |= {document.id: len(some) for document, some in batch}
             tell("rebuild", len(counts), len(known))
         tell("optimise", 0, 1)
-        parts.engine.maintain()
+        blocking(parts.engine.maintain())
         _drop_deleted(parts.engine, parts.store, counts)
         lease.check()
         switch()
@@ -91,11 +93,11 @@ def copy_index(parts: IngestParts, begin: Callable[[], Generation]) -> None:
     deleted is in it, while an engine may keep deleted rows in its files for long. Raises Busy."""
     with acquire_lease(parts.store, "sync") as lease:
         engine, switch = begin()
-        kept = sorted(parts.engine.documents())
+        kept = sorted(blocking(parts.engine.documents()))
         for start in range(0, len(kept), _COPIED):
             some = kept[start : start + _COPIED]
-            engine.upsert(some, parts.engine.rows(some))
-        engine.maintain()
+            blocking(engine.upsert(some, blocking(parts.engine.rows(some))))
+        blocking(engine.maintain())
         lease.check()
         switch()
 
@@ -131,7 +133,7 @@ def _batches(
 def _drop_deleted(engine: Engine, store: Store, counts: dict[str, int]) -> None:
     gone = sorted(counts.keys() - document_ids(store).keys())
     if gone:
-        engine.delete(gone)
+        blocking(engine.delete(gone))
         for identity in gone:
             del counts[identity]
 

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from ombud.documents import DocumentParser, chunk, open_parsers
 from ombud.errors import SourceError
+from ombud.index import blocking
 from ombud.ingest.changes import DocumentChange, SyncPlan, failure, plan_changes
 from ombud.ingest.graph_updates import check_graph, update_graph
 from ombud.ingest.parts import IngestParts, OnProgress
@@ -88,14 +89,14 @@ def sync_sources(
         _settle_ends(parts)
         if any(r.added or r.updated or r.moved or r.deleted for r in reports):
             tell("optimise", 0, 1)
-            parts.engine.maintain()
+            blocking(parts.engine.maintain())
     return reports
 
 
 def delete_documents(parts: IngestParts, ids: Sequence[str]) -> None:
     """Remove documents everywhere: hidden at once, then out of the index, then out of the store."""
     bury_documents(parts.store, ids)
-    parts.engine.delete(ids)
+    blocking(parts.engine.delete(ids))
     forget_document(parts.store, ids)
     _settle_ends(parts)
 
@@ -103,16 +104,16 @@ def delete_documents(parts: IngestParts, ids: Sequence[str]) -> None:
 def _settle_ends(parts: IngestParts) -> None:
     """Predecessors in other sources, of deleted successors, or left over by a killed sync."""
     for document in document_ends(parts.store):
-        parts.engine.revise(document)
+        blocking(parts.engine.revise(document))
         save_end(parts.store, document)
 
 
 def _reconcile(parts: IngestParts) -> None:
     """Finish what a killed process began, and drop chunks that no document owns."""
     buried = tombstones(parts.store)
-    orphans = parts.engine.documents().keys() - document_ids(parts.store).keys()
+    orphans = blocking(parts.engine.documents()).keys() - document_ids(parts.store).keys()
     if buried or orphans:
-        parts.engine.delete(sorted(orphans | set(buried)))
+        blocking(parts.engine.delete(sorted(orphans | set(buried))))
         forget_document(parts.store, buried)
 
 
@@ -127,7 +128,9 @@ def _sync_source(
     known = document_entries(parts.store, source.name)
     try:
         stored = {document.id: document for document in list_documents(parts.store, source.name)}
-        plan = plan_changes(source, known, stored, parts.engine.documents(), parts.settings, tell)
+        plan = plan_changes(
+            source, known, stored, blocking(parts.engine.documents()), parts.settings, tell
+        )
     except SourceError as failed:
         return SyncReport(name=source.name, note=f"{failed} {failed.hint} Nothing was changed.")
     note = _too_many_gone(parts.settings, plan, len(known), allow_deletes)
@@ -201,7 +204,7 @@ def _take_facts(
             "language": change.document.language or old.language,
         }
         document = cut_document(change.document.model_copy(update=found), begins)
-        parts.engine.revise(document)
+        blocking(parts.engine.revise(document))
         count = document_ids(parts.store)[document.id]
         save_facts(parts.store, document, change.kept(count))
 
@@ -323,7 +326,7 @@ def _commit(
         for c in item.chunks
     ]
     rows = rows_of(shown, chunks, parts.embedder, parts.settings.index)
-    parts.engine.upsert([document.id for document in shown], rows)
+    blocking(parts.engine.upsert([document.id for document in shown], rows))
     for item, document in zip(batch, shown, strict=True):
         explained = find_abbreviations(item.document.text, item.document.language)
         save_document(parts.store, document, item.change.kept(len(item.chunks)), explained)

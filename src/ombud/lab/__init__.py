@@ -6,7 +6,7 @@ from ombud.lab.cases.files import cases_text, read_cases
 from ombud.lab.cases.quotes import normalise
 from ombud.lab.cases.splits import sample, select, split_of
 from ombud.lab.metrics.losses import LOSSES
-from ombud.lab.metrics.metric import Embed, Instruments, Metric
+from ombud.lab.metrics.metric import Embed, Instruments, Metric, Undefined, Value
 from ombud.lab.metrics.parsing import METRICS, USUAL, Measure, parse_metric, parse_metrics, score
 from ombud.lab.metrics.rankings import score_rankings
 from ombud.lab.metrics.risk import Decision, accuracy, area, decisions, risk_coverage, threshold
@@ -44,6 +44,8 @@ __all__ = [
     "RemoteTarget",
     "Step",
     "Target",
+    "Undefined",
+    "Value",
     "Verdict",
     "accuracy",
     "area",

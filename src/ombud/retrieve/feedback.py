@@ -28,7 +28,7 @@ class FeedbackSearch(NamedTuple):
     engine: Engine
 
 
-def more_legs(legs: Sequence[Leg], first: FeedbackSearch) -> tuple[Leg, ...]:
+async def more_legs(legs: Sequence[Leg], first: FeedbackSearch) -> tuple[Leg, ...]:
     """The legs with a second sparse one over the terms of RM3, and the dense one searched with
     Rocchio's vector.
 
@@ -40,24 +40,24 @@ def more_legs(legs: Sequence[Leg], first: FeedbackSearch) -> tuple[Leg, ...]:
     made: list[Leg] = []
     if sparse:
         made.append(sparse)
-        made += _with_new_terms(sparse, first)
+        made += await _with_new_terms(sparse, first)
     if dense:
-        made += _with_moved_vector(dense, first)
+        made += await _with_moved_vector(dense, first)
     return tuple(made)
 
 
-def _with_new_terms(sparse: Leg, first: FeedbackSearch) -> Sequence[Leg]:
+async def _with_new_terms(sparse: Leg, first: FeedbackSearch) -> Sequence[Leg]:
     terms = _relevance_terms(sparse, first.terms.split())
     if not terms:
         return ()
-    return first.engine.search(" ".join(terms), None, first.where, first.k, "sparse")
+    return await first.engine.search(" ".join(terms), None, first.where, first.k, "sparse")
 
 
-def _with_moved_vector(dense: Leg, first: FeedbackSearch) -> Sequence[Leg]:
-    moved = _rocchio(dense, first.vector, first.engine)
+async def _with_moved_vector(dense: Leg, first: FeedbackSearch) -> Sequence[Leg]:
+    moved = await _rocchio(dense, first.vector, first.engine)
     if moved is None:
         return (dense,)
-    return first.engine.search("", moved, first.where, first.k, "dense")
+    return await first.engine.search("", moved, first.where, first.k, "dense")
 
 
 def _relevance_terms(leg: Leg, asked: Sequence[str]) -> list[str]:
@@ -79,8 +79,8 @@ def _term_counts(chunk: Chunk) -> Counter[str]:
     return Counter(analyse("\n".join((*chunk.trail, chunk.header, chunk.text)), chunk.language))
 
 
-def _rocchio(leg: Leg, vector: Vector | None, engine: Engine) -> Vector | None:
-    windows_of = engine.vectors([chunk.id for chunk, _ in leg.hits[:BELIEVED]])
+async def _rocchio(leg: Leg, vector: Vector | None, engine: Engine) -> Vector | None:
+    windows_of = await engine.vectors([chunk.id for chunk, _ in leg.hits[:BELIEVED]])
     if vector is None or not windows_of:
         return None
     # Of several windows of a chunk, the one that was found.

@@ -12,7 +12,7 @@ from ombud.graph import (
     find_neighbourhood,
     walk_graph,
 )
-from ombud.index import Engine, Filter, is_visible
+from ombud.index import Engine, Filter, blocking, is_visible
 from ombud.store import Graph
 from ombud.types import Chunk, Evidence, Hit, Plan
 
@@ -42,7 +42,7 @@ def visible_graph(where: Filter, graph: Graph, engine: Engine) -> VisibleGraph:
     """The graph as a reader sees it. Raises EngineError, now or while it is read."""
 
     def visible_chunks(ids: Sequence[str]) -> Mapping[str, Chunk]:
-        chunks = engine.get(ids)
+        chunks = blocking(engine.get(ids))
         return {chunk.id: chunk for chunk in chunks.values() if is_visible(chunk, where)}
 
     scope = ReaderScope(

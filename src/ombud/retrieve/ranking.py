@@ -2,6 +2,7 @@
 
 No chat model plays a part here, and nothing is cut: the ranking holds all that was found."""
 
+import asyncio
 import re
 import time
 from collections import Counter
@@ -58,17 +59,19 @@ class _Embedded(NamedTuple):
         return reading.windows[0] if reading else None
 
 
-def rank_passages(
+async def rank_passages(
     queries: Sequence[Query], plan: Plan, where: Filter, index: SearchParts
 ) -> Ranked:
     """All passages that the queries find under `where`, best first."""
     started = time.perf_counter()
-    embedded = _embed(queries, plan, index)
+    embedded = await asyncio.to_thread(_embed, queries, plan, index)
     embedded_at = time.perf_counter()
+    searches = [
+        _search_legs(query, embedded.vector_of(query), plan, where, index) for query in queries
+    ]
     legs: list[_QueryLeg] = []
-    for query in queries:
-        found = _search_legs(query, embedded.vector_of(query), plan, where, index)
-        legs += [_QueryLeg(query, leg) for leg in found]
+    for query, legs_of_query in zip(queries, await asyncio.gather(*searches), strict=True):
+        legs += [_QueryLeg(query, leg) for leg in legs_of_query]
     searched_at = time.perf_counter()
     foreign = _is_foreign(queries, index)
     hits = _fused(legs, plan, where, foreign)
@@ -135,20 +138,20 @@ def _is_foreign(queries: Sequence[Query], index: SearchParts) -> bool:
 # Legs ---------------------------------------------------------------------------------------------
 
 
-def _search_legs(
+async def _search_legs(
     query: Query, vector: Vector | None, plan: Plan, where: Filter, index: SearchParts
 ) -> Sequence[Leg]:
     terms = " ".join(query_terms(query.text, index.engine))
     mode = "sparse" if vector is None else plan.mode
     if plan.weighting == "tfidf" and mode != "dense":
         candidates = max(plan.pool, CANDIDATES)
-        legs = index.engine.search(terms, vector, where, candidates, mode)
-        legs = tuple(_reweighted(leg, terms, plan.pool, index) for leg in legs)
+        candidate_legs = await index.engine.search(terms, vector, where, candidates, mode)
+        legs = tuple([await _reweighted(leg, terms, plan.pool, index) for leg in candidate_legs])
     else:
-        legs = index.engine.search(terms, vector, where, plan.pool, mode)
+        legs = await index.engine.search(terms, vector, where, plan.pool, mode)
     if query.strategy != "feedback":
         return legs
-    return more_legs(
+    return await more_legs(
         legs,
         FeedbackSearch(
             terms=terms,
@@ -160,9 +163,9 @@ def _search_legs(
     )
 
 
-def _reweighted(leg: Leg, terms: str, pool: int, index: SearchParts) -> Leg:
+async def _reweighted(leg: Leg, terms: str, pool: int, index: SearchParts) -> Leg:
     if leg.name == "sparse":
-        leg = by_tfidf(leg, terms, index.engine)
+        leg = await by_tfidf(leg, terms, index.engine)
     return leg._replace(hits=leg.hits[:pool])
 
 

@@ -5,7 +5,7 @@ import time
 from collections.abc import Mapping, Sequence
 
 from ombud.errors import UnknownName
-from ombud.index import Filter
+from ombud.index import Filter, blocking
 from ombud.retrieve.disagreements import find_contradictions
 from ombud.retrieve.graph_search import find_paths, with_paths
 from ombud.retrieve.model import StrategyModel
@@ -161,7 +161,7 @@ class SearchRun:
         return await make_queries(self.question, plan, self.model, index.glossary, index.embedder)
 
     async def _ranked(self, queries: Sequence[Query]) -> Ranked:
-        return await asyncio.to_thread(rank_passages, queries, self.plan, self.where, self.index)
+        return await rank_passages(queries, self.plan, self.where, self.index)
 
     def _some_unaided(self) -> bool:
         return any(query.strategy in UNAIDED for query in self.asked.queries)
@@ -181,7 +181,7 @@ def find_passages(
     queries: Sequence[Query], plan: Plan, where: Filter, index: SearchParts
 ) -> SearchResult:
     """What the queries find, without any model: nothing is written, reordered or walked."""
-    ranked = rank_passages(queries, plan, where, index)
+    ranked = blocking(rank_passages(queries, plan, where, index))
     return SearchResult(
         evidence=by_scope(with_floor(ranked.hits, plan.k)),
         queries=ranked.queries,

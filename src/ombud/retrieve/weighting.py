@@ -12,7 +12,7 @@ CANDIDATES = 1000
 """BM25's best, which are weighed anew: what TF-IDF likes stands among them."""
 
 
-def by_tfidf(leg: Leg, terms: str, engine: Engine) -> Leg:
+async def by_tfidf(leg: Leg, terms: str, engine: Engine) -> Leg:
     """The leg in the order of the cosine of TF-IDF vectors over the question's terms and the whole
     chunk.
 
@@ -22,7 +22,7 @@ def by_tfidf(leg: Leg, terms: str, engine: Engine) -> Leg:
     cost a look-up each.
     """
     asked = Counter(terms.split())
-    stats = engine.stats(list(asked))
+    stats = await engine.stats(list(asked))
     idf = {term: _idf(stats.chunks, holders) for term, holders in stats.documents_with.items()}
     otherwise = _idf(stats.chunks, stats.chunks // 100)
     query = _weights(asked, idf, otherwise)

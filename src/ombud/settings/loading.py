@@ -26,8 +26,8 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
-from ombud.errors import BadSetting
-from ombud.settings.places import KINDS, PLACES, Source
+from ombud.errors import BadSetting, OmbudError
+from ombud.settings.places import UNKNOWN_KIND, Source, kind_of, kinds, place_of
 from ombud.settings.plans import choices_of, nearest, path_of
 from ombud.settings.sections import (
     AnswerSettings,
@@ -82,17 +82,6 @@ class Settings(BaseSettings):
     source: tuple[Source, ...] = Field((), description="Where documents come from: [[source]].")
     _file: Path | None = PrivateAttr(None)
 
-    @field_validator("source", mode="before")
-    @classmethod
-    def _folders(cls, sources: Any) -> Any:
-        """A source that does not say its type is a folder."""
-        if not isinstance(sources, list | tuple):
-            return sources
-        return [
-            {"type": "folder"} | source if isinstance(source, dict) else source
-            for source in sources
-        ]
-
     _codes = field_validator("country", mode="before")(by_country)
     _names = field_validator("experiment", mode="before")(by_name)
 
@@ -135,6 +124,8 @@ def load(home: Path | None = None, flags: Mapping[str, Any] | None = None) -> Se
         return settings
     except ValidationError as wrong:
         raise _explain(wrong, _trees(flags or {}, path)) from wrong
+    except OmbudError:  # a plugin that does not load
+        raise
     except Exception as wrong:  # pydantic-settings wraps bad JSON in variables in its own error
         raise BadSetting(
             f"The settings cannot be read: {wrong}", hint="Lists in OMBUD_* variables are JSON."
@@ -199,14 +190,29 @@ def _origin(keys: Sequence[int | str], trees: Trees) -> str:
     return next((name for name, tree in trees.items() if _holds(tree, keys)), "default")
 
 
+def _held(trees: Trees, keys: Sequence[int | str]) -> Any:
+    """What the strongest tree that holds these keys has there; None where none does."""
+    for tree in trees.values():
+        if _holds(tree, keys):
+            return _at(tree, keys)
+    return None
+
+
 def _holds(tree: Any, keys: Sequence[int | str]) -> bool:
+    return _at(tree, keys) is not _ABSENT
+
+
+def _at(tree: Any, keys: Sequence[int | str]) -> Any:
     for key in keys:
         if isinstance(tree, list) and isinstance(key, int):
             tree = dict(enumerate(tree))
         if not isinstance(tree, Mapping) or key not in tree:
-            return False
+            return _ABSENT
         tree = tree[key]
-    return True
+    return tree
+
+
+_ABSENT = object()
 
 
 def _check_readable(path: Path) -> None:
@@ -244,12 +250,13 @@ def _check_variables() -> None:
 def _explain(wrong: ValidationError, trees: Trees) -> BadSetting:
     # A misspelt key also leaves the right one missing: say the first.
     first = min(wrong.errors(), key=lambda error: error["type"] != "extra_forbidden")
-    loc, known = _located(first["loc"])
+    loc = first["loc"]
+    known = _known_keys(loc, trees)
     where, place = path_of(loc), ORIGINS[_origin(loc, trees)]
-    if first["type"] == "union_tag_invalid":
-        kind = str(first["input"].get("type"))
+    if first["type"] == UNKNOWN_KIND:
+        kind = kind_of(first["input"])
         return BadSetting(
-            f"{where}.type = {kind!r} is no kind of source.", hint=nearest(kind, KINDS)
+            f"{where}.type = {kind!r} is no kind of source.", hint=nearest(kind, kinds())
         )
     if first["type"] == "extra_forbidden":
         return BadSetting(
@@ -274,16 +281,22 @@ def _explain(wrong: ValidationError, trees: Trees) -> BadSetting:
     )
 
 
-def _located(loc: tuple[int | str, ...]) -> tuple[tuple[int | str, ...], list[str]]:
-    """The place of an error as it stands in the file, and the keys that are known there."""
-    if loc[:1] == ("source",) and len(loc) > 2 and loc[2] in KINDS:  # the kind is no key of its own
-        return (*loc[:2], *loc[3:]), list(PLACES[KINDS.index(str(loc[2]))].model_fields)
+def _known_keys(loc: tuple[int | str, ...], trees: Trees) -> list[str]:
+    """The keys that may stand where an error is."""
     model: Any = Settings
-    for part in loc[:-1]:
+    parts = loc[:-1]
+    if loc[:1] == ("source",) and len(loc) > 2:
+        model = place_of(kind_of(_held(trees, loc[:2])))
+        parts = loc[2:-1]
+    for part in parts:
         if isinstance(part, str) and hasattr(model, "model_fields") and part in model.model_fields:
-            annotation = model.model_fields[part].annotation
-            inner = [
-                a for a in get_args(annotation) if isinstance(a, type) and issubclass(a, BaseModel)
-            ]
-            model = inner[0] if inner else annotation
-    return loc, list(getattr(model, "model_fields", {}))
+            model = _model_in(model.model_fields[part].annotation)
+    return list(getattr(model, "model_fields", {}))
+
+
+def _model_in(annotation: Any) -> Any:
+    """The model that an annotation such as `dict[str, Model]` holds, or the annotation itself."""
+    for inner in get_args(annotation):
+        if isinstance(inner, type) and issubclass(inner, BaseModel):
+            return inner
+    return annotation

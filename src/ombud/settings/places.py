@@ -3,11 +3,15 @@
 Passwords and tokens are never settings: `*_env` names the environment variable that holds one.
 """
 
+from abc import abstractmethod
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, PlainValidator, SerializeAsAny
+from pydantic_core import PydanticCustomError
 
+from ombud.errors import SetupError, UnknownName
+from ombud.registry import distribution_of, find, names, unknown_name
 from ombud.types import Audience
 
 
@@ -133,8 +137,67 @@ class Arxiv(SourceSettings):
     )
 
 
-Source = Annotated[
-    Folder | Confluence | SharePoint | Web | Wikipedia | Arxiv, Field(discriminator="type")
-]
+class PluginSource(SourceSettings):
+    """What a plugin's kind of source is derived from: its keys in `[[source]]`, and how it opens.
+
+    The entry point group is `ombud.source`; the entry's name is the `type`."""
+
+    type: str = Field(description="Name of the kind.")
+
+    @abstractmethod
+    def open(self, home: Path) -> Any:
+        """The `ombud.sources.Source` that this block describes; nothing is read or asked yet.
+
+        home: the folder that relative paths count from. Raises SourceError for settings that cannot
+        be right."""
+
+
+def place_of(kind: str) -> type[SourceSettings]:
+    """The settings of a kind of source: one of PLACES, or a plugin's.
+
+    Raises UnknownName, and SetupError for a plugin that does not load or is no PluginSource."""
+    package = distribution_of("source", kind)
+    if not package:
+        return _built_in(kind)
+    place = find("source", kind, {})
+    if isinstance(place, type) and issubclass(place, PluginSource):
+        return place
+    raise SetupError(
+        f"The source `{kind}` of the package `{package}` is no PluginSource.",
+        hint="Its entry point names a class derived from `ombud.settings.PluginSource`.",
+    )
+
+
+def _built_in(kind: str) -> type[SourceSettings]:
+    if kind not in _PLACE_OF:
+        raise unknown_name("source", kind, kinds())
+    return _PLACE_OF[kind]
+
+
+def kind_of(table: Any) -> str:
+    """The `type` of a `[[source]]`; a source that does not say it is a folder."""
+    return str(table.get("type", "folder")) if isinstance(table, dict) else "folder"
+
+
+def _read_source(table: Any) -> SourceSettings:
+    if isinstance(table, SourceSettings):
+        return table
+    kind = kind_of(table)
+    try:
+        place = place_of(kind)
+    except UnknownName as unknown:
+        raise PydanticCustomError(UNKNOWN_KIND, "no kind of source") from unknown
+    given = {"type": kind} | table if isinstance(table, dict) else table
+    return place.model_validate(given)
+
+
+UNKNOWN_KIND = "unknown_kind_of_source"
+"""The type of the validation error for a `type` that nobody knows."""
+Source = Annotated[SerializeAsAny[SourceSettings], PlainValidator(_read_source)]
 PLACES: tuple[type[SourceSettings], ...] = (Folder, Confluence, SharePoint, Web, Wikipedia, Arxiv)
-KINDS = tuple(str(place.model_fields["type"].default) for place in PLACES)
+_PLACE_OF = {str(place.model_fields["type"].default): place for place in PLACES}
+
+
+def kinds() -> tuple[str, ...]:
+    """Every `type` that a `[[source]]` may have, those of plugins among them."""
+    return names("source", _PLACE_OF)

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from ombud.registry import find
-from ombud.settings import SourceSettings
+from ombud.settings import PluginSource, SourceSettings
 from ombud.sources.source import Source
 
 
@@ -13,9 +13,12 @@ def open_source(place: SourceSettings, home: Path) -> Source:
 
     home: what relative paths count from. Raises SourceError for settings that cannot be right,
     MissingExtra."""
+    if isinstance(place, PluginSource):
+        opened: Source = place.open(home)
+        return opened
     kind = str(cast(Any, place).type)
-    made: Source = find("source", kind, SOURCES)(place, home)
-    return made
+    source: Source = find("source", kind, SOURCES)(place, home)
+    return source
 
 
 SOURCES: dict[str, str] = {
@@ -26,4 +29,4 @@ SOURCES: dict[str, str] = {
     "web": "ombud.sources.web.source:open_web",
     "wikipedia": "ombud.sources.wikipedia:open_wikipedia",
 }
-"""Kind -> `(settings, home) -> Source`; plugins register under `ombud.source`."""
+"""Kind -> `(settings, home) -> Source`. A plugin's kind opens itself: `PluginSource.open`."""

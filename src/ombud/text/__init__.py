@@ -19,19 +19,27 @@ from ombud.text.clauses import (
 from ombud.text.countries import named_countries
 from ombud.text.dates import MONTHS
 from ombud.text.entities import alternative_keys, display_name, entity_key, entity_stems, name_words
+from ombud.text.figures import SentenceFigures, numbers_beside_quantities, read_figures
 from ombud.text.language import detect_language
+from ombud.text.names import (
+    find_addresses,
+    find_names,
+    find_quotations,
+    split_words,
+    word_stem,
+)
 from ombud.text.numbers import (
     DIGITS,
     digits_in,
     join_groups,
     numbers_in,
-    numbers_of_plain,
     plain_decimal,
 )
 from ombud.text.phrases import Phrases
-from ombud.text.quantities import Quantity, find_quantities, plain_quantities
+from ombud.text.quantities import Quantity
 from ombud.text.sentences import split_sentences
-from ombud.text.statements import FigureStatement, find_statements, wider_than
+from ombud.text.statements import FigureStatement, find_statements
+from ombud.text.subjects import wider_than
 from ombud.text.tables import read_rows
 from ombud.text.units import units_named
 from ombud.text.wording import plain_wording, term_pattern
@@ -47,6 +55,7 @@ __all__ = [
     "Phrases",
     "Quantity",
     "Sentence",
+    "SentenceFigures",
     "alternative_keys",
     "analyse",
     "content_terms",
@@ -57,23 +66,27 @@ __all__ = [
     "entity_stems",
     "evidence_spans",
     "find_abbreviations",
-    "find_quantities",
+    "find_addresses",
+    "find_names",
+    "find_quotations",
     "find_statements",
     "join_groups",
     "name_words",
     "named_countries",
+    "numbers_beside_quantities",
     "numbers_in",
-    "numbers_of_plain",
     "passage_of",
     "plain_decimal",
-    "plain_quantities",
     "plain_sentence",
     "plain_wording",
+    "read_figures",
     "read_passage",
     "read_rows",
     "read_sentence",
     "split_sentences",
+    "split_words",
     "term_pattern",
     "units_named",
     "wider_than",
+    "word_stem",
 ]

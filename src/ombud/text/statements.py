@@ -2,23 +2,25 @@
 compares."""
 
 import re
-import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import accumulate, chain
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from ombud.text.analysis import analyse
-from ombud.text.countries import country_names, named_countries
-from ombud.text.phrases import Phrases
+from ombud.text.circumstances import Circumstances, Headings, read_circumstances, read_headings
+from ombud.text.countries import named_countries
 from ombud.text.quantities import Quantity, find_quantities, plain_quantities
 from ombud.text.sentences import split_sentences
-from ombud.text.wording import term_pattern
+from ombud.text.subjects import (
+    GENERIC,
+    WORD,
+    country_stems,
+    has_digit,
+    subject_stems,
+    word_stems,
+    word_weight,
+)
 from ombud.types import Chunk
 
-GENERIC = 0.33
-"""Weight of a word that most sentences may have."""
 ASIDE = 0.4
 """Factor for words outside of the figure's own clause."""
 FEW = 1.2
@@ -31,13 +33,14 @@ _FIGURE = re.compile(
     re.IGNORECASE,
 )
 _HISTORY = re.compile(
-    r"\b(?:until|before|in|since|up to|end of) (?:the end of )?(?:19|20)\d\d\b|\bprevious|\bformer|\bused to\b"
-    r"|\bhad to\b|\bno longer\b|\bsuperseded\b|\bwas (?:raised|changed|increased|reduced)\b"
-    r"|\bold (?:rule|version|page)",
+    r"\b(?:until|before|in|since|up to|end of) (?:the end of )?(?:19|20)\d\d\b"
+    r"|\bprevious|\bformer|\bused to\b|\bhad to\b|\bno longer\b|\bsuperseded\b"
+    r"|\bwas (?:raised|changed|increased|reduced)\b|\bold (?:rule|version|page)",
     re.IGNORECASE,
 )
 _EXAMPLE = re.compile(
-    r"\bexamples?\b|\be\.g\.|\bfor instance\b|\bsuppose\b|\bimagine\b|\?|^\W*(?:my|i|i['’]m|i['’]ve)\b",
+    r"\bexamples?\b|\be\.g\.|\bfor instance\b|\bsuppose\b|\bimagine\b|\?"
+    r"|^\W*(?:my|i|i['’]m|i['’]ve)\b",
     re.IGNORECASE,
 )
 _VERSIONS = re.compile(
@@ -50,48 +53,15 @@ _MARKUP = re.compile(
 _BRACKETS = re.compile(r"\([^()]*\)")
 """What stands in brackets is an equivalent or an exception."""
 _SEPARATOR = re.compile(r"\|(?:\s*:?-+:?\s*\|)+\s*$")
-_CODE = re.compile(r"\b[A-Z]{1,2}\d{1,2}\b")
-_PLACE = re.compile(r"\b(?:[Ii]n|[Aa]t|[Ff]or|[Ff]rom|[Tt]o) ([A-Z][a-zà-ÿ]+(?: [A-Z][a-zà-ÿ]+)?)")
-_WORD = re.compile(r"\w[\w'-]*")
-_NEGATED = re.compile(
-    r"\b(?:not|never|no|cannot|without|nor)\b(?! (?:more|less|later|longer|fewer|exceed|earlier|higher))"
-)
-_ACTORS = {
-    "manager": r"(?:(?:your|the|a|their|each|all|line) )*(?:line )?managers?\b",
-    "hr": r"(?:the )?hr\b",
-    "payroll": r"payroll\b",
-    "employee": r"(?:(?:an|the|all|every|each|most|new) )*(?:employees?|you|staff|everyone|parents?|workers?)\b",
-}
-_LEADING = {who: re.compile(rf"^\W*(?:\w+, )?{words}") for who, words in _ACTORS.items()}
-_BY = {who: re.compile(rf"\bby {words}") for who, words in _ACTORS.items() if who != "employee"}
-_PHASE = re.compile(
-    r"\b(during|throughout|after|following|upon|before|prior to)\b (?:(?:the|your|their|an?|end|of) )*([a-z]+)"
-)
-_PHASES = {"throughout": "during", "following": "after", "upon": "after", "prior to": "before"}
-
-
-class Circumstances(NamedTuple):
-    """Of whom and of what circumstances a sentence speaks."""
-
-    marks: frozenset[int]
-    """Special people and things that the sentence or its heading names."""
-    marks_around: frozenset[int]
-    """The same with all headings and the title."""
-    sides: tuple[frozenset[int], ...]
-    """Of each group of things that stand side by side, those that are named."""
-    codes: frozenset[str]
-    """Such as grades."""
-    actor: str
-    phases: Mapping[str, str]
-    """Noun -> during, after or before it."""
-    negated: bool
-    countries: frozenset[str]
-    places: frozenset[str]
+_ITEM = re.compile(r"(?:[-*•·–]|\d{1,2}[.)])\s")
+_CLAUSE = re.compile(r"[^,;:()]+")
+_CELL = " · "
+"""Between the label of a row, the head of its column and the cell."""
 
 
 class FigureStatement(NamedTuple):
     chunk: Chunk
-    said: str
+    text: str
     """The sentence, or the row of a table, as it stands."""
     quantity: Quantity
     others: frozenset[tuple[str, float, str]]
@@ -110,149 +80,133 @@ class FigureStatement(NamedTuple):
 
 
 class _Line(NamedTuple):
-    said: str
-    """What is shown."""
+    shown: str
     text: str
     """What is read: for a cell its row, its column and itself."""
-    lead: str
+    lead: str = ""
     """The line that leads in a list."""
-
-
-class _Headings(NamedTuple):
-    """What stands above a passage, looked at once."""
-
-    last: str
-    around: str
-    heads: frozenset[str]
-    context: frozenset[str]
-    near_marks: frozenset[int]
-    marks: frozenset[int]
 
 
 def find_statements(chunk: Chunk) -> list[FigureStatement]:
     """Those of an English passage, but for examples, questions and what was once the rule."""
     if not chunk.language.startswith("en"):
         return []
-    read = _read(chunk.title, chunk.trail, chunk.header, chunk.text, chunk.countries)
-    return [statement._replace(chunk=chunk) for statement in read]
+    passage = _Passage(chunk.title, chunk.trail, chunk.header, chunk.text, chunk.countries)
+    return [statement._replace(chunk=chunk) for statement in _statements(passage)]
+
+
+class _Passage(NamedTuple):
+    """What statements are read from: the same passages are found again and again, what else is
+    known of them changes."""
+
+    title: str
+    trail: tuple[str, ...]
+    header: str
+    text: str
+    countries: tuple[str, ...]
 
 
 @lru_cache(maxsize=4096)
-def _read(
-    title: str, trail: tuple[str, ...], header: str, text: str, countries: tuple[str, ...]
-) -> tuple[FigureStatement, ...]:
-    """The same passages are found again and again; what else is known of them is looked at anew."""
-    passage = Chunk(
-        id="",
-        document_id="",
-        uri="",
-        start=0,
-        end=0,
-        title=title,
-        trail=trail,
-        header=header,
-        text=text,
-        countries=countries,
-    )
-    last = trail[-1] if trail else title
-    if _VERSIONS.search(last) or _EXAMPLE.search(last):
+def _statements(passage: _Passage) -> tuple[FigureStatement, ...]:
+    heading = passage.trail[-1] if passage.trail else passage.title
+    if _VERSIONS.search(heading) or _EXAMPLE.search(heading):
         return ()
-    return tuple(statement for line in _lines(passage) for statement in _of_line(passage, line))
+    statements: list[FigureStatement] = []
+    for line in _lines(passage):
+        statements += _statements_of_line(passage, line)
+    return tuple(statements)
 
 
-@lru_cache(maxsize=4096)
-def _headings(
-    title: str, trail: tuple[str, ...], countries: tuple[str, ...], lead: str
-) -> _Headings:
-    last = f"{lead} {trail[-1] if trail else title}"
-    around = f"{title} {' '.join(trail)} {lead}".lower()
-    heads = frozenset(_stems(around, generic=False)) - _stems_of(countries)
-    return _Headings(
-        last,
-        around,
-        heads,
-        frozenset(_stems(around)),
-        _words().marks.found(last.lower()),
-        _words().marks.found(around),
-    )
+def _states_figure(text: str) -> bool:
+    if not _FIGURE.search(text):
+        return False
+    return not _EXAMPLE.search(text) and not _HISTORY.search(text)
 
 
-def _of_line(passage: Chunk, line: _Line) -> Iterator[FigureStatement]:
-    if not _FIGURE.search(line.text) or _EXAMPLE.search(line.text) or _HISTORY.search(line.text):
+def _statements_of_line(passage: _Passage, line: _Line) -> Iterator[FigureStatement]:
+    if not _states_figure(line.text):
         return
-    read = plain_quantities(line.text)
-    found = find_quantities(read)
+    plain = plain_quantities(line.text)
+    quantities = find_quantities(plain)
     # In a cell the label of its row says when, not how much.
-    stated = [q for q in found if q.start > read.rfind(" · ") and q.role != "range"]
+    cell = plain.rfind(_CELL)
+    stated = [q for q in quantities if q.start > cell and q.role != "range"]
     if not stated:
         return
-    above = _headings(passage.title, passage.trail, passage.countries, line.lead)
-    bare = _EXCEPTION.sub(lambda cut: " " * len(cut.group()), _without(read, found))
+    headings = read_headings(passage.title, passage.trail, passage.countries, line.lead)
+    bare = _EXCEPTION.sub(_blank, _without_figures(plain, quantities))
     countries = named_countries(line.text)
-    case = _case(line.text, bare, countries, above)
+    case = read_circumstances(line.text, bare, countries, headings)
     for quantity in stated:
-        others = frozenset((q.kind, q.value, q.role) for q in found if q != quantity)
-        terms = {t: w for t, w in _terms(bare, quantity).items() if t not in _stems_of(countries)}
-        own = frozenset(term for term, weight in terms.items() if weight > GENERIC)
-        if sum(terms.values()) < FEW:
-            terms = {**dict.fromkeys(_stems(above.last), 1.0), **terms}
+        terms = _terms(bare, quantity)
+        for stem in country_stems(countries):
+            terms.pop(stem, None)
         yield FigureStatement(
-            chunk=passage,
-            said=line.said,
+            chunk=_NO_CHUNK,
+            text=line.shown,
             quantity=quantity,
-            others=others - {(quantity.kind, quantity.value, quantity.role)},
+            others=_other_figures(quantity, quantities),
             case=case,
-            terms=terms,
-            own=own,
-            words=tuple(
-                (w, t)
-                for w in _WORD.findall(bare)
-                for t in _stem(w)[:1]
-                if terms.get(t, 0) > GENERIC
-            ),
-            heads=above.heads,
-            context=above.context,
+            terms=_with_heading(terms, headings),
+            own=frozenset(stem for stem, weight in terms.items() if weight > GENERIC),
+            words=tuple(_weighty_words(bare, _with_heading(terms, headings))),
+            heads=headings.specific_stems,
+            context=headings.stems,
         )
 
 
-def _case(text: str, bare: str, countries: tuple[str, ...], above: _Headings) -> Circumstances:
-    marks = _words().marks.found(bare) | above.near_marks
-    sides = _words().apart.found(bare)
-    return Circumstances(
-        marks=marks,
-        marks_around=marks | above.marks,
-        sides=tuple(frozenset(sides & group) for group in _words().groups),
-        codes=frozenset(_CODE.findall(text)),
-        actor=_actor(bare),
-        phases={noun: _PHASES.get(when, when) for when, noun in _PHASE.findall(bare)},
-        negated=bool(_NEGATED.search(bare)),
-        countries=frozenset(countries),
-        places=frozenset(_PLACE.findall(text)),
-    )
+def _other_figures(
+    quantity: Quantity, quantities: Sequence[Quantity]
+) -> frozenset[tuple[str, float, str]]:
+    figures = {(other.kind, other.value, other.role) for other in quantities}
+    return frozenset(figures - {(quantity.kind, quantity.value, quantity.role)})
 
 
-def _lines(chunk: Chunk) -> Iterator[_Line]:
+def _with_heading(terms: Mapping[str, float], headings: Headings) -> Mapping[str, float]:
+    """`terms`, and those of the heading where they say too little."""
+    if sum(terms.values()) >= FEW:
+        return terms
+    return {**dict.fromkeys(subject_stems(headings.last), 1.0), **terms}
+
+
+def _weighty_words(bare: str, terms: Mapping[str, float]) -> Iterator[tuple[str, str]]:
+    for word in WORD.findall(bare):
+        for stem in word_stems(word)[:1]:
+            if terms.get(stem, 0) > GENERIC:
+                yield word, stem
+
+
+def _lines(passage: _Passage) -> Iterator[_Line]:
     """Sentences, list items and cells of the passage, each with what leads in to it."""
-    head, lead, before = _cells(chunk.header.splitlines()[0]) if chunk.header else [], "", ""
-    for raw in chunk.text.splitlines():
+    head = _cells(passage.header.splitlines()[0]) if passage.header else []
+    lead = ""
+    line_before = ""
+    for raw in passage.text.splitlines():
         if raw.lstrip().startswith("|"):
             if _SEPARATOR.match(raw.strip()):
-                head = _cells(before)
+                head = _cells(line_before)
             elif not _VERSIONS.search(" ".join(head)):
                 yield from _row(raw, head)
-            before = raw
+            line_before = raw
             continue
         text = raw.strip()
-        if not text or text.lstrip("# ") in chunk.trail:
+        if not text or text.lstrip("# ") in passage.trail:
             continue
-        item = bool(re.match(r"(?:[-*•·–]|\d{1,2}[.)])\s", text))
-        lead = lead if item else ""
-        if _FIGURE.search(text) and not _EXAMPLE.search(text):
-            for start, end in split_sentences(text):
-                said = _MARKUP.sub("", text[start:end]).strip()
-                if not said.endswith(":"):
-                    yield _Line(said, _BRACKETS.sub(" ", said.strip("()")), lead)
-        lead = text.rstrip("*_ ") if text.rstrip("*_ ").endswith(":") else lead
+        if not _ITEM.match(text):
+            lead = ""
+        yield from _sentences(text, lead)
+        without_emphasis = text.rstrip("*_ ")
+        if without_emphasis.endswith(":"):
+            lead = without_emphasis
+
+
+def _sentences(text: str, lead: str) -> Iterator[_Line]:
+    if not _FIGURE.search(text) or _EXAMPLE.search(text):
+        return
+    for start, end in split_sentences(text):
+        shown = _MARKUP.sub("", text[start:end]).strip()
+        if not shown.endswith(":"):
+            yield _Line(shown, _BRACKETS.sub(" ", shown.strip("()")), lead)
 
 
 def _cells(row: str) -> list[str]:
@@ -260,101 +214,48 @@ def _cells(row: str) -> list[str]:
 
 
 def _row(raw: str, head: list[str]) -> Iterator[_Line]:
-    cells = _cells(raw)
-    for column, cell in enumerate(cells[1:], start=1):
-        above = head[column] if len(head) == len(cells) else ""
+    label, *cells = _cells(raw)
+    columns = head[1:] if len(head) == len(cells) + 1 else [""] * len(cells)
+    for column, cell in zip(columns, cells, strict=True):
         if cell:
-            yield _Line(raw.strip(), f"{cells[0]} · {above} · {_BRACKETS.sub(' ', cell)}", "")
+            yield _Line(raw.strip(), _CELL.join((label, column, _BRACKETS.sub(" ", cell))))
 
 
-def _without(read: str, found: list[Quantity]) -> str:
+def _blank(match: re.Match[str]) -> str:
+    return " " * len(match[0])
+
+
+def _without_figures(plain: str, quantities: Sequence[Quantity]) -> str:
     """The sentence with its figures blanked, its length kept; of "three paid volunteering days" two
     words stay."""
-    for quantity in found:
-        words = list(re.finditer(r"\S+", read[quantity.start : quantity.end]))
-        for word in {words[0], words[-1]}:
+    characters = list(plain)
+    for quantity in quantities:
+        words = list(re.finditer(r"\S+", plain[quantity.start : quantity.end]))
+        for word in (words[0], words[-1]):
             start, end = quantity.start + word.start(), quantity.start + word.end()
-            read = read[:start] + " " * (end - start) + read[end:]
-    return read
+            characters[start:end] = " " * (end - start)
+    return "".join(characters)
 
 
 def _terms(bare: str, quantity: Quantity) -> dict[str, float]:
     """Stems with weights: words of the figure's clause count more than asides, generic ones little,
     units nothing."""
     terms: dict[str, float] = {}
-    for clause in re.finditer(r"[^,;:()]+", bare):
-        named = (
-            bare[clause.end() : clause.end() + 1] == ":"
-        )  # "Amtrak: business class on journeys over 3 hours"
-        own = named or clause.start() <= quantity.start <= clause.end()
-        for word in _WORD.findall(clause.group()):
-            weight = _weight(word) * (1.0 if own else ASIDE)
-            for stem in _stem(word) if weight else ():
+    for clause in _CLAUSE.finditer(bare):
+        # "Amtrak: business class on journeys over 3 hours"
+        is_label = bare[clause.end() : clause.end() + 1] == ":"
+        is_own = is_label or clause.start() <= quantity.start <= clause.end()
+        for word in WORD.findall(clause.group()):
+            weight = word_weight(word)
+            if not weight:
+                continue
+            if not is_own:
+                weight *= ASIDE
+            for stem in word_stems(word):
                 terms[stem] = max(weight, terms.get(stem, 0.0))
     # Grades are compared apart.
-    return {stem: weight for stem, weight in terms.items() if not any(c.isdigit() for c in stem)}
+    return {stem: weight for stem, weight in terms.items() if not has_digit(stem)}
 
 
-def _stems(text: str, *, generic: bool = True) -> list[str]:
-    words = [
-        word
-        for word in _WORD.findall(text.lower())
-        if _weight(word) > (0.0 if generic else GENERIC)
-    ]
-    return [stem for word in words for stem in _stem(word) if not any(c.isdigit() for c in stem)]
-
-
-@lru_cache(maxsize=20_000)
-def _stem(word: str) -> tuple[str, ...]:
-    return tuple(analyse(word))
-
-
-@lru_cache(maxsize=20_000)
-def _weight(word: str) -> float:
-    if _words().silent.fullmatch(word):
-        return 0.0
-    return GENERIC if _words().generic.fullmatch(word) else 1.0
-
-
-@lru_cache
-def _stems_of(countries: tuple[str, ...]) -> frozenset[str]:
-    """Stems of the countries' names: where a rule holds is compared apart."""
-    return frozenset(stem for name in country_names(countries) for stem in analyse(name))
-
-
-def _actor(bare: str) -> str:
-    by = next((who for who, pattern in _BY.items() if pattern.search(bare)), "")
-    return by or next((who for who, pattern in _LEADING.items() if pattern.match(bare)), "")
-
-
-def wider_than(stem: str) -> str:
-    """The stem of a word that covers it, such as parent for paternity; else itself."""
-    return _words().wider.get(stem, stem)
-
-
-class _Known(NamedTuple):
-    silent: re.Pattern[str]
-    generic: re.Pattern[str]
-    marks: Phrases[int]
-    apart: Phrases[int]
-    groups: tuple[frozenset[int], ...]
-    """Positions in `apart` that stand side by side."""
-    wider: Mapping[str, str]
-
-
-@lru_cache
-def _words() -> _Known:
-    path = Path(__file__).with_name("contradictions.toml")
-    listed: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
-    ends = list(accumulate(map(len, listed["apart"])))
-    return _Known(
-        term_pattern(listed["silent"]),
-        term_pattern(listed["generic"]),
-        Phrases((term, at) for at, mark in enumerate(listed["marks"]) for term in mark),
-        Phrases((term, at) for at, term in enumerate(chain.from_iterable(listed["apart"]))),
-        tuple(
-            frozenset(range(end - len(group), end))
-            for end, group in zip(ends, listed["apart"], strict=True)
-        ),
-        {analyse(narrow)[0]: analyse(wide)[0] for narrow, wide in listed["wider"].items()},
-    )
+_NO_CHUNK = Chunk(id="", document_id="", title="", uri="", start=0, end=0, text="")
+"""Stands in a remembered statement for the passage that `find_statements` puts there."""

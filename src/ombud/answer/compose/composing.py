@@ -1,16 +1,18 @@
 """Composition with a chat model: typed claims, each checked against what it cites before it is
 shown."""
 
-import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from ombud.answer.compose.drafts import LONGEST_CLAIM, MOST_CLAIMS, Draft, DraftClaim, Reader
-from ombud.answer.compose.prompting import Told, connected, fit, labelled, tell
-from ombud.answer.language import apology, asked_in, name_of, written_in
+from ombud.answer.compose.drafts import LONGEST_CLAIM, MOST_CLAIMS, Draft, DraftClaim
+from ombud.answer.compose.languages import language_problem, with_apology
+from ombud.answer.compose.prompting import PromptValues, build_prompt, connected, fit, labelled
+from ombud.answer.compose.streaming import OnClaim, StreamingVerifier
+from ombud.answer.language import written_in
 from ombud.answer.personas.personas import Persona
 from ombud.answer.proof.citing import Composed, Stored, inert, marked, number
 from ombud.answer.proof.proving import TOO_MUCH, Prover
@@ -18,328 +20,280 @@ from ombud.answer.wording import BROKEN_OFF
 from ombud.errors import MalformedOutput, ModelError
 from ombud.models import Chat, ChatReply
 from ombud.prompts import load as load_prompt
+from ombud.retrieve import ModelUsage
 from ombud.types import Citation, Claim, Evidence, Hit, Outcome, Plan, Question
 
 LONGEST_SUGGESTION = LONGEST_COVERS = 150
+MOST_SUGGESTIONS = 3
 LONGEST_NOTE, MOST_NOTES = 200, 20
-Show = Callable[[int, str, Sequence[Citation]], None]
-"""Gets a claim that was proven: its place in the answer from 0, its text, its citations. One of the
-same place takes the place of the one before. """
 
 
-class Written(NamedTuple):
-    model: str
-    """The one that answered."""
+@dataclass(frozen=True)
+class CompositionRequest:
+    """What one answer is written from."""
+
+    question: Question
+    evidence: Evidence
+    plan: Plan
+    chat: Chat
+    stored: Stored
+    persona: Persona
+    organisation: str
+    day: date
+    seconds: float
+    """Wall clock of all calls together."""
+    prompts: Path | None = None
+    on_claim: OnClaim | None = None
+    """Gets claims while the model writes."""
+
+
+class WrittenAnswer(NamedTuple):
     composed: Composed
     outcome: Outcome
-    suggestions: tuple[str, ...]
-    prompts: dict[str, str]
-    tokens_in: int
-    tokens_out: int
-    price: float | None
+    spent: ModelUsage
     evidence: tuple[Hit, ...]
-    notes: tuple[str, ...]
-    degraded: tuple[str, ...]
-    covers: dict[str, str]
+    """What the model was given."""
+    suggestions: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    degraded: tuple[str, ...] = ()
+    covers: Mapping[str, str] = {}
     """Chunk id -> what the model says it covers, borne out by it."""
     reasoning: str = ""
 
 
-class _Task(NamedTuple):
-    """What one answer is written with."""
+class _Checked(NamedTuple):
+    """A draft, and what is wrong with it."""
 
-    question: Question
-    plan: Plan
-    chat: Chat
-    told: Told
-    labels: dict[str, Hit]
-    prover: Prover
-    deadline: float
-    prompts: Path | None
-    ear: "Ear | None"
+    draft: Draft
+    problems: Mapping[int, str]
+    """Position of each claim that fails -> why."""
 
     @property
-    def spoken(self) -> set[str]:
-        return {hit.chunk.language for hit in self.labels.values()}
+    def proven(self) -> int:
+        return len(self.draft.claims) - len(self.problems)
 
 
-class Ear:
-    """Listens while a model writes: each claim is proven as soon as it is whole, and shown when it
-    is.
-
-    proven: of the reply that got furthest.
-    """
-
-    def __init__(self, prover: Prover, show: Show) -> None:
-        self._prover, self._show, self._loop = prover, show, asyncio.get_running_loop()
-        self._reader, self._now = Reader(), list[DraftClaim]()
-        self.proven: list[DraftClaim] = []
-
-    def hear(self, piece: str | None) -> None:
-        """From any thread. What is said after a break is not added to what came before it."""
-        self._loop.call_soon_threadsafe(self._take, piece)
-
-    def _take(self, piece: str | None) -> None:
-        if piece is None:
-            self._reader, self._now = Reader(), []
-            return
-        for claim in self._reader.read(piece):
-            proof = self._prover.prove(claim)
-            if proof.why_not:
-                continue
-            self._show(len(self._now), inert(claim.text.strip()), proof.citations)
-            self._now.append(claim)
-            if len(self._now) > len(self.proven):
-                self.proven = list(self._now)
-
-
-async def compose_answer(
-    question: Question,
-    evidence: Evidence,
-    plan: Plan,
-    chat: Chat,
-    stored: Stored,
-    *,
-    persona: Persona,
-    organisation: str,
-    day: date,
-    seconds: float,
-    prompts: Path | None = None,
-    show: Show | None = None,
-) -> Written:
+async def compose_answer(request: CompositionRequest) -> WrittenAnswer:
     """Ask the model, check, repair once; raises ModelError where it cannot answer in time or in
     form.
 
-    A claim that still fails its check is left out and the outcome lowered. show: gets claims while
-    the model writes. Where it then stops for good, what was proven until there is the answer, a
-    partial one that says so."""
-    kept, triplets = fit(evidence, plan.budget_tokens)
-    labels = labelled(kept)
-    told = tell(
-        question,
-        labels,
-        connected(triplets, labels),
-        persona,
-        plan.components,
-        model=chat.name,
-        organisation=organisation,
-        day=day,
-        prompts=prompts,
-    )
-    prover = Prover(labels, stored, question.text)
-    ear = Ear(prover, show) if show else None
-    task = _Task(
-        question, plan, chat, told, labels, prover, time.monotonic() + seconds, prompts, ear
-    )
+    A claim that still fails its check is left out and the outcome lowered. Where the model stops
+    for good while somebody listens, what was proven until then is the answer, a partial one that
+    says so."""
+    composition = _Composition(request)
     try:
-        first = await _ask(task, told.message)
-        return await _finish(task, first)
+        return await composition.written()
     except ModelError as failed:
-        if ear is None or not ear.proven:
+        verifier = composition.verifier
+        if verifier is None or not verifier.proven:
             raise
-        return _broken(task, ear.proven, failed)
+        return composition.broken_off(verifier.proven, failed)
 
 
-async def _ask(task: _Task, message: str) -> ChatReply[Draft]:
-    hear = task.ear.hear if task.ear else None
-    left = max(0.0, task.deadline - time.monotonic())
-    reply = await task.chat.reply(
-        task.told.instructions,
-        message,
-        Draft,
-        temperature=task.plan.temperature,
-        seconds=left,
-        hear=hear,
-    )
-    if reply.value.outcome != "denied" and not reply.value.claims:
-        raise MalformedOutput("The model gave an answer without claims.")
-    return reply
+class _Composition:
+    """One answer on its way from its prompt to its proven claims."""
 
+    def __init__(self, request: CompositionRequest) -> None:
+        self.request = request
+        hits, triplets = fit(request.evidence, request.plan.budget_tokens)
+        self.labels = labelled(hits)
+        self.languages = {hit.chunk.language for hit in hits}
+        self.prompt = build_prompt(
+            PromptValues(
+                question=request.question,
+                labels=self.labels,
+                connections=connected(triplets, self.labels),
+                persona=request.persona,
+                organisation=request.organisation,
+                day=request.day,
+            ),
+            request.plan.components,
+            model=request.chat.name,
+            prompts=request.prompts,
+        )
+        self.prover = Prover(self.labels, request.stored, request.question.text)
+        self.verifier: StreamingVerifier | None = None
+        if request.on_claim:
+            self.verifier = StreamingVerifier(self.prover, request.on_claim)
+        self.deadline = time.monotonic() + request.seconds
+        self.replies: list[ChatReply[Draft]] = []
+        self.prompt_digests = dict(self.prompt.digests)
+        self.degraded = [f"prompt: {note}" for note in self.prompt.notes]
 
-async def _finish(task: _Task, first: ChatReply[Draft]) -> Written:
-    """The answer from its first draft: repaired where that is worth it, and put together."""
-    replies, files, degraded = (
-        [first],
-        dict(task.told.prompts),
-        [f"prompt: {note}" for note in task.told.notes],
-    )
-    draft, problems = first.value, _problems(first.value, task)
-    wrong = _language_problem(draft, problems, task)
-    if (problems or wrong) and task.plan.refine and task.deadline > time.monotonic():
-        repair = load_prompt("repair", task.chat.name, task.prompts)
-        files[repair.name] = repair.digest
-        degraded += [f"prompt: {repair.note}"] if repair.note else []
-        listed = [wrong] if wrong else list(dict.fromkeys(problems.values()))
-        again = f"{task.told.message}\n\n=== Your answer ===\n{_echo(draft)}\n\n"
-        again += repair.fill(problems="\n".join(f"- {problem}" for problem in listed))
+    async def written(self) -> WrittenAnswer:
+        checked = self._check(await self._ask(self.prompt.message))
+        checked = await self._repaired(checked)
+        draft = checked.draft
+        composed = self._composed(checked)
+        if not composed.claims and self._is_noise(draft):
+            raise MalformedOutput(
+                "What the model wrote was endless, or not in the language of the documents."
+            )
+        left_out = [why.split("”: ")[-1] for why in checked.problems.values()]
+        notes = [f"claim left out: {why[:LONGEST_NOTE]}" for why in left_out[:MOST_NOTES]]
+        return WrittenAnswer(
+            composed=with_apology(composed, self.request.question.text, self.languages),
+            outcome=_outcome(checked, composed),
+            spent=self._spent(),
+            evidence=tuple(self.labels.values()),
+            suggestions=self._suggestions(draft),
+            notes=tuple(notes),
+            degraded=tuple(self.degraded),
+            covers=self._covers(draft, composed),
+            reasoning=draft.reasoning,
+        )
+
+    def broken_off(self, proven: Sequence[DraftClaim], failed: ModelError) -> WrittenAnswer:
+        """The answer of a model that stopped in the middle: people have read what was proven, so
+        that stays."""
+        composed = self._composed(_Checked(Draft(claims=list(proven)), {}))
+        composed = composed._replace(text=f"{composed.text}\n\n{BROKEN_OFF}")
+        claims = "claim" if len(proven) == 1 else "claims"
+        note = f"model: it broke off after {len(proven)} {claims}: {reason(failed)}"
+        prompt_notes = [f"prompt: {note}" for note in self.prompt.notes]
+        return WrittenAnswer(
+            composed=composed,
+            outcome="partial",
+            spent=ModelUsage(self.request.chat.name, self.prompt.digests, price=None),
+            evidence=tuple(self.labels.values()),
+            degraded=(*prompt_notes, note),
+        )
+
+    async def _ask(self, message: str) -> Draft:
+        """The model's draft; raises ModelError."""
+        reply = await self.request.chat.reply(
+            self.prompt.instructions,
+            message,
+            Draft,
+            temperature=self.request.plan.temperature,
+            seconds=max(0.0, self.deadline - time.monotonic()),
+            hear=self.verifier.feed if self.verifier else None,
+        )
+        if reply.value.outcome != "denied" and not reply.value.claims:
+            raise MalformedOutput("The model gave an answer without claims.")
+        self.replies.append(reply)
+        return reply.value
+
+    def _check(self, draft: Draft) -> _Checked:
+        problems: dict[int, str] = {}
+        for place, claim in enumerate(draft.claims):
+            if place >= MOST_CLAIMS:
+                problems[place] = TOO_MUCH
+                continue
+            why = self.prover.prove(claim).why_not
+            if why:
+                problems[place] = why if why == TOO_MUCH else f"“{claim.text}”: {why}"
+        return _Checked(draft, problems)
+
+    async def _repaired(self, checked: _Checked) -> _Checked:
+        """The draft written again where that is worth it, if the second is no worse."""
+        draft, problems = checked
+        wrong_language = language_problem(
+            draft,
+            self.request.question.text,
+            self.languages,
+            none_proven=len(problems) == len(draft.claims),
+        )
+        listed = [wrong_language] if wrong_language else list(dict.fromkeys(problems.values()))
+        if not listed or not self.request.plan.refine or self.deadline <= time.monotonic():
+            return checked
         try:
-            replies.append(await _ask(task, again))
-            draft, problems = _better(draft, replies[-1].value, task, other_language=bool(wrong))
+            again = self._check(await self._ask(self._repair_message(draft, listed)))
         except ModelError:
             if len(problems) == len(draft.claims):
                 raise
             # What the first draft could prove is worth more than starting over.
-    composed, dropped = _assemble(draft, problems, task.prover)
-    if not composed.claims and _astray(draft, task):
-        raise MalformedOutput(
-            "What the model wrote was endless, or not in the language of the documents."
+            return checked
+        # People may have read the claims of the first draft; in another language than they asked
+        # for, any of the second that can be proven is better.
+        least = min(1, checked.proven) if wrong_language else checked.proven
+        return checked if again.proven < least else again
+
+    def _repair_message(self, draft: Draft, problems: Sequence[str]) -> str:
+        repair = load_prompt("repair", self.request.chat.name, self.request.prompts)
+        self.prompt_digests[repair.name] = repair.digest
+        if repair.note:
+            self.degraded.append(f"prompt: {repair.note}")
+        listed = "\n".join(f"- {problem}" for problem in problems)
+        request = repair.fill(problems=listed)
+        return f"{self.prompt.message}\n\n=== Your answer ===\n{_echo(draft)}\n\n{request}"
+
+    def _composed(self, checked: _Checked) -> Composed:
+        """The proven claims with their citations."""
+        texts: list[str] = []
+        citations_of: list[tuple[Citation, ...]] = []
+        for place, claim in enumerate(checked.draft.claims):
+            if place not in checked.problems:
+                texts.append(inert(claim.text.strip()))
+                citations_of.append(self.prover.prove(claim).citations)
+        every = [citation for citations in citations_of for citation in citations]
+        distinct, places = number(every)
+        claims: list[Claim] = []
+        start = 0
+        for text, citations in zip(texts, citations_of, strict=True):
+            end = start + len(citations)
+            claims.append(Claim(text=text, citations=tuple(dict.fromkeys(places[start:end]))))
+            start = end
+        paragraphs = [marked(claim.text, claim.citations) for claim in claims]
+        return Composed(tuple(claims), tuple(distinct), "\n\n".join(paragraphs))
+
+    def _is_noise(self, draft: Draft) -> bool:
+        """Whether a draft of which nothing could be proven is noise: then quotes are worth more
+        than a denial."""
+        if len(draft.claims) > MOST_CLAIMS:
+            return True
+        return written_in(draft.claims_text, min(self.languages)) not in self.languages
+
+    def _spent(self) -> ModelUsage:
+        price: float | None = 0.0
+        for reply in self.replies:
+            price = None if price is None or reply.price is None else price + reply.price
+        return ModelUsage(
+            model=self.replies[-1].model,
+            prompts=self.prompt_digests,
+            tokens_in=sum(reply.tokens_in for reply in self.replies),
+            tokens_out=sum(reply.tokens_out for reply in self.replies),
+            price=price,
         )
-    prices = [reply.price for reply in replies]
-    return Written(
-        replies[-1].model,
-        _apologetic(composed, task),
-        _outcome(draft, composed, dropped),
-        _suggestions(draft, task.prover),
-        files,
-        sum(reply.tokens_in for reply in replies),
-        sum(reply.tokens_out for reply in replies),
-        None if None in prices else sum(price for price in prices if price is not None),
-        tuple(task.labels.values()),
-        tuple(f"claim left out: {reason[:LONGEST_NOTE]}" for reason in dropped[:MOST_NOTES]),
-        tuple(degraded),
-        _covers(draft, composed, task),
-        draft.reasoning,
-    )
 
+    def _suggestions(self, draft: Draft) -> tuple[str, ...]:
+        """Questions that the passages bear out too: nothing a model says is shown unchecked."""
+        kept: list[str] = []
+        for suggestion in draft.suggestions[:MOST_SUGGESTIONS]:
+            line = " ".join(suggestion.split())
+            is_question = line.endswith(("?", "？")) and len(line) <= LONGEST_SUGGESTION
+            if is_question and self.prover.borne_out(line):
+                kept.append(line)
+        return tuple(kept)
 
-def _better(
-    first: Draft, second: Draft, task: _Task, *, other_language: bool
-) -> tuple[Draft, dict[int, str]]:
-    """The repaired draft, unless it proves less than the first, whose claims people may have read;
-    and its problems.
-
-    other_language: that was what should be repaired, so any of it that can be proven is better.
-    """
-    before, after = _problems(first, task), _problems(second, task)
-    least = 1 if other_language else len(first.claims) - len(before)
-    worse = len(second.claims) - len(after) < min(least, len(first.claims) - len(before))
-    return (first, before) if worse else (second, after)
-
-
-def _broken(task: _Task, proven: Sequence[DraftClaim], failed: ModelError) -> Written:
-    """The answer of a model that stopped in the middle: people have read what was proven, so that
-    stays."""
-    composed, _ = _assemble(Draft(claims=list(proven)), {}, task.prover)
-    composed = composed._replace(text=f"{composed.text}\n\n{BROKEN_OFF}")
-    said = f"model: it broke off after {len(proven)} claim{'s' if len(proven) > 1 else ''}: "
-    degraded = (*(f"prompt: {note}" for note in task.told.notes), said + reason(failed))
-    kept = tuple(task.labels.values())
-    return Written(
-        task.chat.name,
-        composed,
-        "partial",
-        (),
-        task.told.prompts,
-        0,
-        0,
-        None,
-        kept,
-        (),
-        degraded,
-        {},
-    )
+    def _covers(self, draft: Draft, composed: Composed) -> dict[str, str]:
+        cited = {citation.chunk_id for citation in composed.citations}
+        covers: dict[str, str] = {}
+        for source in draft.sources[:MOST_CLAIMS]:
+            hit = self.labels.get(source.passage)
+            if hit is None or hit.chunk.id not in cited or hit.chunk.id in covers:
+                continue
+            line = " ".join(source.covers.split()).rstrip(".")
+            fits = 0 < len(line) <= LONGEST_COVERS
+            if fits and self.prover.borne_out(line, source.passage):
+                covers[hit.chunk.id] = line
+        return covers
 
 
 def reason(failed: ModelError) -> str:
     """What went wrong, without what the server sent: that may repeat the prompt, which no trace may
     hold."""
-    return str(failed).partition("\n")[0].partition(" body:")[0].removesuffix(",")[:LONGEST_NOTE]
-
-
-def _astray(draft: Draft, task: _Task) -> bool:
-    """Whether a draft of which nothing could be proven is noise: then quotes are worth more than a
-    denial."""
-    text = _said(draft)
-    return len(draft.claims) > MOST_CLAIMS or written_in(text, min(task.spoken)) not in task.spoken
-
-
-def _said(draft: Draft) -> str:
-    return " ".join(claim.text for claim in draft.claims[:MOST_CLAIMS])
-
-
-def _language_problem(draft: Draft, problems: Mapping[int, str], task: _Task) -> str:
-    """Why the draft should be written in another language: that of the question, or, where claims
-    in it cannot be checked because no passage is in it, that of the passages."""
-    asked, spoken = asked_in(task.question.text), task.spoken
-    if not asked or not draft.claims:
-        return ""
-    written = written_in(_said(draft), asked)
-    if written not in spoken and len(problems) == len(draft.claims) and asked not in spoken:
-        names = " or ".join(name_of(code) for code in sorted(spoken))
-        return f"it cannot be checked, for the passages are not in {name_of(written)}; write it in {names}"
-    if written != asked and asked in spoken:
-        return f"it is not in {name_of(asked)}, the language of the question; write all of it in {name_of(asked)}"
-    return ""
-
-
-def _apologetic(composed: Composed, task: _Task) -> Composed:
-    """The answer, and before it that it is not in the language of the question, where it could not
-    be."""
-    text = " ".join(claim.text for claim in composed.claims)
-    asked = asked_in(task.question.text)
-    said = apology(
-        "written", asked, [written_in(text, asked)] if text and asked not in task.spoken else ()
-    )
-    return composed._replace(text=f"{said}\n\n{composed.text}") if said else composed
+    first_line = str(failed).partition("\n")[0]
+    return first_line.partition(" body:")[0].removesuffix(",")[:LONGEST_NOTE]
 
 
 def _echo(draft: Draft) -> str:
-    claims = [c for c in draft.claims[:MOST_CLAIMS] if len(c.text) <= LONGEST_CLAIM]
+    """The draft as it is shown to the model again: without its working, and no endless claims."""
+    claims = [claim for claim in draft.claims[:MOST_CLAIMS] if len(claim.text) <= LONGEST_CLAIM]
     return draft.model_copy(update={"reasoning": "", "claims": claims}).model_dump_json()
 
 
-def _problems(draft: Draft, task: _Task) -> dict[int, str]:
-    """Position of each claim that fails -> why."""
-    found: dict[int, str] = {}
-    for place, claim in enumerate(draft.claims):
-        why = TOO_MUCH if place >= MOST_CLAIMS else task.prover.prove(claim).why_not
-        if why:
-            found[place] = why if why == TOO_MUCH else f"“{claim.text}”: {why}"
-    return found
-
-
-def _assemble(
-    draft: Draft, problems: Mapping[int, str], prover: Prover
-) -> tuple[Composed, list[str]]:
-    """The proven claims with their citations, and why the others are left out."""
-    dropped = [why.split("”: ")[-1] for why in problems.values()]
-    proven = [
-        (inert(c.text.strip()), prover.prove(c).citations)
-        for n, c in enumerate(draft.claims)
-        if n not in problems
-    ]
-    distinct, places = number([citation for _, citations in proven for citation in citations])
-    claims: list[Claim] = []
-    for text, citations in proven:
-        mine, places = places[: len(citations)], places[len(citations) :]
-        claims.append(Claim(text=text, citations=tuple(dict.fromkeys(mine))))
-    body = "\n\n".join(marked(c.text, c.citations) for c in claims)
-    return Composed(tuple(claims), tuple(distinct), body), dropped
-
-
-def _suggestions(draft: Draft, prover: Prover) -> tuple[str, ...]:
-    """Questions that the passages bear out too: nothing a model says is shown unchecked."""
-    asked = (" ".join(s.split()) for s in draft.suggestions[:3])
-    return tuple(
-        s
-        for s in asked
-        if s.endswith(("?", "？")) and len(s) <= LONGEST_SUGGESTION and prover.borne_out(s)
-    )
-
-
-def _covers(draft: Draft, composed: Composed, task: _Task) -> dict[str, str]:
-    cited = {citation.chunk_id for citation in composed.citations}
-    found: dict[str, Any] = {}
-    for source in draft.sources[:MOST_CLAIMS]:
-        line = " ".join(source.covers.split()).rstrip(".")
-        hit = task.labels.get(source.passage)
-        fits = hit and hit.chunk.id in cited and 0 < len(line) <= LONGEST_COVERS
-        if hit and fits and task.prover.borne_out(line, source.passage):
-            found.setdefault(hit.chunk.id, line)
-    return found
-
-
-def _outcome(draft: Draft, composed: Composed, dropped: list[str]) -> Outcome:
+def _outcome(checked: _Checked, composed: Composed) -> Outcome:
     if not composed.claims:
         return "denied"
-    return "partial" if dropped or draft.outcome != "full" else "full"
+    return "partial" if checked.problems or checked.draft.outcome != "full" else "full"

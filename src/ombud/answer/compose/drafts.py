@@ -34,13 +34,23 @@ class Draft(BaseModel):
         default=[], description="One for each passage that was cited."
     )
 
+    @property
+    def claims_text(self) -> str:
+        """What the claims say, as one text to tell the language of."""
+        return " ".join(claim.text for claim in self.claims[:MOST_CLAIMS])
 
-class Reader:
+
+class DraftParser:
     """Reads a draft piece by piece and gives each claim once it is whole."""
 
     def __init__(self) -> None:
-        self._text, self._over = "", False
-        self._looked, self._at, self._found = 0, 0, 0
+        self._text = ""
+        self._over = False
+        self._searched = 0
+        """Characters in which the list of claims does not begin."""
+        self._at = 0
+        """Where the next claim begins; 0 before the list was found."""
+        self._given = 0
 
     def read(self, piece: str) -> list[DraftClaim]:
         """The claims that this piece completes, in order; none once the list is at its end, or is
@@ -48,23 +58,23 @@ class Reader:
         if self._over:
             return []
         self._text += piece
+        claims: list[DraftClaim] = []
         # A claim ends with a brace, and a list with a bracket: without one there is nothing to look
         # for.
-        claims = (self._whole() if "}" in piece or "]" in piece else [])[
-            : MOST_CLAIMS - self._found
-        ]
-        self._found += len(claims)
-        endless = len(self._text) > LONGEST or (self._at and len(self._text) - self._at > PENDING)
-        self._over = self._over or endless or self._found >= MOST_CLAIMS
+        if "}" in piece or "]" in piece:
+            claims = self._whole_claims()[: MOST_CLAIMS - self._given]
+        self._given += len(claims)
+        if self._is_endless() or self._given >= MOST_CLAIMS:
+            self._over = True
         return claims
 
-    def _whole(self) -> list[DraftClaim]:
-        if not self._at:
-            begins = CLAIMS.search(self._text, self._looked)
-            if not begins:  # what is looked for may have begun already
-                self._looked = max(0, len(self._text) - 100)
-                return []
-            self._at = begins.end()
+    def _is_endless(self) -> bool:
+        pending = len(self._text) - self._at if self._at else 0
+        return len(self._text) > LONGEST or pending > PENDING
+
+    def _whole_claims(self) -> list[DraftClaim]:
+        if not self._at and not self._find_list():
+            return []
         claims: list[DraftClaim] = []
         while True:
             gap = GAP.match(self._text, self._at)
@@ -80,3 +90,12 @@ class Reader:
                 return claims
             except (ValueError, RecursionError):  # not whole yet
                 return claims
+
+    def _find_list(self) -> bool:
+        begins = CLAIMS.search(self._text, self._searched)
+        if begins:
+            self._at = begins.end()
+            return True
+        # What is looked for may have begun already.
+        self._searched = max(0, len(self._text) - 100)
+        return False

@@ -1,49 +1,36 @@
 """Whether the names, quotations and addresses of a claim stand in its passages."""
 
-import re
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
 from ombud.text import (
-    MONTHS,
     CitedPassage,
     analyse,
+    find_addresses,
+    find_names,
+    find_quotations,
     named_countries,
     plain_sentence,
     read_passage,
+    split_words,
     units_named,
+    word_stem,
 )
 
 CURRENCIES = {"pound": "gbp", "euro": "eur", "dollar": "usd"}
-_NAME = r"(?:[A-Z]{2,}|[A-Z]\d+|\w+[A-Z]\w*|[A-Z][^\W\d_]{2,})"
-NAMES = re.compile(
-    rf"(?<=[\w,;:)'\"] )[\"(]?{_NAME}\b(?: {_NAME}\b)*|\b(?:[A-Z]{{2,}}|[A-Z]\d+|\w+[A-Z]\w*)\b(?: {_NAME}\b)*"
-)
-"""Words in capitals or with a number, and capitals inside a sentence; several in a row are one
-name."""
-_MONTH = "|".join(
-    [*(m.capitalize() for m in MONTHS), *(m[:3].capitalize() for m in MONTHS), "Sept"]
-)
-DATED = re.compile(
-    rf"(?<=\d )(?:of )?(?:{_MONTH})\b\.?|(?<=\d[snrt][tdh] )(?:of )?(?:{_MONTH})\b|\b(?:{_MONTH})(?= \d)"
-)
-ALSO = {"UK": "GB", "USA": "US", "Britain": "GB", "America": "US"}
-QUOTED = re.compile(r'"([^"]{2,300})"')
-ADDRESS = re.compile(
-    r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|\b(?:[a-z][a-z+.-]*:/{0,2}|www\.)(?=\w)[^\s)\]>\"]+"
-    r"|\b[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}/[^\s)\]>\"]*|\b[\w-]+(?:\.[\w-]+)*\.(?:com|org|net|io|example)\b"
-)
-CODES = frozenset({"EUR", "GBP", "USD", "CHF"})
+COUNTRY_CODES = {"UK": "GB", "USA": "US", "Britain": "GB", "America": "US"}
+CURRENCY_CODES = frozenset({"EUR", "GBP", "USD", "CHF"})
 """Looked at with their amounts."""
-WORD = re.compile(r"[^\W_]+")
+INITIALS = (3, 4, 5)
+"""Letters of an abbreviation."""
 
 
 class PassageVocabulary(NamedTuple):
     """What passages say, as one."""
 
-    low: str
+    folded: str
     """All of it in one case, headings included; not what speaks to the assistant."""
     stems: frozenset[str]
     initials: frozenset[str]
@@ -57,75 +44,84 @@ class PassageVocabulary(NamedTuple):
 
 @lru_cache(maxsize=256)
 def vocabulary(passages: tuple[CitedPassage, ...], language: str) -> PassageVocabulary:
-    whole = "\n".join(
-        [
-            *(plain_sentence(p.above) for p in passages),
-            *(s.text for p in passages for s in read_passage(p)),
-        ]
-    )
-    words = WORD.findall(whole)
-    run, first = [_stem(word) for word in words], [word[0].casefold() for word in words]
-    named = units_named(whole)
+    headings = [plain_sentence(passage.above) for passage in passages]
+    sentences = [s.text for passage in passages for s in read_passage(passage)]
+    text = "\n".join([*headings, *sentences])
+    words = split_words(text)
+    stems = [word_stem(word) for word in words]
+    countries = set(named_countries(text))
+    for passage in passages:
+        countries.update(passage.countries)
     return PassageVocabulary(
-        whole.casefold(),
-        frozenset(run) | {CURRENCIES[unit] for unit in named if unit in CURRENCIES},
-        frozenset(
-            "".join(first[at : at + size])
-            for size in (3, 4, 5)
-            for at in range(len(first) - size + 1)
-        ),
-        frozenset(pairwise(run)),
-        frozenset(analyse(whole, language)),
-        frozenset(code for passage in passages for code in passage.countries)
-        | set(named_countries(whole)),
+        folded=text.casefold(),
+        stems=frozenset(stems) | _named_currencies(text),
+        initials=_initials(words),
+        pairs=frozenset(pairwise(stems)),
+        terms=frozenset(analyse(text, language)),
+        countries=frozenset(countries),
     )
+
+
+def _named_currencies(text: str) -> frozenset[str]:
+    units = units_named(text)
+    return frozenset(CURRENCIES[unit] for unit in units & CURRENCIES.keys())
+
+
+def _initials(words: list[str]) -> frozenset[str]:
+    letters = "".join(word[0] for word in words).casefold()
+    initials: set[str] = set()
+    for size in INITIALS:
+        last = len(letters) - size
+        initials.update(letters[at : at + size] for at in range(last + 1))
+    return frozenset(initials)
 
 
 def objections(claim: str, known: PassageVocabulary, language: str) -> Iterator[str]:
     """Names in capitals and inside sentences, quoted words and addresses that the passages do not
     have.
 
-    claim: as `plain` makes it.
+    claim: as `plain_sentence` makes it.
     """
-    for match in NAMES.finditer(DATED.sub(" ", claim)):  # months of dates are looked at as dates
-        if language != "de" or match[0].isupper():  # every noun has a capital there
-            yield from _missing(match[0], known)
-    for quoted in QUOTED.findall(claim):
-        if quoted.strip(" .,;:!?").casefold() not in known.low:
+    for name in find_names(claim):
+        if language != "de" or name.isupper():  # every noun has a capital there
+            yield from _missing(name, known)
+    for quotation in find_quotations(claim):
+        if quotation.strip(" .,;:!?").casefold() not in known.folded:
             yield "it quotes what the cited text does not say"
-    for address in ADDRESS.findall(claim):
-        if address.rstrip(".,;").casefold() not in known.low:
-            yield "it gives an address that is not in the cited text"  # not repeated: it may carry what was asked out
+    for address in find_addresses(claim):
+        if address.casefold() not in known.folded:
+            # Not repeated: it may carry what was asked out.
+            yield "it gives an address that is not in the cited text"
 
 
 def _missing(name: str, known: PassageVocabulary) -> Iterator[str]:
-    words = [word for word in WORD.findall(name) if word not in CODES]
-    together = "".join(word if word.isupper() else word[0] for word in words).casefold()
-    if (
-        len(together) > 2 and together in known.stems
-    ):  # HR Business Partner, where the passage says HRBP
+    words = [word for word in split_words(name) if word not in CURRENCY_CODES]
+    if _is_abbreviated(words, known):
         return
-    missing = [
-        w for w in words if _stem(w) not in known.stems and w.casefold() not in known.initials
-    ]
-    missing = [word for word in missing if not known.countries & _countries(word)]
-    yield from (f"`{word.casefold()}` is not in the cited text" for word in missing)
-    if not missing and not all(pair in known.pairs for pair in pairwise(map(_stem, words))):
+    missing = [word for word in words if not _is_known(word, known)]
+    for word in missing:
+        yield f"`{word.casefold()}` is not in the cited text"
+    stems = [word_stem(word) for word in words]
+    if not missing and not known.pairs.issuperset(pairwise(stems)):
         yield f"`{name}` is not in the cited text"
+
+
+def _is_abbreviated(words: list[str], known: PassageVocabulary) -> bool:
+    """Whether the passages shorten the name: HRBP for "HR Business Partner"."""
+    short = "".join(word if word.isupper() else word[0] for word in words).casefold()
+    return len(short) > 2 and short in known.stems
+
+
+def _is_known(word: str, known: PassageVocabulary) -> bool:
+    if word_stem(word) in known.stems or word.casefold() in known.initials:
+        return True
+    return not known.countries.isdisjoint(_countries(word))
 
 
 @lru_cache(maxsize=1024)
 def _countries(word: str) -> frozenset[str]:
     """Codes of the country that a word names: Britain, British, UK."""
-    return frozenset(
-        {
-            ALSO.get(word, word),
-            *named_countries(f"in {word}"),
-            *named_countries(f"the {word} office"),
-        }
-    )
-
-
-def _stem(word: str) -> str:
-    word = word.casefold()
-    return word[:-1] if len(word) > 3 and word.endswith("s") else word
+    codes = {COUNTRY_CODES.get(word, word)}
+    codes.update(named_countries(f"in {word}"))
+    codes.update(named_countries(f"the {word} office"))
+    return frozenset(codes)

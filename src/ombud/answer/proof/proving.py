@@ -31,14 +31,16 @@ class Prover:
     """
 
     def __init__(self, labels: Mapping[str, Hit], stored: Stored, question: str = "") -> None:
-        self._labels, self._stored, self._question = labels, stored, question
-        self._known: dict[tuple[str, ...], Proof] = {}
+        self._labels = labels
+        self._stored = stored
+        self._question = question
+        self._proofs: dict[tuple[str, ...], Proof] = {}
 
     def prove(self, claim: DraftClaim) -> Proof:
         key = (claim.text, *claim.passages)
-        if key not in self._known:
-            self._known[key] = self._prove(claim)
-        return self._known[key]
+        if key not in self._proofs:
+            self._proofs[key] = self._prove(claim)
+        return self._proofs[key]
 
     def borne_out(self, text: str, label: str = "") -> bool:
         """Whether the passage, or all of them together, say what `text` does."""
@@ -48,39 +50,40 @@ class Prover:
     def _prove(self, claim: DraftClaim) -> Proof:
         if len(claim.text) > LONGEST_CLAIM:
             return Proof(TOO_MUCH)
-        known = [label for label in dict.fromkeys(claim.passages) if label in self._labels]
-        unknown = [label for label in claim.passages if label not in self._labels]
-        said = [
-            f"there is no passage {one if LABEL.fullmatch(one) else 'of that label'}"
-            for one in unknown
-        ]
-        said += check_claim(
-            claim.text, [self._labels[label].chunk for label in known], self._question
-        )
-        if said:
-            return Proof("; ".join(said))
-        found = [self._cited(claim.text, self._labels[label]) for label in known]
-        citations = tuple(one for one in found if one)
-        return Proof("" if citations else GONE, citations)
+        problems = [_unknown(label) for label in claim.passages if label not in self._labels]
+        labels = dict.fromkeys(claim.passages)
+        cited = [self._labels[label] for label in labels if label in self._labels]
+        problems += check_claim(claim.text, [hit.chunk for hit in cited], self._question)
+        if problems:
+            return Proof("; ".join(problems))
+        citations = [self._citation(claim.text, hit) for hit in cited]
+        valid = tuple(citation for citation in citations if citation)
+        return Proof("" if valid else GONE, valid)
 
-    def _cited(self, claim: str, hit: Hit) -> Citation | None:
+    def _citation(self, claim: str, hit: Hit) -> Citation | None:
         """The sentence of the passage that bears the claim out best, by its terms and its numbers,
         word for word."""
         chunk = hit.chunk
         weights = dict.fromkeys(analyse(claim, chunk.language), 1.0)
-        counted = numbers_in(claim, chunk.language)
+        numbers = numbers_in(claim, chunk.language)
 
-        def borne_out(span: tuple[int, int]) -> float:
+        def support(span: tuple[int, int]) -> float:
             text = chunk.text[slice(*span)]
-            figures = (
-                len(counted & numbers_in(text, chunk.language)) / len(counted) if counted else 0.0
-            )
-            return coverage(weights, set(analyse(text, chunk.language))) + figures
+            terms = coverage(weights, set(analyse(text, chunk.language)))
+            if not numbers:
+                return terms
+            shared = numbers & numbers_in(text, chunk.language)
+            return terms + len(shared) / len(numbers)
 
-        spans = [
-            (s, e) for s, e in evidence_spans(chunk.text, chunk.language) if chunk.text[s:e].strip()
-        ]
-        if not spans:
+        spans = evidence_spans(chunk.text, chunk.language)
+        visible = [(start, end) for start, end in spans if chunk.text[start:end].strip()]
+        if not visible:
             return None
-        start, end = max(spans, key=borne_out)
+        start, end = max(visible, key=support)
         return cite(hit, chunk.start + start, chunk.start + end, self._stored)
+
+
+def _unknown(label: str) -> str:
+    if LABEL.fullmatch(label):
+        return f"there is no passage {label}"
+    return "there is no passage of that label"

@@ -16,6 +16,7 @@ from ombud.text import (
     numbers_in,
     passage_of,
     plain_sentence,
+    read_figures,
     read_passage,
     read_sentence,
     split_sentences,
@@ -43,39 +44,49 @@ def check_claim(claim: str, cited: Iterable[Chunk], question: str = "") -> list[
 
     Needs nothing but the claim, so that a draft can be checked while it is still being written.
     question: what the claim answers; it only tells which of several rows or sentences a short claim
-    is about."""
+    is about.
+    """
     chunks = list(cited)
-    return disagreements(
-        claim, map(passage_of, chunks), chunks[0].language if chunks else "en", question=question
-    )
+    language = chunks[0].language if chunks else "en"
+    return disagreements(claim, map(passage_of, chunks), language, question=question)
 
 
 def disagreements(
     claim: str, cited: Iterable[str | CitedPassage], language: str = "en", *, question: str = ""
 ) -> list[str]:
     """What in `claim` the cited texts do not bear out, said for a reader; empty = supported."""
-    passages = tuple(CitedPassage(p, "", language) if isinstance(p, str) else p for p in cited)
+    passages = tuple(_passage(text, language) for text in cited)
     if not passages:
         return ["it cites nothing"]
-    known = [said for passage in passages for said in read_passage(passage)]
+    evidence = [sentence for passage in passages for sentence in read_passage(passage)]
+    sentences = _sentences(claim, language)
     words = vocabulary(passages, language)
-    told = [
-        read_sentence(claim[start:end], "", language)
-        for start, end in split_sentences(claim, language)
-    ]
-    said = [
+    claim_language = _language_of_numbers(claim, language)
+    found = [
         *amounts.objections(
-            told,
-            known,
+            sentences,
+            evidence,
             content_terms(question, language),
-            claim_language=_language_of_numbers(claim, language),
+            claim_language=claim_language,
             language=language,
         ),
         *names.objections(plain_sentence(claim), words, language),
-        *_unsupported(told, words.terms, language),
-        *polarity.objections(told, known, language),
+        *_unsupported(sentences, words.terms, claim_language),
+        *_repetitions(sentences, language),
+        *polarity.objections(sentences, evidence, language),
     ]
-    return list(dict.fromkeys(said))
+    return list(dict.fromkeys(found))
+
+
+def _passage(text: str | CitedPassage, language: str) -> CitedPassage:
+    if isinstance(text, str):
+        return CitedPassage(text, language=language)
+    return text
+
+
+def _sentences(claim: str, language: str) -> list[Sentence]:
+    spans = split_sentences(claim, language)
+    return [read_sentence(claim[start:end], "", language) for start, end in spans]
 
 
 def _language_of_numbers(claim: str, language: str) -> str:
@@ -87,16 +98,32 @@ def _language_of_numbers(claim: str, language: str) -> str:
 
 
 def _same(text: str) -> str:
-    text = re.sub(r"[‘’‚‛′]", "'", re.sub(r"[“”„‟″]", '"', unicodedata.normalize("NFKC", text)))
-    return " ".join(text.split())
+    plain = unicodedata.normalize("NFKC", text)
+    plain = re.sub(r"[“”„‟″]", '"', plain)
+    plain = re.sub(r"[‘’‚‛′]", "'", plain)
+    return " ".join(plain.split())
 
 
-def _unsupported(told: Sequence[Sentence], held: frozenset[str], language: str) -> Iterator[str]:
-    wanted = frozenset[str]().union(*(s.terms for s in told))
-    counted = any(amounts.read(s.text).bare for s in told)
-    enough = counted or len(wanted & held) > 1 or len(wanted) < 2 or len(wanted) > SHORT
-    if wanted and (len(wanted & held) / len(wanted) < SUPPORT or not enough):
+def _unsupported(
+    sentences: Sequence[Sentence], held: frozenset[str], number_language: str
+) -> Iterator[str]:
+    wanted = frozenset[str]().union(*(sentence.terms for sentence in sentences))
+    if not wanted:
+        return
+    shared = wanted & held
+    is_short = 2 <= len(wanted) <= SHORT
+    too_few = is_short and len(shared) < 2 and not _counts(sentences, number_language)
+    if len(shared) / len(wanted) < SUPPORT or too_few:
         yield "most of its words are not in the cited text"
-    spoken = [term for s in told for term in analyse(s.text, language)]
-    if len(spoken) > REPEATED * len(set(spoken)):
+
+
+def _counts(sentences: Sequence[Sentence], language: str) -> bool:
+    return any(read_figures(sentence.text, language).numbers for sentence in sentences)
+
+
+def _repetitions(sentences: Sequence[Sentence], language: str) -> Iterator[str]:
+    terms: list[str] = []
+    for sentence in sentences:
+        terms += analyse(sentence.text, language)
+    if len(terms) > REPEATED * len(set(terms)):
         yield "it says the same words over and over"

@@ -2,17 +2,15 @@
 better with one."""
 
 from ombud.answer.triage.classifying import Triage, TriageResult, open_triage
-from ombud.answer.triage.owning import Record, own_record
+from ombud.answer.triage.owning import OwnRecord, own_record
 from ombud.answer.triage.refining import Refined, refine
 
 __all__ = [
-    "Labelled",
-    "Record",
+    "OwnRecord",
     "Refined",
     "Triage",
     "TriageResult",
     "open_triage",
     "own_record",
-    "read_labelled",
     "refine",
 ]

@@ -11,22 +11,27 @@ from ombud.answer.triage.features import read_message
 from ombud.text import term_pattern
 
 
-class Record(NamedTuple):
+class OwnRecord(NamedTuple):
     topic: str
     """Under which contacts.toml may name what shows it, such as `own-leave`."""
     name: str
     """As the answer calls it, such as `your own leave balance`."""
 
 
-def own_record(text: str) -> Record | None:
+def own_record(text: str) -> OwnRecord | None:
     """What personal figure a message asks for; None where it asks for none."""
-    said = read_message(text)
-    return next((record for record, pattern in _records() if pattern.search(said)), None)
+    message = read_message(text)
+    for record, pattern in _records():
+        if pattern.search(message):
+            return record
+    return None
 
 
 @cache
-def _records() -> tuple[tuple[Record, re.Pattern[str]], ...]:
-    rows = tomllib.loads(Path(__file__).with_name("owning.toml").read_text(encoding="utf-8"))[
-        "record"
-    ]
-    return tuple((Record(row["topic"], row["name"]), term_pattern(row["terms"])) for row in rows)
+def _records() -> tuple[tuple[OwnRecord, re.Pattern[str]], ...]:
+    text = Path(__file__).with_name("owning.toml").read_text(encoding="utf-8")
+    records: list[tuple[OwnRecord, re.Pattern[str]]] = []
+    for row in tomllib.loads(text)["record"]:
+        record = OwnRecord(row["topic"], row["name"])
+        records.append((record, term_pattern(row["terms"])))
+    return tuple(records)

@@ -3,17 +3,18 @@ certainty holds up."""
 
 import time
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Literal, NamedTuple
 
 from pydantic import BaseModel, Field
 
 from ombud.answer.triage.classifying import TriageResult
 from ombud.answer.triage.sensitive import Matter
+from ombud.answer.triage.weights import Label
 from ombud.errors import ModelError
-from ombud.models import Chat
+from ombud.models import Chat, ChatReply
+from ombud.prompts import Prompt
 from ombud.prompts import load as load_prompt
-from ombud.retrieve import ModelUsage, SearchResult
+from ombud.retrieve import ModelUsage, SearchParts, SearchResult, usage_of
 from ombud.types import Question
 
 LONGEST = 4000
@@ -29,77 +30,86 @@ class ModelVerdict(BaseModel):
 
 
 class Refined(NamedTuple):
-    seen: TriageResult
+    triaged: TriageResult
     spent: ModelUsage = ModelUsage()
     degraded: tuple[str, ...] = ()
     seconds: Mapping[str, float] = {}
 
 
 async def refine(
-    seen: TriageResult,
-    question: Question,
-    found: SearchResult,
-    chat: Chat | None,
-    *,
-    organisation: str,
-    seconds: float,
-    prompts: Path | None = None,
+    triaged: TriageResult, question: Question, found: SearchResult, knowledge: SearchParts
 ) -> Refined:
     """Triage with a model's word on it: that of the strategy `understand` where it ran, else one
     call of its own.
 
     A model that fails changes nothing but `degraded`.
     """
-    if seen.settled and not seen.matter:
-        return Refined(seen)
+    if triaged.settled and not triaged.matter:
+        return Refined(triaged)
     if found.understood:
-        return Refined(apply(seen, ModelVerdict(label=found.understood.triage)))
-    down = any(said.startswith("strategy: ") and "failed (" in said for said in found.degraded)
-    if chat is None or down:  # it failed a moment ago
-        return Refined(seen)
+        return Refined(apply(triaged, ModelVerdict(label=found.understood.triage)))
+    if knowledge.chat is None or _has_failed(found):
+        return Refined(triaged)
     started = time.perf_counter()
-    rules, form = (
-        load_prompt("triage", chat.name, prompts),
-        load_prompt("situation", chat.name, prompts),
-    )
-    text = question.text[:LONGEST]
-    message = form.fill(
-        country=question.asker.country or "not given", history="(not shown)", question=text
-    )
     try:
-        reply = await chat.reply(
-            rules.fill(organisation=organisation),
-            message,
-            ModelVerdict,
-            temperature=0.0,
-            seconds=seconds,
-        )
+        reply, prompts = await _ask(question, knowledge.chat, knowledge)
     except ModelError:
-        return Refined(
-            seen, degraded=("triage: the chat model gave no verdict, judged without it",)
-        )
-    used = {rules.name: rules.digest, form.name: form.digest}
-    spent = ModelUsage(reply.model, used, reply.tokens_in, reply.tokens_out, reply.price)
+        note = "triage: the chat model gave no verdict, judged without it"
+        return Refined(triaged, degraded=(note,))
     return Refined(
-        apply(seen, reply.value), spent, (), {"triage model": time.perf_counter() - started}
+        triaged=apply(triaged, reply.value),
+        spent=usage_of(reply, *prompts),
+        seconds={"triage model": time.perf_counter() - started},
     )
 
 
-def apply(seen: TriageResult, said: ModelVerdict) -> TriageResult:
-    """`seen` after a model's verdict."""
-    if seen.matter:
-        if said.label == "sensitive":
-            return seen._replace(
-                matter=seen.matter._replace(danger=seen.matter.danger or bool(said.danger))
-            )
-        if seen.settled or said.danger:
-            return seen
-        return seen._replace(
-            label="out_of_scope" if said.label == "out_of_scope" else "ordinary", matter=None
-        )
-    if said.label == "sensitive" or said.danger:
-        danger = seen.risky if said.danger is None else said.danger
-        return seen._replace(label="sensitive", matter=Matter("told", seen.topic, danger=danger))
-    if seen.settled:
-        return seen
-    return seen._replace(label="out_of_scope" if said.label == "out_of_scope" else "ordinary")
+def _has_failed(found: SearchResult) -> bool:
+    """Whether the chat model failed a moment ago, when it should have written search texts."""
+    return any(note.startswith("strategy: ") and "failed (" in note for note in found.degraded)
+
+
+async def _ask(
+    question: Question, chat: Chat, knowledge: SearchParts
+) -> tuple[ChatReply[ModelVerdict], tuple[Prompt, ...]]:
+    """The verdict, and the prompts that it was asked for with; raises ModelError."""
+    rules = load_prompt("triage", chat.name, knowledge.prompts)
+    form = load_prompt("situation", chat.name, knowledge.prompts)
+    message = form.fill(
+        country=question.asker.country or "not given",
+        history="(not shown)",
+        question=question.text[:LONGEST],
+    )
+    reply = await chat.reply(
+        rules.fill(organisation=knowledge.organisation),
+        message,
+        ModelVerdict,
+        temperature=0.0,
+        seconds=knowledge.seconds,
+    )
+    return reply, (rules, form)
+
+
+def apply(triaged: TriageResult, verdict: ModelVerdict) -> TriageResult:
+    """`triaged` after a model's verdict."""
+    if triaged.matter:
+        return _apply_to_matter(triaged, triaged.matter, verdict)
+    if verdict.label == "sensitive" or verdict.danger:
+        danger = triaged.risky if verdict.danger is None else verdict.danger
+        matter = Matter("told", triaged.topic, danger=danger)
+        return triaged._replace(label="sensitive", matter=matter)
+    if triaged.settled:
+        return triaged
+    return triaged._replace(label=_unsensitive(verdict))
+
+
+def _apply_to_matter(triaged: TriageResult, matter: Matter, verdict: ModelVerdict) -> TriageResult:
+    if verdict.label == "sensitive":
+        danger = matter.danger or bool(verdict.danger)
+        return triaged._replace(matter=matter._replace(danger=danger))
+    if triaged.settled or verdict.danger:
+        return triaged
+    return triaged._replace(label=_unsensitive(verdict), matter=None)
+
+
+def _unsensitive(verdict: ModelVerdict) -> Label:
+    return "out_of_scope" if verdict.label == "out_of_scope" else "ordinary"

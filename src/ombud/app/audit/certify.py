@@ -16,9 +16,8 @@ from ombud.app.sources import configured_sources
 from ombud.app.syncing import begin_generation
 from ombud.app.workspace import Workspace
 from ombud.errors import LabError, NotFound
-from ombud.index import keep_only_current
+from ombud.index import blocking, keep_only_current
 from ombud.ingest import copy_index
-from ombud.lab import read_cases
 from ombud.sources import FolderSource
 from ombud.store import (
     abbreviations_of,
@@ -71,7 +70,7 @@ def certify_deletion(workspace: Workspace, identity: str) -> Certificate:
     library.delete_document(workspace, document.id)
     erased = erase_quotes(workspace.store, document.id, document.uri)
     copy_index(workspace.ingest, lambda: begin_generation(workspace))
-    keep_only_current(workspace.data / "index")
+    keep_only_current(workspace.index_url)
     shutil.rmtree(workspace.data / "variants", ignore_errors=True)
     workspace.store.settle()
     return Certificate(
@@ -88,8 +87,9 @@ def certify_deletion(workspace: Workspace, identity: str) -> Certificate:
 def _places(
     workspace: Workspace, document: Document, known: list[str], erased: dict[str, int]
 ) -> Iterator[ErasurePlace]:
-    rows = workspace.engine.documents().get(document.id, 0)
-    chunks = sum(1 for identity in workspace.engine.chunk_ids() if identity.startswith(document.id))
+    rows = blocking(workspace.engine.documents()).get(document.id, 0)
+    chunk_ids = blocking(workspace.engine.chunk_ids())
+    chunks = sum(1 for chunk_id in chunk_ids if chunk_id.startswith(document.id))
     yield ErasurePlace("index: passages and vectors", rows + chunks)
     yield ErasurePlace(
         "index: files",
@@ -164,6 +164,8 @@ def _holds(file: Path, wanted: list[bytes]) -> bool:
 
 def _cases(workspace: Workspace, uri: str) -> Iterator[str]:
     """Of the datasets that runs were made of, where they still are."""
+    from ombud.lab import read_cases  # .1 s of imports that no other command needs
+
     for name in sorted({run.dataset for run in list_runs(workspace.store)}):
         path = workspace.home / name
         try:

@@ -15,7 +15,7 @@ from ombud.answer import answer_question
 from ombud.app import asking, measuring
 from ombud.app.workspace import Workspace
 from ombud.errors import EngineError, NotFound
-from ombud.index import Engine, open_snapshot
+from ombud.index import Engine, blocking, open_snapshot
 from ombud.retrieve import find_passages
 from ombud.store import (
     ERASED,
@@ -102,7 +102,7 @@ async def replay_answer(workspace: Workspace, identity: str, *, model: bool = Fa
     trace = then.trace
     day = kept.question.as_of or _day_of(workspace, kept.at)
     question = kept.question.model_copy(update={"as_of": day})
-    snapshot = _snapshot(workspace, trace.index_version, kept.at)
+    snapshot = await _snapshot(workspace, trace.index_version, kept.at)
     engine = snapshot or workspace.engine
     again = await _answer_again(workspace, question, trace, engine, model)
     evidence = again.evidence
@@ -162,12 +162,11 @@ def _day_of(workspace: Workspace, at: str) -> date:
     return datetime.fromisoformat(at).astimezone(zone).date()
 
 
-def _snapshot(workspace: Workspace, version: str, at: str) -> Engine | None:
+async def _snapshot(workspace: Workspace, version: str, at: str) -> Engine | None:
     embedder = workspace.embedder
     try:
-        return open_snapshot(
-            workspace.settings.index.engine,
-            workspace.data / "index",
+        return await open_snapshot(
+            workspace.index_url,
             version,
             datetime.fromisoformat(at),
             fingerprint=embedder.fingerprint if embedder else "",
@@ -211,7 +210,7 @@ def _notes_on_queries(trace: Trace, plan: Plan) -> list[str]:
 def _named(
     chunk_ids: Sequence[str], engine: Engine, known: Mapping[str, Document]
 ) -> Iterator[dict[str, str]]:
-    chunks: Mapping[str, Chunk] = engine.get(chunk_ids) if chunk_ids else {}
+    chunks: Mapping[str, Chunk] = blocking(engine.get(chunk_ids)) if chunk_ids else {}
     for chunk_id in chunk_ids:
         title = uri = ""
         document = known.get(_document_id(chunk_id))
@@ -233,7 +232,7 @@ def _document_states(
 ) -> Iterator[dict[str, Any]]:
     """What became of the documents of the evidence."""
     evidence = then.trace.evidence
-    indexed = workspace.engine.get(evidence) if evidence else {}
+    indexed = blocking(workspace.engine.get(evidence)) if evidence else {}
     digests = _digests_then(then, snapshot)
     by_document: dict[str, list[str]] = {}
     for chunk_id in evidence:
@@ -259,7 +258,7 @@ def _digests_then(then: Answer, snapshot: Engine | None) -> dict[str, str]:
     digests = {citation.document_id: citation.digest for citation in then.citations}
     evidence = then.trace.evidence
     if snapshot and evidence:
-        for chunk in snapshot.get(evidence).values():
+        for chunk in blocking(snapshot.get(evidence)).values():
             if chunk.digest:
                 digests[chunk.document_id] = chunk.digest
     return digests

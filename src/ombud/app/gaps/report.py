@@ -17,6 +17,7 @@ from ombud.app.gaps.counted import CountedQuestion, Sources, counted, person_beh
 from ombud.app.gaps.lacking import contradictions_met, out_of_force
 from ombud.app.gaps.topics import Topic, group_by_document, group_unanswered, topics_of
 from ombud.app.workspace import Workspace
+from ombud.index import blocking
 from ombud.store import StoredAnswer, list_answers, list_documents
 from ombud.types import Chunk
 
@@ -107,4 +108,4 @@ def _evidence_chunks(
     wanted: dict[str, None] = {}
     for question in questions:
         wanted.update(dict.fromkeys(question.answer.trace.evidence))
-    return workspace.engine.get(list(wanted)) if wanted else {}
+    return blocking(workspace.engine.get(list(wanted))) if wanted else {}

@@ -3,13 +3,14 @@
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from difflib import get_close_matches
+from functools import partial
 from math import isfinite
 from typing import Literal
 
-from ombud.errors import UnknownName
+from ombud.errors import SetupError, UnknownName
 from ombud.lab.metrics import answers, overlap, retrieval
 from ombud.lab.metrics.metric import Instruments, Metric, Undefined, Value
+from ombud.registry import distribution_of, find, names, unknown_name
 from ombud.types import Observation, Score
 
 _SPELLING = re.compile(r"([A-Za-z][A-Za-z0-9_.]*)(?:@([1-9][0-9]{0,5})(w)?)?")
@@ -37,6 +38,8 @@ class Measure:
     cutoff: Literal["none", "optional", "hits", "hits or words"] = "none"
     better: Literal["higher", "lower", "neither"] = "higher"
     unit: str = "0-1"
+    reads: Literal["answer", "hits"] = "answer"
+    """What the target is asked for: an answer, or a search alone."""
 
 
 def parse_metric(text: str) -> Metric:
@@ -44,14 +47,8 @@ def parse_metric(text: str) -> Metric:
     is wanted."""
     match = _SPELLING.fullmatch(text.strip())
     name = match[1] if match else text.strip().partition("@")[0]
-    if name not in METRICS:
-        near = get_close_matches(name, METRICS, n=1)
-        guess = f"Did you mean `{near[0]}`? " if near else ""
-        raise UnknownName(
-            f"No metric is called `{name}`.", hint=f"{guess}Known: {', '.join(known_metrics())}."
-        )
+    takes = measure_of(name).cutoff
     metric = Metric(name, int(match[2]) if match[2] else None, bool(match[3])) if match else None
-    takes = METRICS[name].cutoff
     if metric is None or not _allowed(metric, takes):
         raise UnknownName(f"`{text}` is not a metric.", hint=f"It is spelt {_spelling(name)}.")
     return metric
@@ -62,22 +59,52 @@ def parse_metrics(text: str) -> tuple[Metric, ...]:
     return tuple(dict.fromkeys(parse_metric(part) for part in text.split(",") if part.strip()))
 
 
+def measure_of(name: str) -> Measure:
+    """How the metric of this name, such as `recall`, is computed: of METRICS, or of a plugin under
+    the entry point group `ombud.metric`. Raises UnknownName, and SetupError for a plugin that does
+    not load or holds no Measure."""
+    if distribution_of("metric", name):
+        return _measure_of_plugin(name)
+    if name in METRICS:
+        return METRICS[name]
+    raise unknown_name("metric", name, names("metric", METRICS), known_metrics())
+
+
+def _measure_of_plugin(name: str) -> Measure:
+    measure = find("metric", name, {})
+    if isinstance(measure, Measure):
+        return measure
+    raise SetupError(
+        f"The metric `{name}` of the package `{distribution_of('metric', name)}` is no Measure.",
+        hint="Its entry point names an `ombud.lab.Measure`.",
+    )
+
+
 def known_metrics() -> tuple[str, ...]:
     """How every metric is spelt, sorted: `recall@k`, `latency`, …"""
-    return tuple(_spelling(name) for name in sorted(METRICS))
+    return tuple(_spelling(name) for name in names("metric", METRICS))
 
 
 def needs(metrics: Iterable[Metric]) -> tuple[bool, bool]:
     """(hits, answer): what the target must be asked for. Latency alone is that of whatever else is
     asked."""
-    names = {metric.name for metric in metrics}
-    answer = bool(names & _OF_ANSWERS.keys() - {"latency"})
-    hits = bool(names & _OF_HITS.keys())
-    return hits, answer or not hits
+    read = {measure_of(metric.name).reads for metric in metrics if metric.name != "latency"}
+    hits = "hits" in read
+    return hits, "answer" in read or not hits
 
 
 def is_answer_metric(metric: str) -> bool:
-    return metric.partition("@")[0] in _OF_ANSWERS
+    """Whether it is computed from an answer; False for a name nobody knows."""
+    measure = find_measure(metric)
+    return measure is not None and measure.reads == "answer"
+
+
+def find_measure(metric: str) -> Measure | None:
+    """That of `recall@8`; None for a metric of another version, or of a plugin that is not here."""
+    try:
+        return measure_of(metric.partition("@")[0])
+    except SetupError:
+        return None
 
 
 def score(
@@ -101,10 +128,12 @@ def _score(observation: Observation, metric: Metric, instruments: Instruments) -
 def _value(observation: Observation, metric: Metric, instruments: Instruments) -> Value:
     if observation.error:
         return Undefined(f"the target failed: {observation.error}")
-    if metric.name not in METRICS:
+    try:
+        measure = measure_of(metric.name)
+    except UnknownName:
         return Undefined(f"no metric is called {metric.name}")
     try:
-        value = METRICS[metric.name].compute(observation, metric, instruments)
+        value = measure.compute(observation, metric, instruments)
     except Exception as broken:  # noqa: BLE001  an embedder or a store from outside may raise anything; one case must not end a run
         return Undefined(f"could not be computed: {type(broken).__name__}: {broken}")
     if isinstance(value, Undefined) or isfinite(value):
@@ -120,7 +149,7 @@ def _allowed(metric: Metric, takes: str) -> bool:
 
 def _spelling(name: str) -> str:
     ways = {"none": name, "optional": f"{name} or {name}@k", "hits": f"{name}@k"}
-    return ways.get(METRICS[name].cutoff, f"{name}@k or {name}@1000w")
+    return ways.get(measure_of(name).cutoff, f"{name}@k or {name}@1000w")
 
 
 def _said(compute: Callable[[Observation], Value]) -> Compute:
@@ -137,29 +166,30 @@ def _with(compute: Callable[[Observation, Instruments], Value]) -> Compute:
 
 _ranked = _found(retrieval.ranked)
 
+_of_hits = partial(Measure, reads="hits")
 _OF_HITS: dict[str, Measure] = {
-    "recall": Measure(_ranked, "evidence items found in the top k", "hits"),
-    "precision": Measure(_ranked, "hits in the top k that carry evidence, of k", "hits"),
-    "hit": Measure(_ranked, "any evidence in the top k", "hits"),
-    "mrr": Measure(_ranked, "1 / rank of the first hit that carries evidence", "optional"),
-    "map": Measure(_ranked, "average precision over evidence items"),
-    "ndcg": Measure(_ranked, "graded order of the top k, gain = grade", "hits"),
-    "ndcg_exp": Measure(_ranked, "graded order of the top k, gain = 2^grade - 1", "hits"),
-    "page_recall": Measure(
+    "recall": _of_hits(_ranked, "evidence items found in the top k", "hits"),
+    "precision": _of_hits(_ranked, "hits in the top k that carry evidence, of k", "hits"),
+    "hit": _of_hits(_ranked, "any evidence in the top k", "hits"),
+    "mrr": _of_hits(_ranked, "1 / rank of the first hit that carries evidence", "optional"),
+    "map": _of_hits(_ranked, "average precision over evidence items"),
+    "ndcg": _of_hits(_ranked, "graded order of the top k, gain = grade", "hits"),
+    "ndcg_exp": _of_hits(_ranked, "graded order of the top k, gain = 2^grade - 1", "hits"),
+    "page_recall": _of_hits(
         _found(retrieval.page_recall), "evidence pages among the pages of the top k", "hits"
     ),
-    "quote_recall": Measure(
+    "quote_recall": _of_hits(
         _found(retrieval.quote_recall),
         "evidence quotes found whole in the top k or first words",
         "hits or words",
     ),
-    "words": Measure(
+    "words": _of_hits(
         _found(retrieval.words_returned), "words in the top k", "hits", "neither", "words"
     ),
-    "score": Measure(
+    "score": _of_hits(
         _found(retrieval.average_score), "average score of the top k", "hits", "neither", "score"
     ),
-    "context_f1": Measure(
+    "context_f1": _of_hits(
         _found(retrieval.context_f1), "token F1 of the top k against the gold quotes", "hits"
     ),
 }
@@ -206,3 +236,4 @@ _OF_ANSWERS: dict[str, Measure] = {
     ),
 }
 METRICS: dict[str, Measure] = {**_OF_HITS, **_OF_ANSWERS}
+"""Name -> how it is computed; plugins register a Measure under `ombud.metric`."""

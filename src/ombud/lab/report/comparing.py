@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from ombud.errors import LabError
 from ombud.lab.metrics.losses import found_evidence
-from ombud.lab.metrics.parsing import METRICS, is_answer_metric, parse_metric
+from ombud.lab.metrics.parsing import is_answer_metric, measure_of, parse_metric
 from ombud.lab.report.summary import GROUPS, Group, MetricSummary, cluster_of, groups_of, summarise
 from ombud.lab.statistics import Comparison, compare, holm, mcnemar
 from ombud.store import Store, find_run, read_observations, read_scores, score_versions
@@ -115,7 +115,7 @@ class CaseDifference:
 
 def direction(metric: str) -> int:
     """1 where higher is better, -1 where lower is, 0 where neither; raises UnknownName."""
-    return {"higher": 1, "lower": -1, "neither": 0}[METRICS[parse_metric(metric).name].better]
+    return {"higher": 1, "lower": -1, "neither": 0}[measure_of(parse_metric(metric).name).better]
 
 
 def read_run(store: Store, named: str) -> RecordedRun:

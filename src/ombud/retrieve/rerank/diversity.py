@@ -2,7 +2,7 @@
 
 import asyncio
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -23,12 +23,12 @@ from .5 down both fall. """
 async def by_mmr(task: RerankTask) -> list[int]:
     """Maximal marginal relevance over the fused scores: no model, but fewer passages that say the
     same."""
-    return await asyncio.to_thread(_order, task)
+    vectors = await task.index.engine.vectors([hit.chunk.id for hit in task.hits])
+    return await asyncio.to_thread(_order, task, vectors)
 
 
-def _order(task: RerankTask) -> list[int]:
+def _order(task: RerankTask, vectors: Mapping[str, Vector]) -> list[int]:
     chunks = [hit.chunk for hit in task.hits]
-    vectors = task.index.engine.vectors([chunk.id for chunk in chunks])
     # All or none: cosines of vectors and of words are not on one scale.
     if all(len(vectors.get(chunk.id, ())) for chunk in chunks):
         likeness = likeness_of_vectors([vectors[chunk.id] for chunk in chunks])

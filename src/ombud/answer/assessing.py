@@ -1,0 +1,50 @@
+"""What the evidence is worth beside the question, before anything is written."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from ombud.answer.confidence import estimate_confidence, load_weights
+from ombud.answer.quoting.spans import AnswerSpan, candidate_spans, rank_spans
+from ombud.answer.quoting.underlining import span_features
+from ombud.answer.signals import measure_signals, term_weights
+from ombud.index import Engine, Filter
+from ombud.retrieve import (
+    SearchParts,
+    SearchResult,
+    find_passages,
+    query_terms,
+    standard_query,
+)
+from ombud.types import Question
+
+
+class Assessment(NamedTuple):
+    spans: Sequence[AnswerSpan] = ()
+    """Of the evidence, likeliest to answer first."""
+    signals: Mapping[str, float] = {}
+    """As the trace holds them: `confidence`, `own_terms`, and what they are made of."""
+
+
+def assess_evidence(
+    question: Question, found: SearchResult, where: Filter, knowledge: SearchParts
+) -> Assessment:
+    """Spans and signals of the question as it was said: what a model wrote is a search key and
+    proves nothing."""
+    engine, embedder = knowledge.engine, knowledge.embedder
+    query = standard_query(question, knowledge.glossary)
+    if found.queries != (query,):
+        as_said = find_passages([query], found.plan, where, knowledge)
+        found = found._replace(best=as_said.best)
+    dense = "dense" in found.best
+    weights = term_weights(query_terms(query.text, engine), engine)
+    spans = candidate_spans(found.evidence)
+    rows = span_features(question, query, weights, spans, embedder)
+    signals = measure_signals(query_terms(query.passage, engine), found, engine, rows)
+    signals["confidence"] = estimate_confidence(signals, load_weights(dense=dense))
+    signals["own_terms"] = float(count_own_terms(question, engine))
+    return Assessment(rank_spans(spans, rows, dense=dense), signals)
+
+
+def count_own_terms(question: Question, engine: Engine) -> int:
+    """Distinct index terms of the last turn alone."""
+    return len(set(query_terms(question.text, engine)))

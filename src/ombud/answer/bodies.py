@@ -1,0 +1,140 @@
+"""What an answer says, one function for each way to end: quotes, a person, a question back, no."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from ombud.answer import wording
+from ombud.answer.compose.composing import WrittenAnswer
+from ombud.answer.language import apology, asked_in
+from ombud.answer.parts import AnswerParts
+from ombud.answer.proof.citing import Composed
+from ombud.answer.quoting.quotes import quote_spans
+from ombud.answer.quoting.spans import AnswerSpan, choose
+from ombud.answer.signals import unheard
+from ombud.answer.triage import OwnRecord
+from ombud.answer.triage.sensitive import Matter
+from ombud.retrieve import ModelUsage, SearchResult
+from ombud.types import Action, Outcome, Question
+
+MOST_CHOICES = 4
+"""Headings among which a vague question is asked to choose."""
+MOST_CLOSEST = 3
+"""Headings named where the documents do not answer."""
+HANDOFF_POOL, HANDOFF_QUOTES = 8, 2
+"""Likeliest spans among which quotes for a handoff are chosen, and how many are shown."""
+
+NOTHING = Composed((), (), "")
+
+
+class Body(NamedTuple):
+    """What an answer says, before contacts, ids and the trace are added."""
+
+    outcome: Outcome
+    action: Action
+    composed: Composed
+    suggestions: tuple[str, ...] = ()
+    covers: Mapping[str, str] = {}
+    """Chunk id -> what a model says it covers."""
+    reasoning: str = ""
+    """What the model thought, which no answer and no trace holds."""
+    spent: ModelUsage = ModelUsage()
+    evidence: tuple[str, ...] | None = None
+    """Chunk ids that stood in front of the composer, best first; None: all that were found."""
+    notes: tuple[str, ...] = ()
+    degraded: tuple[str, ...] = ()
+
+
+def handoff_body(
+    question: Question, matter: Matter, spans: Sequence[AnswerSpan], parts: AnswerParts
+) -> Body:
+    """For what a person should help with; spans, if any, are what policies say on it."""
+    emergency = parts.settings.answer.emergency
+    opening = wording.handoff(matter, question.asker.country, emergency)
+    if not spans:
+        return _denied("handoff", opening)
+    chosen = choose(spans[:HANDOFF_POOL], parts.knowledge.embedder)
+    quotes = quote_spans(chosen[:HANDOFF_QUOTES], spans, parts.stored)
+    if not quotes.claims:
+        return _denied("handoff", opening, quotes)
+    text = f"{opening}\n\n{wording.POLICY_SAYS}\n\n{quotes.text}"
+    return Body(outcome="partial", action="handoff", composed=quotes._replace(text=text))
+
+
+def outside_body(parts: AnswerParts) -> Body:
+    """For what is no question about the organisation's policies."""
+    return _denied("none", wording.off_topic(parts.settings.general.name))
+
+
+def clarify_body(found: SearchResult, parts: AnswerParts) -> Body:
+    """For what is too vague: a question back, or a denial where the settings say so."""
+    if parts.settings.answer.vague == "deny":
+        return _denied("none", wording.TOO_VAGUE)
+    choices = _headings(found)[:MOST_CHOICES]
+    return _denied("clarify", wording.clarify(choices))._replace(suggestions=choices)
+
+
+def not_stated_body(question: Question, found: SearchResult, parts: AnswerParts) -> Body:
+    """Says what was looked for in vain and where the closest passages stand."""
+    closest = _headings(found)[:MOST_CLOSEST]
+    missing = unheard(question.text, found.evidence.hits, parts.knowledge.engine)
+    return _denied("contact", wording.not_stated(missing, closest))
+
+
+def quoted_body(
+    question: Question, spans: Sequence[AnswerSpan], outcome: Outcome, parts: AnswerParts
+) -> Body | None:
+    """Passages word for word; None where the stored text bears out none of the spans."""
+    chosen = choose(spans, parts.knowledge.embedder)
+    composed = quote_spans(chosen, spans, parts.stored)
+    if not composed.claims:
+        return None
+    cited = {citation.chunk_id for citation in composed.citations}
+    languages: set[str] = set()
+    for span in spans:
+        if span.hit.chunk.id in cited:
+            languages.add(span.hit.chunk.language)
+    sorry = apology("quoted", asked_in(question.text), languages)
+    if sorry:
+        composed = composed._replace(text=f"{sorry}\n\n{composed.text}")
+    return Body(outcome=outcome, action="none", composed=composed)
+
+
+def written_body(written: WrittenAnswer, found: SearchResult) -> Body:
+    """What a chat model wrote and proof left of it."""
+    read = {hit.chunk.id for hit in written.evidence}
+    evidence = [hit.chunk.id for hit in found.evidence.hits if hit.chunk.id in read]
+    return Body(
+        outcome=written.outcome,
+        action="none",
+        composed=written.composed,
+        suggestions=written.suggestions,
+        covers=written.covers,
+        reasoning=written.reasoning,
+        spent=written.spent,
+        evidence=tuple(evidence),
+        notes=written.notes,
+        degraded=written.degraded,
+    )
+
+
+def with_own_record(body: Body, record: OwnRecord, shown_below: bool) -> Body:
+    """The policy answers in part; the figure itself is nowhere in the documents."""
+    if body.outcome == "denied" and body.action != "contact":
+        return body
+    sentence = wording.own_record(record.name, shown_below)
+    composed = body.composed._replace(text=f"{sentence}\n\n{body.composed.text}".strip())
+    outcome: Outcome = "denied" if body.outcome == "denied" else "partial"
+    return body._replace(outcome=outcome, composed=composed)
+
+
+def _denied(action: Action, text: str, composed: Composed = NOTHING) -> Body:
+    return Body(outcome="denied", action=action, composed=composed._replace(text=text))
+
+
+def _headings(found: SearchResult) -> tuple[str, ...]:
+    """Where the best passages stand, best first, each place once."""
+    headings: dict[str, None] = {}
+    for hit in found.evidence.hits:
+        place = dict.fromkeys((hit.chunk.title, *hit.chunk.trail[-1:]))
+        headings[" · ".join(place)] = None
+    return tuple(headings)

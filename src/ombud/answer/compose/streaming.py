@@ -1,0 +1,47 @@
+"""Claims while a model is still writing them: each is proven as soon as it is whole."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+from ombud.answer.compose.drafts import DraftClaim, DraftParser
+from ombud.answer.proof.citing import inert
+from ombud.answer.proof.proving import Prover
+from ombud.types import Citation
+
+OnClaim = Callable[[int, str, Sequence[Citation]], None]
+"""Gets a claim that was proven: its place in the answer from 0, its text, its citations. One of the
+same place takes the place of the one before. """
+
+
+class StreamingVerifier:
+    """Reads a reply piece by piece and shows each claim of it that is proven.
+
+    proven: of the reply that got furthest.
+    """
+
+    def __init__(self, prover: Prover, on_claim: OnClaim) -> None:
+        self._prover = prover
+        self._on_claim = on_claim
+        self._loop = asyncio.get_running_loop()
+        self._parser = DraftParser()
+        self._proven_now: list[DraftClaim] = []
+        self.proven: list[DraftClaim] = []
+
+    def feed(self, piece: str | None) -> None:
+        """From any thread. None is a break: what comes after it is not added to what came
+        before."""
+        self._loop.call_soon_threadsafe(self._take, piece)
+
+    def _take(self, piece: str | None) -> None:
+        if piece is None:
+            self._parser = DraftParser()
+            self._proven_now = []
+            return
+        for claim in self._parser.read(piece):
+            proof = self._prover.prove(claim)
+            if proof.why_not:
+                continue
+            self._on_claim(len(self._proven_now), inert(claim.text.strip()), proof.citations)
+            self._proven_now.append(claim)
+            if len(self._proven_now) > len(self.proven):
+                self.proven = list(self._proven_now)

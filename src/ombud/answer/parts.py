@@ -1,0 +1,26 @@
+"""What an answer needs of the workspace."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from ombud.answer.contacts import Contacts
+from ombud.answer.personas.personas import Persona
+from ombud.answer.proof.citing import Stored
+from ombud.answer.triage import Triage
+from ombud.answer.triage.sensitive import Sensitive
+from ombud.models import Chat
+from ombud.retrieve import SearchParts
+from ombud.settings import Settings
+
+
+class AnswerParts(NamedTuple):
+    settings: Settings
+    knowledge: SearchParts
+    chat: Chat | None
+    """Writes answers; None: they are quotes."""
+    stored: Stored
+    contacts: Contacts
+    sensitive: Sensitive
+    personas: Mapping[str, Persona]
+    triage: Triage | None = None
+    """None: by the shipped weights, without vectors."""

@@ -1,0 +1,1 @@
+"""The engines: one module each, one line each in `ombud.index.opening.ENGINES`."""

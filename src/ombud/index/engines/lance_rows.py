@@ -1,0 +1,127 @@
+"""Chunks as rows of a LanceDB table, and back. A row is one vector window of a chunk; only a chunk's
+first window carries its terms, each carries its tokens."""
+
+from collections.abc import Iterator, Sequence
+from datetime import date
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ombud.index.engine import Leg, Row
+from ombud.index.visibility import reader_key
+from ombud.types import Chunk, Document
+
+EARLIEST, LATEST = 0, 9999_12_31
+"""In place of a day where there is none."""
+STRINGS = ("row_id", "chunk_id", "document_id", "source", "reader", "status", "terms", "chunk")
+NUMBERS = ("part", "effective_from", "effective_to")
+SHARED = (
+    "title",
+    "countries",
+    "audience",
+    "effective_from",
+    "effective_to",
+    "status",
+    "mandatory",
+    "topic",
+)
+"""What chunks have of their document."""
+Cells = dict[str, Any]
+
+
+def chunk_schema(fingerprint: str, dimension: int) -> pa.Schema:
+    fields = [pa.field(name, pa.string()) for name in STRINGS]
+    fields += [pa.field(name, pa.int32()) for name in NUMBERS]
+    if dimension:
+        fields.append(pa.field("tokens", pa.binary()))
+        fields.append(pa.field("vector", pa.list_(pa.float32(), dimension)))
+    return pa.schema(fields, metadata={"embedder": fingerprint})
+
+
+def reader_schema() -> pa.Schema:
+    return pa.schema([("key", pa.string()), ("rule", pa.string())])
+
+
+def chunk_reader_key(chunk: Chunk) -> tuple[str, str]:
+    """(key, rule) of those who may read the chunk."""
+    return reader_key(chunk.countries, chunk.audience, chunk.language)
+
+
+def chunk_facts(chunk: Chunk, source: str) -> Cells:
+    key, _ = chunk_reader_key(chunk)
+    return {
+        "chunk_id": chunk.id,
+        "document_id": chunk.document_id,
+        "source": source,
+        "reader": key,
+        "status": chunk.status,
+        "effective_from": as_number(chunk.effective_from, EARLIEST),
+        "effective_to": as_number(chunk.effective_to, LATEST),
+        "chunk": chunk.model_dump_json(),
+    }
+
+
+def cells_of(row: Row, dimension: int) -> Iterator[Cells]:
+    """A row of the table for each window; one without a vector where there is none."""
+    facts = chunk_facts(row.chunk, row.source)
+    vectors: list[Any] = [None]
+    if row.vectors is not None and len(row.vectors):
+        vectors = list(row.vectors)
+    for part, vector in enumerate(vectors):
+        is_first = part == 0
+        cells = {
+            **facts,
+            "row_id": row.chunk.id if is_first else f"{row.chunk.id}#{part}",
+            "part": part,
+            "terms": row.terms if is_first else "",
+        }
+        if dimension:
+            cells["tokens"] = row.tokens
+            cells["vector"] = vector
+        yield cells
+
+
+def row_of(windows: Sequence[Cells]) -> Row:
+    """The chunk of these windows, in their order, as it came in."""
+    first = windows[0]
+    vectors = [cells["vector"] for cells in windows if cells.get("vector") is not None]
+    return Row(
+        chunk=Chunk.model_validate_json(first["chunk"]),
+        source=first["source"],
+        terms=first["terms"],
+        vectors=np.array(vectors, np.float32) if vectors else None,
+        tokens=first.get("tokens"),
+    )
+
+
+def revised_chunk(chunk: Chunk, document: Document) -> Chunk:
+    """With the metadata of the document; a trail that begins with its title follows that."""
+    changed = {name: getattr(document, name) for name in SHARED}
+    if chunk.trail[:1] == (chunk.title,):
+        changed["trail"] = (document.title, *chunk.trail[1:])
+    return chunk.model_copy(update=changed)
+
+
+def leg_of(name: str, rows: pa.Table, scores: Sequence[float], k: int) -> Leg:
+    """rows: windows, the best first, with the columns chunk and, where the index has them,
+    tokens."""
+    best: dict[str, tuple[Chunk, float]] = {}
+    tokens: dict[str, bytes] = {}
+    packed: list[bytes | None] = [None] * rows.num_rows
+    if "tokens" in rows.column_names:
+        packed = rows["tokens"].to_pylist()
+    for text, of_tokens, score in zip(rows["chunk"].to_pylist(), packed, scores, strict=True):
+        chunk = Chunk.model_validate_json(text)
+        best.setdefault(chunk.id, (chunk, float(score)))  # the first window met is the nearest one
+        if of_tokens is not None:
+            tokens[chunk.id] = of_tokens
+    ranked = sorted(best.values(), key=lambda hit: (-hit[1], hit[0].id))
+    return Leg(name, tuple(ranked[:k]), tokens)
+
+
+def as_number(day: date | None, otherwise: int) -> int:
+    """A day as 20260131, which sorts as days do."""
+    if day is None:
+        return otherwise
+    return day.year * 10_000 + day.month * 100 + day.day

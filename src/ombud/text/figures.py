@@ -1,0 +1,86 @@
+"""All that a sentence counts, with what says the same in other words: "a fortnight", "half"."""
+
+import re
+from functools import cache, lru_cache
+from typing import NamedTuple
+
+from ombud.text.numbers import SMALL_NUMBERS, numbers_of_plain
+from ombud.text.quantities import Quantity, find_quantities, plain_quantities
+
+_EQUIVALENTS = (
+    (r"\ba fortnight\b", "2 weeks"),
+    (r"\b(?:an?|one) year and a half\b", "18 months"),
+    (r"\bhalf (?:a|the|of the) year\b", "6 months"),
+    (r"\bhalf past (\w+)\b", r"\1:30"),
+    (r"\bnoon\b|\bmidday\b", "12:00"),
+    (r"\bmidnight\b", "00:00"),
+    (r"\bone and a half\b", "1.5"),
+    (r"\bthree quarters\b", "75 %"),
+    (r"\b(?:a|one) quarter of\b(?! an hour)", "25 %"),
+    (r"\btwo thirds\b", "66.7 %"),
+    (r"\b(?:a|one) third of\b", "33.3 %"),
+    (r"\bhal(?:f|ved?|ves)\b(?! an?\b| past\b|[ -]days?\b|[ -]hours?\b| grade| board)", "50 %"),
+    (r"\b(?:twice|double) (?=the|your|that|their|his|her|its|base|normal|plain)", "2 times "),
+    (r"\bdouble\b", "2 times the"),
+    (r"\bevery (?:second|other) (day|week|month|year)\b", r"every 2 \1s"),
+    (r"\b(day|week|month|year)s (\d+)(?:(?: to | ?[-–] ?| and )(\d+))?", r"\1 \2 \1 \3"),
+    (r"\b(\d+) ?cents?\b", r"\1 cents"),
+    (r"(?<![.,\d])(\d+) ?h\b(?! ?\d)", r"\1 hours"),
+    (r"(?<![.,\d])(\d+) ?h ?(\d\d)\b", r"\1 hours \2 minutes"),
+    (r"\b(day|week|month) 1 \1 (\d+)\b", r"\1 1 \1 \2 (the first \2 \1s)"),
+    (r"\bround the clock\b", "24 hours a day"),
+)
+"""(pattern, how it is read), in this order."""
+_LABEL = re.compile(r"\b[^\W\d_]+\d+\w*|\b\w*\d+[^\W\d_]\w*\.\w+|[\w.+-]+@[\w.-]+")
+"""M2, G7: names, no numbers."""
+
+
+class SentenceFigures(NamedTuple):
+    """What a sentence counts."""
+
+    quantities: tuple[Quantity, ...]
+    numbers: frozenset[str]
+    """All numbers as plain decimals, those of the quantities among them; not those of labels."""
+    text: str
+    """What was read, in which the quantities have their places."""
+
+
+@lru_cache(maxsize=4096)
+def read_figures(text: str, language: str = "en") -> SentenceFigures:
+    plain = plain_quantities(text)
+    for pattern, replacement in _equivalents():
+        plain = pattern.sub(replacement, plain)
+    plain = _spelt_half_hour().sub(_half_hour, plain)
+    quantities = tuple(find_quantities(plain, language))
+    return SentenceFigures(
+        quantities=quantities,
+        numbers=_numbers(plain, language),
+        text=plain,
+    )
+
+
+def numbers_beside_quantities(figures: SentenceFigures, language: str = "en") -> frozenset[str]:
+    """Numbers outside of quantities, and those that count things."""
+    rest = figures.text
+    for quantity in reversed(figures.quantities):
+        if not quantity.kind.startswith("count"):
+            rest = rest[: quantity.start] + " " + rest[quantity.end :]
+    return _numbers(rest, language)
+
+
+def _numbers(plain: str, language: str) -> frozenset[str]:
+    return frozenset(numbers_of_plain(_LABEL.sub(" ", plain), language))
+
+
+def _half_hour(match: re.Match[str]) -> str:
+    return f"{SMALL_NUMBERS.index(match[1]):02}:30"
+
+
+@cache
+def _spelt_half_hour() -> re.Pattern[str]:
+    return re.compile(rf"\b({'|'.join(SMALL_NUMBERS[1:13])}):30")
+
+
+@cache
+def _equivalents() -> tuple[tuple[re.Pattern[str], str], ...]:
+    return tuple((re.compile(pattern), replacement) for pattern, replacement in _EQUIVALENTS)
