@@ -76,11 +76,11 @@ def _wordings(shape: str, term: str) -> Wordings:
 def _defined(sentence: str, vocabulary: CorpusVocabulary) -> tuple[str, str] | None:
     """(shape of the question, term); None where nothing is defined."""
     match = _match_definition(sentence)
-    term = bare(match["term"]) if match else ""
-    if not match or not _is_term(term) or vocabulary.is_name(term):
+    if not match:
         return None
+    term = bare(match["term"])
     article = (match.groupdict().get("article") or "").lower()
-    if _is_doing(term) and not article:
+    if not _is_term(term, article) or vocabulary.is_name(term):
         return None
     if match.re is not _IS_A:
         explained_by_itself = match.re is _MEANS and _repeats(sentence, match.end("term"), term)
@@ -99,18 +99,16 @@ def _repeats(sentence: str, place: int, term: str) -> bool:
     return term.lower() in sentence[place:].lower()
 
 
-def _is_term(term: str) -> bool:
+def _is_term(term: str, article: str) -> bool:
     words = term.lower().split()
     if not 0 < len(words) <= 5 or not is_subject(term):
         return False
     if words[0] in listed("verbs") - listed("nouns_too") | {"good", "great"}:
         return False
-    return listed("no_term").isdisjoint(words) and not words[-1].endswith("ly")
-
-
-def _is_doing(term: str) -> bool:
-    """Something that one does: "Working remotely means that …"."""
-    return term.lower().split()[0].endswith("ing")
+    if words[-1].endswith("ly") or not listed("no_term").isdisjoint(words):
+        return False
+    # Something that one does: "Working remotely means that …".
+    return bool(article) or not words[0].endswith("ing")
 
 
 def _abbreviations(sentence: str) -> Iterator[tuple[str, str]]:

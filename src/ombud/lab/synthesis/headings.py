@@ -192,16 +192,20 @@ def _is_command(words: Sequence[str]) -> bool:
 def _opening(text: str, section: PassageSection) -> tuple[int, int] | None:
     """Span of the first full sentences, with the list that they announce."""
     spans = _without_labels(text, sentence_spans(text, section.start, section.end))
-    if not spans or text[spans[0][0]] == "|":
+    if not spans:
         return None
     start, end = spans[0]
+    if text[start] == "|":
+        return None
     in_list = _is_item(text, start)
     for begin, stop in spans[1:5]:
         announced = text[start:end].rstrip(_EMPHASIS).endswith(":")
         is_item = _is_item(text, begin)
-        in_list = in_list or (announced and is_item)
-        wanted = announced or (in_list and is_item) or _is_short(text, start, end, begin)
-        if not wanted or not _fits(text, start, begin, stop):
+        in_list |= announced and is_item
+        is_announced = announced or (in_list and is_item)
+        if not is_announced and not _is_short(text, start, end, begin):
+            break
+        if not _fits(text, start, begin, stop):
             break
         end = stop
     return start, end

@@ -252,6 +252,11 @@ def _turned(text: str, number: re.Match[str], vocabulary: CorpusVocabulary) -> s
     behind = _kept_behind(text[number.end() :])
     if behind is None or asking.lower().startswith("of "):
         return ""
+    return _reordered(text, number, behind, vocabulary)
+
+
+def _reordered(text: str, number: re.Match[str], behind: str, vocabulary: CorpusVocabulary) -> str:
+    asking = _asking(number)
     attached, rest = _of_phrase(behind)
     in_front = text[: number.start()].strip()
     if not in_front:
