@@ -4,7 +4,7 @@ us" or "polish"."""
 import re
 import tomllib
 import unicodedata
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
@@ -14,7 +14,8 @@ from ombud.text.phrases import WORD, Phrases
 
 _DOTTED = re.compile(r"\b(?:[A-Za-z]{1,2}\.){2,}")
 _GOING = re.compile(
-    r"\b(?:mov|relocat|travel|transfer|fly|flying|flight|trip|go|going|gone|visit|post|second|assign|work|remote|home)\w*\s"
+    r"\b(?:mov|relocat|travel|transfer|fly|flying|flight|trip|go|going|gone|visit|post|second"
+    r"|assign|work|remote|home)\w*\s"
     r"(?:\w+\s){0,2}(?:to|from)\s(?:the\s)?$",
     re.IGNORECASE,
 )
@@ -40,28 +41,71 @@ class _Token(NamedTuple):
     end: int
 
 
+class _Mention(NamedTuple):
+    """A name where it stands in a text."""
+
+    entry: _Entry
+    text: str
+    tokens: list[_Token]
+    """Of the whole text."""
+    first: int
+    """Place of its first token."""
+    end: int
+    """Place of the token behind it."""
+
+    @property
+    def written(self) -> str:
+        return self.text[self.tokens[self.first].start : self.tokens[self.end - 1].end]
+
+    @property
+    def before(self) -> str:
+        start = self.tokens[self.first].start
+        return self.text[max(0, start - _LOOK_BACK) : start]
+
+    @property
+    def after(self) -> str:
+        return self.text[self.tokens[self.end - 1].end :]
+
+    def word_before(self, distance: int = 1) -> str:
+        """Empty at the beginning of the text."""
+        place = self.first - distance
+        return self.tokens[place].word if place >= 0 else ""
+
+
 def named_countries(text: str, known: Collection[str] | None = None) -> tuple[str, ...]:
     """ISO 3166 alpha-2 codes of the countries that `text` names, in its order; only those in
     `known` when given.
 
     By name, and by adjective where it is of a workplace or a rule. Where a name is also a word or a
     person's, and nothing says that the country is meant, it is not found."""
-    text = _DOTTED.sub(lambda m: m.group().replace(".", "").ljust(len(m.group())), text)
+    text = _DOTTED.sub(_without_dots, text)
     tokens = [_Token(m.group(), m.start(), m.end()) for m in WORD.finditer(_fold(text))]
     words = [token.word for token in tokens]
-    found: dict[str, None] = {}
-    at = 0
-    while at < len(tokens):
-        for length, entry in _entries().at(words, at):
-            if _is_whole(tokens[at : at + length], text) and _is_meant(
-                entry, tokens, at, at + length, text
-            ):
-                if entry.kind != "other" and (known is None or entry.code in known):
-                    found[entry.code] = None
-                at += length - 1
-                break
-        at += 1
-    return tuple(found)
+    codes: dict[str, None] = {}
+    place = 0
+    while place < len(tokens):
+        mention = _mention_at(place, words, tokens, text)
+        if mention is None:
+            place += 1
+            continue
+        code = mention.entry.code
+        if mention.entry.kind != "other" and (known is None or code in known):
+            codes[code] = None
+        place = mention.end
+    return tuple(codes)
+
+
+def _without_dots(match: re.Match[str]) -> str:
+    """Of the same length."""
+    return match.group().replace(".", "").ljust(len(match.group()))
+
+
+def _mention_at(place: int, words: list[str], tokens: list[_Token], text: str) -> _Mention | None:
+    for length, entry in _entries().at(words, place):
+        mention = _Mention(entry=entry, text=text, tokens=tokens, first=place, end=place + length)
+        if _is_whole(tokens[place : place + length], text) and _is_meant(mention):
+            return mention
+    return None
 
 
 def country_names(codes: Collection[str]) -> list[str]:
@@ -74,70 +118,90 @@ def _is_whole(tokens: list[_Token], text: str) -> bool:
     return all(text[a.end : b.start] in (" ", "-", "'", "’") for a, b in pairwise(tokens))
 
 
-def _is_meant(entry: _Entry, tokens: list[_Token], at: int, end: int, text: str) -> bool:
-    written = text[tokens[at].start : tokens[end - 1].end]
-    if entry.kind == "other":
+def _is_meant(mention: _Mention) -> bool:
+    if mention.entry.kind != "other" and mention.written.lower() == "us":
+        return _is_us(mention)
+    return _MEANT[mention.entry.kind](mention)
+
+
+def _is_name(mention: _Mention) -> bool:
+    """ "The States" with a capital; "the states" are any."""
+    return mention.written.lower() != "the states" or "States" in mention.written
+
+
+def _are_people(mention: _Mention) -> bool:
+    if mention.end - mention.first == 1:
         return True
-    if written.lower() == "us":
-        return _is_us(written, tokens, at, end, text)
-    if entry.kind == "name":
-        # "the States" with a capital, "the states" are any.
-        return written.lower() != "the states" or "States" in written
-    if entry.kind == "people":
-        return end - at == 1 or (
-            written[-1:].islower() and bool(_HAVE.match(text[tokens[end - 1].end :]))
-        )
-    if entry.kind == "after":
-        return at > 0 and bool(_work().behind.fullmatch(tokens[at - 1].word))
-    if not _is_capital(written, text):
+    return mention.written[-1:].islower() and bool(_HAVE.match(mention.after))
+
+
+def _stands_behind_work(mention: _Mention) -> bool:
+    return bool(_work().behind.fullmatch(mention.word_before()))
+
+
+def _is_guarded_name(mention: _Mention) -> bool:
+    """Of a name that is a person's or a word, too."""
+    if not _is_capital(mention) or re.match(r"['’]s\b", mention.after):
         return False
-    if entry.kind == "guarded":
-        owner = re.match(r"['’]s\b", text[tokens[end - 1].end :])
-        return not owner and (_after_place(tokens, at, text) or _before_work(tokens, end, text))
-    return _before_work(tokens, end, text)
+    return _after_place(mention) or _before_work(mention)
 
 
-def _is_us(written: str, tokens: list[_Token], at: int, end: int, text: str) -> bool:
+def _is_adjective(mention: _Mention) -> bool:
+    return _is_capital(mention) and _before_work(mention)
+
+
+_MEANT: dict[_Kind, Callable[[_Mention], bool]] = {
+    "other": lambda mention: True,
+    "name": _is_name,
+    "people": _are_people,
+    "after": _stands_behind_work,
+    "guarded": _is_guarded_name,
+    "adjective": _is_adjective,
+}
+
+
+def _is_us(mention: _Mention) -> bool:
     """The pronoun is in small letters, or everything is in capitals; "the us" is the country in
     any."""
-    the = at > 0 and tokens[at - 1].word == "the"
-    around = text[max(0, tokens[at].start - _LOOK_BACK) : tokens[at].end + _LOOK_BACK]
-    shouting = sum(c.isupper() for c in around) > sum(c.islower() for c in around)
-    if written == "US" and not shouting:
+    around = mention.before + mention.written + mention.after[:_LOOK_BACK]
+    shouting = sum(map(str.isupper, around)) > sum(map(str.islower, around))
+    if mention.written == "US" and not shouting:
         return True
-    places = (*_listed()["at"], "to", "from", "for")
-    in_the = the and at > 1 and tokens[at - 2].word in places
-    return in_the or (the and _before_work(tokens, end, text))
-
-
-def _is_capital(written: str, text: str) -> bool:
-    """Whether a name is written as one, or nothing in the text is; German adjectives are small."""
-    small = not any(c.isupper() for c in text.replace("I", ""))
-    return small or written[:1].isupper() or _fold(written) not in _english()
-
-
-def _after_place(tokens: list[_Token], at: int, text: str) -> bool:
-    before = at - 1 - (at > 0 and tokens[at - 1].word in _listed()["articles"])
-    if before < 0:
+    if mention.word_before() != "the":
         return False
-    return tokens[before].word in _listed()["at"] or bool(
-        _GOING.search(text[max(0, tokens[at].start - _LOOK_BACK) : tokens[at].start])
-    )
+    places = (*_listed()["at"], "to", "from", "for")
+    return mention.word_before(2) in places or _before_work(mention)
 
 
-def _before_work(tokens: list[_Token], end: int, text: str) -> bool:
+def _is_capital(mention: _Mention) -> bool:
+    """Whether a name is written as one, or nothing in the text is; German adjectives are small."""
+    if not any(map(str.isupper, mention.text.replace("I", ""))):
+        return True
+    return mention.written[:1].isupper() or _fold(mention.written) not in _english()
+
+
+def _after_place(mention: _Mention) -> bool:
+    word = mention.word_before()
+    if word in _listed()["articles"]:
+        word = mention.word_before(2)
+    if not word:
+        return False
+    return word in _listed()["at"] or bool(_GOING.search(mention.before))
+
+
+def _before_work(mention: _Mention) -> bool:
     """Whether a word of the workplace follows, with at most two others between."""
     words = _work()
-    for index in range(end, min(end + _NEAR + 1, len(tokens))):
-        between = text[tokens[index - 1].end : tokens[index].start]
-        if (
-            between.strip(" -–'’")
-            or tokens[index].word in _listed()["breaks"]
-            or words.other.fullmatch(tokens[index].word)
-        ):
+    end_before = mention.tokens[mention.end - 1].end
+    for token in mention.tokens[mention.end : mention.end + _NEAR + 1]:
+        between = mention.text[end_before : token.start]
+        if between.strip(" -–'’") or token.word in _listed()["breaks"]:
             return False
-        if words.ahead.fullmatch(tokens[index].word):
+        if words.other.fullmatch(token.word):
+            return False
+        if words.ahead.fullmatch(token.word):
             return True
+        end_before = token.end
     return False
 
 
@@ -160,16 +224,19 @@ def _listed() -> dict[str, Any]:
 
 @lru_cache
 def _names() -> list[tuple[str, _Entry]]:
-    kinds: tuple[tuple[str, _Kind], ...] = (
-        ("names", "name"), ("people", "people"), ("guarded", "guarded"), ("adjectives", "adjective"),
-        ("after", "after"),
-    )  # fmt: skip
-    made = [(_fold(name), _Entry("other", "")) for name in _listed()["others"]]
-    for code, names in _listed()["country"].items():
-        made += [
-            (_fold(name), _Entry(kind, code)) for key, kind in kinds for name in names.get(key, ())
-        ]
-    return made
+    kinds: dict[str, _Kind] = {
+        "names": "name",
+        "people": "people",
+        "guarded": "guarded",
+        "adjectives": "adjective",
+        "after": "after",
+    }
+    names = [(_fold(name), _Entry("other", "")) for name in _listed()["others"]]
+    for code, by_key in _listed()["country"].items():
+        for key, kind in kinds.items():
+            entry = _Entry(kind, code)
+            names += [(_fold(name), entry) for name in by_key.get(key, ())]
+    return names
 
 
 @lru_cache
@@ -180,26 +247,31 @@ def _entries() -> Phrases[_Entry]:
 @lru_cache
 def _english() -> frozenset[str]:
     """Names and adjectives that English writes with a capital."""
-    listed = [
-        names.get(key, ())
-        for names in _listed()["country"].values()
-        for key in ("guarded", "adjectives")
-    ]
-    return frozenset(_fold(name) for names in listed for name in names if name[:1].isupper())
+    names: list[str] = []
+    for by_key in _listed()["country"].values():
+        names += by_key.get("guarded", ())
+        names += by_key.get("adjectives", ())
+    return frozenset(_fold(name) for name in names if name[:1].isupper())
 
 
-class _Work(NamedTuple):
+class _WorkWords(NamedTuple):
     ahead: re.Pattern[str]
     behind: re.Pattern[str]
     other: re.Pattern[str]
 
 
 @lru_cache
-def _work() -> _Work:
-    return _Work(*(_pattern(_listed()[key]) for key in ("work", "work_before", "not_work")))
+def _work() -> _WorkWords:
+    return _WorkWords(
+        ahead=_pattern(_listed()["work"]),
+        behind=_pattern(_listed()["work_before"]),
+        other=_pattern(_listed()["not_work"]),
+    )
 
 
 def _pattern(words: list[str]) -> re.Pattern[str]:
-    return re.compile(
-        "|".join(re.escape(w.rstrip("*")) + (r"\w*" if w.endswith("*") else "") for w in words)
-    )
+    alternatives: list[str] = []
+    for word in words:
+        ending = r"\w*" if word.endswith("*") else ""
+        alternatives.append(re.escape(word.rstrip("*")) + ending)
+    return re.compile("|".join(alternatives))
