@@ -29,7 +29,7 @@ class GraphClause(NamedTuple):
     """The words before the list, without their colon; empty for what is no item."""
 
 
-class _Lead(NamedTuple):
+class _Item(NamedTuple):
     indent: int
     """-1 for a line that is no item itself."""
     kind: str
@@ -41,31 +41,44 @@ def split_clauses(text: str, language: str) -> Iterator[GraphClause]:
 
     The lead of an item is the nearest line above it that ends with a colon and is of a higher
     level: it stands further left, or is numbered in another way."""
-    leads: list[_Lead] = []
+    leads: list[_Item] = []
     for line in _lines(text):
-        item = _ITEM.match(line)
-        indent = len(item.group(1)) if item else -1
-        kind = _kind(item) if item else ""
-        _leave_lower_levels(leads, indent, kind)
-        plain = _plain(line[item.end() :] if item else line)
-        if line.lstrip().startswith("|") or _EXAMPLE.match(plain):
+        item = _item(line)
+        _leave_lower_levels(leads, item)
+        if line.lstrip().startswith("|") or _EXAMPLE.match(item.text):
             leads.clear()
             continue
-        sentences = [_plain(plain[start:end]) for start, end in split_sentences(plain, language)]
+        sentences: list[str] = []
+        for start, end in split_sentences(item.text, language):
+            sentences.append(_plain(item.text[start:end]))
         lead = leads[-1].text if leads else ""
-        for number, sentence in enumerate(sentences):
-            if not sentence.endswith("?"):
-                yield GraphClause(sentence.rstrip(":"), lead if number == 0 else "")
+        yield from _clauses(sentences, lead)
         if sentences and sentences[-1].endswith(":"):
-            leads.append(_Lead(indent, kind, sentences[-1].rstrip(":")))
+            leads.append(item._replace(text=sentences[-1].rstrip(":")))
 
 
-def _leave_lower_levels(leads: list[_Lead], indent: int, kind: str) -> None:
-    """Without those that stand further right than a line, or lead nothing of its kind."""
+def _clauses(sentences: list[str], lead: str) -> Iterator[GraphClause]:
+    """Without questions; the lead belongs to the first sentence."""
+    for number, sentence in enumerate(sentences):
+        if not sentence.endswith("?"):
+            yield GraphClause(sentence.rstrip(":"), lead if number == 0 else "")
+
+
+def _item(line: str) -> _Item:
+    """A line in plain words, with its level."""
+    mark = _ITEM.match(line)
+    if not mark:
+        return _Item(-1, "", _plain(line))
+    indent = len(mark.group(1))
+    return _Item(indent, _kind(mark), _plain(line[mark.end() :]))
+
+
+def _leave_lower_levels(leads: list[_Item], item: _Item) -> None:
+    """Without those that stand further right than an item, or are numbered like it."""
     while leads:
         lead = leads[-1]
-        is_beside = (indent, kind) == (lead.indent, lead.kind)
-        if indent >= lead.indent and not is_beside:
+        is_beside = (item.indent, item.kind) == (lead.indent, lead.kind)
+        if item.indent >= lead.indent and not is_beside:
             return
         leads.pop()
 

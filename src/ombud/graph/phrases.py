@@ -74,8 +74,8 @@ _TRAILING = re.compile(
 _NO_ADVERB = _set("apply reply supply comply rely imply multiply fly family")
 _KEPT_ADVERBS = _set("not never only always")
 _PARTICLES = _set(
-    "up out off over back down away in on to for with from at by of into as about under within before "
-    "after through against between until during without than per toward towards upon"
+    "up out off over back down away in on to for with from at by of into as about under within "
+    "before after through against between until during without than per toward towards upon"
 )
 _CHAINED = frozenset({"need", "want", "wish", "have", "try", "plan", "ask", "continue", "agree"})
 """Verbs that another one completes: "may need to be removed"."""
@@ -85,9 +85,9 @@ _NOT_A_VERB = re.compile(
     re.IGNORECASE,
 )
 _IRREGULAR = _set(
-    "made given kept paid sent held met taken worn shown done set put cut left written chosen driven told "
-    "found lost built bought brought sought spent sold read laid led drawn known seen split withdrawn "
-    "undertaken heard let hit borne forgone understood overtaken foregone sworn withheld"
+    "made given kept paid sent held met taken worn shown done set put cut left written chosen "
+    "driven told found lost built bought brought sought spent sold read laid led drawn known seen split "
+    "withdrawn undertaken heard let hit borne forgone understood overtaken foregone sworn withheld"
 )
 _WORD = re.compile(r"\S+")
 _LETTERS = re.compile(r"[^\W\d_]{2}")
