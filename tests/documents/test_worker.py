@@ -130,8 +130,8 @@ def test_nothing_is_left_when_it_is_forgotten() -> None:
 
 def test_the_child_ends_with_its_parent() -> None:
     code = (
-        "import os; from ombud.documents import Worker; from ombud.settings import Documents;"
-        "from ombud.types import Document; w = Worker(Documents());"
+        "import os; from ombud.documents import Worker; from ombud.settings import DocumentSettings;"
+        "from ombud.types import Document; w = Worker(DocumentSettings());"
         "w.parse(b'Text', Document(id='x', source='s', uri='a.txt', title=''));"
         "print(w._process.pid, flush=True); os.kill(os.getpid(), 9)"
     )
