@@ -73,13 +73,23 @@ def judged(workspace: Workspace, baseline: str, candidate: str) -> Verdict:
     return check_gate(read_run(workspace.store, baseline), read_run(workspace.store, candidate))
 
 
-def test_the_gate_stays_quiet_on_five_runs_of_the_same(workspace: Workspace) -> None:
-    first, *others = [run(workspace, LocalTarget(workspace), "same") for _ in range(6)]
-    assert [judged(workspace, first, other).falls for other in others] == [()] * 5
+@pytest.fixture(scope="module")
+def before(home: Path) -> str:
+    """The run of the handbook as it is, to which the gate compares."""
+    workspace = Workspace(home, FLAGS)
+    done = run(workspace, LocalTarget(workspace), "before")
+    workspace.close()
+    return done
 
 
-def test_the_gate_catches_fewer_passages(workspace: Workspace) -> None:
-    before = run(workspace, LocalTarget(workspace), "eight")
+@pytest.mark.slow
+def test_the_gate_stays_quiet_on_five_runs_of_the_same(workspace: Workspace, before: str) -> None:
+    others = [run(workspace, LocalTarget(workspace), "same") for _ in range(5)]
+    assert [judged(workspace, before, other).falls for other in others] == [()] * 5
+
+
+@pytest.mark.slow
+def test_the_gate_catches_fewer_passages(workspace: Workspace, before: str) -> None:
     verdict = judged(workspace, before, run(workspace, LocalTarget(workspace), "two", {"k": 2}))
     assert {fall.contrast.metric for fall in verdict.falls if fall.contrast} >= {
         "quote_recall@8",
@@ -88,11 +98,11 @@ def test_the_gate_catches_fewer_passages(workspace: Workspace) -> None:
     assert all(fall.worst for fall in verdict.falls)
 
 
+@pytest.mark.slow
 def test_the_gate_catches_a_chunker_that_drops_every_third_sentence(
-    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+    workspace: Workspace, before: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(CHUNKERS, "holes", "app.test_target:with_holes")
-    before = run(workspace, LocalTarget(workspace), "whole")
     holes = LocalTarget(workspace).variant({"index.chunker": "holes"})
     verdict = judged(workspace, before, run(workspace, holes, "holes"))
     assert any(fall.contrast and fall.contrast.metric == "quote_recall@8" for fall in verdict.falls)
@@ -100,12 +110,12 @@ def test_the_gate_catches_a_chunker_that_drops_every_third_sentence(
     assert lost.count("not indexed") > 20
 
 
+@pytest.mark.slow
 def test_the_gate_catches_a_source_that_is_gone_and_names_its_country(
-    home: Path, tmp_path: Path
+    home: Path, tmp_path: Path, before: str
 ) -> None:
     shutil.copytree(home, tmp_path / "home")
     workspace = Workspace(tmp_path / "home", FLAGS)
-    before = run(workspace, LocalTarget(workspace), "all")
     shutil.rmtree(workspace.home / "handbook" / "fr")
     bring(workspace)
     verdict = judged(workspace, before, run(workspace, LocalTarget(workspace), "without"))

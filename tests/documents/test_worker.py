@@ -20,6 +20,9 @@ from .hostile import FILES, drawn_pdf, good_pdf
 
 CALM = DocumentSettings(seconds=30, memory_mb=2048)
 
+HEAVY = {"flate.pdf", "form.pdf", "rows.csv", "bomb.docx", "bomb.xlsx", "bomb.pptx", "bomb.odt"}
+"""These take seconds, as they are meant to."""
+
 
 def facts(uri: str) -> Document:
     return Document(id="0123456789abcdef", source="s", uri=uri, title="", language="")
@@ -45,7 +48,9 @@ def shared() -> Iterator[Worker]:
         yield worker
 
 
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in HEAVY)) for name in FILES]
+)
 def test_a_hostile_file_costs_one_clear_error(shared: Worker, name: str) -> None:
     with pytest.raises(SourceError) as wrong:
         shared.parse(FILES[name](), facts(name))
@@ -130,8 +135,8 @@ def test_nothing_is_left_when_it_is_forgotten() -> None:
 
 def test_the_child_ends_with_its_parent() -> None:
     code = (
-        "import os; from ombud.documents import Worker; from ombud.settings import Documents;"
-        "from ombud.types import Document; w = Worker(Documents());"
+        "import os; from ombud.documents import Worker; from ombud.settings import DocumentSettings;"
+        "from ombud.types import Document; w = Worker(DocumentSettings());"
         "w.parse(b'Text', Document(id='x', source='s', uri='a.txt', title=''));"
         "print(w._process.pid, flush=True); os.kill(os.getpid(), 9)"
     )

@@ -156,6 +156,7 @@ def test_days_counted_from_1904() -> None:
         (46112, "[$-407]ddd, d. mmm yy", "Tue, 31. Mar 26"),
         (46112.75, "yyyy-mm-dd h:mm AM/PM", "2026-03-31 6:00 PM"),
         (0.5, "hh:mm", "12:00"),
+        (46112, "mmm* yyyy", "Mar2026"),
         (1.25, "[h]:mm", "30:00"),
         (61, "yyyy-mm-dd", "1900-03-01"),
         (1, "yyyy-mm-dd", "1900-01-01"),

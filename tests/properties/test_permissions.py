@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from copies import lay_store
 from ombud.app import Workspace, asking, configured_sources, library
 from ombud.errors import NotFound
 from ombud.ingest import sync_sources
@@ -119,6 +120,7 @@ def shelf(home: Path, pages: list[Page]) -> Workspace:
         (home / "docs" / f"rule-{number}.md").write_text(page.front() + body, encoding="utf-8")
     toml = '[models]\nembedder = "none"\n[plan]\nabstain = 0\n[[source]]\nname = "docs"\npath = "docs"\n'
     (home / "ombud.toml").write_text(toml, encoding="utf-8")
+    lay_store(home)
     workspace = Workspace(home)
     (report,) = sync_sources(
         workspace.ingest, configured_sources(workspace.settings, home, workspace.store)

@@ -285,6 +285,7 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wiki]:
         yield wiki
 
 
+@pytest.mark.slow
 def test_a_real_wiki_by_titles_and_category(real: Wiki, tmp_path: Path) -> None:
     place = Wikipedia(name="wiki", url=real.api, titles=("Holidays", "No such page", "Bad[x"), categories=("HR",),
                       private_hosts=("127.0.0.1",))  # fmt: skip
@@ -304,6 +305,7 @@ def test_a_real_wiki_by_titles_and_category(real: Wiki, tmp_path: Path) -> None:
     assert web.read(refs[0]).decode() == text
 
 
+@pytest.mark.slow
 def test_a_real_wiki_after_an_edit_and_a_deletion(real: Wiki, tmp_path: Path) -> None:
     real.edit("Short notice", "Two weeks.")
     real.edit("Old rules", "Nothing.")
@@ -322,6 +324,7 @@ def test_a_real_wiki_after_an_edit_and_a_deletion(real: Wiki, tmp_path: Path) ->
     assert b"Three weeks" in web.read(after)
 
 
+@pytest.mark.slow
 def test_a_real_wiki_as_a_web_site(real: Wiki, tmp_path: Path) -> None:
     place = Web(name="site", start=(f"{real.url}/index.php/Sick_pay",), depth=1, rate=100.0,
                 private_hosts=("127.0.0.1",), include=("index.php/*",), exclude=("**/Special:*", "**/Talk:*",

@@ -225,6 +225,7 @@ def test_chance_is_what_dice_reach() -> None:
     assert f1_by_chance([0, 1] * 100, 2) == pytest.approx(1 / 2, abs=0.01)
 
 
+@pytest.mark.slow
 def test_a_variant_is_judged_in_three_classes_and_two() -> None:
     three, two = judge_by_folds(SMALL, "logistic", 3, TrainingEmbedder())
     assert (three.classes, two.classes) == (3, 2)

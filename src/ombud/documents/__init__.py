@@ -3,6 +3,7 @@
 Parsers read untrusted files, and every one of them hangs or crashes on some: `Worker` runs them in
 a process of its own that can be killed; `InlineParser` and `parse` run them here."""
 
+from ombud.documents.blocks import ParsedFile
 from ombud.documents.chunking.chunks import chunk, recipe_of
 from ombud.documents.frontmatter import front_matter
 from ombud.documents.parsing import kinds, parse
@@ -11,6 +12,7 @@ from ombud.documents.worker import DocumentParser, InlineParser, Worker, open_pa
 __all__ = [
     "DocumentParser",
     "InlineParser",
+    "ParsedFile",
     "Worker",
     "chunk",
     "front_matter",

@@ -2,7 +2,8 @@
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Literal, NamedTuple
 
 from ombud.types import Block
@@ -52,6 +53,20 @@ def pipe_table(rows: Sequence[Sequence[str]]) -> str:
     header, *body = [_table_line(row, columns) for row in table]
     rule = "|" + " --- |" * len(columns)
     return "\n".join([header, rule, *body])
+
+
+def table_blocks(rows: Sequence[Sequence[str]]) -> Iterator[Block]:
+    """One table; the cells as paragraphs where there is one column only, which is a box around
+    text."""
+    columns = max(map(len, rows), default=0)
+    if columns < 2:
+        for cell in chain.from_iterable(rows):
+            if cell:
+                yield Block(kind="text", text=cell)
+        return
+    text = pipe_table(rows)
+    if text:
+        yield Block(kind="table", text=text)
 
 
 def _cleaned(rows: Sequence[Sequence[str]]) -> list[list[str]]:

@@ -3,13 +3,12 @@
 import re
 from collections.abc import Callable
 from functools import cache
-from importlib.metadata import entry_points
 from pathlib import PurePosixPath
 from typing import cast
 
 from ombud.documents.blocks import ParsedFile, tidy, visible
 from ombud.errors import OmbudError, SourceError, UnknownName
-from ombud.registry import find
+from ombud.registry import find, names
 from ombud.text import detect_language
 from ombud.types import Block, Document
 
@@ -76,11 +75,10 @@ def parse_untrusted(data: bytes, facts: Document, pages: int = PAGES) -> Documen
         ) from broken
 
 
-@cache
 def kinds() -> frozenset[str]:
     """Endings of the files that can be read, such as ".pdf": ours and those of installed
     plugins."""
-    return frozenset(f".{name}" for name in (*PARSERS, *entry_points(group="ombud.parser").names))
+    return frozenset(f".{name}" for name in names("parser", PARSERS))
 
 
 @cache
@@ -161,4 +159,5 @@ PARSERS: dict[str, str] = {
     "txt": "ombud.documents.plain:read",
     "xlsx": "ombud.documents.office.xlsx:read",
 }
-"""Ending of the uri -> `(bytes, most pages) -> ParsedFile`; plugins register under `ombud.parser`."""
+"""Ending of the uri -> `(bytes, most pages) -> ParsedFile`; plugins register under
+`ombud.parser`."""

@@ -215,7 +215,7 @@ def _joined(pieces: list[str]) -> list[str]:
 
 def _matters(sentence: str, core: set[str]) -> bool:
     return bool(
-        not _asides().found(sentence.lower())
+        not _asides().values_in(sentence.lower())
         or _FIGURE.search(sentence)
         or _ABBREVIATION.search(sentence)
         or core & set(analyse(sentence))

@@ -8,11 +8,12 @@ contradiction is seen (docs/results/without-model.md)."""
 
 from collections.abc import Collection, Iterator, Sequence, Set
 from itertools import combinations
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeVar
 
 from ombud.text import FigureStatement, Quantity, find_statements, wider_than
 from ombud.types import Chunk, Contradiction, Evidence
 
+T = TypeVar("T")
 ALIKE = 0.72
 """Least likeness of two subjects, 0 to 1; the last false alarms among all passages of the handbooks
 had .65 to .70."""
@@ -31,9 +32,6 @@ OF_LOCAL = 0.35
 FARTHEST = {"days": 12, "working days": 12, "minutes": 50}
 """Two lengths of one thing hardly differ more than so many times; one hour and two days may be a
 deadline's."""
-EXCLUSIVE_ROLES = (("most", "exact"), ("exact", "least"), ("most", "least"))
-"""Of the lesser and the greater figure, where these are roles of which only one can hold."""
-MINUTES_OF_DAY = 1440
 EXCLUSIVE_ROLES = (("most", "exact"), ("exact", "least"), ("most", "least"))
 """Of the lesser and the greater figure, where these are roles of which only one can hold."""
 MINUTES_OF_DAY = 1440
@@ -101,7 +99,7 @@ def find_contradictions(evidence: Evidence) -> tuple[Contradiction, ...]:
     reported: list[Contradiction] = []
     used: set[tuple[str, str]] = set()
     for _, first, second in surest_first:
-        ends = {(first.chunk.id, first.said), (second.chunk.id, second.said)}
+        ends = {(first.chunk.id, first.text), (second.chunk.id, second.text)}
         if used & ends or len(reported) == MOST:
             continue
         used |= ends
@@ -129,13 +127,13 @@ def _may_both_hold(first: Chunk, second: Chunk) -> bool:
         return False
     if _disjoint(first.countries, second.countries) or _is_successor(first, second):
         return False
-    for key in ("grades", "contracts"):
-        if _disjoint(first.audience.get(key, ()), second.audience.get(key, ())):
-            return False
-    return True
+    ours, theirs = first.audience, second.audience
+    if _disjoint(ours.get("grades", ()), theirs.get("grades", ())):
+        return False
+    return not _disjoint(ours.get("contracts", ()), theirs.get("contracts", ()))
 
 
-def _disjoint(first: Collection[str], second: Collection[str]) -> bool:
+def _disjoint(first: Collection[T], second: Collection[T]) -> bool:
     """Whether both name some and none in common; who names none speaks of all."""
     return bool(first and second) and set(first).isdisjoint(second)
 
@@ -341,8 +339,8 @@ def _report(first: FigureStatement, second: FigureStatement) -> Contradiction:
     return Contradiction(
         first=local.chunk.id,
         second=other.chunk.id,
-        first_says=local.said,
-        second_says=other.said,
+        first_says=local.text,
+        second_says=other.text,
         about=" ".join(about),
         kind=_kind(local, other),
     )

@@ -1,6 +1,7 @@
 """A place -> bytes with identity, permissions and dates."""
 
 from ombud.sources.folder import FolderSource
+from ombud.sources.matching import matching_of
 from ombud.sources.metadata import apply_metadata, normalise_metadata
 from ombud.sources.opening import open_source
 from ombud.sources.source import Ref, Source
@@ -10,6 +11,7 @@ __all__ = [
     "Ref",
     "Source",
     "apply_metadata",
+    "matching_of",
     "normalise_metadata",
     "open_source",
 ]

@@ -1,22 +1,35 @@
 """Which paths of a source are documents, and what the settings say about each."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import PurePosixPath
 from typing import Any
 
 from wcmatch import glob
 from wcmatch._wcparse import PatternLimitException
 
 from ombud.errors import SourceError
+from ombud.registry import names
 from ombud.settings import SourceSettings
 from ombud.sources.metadata import normalise_metadata
 
 GLOB = glob.GLOBSTAR | glob.BRACE | glob.MATCHBASE
 EVERYTHING = ["**/*"]
-FILES = frozenset(
+_FILES = frozenset(
     f".{kind}"
     for kind in "pdf docx pptx xlsx odt csv tsv txt md markdown html htm eml msg".split()  # noqa: SIM905
 )
 """Endings of documents that lie in a site beside its pages."""
+
+
+def is_document(name: str) -> bool:
+    """Whether a file that lies in a site beside its pages is read, by its ending."""
+    suffix = PurePosixPath(name).suffix.lower()
+    return suffix in _FILES or suffix in plugin_endings()
+
+
+def plugin_endings() -> frozenset[str]:
+    """Endings of the files that parsers of plugins read, such as ".memo"."""
+    return frozenset(f".{name}" for name in names("parser", ()))
 
 
 class Matching:

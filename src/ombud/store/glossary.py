@@ -41,30 +41,29 @@ def list_abbreviations(store: Store) -> list[Explained]:
 
     Looked up at reading, so that a change of a document's audience counts at once. One row for each
     document."""
-    columns = (glossary.c.abbreviation, glossary.c.expansion, documents.c.facts)
-    joined = glossary.join(documents, documents.c.id == glossary.c.document_id)
-    order = (glossary.c.abbreviation, glossary.c.expansion, glossary.c.document_id)
+    query = (
+        select(glossary.c.abbreviation, glossary.c.expansion, documents.c.facts)
+        .join(documents, documents.c.id == glossary.c.document_id)
+        .where(~documents.c.deleted)
+        .order_by(glossary.c.abbreviation, glossary.c.expansion, glossary.c.document_id)
+    )
     with store.read() as db:
-        rows = db.execute(
-            select(*columns).select_from(joined).where(~documents.c.deleted).order_by(*order)
-        ).all()
-    read = [(row.abbreviation, row.expansion, Document.model_validate(row.facts)) for row in rows]
-    return [
-        Explained(short, long, document.countries)
-        for short, long, document in read
-        if not document.audience and document.status == "published"
-    ]
+        rows = db.execute(query).all()
+    explained: list[Explained] = []
+    for row in rows:
+        document = Document.model_validate(row.facts)
+        if not document.audience and document.status == "published":
+            pair = Explained(row.abbreviation, row.expansion, document.countries)
+            explained.append(pair)
+    return explained
 
 
 def abbreviations_of(store: Store, document_id: str) -> list[tuple[str, str]]:
     """All that is remembered of one document, whoever may read it."""
     of = glossary.c.document_id == document_id
     with store.read() as db:
-        rows = db.execute(
-            select(glossary.c.abbreviation, glossary.c.expansion)
-            .where(of)
-            .order_by(glossary.c.expansion)
-        )
+        pairs = select(glossary.c.abbreviation, glossary.c.expansion).where(of)
+        rows = db.execute(pairs.order_by(glossary.c.expansion))
         return [(row.abbreviation, row.expansion) for row in rows]
 
 

@@ -128,11 +128,14 @@ def document_ends(store: Store) -> list[Document]:
     index has it too."""
     with store.read() as db:
         rows = db.execute(select(FACTS, documents.c.own_end).where(~documents.c.deleted)).all()
-    known = [(Document.model_validate_json(facts), own_end) for facts, own_end in rows]
-    begins = successors(document for document, _ in known)
-    changed = []
-    for document, own_end in known:
-        last = _last_day(date.fromisoformat(own_end) if own_end else None, begins.get(document.uri))
+    own_ends: list[tuple[Document, date | None]] = []
+    for facts, own_end in rows:
+        document = Document.model_validate_json(facts)
+        own_ends.append((document, date.fromisoformat(own_end) if own_end else None))
+    begins = successors(document for document, _ in own_ends)
+    changed: list[Document] = []
+    for document, own_end in own_ends:
+        last = _last_day(own_end, begins.get(document.uri))
         if last != document.effective_to:
             changed.append(document.model_copy(update={"effective_to": last}))
     return changed
@@ -158,9 +161,11 @@ def cut_document(document: Document, begins: Mapping[str, date]) -> Document:
 
 
 def _last_day(own: date | None, begin: date | None) -> date | None:
+    if begin is None:
+        return own
     # Nothing lies before the first day of the calendar, which some exports write for "always".
-    days = [own, date.fromordinal(max(1, begin.toordinal() - 1)) if begin else None]
-    return min((day for day in days if day), default=None)
+    day_before = date.fromordinal(max(1, begin.toordinal() - 1))
+    return min(own, day_before) if own else day_before
 
 
 def save_chunks(store: Store, counts: Mapping[str, int]) -> None:
@@ -213,20 +218,29 @@ def list_documents(
     """All documents without blocks and text, by uri; of one source, or of all but one, when
     given."""
     query = select(FACTS).where(~documents.c.deleted).order_by(documents.c.uri)
-    query = query if source is None else query.where(documents.c.source == source)
-    query = query if but is None else query.where(documents.c.source != but)
+    if source is not None:
+        query = query.where(documents.c.source == source)
+    if but is not None:
+        query = query.where(documents.c.source != but)
     with store.read() as db:
-        rows = db.execute(query)
-        return [Document.model_validate_json(facts) for facts in rows.scalars()]
+        facts = db.execute(query).scalars().all()
+    return [Document.model_validate_json(text) for text in facts]
 
 
 def written_for(store: Store) -> tuple[set[str], set[str]]:
     """Countries and roles that documents are written for."""
-    shown = (cast(documents.c.facts["countries"], Text), cast(documents.c.facts["audience"], Text))
+    query = select(
+        cast(documents.c.facts["countries"], Text).label("countries"),
+        cast(documents.c.facts["audience"], Text).label("audience"),
+    )
+    countries: set[str] = set()
+    roles: set[str] = set()
     with store.read() as db:
-        rows = db.execute(select(*shown).where(~documents.c.deleted).distinct()).all()
-    countries = {country for row in rows for country in json.loads(row[0] or "[]")}
-    return countries, {role for row in rows for role in json.loads(row[1] or "{}").get("roles", ())}
+        for row in db.execute(query.where(~documents.c.deleted).distinct()):
+            audience = json.loads(row.audience or "{}")
+            countries.update(json.loads(row.countries or "[]"))
+            roles.update(audience.get("roles", ()))
+    return countries, roles
 
 
 def find_document(store: Store, identity: str, digest: str | None = None) -> Document:

@@ -39,30 +39,31 @@ def read_kept(store: Store, identity: str) -> StoredAnswer:
     with store.read() as db:
         rows = db.execute(select(answers).where(same).limit(2)).all()
         rows = [row for row in rows if row.id == identity] or rows
-        delicate = _delicate(db) if rows else set()
+        sensitive_talks = _sensitive_talks(db) if rows else set()
     if not rows or not identity:
         raise NotFound(f"There is no answer `{identity}`.", hint="`ombud audit list` shows all.")
     if len(rows) > 1:
         raise NotFound(
             f"More than one answer begins with `{identity}`.", hint="Give more of its id."
         )
-    return _kept(rows[0], delicate)
+    return _kept(rows[0], sensitive_talks)
 
 
 def list_answers(store: Store, since: str = "") -> Iterator[StoredAnswer]:
     """Answers in the order in which they were given; since: time in UTC, ISO 8601."""
     with store.read() as db:
-        delicate = _delicate(db)
-    last = (since, "")
+        sensitive_talks = _sensitive_talks(db)
+    last_at, last_id = since, ""
     while True:
-        after = (answers.c.at > last[0]) | ((answers.c.at == last[0]) & (answers.c.id > last[1]))
-        query = select(answers).where(after).order_by(answers.c.at, answers.c.id).limit(_BATCH)
+        at_once_after = (answers.c.at == last_at) & (answers.c.id > last_id)
+        query = select(answers).where((answers.c.at > last_at) | at_once_after)
         with store.read() as db:
-            rows = db.execute(query).all()
-        yield from (_kept(row, delicate) for row in rows)
+            rows = db.execute(query.order_by(answers.c.at, answers.c.id).limit(_BATCH)).all()
+        for row in rows:
+            yield _kept(row, sensitive_talks)
         if len(rows) < _BATCH:
             return
-        last = (rows[-1].at, rows[-1].id)
+        last_at, last_id = rows[-1].at, rows[-1].id
 
 
 def read_setup(store: Store, digest: str) -> dict[str, Any] | None:
@@ -84,22 +85,25 @@ def understood(shape: type[N], stored: Any, identity: str) -> N:
         ) from None
 
 
-def _delicate(db: Any) -> set[str]:
+def _sensitive_talks(db: Any) -> set[str]:
     query = select(answers.c.conversation_id).where(
         answers.c.sensitive, answers.c.conversation_id.is_not(None)
     )
     return set(db.execute(query.distinct()).scalars())
 
 
-def _kept(row: Row[Any], delicate: set[str]) -> StoredAnswer:
-    gone = not row.answer
+def _kept(row: Row[Any], sensitive_talks: set[str]) -> StoredAnswer:
+    question = answer = None
+    if row.answer:
+        question = understood(Question, row.question, row.id)
+        answer = understood(Answer, row.answer, row.id)
     return StoredAnswer(
-        row.id,
-        row.conversation_id,
-        row.at,
-        row.sensitive or row.conversation_id in delicate,
-        row.record,
-        row.erased,
-        None if gone else understood(Question, row.question, row.id),
-        None if gone else understood(Answer, row.answer, row.id),
+        id=row.id,
+        conversation_id=row.conversation_id,
+        at=row.at,
+        sensitive=row.sensitive or row.conversation_id in sensitive_talks,
+        record=row.record,
+        erased=row.erased,
+        question=question,
+        answer=answer,
     )

@@ -52,32 +52,32 @@ def save_run(store: Store, run: Run) -> None:
 def list_runs(store: Store, *, study: str = "", digest: str = "") -> list[Run]:
     """Newest first; of one sweep, or of one digest, when given."""
     query = select(runs.c.run).order_by(runs.c.started.desc(), runs.c.id)
-    query = query.where(runs.c.study == study) if study else query
-    query = query.where(runs.c.digest == digest) if digest else query
+    if study:
+        query = query.where(runs.c.study == study)
+    if digest:
+        query = query.where(runs.c.digest == digest)
     with store.read() as db:
-        return [Run.model_validate_json(found) for found in db.execute(query).scalars()]
+        stored = db.execute(query).scalars().all()
+    return [Run.model_validate_json(text) for text in stored]
 
 
-def find_run(store: Store, named: str) -> Run:
+def find_run(store: Store, name: str) -> Run:
     """A run by its id, the beginning of its id, or its name, of which the newest counts; `last` is
     the newest of all.
 
     Raises NotFound, naming some that are there.
     """
     known = list_runs(store)
-    for fits in (
-        [run for run in known if run.id == named],
-        [run for run in known if run.name == named],
-        known[:1] if named == "last" else [],
-        [run for run in known if len(named) >= 3 and run.id.startswith(named)],
-    ):
-        if fits:
-            return fits[0]
-    some = (
-        ", ".join(f"{run.id} ({run.name})" for run in known[:5])
-        or "none yet; `ombud lab run DATASET` makes one"
-    )
-    raise NotFound(f"There is no run `{named}`.", hint=f"The newest: {some}.")
+    by_id = [run for run in known if run.id == name]
+    by_name = [run for run in known if run.name == name]
+    newest = known[:1] if name == "last" else []
+    by_beginning = [run for run in known if len(name) >= 3 and run.id.startswith(name)]
+    for fitting in (by_id, by_name, newest, by_beginning):
+        if fitting:
+            return fitting[0]
+    examples = ", ".join(f"{run.id} ({run.name})" for run in known[:5])
+    newest_of_all = examples or "none yet; `ombud lab run DATASET` makes one"
+    raise NotFound(f"There is no run `{name}`.", hint=f"The newest: {newest_of_all}.")
 
 
 def delete_run(store: Store, run_id: str) -> None:
@@ -87,16 +87,13 @@ def delete_run(store: Store, run_id: str) -> None:
         for table in (scores, rows):
             db.execute(delete(table).where(table.c.run_id == run_id))
         db.execute(delete(runs).where(runs.c.id == run_id))
-        shown = {
-            hit[0]
-            for kept in db.execute(select(rows.c.hits)).scalars()
-            for hit in json.loads(kept or "[]")
-        }
-        alone = sorted(set(db.execute(select(passages.c.chunk_id)).scalars()) - shown)
-        for start in range(0, len(alone), _MOST):
-            db.execute(
-                delete(passages).where(passages.c.chunk_id.in_(alone[start : start + _MOST]))
-            )
+        unused = set(db.execute(select(passages.c.chunk_id)).scalars())
+        for hits in db.execute(select(rows.c.hits)).scalars():
+            unused.difference_update(hit[0] for hit in json.loads(hits or "[]"))
+        ids = sorted(unused)
+        for start in range(0, len(ids), _MOST):
+            batch = ids[start : start + _MOST]
+            db.execute(delete(passages).where(passages.c.chunk_id.in_(batch)))
 
 
 # Cases of a run -----------------------------------------------------------------------------------
@@ -107,13 +104,17 @@ def save_done(store: Store, run_id: str, done: Sequence[Done], version: int = 1)
     replaced."""
     if not done:
         return
+    chunks: dict[str, Chunk] = {}
+    for finished in done:
+        for hit in finished.observation.hits or ():
+            chunks[hit.chunk.id] = hit.chunk
+    places = [finished.place for finished in done]
     with store.write() as db:
-        chunks = {hit.chunk.id: hit.chunk for one in done for hit in one.observation.hits or ()}
         _keep_passages(db, chunks.values())
-        places = [one.place for one in done]
         db.execute(delete(rows).where(rows.c.run_id == run_id, rows.c.place.in_(places)))
-        db.execute(insert(rows), [_row(run_id, one) for one in done])
-        _put_scores(db, run_id, {one.place: one.scores for one in done}, version)
+        db.execute(insert(rows), [_row(run_id, finished) for finished in done])
+        given = {finished.place: finished.scores for finished in done}
+        _put_scores(db, run_id, given, version)
 
 
 def done_places(store: Store, run_id: str) -> dict[int, bool]:
@@ -133,16 +134,17 @@ def read_observations(
     """
     after = -1
     while True:
-        query = (
-            select(rows).where(rows.c.run_id == run_id, rows.c.place > after).order_by(rows.c.place)
-        )
-        query = query.where(rows.c.case_id == case_id) if case_id is not None else query
+        query = select(rows).where(rows.c.run_id == run_id, rows.c.place > after)
+        if case_id is not None:
+            query = query.where(rows.c.case_id == case_id)
         with store.read() as db:
-            block = db.execute(query.limit(_BLOCK)).all()
-            wanted = {row[0] for one in block for row in json.loads(one.hits or "[]")}
+            block = db.execute(query.order_by(rows.c.place).limit(_BLOCK)).all()
+            wanted: set[str] = set()
+            for row in block:
+                wanted.update(hit[0] for hit in json.loads(row.hits or "[]"))
             chunks = _passages(db, wanted)
-        for one in block:
-            yield one.place, _observation(one.observation, one.hits, chunks)
+        for row in block:
+            yield row.place, _observation(row.observation, row.hits, chunks)
         if len(block) < _BLOCK:
             return
         after = block[-1].place
@@ -205,15 +207,16 @@ def add_look(store: Store, run: Run) -> int:
     """Count a look at the sealed split of a dataset; returns how many there were, this one
     included."""
     with store.write() as db:
-        row = {
-            "dataset": run.dataset,
-            "dataset_digest": run.dataset_digest,
-            "run_id": run.id,
-            "at": _now(),
-        }
-        db.execute(insert(looks).values(**row))
+        look = insert(looks).values(
+            dataset=run.dataset,
+            dataset_digest=run.dataset_digest,
+            run_id=run.id,
+            at=_now(),
+        )
+        db.execute(look)
         same = looks.c.dataset_digest == run.dataset_digest
-        return int(db.execute(select(func.count()).select_from(looks).where(same)).scalar_one())
+        count = select(func.count()).select_from(looks).where(same)
+        return int(db.execute(count).scalar_one())
 
 
 def count_looks(store: Store) -> dict[str, int]:
@@ -227,9 +230,13 @@ def count_looks(store: Store) -> dict[str, int]:
 
 
 def _columns(run: Run) -> dict[str, str]:
-    fixed = {"name": run.name, "digest": run.digest, "study": run.study, "state": run.state}
-    return fixed | {
-        "started": (run.started or datetime.now(UTC)).isoformat(),
+    started = run.started or datetime.now(UTC)
+    return {
+        "name": run.name,
+        "digest": run.digest,
+        "study": run.study,
+        "state": run.state,
+        "started": started.isoformat(),
         "run": run.model_dump_json(),
     }
 

@@ -3,7 +3,7 @@ budget."""
 
 from typing import NamedTuple
 
-from sqlalchemy import func, select, text, update
+from sqlalchemy import Connection, func, select, text, update
 
 from ombud.store.database import Store
 from ombud.store.tables import spending as table
@@ -42,23 +42,34 @@ def add_spending(store: Store, day: str, spent: Spending) -> float:
             table.c.price: table.c.price + spent.price,
         }
         db.execute(update(table).where(mine).values(more))
-        return float(
-            db.execute(select(func.sum(table.c.price)).where(table.c.day == day)).scalar_one()
-        )
+        return _total(db, day)
 
 
 def spent_on(store: Store, day: str) -> float:
     """US dollars of all models on a day."""
     with store.read() as db:
-        return float(
-            db.execute(select(func.sum(table.c.price)).where(table.c.day == day)).scalar() or 0.0
-        )
+        return _total(db, day)
+
+
+def _total(db: Connection, day: str) -> float:
+    total = db.execute(select(func.sum(table.c.price)).where(table.c.day == day)).scalar()
+    return float(total or 0.0)
 
 
 def read_spending(store: Store, day: str) -> list[Spending]:
     """A day's rows, the dearest model first."""
     with store.read() as db:
-        rows = db.execute(
-            select(table).where(table.c.day == day).order_by(table.c.price.desc(), table.c.model)
+        of_day = select(table).where(table.c.day == day)
+        rows = db.execute(of_day.order_by(table.c.price.desc(), table.c.model)).all()
+    spent: list[Spending] = []
+    for row in rows:
+        spent.append(
+            Spending(
+                model=row.model,
+                calls=row.calls,
+                tokens_in=row.tokens_in,
+                tokens_out=row.tokens_out,
+                price=row.price,
+            )
         )
-        return [Spending(r.model, r.calls, r.tokens_in, r.tokens_out, r.price) for r in rows]
+    return spent

@@ -14,12 +14,16 @@ class Phrases(Generic[Value]):
 
     def __init__(self, phrases: Iterable[tuple[str, Value]]) -> None:
         self._exact: dict[str, list[tuple[tuple[str, ...], Value]]] = {}
-        self._open: dict[str, list[tuple[tuple[str, ...], Value]]] = {}
-        for phrase, value in sorted(phrases, key=lambda one: -len(WORD.findall(one[0]))):
-            words = tuple(WORD.findall(phrase))
-            single = phrase.endswith("*") and len(words) == 1
-            kept = (*words[:-1], f"{words[-1]}*") if phrase.endswith("*") and not single else words
-            (self._open if single else self._exact).setdefault(words[0], []).append((kept, value))
+        self._open: dict[str, list[Value]] = {}
+        for phrase, value in sorted(phrases, key=_descending_length):
+            words = WORD.findall(phrase)
+            if not phrase.endswith("*"):
+                self._exact.setdefault(words[0], []).append((tuple(words), value))
+            elif len(words) == 1:
+                self._open.setdefault(words[0], []).append(value)
+            else:
+                words[-1] += "*"
+                self._exact.setdefault(words[0], []).append((tuple(words), value))
         self._lengths = sorted({len(word) for word in self._open}, reverse=True)
         self._beginnings = {word[:2] for word in (*self._exact, *self._open)}
 
@@ -34,22 +38,33 @@ class Phrases(Generic[Value]):
             if len(following) == len(phrase) - 1 and all(map(_same, phrase[1:], following)):
                 yield len(phrase), value
         for length in self._lengths:
-            for _, value in self._open.get(word[:length], ()) if length <= len(word) else ():
+            if length > len(word):
+                continue
+            for value in self._open.get(word[:length], ()):
                 yield 1, value
 
-    def found(self, text: str) -> frozenset[Value]:
+    def values_in(self, text: str) -> frozenset[Value]:
         """Values of the phrases in a text of small letters; where two begin at one word, the longer
         one counts."""
         words = WORD.findall(text)
-        hits: set[Value] = set()
+        values: set[Value] = set()
         place = 0
         while place < len(words):
-            length, value = next(self.at(words, place), (1, None))
-            if value is not None:
-                hits.add(value)
+            phrase = next(self.at(words, place), None)
+            if phrase is None:
+                place += 1
+                continue
+            length, value = phrase
+            values.add(value)
             place += length
-        return frozenset(hits)
+        return frozenset(values)
+
+
+def _descending_length(phrase: tuple[str, object]) -> int:
+    return -len(WORD.findall(phrase[0]))
 
 
 def _same(wanted: str, word: str) -> bool:
-    return word.startswith(wanted[:-1]) if wanted.endswith("*") else word == wanted
+    if wanted.endswith("*"):
+        return word.startswith(wanted[:-1])
+    return word == wanted

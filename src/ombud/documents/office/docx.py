@@ -6,9 +6,10 @@ Own code rather than xberg: that gives neither the automatic numbers of headings
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from xml.etree.ElementTree import Element
 
-from ombud.documents.blocks import ParsedFile, pipe_table, tidy
+from ombud.documents.blocks import ParsedFile, table_blocks, tidy
 from ombud.documents.office.docx_styles import (
     Numbering,
     Style,
@@ -24,9 +25,27 @@ from ombud.documents.office.packages import Program, broken, opened
 from ombud.types import Block
 
 _WORD = Program("Word", "Word document", ".docx")
-_SKIPPED = {f"{W}del", f"{W}moveFrom", f"{W}pPr", f"{W}rPr", f"{W}instrText", f"{W}footnoteReference",
-            "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"}  # fmt: skip
+_FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
+_SKIPPED = frozenset(
+    (
+        f"{W}del",
+        f"{W}moveFrom",
+        f"{W}pPr",
+        f"{W}rPr",
+        f"{W}instrText",
+        f"{W}footnoteReference",
+        _FALLBACK,
+    )
+)
+_BLANKS = frozenset((f"{W}tab", f"{W}br", f"{W}cr"))
 _BOX = f"{W}txbxContent"
+_LEVEL_STYLE = re.compile(r"heading ([1-9])")
+_CONTENTS_STYLE = re.compile(r"toc \d|table of figures|toc heading")
+_WIDEST = 100
+"""Columns that a cell may span."""
+LONGEST_EMPHASISED = 100
+"""Characters of a bold line that may be a heading."""
+LONGEST_ABOVE_TABLE = 60
 _ENDS = (".", ";", ",", ":", "?", "!")
 
 
@@ -41,10 +60,9 @@ def read(data: bytes, pages: int) -> ParsedFile:
     if body is None:
         raise broken(_WORD)
     reader = _Reader(styles, numbering)
-    blocks = list(reader.blocks(body.find(f"{W}body")))
-    return ParsedFile(
-        list(_headings_levelled(_bold_headings(blocks, reader.emphasised), reader.titles))
-    )
+    blocks = reader.read(body.find(f"{W}body"))
+    blocks = _bold_headings(blocks, reader.emphasised)
+    return ParsedFile(list(_headings_levelled(blocks, reader.titles)))
 
 
 @dataclass
@@ -56,61 +74,55 @@ class _Reader:
     titles: set[int] = field(default_factory=set)
     """Positions of blocks in the style Title."""
 
-    def blocks(self, body: Element | None) -> Iterator[Block]:
+    def read(self, body: Element | None) -> list[Block]:
+        blocks: list[Block] = []
         items: list[str] = []
-        at = 0
         for node in _flow(body):
-            made = (
-                self._table(node)
-                if node.tag == f"{W}tbl"
-                else self._paragraph(node, at + bool(items))
-            )
-            for block in made:
+            # The items so far become a block as soon as something else follows.
+            position = len(blocks) + bool(items)
+            for block in self._blocks(node, position):
                 if block.kind == "list":
                     items.append(block.text)
                     continue
-                if items:
-                    yield Block(kind="list", text="\n".join(items))
-                    items, at = [], at + 1
-                yield block
-                at += 1
-        if items:
-            yield Block(kind="list", text="\n".join(items))
+                blocks += _list_of(items)
+                items = []
+                blocks.append(block)
+        return blocks + _list_of(items)
 
-    def _paragraph(self, node: Element, at: int) -> list[Block]:
+    def _blocks(self, node: Element, position: int) -> list[Block]:
+        """The blocks of a table or paragraph, the first of which will stand at that position."""
+        if node.tag == f"{W}tbl":
+            return self._table(node)
+        # Numbers in the boxes are counted first.
+        boxes = self._boxes(node)
+        block = self._paragraph(node, position)
+        return [block, *boxes] if block else boxes
+
+    def _paragraph(self, node: Element, position: int) -> Block | None:
         properties = node.find(f"{W}pPr")
         chain = inherited(self.styles, value(properties, f"{W}pStyle") or "")
-        boxes = [
-            block for box in node.iter(_BOX) for inner in _flow(box) for block in self._boxed(inner)
-        ]
         text = tidy(_words(node))
-        if not text or any(
-            re.match(r"toc \d|table of figures|toc heading", style.name) for style in chain
-        ):
-            return boxes
+        if not text or _is_contents(chain):
+            return None
         label, depth = self._number(properties, chain)
         level = _heading_level(properties, chain)
         if level:
-            if chain and chain[0].name == "title":
-                self.titles.add(at)
-            # A bullet before a heading is decoration.
-            return [
-                Block(
-                    kind="heading",
-                    text=f"{label} {text}" if label not in {"", "-"} else text,
-                    level=level,
-                ),
-                *boxes,
-            ]
+            if _is_title(chain):
+                self.titles.add(position)
+            return _heading(text, label, level)
         if label:
-            return [Block(kind="list", text=f"{'  ' * depth}{label} {text}"), *boxes]
-        if (
-            len(text) <= 100
-            and not text.endswith(_ENDS)
-            and (_is_bold(node, chain) or _is_capital(text))
-        ):
-            self.emphasised.add(at)
-        return [Block(kind="text", text=text), *boxes]
+            return Block(kind="list", text=f"{'  ' * depth}{label} {text}")
+        if _may_be_heading(text) and (_is_bold(node, chain) or _is_capital(text)):
+            self.emphasised.add(position)
+        return Block(kind="text", text=text)
+
+    def _boxes(self, node: Element) -> list[Block]:
+        """What stands in text boxes that hang on a paragraph."""
+        blocks = []
+        for box in node.iter(_BOX):
+            for inner in _flow(box):
+                blocks += self._boxed(inner)
+        return blocks
 
     def _boxed(self, node: Element) -> list[Block]:
         if node.tag == f"{W}tbl":
@@ -123,8 +135,10 @@ class _Reader:
         number = value(properties, f"{W}numPr/{W}numId")
         level = whole(value(properties, f"{W}numPr/{W}ilvl"))
         for style in chain:
-            number = style.number if number is None else number
-            level = style.level if level is None else level
+            if number is None:
+                number = style.number
+            if level is None:
+                level = style.level
         if number is None or number == "0":
             return "", 0
         depth = min(max(level or 0, 0), 8)
@@ -133,36 +147,42 @@ class _Reader:
     def _table(self, table: Element) -> list[Block]:
         rows: list[list[str]] = []
         for row in table.findall(f"{W}tr"):
-            cells: list[str] = []
-            for cell in _cells(row):
-                text = tidy(self._cell(cell))
-                merge = cell.find(f"{W}tcPr/{W}vMerge")
-                if (
-                    merge is not None
-                    and merge.get(f"{W}val") != "restart"
-                    and rows
-                    and len(cells) < len(rows[-1])
-                ):
-                    text = rows[-1][len(cells)]
-                span = whole(value(cell, f"{W}tcPr/{W}gridSpan")) or 1
-                cells += [text] * max(1, min(span, 100))
-            rows.append(cells)
-        if max((len(row) for row in rows), default=0) < 2:
-            # A box around text, not a table.
-            return [Block(kind="text", text=cell) for row in rows for cell in row if cell]
-        text = pipe_table(rows)
-        return [Block(kind="table", text=text)] if text else []
+            rows.append(self._row(row, above=rows[-1] if rows else []))
+        return list(table_blocks(rows))
+
+    def _row(self, row: Element, above: list[str]) -> list[str]:
+        """The cells of a row; a merged one is said in each of its places."""
+        cells: list[str] = []
+        for cell in _cells(row):
+            column = len(cells)
+            text = tidy(self._cell(cell))
+            if _continues_above(cell) and column < len(above):
+                text = above[column]
+            columns = whole(value(cell, f"{W}tcPr/{W}gridSpan")) or 1
+            cells += [text] * max(1, min(columns, _WIDEST))
+        return cells
 
     def _cell(self, cell: Element) -> str:
         """Words of a cell, inner tables included; an item keeps its number."""
-        words = []
+        texts = []
         for paragraph in cell.iter(f"{W}p"):
             properties = paragraph.find(f"{W}pPr")
-            label, _ = self._number(
-                properties, inherited(self.styles, value(properties, f"{W}pStyle") or "")
-            )
-            words.append(f"{label} {_words(paragraph)}" if label else _words(paragraph))
-        return " ".join(words)
+            chain = inherited(self.styles, value(properties, f"{W}pStyle") or "")
+            label, _ = self._number(properties, chain)
+            words = _words(paragraph)
+            texts.append(f"{label} {words}" if label else words)
+        return " ".join(texts)
+
+
+def _list_of(items: list[str]) -> list[Block]:
+    """One block of the items, none without them."""
+    return [Block(kind="list", text="\n".join(items))] if items else []
+
+
+def _continues_above(cell: Element) -> bool:
+    """Whether a cell is merged with the one above it."""
+    merge = cell.find(f"{W}tcPr/{W}vMerge")
+    return merge is not None and merge.get(f"{W}val") != "restart"
 
 
 def _flow(parent: Element | None) -> Iterator[Element]:
@@ -185,41 +205,69 @@ def _cells(row: Element) -> Iterator[Element]:
 def _words(node: Element) -> str:
     """Text of a paragraph as printed: no deletions, field codes, or text boxes, which are read
     apart."""
-    said = []
+    words = []
     for child in node:
         if child.tag in _SKIPPED or child.tag == _BOX:
             continue
         if child.tag == f"{W}t":
-            said.append(child.text or "")
-        elif child.tag in {f"{W}tab", f"{W}br", f"{W}cr"}:
-            said.append(" ")
+            words.append(child.text or "")
+        elif child.tag in _BLANKS:
+            words.append(" ")
         elif child.tag == f"{W}noBreakHyphen":
-            said.append("-")
+            words.append("-")
         else:
-            said.append(_words(child))
-    return "".join(said)
+            words.append(_words(child))
+    return "".join(words)
+
+
+def _heading(text: str, label: str, level: int) -> Block:
+    # A bullet before a heading is decoration.
+    if label and label != "-":
+        text = f"{label} {text}"
+    return Block(kind="heading", text=text, level=level)
+
+
+def _is_contents(chain: list[Style]) -> bool:
+    """Whether a paragraph is part of a table of contents."""
+    return any(_CONTENTS_STYLE.match(style.name) for style in chain)
+
+
+def _is_title(chain: list[Style]) -> bool:
+    """Whether a paragraph is in the style that Word calls Title."""
+    return bool(chain) and chain[0].name == "title"
 
 
 def _heading_level(properties: Element | None, chain: list[Style]) -> int:
     """1 to 9, or 0 for a paragraph that is no heading."""
     outline = whole(value(properties, f"{W}outlineLvl"))
-    if outline is None and chain and chain[0].name == "title":
+    if outline is None and _is_title(chain):
         return 1
     for style in chain:
-        if outline is None and (named := re.match(r"heading ([1-9])", style.name)):
+        if outline is not None:
+            break
+        named = _LEVEL_STYLE.match(style.name)
+        if named:
             return int(named.group(1))
-        outline = style.outline if outline is None else outline
+        outline = style.outline
     return outline + 1 if outline is not None and 0 <= outline < 9 else 0
 
 
+def _may_be_heading(text: str) -> bool:
+    return len(text) <= LONGEST_EMPHASISED and not text.endswith(_ENDS)
+
+
 def _is_bold(node: Element, chain: list[Style]) -> bool:
-    inherits = next((style.bold for style in chain if style.bold is not None), False)
-    bold = [
-        inherits if (said := is_on(run, f"{W}rPr/{W}b")) is None else said
-        for run in node.iter(f"{W}r")
-        if _words(run).strip()
-    ]
-    return bool(bold) and all(bold)
+    by_style = next((style.bold for style in chain if style.bold is not None), False)
+    has_words = False
+    for run in node.iter(f"{W}r"):
+        if not _words(run).strip():
+            continue
+        by_run = is_on(run, f"{W}rPr/{W}b")
+        is_bold = by_style if by_run is None else by_run
+        if not is_bold:
+            return False
+        has_words = True
+    return has_words
 
 
 def _is_capital(text: str) -> bool:
@@ -229,24 +277,30 @@ def _is_capital(text: str) -> bool:
 def _bold_headings(blocks: list[Block], emphasised: set[int]) -> list[Block]:
     """Short bold lines before text become headings, one level below the heading they stand
     under."""
-    level, made = 0, []
-    for at, block in enumerate(blocks):
-        follower = blocks[at + 1] if at + 1 < len(blocks) else None
+    level = 0
+    headed = []
+    for position, (block, following) in enumerate(zip_longest(blocks, blocks[1:])):
         if block.kind == "heading":
             level = block.level
-        elif (
-            at in emphasised
-            and follower is not None
-            and (follower.kind != "table" or len(block.text) < 60)
-        ):
+        elif position in emphasised and _stands_above(block, following):
             block = block.model_copy(update={"kind": "heading", "level": min(level + 1, 6)})
-        made.append(block)
-    return made
+        headed.append(block)
+    return headed
+
+
+def _stands_above(block: Block, following: Block | None) -> bool:
+    """Whether something follows that a line may be the heading of; above a table a longer one is
+    its caption."""
+    if following is None:
+        return False
+    return following.kind != "table" or len(block.text) < LONGEST_ABOVE_TABLE
 
 
 def _headings_levelled(blocks: list[Block], titles: set[int]) -> Iterator[Block]:
     """Under a title all other headings are one level deeper."""
-    titled = len(titles) == 1
-    for at, block in enumerate(blocks):
-        deeper = titled and block.kind == "heading" and at not in titles
-        yield block.model_copy(update={"level": block.level + 1}) if deeper else block
+    has_title = len(titles) == 1
+    for position, block in enumerate(blocks):
+        if has_title and block.kind == "heading" and position not in titles:
+            yield block.model_copy(update={"level": block.level + 1})
+        else:
+            yield block

@@ -6,6 +6,10 @@ from xml.etree.ElementTree import Element
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 DEEPEST = 9
+_ROMAN = (
+    (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"),
+    (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
+)  # fmt: skip
 
 
 @dataclass
@@ -45,34 +49,43 @@ class Numbering:
         """Count one paragraph and return its number as printed, "-" for a bullet, "" when the list
         is not known."""
         abstract = self.lists.get(number)
-        known = self.levels.get(abstract or "", {})
-        if abstract is None or depth not in known:
+        levels = self.levels.get(abstract or "", {})
+        if abstract is None or depth not in levels:
             return ""
         counts = self.counts.setdefault(abstract, [None] * DEEPEST)
         if (number, depth) in self.restarts:
             counts[depth] = self.restarts.pop((number, depth)) - 1
-        for outer in range(depth):
-            # A level that was skipped counts as begun.
-            counts[outer] = (
-                known.get(outer, NumberingLevel()).start if counts[outer] is None else counts[outer]
-            )
-        current = counts[depth]
-        counts[depth] = known[depth].start if current is None else current + 1
-        counts[depth + 1 :] = [None] * (DEEPEST - depth - 1)
-        here = known[depth]
-        if here.format == "bullet":
+        _count(counts, depth, levels)
+        level = levels[depth]
+        if level.format == "bullet":
             return "-"
-        if here.format == "none":
+        if level.format == "none":
             return ""
-        label = here.pattern
-        for outer in range(depth + 1):
-            level = known.get(outer, NumberingLevel())
-            counted = counts[outer]
-            value = level.start if counted is None else counted
-            label = label.replace(
-                f"%{outer + 1}", written(value, "decimal" if here.legal else level.format)
-            )
-        return label.strip()
+        return _filled_in(level, counts[: depth + 1], levels)
+
+
+def _count(counts: list[int | None], depth: int, levels: dict[int, NumberingLevel]) -> None:
+    """One more at that depth; deeper levels begin anew."""
+    for outer in range(depth):
+        if counts[outer] is None:
+            # A level that was skipped counts as begun.
+            counts[outer] = levels.get(outer, NumberingLevel()).start
+    current = counts[depth]
+    counts[depth] = levels[depth].start if current is None else current + 1
+    counts[depth + 1 :] = [None] * (DEEPEST - depth - 1)
+
+
+def _filled_in(
+    level: NumberingLevel, counts: list[int | None], levels: dict[int, NumberingLevel]
+) -> str:
+    """The pattern of a level with the numbers of all levels down to it."""
+    label = level.pattern
+    for depth, count in enumerate(counts):
+        above = levels.get(depth, NumberingLevel())
+        number = above.start if count is None else count
+        style = "decimal" if level.legal else above.format
+        label = label.replace(f"%{depth + 1}", written(number, style))
+    return label.strip()
 
 
 def written(value: int, style: str) -> str:
@@ -87,28 +100,32 @@ def written(value: int, style: str) -> str:
 
 
 def _roman(value: int) -> str:
-    said = ""
-    for size, letters in ((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"),
-                          (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i")):  # fmt: skip
-        said += letters * (value // size)
+    numerals = []
+    for size, letters in _ROMAN:
+        numerals.append(letters * (value // size))
         value %= size
-    return said
+    return "".join(numerals)
 
 
 def value(node: Element | None, path: str) -> str | None:
     """Attribute w:val of a descendant, None when it is not there."""
-    found = node.find(path) if node is not None else None
-    return found.get(f"{W}val") if found is not None else None
+    inner = node.find(path) if node is not None else None
+    return inner.get(f"{W}val") if inner is not None else None
 
 
 def whole(text: str | None) -> int | None:
-    return int(text) if text is not None and text.lstrip("-").isdigit() and len(text) < 10 else None
+    """A whole number of at most nine digits; None for anything else."""
+    if text is None or len(text) >= 10:
+        return None
+    return int(text) if text.lstrip("-").isdigit() else None
 
 
 def is_on(node: Element | None, path: str) -> bool | None:
     """A toggle such as bold: there without a value means on; None when nothing is said."""
-    found = node.find(path) if node is not None else None
-    return None if found is None else found.get(f"{W}val", "1") not in {"0", "false", "off"}
+    toggle = node.find(path) if node is not None else None
+    if toggle is None:
+        return None
+    return toggle.get(f"{W}val", "1") not in {"0", "false", "off"}
 
 
 def read_styles(root: Element | None) -> dict[str, Style]:
@@ -142,22 +159,26 @@ def read_numbering(root: Element | None) -> Numbering:
     if root is None:
         return numbering
     for abstract in root.iter(f"{W}abstractNum"):
-        numbering.levels[abstract.get(f"{W}abstractNumId", "")] = {
-            depth: _level(node)
-            for node in abstract.iter(f"{W}lvl")
-            if (depth := whole(node.get(f"{W}ilvl"))) is not None and 0 <= depth < DEEPEST
-        }
+        name = abstract.get(f"{W}abstractNumId", "")
+        numbering.levels[name] = _levels(abstract)
     for number in root.iter(f"{W}num"):
         name = number.get(f"{W}numId", "")
         numbering.lists[name] = value(number, f"{W}abstractNumId") or ""
         for override in number.iter(f"{W}lvlOverride"):
-            depth, first = (
-                whole(override.get(f"{W}ilvl")),
-                whole(value(override, f"{W}startOverride")),
-            )
+            depth = whole(override.get(f"{W}ilvl"))
+            first = whole(value(override, f"{W}startOverride"))
             if depth is not None and first is not None:
                 numbering.restarts[(name, depth)] = first
     return numbering
+
+
+def _levels(abstract: Element) -> dict[int, NumberingLevel]:
+    levels = {}
+    for node in abstract.iter(f"{W}lvl"):
+        depth = whole(node.get(f"{W}ilvl"))
+        if depth is not None and 0 <= depth < DEEPEST:
+            levels[depth] = _level(node)
+    return levels
 
 
 def _level(node: Element) -> NumberingLevel:

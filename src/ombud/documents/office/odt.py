@@ -1,15 +1,15 @@
 """OpenDocument texts, read from their XML.
 
 Own code rather than odfpy (GPL or Apache-2.0; it builds an object for every element and does not
-count lists).
-Pages are not known: a file holds no page breaks but those that somebody set.
+count lists). Pages are not known: a file holds no page breaks but those that somebody set.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
-from ombud.documents.blocks import ParsedFile, pipe_table, tidy
+from ombud.documents.blocks import ParsedFile, table_blocks, tidy
 from ombud.documents.office.docx_styles import DEEPEST, whole
 from ombud.documents.office.odt_lists import Counts, Lists
 from ombud.documents.office.packages import Package, Program, broken, opened
@@ -21,9 +21,12 @@ MOST_REPEATED = 200
 """Of one cell or row; a hostile table repeats a cell a thousand million times."""
 MOST_CELLS = 1_000_000
 _SECTIONS = {"section", "index-body", "text-box", "numbered-paragraph"}
-_SKIPPED = {"note", "annotation", "tracked-changes", "frame", "custom-shape", "table", "ruby-text", "bookmark",
-            "title", "desc"}  # fmt: skip
+_SKIPPED = frozenset((
+    "note", "annotation", "tracked-changes", "frame", "custom-shape", "table", "ruby-text",
+    "bookmark", "title", "desc",
+))  # fmt: skip
 """Not words of the paragraph in which they are anchored; some are read apart."""
+_ROW_GROUPS = frozenset(("table-header-rows", "table-rows", "table-row-group"))
 
 
 def read(data: bytes, pages: int) -> ParsedFile:
@@ -32,44 +35,46 @@ def read(data: bytes, pages: int) -> ParsedFile:
     del pages
     with opened(data, _WRITER) as package:
         _check_not_encrypted(package)
-        content, common = (
-            package.part("content.xml", local=True),
-            package.part("styles.xml", local=True),
-        )
+        content = package.part("content.xml", local=True)
+        common = package.part("styles.xml", local=True)
     body = content.find("body/text") if content is not None else None
     if body is None:
         raise broken(_WRITER)
     reader = _Reader()
     for root in (common, content):
-        reader.lists.add(root)
-        for style in root.iter("style") if root is not None else ():
-            if style.get("family") == "paragraph":
-                own = style.get("parent-style-name", ""), style.get("list-style-name")
-                reader.styles[style.get("name", "")] = own
+        if root is not None:
+            reader.add_styles(root)
     blocks = list(reader.blocks(body))
-    if reader.titles == 1:
-        # Under a title all other headings are one level deeper.
-        title = next(
-            at for at, block in enumerate(blocks) if block.kind == "heading" and block.level == 0
-        )
-        blocks = [
-            block.model_copy(update={"level": block.level + 1})
-            if block.kind == "heading" or at == title
-            else block
-            for at, block in enumerate(blocks)
-        ]
-    return ParsedFile(
-        [
-            b.model_copy(update={"level": 1}) if b.kind == "heading" and not b.level else b
-            for b in blocks
-        ]
-    )
+    return ParsedFile(_levelled(blocks, has_title=reader.titles == 1))
+
+
+def _levelled(blocks: list[Block], has_title: bool) -> list[Block]:
+    """Titles, which come with level 0, get 1; under a single title all other headings are one level
+    deeper."""
+    levelled = []
+    for block in blocks:
+        if block.kind == "heading":
+            level = block.level + 1 if has_title else block.level
+            block = block.model_copy(update={"level": level or 1})
+        levelled.append(block)
+    return levelled
 
 
 def _check_not_encrypted(package: Package) -> None:
     manifest = package.part("META-INF/manifest.xml", local=True)
     if manifest is not None and next(manifest.iter("encryption-data"), None) is not None:
         raise SourceError("The file is encrypted.", hint="Save a copy without a password.")
+
+
+class _ItemPart(NamedTuple):
+    """A paragraph of a list item."""
+
+    paragraph: Element
+    label: str
+    """Number of the item."""
+    depth: int
+    is_first: bool
+    """Whether it opens the item."""
 
 
 @dataclass
@@ -80,6 +85,14 @@ class _Reader:
     outline: Counts = field(default_factory=lambda: [None] * DEEPEST)
     titles: int = 0
     cells: int = 0
+
+    def add_styles(self, root: Element) -> None:
+        """Take over the styles of a part."""
+        self.lists.add(root)
+        for style in root.iter("style"):
+            if style.get("family") == "paragraph":
+                parent = style.get("parent-style-name", "")
+                self.styles[style.get("name", "")] = parent, style.get("list-style-name")
 
     def blocks(self, parent: Element) -> Iterator[Block]:
         for node in parent:
@@ -95,16 +108,8 @@ class _Reader:
     def _paragraph(self, node: Element, label: str | None = None) -> Iterator[Block]:
         """label: number of the list item that the paragraph opens."""
         text = tidy(_words(node))
-        level = min(whole(node.get("outline-level")) or 1, 9) if node.tag == "h" else 0
-        if text and level:
-            number = label
-            if number is None and node.get("is-list-header") != "true":
-                number = self.lists.label("", level - 1, self.outline)
-            yield Block(
-                kind="heading",
-                text=f"{number} {text}" if number not in {"", "-", None} else text,
-                level=level,
-            )
+        if text and node.tag == "h":
+            yield self._heading(node, text, label)
         elif text and self._is_title(node.get("style-name", "")):
             self.titles += 1
             yield Block(kind="heading", text=text, level=0)
@@ -112,23 +117,27 @@ class _Reader:
             yield Block(kind="text", text=f"{label} {text}" if label else text)
         yield from self._anchored(node)
 
+    def _heading(self, node: Element, text: str, label: str | None) -> Block:
+        level = min(whole(node.get("outline-level")) or 1, 9)
+        if label is None and node.get("is-list-header") != "true":
+            label = self.lists.label("", level - 1, self.outline)
+        has_number = label not in {"", "-", None}
+        return Block(kind="heading", text=f"{label} {text}" if has_number else text, level=level)
+
     def _is_title(self, name: str) -> bool:
         seen: set[str] = set()
         while name and name not in seen:
             if name == "Title":
                 return True
             seen.add(name)
-            name = self.styles.get(name, ("", None))[0]
+            name, _ = self.styles.get(name, ("", None))
         return False
 
     def _anchored(self, node: Element) -> Iterator[Block]:
         """Footnotes, text boxes, tables and descriptions of pictures that hang on a paragraph."""
         for child in node:
             if child.tag == "note":
-                number = tidy(child.findtext("note-citation") or "")
-                body = child.find("note-body")
-                if body is not None and (text := tidy(" ".join(_words(p) for p in body.iter("p")))):
-                    yield Block(kind="text", text=f"[{number}] {text}" if number else text)
+                yield from _footnote(child)
             elif child.tag in {"frame", "custom-shape"}:
                 described = tidy(child.findtext("desc") or "")
                 if described:
@@ -138,28 +147,27 @@ class _Reader:
                 yield from self._anchored(child)
 
     def _list(self, node: Element) -> Iterator[Block]:
+        """The items as one block, parted by headings and by what hangs on an item."""
         style = node.get("style-name") or self._first_style(node)
         counts = self.lists.begin(style, node)
         items: list[str] = []
-        for label, depth, paragraph, first in self._items(node, style, counts, 0):
-            text = tidy(_words(paragraph))
-            if paragraph.tag == "h":
-                if items:
-                    yield Block(kind="list", text="\n".join(items))
-                    items = []
-                yield from self._paragraph(paragraph, label)
+        for part in self._item_parts(node, style, counts, 0):
+            if part.paragraph.tag == "h":
+                yield from _list_of(items)
+                items = []
+                yield from self._paragraph(part.paragraph, part.label)
                 continue
-            if text and not first and items:
+            text = tidy(_words(part.paragraph))
+            if text and items and not part.is_first:
                 items[-1] += f" {text}"
             elif text:
-                items.append(f"{'  ' * depth}{label or '-'} {text}")
-            aside = list(self._anchored(paragraph))
-            if aside and items:
-                yield Block(kind="list", text="\n".join(items))
+                items.append(f"{'  ' * part.depth}{part.label or '-'} {text}")
+            anchored = list(self._anchored(part.paragraph))
+            if anchored:
+                yield from _list_of(items)
                 items = []
-            yield from aside
-        if items:
-            yield Block(kind="list", text="\n".join(items))
+            yield from anchored
+        yield from _list_of(items)
 
     def _first_style(self, node: Element) -> str:
         """Lists without a style of their own have that of their first paragraph."""
@@ -172,77 +180,106 @@ class _Reader:
             name = parent
         return ""
 
-    def _items(
+    def _item_parts(
         self, node: Element, style: str, counts: Counts, depth: int
-    ) -> Iterator[tuple[str, int, Element, bool]]:
-        """(number, depth, paragraph, whether it opens its item)."""
+    ) -> Iterator[_ItemPart]:
         depth = min(depth, DEEPEST - 1)
         for item in node:
             if item.tag not in {"list-item", "list-header"}:
                 continue
-            label, first = "", True
+            label = ""
+            is_first = True
             for child in item:
                 if child.tag in {"p", "h"}:
-                    if first and item.tag == "list-item":
-                        label = self.lists.label(
-                            style, depth, counts, whole(item.get("start-value"))
-                        )
-                    yield label, depth, child, first
-                    first = False
+                    if is_first and item.tag == "list-item":
+                        start = whole(item.get("start-value"))
+                        label = self.lists.label(style, depth, counts, start)
+                    yield _ItemPart(child, label, depth, is_first)
+                    is_first = False
                 elif child.tag == "list":
-                    yield from self._items(
-                        child, child.get("style-name") or style, counts, depth + 1
-                    )
+                    inner_style = child.get("style-name") or style
+                    yield from self._item_parts(child, inner_style, counts, depth + 1)
 
     def _table(self, table: Element) -> Iterator[Block]:
         rows: list[list[str]] = []
-        below: dict[int, tuple[str, int]] = {}
+        spanning = _SpanningCells()
         for line in _rows(table):
-            row = self._row(line, below)
-            repeated = (
-                min(whole(line.get("number-rows-repeated")) or 1, MOST_REPEATED) if any(row) else 1
-            )
+            row = _row(line, spanning)
+            repeated = _limited(line, "number-rows-repeated") if any(row) else 1
             rows += [row] * repeated
             self.cells += len(row) * repeated
             if self.cells > MOST_CELLS:
                 raise SourceError(
                     "The tables have more than a million cells.", hint="Split the document."
                 )
-        if max((len(row) for row in rows), default=0) < 2:
-            yield from (Block(kind="text", text=cell) for row in rows for cell in row if cell)
-        elif text := pipe_table(rows):
-            yield Block(kind="table", text=text)
+        yield from table_blocks(rows)
 
-    def _row(self, line: Element, below: dict[int, tuple[str, int]]) -> list[str]:
-        """Texts of one row; what spans columns or rows is said in each of them. below: column ->
-        text from above."""
-        row: list[str] = []
-        covered = 0
-        for cell in line:
-            repeated = min(whole(cell.get("number-columns-repeated")) or 1, MOST_REPEATED)
-            if cell.tag == "covered-table-cell":
-                for _ in range(repeated):
-                    text, left = below.pop(len(row), ("", 0))
-                    if left > 1:
-                        below[len(row)] = (text, left - 1)
-                    row.append(text if left else row[-1] if covered > 0 and row else "")
-                    covered -= 1
-            elif cell.tag == "table-cell":
-                text = tidy(" ".join(_words(part) for part in _texts(cell)))
-                across = min(whole(cell.get("number-columns-spanned")) or 1, MOST_REPEATED)
-                down = min(whole(cell.get("number-rows-spanned")) or 1, MOST_REPEATED)
-                covered = across - 1
-                for column in range(len(row), len(row) + across if down > 1 else 0):
-                    below[column] = (text, down - 1)
-                row += [text] * repeated
-        return row
+
+def _list_of(items: list[str]) -> list[Block]:
+    """One block of the items, none without them."""
+    return [Block(kind="list", text="\n".join(items))] if items else []
+
+
+def _footnote(note: Element) -> Iterator[Block]:
+    number = tidy(note.findtext("note-citation") or "")
+    body = note.find("note-body")
+    if body is None:
+        return
+    text = tidy(" ".join(map(_words, body.iter("p"))))
+    if text:
+        yield Block(kind="text", text=f"[{number}] {text}" if number else text)
+
+
+@dataclass
+class _SpanningCells:
+    """Cells of a table that reach over several columns or rows."""
+
+    below: dict[int, tuple[str, int]] = field(default_factory=dict)
+    """Column -> text from above, and in how many rows it still stands."""
+
+    def from_above(self, column: int) -> str | None:
+        """The text that reaches down into a covered cell."""
+        text, left = self.below.pop(column, ("", 0))
+        if left > 1:
+            self.below[column] = (text, left - 1)
+        return text if left else None
+
+
+def _row(line: Element, spanning: _SpanningCells) -> list[str]:
+    """Texts of one row; what spans columns or rows is said in each of them."""
+    row: list[str] = []
+    covered = 0
+    """Cells that the last one still reaches over."""
+    for cell in line:
+        repeated = _limited(cell, "number-columns-repeated")
+        if cell.tag == "covered-table-cell":
+            for _ in range(repeated):
+                beside = row[-1] if covered > 0 and row else ""
+                above = spanning.from_above(len(row))
+                row.append(beside if above is None else above)
+                covered -= 1
+        elif cell.tag == "table-cell":
+            text = tidy(" ".join(map(_words, _texts(cell))))
+            across = _limited(cell, "number-columns-spanned")
+            down = _limited(cell, "number-rows-spanned")
+            covered = across - 1
+            if down > 1:
+                columns = range(len(row), len(row) + across)
+                spanning.below.update(dict.fromkeys(columns, (text, down - 1)))
+            row += [text] * repeated
+    return row
+
+
+def _limited(node: Element, attribute: str) -> int:
+    """How often a row or cell is repeated, or how far it spans."""
+    return min(whole(node.get(attribute)) or 1, MOST_REPEATED)
 
 
 def _rows(table: Element) -> Iterator[Element]:
     for node in table:
         if node.tag == "table-row":
             yield node
-        elif node.tag in {"table-header-rows", "table-rows", "table-row-group"}:
+        elif node.tag in _ROW_GROUPS:
             yield from _rows(node)
 
 
@@ -257,11 +294,11 @@ def _texts(cell: Element) -> Iterator[Element]:
 
 def _words(node: Element) -> str:
     """Text of a paragraph as printed."""
-    said = [node.text or ""]
+    words = [node.text or ""]
     for child in node:
         if child.tag in {"s", "tab", "line-break"}:
-            said.append(" ")
+            words.append(" ")
         elif child.tag not in _SKIPPED:
-            said.append(_words(child))
-        said.append(child.tail or "")
-    return "".join(said)
+            words.append(_words(child))
+        words.append(child.tail or "")
+    return "".join(words)

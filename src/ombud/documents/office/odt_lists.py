@@ -1,6 +1,7 @@
 """Numbers of headings and list items in OpenDocument files, counted as the program that shows them
 does."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element
 
@@ -35,26 +36,32 @@ class Lists:
     latest: dict[str, Counts] = field(default_factory=dict)
     """List style, or "#" and the id of a list -> how far it has counted."""
 
-    def add(self, root: Element | None) -> None:
+    def add(self, root: Element) -> None:
         """Take over the list styles of a part."""
-        for style in root.iter() if root is not None else ():
+        for style in root.iter():
             if style.tag in {"list-style", "outline-style"}:
                 name = style.get("name", "") if style.tag == "list-style" else ""
                 self.styles[name] = dict(_levels(style))
 
     def begin(self, style: str, node: Element) -> Counts:
         """Counters for an outermost list: new ones unless it goes on with another."""
-        known = (
-            self.latest.get("#" + node.get("continue-list", ""))
-            if node.get("continue-list")
-            else None
-        )
-        if known is None and node.get("continue-numbering") == "true":
-            known = self.latest.get(style)
-        counts: Counts = known if known is not None else [None] * DEEPEST
+        counts = self._continued(style, node)
+        if counts is None:
+            counts = [None] * DEEPEST
         self.latest[style] = counts
-        if name := node.get("id"):
-            self.latest["#" + name] = counts
+        name = node.get("id")
+        if name:
+            self.latest[f"#{name}"] = counts
+        return counts
+
+    def _continued(self, style: str, node: Element) -> Counts | None:
+        """The counters of the list that another goes on with."""
+        counts = None
+        continued = node.get("continue-list")
+        if continued:
+            counts = self.latest.get(f"#{continued}")
+        if counts is None and node.get("continue-numbering") == "true":
+            counts = self.latest.get(style)
         return counts
 
     def label(self, style: str, depth: int, counts: Counts, start: int | None = None) -> str:
@@ -63,37 +70,44 @@ class Lists:
         level = levels.get(depth)
         if level is None:
             return ""
-        current = counts[depth]
-        counts[depth] = (
-            start if start is not None else level.start if current is None else current + 1
-        )
+        counts[depth] = _next_number(counts[depth], level, start)
         counts[depth + 1 :] = [None] * (DEEPEST - depth - 1)
         if level.format not in _FORMATS:
             return level.format
-        parts = []
+        numbers = []
         for outer in range(max(0, depth + 1 - level.shown), depth + 1):
             above = levels.get(outer, ListLevel())
-            if above.format in _FORMATS:
-                counted = counts[outer]
-                parts.append(
-                    written(above.start if counted is None else counted, _FORMATS[above.format])
-                )
-        return f"{level.before}{'.'.join(parts)}{level.after}".strip()
+            if above.format not in _FORMATS:
+                continue
+            count = counts[outer]
+            number = above.start if count is None else count
+            numbers.append(written(number, _FORMATS[above.format]))
+        return f"{level.before}{'.'.join(numbers)}{level.after}".strip()
 
 
-def _levels(style: Element) -> list[tuple[int, ListLevel]]:
-    found = []
+def _next_number(current: int | None, level: ListLevel, start: int | None) -> int:
+    """start: where the item begins a count of its own."""
+    if start is not None:
+        return start
+    return level.start if current is None else current + 1
+
+
+def _levels(style: Element) -> Iterator[tuple[int, ListLevel]]:
+    """(depth from 0, level)"""
     for node in style:
         depth = (whole(node.get("level")) or 0) - 1
-        if not 0 <= depth < DEEPEST:
-            continue
-        if node.tag in {"list-level-style-bullet", "list-level-style-image"}:
-            found.append((depth, ListLevel("-")))
-        else:
-            shown, first = whole(node.get("display-levels")), whole(node.get("start-value"))
-            level = ListLevel(
-                node.get("num-format", ""), node.get("num-prefix", ""), node.get("num-suffix", "")
-            )
-            level.shown, level.start = shown or 1, 1 if first is None else first
-            found.append((depth, level))
-    return found
+        if 0 <= depth < DEEPEST:
+            yield depth, _level(node)
+
+
+def _level(node: Element) -> ListLevel:
+    if node.tag in {"list-level-style-bullet", "list-level-style-image"}:
+        return ListLevel("-")
+    start = whole(node.get("start-value"))
+    return ListLevel(
+        format=node.get("num-format", ""),
+        before=node.get("num-prefix", ""),
+        after=node.get("num-suffix", ""),
+        shown=whole(node.get("display-levels")) or 1,
+        start=1 if start is None else start,
+    )

@@ -26,6 +26,17 @@ MOST_PARTS = 20_000
 MOST_ELEMENTS = 5_000_000
 DEEPEST = 300
 """Open XML elements."""
+_BROKEN = (
+    zipfile.BadZipFile,
+    zipfile.LargeZipFile,
+    zlib.error,
+    ParseError,
+    EOFError,
+    NotImplementedError,
+    ValueError,
+    OSError,
+)
+"""What archives and XML raise that are cut short, damaged or something else."""
 _RELATIONSHIP = ("officeDocument/2006/relationships}", "officeDocument/relationships}")
 
 
@@ -64,9 +75,8 @@ class Package:
 
         local: leave out the namespaces, but for relationships, whose attributes become "r:id".
         Microsoft and ISO have two sets of them for one format."""
-        tree: Element | None = self.feed(
-            name, _Local(self._again) if local else _Watched(self._again)
-        )
+        builder = _Local(self._again) if local else _Watched(self._again)
+        tree: Element | None = self.feed(name, builder)
         return tree
 
     def feed(self, name: str, target: Any) -> Any:
@@ -86,20 +96,25 @@ class Package:
         """What a part refers to inside the archive, by id."""
         folder, file = posixpath.split(name)
         root = self.part(posixpath.join(folder, "_rels", f"{file}.rels"), local=True)
-        found = {}
-        for node in root.iter("Relationship") if root is not None else ():
-            if node.get("TargetMode") != "External":
-                target = posixpath.normpath(
-                    posixpath.join("/", folder, unquote(node.get("Target", "")))
-                )
-                kind = node.get("Type", "").rpartition("/")[2]
-                found[node.get("Id", "")] = Relation(kind, target.lstrip("/"))
-        return found
+        if root is None:
+            return {}
+        relations = {}
+        for node in root.iter("Relationship"):
+            if node.get("TargetMode") == "External":
+                continue
+            target = posixpath.join("/", folder, unquote(node.get("Target", "")))
+            relations[node.get("Id", "")] = Relation(
+                kind=node.get("Type", "").rpartition("/")[2],
+                path=posixpath.normpath(target).lstrip("/"),
+            )
+        return relations
 
     def main(self, usual: str) -> str:
         """The part that a reader starts with."""
-        starts = (one.path for one in self.relations("").values() if one.kind == "officeDocument")
-        return next((path for path in starts if path in self._names), usual)
+        for relation in self.relations("").values():
+            if relation.kind == "officeDocument" and relation.path in self._names:
+                return relation.path
+        return usual
 
     def _unpack(self, name: str) -> bytes:
         # The size that the archive declares may be a lie; how many bytes are packed cannot be.
@@ -137,15 +152,15 @@ def opened(data: bytes, program: Program) -> Iterator[Package]:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             yield Package(archive, program)
-    except (zipfile.BadZipFile, zipfile.LargeZipFile, ParseError, EOFError, NotImplementedError, ValueError, OSError,
-            zlib.error) as wrong:  # fmt: skip
-        raise broken(program) from wrong
+    except _BROKEN as error:
+        raise broken(program) from error
     except RecursionError:
         raise
-    except RuntimeError as locked:
+    except RuntimeError as error:
+        # What zipfile raises for a part with a password.
         raise SourceError(
             "The file is encrypted.", hint="Save a copy without a password."
-        ) from locked
+        ) from error
 
 
 def broken(program: Program) -> SourceError:
@@ -161,7 +176,8 @@ class Guard:
     def __init__(self, again: str) -> None:
         super().__init__()
         self._again = again
-        self._depth = self._count = 0
+        self._depth = 0
+        self._count = 0
 
     def doctype(self, name: str, public: str | None, system: str | None) -> None:
         raise SourceError(
@@ -203,9 +219,8 @@ class _Local(_Watched):
         self._short: dict[str, str] = {}
 
     def start(self, tag: str, attributes: dict[str, str], /) -> Element:
-        return super().start(
-            self._name(tag), {self._name(name): value for name, value in attributes.items()}
-        )
+        local = {self._name(name): value for name, value in attributes.items()}
+        return super().start(self._name(tag), local)
 
     def end(self, tag: str, /) -> Element:
         return super().end(self._name(tag))

@@ -6,6 +6,7 @@ paragraph is a bullet is said in the slide's layout and master, which that leave
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
 from ombud.documents.blocks import ParsedFile, tidy
@@ -19,9 +20,16 @@ _POWERPOINT = Program("PowerPoint", "PowerPoint deck", ".pptx")
 _TITLES = {"title", "ctrTitle"}
 _FURNITURE = {"dt", "ftr", "hdr", "sldNum", "sldImg"}
 _FILE = re.compile(r"\S+\.(?:png|jpe?g|gif|bmp|tiff?|svg|emf|wmf|webp)", re.IGNORECASE)
-_NUMBERED = {"arabic": "decimal", "alphaLc": "lowerLetter", "alphaUc": "upperLetter", "romanLc": "lowerRoman",
-             "romanUc": "upperRoman"}  # fmt: skip
+_NUMBERED = {
+    "arabic": "decimal",
+    "alphaLc": "lowerLetter",
+    "alphaUc": "upperLetter",
+    "romanLc": "lowerRoman",
+    "romanUc": "upperRoman",
+}
+_MARKS = frozenset(("buNone", "buChar", "buAutoNum", "buBlip"))
 _SCHEME = re.compile(r"(arabic|alphaLc|alphaUc|romanLc|romanUc)(ParenBoth|ParenR|Period|Plain)")
+_FORMS = {"ParenBoth": "({})", "ParenR": "{})", "Plain": "{}", "Period": "{}."}
 LONGEST_TITLE = 100
 """Characters of a first line that stands for a slide without a title."""
 
@@ -38,32 +46,52 @@ def read(data: bytes, pages: int) -> ParsedFile:
         deck = package.part(path, local=True)
         if deck is None:
             raise broken(_POWERPOINT)
-        relations = package.relations(path)
-        order = [node.get("r:id", "") for node in deck.iterfind("sldIdLst/sldId")]
-        if len(order) > pages:
-            raise SourceError(
-                f"The deck has {len(order):,} slides; the limit is {pages:,}.",
-                hint="Split it, or raise [documents] pages.",
-            )
-        drawn: dict[str, _Drawn] = {}
-        for number, relation in enumerate(order, 1):
-            if found := relations.get(relation):
-                slide = package.part(found.path, local=True)
-                if slide is not None and slide.get("show") not in {"0", "false"}:
-                    reader = _Slide(package, package.relations(found.path), number, drawn)
-                    blocks += reader.blocks(slide, opens=not blocks)
+        slides = _slides(package, path, deck, pages)
+        drawings: dict[str, _Drawing] = {}
+        for number, slide_path in slides:
+            slide = package.part(slide_path, local=True)
+            if slide is None or slide.get("show") in {"0", "false"}:
+                continue
+            reader = _Slide(package, package.relations(slide_path), number, drawings)
+            blocks += reader.blocks(slide, opens=not blocks)
     return ParsedFile(blocks)
 
 
+def _slides(package: Package, path: str, deck: Element, most: int) -> list[tuple[int, str]]:
+    """(number from 1, path of its part) of each slide in the order they are shown."""
+    relations = package.relations(path)
+    order = [node.get("r:id", "") for node in deck.iterfind("sldIdLst/sldId")]
+    if len(order) > most:
+        raise SourceError(
+            f"The deck has {len(order):,} slides; the limit is {most:,}.",
+            hint="Split it, or raise [documents] pages.",
+        )
+    slides = []
+    for number, name in enumerate(order, 1):
+        relation = relations.get(name)
+        if relation:
+            slides.append((number, relation.path))
+    return slides
+
+
+class _Placeholder(NamedTuple):
+    """What a shape stands for in its layout; both are "" for a shape of the slide's own."""
+
+    kind: str
+    position: str
+    """What the format calls its index."""
+
+
 @dataclass
-class _Drawn:
+class _Drawing:
     """What a layout or master says about the placeholders of slides."""
 
-    shapes: list[tuple[str, str, Element]] = field(default_factory=list)
-    """(type, index, list style)"""
+    styles: list[tuple[_Placeholder, Element]] = field(default_factory=list)
+    """Placeholder -> its list style."""
     body: Element | None = None
     """A master's style of body text."""
-    above: "_Drawn | None" = None
+    master: "_Drawing | None" = None
+    """Of a layout."""
 
 
 @dataclass
@@ -71,57 +99,50 @@ class _Slide:
     package: Package
     relations: dict[str, Relation]
     number: int
-    drawn: dict[str, _Drawn]
+    drawings: dict[str, _Drawing]
     """By path; every slide of a deck shares a few."""
 
     def blocks(self, slide: Element, opens: bool) -> Iterator[Block]:
         """`opens`: this is the first slide, whose centred title is the deck's."""
-        layout = self._layout(self.relations)
-        shapes = list(_shapes(slide.find("cSld/spTree")))
-        titles = [shape for shape in shapes if _placeholder(shape)[0] in _TITLES]
-        named = tidy(
-            " ".join(
-                words(paragraph) for shape in titles for paragraph in shape.iterfind("txBody/p")
-            )
-        )
-        centred = any(_placeholder(shape)[0] == "ctrTitle" for shape in titles)
-        body = [
-            block for shape in shapes if shape not in titles for block in self._shape(shape, layout)
-        ]
-        if not named and body:
-            # Without a heading its words would seem to belong to the slide before.
-            first = body[0]
-            if (
-                first.kind == "text"
-                and len(first.text) <= LONGEST_TITLE
-                and not first.text.endswith((".", ":", ";"))
-            ):
-                named, body = first.text, body[1:]
+        layout = self._layout()
+        titles = []
+        body: list[Block] = []
+        for shape in _shapes(slide.find("cSld/spTree")):
+            if _placeholder(shape).kind in _TITLES:
+                titles.append(shape)
             else:
-                named = f"Slide {self.number}"
-        if named:
-            level = 1 if opens and centred else 2
-            yield Block(kind="heading", text=named, level=level, page=self.number)
-        yield from (
-            block.model_copy(update={"page": self.number}) for block in (*body, *self._notes())
-        )
+                body += self._shape(shape, layout)
+        name = _title_text(titles)
+        if not name and body:
+            name, body = self._name_from(body)
+        if name:
+            is_centred = any(_placeholder(shape).kind == "ctrTitle" for shape in titles)
+            level = 1 if opens and is_centred else 2
+            yield Block(kind="heading", text=name, level=level, page=self.number)
+        for block in (*body, *self._notes()):
+            yield block.model_copy(update={"page": self.number})
 
-    def _shape(self, shape: Element, layout: "_Drawn | None") -> Iterator[Block]:
-        kind, index = _placeholder(shape)
-        if kind in _FURNITURE:
+    def _name_from(self, body: list[Block]) -> tuple[str, list[Block]]:
+        """(name of a slide without a title, what is left of its text). Without a heading its words
+        would seem to belong to the slide before."""
+        first = body[0]
+        is_short = first.kind == "text" and len(first.text) <= LONGEST_TITLE
+        if is_short and not first.text.endswith((".", ":", ";")):
+            return first.text, body[1:]
+        return f"Slide {self.number}", body
+
+    def _shape(self, shape: Element, layout: _Drawing | None) -> Iterator[Block]:
+        placeholder = _placeholder(shape)
+        if placeholder.kind in _FURNITURE:
             return
         if shape.tag == "graphicFrame":
             yield from self._graphic(shape)
         elif shape.tag == "pic":
-            properties = shape.find("nvPicPr/cNvPr")
-            described = tidy(properties.get("descr", "")) if properties is not None else ""
-            if described and not _FILE.fullmatch(described):
-                yield Block(kind="text", text=described)
+            yield from _picture(shape)
         else:
             body = shape.find("txBody")
             if body is not None:
-                styles = _styles(body, kind, index, layout)
-                yield from _paragraphs(body, styles)
+                yield from _paragraphs(body, _styles(body, placeholder, layout))
 
     def _graphic(self, frame: Element) -> Iterator[Block]:
         for node in frame.iterfind("graphic/graphicData/*"):
@@ -135,32 +156,61 @@ class _Slide:
 
     def _notes(self) -> Iterator[Block]:
         for relation in self.relations.values():
-            notes = (
-                self.package.part(relation.path, local=True)
-                if relation.kind == "notesSlide"
-                else None
-            )
-            for shape in _shapes(notes.find("cSld/spTree")) if notes is not None else ():
+            if relation.kind != "notesSlide":
+                continue
+            notes = self.package.part(relation.path, local=True)
+            if notes is None:
+                continue
+            for shape in _shapes(notes.find("cSld/spTree")):
                 body = shape.find("txBody")
-                if _placeholder(shape)[0] == "body" and body is not None:
+                if _placeholder(shape).kind == "body" and body is not None:
                     yield from _paragraphs(body, [])
 
-    def _layout(self, relations: dict[str, Relation], kind: str = "slideLayout") -> _Drawn | None:
-        path = next((one.path for one in relations.values() if one.kind == kind), None)
+    def _layout(self) -> _Drawing | None:
+        path = _first_path(self.relations, "slideLayout")
         if path is None:
             return None
-        if path not in self.drawn:
-            made = self.drawn[path] = _Drawn()
-            root = self.package.part(path, local=True)
-            if root is not None:
-                for shape in _shapes(root.find("cSld/spTree")):
-                    style = shape.find("txBody/lstStyle")
-                    if style is not None:
-                        made.shapes.append((*_placeholder(shape), style))
-                made.body = root.find("txStyles/bodyStyle")
-                if kind == "slideLayout":
-                    made.above = self._layout(self.package.relations(path), "slideMaster")
-        return self.drawn[path]
+        if path not in self.drawings:
+            layout = self._read_drawing(path)
+            master_path = _first_path(self.package.relations(path), "slideMaster")
+            if master_path is not None:
+                layout.master = self._read_drawing(master_path)
+        return self.drawings[path]
+
+    def _read_drawing(self, path: str) -> _Drawing:
+        if path in self.drawings:
+            return self.drawings[path]
+        drawing = self.drawings[path] = _Drawing()
+        root = self.package.part(path, local=True)
+        if root is None:
+            return drawing
+        for shape in _shapes(root.find("cSld/spTree")):
+            style = shape.find("txBody/lstStyle")
+            if style is not None:
+                drawing.styles.append((_placeholder(shape), style))
+        drawing.body = root.find("txStyles/bodyStyle")
+        return drawing
+
+
+def _first_path(relations: dict[str, Relation], kind: str) -> str | None:
+    """Path of the first part of a kind."""
+    paths = (relation.path for relation in relations.values() if relation.kind == kind)
+    return next(paths, None)
+
+
+def _title_text(titles: list[Element]) -> str:
+    texts = []
+    for shape in titles:
+        texts += [words(paragraph) for paragraph in shape.iterfind("txBody/p")]
+    return tidy(" ".join(texts))
+
+
+def _picture(shape: Element) -> Iterator[Block]:
+    """What a picture shows, unless that is only the name of its file."""
+    properties = shape.find("nvPicPr/cNvPr")
+    described = tidy(properties.get("descr", "")) if properties is not None else ""
+    if described and not _FILE.fullmatch(described):
+        yield Block(kind="text", text=described)
 
 
 def _shapes(tree: Element | None) -> Iterator[Element]:
@@ -172,25 +222,31 @@ def _shapes(tree: Element | None) -> Iterator[Element]:
             yield from _shapes(node)
 
 
-def _placeholder(shape: Element) -> tuple[str, str]:
-    """(type, index), ("", "") for a shape of the slide's own."""
-    found = next(shape.iterfind("*/nvPr/ph"), None)
-    return ("", "") if found is None else (found.get("type", "obj"), found.get("idx", "0"))
+def _placeholder(shape: Element) -> _Placeholder:
+    node = next(shape.iterfind("*/nvPr/ph"), None)
+    if node is None:
+        return _Placeholder("", "")
+    return _Placeholder(node.get("type", "obj"), node.get("idx", "0"))
 
 
-def _styles(body: Element, kind: str, index: str, layout: _Drawn | None) -> list[Element]:
+def _styles(body: Element, placeholder: _Placeholder, layout: _Drawing | None) -> list[Element]:
     """List styles that apply to a text, the nearest first."""
     own = body.find("lstStyle")
     styles = [own] if own is not None else []
-    if not kind:
+    if not placeholder.kind or layout is None:
         return styles
-    if layout:
-        styles += [style for _, position, style in layout.shapes if position == index]
-    master = layout.above if layout else None
-    if master:
-        wanted = kind if kind in _TITLES else "body"
-        styles += [style for role, _, style in master.shapes if role == wanted]
-        styles += [master.body] if master.body is not None and kind not in _TITLES else []
+    styles += [style for role, style in layout.styles if role.position == placeholder.position]
+    if layout.master:
+        styles += _master_styles(layout.master, placeholder.kind)
+    return styles
+
+
+def _master_styles(master: _Drawing, kind: str) -> list[Element]:
+    is_title = kind in _TITLES
+    wanted = kind if is_title else "body"
+    styles = [style for role, style in master.styles if role.kind == wanted]
+    if not is_title and master.body is not None:
+        styles.append(master.body)
     return styles
 
 
@@ -203,29 +259,36 @@ def _paragraphs(body: Element, styles: list[Element]) -> Iterator[Block]:
         if not text:
             continue
         properties = paragraph.find("pPr")
-        depth = min(
-            max(whole(properties.get("lvl") if properties is not None else None) or 0, 0), 8
-        )
+        depth = _depth(properties)
         mark = _mark(properties, depth, styles)
-        label = _label(mark, depth, counts) if mark is not None else ""
-        if label:
+        if mark is not None:
+            label = _label(mark, depth, counts)
             items.append(f"{'  ' * depth}{label} {text}")
             continue
         if items:
             yield Block(kind="list", text="\n".join(items))
-            items, counts = [], {}
+            items = []
+            counts = {}
         yield Block(kind="text", text=text)
     if items:
         yield Block(kind="list", text="\n".join(items))
+
+
+def _depth(properties: Element | None) -> int:
+    """Of a paragraph, 0 to 8."""
+    level = properties.get("lvl") if properties is not None else None
+    return min(max(whole(level) or 0, 0), 8)
 
 
 def _mark(properties: Element | None, depth: int, styles: list[Element]) -> Element | None:
     """What stands before a paragraph: its own word on that counts, then its styles', the nearest
     first."""
     levels = [style.find(f"lvl{depth + 1}pPr") for style in styles]
-    for said in (properties, *levels):
-        for node in said if said is not None else ():
-            if node.tag in {"buNone", "buChar", "buAutoNum", "buBlip"}:
+    for level in (properties, *levels):
+        if level is None:
+            continue
+        for node in level:
+            if node.tag in _MARKS:
                 return None if node.tag == "buNone" else node
     return None
 
@@ -237,8 +300,13 @@ def _label(mark: Element, depth: int, counts: dict[int, int]) -> str:
     if mark.tag != "buAutoNum":
         counts.pop(depth, None)
         return "-"
-    counts[depth] = counts[depth] + 1 if depth in counts else whole(mark.get("startAt")) or 1
+    if depth in counts:
+        counts[depth] += 1
+    else:
+        counts[depth] = whole(mark.get("startAt")) or 1
     scheme = _SCHEME.fullmatch(mark.get("type", ""))
-    number = written(counts[depth], _NUMBERED[scheme[1]] if scheme else "decimal")
-    around = {"ParenBoth": f"({number})", "ParenR": f"{number})", "Plain": number}
-    return around.get(scheme[2] if scheme else "", f"{number}.")
+    if scheme is None:
+        return f"{counts[depth]}."
+    digits, form = scheme.groups()
+    number = written(counts[depth], _NUMBERED[digits])
+    return _FORMS[form].format(number)

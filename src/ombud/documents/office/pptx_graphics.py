@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
-from ombud.documents.blocks import pipe_table, tidy
+from ombud.documents.blocks import pipe_table, table_blocks, tidy
 from ombud.documents.office.docx_styles import whole
 from ombud.types import Block
 
@@ -14,34 +14,35 @@ _SKIPPED = {"pPr", "rPr", "endParaRPr", "tcPr", "Fallback"}
 
 def words(node: Element) -> str:
     """Text of a paragraph or a cell; paragraphs and line breaks count as white space."""
-    said = []
+    texts = []
     for child in node:
         if child.tag == "t":
-            said.append(child.text or "")
+            texts.append(child.text or "")
         elif child.tag == "br":
-            said.append(" ")
+            texts.append(" ")
         elif child.tag not in _SKIPPED:
-            said.append(words(child))
-    return "".join(said) + (" " if node.tag == "p" else "")
+            texts.append(words(child))
+    if node.tag == "p":
+        texts.append(" ")
+    return "".join(texts)
 
 
 def table(node: Element) -> Iterator[Block]:
     """A merged cell is said in each of its places, as a reader would see it."""
     rows: list[list[str]] = []
     for line in node.iterfind("tr"):
+        above = rows[-1] if rows else []
         row: list[str] = []
         for cell in line.iterfind("tc"):
+            column = len(row)
             text = tidy(words(cell))
             if cell.get("hMerge") in {"1", "true"} and row:
                 text = row[-1]
-            elif cell.get("vMerge") in {"1", "true"} and rows and len(row) < len(rows[-1]):
-                text = rows[-1][len(row)]
+            elif cell.get("vMerge") in {"1", "true"} and column < len(above):
+                text = above[column]
             row.append(text)
         rows.append(row)
-    if max((len(row) for row in rows), default=0) < 2:
-        yield from (Block(kind="text", text=cell) for row in rows for cell in row if cell)
-    elif text := pipe_table(rows):
-        yield Block(kind="table", text=text)
+    yield from table_blocks(rows)
 
 
 def chart(root: Element | None) -> Iterator[Block]:
@@ -49,30 +50,44 @@ def chart(root: Element | None) -> Iterator[Block]:
     if root is None:
         return
     title = root.find("chart/title")
-    if title is not None and (text := tidy(words(title))):
-        yield Block(kind="text", text=text)
-    names, columns = [], []
+    title_text = tidy(words(title)) if title is not None else ""
+    if title_text:
+        yield Block(kind="text", text=title_text)
+    text = pipe_table(_chart_rows(root))
+    if text:
+        yield Block(kind="table", text=text)
+
+
+def _chart_rows(root: Element) -> list[list[str]]:
+    """The names of the series, then for each category its name and values; [] without values."""
+    names = [""]
+    columns: list[dict[int, str]] = []
     categories: dict[int, str] = {}
     for series in root.iter("ser"):
         values = _points(series, "val") or _points(series, "yVal")
-        if values:
-            names.append(" ".join(_points(series, "tx").values()))
-            columns.append(values)
-            categories = {**_points(series, "xVal"), **_points(series, "cat"), **categories}
-    order = sorted({position for values in columns for position in values})
-    rows = [[categories.get(at, ""), *(values.get(at, "") for values in columns)] for at in order]
-    if text := pipe_table([["", *names], *rows]) if rows else "":
-        yield Block(kind="table", text=text)
+        if not values:
+            continue
+        names.append(" ".join(_points(series, "tx").values()))
+        columns.append(values)
+        # The first series to name a category decides.
+        categories = {**_points(series, "xVal"), **_points(series, "cat"), **categories}
+    if not columns:
+        return []
+    rows = [names]
+    for position in sorted(set().union(*columns)):
+        values_here = [column.get(position, "") for column in columns]
+        rows.append([categories.get(position, ""), *values_here])
+    return rows
 
 
 def _points(series: Element, role: str) -> dict[int, str]:
     """Position -> value as it was when the deck was saved."""
-    found: dict[int, str] = {}
+    points: dict[int, str] = {}
     for point in series.iterfind(f"{role}//pt"):
         position = whole(point.get("idx"))
-        if position is not None and len(found) < MOST_POINTS:
-            found[position] = _short(point.findtext("v") or "")
-    return found
+        if position is not None and len(points) < MOST_POINTS:
+            points[position] = _short(point.findtext("v") or "")
+    return points
 
 
 def _short(value: str) -> str:
@@ -85,10 +100,9 @@ def _short(value: str) -> str:
 
 def diagram(root: Element | None) -> Iterator[Block]:
     """SmartArt: its texts, in the order of its outline pane."""
-    items = (
-        [text for point in root.iterfind("ptLst/pt/t") if (text := tidy(words(point)))]
-        if root is not None
-        else []
-    )
+    if root is None:
+        return
+    texts = [tidy(words(point)) for point in root.iterfind("ptLst/pt/t")]
+    items = [f"- {text}" for text in texts if text]
     if items:
-        yield Block(kind="list", text="\n".join(f"- {item}" for item in items))
+        yield Block(kind="list", text="\n".join(items))

@@ -6,19 +6,23 @@ worked out; a program that saves formulas without results gives nothing."""
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
 from ombud.documents.blocks import ParsedFile
 from ombud.documents.grids import ROWS, Cells, blocks, too_many_rows
-from ombud.documents.office.packages import Guard, Program, broken, opened
+from ombud.documents.office.packages import Guard, Package, Program, Relation, broken, opened
 from ombud.documents.office.xlsx_formats import general, read_formats, shown
 from ombud.types import Block
 
 _EXCEL = Program("Excel", "Excel workbook", ".xlsx")
 _PLACE = re.compile(r"\$?([A-Z]{1,3})\$?([0-9]{1,7})")
-_UNNAMED = re.compile(r"(?:sheet|tabelle|blatt|feuil|hoja|foglio|blad|ark|arkusz|planilha|list|munka|シート) ?[0-9]*",
-                      re.IGNORECASE)  # fmt: skip
+_UNNAMED = re.compile(
+    r"(?:sheet|tabelle|blatt|feuil|hoja|foglio|blad|ark|arkusz|planilha|list|munka|シート) ?[0-9]*",
+    re.IGNORECASE,
+)
 MOST_MERGED = 100_000
 """Cells that are filled because they are merged with another."""
 
@@ -32,25 +36,67 @@ def read(data: bytes, pages: int) -> ParsedFile:
         if book is None:
             raise broken(_EXCEL)
         relations = package.relations(path)
-        paths = {one.kind: one.path for one in relations.values()}
-        strings = _strings(package.part(paths.get("sharedStrings", ""), local=True))
-        formats = read_formats(package.part(paths.get("styles", ""), local=True))
-        properties = book.find("workbookPr")
-        from_1904 = properties is not None and properties.get("date1904") in {"1", "true"}
+        values = _read_values(package, book, relations)
         sheets = list(_sheets(book))
-        left = pages * ROWS
-        for name, relation in sheets:
-            found = relations.get(relation)
-            if found is None or found.kind != "worksheet":
+        rows_left = pages * ROWS
+        for name, relation_name in sheets:
+            relation = relations.get(relation_name)
+            if relation is None or relation.kind != "worksheet":
                 continue
-            sheet = package.feed(found.path, _Sheet(strings, formats, from_1904, left, pages))
+            sheet = package.feed(relation.path, _Sheet(values, rows_left, pages))
             cells: Cells = sheet.cells if sheet else {}
-            left -= len(cells)
+            rows_left -= len(cells)
             # The name that Excel gives to the only sheet says nothing.
-            if cells and (len(sheets) > 1 or not _UNNAMED.fullmatch(name)):
+            has_name = len(sheets) > 1 or not _UNNAMED.fullmatch(name)
+            if cells and has_name:
                 made.append(Block(kind="heading", text=name, level=2))
             made += blocks(cells)
     return ParsedFile(made)
+
+
+@dataclass(frozen=True)
+class _Values:
+    """How the values of a workbook's cells are shown."""
+
+    strings: list[str]
+    """Texts that cells refer to by number."""
+    formats: list[str]
+    """The code of each cell style."""
+    from_1904: bool
+    """Whether days are counted from 1904."""
+
+    def shown(self, value: str, kind: str, style: int) -> str:
+        """kind: the type that a cell gives, such as "s" for a text that is kept elsewhere."""
+        if kind == "s":
+            position = _whole(value)
+            return self.strings[position] if value and position < len(self.strings) else ""
+        if kind == "b":
+            return {"1": "TRUE", "0": "FALSE"}.get(value, value)
+        if kind == "d":
+            return value.removesuffix("T00:00:00")
+        if kind != "n" or not value:
+            return value
+        return self._number(value, style)
+
+    def _number(self, value: str, style: int) -> str:
+        try:
+            number = float(value)
+        except ValueError:
+            return value
+        code = self.formats[style] if style < len(self.formats) else "General"
+        return general(number) if code == "General" else shown(number, code, self.from_1904)
+
+
+def _read_values(package: Package, book: Element, relations: dict[str, Relation]) -> _Values:
+    paths = {relation.kind: relation.path for relation in relations.values()}
+    strings = package.part(paths.get("sharedStrings", ""), local=True)
+    styles = package.part(paths.get("styles", ""), local=True)
+    properties = book.find("workbookPr")
+    return _Values(
+        strings=[_text(node) for node in strings.iterfind("si")] if strings is not None else [],
+        formats=read_formats(styles),
+        from_1904=properties is not None and properties.get("date1904") in {"1", "true"},
+    )
 
 
 def _sheets(book: Element) -> Iterator[tuple[str, str]]:
@@ -60,31 +106,31 @@ def _sheets(book: Element) -> Iterator[tuple[str, str]]:
             yield node.get("name", ""), node.get("r:id", "")
 
 
-def _strings(root: Element | None) -> list[str]:
-    """Texts that cells refer to by number."""
-    return [_text(node) for node in root.iterfind("si")] if root is not None else []
-
-
 def _text(node: Element) -> str:
     """Plain or of several runs; how to pronounce it, as Japanese cells say, is left out."""
-    return "".join(part.text or "" for part in (*node.iterfind("t"), *node.iterfind("r/t")))
+    parts = [*node.iterfind("t"), *node.iterfind("r/t")]
+    return "".join(part.text or "" for part in parts)
 
 
 class _Sheet(Guard):
     """Takes the cells from the events of a sheet's XML, which is never held as a tree."""
 
-    def __init__(
-        self, strings: list[str], formats: list[str], from_1904: bool, most: int, pages: int
-    ) -> None:
+    def __init__(self, values: _Values, most: int, pages: int) -> None:
+        """most: rows that are left of those that `pages` allow."""
         super().__init__("Save it again in Excel.")
         self.cells: Cells = {}
-        self._strings, self._formats, self._from_1904 = strings, formats, from_1904
-        self._most, self._pages = most, pages
+        self._values = values
+        self._most = most
+        self._pages = pages
         self._merged: list[str] = []
-        self._row, self._column, self._kind, self._style = 0, 0, "", 0
+        self._row = 0
+        self._column = 0
+        self._kind = ""
+        self._style = 0
         self._words: list[str] = []
-        self._listens = self._silent = False
-        self._short: dict[str, str] = {}
+        self._is_value = False
+        self._is_pronunciation = False
+        self._local_names: dict[str, str] = {}
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         self.opens()
@@ -95,30 +141,25 @@ class _Sheet(Guard):
             self._row = _whole(attributes.get("r")) or self._row + 1
             self._column = 0
         elif name in {"v", "t"}:
-            self._listens = not self._silent
+            self._is_value = not self._is_pronunciation
         elif name == "rPh":
-            self._silent = True
+            self._is_pronunciation = True
         elif name == "mergeCell":
             self._merged.append(attributes.get("ref", ""))
 
     def data(self, words: str) -> None:
-        if self._listens:
+        if self._is_value:
             self._words.append(words)
 
     def end(self, tag: str) -> None:
         self.closes()
         name = self._name(tag)
         if name in {"v", "t"}:
-            self._listens = False
+            self._is_value = False
         elif name == "rPh":
-            self._silent = False
-        elif name == "c" and (text := self._shown("".join(self._words)).strip()):
-            row = self.cells.get(self._row)
-            if row is None:
-                if len(self.cells) >= self._most:
-                    raise too_many_rows(self._pages)
-                row = self.cells[self._row] = {}
-            row[self._column] = text
+            self._is_pronunciation = False
+        elif name == "c":
+            self._end_cell()
 
     def close(self) -> "_Sheet":
         # Nothing forbids rows out of order.
@@ -128,53 +169,77 @@ class _Sheet(Guard):
         return self
 
     def _name(self, tag: str) -> str:
-        short = self._short.get(tag)
-        if short is None:
-            short = self._short[tag] = tag.rpartition("}")[2]
-        return short
+        local = self._local_names.get(tag)
+        if local is None:
+            local = self._local_names[tag] = tag.rpartition("}")[2]
+        return local
 
     def _cell(self, attributes: dict[str, str]) -> None:
         place = _PLACE.fullmatch(attributes.get("r", ""))
         if place:
-            self._column, self._row = _column(place[1]), int(place[2])
+            self._column = _column(place[1])
+            self._row = int(place[2])
         else:
             self._column += 1
         self._kind = attributes.get("t", "n")
         self._style = _whole(attributes.get("s"))
         self._words = []
 
-    def _shown(self, value: str) -> str:
-        if self._kind == "s":
-            position = _whole(value)
-            return self._strings[position] if value and position < len(self._strings) else ""
-        if self._kind == "b":
-            return {"1": "TRUE", "0": "FALSE"}.get(value, value)
-        if self._kind != "n" or not value:
-            return value.removesuffix("T00:00:00") if self._kind == "d" else value
-        try:
-            number = float(value)
-        except ValueError:
-            return value
-        code = self._formats[self._style] if self._style < len(self._formats) else "General"
-        return general(number) if code == "General" else shown(number, code, self._from_1904)
+    def _end_cell(self) -> None:
+        value = "".join(self._words)
+        text = self._values.shown(value, self._kind, self._style).strip()
+        if not text:
+            return
+        row = self.cells.get(self._row)
+        if row is None:
+            if len(self.cells) >= self._most:
+                raise too_many_rows(self._pages)
+            row = self.cells[self._row] = {}
+        row[self._column] = text
 
     def _spread(self) -> None:
         """A merged cell shows its text over all of its rows and columns."""
-        last = max((max(row) for row in self.cells.values()), default=0)
+        last_column = max(map(max, self.cells.values()), default=0)
         room = MOST_MERGED
         for reference in self._merged:
-            corners = [_PLACE.fullmatch(corner) for corner in reference.split(":")]
-            if len(corners) != 2 or not corners[0] or not corners[1]:
+            area = _area(reference)
+            if area is None:
                 continue
-            left, top = _column(corners[0][1]), int(corners[0][2])
-            right, bottom = min(_column(corners[1][1]), max(last, left)), int(corners[1][2])
-            text = self.cells.get(top, {}).get(left, "")
-            rows = [row for row in range(top, min(bottom, top + room) + 1) if row in self.cells]
-            room -= len(rows) * max(0, right - left + 1)
+            text = self.cells.get(area.top, {}).get(area.left, "")
+            right = min(area.right, max(last_column, area.left))
+            columns = range(area.left, right + 1)
+            bottom = min(area.bottom, area.top + room)
+            rows = [row for row in range(area.top, bottom + 1) if row in self.cells]
+            room -= len(rows) * len(columns)
             if not text or room < 0:
                 continue
             for row in rows:
-                self.cells[row].update(dict.fromkeys(range(left, right + 1), text))
+                self.cells[row].update(dict.fromkeys(columns, text))
+
+
+class _Area(NamedTuple):
+    """Rows and columns from 1, the last ones included."""
+
+    left: int
+    top: int
+    right: int
+    bottom: int
+
+
+def _area(reference: str) -> _Area | None:
+    """ "B2:D3"; None for anything else."""
+    places = [_PLACE.fullmatch(corner) for corner in reference.split(":")]
+    if len(places) != 2:
+        return None
+    first, last = places
+    if first is None or last is None:
+        return None
+    return _Area(
+        left=_column(first[1]),
+        top=int(first[2]),
+        right=_column(last[1]),
+        bottom=int(last[2]),
+    )
 
 
 def _column(letters: str) -> int:
@@ -186,4 +251,7 @@ def _column(letters: str) -> int:
 
 
 def _whole(text: str | None) -> int:
-    return int(text) if text and text.isdigit() and len(text) < 10 else 0
+    """A whole number of at most nine digits; 0 for anything else."""
+    if not text or len(text) >= 10:
+        return 0
+    return int(text) if text.isdigit() else 0

@@ -20,7 +20,7 @@ from ombud.sources.confluence.access import NOBODY, NotShown, Restrictions, audi
 from ombud.sources.confluence.api import Attachment, Body, Cloud, ConfluencePage, DataCenter
 from ombud.sources.confluence.storage import RenderedPage, has_text, render
 from ombud.sources.http import Client
-from ombud.sources.matching import FILES, matching_of
+from ombud.sources.matching import is_document, matching_of
 from ombud.sources.metadata import normalise_metadata
 from ombud.sources.source import Ref
 from ombud.types import Audience
@@ -208,7 +208,7 @@ class ConfluenceSource:
             # A name is text of somebody's choice: no step of a path, no half characters.
             name = file.name.replace("/", "_").encode(errors="backslashreplace").decode()
             relative = f"{page.space}/{page.id}/{name}"
-            if PurePosixPath(name).suffix.lower() in FILES and self._matching.wanted(relative):
+            if is_document(name) and self._matching.wanted(relative):
                 facts = self._facts_of(relative, labels, allowed) | {"url": file.url or page.url}
                 yield Ref(
                     f"{self.name}/{relative}", f"{_FILE}{file.link}", file.size, facts, file.version

@@ -17,7 +17,7 @@ from ombud.errors import SourceError
 from ombud.settings import SharePoint
 from ombud.sources.confluence.access import narrow
 from ombud.sources.http import Client
-from ombud.sources.matching import FILES, matching_of
+from ombud.sources.matching import is_document, matching_of
 from ombud.sources.sharepoint.access import NOBODY, NotShown, audience, readers
 from ombud.sources.sharepoint.api import Item, SharePointSite, SitePage
 from ombud.sources.sharepoint.pages import render
@@ -60,7 +60,7 @@ class SharePointSource:
         for library in site.libraries(self._place.libraries):
             for item in site.items(library.drive):
                 path = f"{library.name}/{item.path}"
-                if PurePosixPath(path).suffix.lower() in FILES and self._matching.wanted(path):
+                if is_document(path) and self._matching.wanted(path):
                     found.append((self._file(item, path), item))
         if self._place.pages:
             pages = [

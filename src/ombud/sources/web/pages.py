@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from ombud.sources.matching import plugin_endings
 from ombud.sources.web.urls import absolute, path_of
 
 DEEPEST = 1000
@@ -92,7 +93,13 @@ class WebPage(NamedTuple):
 
 def worth_asking(url: str) -> bool:
     """False for pictures, programs and the like, by their ending."""
-    return not _NOT_READ.search(path_of(url))
+    return not _NOT_READ.search(path_of(url)) or bool(_plugin_kind(url))
+
+
+def _plugin_kind(url: str) -> str:
+    """The ending of an address that a parser of a plugin reads; else empty."""
+    suffix = PurePosixPath(path_of(url)).suffix.lower()
+    return suffix if suffix in plugin_endings() else ""
 
 
 def kind_of(url: str, headers: Mapping[str, str], body: bytes | None = None) -> str:
@@ -101,6 +108,9 @@ def kind_of(url: str, headers: Mapping[str, str], body: bytes | None = None) -> 
     body: what it really is wins over what the server calls it, once it is there.
     """
     named = headers.get("content-type", "").partition(";")[0].strip().lower()
+    plugin = _plugin_kind(url)
+    if plugin and (named in _VAGUE or named not in _TYPES):
+        return plugin
     own = _BY_NAME.get(PurePosixPath(path_of(url)).suffix.lower(), "")
     kind = (own if named in _VAGUE else "") or _TYPES.get(named, "")
     if body is None:

@@ -41,45 +41,42 @@ def erase_quotes(store: Store, document_id: str, uri: str) -> dict[str, int]:
 def blank(answer: Answer, document_id: str) -> Answer:
     """The answer without a word of the document; its outcome, offsets and trace stay, for they hold
     none."""
-    cited = [
-        at for at, citation in enumerate(answer.citations) if citation.document_id == document_id
-    ]
-    citations = tuple(
-        c.model_copy(update={"quote": "", "title": ERASED, "trail": ()}) if at in cited else c
-        for at, c in enumerate(answer.citations)
-    )
-    claims = tuple(
-        c.model_copy(update={"text": ERASED}) if set(c.citations) & set(cited) else c
-        for c in answer.claims
-    )
-    sources = tuple(
-        s.model_copy(update={"title": ERASED, "covers": ""}) if set(s.citations) & set(cited) else s
-        for s in answer.sources
-    )
-    text = ERASED if cited else answer.text
-    # Suggestions are headings of what was found.
+    erased: set[int] = set()
+    citations = list(answer.citations)
+    for position, citation in enumerate(answer.citations):
+        if citation.document_id == document_id:
+            erased.add(position)
+            citations[position] = citation.model_copy(
+                update={"quote": "", "title": ERASED, "trail": ()}
+            )
+    claims = list(answer.claims)
+    for position, claim in enumerate(answer.claims):
+        if erased.intersection(claim.citations):
+            claims[position] = claim.model_copy(update={"text": ERASED})
+    sources = list(answer.sources)
+    for position, source in enumerate(answer.sources):
+        if erased.intersection(source.citations):
+            sources[position] = source.model_copy(update={"title": ERASED, "covers": ""})
     return answer.model_copy(
         update={
-            "citations": citations,
-            "claims": claims,
-            "sources": sources,
-            "text": text,
-            "suggestions": (),
+            "citations": tuple(citations),
+            "claims": tuple(claims),
+            "sources": tuple(sources),
+            "text": ERASED if erased else answer.text,
+            "suggestions": (),  # they are headings of what was found
         }
     )
 
 
 def _answers(db: Connection, document_id: str) -> int:
-    held = cast(answers.c.answer, Text).like(f"%{document_id}%")
+    names_it = cast(answers.c.answer, Text).like(f"%{document_id}%")
     # A trace names all passages that the model saw, and it may have repeated any.
-    db.execute(
-        delete(reasonings).where(reasonings.c.answer_id.in_(select(answers.c.id).where(held)))
-    )
+    naming = select(answers.c.id).where(names_it)
+    db.execute(delete(reasonings).where(reasonings.c.answer_id.in_(naming)))
     changed: dict[str, dict[str, Any]] = {}
     gone: set[tuple[str, str | None]] = set()
-    for row in db.execute(
-        select(answers.c.id, answers.c.conversation_id, answers.c.answer).where(held)
-    ).all():
+    stored = select(answers.c.id, answers.c.conversation_id, answers.c.answer).where(names_it)
+    for row in db.execute(stored).all():
         if not row.answer:
             continue
         before = Answer.model_validate(row.answer)
@@ -88,24 +85,29 @@ def _answers(db: Connection, document_id: str) -> int:
             changed[row.id] = {"answer": after.model_dump(mode="json")}
         if after.text != before.text:
             gone.add((before.text, row.conversation_id))
+    blanked = len(changed)
     _histories(db, changed, {text for text, _ in gone})
     ids = sorted(changed)
     for start in range(0, len(ids), BATCH):
-        some = {identity: changed[identity] for identity in ids[start : start + BATCH]}
-        _blank(db, document_id, some, gone if start == 0 else ())
-    return sum("answer" in values for values in changed.values())
+        batch = {identity: changed[identity] for identity in ids[start : start + BATCH]}
+        _blank(db, document_id, batch, gone if start == 0 else ())
+    return blanked
 
 
 def _histories(db: Connection, changed: dict[str, dict[str, Any]], gone: Collection[str]) -> None:
     """Later questions repeat what was answered before."""
     if not gone:
         return
-    told = cast(answers.c.question, Text).like('%"assistant"%')
-    for row in db.execute(select(answers.c.id, answers.c.question).where(told)).all():
+    has_history = cast(answers.c.question, Text).like('%"assistant"%')
+    for row in db.execute(select(answers.c.id, answers.c.question).where(has_history)).all():
         before = row.question.get("history", [])
-        after = [turn | {"content": ERASED} if turn["content"] in gone else turn for turn in before]
+        after: list[dict[str, Any]] = []
+        for turn in before:
+            is_gone = turn["content"] in gone
+            after.append({**turn, "content": ERASED} if is_gone else turn)
         if after != before:
-            changed.setdefault(row.id, {})["question"] = row.question | {"history": after}
+            question = {**row.question, "history": after}
+            changed.setdefault(row.id, {})["question"] = question
 
 
 def _blank(
@@ -116,45 +118,49 @@ def _blank(
 ) -> None:
     """Some answers, and messages that said the same in their conversation, in one record of the
     chain."""
-    number, said = next_number(db), []
+    number = next_number(db)
+    blanked_messages: list[str] = []
     # A new salt: what was erased cannot be guessed and checked against the digest of before.
     for identity, values in changed.items():
-        fresh = {"salt": new_salt(), "erased": number}
-        db.execute(update(answers).where(answers.c.id == identity).values(**values, **fresh))
+        of_answer = update(answers).where(answers.c.id == identity)
+        db.execute(of_answer.values(**values, salt=new_salt(), erased=number))
     for text, conversation_id in gone:
         same = (messages.c.conversation_id == conversation_id) & (messages.c.content == text)
         for identity in db.execute(select(messages.c.id).where(same)).scalars().all():
-            fresh = {"salt": new_salt(), "erased": number}
-            db.execute(
-                update(messages).where(messages.c.id == identity).values(content=ERASED, **fresh)
-            )
-            said.append(identity)
-    facts = {"reason": "document", "document": document_id}
-    append(db, number, "erasure", {"answer": list(changed), "message": said}, facts)
+            of_message = update(messages).where(messages.c.id == identity)
+            db.execute(of_message.values(content=ERASED, salt=new_salt(), erased=number))
+            blanked_messages.append(identity)
+    erased = {"answer": list(changed), "message": blanked_messages}
+    append(db, number, "erasure", erased, {"reason": "document", "document": document_id})
 
 
 def _runs(db: Connection, document_id: str, uri: str) -> int:
-    held = rows.c.observation.like(f"%{document_id}%") | rows.c.observation.contains(
-        uri, autoescape=True
-    )
+    by_id = rows.c.observation.like(f"%{document_id}%")
+    by_uri = rows.c.observation.contains(uri, autoescape=True)
+    stored = select(rows.c.run_id, rows.c.place, rows.c.observation).where(by_id | by_uri)
     changed = 0
-    for row in db.execute(
-        select(rows.c.run_id, rows.c.place, rows.c.observation).where(held)
-    ).all():
+    for row in db.execute(stored).all():
         before = Observation.model_validate_json(row.observation)
-        evidence = tuple(
-            item.model_copy(update={"quote": ERASED}) if item.document == uri else item
-            for item in before.case.evidence
-        )
-        case = before.case.model_copy(update={"evidence": evidence})
-        answer = blank(before.answer, document_id) if before.answer else None
-        after = before.model_copy(update={"case": case, "answer": answer})
-        if after != before:
-            changed += 1
-            same = (rows.c.run_id == row.run_id) & (rows.c.place == row.place)
-            text = after.model_dump_json(exclude={"hits"}, exclude_defaults=True)
-            db.execute(update(rows).where(same).values(observation=text))
+        after = _blank_observation(before, document_id, uri)
+        if after == before:
+            continue
+        changed += 1
+        same = (rows.c.run_id == row.run_id) & (rows.c.place == row.place)
+        text = after.model_dump_json(exclude={"hits"}, exclude_defaults=True)
+        db.execute(update(rows).where(same).values(observation=text))
     return changed
+
+
+def _blank_observation(observation: Observation, document_id: str, uri: str) -> Observation:
+    evidence = list(observation.case.evidence)
+    for position, passage in enumerate(evidence):
+        if passage.document == uri:
+            evidence[position] = passage.model_copy(update={"quote": ERASED})
+    case = observation.case.model_copy(update={"evidence": tuple(evidence)})
+    answer = observation.answer
+    if answer:
+        answer = blank(answer, document_id)
+    return observation.model_copy(update={"case": case, "answer": answer})
 
 
 def phrases_held(
@@ -167,19 +173,29 @@ def phrases_held(
     """
     with store.read() as db:
         if each:
-            own = texts.c.document_id != but
-            return {p: _count(db, texts.c.text.contains(p, autoescape=True) & own) for p in phrases}
-        inside = [_in_json(phrase, ascii_only=True) for phrase in phrases]
-        stored = _any(cast(answers.c.answer, Text), inside) | _any(
-            cast(answers.c.question, Text), inside
+            return _texts_holding(db, phrases, but)
+        as_stored = [_in_json(phrase, ascii_only=True) for phrase in phrases]
+        as_kept = [_in_json(phrase) for phrase in phrases]
+        in_answers = _any(cast(answers.c.answer, Text), as_stored)
+        in_questions = _any(cast(answers.c.question, Text), as_stored)
+        in_conversations = (
+            _count(db, in_answers | in_questions)
+            + _count(db, _any(messages.c.content, phrases))
+            + _count(db, _any(reasonings.c.text, phrases))
         )
-        spoken, thought = _any(messages.c.content, phrases), _any(reasonings.c.text, phrases)
-        seen = _any(rows.c.observation, map(_in_json, phrases))
-        shown = _any(passages.c.chunk, map(_in_json, phrases))
-        return {
-            "answers": _count(db, stored) + _count(db, spoken) + _count(db, thought),
-            "lab runs": _count(db, seen) + _count(db, shown),
-        }
+        in_runs = _count(db, _any(rows.c.observation, as_kept)) + _count(
+            db, _any(passages.c.chunk, as_kept)
+        )
+        return {"answers": in_conversations, "lab runs": in_runs}
+
+
+def _texts_holding(db: Connection, phrases: Sequence[str], but: str) -> dict[str, int]:
+    others = texts.c.document_id != but
+    counts: dict[str, int] = {}
+    for phrase in phrases:
+        holds = texts.c.text.contains(phrase, autoescape=True)
+        counts[phrase] = _count(db, holds & others)
+    return counts
 
 
 def _count(db: Connection, where: ColumnElement[bool]) -> int:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any, Literal, NamedTuple
 
-from sqlalchemy import Connection, Text, cast, delete, func, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Text, cast, delete, func, or_, select, update
 
 from ombud.errors import NotFound
 from ombud.store.audit.chain import append, new_salt, next_number
@@ -48,28 +48,31 @@ def held_of_person(store: Store, person_id: str) -> Held:
     NotFound."""
     # As it stands inside JSON; whether it is really the person's id is looked at below.
     likely = f'%"{_in_json(person_id)}"%'
+    own_talks = select(conversations.c.id, conversations.c.person).where(
+        cast(conversations.c.person, Text).like(likely, escape="\\")
+    )
+    own_answers = select(answers.c.id, answers.c.conversation_id, answers.c.question).where(
+        cast(answers.c.question, Text).like(likely, escape="\\")
+    )
+    talks: set[str] = set()
+    alone: set[str] = set()
     with store.read() as db:
-        talks = db.execute(
-            select(conversations.c.id, conversations.c.person).where(
-                cast(conversations.c.person, Text).like(likely, escape="\\")
-            )
-        )
-        found = {row.id for row in talks if row.person.get("id") == person_id}
-        asked = db.execute(
-            select(answers.c.id, answers.c.conversation_id, answers.c.question).where(
-                cast(answers.c.question, Text).like(likely, escape="\\")
-            )
-        )
-        own = [row for row in asked if row.question.get("asker", {}).get("id") == person_id]
-        found |= {row.conversation_id for row in own if row.conversation_id}
-        held = Held(
-            tuple(sorted(found)), tuple(sorted(row.id for row in own if not row.conversation_id))
-        )
-    if not any(held):
+        for talk in db.execute(own_talks):
+            if talk.person.get("id") == person_id:
+                talks.add(talk.id)
+        for answer in db.execute(own_answers):
+            if answer.question.get("asker", {}).get("id") != person_id:
+                continue
+            if answer.conversation_id:
+                talks.add(answer.conversation_id)
+            else:
+                alone.add(answer.id)
+    if not talks and not alone:
         raise NotFound(
-            f"Nothing is kept of a person `{person_id}`.", hint="Ids are compared letter by letter."
+            f"Nothing is kept of a person `{person_id}`.",
+            hint="Ids are compared letter by letter.",
         )
-    return held
+    return Held(tuple(sorted(talks)), tuple(sorted(alone)))
 
 
 def held_in_conversation(store: Store, identity: str) -> Held:
@@ -86,72 +89,80 @@ def held_until(store: Store, ordinary: datetime | None, sensitive: datetime | No
 
     A conversation counts by its last message, and as sensitive when one of its answers is.
     """
+    sensitive_talks = select(answers.c.conversation_id).where(
+        answers.c.sensitive, answers.c.conversation_id.is_not(None)
+    )
+    is_sensitive = conversations.c.id.in_(sensitive_talks)
+    due_talks: list[ColumnElement[bool]] = []
+    due_answers: list[ColumnElement[bool]] = []
+    if ordinary is not None:
+        until = ordinary.isoformat()
+        due_talks.append(~is_sensitive & (_last_added() < until))
+        due_answers.append(~answers.c.sensitive & (answers.c.at < until))
+    if sensitive is not None:
+        until = sensitive.isoformat()
+        due_talks.append(is_sensitive & (_last_added() < until))
+        due_answers.append(answers.c.sensitive & (answers.c.at < until))
+    if not due_talks:
+        return Held((), ())
+    talks = select(conversations.c.id).where(conversations.c.erased.is_(None), or_(*due_talks))
+    alone = select(answers.c.id).where(
+        answers.c.conversation_id.is_(None),
+        _HAS_CONTENT,
+        or_(*due_answers),
+    )
     with store.read() as db:
-        delicate = select(answers.c.conversation_id).where(
-            answers.c.sensitive, answers.c.conversation_id.is_not(None)
-        )
-        last = select(messages.c.conversation_id, func.max(messages.c.at).label("at")).group_by(
-            messages.c.conversation_id
-        )
-        ends = last.subquery()
-        at = func.coalesce(ends.c.at, conversations.c.at)
-        talks = select(conversations.c.id).outerjoin(
-            ends, ends.c.conversation_id == conversations.c.id
-        )
-        talks = talks.where(conversations.c.erased.is_(None))
-        inside = conversations.c.id.in_(delicate)
-        lone = select(answers.c.id).where(
-            answers.c.conversation_id.is_(None), cast(answers.c.answer, Text) != "{}"
-        )
-        due_talks, due_answers = [], []
-        for until, where_talk, where_answer in (
-            (ordinary, ~inside, ~answers.c.sensitive),
-            (sensitive, inside, answers.c.sensitive),
-        ):
-            if until is not None:
-                due_talks.append(where_talk & (at < until.isoformat()))
-                due_answers.append(where_answer & (answers.c.at < until.isoformat()))
-        if not due_talks:
-            return Held((), ())
-        found = (
-            db.execute(talks.where(or_(*due_talks)).order_by(conversations.c.id)).scalars().all()
-        )
-        alone = db.execute(lone.where(or_(*due_answers)).order_by(answers.c.id)).scalars().all()
-    return Held(tuple(found), tuple(alone))
+        talk_ids = db.execute(talks.order_by(conversations.c.id)).scalars().all()
+        answer_ids = db.execute(alone.order_by(answers.c.id)).scalars().all()
+    return Held(tuple(talk_ids), tuple(answer_ids))
+
+
+_HAS_CONTENT = cast(answers.c.answer, Text) != "{}"
+"""An answer that was not erased."""
+
+
+def _last_added() -> ColumnElement[str]:
+    """Time of a conversation's last message, else of its beginning."""
+    last_message = (
+        select(func.max(messages.c.at))
+        .where(messages.c.conversation_id == conversations.c.id)
+        .correlate(conversations)
+        .scalar_subquery()
+    )
+    return func.coalesce(last_message, conversations.c.at)
 
 
 def questions_in(store: Store, held: Held) -> list[str]:
     """What people asked there, once each."""
-    inside = [answers.c.conversation_id.in_(some) for some in _batches(held.conversations)]
-    alone = [answers.c.id.in_(some) for some in _batches(held.answers)]
+    wheres: list[ColumnElement[bool]] = []
+    for ids in _batches(held.conversations):
+        wheres.append(answers.c.conversation_id.in_(ids))
+    for ids in _batches(held.answers):
+        wheres.append(answers.c.id.in_(ids))
     texts: dict[str, None] = {}
     with store.read() as db:
-        for where in (*inside, *alone):
-            asked = db.execute(select(answers.c.question).where(where)).scalars()
-            texts |= dict.fromkeys(question.get("text", "") for question in asked)
+        for where in wheres:
+            for question in db.execute(select(answers.c.question).where(where)).scalars():
+                texts[question.get("text", "")] = None
     return [text for text in texts if text]
 
 
 def count_held(store: Store, held: Held) -> tuple[int, int, int]:
     """(conversations, answers, messages) that still have content."""
-    talks = said = 0
-    whole = cast(answers.c.answer, Text) != "{}"
-    counted = 0
+    talks = whole_answers = said = 0
     with store.read() as db:
-        for some in _batches(held.conversations):
-            left = conversations.c.id.in_(some) & conversations.c.erased.is_(None)
-            talks += _count(db, select(func.count()).select_from(conversations).where(left))
-            counted += _count(
-                db, select(func.count()).where(answers.c.conversation_id.in_(some), whole)
-            )
-            said += _count(db, select(func.count()).where(messages.c.conversation_id.in_(some)))
-        for some in _batches(held.answers):
-            counted += _count(db, select(func.count()).where(answers.c.id.in_(some), whole))
-    return talks, counted, said
+        for ids in _batches(held.conversations):
+            is_left = conversations.c.erased.is_(None)
+            talks += _count(db, conversations.c.id.in_(ids), is_left)
+            whole_answers += _count(db, answers.c.conversation_id.in_(ids), _HAS_CONTENT)
+            said += _count(db, messages.c.conversation_id.in_(ids))
+        for ids in _batches(held.answers):
+            whole_answers += _count(db, answers.c.id.in_(ids), _HAS_CONTENT)
+    return talks, whole_answers, said
 
 
-def _count(db: Connection, query: Any) -> int:
-    return int(db.execute(query).scalar_one())
+def _count(db: Connection, *where: ColumnElement[bool]) -> int:
+    return int(db.execute(select(func.count()).where(*where)).scalar_one())
 
 
 def erase_rows(store: Store, held: Held, reason: Reason, of: str = "") -> Erased:
@@ -160,28 +171,40 @@ def erase_rows(store: Store, held: Held, reason: Reason, of: str = "") -> Erased
 
     of: whose it was; only a salted digest of it goes into the chain.
     """
-    salt, talks, alone, said, records = new_salt(), 0, 0, 0, []
-    facts = {"reason": reason} | ({"of": mark_of(salt, of)} if of else {})
-    for some in _batches(held.conversations):
+    salt = new_salt()
+    facts: dict[str, Any] = {"reason": reason}
+    if of:
+        facts["of"] = mark_of(salt, of)
+    talks = whole_answers = said = 0
+    records: list[int] = []
+    for ids in _batches(held.conversations):
+        with store.write() as db:
+            number = next_number(db)  # first: it holds the others off
+            is_left = conversations.c.id.in_(ids) & conversations.c.erased.is_(None)
+            left = list(db.execute(select(conversations.c.id).where(is_left)).scalars())
+            if left:
+                inside, spoken = _erase_conversations(db, number, left, facts)
+                talks += len(left)
+                whole_answers += inside
+                said += spoken
+                records.append(number)
+    for ids in _batches(held.answers):
         with store.write() as db:
             number = next_number(db)
-            left = conversations.c.id.in_(some) & conversations.c.erased.is_(None)
-            ids = list(db.execute(select(conversations.c.id).where(left)).scalars())
-            if ids:
-                counted = _erase_conversations(db, number, ids, facts)
-                talks, alone, said = talks + len(ids), alone + counted[0], said + counted[1]
+            is_whole = answers.c.id.in_(ids) & _HAS_CONTENT
+            left = list(db.execute(select(answers.c.id).where(is_whole)).scalars())
+            if left:
+                _empty(db, number, left)
+                append(db, number, "erasure", {"answer": left}, facts)
+                whole_answers += len(left)
                 records.append(number)
-    for some in _batches(held.answers):
-        with store.write() as db:
-            number = next_number(db)
-            left = answers.c.id.in_(some) & (cast(answers.c.answer, Text) != "{}")
-            ids = list(db.execute(select(answers.c.id).where(left)).scalars())
-            if ids:
-                _empty(db, number, ids)
-                append(db, number, "erasure", {"answer": ids}, facts)
-                alone += len(ids)
-                records.append(number)
-    return Erased(talks, alone, said, tuple(records), salt)
+    return Erased(
+        conversations=talks,
+        answers=whole_answers,
+        messages=said,
+        records=tuple(records),
+        salt=salt,
+    )
 
 
 def mark_of(salt: str, whom: str) -> str:
@@ -192,18 +215,17 @@ def _erase_conversations(
     db: Connection, number: int, ids: Sequence[str], facts: dict[str, Any]
 ) -> tuple[int, int]:
     """(answers, messages) that went."""
-    inside = list(
-        db.execute(select(answers.c.id).where(answers.c.conversation_id.in_(ids))).scalars()
-    )
-    said = list(
-        db.execute(select(messages.c.id).where(messages.c.conversation_id.in_(ids))).scalars()
-    )
-    _empty(db, number, inside)
-    db.execute(delete(messages).where(messages.c.conversation_id.in_(ids)))
-    empty = {"person": {}, "salt": "", "erased": number}
-    db.execute(update(conversations).where(conversations.c.id.in_(ids)).values(**empty))
-    append(db, number, "erasure", {"conversation": ids, "answer": inside, "message": said}, facts)
-    return len(inside), len(said)
+    inside = answers.c.conversation_id.in_(ids)
+    answer_ids = list(db.execute(select(answers.c.id).where(inside)).scalars())
+    spoken = messages.c.conversation_id.in_(ids)
+    message_ids = list(db.execute(select(messages.c.id).where(spoken)).scalars())
+    _empty(db, number, answer_ids)
+    db.execute(delete(messages).where(spoken))
+    blank = update(conversations).where(conversations.c.id.in_(ids))
+    db.execute(blank.values(person={}, salt="", erased=number))
+    erased = {"conversation": ids, "answer": answer_ids, "message": message_ids}
+    append(db, number, "erasure", erased, facts)
+    return len(answer_ids), len(message_ids)
 
 
 def _empty(db: Connection, number: int, ids: Sequence[str]) -> None:
