@@ -10,7 +10,7 @@ demo: sample/.ombud/synced
 
 # Written bytecode saves every process that a test starts a second. COVERAGE=yes costs twice the time.
 RUN_TESTS = PYTHONDONTWRITEBYTECODE= $(BIN)/$(if $(COVERAGE),coverage run,python) -m pytest \
-	-n auto --maxprocesses 4 --dist worksteal
+	-n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 test: .venv/test
 	@$(RUN_TESTS) -m "not slow"

@@ -74,7 +74,7 @@ class Faulty(ThreadingHTTPServer):
 @contextmanager
 def misbehaving(reply: Callable[[dict[str, Any]], Reply]) -> Iterator[Faulty]:
     with Faulty(reply) as server:
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
         thread.start()
         try:
             yield server

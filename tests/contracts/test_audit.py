@@ -389,6 +389,7 @@ def test_processes_that_append_at_once_never_fork_the_chain(
     assert found.rows == {"answer": 90, "conversation": 3, "message": 180}
 
 
+@pytest.mark.slow
 def test_killed_between_any_two_statements_the_chain_is_whole(
     store: Store, url: str, tmp_path: Path
 ) -> None:
@@ -420,6 +421,7 @@ def test_killed_between_any_two_statements_the_chain_is_whole(
     assert verify_chain(store).rows == {"answer": 1, "conversation": 1, "message": 2}
 
 
+@pytest.mark.slow
 def test_killed_at_any_time_the_chain_is_whole(store: Store, url: str, tmp_path: Path) -> None:
     random.seed(5)
     for number in range(3):
@@ -501,6 +503,7 @@ def test_ids_are_compared_letter_by_letter(store: Store, who: str) -> None:
     assert held_of_person(store, who) == ((mine,), ())
 
 
+@pytest.mark.slow
 def test_killed_while_erasing_the_next_run_finishes(store: Store, url: str, tmp_path: Path) -> None:
     for number in range(120):
         add_turn(

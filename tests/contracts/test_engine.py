@@ -538,6 +538,7 @@ blocking(engine.delete([f"{me}0"]))
 """
 
 
+@pytest.mark.slow
 def test_processes_that_write_at_once_lose_nothing(name: str, tmp_path: Path) -> None:
     folder = tmp_path / "index"
     writers = [
@@ -555,6 +556,7 @@ def test_processes_that_write_at_once_lose_nothing(name: str, tmp_path: Path) ->
     assert seen(engine, Filter(countries=("AA",))) == {f"a{n}-0" for n in range(1, 6)}
 
 
+@pytest.mark.slow
 def test_on_a_full_disk_nothing_acknowledged_is_lost(name: str, tmp_path: Path) -> None:
     with small_disk(tmp_path / "disk", 4096) as folder:
         engine = open_engine(f"{name}://{folder}", fingerprint="three", dimension=3)

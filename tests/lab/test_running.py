@@ -153,6 +153,7 @@ def test_a_target_that_fails_everything_is_not_asked_thousands_of_times(store: S
     assert len(target.asked) < 40
 
 
+@pytest.mark.slow
 def test_a_disk_that_is_full_stops_the_run_and_loses_nothing(tmp_path: Path) -> None:
     with small_disk(tmp_path / "small", 900) as folder:
         with closing(open_store("", folder)) as small, pytest.raises(StoreError, match="full"):

@@ -76,7 +76,7 @@ class Server(ThreadingHTTPServer):
 @contextmanager
 def serving() -> Iterator[Server]:
     with Server() as server:
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
         thread.start()
         try:
             yield server

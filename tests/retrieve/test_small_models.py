@@ -199,7 +199,7 @@ class Server(socketserver.ThreadingTCPServer):
 
 def test_who_closes_lets_go_of_connections_and_may_ask_again() -> None:
     with Server(("127.0.0.1", 0), Keeping) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         url = f"http://127.0.0.1:{server.server_address[1]}/v1"
         board = ModelRoles(ModelSettings(embedder="none", chat="openai:small", base_url=url))
         chat = board.chat("strategy")

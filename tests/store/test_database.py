@@ -159,6 +159,7 @@ def test_whoever_only_reads_needs_no_lock(held: Store, reader: Callable[[Store],
     reader(held)
 
 
+@pytest.mark.slow
 def test_on_a_full_disk_nothing_acknowledged_is_lost(tmp_path: Path) -> None:
     with small_disk(tmp_path / "disk", 2048) as folder:
         store = open_store("", folder)

@@ -178,7 +178,9 @@ def synth(
         workspace = open_workspace()
         with progress(not as_json) as tell:
             passages = target_of(workspace, target, tell=tell).passages()
-            made = synthesise(passages, size, seed=seed, embed=embed_of(workspace), tell=tell)
+            made = synthesise(
+                passages, size, seed=seed, embed=embed_of(workspace), on_progress=tell
+            )
         write_file(to, cases_text(made.cases))
         if as_json:
             print_json({"cases": len(made.cases), "file": str(to), **asdict(made.account)})
