@@ -1,6 +1,7 @@
 """Which spans make an answer without a model."""
 
-from ombud.answer.quoting.spans import AnswerSpan, choose, told
+from ombud.answer.quoting.choosing import choose
+from ombud.answer.quoting.spans import AnswerSpan, spoken_text
 from ombud.types import Chunk, Hit
 
 TABLE = "| Working week | Annual leave |\n|---|---|\n| 5 days | 30 days |\n| 4 days | 24 days |"
@@ -25,11 +26,11 @@ def chosen(*spans: AnswerSpan) -> list[str]:
 
 def test_a_row_is_read_with_the_names_of_its_columns() -> None:
     assert (
-        told(span("| 5 days | **30 days** |", 0.9))
+        spoken_text(span("| 5 days | **30 days** |", 0.9))
         == "Working week: 5 days; Annual leave: **30 days**"
     )
-    assert told(span("| 5 days | | 30 days |", 0.9)) == "Working week: 5 days; 30 days"
-    assert told(span("Leave is 30 days.", 0.9)) == "Leave is 30 days."
+    assert spoken_text(span("| 5 days | | 30 days |", 0.9)) == "Working week: 5 days; 30 days"
+    assert spoken_text(span("Leave is 30 days.", 0.9)) == "Leave is 30 days."
 
 
 def test_the_rows_of_a_table_take_one_place() -> None:

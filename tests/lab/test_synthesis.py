@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from lab.makers import hit
 from ombud.errors import LabError
 from ombud.lab.synthesis.choosing import Synthesis, quotas, strata, synthesise
-from ombud.lab.synthesis.phrasing import CorpusVocabulary, mistyped, own, plain, sentence_spans
+from ombud.lab.synthesis.phrasing import mistyped, own, plain, sentence_spans
 from ombud.lab.synthesis.quantities import ask_for_number
 from ombud.lab.synthesis.questions import propose
+from ombud.lab.synthesis.vocabulary import CorpusVocabulary
 from ombud.types import Chunk
 
 TOPICS = "parental leave, sick pay, travel costs, remote work, laptop returns, expense claims, parking permits, meals"
@@ -421,7 +422,7 @@ def test_other_languages_are_left_out_and_counted() -> None:
 
 def test_the_bar_hears_how_far_it_is() -> None:
     told: list[tuple[str, int, int]] = []
-    synthesise(handbook(), 20, tell=lambda *step: told.append(step))
+    synthesise(handbook(), 20, on_progress=lambda *step: told.append(step))
     assert told[-1] == ("synthesise", 20, 20)
 
 

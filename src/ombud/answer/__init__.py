@@ -25,7 +25,7 @@ from ombud.answer.triage.weights import (
     Head,
     Label,
     Thresholds,
-    Trained,
+    TriageWeights,
     triage_scores,
     triage_weights_text,
 )
@@ -49,7 +49,7 @@ __all__ = [
     "OnEvent",
     "Persona",
     "Thresholds",
-    "Trained",
+    "TriageWeights",
     "answer_question",
     "candidate_spans",
     "check_claim",

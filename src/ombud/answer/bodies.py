@@ -8,8 +8,9 @@ from ombud.answer.compose.composing import WrittenAnswer
 from ombud.answer.language import apology, asked_in
 from ombud.answer.parts import AnswerParts
 from ombud.answer.proof.citing import Composed
+from ombud.answer.quoting.choosing import choose
 from ombud.answer.quoting.quotes import quote_spans
-from ombud.answer.quoting.spans import AnswerSpan, choose
+from ombud.answer.quoting.spans import AnswerSpan
 from ombud.answer.signals import unheard
 from ombud.answer.triage import OwnRecord
 from ombud.answer.triage.sensitive import Matter

@@ -11,16 +11,28 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 SHIPPED = Path(__file__).parent / "confidence.json"
 FEATURES = (
-    "cosine", "cosine_span", "coverage_best", "coverage_all", "known_terms", "rare_held", "length",
-    "sparse_share", "span_match",
-)  # fmt: skip
+    "cosine",
+    "cosine_span",
+    "coverage_best",
+    "coverage_all",
+    "known_terms",
+    "rare_held",
+    "length",
+    "sparse_share",
+    "span_match",
+)
 SPARSE_FEATURES = (
-    "coverage_best", "coverage_all", "known_terms", "rare_held", "length", "sparse_share", "span_terms",
-)  # fmt: skip
+    "coverage_best",
+    "coverage_all",
+    "known_terms",
+    "rare_held",
+    "length",
+    "sparse_share",
+    "span_terms",
+)
 """Without vectors."""
 
 
@@ -47,20 +59,16 @@ class ConfidenceWeights(NamedTuple):
 def estimate_confidence(signals: Mapping[str, float], weights: ConfidenceWeights) -> float:
     """Probability, 0 to 1, that the evidence answers the question. A signal that is not a number
     counts as average."""
-    x = np.nan_to_num(
-        (np.array([signals[f] for f in weights.features]) - weights.mean) / weights.scale
-    )
-    return float(_logistic(np.atleast_1d(x @ np.array(weights.weight) + weights.bias))[0])
+    values = np.array([signals[name] for name in weights.features])
+    standardised = np.nan_to_num((values - weights.mean) / weights.scale)
+    logit = standardised @ np.array(weights.weight) + weights.bias
+    return float(np.exp(-np.logaddexp(0.0, -logit)))  # the plain form of the curve overflows
 
 
 @cache
 def load_weights(path: Path = SHIPPED, *, dense: bool) -> ConfidenceWeights:
-    content = json.loads(path.read_text(encoding="utf-8"))["hybrid" if dense else "sparse"]
-    values: dict[str, Any] = {
-        key: tuple(v) if isinstance(v, list) else v for key, v in content.items()
-    }
+    content = json.loads(path.read_text(encoding="utf-8"))
+    values: dict[str, Any] = {}
+    for key, value in content["hybrid" if dense else "sparse"].items():
+        values[key] = tuple(value) if isinstance(value, list) else value
     return ConfidenceWeights(**values)
-
-
-def _logistic(z: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    return np.exp(-np.logaddexp(0.0, -z))  # the plain form overflows

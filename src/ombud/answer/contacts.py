@@ -4,6 +4,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -26,26 +27,40 @@ class Contacts:
     def named(self, topic: str, country: str | None) -> tuple[Contact, ...]:
         """Of exactly this topic: in this country, else anywhere."""
         for where in (country, None):
-            found = [c for c in self._contacts if topic and c.topic == topic and c.country == where]
-            if found:
-                return tuple(found)
+            matching = self._of(topic, where)
+            if matching:
+                return tuple(matching)
         return ()
+
+    def _of(self, topic: str, country: str | None) -> list[Contact]:
+        if not topic:
+            return []
+        of_topic = [contact for contact in self._contacts if contact.topic == topic]
+        return [contact for contact in of_topic if contact.country == country]
 
 
 def topic_of(hits: Sequence[Hit]) -> str:
     """The topic of most of the evidence, nearer the top counting more."""
-    weight: Counter[str] = Counter()
+    weights: Counter[str] = Counter()
     for rank, hit in enumerate(hits, start=1):
         if hit.chunk.topic:
-            weight[hit.chunk.topic] += 100 // rank
-    return weight.most_common(1)[0][0] if weight else ""
+            weights[hit.chunk.topic] += 100 // rank
+    if not weights:
+        return ""
+    (topic, _), *_ = weights.most_common(1)
+    return topic
 
 
 def most_alike(hits: Sequence[Hit]) -> Sequence[Hit]:
     """Those of the topic that at least two share; none, where each is of another, for then none of
     them is meant."""
-    topic, count = Counter(hit.chunk.topic for hit in hits).most_common(1)[0] if hits else ("", 0)
-    return [hit for hit in hits if hit.chunk.topic == topic] if count > 1 else ()
+    if not hits:
+        return ()
+    counts = Counter(hit.chunk.topic for hit in hits)
+    topic, count = counts.most_common(1)[0]
+    if count < 2:
+        return ()
+    return [hit for hit in hits if hit.chunk.topic == topic]
 
 
 def read_contacts(path: Path) -> Contacts:
@@ -60,10 +75,7 @@ def read_contacts(path: Path) -> Contacts:
                 f"{path}: contact is no list of tables.",
                 hint="Write [[contact]], in double brackets.",
             )
-        found = [Contact.model_validate(row) for row in rows]
-        return Contacts(
-            [c.model_copy(update={"country": (c.country or "").upper() or None}) for c in found]
-        )
+        return Contacts([_contact(row) for row in rows])
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as wrong:
         raise BadSetting(
             f"{path} cannot be read: {wrong}.", hint="It is a TOML file of [[contact]] tables."
@@ -75,3 +87,9 @@ def read_contacts(path: Path) -> Contacts:
             f"{path}: {where}: {first['msg'].lower()}.",
             hint="Keys: topic, name, mail, phone, country.",
         ) from wrong
+
+
+def _contact(row: Any) -> Contact:
+    contact = Contact.model_validate(row)
+    country = (contact.country or "").upper()
+    return contact.model_copy(update={"country": country or None})

@@ -15,7 +15,8 @@ taken for another."""
 
 def asked_in(text: str) -> str:
     """ISO 639-1 code of a question's language; empty where it is too short to tell."""
-    return detect_language(text, "") if sum(c.isalpha() for c in text) >= SURE else ""
+    letters = sum(character.isalpha() for character in text)
+    return detect_language(text, "") if letters >= SURE else ""
 
 
 def written_in(text: str, otherwise: str) -> str:
@@ -25,24 +26,25 @@ def written_in(text: str, otherwise: str) -> str:
 
 def name_of(code: str) -> str:
     """As a model is told, such as `German`."""
-    return _said().get(code, {}).get("name", code)
+    return _sentences().get(code, {}).get("name", code)
 
 
-def apology(kind: Literal["quoted", "written"], asked: str, said: Collection[str]) -> str:
+def apology(kind: Literal["quoted", "written"], asked: str, answered: Collection[str]) -> str:
     """One sentence in the language of the question, else in English; empty where the answer is in
     it, or nobody knows.
 
-    said: languages of the answer.
+    answered: languages of the answer.
     """
-    if not asked or not said or asked in said:
+    if not asked or not answered or asked in answered:
         return ""
-    return _said().get(asked, {}).get(kind) or _others(kind)
-
-
-def _others(kind: str) -> str:
-    return _said()["en"][kind].replace("not in English", "not in the language of your question")
+    in_language = _sentences().get(asked, {}).get(kind)
+    if in_language:
+        return in_language
+    english = _sentences()["en"][kind]
+    return english.replace("not in English", "not in the language of your question")
 
 
 @cache
-def _said() -> dict[str, dict[str, str]]:
-    return tomllib.loads((Path(__file__).parent / "languages.toml").read_text(encoding="utf-8"))
+def _sentences() -> dict[str, dict[str, str]]:
+    path = Path(__file__).with_name("languages.toml")
+    return tomllib.loads(path.read_text(encoding="utf-8"))

@@ -3,7 +3,7 @@ abstention."""
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from ombud.answer.quoting.spans import SpanRow, chunk_terms, coverage
 from ombud.index import Engine, blocking
@@ -30,36 +30,45 @@ def measure_signals(
     terms: index terms of the question as it was said. spans: features of the sentences of the
     evidence."""
     weights = term_weights(terms, engine)
-    hits = found.evidence.hits[:DEPTH]
-    held = [chunk_terms(hit) for hit in hits]
-    rare = sorted(weights, key=lambda term: -weights[term])[:RAREST]
-    unheld = _weight(engine, 0)
+    terms_of = [chunk_terms(hit) for hit in found.evidence.hits[:DEPTH]]
+    unheld = _idf(blocking(engine.stats()).chunks, 0)
+    known = sum(weight < unheld for weight in weights.values())
+    total = sum(weights.values()) or 1.0
     return {
         "cosine": max(0.0, found.best.get("dense", 0.0)),
-        "cosine_span": max((row["cosine"] for row in spans), default=0.0),
-        "coverage_best": max((coverage(weights, terms_) for terms_ in held), default=0.0),
-        "coverage_all": coverage(weights, set().union(*held)),
-        "known_terms": sum(weights[t] < unheld for t in weights) / max(1, len(weights)),
-        "rare_held": max(
-            (sum(t in terms_ for t in rare) / len(rare) for terms_ in held if rare), default=0.0
-        ),
+        "cosine_span": _best(row["cosine"] for row in spans),
+        "coverage_best": _best(coverage(weights, held) for held in terms_of),
+        "coverage_all": coverage(weights, set().union(*terms_of)),
+        "known_terms": known / max(1, len(weights)),
+        "rare_held": _rare_held(weights, terms_of),
         "length": min(len(weights), LONG) / LONG,
-        "sparse_share": found.best.get("sparse", 0.0) / (sum(weights.values()) or 1.0),
-        "span_match": max((row["cosine"] * row["terms"] for row in spans), default=0.0),
-        "span_terms": max((row["terms"] for row in spans), default=0.0),
+        "sparse_share": found.best.get("sparse", 0.0) / total,
+        "span_match": _best(row["cosine"] * row["terms"] for row in spans),
+        "span_terms": _best(row["terms"] for row in spans),
     }
+
+
+def _best(values: Iterable[float]) -> float:
+    return max(values, default=0.0)
+
+
+def _rare_held(weights: Mapping[str, float], terms_of: Sequence[set[str]]) -> float:
+    """The largest share of the rarest terms that one hit holds."""
+    rarest = sorted(weights, key=lambda term: -weights[term])[:RAREST]
+    if not rarest:
+        return 0.0
+    return _best(len(held.intersection(rarest)) / len(rarest) for held in terms_of)
 
 
 def unheard(text: str, hits: Sequence[Hit], engine: Engine, most: int = 3) -> tuple[str, ...]:
     """Words of a message, as they were written, that none of the passages has: the rarest, in the
     order of the text."""
-    held = set[str]().union(*(chunk_terms(hit) for hit in hits))
-    words = {
-        word: query_terms(word, engine) for word in dict.fromkeys(WORD.findall(text[:LONGEST]))
-    }
-    missing = {
-        word: terms[0] for word, terms in words.items() if len(terms) == 1 and terms[0] not in held
-    }
+    held = set[str]().union(*map(chunk_terms, hits))
+    missing: dict[str, str] = {}
+    for word in dict.fromkeys(WORD.findall(text[:LONGEST])):
+        terms = query_terms(word, engine)
+        if len(terms) == 1 and terms[0] not in held:
+            missing[word] = terms[0]
     weights = term_weights(list(missing.values()), engine)
     rarest = sorted(missing, key=lambda word: -weights[missing[word]])[:most]
     return tuple(word for word in missing if word in rarest)
@@ -68,11 +77,10 @@ def unheard(text: str, hits: Sequence[Hit], engine: Engine, most: int = 3) -> tu
 def term_weights(terms: Sequence[str], engine: Engine) -> dict[str, float]:
     """Inverse document frequency of each term, ln(1 + (N - n + .5) / (n + .5)) as in BM25."""
     stats = blocking(engine.stats(list(dict.fromkeys(terms))))
-    return {term: _idf(stats.chunks, n) for term, n in stats.documents_with.items()}
-
-
-def _weight(engine: Engine, holders: int) -> float:
-    return _idf(blocking(engine.stats()).chunks, holders)
+    weights: dict[str, float] = {}
+    for term, holders in stats.documents_with.items():
+        weights[term] = _idf(stats.chunks, holders)
+    return weights
 
 
 def _idf(chunks: int, holders: int) -> float:

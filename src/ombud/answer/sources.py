@@ -1,7 +1,7 @@
 """The list that an answer ends with: each document it cites, most relevant first, and what it
 covers."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from ombud.types import Citation, Claim, Source
 
@@ -23,23 +23,34 @@ def sources_of(
     for place, citation in enumerate(citations):
         by_uri.setdefault(citation.uri, []).append(place)
 
-    def weight(places: Iterable[int]) -> int:
-        return sum(bool(set(places) & set(claim.citations)) for claim in claims)
+    def rank(places: Sequence[int]) -> tuple[int, int]:
+        return -_claims_resting_on(places, claims), places[0]
 
-    found = sorted(by_uri.values(), key=lambda places: (-weight(places), places[0]))
-    return tuple(
-        Source(
-            title=citations[places[0]].title,
-            uri=citations[places[0]].uri,
+    sources: list[Source] = []
+    for places in sorted(by_uri.values(), key=rank):
+        first = citations[places[0]]
+        source = Source(
+            title=first.title,
+            uri=first.uri,
             covers=_line([citations[place] for place in places], covers),
             citations=tuple(places),
         )
-        for places in found
-    )
+        sources.append(source)
+    return tuple(sources)
+
+
+def _claims_resting_on(places: Sequence[int], claims: Sequence[Claim]) -> int:
+    return sum(not set(places).isdisjoint(claim.citations) for claim in claims)
 
 
 def _line(cited: Sequence[Citation], covers: Mapping[str, str]) -> str:
-    said = dict.fromkeys(covers[c.chunk_id] for c in cited if c.chunk_id in covers)
-    headings = dict.fromkeys(c.trail[-1] for c in cited if c.trail and c.trail[-1] != c.title)
-    line = "; ".join(list(said)[:1] or list(headings)[:HEADINGS])
-    return line if len(line) <= LONGEST else f"{line[: LONGEST - 1].rpartition(' ')[0]}…"
+    """What the model says that the first of them covers, else the headings above them."""
+    headings: dict[str, None] = {}
+    for citation in cited:
+        if citation.trail and citation.trail[-1] != citation.title:
+            headings[citation.trail[-1]] = None
+    by_model = [covers[citation.chunk_id] for citation in cited if citation.chunk_id in covers]
+    line = by_model[0] if by_model else "; ".join(list(headings)[:HEADINGS])
+    if len(line) <= LONGEST:
+        return line
+    return f"{line[: LONGEST - 1].rpartition(' ')[0]}…"

@@ -6,13 +6,14 @@ others: two sentences are compared only when they share their subject, speak of 
 circumstances, and hold one figure each of the same kind and role. English only. About every second
 contradiction is seen (docs/results/without-model.md)."""
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterator, Sequence, Set
 from itertools import combinations
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeVar
 
 from ombud.text import FigureStatement, Quantity, find_statements, wider_than
 from ombud.types import Chunk, Contradiction, Evidence
 
+T = TypeVar("T")
 ALIKE = 0.72
 """Least likeness of two subjects, 0 to 1; the last false alarms among all passages of the handbooks
 had .65 to .70."""
@@ -31,6 +32,9 @@ OF_LOCAL = 0.35
 FARTHEST = {"days": 12, "working days": 12, "minutes": 50}
 """Two lengths of one thing hardly differ more than so many times; one hour and two days may be a
 deadline's."""
+EXCLUSIVE_ROLES = (("most", "exact"), ("exact", "least"), ("most", "least"))
+"""Of the lesser and the greater figure, where these are roles of which only one can hold."""
+MINUTES_OF_DAY = 1440
 MOST = 5
 """Contradictions reported of one evidence, the surest first."""
 KINDS = {
@@ -41,10 +45,23 @@ KINDS = {
 CONTRADICTING = tuple(KINDS.values())
 """How a note that speaks of a contradiction ends."""
 BENEFITS = frozenset(
-    [
-        *("allow", "benefit", "bereav", "bonus", "break", "contribut", "entitl", "holiday", "leav"),
-        *("matern", "parent", "patern", "pay", "paid", "pension"),
-    ]
+    {
+        "allow",
+        "benefit",
+        "bereav",
+        "bonus",
+        "break",
+        "contribut",
+        "entitl",
+        "holiday",
+        "leav",
+        "matern",
+        "parent",
+        "patern",
+        "pay",
+        "paid",
+        "pension",
+    }
 )
 """Stems of what a floor is about where more is better; elsewhere, as with deadlines, "below" means
 nothing."""
@@ -53,10 +70,14 @@ nothing."""
 def contradiction_notes(evidence: Evidence) -> tuple[str, ...]:
     """A note for each contradiction, in the words of headings: what the passages themselves say
     stands in them."""
-    titles = {hit.chunk.id: f"{hit.chunk.title} ({hit.chunk.uri})" for hit in evidence.hits}
-    return tuple(
-        f"{titles[c.first]} and {titles[c.second]} {KINDS[c.kind]}" for c in evidence.contradictions
-    )
+    titles: dict[str, str] = {}
+    for hit in evidence.hits:
+        titles[hit.chunk.id] = f"{hit.chunk.title} ({hit.chunk.uri})"
+    notes: list[str] = []
+    for contradiction in evidence.contradictions:
+        first, second = titles[contradiction.first], titles[contradiction.second]
+        notes.append(f"{first} and {second} {KINDS[contradiction.kind]}")
+    return tuple(notes)
 
 
 class _Pair(NamedTuple):
@@ -71,11 +92,13 @@ def find_contradictions(evidence: Evidence) -> tuple[Contradiction, ...]:
 
     `override`: a country's rule differs from a global one that is not mandatory, and holds.
     `below_floor`: it gives less than a mandatory global rule. `conflict`: everything else."""
-    said = [s for hit in (*evidence.local, *evidence.shared) for s in find_statements(hit.chunk)]
-    found = sorted(_pairs(said), key=lambda pair: -pair.alike)
+    statements: list[FigureStatement] = []
+    for hit in (*evidence.local, *evidence.shared):
+        statements += find_statements(hit.chunk)
+    surest_first = sorted(_pairs(statements), key=lambda pair: -pair.alike)
     reported: list[Contradiction] = []
     used: set[tuple[str, str]] = set()
-    for _, first, second in found:
+    for _, first, second in surest_first:
         ends = {(first.chunk.id, first.text), (second.chunk.id, second.text)}
         if used & ends or len(reported) == MOST:
             continue
@@ -84,51 +107,64 @@ def find_contradictions(evidence: Evidence) -> tuple[Contradiction, ...]:
     return tuple(reported)
 
 
-def _pairs(said: Sequence[FigureStatement]) -> Iterator[_Pair]:
-    for first, second in combinations(said, 2):
-        if not differ(first.quantity, second.quantity) or not _together(first.chunk, second.chunk):
+def _pairs(statements: Sequence[FigureStatement]) -> Iterator[_Pair]:
+    for first, second in combinations(statements, 2):
+        if not differ(first.quantity, second.quantity):
             continue
-        if not _same_case(first, second):
+        if not _may_both_hold(first.chunk, second.chunk) or not _same_case(first, second):
             continue
         alike = _likeness(first, second)
         if alike >= ALIKE:
             yield _Pair(alike, first, second)
 
 
-def _together(first: Chunk, second: Chunk) -> bool:
+# Passages -----------------------------------------------------------------------------------------
+
+
+def _may_both_hold(first: Chunk, second: Chunk) -> bool:
     """Whether both may hold for one person on one day, and stand in different documents."""
     if first.document_id == second.document_id or first.uri == second.uri:
         return False
-    if first.countries and second.countries and not set(first.countries) & set(second.countries):
+    if _disjoint(first.countries, second.countries) or _is_successor(first, second):
         return False
-    begins = [c.effective_from for c in (first, second) if c.effective_from]
-    ends = [c.effective_to for c in (first, second) if c.effective_to]
-    if begins and ends and max(begins) > min(ends):  # one is the other's successor
+    ours, theirs = first.audience, second.audience
+    if _disjoint(ours.get("grades", ()), theirs.get("grades", ())):
         return False
-    return all(
-        not (first.audience.get(key) and second.audience.get(key))
-        or set(first.audience[key]) & set(second.audience[key])
-        for key in ("grades", "contracts")
-    )
+    return not _disjoint(ours.get("contracts", ()), theirs.get("contracts", ()))
+
+
+def _disjoint(first: Collection[T], second: Collection[T]) -> bool:
+    """Whether both name some and none in common; who names none speaks of all."""
+    return bool(first and second) and set(first).isdisjoint(second)
+
+
+def _is_successor(first: Chunk, second: Chunk) -> bool:
+    """Whether one of them begins after the other has ended."""
+    chunks = (first, second)
+    begins = [chunk.effective_from for chunk in chunks if chunk.effective_from]
+    ends = [chunk.effective_to for chunk in chunks if chunk.effective_to]
+    return bool(begins and ends) and max(begins) > min(ends)
+
+
+# Figures ------------------------------------------------------------------------------------------
 
 
 def differ(first: Quantity, second: Quantity) -> bool:
     """Whether two figures of the same kind cannot both be right; False also where they cannot be
     compared."""
-    a, b = _comparable(first, second)
-    if a is None or b is None or "range" in (a.role, b.role):
+    pair = _in_one_unit(first, second)
+    if pair is None:
         return False
-    if not _same_rate(a, b) or (a.year and b.year and a.year != b.year):
+    low, high = sorted(pair, key=lambda quantity: quantity.value)
+    if "range" in (low.role, high.role) or not _same_rate(low, high):
         return False
-    slack = SLACK if a.unit != b.unit else 1e-9
-    if abs(a.value - b.value) <= slack * max(a.value, b.value):
+    if low.year and high.year and low.year != high.year:
         return False
-    if a.role == b.role:
-        return True
-    low, high = sorted((a, b), key=lambda quantity: quantity.value)
-    roles = (low.role, high.role)
+    slack = SLACK if low.unit != high.unit else 1e-9
+    if high.value - low.value <= slack * high.value:
+        return False
     # "Up to 5" and "8", "8" and "at least 10", "up to 5" and "at least 10" exclude each other.
-    return roles in (("most", "exact"), ("exact", "least"), ("most", "least"))
+    return low.role == high.role or (low.role, high.role) in EXCLUSIVE_ROLES
 
 
 def _same_rate(first: Quantity, second: Quantity) -> bool:
@@ -136,47 +172,52 @@ def _same_rate(first: Quantity, second: Quantity) -> bool:
     rates = {first.per, second.per} - {""}
     if len(rates) > 1:
         return False
-    if first.kind in FARTHEST:
-        near = max(first.value, second.value) <= FARTHEST[first.kind] * max(
-            min(first.value, second.value), 1e-9
-        )
-        return near and (first.per == second.per or rates <= {"year"})
-    return True
+    if first.kind not in FARTHEST:
+        return True
+    less, more = sorted((first.value, second.value))
+    if more > FARTHEST[first.kind] * max(less, 1e-9):
+        return False
+    return first.per == second.per or rates <= {"year"}
 
 
-def _comparable(first: Quantity, second: Quantity) -> tuple[Quantity | None, Quantity | None]:
-    """Both in one unit; 72 hours are three days, but eight hours may be a day of leave."""
+def _in_one_unit(first: Quantity, second: Quantity) -> tuple[Quantity, Quantity] | None:
+    """Both in one unit; 72 hours are three days, but eight hours may be a day of leave. None where
+    they cannot be compared."""
     if first.kind == second.kind:
         return first, second
-    for one, other in ((first, second), (second, first)):
-        if (
-            one.kind == "minutes"
-            and other.kind == "days"
-            and one.value % 1440 == 0
-            and one.role in ("after", "within")
-        ):
-            days = one._replace(kind="days", value=one.value / 1440)
-            return (days, second) if one is first else (first, days)
-    return None, None
+    if second.kind == "days":
+        first = _whole_days(first)
+    elif first.kind == "days":
+        second = _whole_days(second)
+    return (first, second) if first.kind == second.kind else None
+
+
+def _whole_days(quantity: Quantity) -> Quantity:
+    """A time limit of so many times 24 hours in days; anything else as it is."""
+    is_limit = quantity.kind == "minutes" and quantity.role in ("after", "within")
+    if not is_limit or quantity.value % MINUTES_OF_DAY:
+        return quantity
+    return quantity._replace(kind="days", value=quantity.value / MINUTES_OF_DAY)
+
+
+# Circumstances ------------------------------------------------------------------------------------
 
 
 def _same_case(first: FigureStatement, second: FigureStatement) -> bool:
     """Whether the sentences speak of the same people and circumstances."""
     one, other = first.case, second.case
+    if one.negated != other.negated or not _same_actor(one.actor, other.actor):
+        return False
     local, floor = _local_first(first, second)
-    alike = (
-        _reaches(floor, local)
-        if _is_floor(local, floor) and _is_benefit(local)
-        else _as_special(first, second)
-    )
-    if not alike or one.negated != other.negated or not _same_actor(one.actor, other.actor):
+    if _is_floor(local, floor) and _is_benefit(local):
+        if not _reaches(floor, local):
+            return False
+    elif not _as_special(first, second):
         return False
-    if any(other.phases.get(noun, phase) != phase for noun, phase in one.phases.items()):
-        return False
-    if any(
-        here and there and not here & there
-        for here, there in zip(one.sides, other.sides, strict=True)
-    ):
+    for noun, phase in one.phases.items():
+        if other.phases.get(noun, phase) != phase:
+            return False
+    if any(map(_disjoint, one.sides, other.sides)):
         return False
     return _same_places(first, second)
 
@@ -184,20 +225,19 @@ def _same_case(first: FigureStatement, second: FigureStatement) -> bool:
 def _reaches(floor: FigureStatement, local: FigureStatement) -> bool:
     """Whether a local rule gives less than a floor. Who and what is special is not exempt from it;
     to give more than it is what local rules are for."""
-    less = local.quantity.value < floor.quantity.value
-    return (
-        less
-        and not local.others
-        and not floor.others
-        and floor.case.marks <= local.case.marks_around
-    )
+    if local.others or floor.others:
+        return False
+    if local.quantity.value >= floor.quantity.value:
+        return False
+    return floor.case.marks <= local.case.marks_around
 
 
 def _as_special(first: FigureStatement, second: FigureStatement) -> bool:
     """Whether both hold under the same conditions and for the same special people."""
     one, other = first.case, second.case
-    same = first.others == second.others and one.codes == other.codes
-    return same and one.marks <= other.marks_around and other.marks <= one.marks_around
+    if first.others != second.others or one.codes != other.codes:
+        return False
+    return one.marks <= other.marks_around and other.marks <= one.marks_around
 
 
 def _same_actor(first: str, second: str) -> bool:
@@ -211,10 +251,13 @@ def _same_places(first: FigureStatement, second: FigureStatement) -> bool:
     document is for."""
     for one, other in ((first, second), (second, first)):
         named = one.case.countries - set(one.chunk.countries)
-        if named and not named & (other.case.countries | set(other.chunk.countries)):
+        theirs = other.case.countries | set(other.chunk.countries)
+        if named and not named & theirs:
             return False
-    here, there = first.case.places, second.case.places
-    return not (here and there and not here & there)
+    return not _disjoint(first.case.places, second.case.places)
+
+
+# Subjects -----------------------------------------------------------------------------------------
 
 
 def _likeness(first: FigureStatement, second: FigureStatement) -> float:
@@ -223,22 +266,23 @@ def _likeness(first: FigureStatement, second: FigureStatement) -> float:
 
     Of a floor and a local rule it is the floor's share alone: the local rule may say more.
     """
-    theirs_too = _widened(second.own)
-    shared = sum(
-        first.terms[term]
-        for term in first.own
-        if term in theirs_too or wider_than(term) in theirs_too
-    )
-    ours, theirs = _covered(first, second), _covered(second, first)
-    if shared < LEAST_SHARED or not _headings_meet(first, second, shared, min(ours, theirs)):
+    shared = sum(first.terms[term] for term in _known_terms(first.own, second.own))
+    of_first, of_second = _covered(first, second), _covered(second, first)
+    if shared < LEAST_SHARED:
+        return 0.0
+    if not _headings_meet(first, second, shared, min(of_first, of_second)):
         return 0.0
     local, floor = _local_first(first, second)
     if _is_floor(local, floor) and _is_benefit(local):
-        whole, part = (theirs, ours) if floor is second else (ours, theirs)
-        return whole if part >= OF_LOCAL else 0.0
-    if _missing(first, second) and _missing(second, first):
+        of_floor, of_local = of_second, of_first
+        if floor is first:
+            of_floor, of_local = of_first, of_second
+        return of_floor if of_local >= OF_LOCAL else 0.0
+    if _has_unknown(first, second) and _has_unknown(second, first):
         return 0.0
-    return 2 * ours * theirs / (ours + theirs) if ours and theirs else 0.0
+    if not of_first or not of_second:
+        return 0.0
+    return 2 * of_first * of_second / (of_first + of_second)
 
 
 def _headings_meet(
@@ -249,76 +293,85 @@ def _headings_meet(
 
     A title or heading counts by the share of its words that the other's headings or sentence have,
     too."""
-    shares = []
-    for one, other in ((first, second), (second, first)):
-        known = _widened(other.heads | other.terms.keys())
-        held = [head for head in one.heads if head in known or wider_than(head) in known]
-        shares.append(len(held) / max(1, len(one.heads)))
+    best = max(_heading_share(first, second), _heading_share(second, first))
     if shared < ENOUGH_SHARED:
-        return max(shares) >= HALF
-    return max(shares) > 0 or least >= SAME_SUBJECT
+        return best >= HALF
+    return best > 0 or least >= SAME_SUBJECT
+
+
+def _heading_share(one: FigureStatement, by: FigureStatement) -> float:
+    known = _known_terms(one.heads, by.heads | by.terms.keys())
+    return len(known) / max(1, len(one.heads))
 
 
 def _covered(one: FigureStatement, by: FigureStatement) -> float:
-    known = _widened(by.terms.keys() | by.context)
-    return _share(one.terms, {t for t in one.terms if t in known or wider_than(t) in known})
+    """The share, by weight, of the subject of `one` that `by`, with its headings, has too."""
+    whole = sum(one.terms.values())
+    if not whole:
+        return 0.0
+    known = _known_terms(one.terms.keys(), by.terms.keys() | by.context)
+    return sum(one.terms[term] for term in known) / whole
 
 
-def _missing(one: FigureStatement, by: FigureStatement) -> bool:
+def _has_unknown(one: FigureStatement, by: FigureStatement) -> bool:
     """Whether a sentence names something beside its figure that the other and its headings lack.
-    Where both do, they
-    speak of different things: medical leave and parental leave, a referral bonus and a signing
-    bonus."""
-    known = _widened(by.terms.keys() | by.context)
-    return any(
-        one.terms[term] >= 1 and term not in known and wider_than(term) not in known
-        for term in one.own
-    )
+    Where both do, they speak of different things: medical leave and parental leave, a referral
+    bonus and a signing bonus."""
+    known = _known_terms(one.own, by.terms.keys() | by.context)
+    return any(one.terms[term] >= 1 for term in one.own - known)
 
 
-def _widened(terms: Set[str]) -> set[str]:
-    return {*terms, *map(wider_than, terms)}
+def _known_terms(terms: Set[str], others: Set[str]) -> set[str]:
+    """Those that stand among the others, as they are or as the wider term of either."""
+    widened = {*others, *map(wider_than, others)}
+    return {term for term in terms if term in widened or wider_than(term) in widened}
 
 
-def _share(terms: Mapping[str, float], held: set[str]) -> float:
-    whole = sum(terms.values())
-    return sum(terms[term] for term in held) / whole if whole else 0.0
+# What is reported ---------------------------------------------------------------------------------
 
 
 def _report(first: FigureStatement, second: FigureStatement) -> Contradiction:
     local, other = _local_first(first, second)
-    about = [word for word, term in local.words if term in other.terms or term in other.context]
+    about: dict[str, None] = {}
+    for word, term in local.words:
+        if term in other.terms or term in other.context:
+            about[word] = None
     return Contradiction(
         first=local.chunk.id,
         second=other.chunk.id,
         first_says=local.text,
         second_says=other.text,
-        about=" ".join(dict.fromkeys(about)),
+        about=" ".join(about),
         kind=_kind(local, other),
     )
 
 
-def _kind(local: FigureStatement, other: FigureStatement) -> str:
+def _kind(
+    local: FigureStatement, other: FigureStatement
+) -> Literal["conflict", "override", "below_floor"]:
     if not local.chunk.countries or other.chunk.countries:
         return "conflict"
     if not other.chunk.mandatory:
         return "override"
-    below = _is_benefit(local) and local.quantity.value < other.quantity.value
-    return "below_floor" if below else "conflict"
+    if _is_benefit(local) and local.quantity.value < other.quantity.value:
+        return "below_floor"
+    return "conflict"
 
 
 def _local_first(
     first: FigureStatement, second: FigureStatement
 ) -> tuple[FigureStatement, FigureStatement]:
-    swapped = second.chunk.countries and not first.chunk.countries
-    return (second, first) if swapped else (first, second)
+    if second.chunk.countries and not first.chunk.countries:
+        return second, first
+    return first, second
 
 
 def _is_floor(local: FigureStatement, floor: FigureStatement) -> bool:
-    return bool(local.chunk.countries and floor.chunk.mandatory and not floor.chunk.countries)
+    is_global = not floor.chunk.countries
+    return is_global and floor.chunk.mandatory and bool(local.chunk.countries)
 
 
 def _is_benefit(statement: FigureStatement) -> bool:
-    return statement.quantity.role in ("exact", "least", "most") and bool(
-        statement.terms.keys() & BENEFITS
-    )
+    if statement.quantity.role not in ("exact", "least", "most"):
+        return False
+    return not BENEFITS.isdisjoint(statement.terms)

@@ -11,12 +11,27 @@ from pathlib import Path
 import Stemmer
 
 STEMMERS = {
-    "da": "danish", "de": "german", "en": "english", "es": "spanish", "fi": "finnish", "fr": "french",
-    "it": "italian", "nl": "dutch", "no": "norwegian", "pt": "portuguese", "sv": "swedish",
-}  # fmt: skip
+    "da": "danish",
+    "de": "german",
+    "en": "english",
+    "es": "spanish",
+    "fi": "finnish",
+    "fr": "french",
+    "it": "italian",
+    "nl": "dutch",
+    "no": "norwegian",
+    "pt": "portuguese",
+    "sv": "swedish",
+}
 CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af"
 WORD = re.compile(rf"[{CJK}]+|[^\W_{CJK}]+(?:[.'’&/-](?=[^\W_{CJK}])[^\W_{CJK}]+)*")
 PART = re.compile(r"[^\W_]+")
+_ACCENTS = re.compile("[\u0300-\u036f]+")
+_IDEOGRAPH = re.compile(f"[{CJK}]")
+_WHOLE = re.compile(r"[&/]|\d")
+"""What makes a word of several parts one to a reader."""
+LONGEST_WHOLE = 12
+"""Characters of such a word."""
 LONGEST = 39
 """Bytes of UTF-8; the full-text index drops longer terms."""
 
@@ -26,21 +41,33 @@ def analyse(text: str, language: str = "en") -> list[str]:
     terms: list[str] = []
     for match in WORD.finditer(_fold(text)):
         word = match.group()
-        if word[0] >= "\u3040" and re.match(f"[{CJK}]", word):
-            terms += [word] if len(word) == 1 else [word[i : i + 2] for i in range(len(word) - 1)]
-            continue
-        terms += _terms(word, language)
+        if word[0] >= "\u3040" and _IDEOGRAPH.match(word):
+            terms += _pairs(word)
+        else:
+            terms += _terms(word, language)
     return terms
+
+
+def _pairs(run: str) -> list[str]:
+    """Overlapping pairs of characters, or the only one."""
+    if len(run) == 1:
+        return [run]
+    return [run[place : place + 2] for place in range(len(run) - 1)]
 
 
 def _terms(word: str, language: str) -> list[str]:
     # "401(k)", "on-call" and "13.5" are one word to a reader: keep the parts, and the whole where
     # it is short.
     parts = PART.findall(word)
-    kept = [_stem(p, language) for p in parts if p not in _stop_words(language)]
-    if len(parts) > 1 and len(word) <= 12 and any(c.isdigit() or c in "&/" for c in word):
-        kept.append(re.sub(r"['’]", "", word))
-    return [term.encode()[:LONGEST].decode(errors="ignore") for term in kept]
+    stop_words = _stop_words(language)
+    terms = [_stem(part, language) for part in parts if part not in stop_words]
+    if len(parts) > 1 and len(word) <= LONGEST_WHOLE and _WHOLE.search(word):
+        terms.append(re.sub(r"['’]", "", word))
+    return [_cut(term) for term in terms]
+
+
+def _cut(term: str) -> str:
+    return term.encode()[:LONGEST].decode(errors="ignore")
 
 
 @lru_cache(maxsize=100_000)
@@ -54,8 +81,7 @@ def _fold(text: str) -> str:
     if text.isascii():
         return text.lower()
     decomposed = unicodedata.normalize("NFKD", text).lower().replace("ß", "ss")
-    kept = (c for c in decomposed if not ("\u0300" <= c <= "\u036f"))
-    return unicodedata.normalize("NFC", "".join(kept))
+    return unicodedata.normalize("NFC", _ACCENTS.sub("", decomposed))
 
 
 @lru_cache
@@ -66,8 +92,6 @@ def _stemmer(language: str) -> Stemmer.Stemmer:
 @lru_cache
 def _stop_words(language: str) -> frozenset[str]:
     path = Path(__file__).parent / "stopwords" / f"{language}.txt"
-    return (
-        frozenset(_fold(path.read_text(encoding="utf-8")).split())
-        if path.is_file()
-        else frozenset()
-    )
+    if not path.is_file():
+        return frozenset()
+    return frozenset(_fold(path.read_text(encoding="utf-8")).split())

@@ -5,7 +5,7 @@ import re
 import tomllib
 import unicodedata
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,22 +23,24 @@ ITEM = re.compile(r"^\s*(?:[-*+•]|\d+[.)]|\(?[a-z]\))\s+")
 MARKS = re.compile(r"(?<!\\)\*+|`|^#+ |^\s*[-*+•] |^\s*\d+(?:\.\d+)*[.)]? (?=[A-Z])")
 _SUBJECTS = "it|you|we|they|he|she|this|that|there|nobody|everyone|your"
 CUT = re.compile(
-    r"[;!?()–—]+|[:.](?=\s)|,? but\b|,(?= (?:and|or|so|then|which|who|otherwise|because|instead|rather)\b)"
-    r"|,?(?<!\beven)(?<!\bonly)(?<!\bexcept)(?= (?:unless|except|if|when|while|because|provided|as long as|whereas"
+    r"[;!?()–—]+|[:.](?=\s)|,? but\b"
+    r"|,(?= (?:and|or|so|then|which|who|otherwise|because|instead|rather)\b)"
+    r"|,?(?<!\beven)(?<!\bonly)(?<!\bexcept)"
+    r"(?= (?:unless|except|if|when|while|because|provided|as long as|whereas"
     r"|although|though|even if|until)\b)"
     rf"|,(?= (?:{_SUBJECTS}|the|further|only|other|another|no|not)\b)"
     r"| (?=(?:who|which) )"
     rf"| and (?=(?:{_SUBJECTS}|may|must|can|cannot|is|are|has|have|need|do|does|not|also|never)\b)"
 )
 """Where one clause ends and the next begins."""
-
-
 ORDERS = re.compile("|".join(WORDS["orders"]["patterns"]), re.IGNORECASE)
 """What a document says to the assistant that reads it rather than to people."""
-
-
-NUMBERS = frozenset(analyse(" ".join(NUMBER_WORDS)))
-"""Number words are no terms either: what a claim counts is looked at by itself."""
+NOBODY_LESS = re.compile(
+    r"\b(?:no (\w+)|nobody|no one)((?: (?!than\b)\w+){0,5}?) "
+    r"(?:(fewer|less|shorter|lower)|more|longer|higher) than\b",
+    re.IGNORECASE,
+)
+BRACKETED = re.compile(r"\(([^()]*)\)")
 
 
 class CitedPassage(NamedTuple):
@@ -72,33 +74,46 @@ class Sentence(NamedTuple):
 def passage_of(chunk: Chunk) -> CitedPassage:
     """With what is known of the document and shown beside a citation: title, headings, when it is
     in force."""
-    days = (day.isoformat() for day in (chunk.effective_from, chunk.effective_to) if day)
+    days = [day.isoformat() for day in (chunk.effective_from, chunk.effective_to) if day]
     above = "\n".join((chunk.title, *chunk.trail, *days, chunk.header))
-    return CitedPassage(chunk.text, above, chunk.language, chunk.countries)
+    return CitedPassage(
+        text=chunk.text, above=above, language=chunk.language, countries=chunk.countries
+    )
 
 
 @lru_cache(maxsize=512)
 def read_passage(passage: CitedPassage) -> tuple[Sentence, ...]:
     """Its sentences in reading order; the headings themselves are no sentences."""
-    return tuple(_read(passage))
+    return tuple(_sentences(passage))
 
 
-def _read(passage: CitedPassage) -> Iterator[Sentence]:
-    text, head, lead = passage.text, "", ""
-    lines = [text[start:end] for start, end in evidence_spans(text, passage.language)]
-    for at, line in enumerate(lines):
-        row = bool(ROW.match(line))
+def _sentences(passage: CitedPassage) -> Iterator[Sentence]:
+    spans = evidence_spans(passage.text, passage.language)
+    lines = [passage.text[start:end] for start, end in spans]
+    head = ""
+    lead = ""
+    for before, line, following in zip(["", *lines], lines, [*lines[1:], ""], strict=False):
+        is_row = bool(ROW.match(line))
+        is_item = bool(ITEM.match(line))
         if RULE.match(line):
-            head = lines[at - 1] if at else ""
+            head = before
             continue
-        if not row:
+        if not is_row:
             head = ""
-        item = bool(ITEM.match(line))
-        above = "\n".join(filter(None, (passage.above, head, lead if item or row else "")))
-        yield read_sentence(line, above, passage.language, row=row)
-        if not item and not row:
-            goes_on = at + 1 < len(lines) and OPEN_END.search(line) and ITEM.match(lines[at + 1])
-            lead = line if goes_on or line.rstrip().endswith(":") else ""
+        above = [passage.above, head]
+        if is_item or is_row:
+            above.append(lead)
+        introduction = "\n".join(filter(None, above))
+        yield read_sentence(line, introduction, passage.language, row=is_row)
+        if not is_item and not is_row:
+            lead = line if _leads_in(line, following) else ""
+
+
+def _leads_in(line: str, following: str) -> bool:
+    """Whether a list goes on with what the line says."""
+    if line.rstrip().endswith(":"):
+        return True
+    return bool(OPEN_END.search(line) and ITEM.match(following))
 
 
 def evidence_spans(text: str, language: str = "en") -> Iterator[tuple[int, int]]:
@@ -107,81 +122,88 @@ def evidence_spans(text: str, language: str = "en") -> Iterator[tuple[int, int]]
 
     Those may be quoted, as what the document says, but they bear out no claim.
     """
-    ordering, before = False, 0
+    ordering = False
+    before = 0
     for start, end in split_sentences(text, language):
         if "\n\n" in text[before:start]:
             ordering = False
         before = end
-        ordering = ordering or bool(ORDERS.search(_visible(text[start:end])))
+        if not ordering:
+            ordering = bool(ORDERS.search(_visible(text[start:end])))
         if not ordering:
             yield start, end
 
 
 def _visible(text: str) -> str:
     """Without characters that show nothing and may stand inside words."""
-    return re.sub(
-        r"[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]", "", unicodedata.normalize("NFKC", text)
-    )
+    normal = unicodedata.normalize("NFKC", text)
+    return re.sub(r"[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]", "", normal)
 
 
 def read_sentence(
     text: str, above: str = "", language: str = "en", *, row: bool = False
 ) -> Sentence:
-    said = _positive(plain_sentence(text))
-    cut = (
-        [said.lower()]
-        if row
-        else [part.lower() for text in _apart(said) for part in CUT.split(text)]
-    )
-    clauses = tuple(Clause(part, content_terms(part, language)) for part in _whole(cut, language))
+    plain = _positive(plain_sentence(text))
+    parts = [plain] if row else _split_clauses(plain)
     return Sentence(
-        said,
-        plain_sentence(above),
-        clauses,
-        content_terms(said, language),
-        content_terms(above, language),
-        row,
+        text=plain,
+        above=plain_sentence(above),
+        clauses=tuple(_clauses(parts, language)),
+        terms=content_terms(plain, language),
+        terms_above=content_terms(above, language),
+        row=row,
     )
-
-
-NOBODY_LESS = re.compile(
-    r"\b(?:no (\w+)|nobody|no one)((?: (?!than\b)\w+){0,5}?) (?:(fewer|less|shorter|lower)|more|longer|higher) than\b",
-    re.IGNORECASE,
-)
 
 
 def _positive(text: str) -> str:
     """ "No employee has fewer than 20 days" as "every employee has at least 20 days"."""
-    return NOBODY_LESS.sub(
-        lambda m: f"every {m[1] or 'one'}{m[2]} {'at least' if m[3] else 'at most'}", text
-    )
+    return NOBODY_LESS.sub(_everyone, text)
 
 
-def _whole(cut: list[str], language: str) -> Iterator[str]:
-    """Clauses without any term, such as "until it is there", go with the one before them."""
-    said = ""
-    for part in cut:
-        if said and content_terms(part, language):
-            yield said
-            said = part
+def _everyone(match: re.Match[str]) -> str:
+    limit = "at least" if match[3] else "at most"
+    return f"every {match[1] or 'one'}{match[2]} {limit}"
+
+
+def _split_clauses(plain: str) -> list[str]:
+    """Clauses of the text without its brackets, then of what stands in each."""
+    outside = re.sub(r" ?\([^()]*\)", "", plain)
+    parts: list[str] = []
+    for text in (outside, *BRACKETED.findall(plain)):
+        parts += CUT.split(text)
+    return parts
+
+
+def _clauses(parts: list[str], language: str) -> Iterator[Clause]:
+    """Those without any term, such as "until it is there", go with the one before them."""
+    clause = ""
+    for part in map(str.lower, parts):
+        if clause and content_terms(part, language):
+            yield Clause(clause, content_terms(clause, language))
+            clause = part
         else:
-            said = f"{said}, {part}" if said else part
-    if said.strip():
-        yield said
-
-
-def _apart(text: str) -> list[str]:
-    """The text without its brackets, then what stands in each."""
-    return [re.sub(r" ?\([^()]*\)", "", text), *re.findall(r"\(([^()]*)\)", text)]
+            clause = f"{clause}, {part}" if clause else part
+    if clause.strip():
+        yield Clause(clause, content_terms(clause, language))
 
 
 @lru_cache(maxsize=4096)
 def content_terms(text: str, language: str) -> frozenset[str]:
     """Index terms that are no numbers, those of compounds in parts."""
-    return frozenset(term for term in analyse(text, language) if not term[0].isdigit()) - NUMBERS
+    terms = {term for term in analyse(text, language) if not term[0].isdigit()}
+    return frozenset(terms - _number_terms())
+
+
+@cache
+def _number_terms() -> frozenset[str]:
+    """Number words are no terms either: what a claim counts is looked at by itself."""
+    return frozenset(analyse(" ".join(NUMBER_WORDS)))
 
 
 def plain_sentence(text: str) -> str:
     """One line, straight quotes, no Markdown marks."""
-    text = re.sub(r"[‘’‚‛′]", "'", re.sub(r"[“”„‟″«»]", '"', unicodedata.normalize("NFKC", text)))
-    return " ".join(MARKS.sub("", line).strip() for line in text.splitlines()).strip()
+    plain = unicodedata.normalize("NFKC", text)
+    plain = re.sub(r"[“”„‟″«»]", '"', plain)
+    plain = re.sub(r"[‘’‚‛′]", "'", plain)
+    lines = [MARKS.sub("", line).strip() for line in plain.splitlines()]
+    return " ".join(lines).strip()

@@ -14,20 +14,23 @@ def _set(words: str) -> frozenset[str]:
 
 ABBREVIATIONS: dict[str, frozenset[str]] = {
     "en": _set(
-        "cf sec art para paras no nos mr mrs ms dr prof inc ltd corp co vs v e.g i.e etc approx p.a a.m p.m jan feb "
-        "mar apr jun jul aug sep sept oct nov dec mon tue tues wed thu thur thurs fri sat sun fig figs pp p al ph.d "
-        "u.s u.k c.f.r u.s.c rep mos hrs yrs min max incl excl st ch vol ed eds cl reg dept est ext gov rev sr jr app"
+        "cf sec art para paras no nos mr mrs ms dr prof inc ltd corp co vs v e.g i.e etc approx "
+        "p.a a.m p.m jan feb mar apr jun jul aug sep sept oct nov dec mon tue tues wed thu thur "
+        "thurs fri sat sun fig figs pp p al ph.d u.s u.k c.f.r u.s.c rep mos hrs yrs min max incl "
+        "excl st ch vol ed eds cl reg dept est ext gov rev sr jr app"
     ),
     "de": _set(
-        "gem abs nr bzw usw z b d h u a i r ca dr prof vgl art lit p ziff fa co evtl ggf inkl zzgl exkl str st sog "
-        "mind max s f ff jan feb aug sept okt nov dez bspw insb grds abschn anl tel hr fr mio mrd"
+        "gem abs nr bzw usw z b d h u a i r ca dr prof vgl art lit p ziff fa co evtl ggf inkl "
+        "zzgl exkl str st sog mind max s f ff jan feb aug sept okt nov dez bspw insb grds abschn "
+        "anl tel hr fr mio mrd"
     ),
     "fr": _set(
-        "cf art l r d m mm mme mlle env p pp ex al janv févr fév avr juil sept oct nov déc dr st ch chap n no nos réf "
-        "tél vol"
+        "cf art l r d m mm mme mlle env p pp ex al janv févr fév avr juil sept oct nov déc dr st "
+        "ch chap n no nos réf tél vol"
     ),
     "es": _set(
-        "art arts e.t disp sr sra sres dr dra rr hh aprox pág págs ss núm ee uu d dña p ej vol cap apdo"
+        "art arts e.t disp sr sra sres dr dra rr hh aprox pág págs ss núm ee uu d dña p ej vol "
+        "cap apdo"
     ),
 }
 """Language -> words that carry a full stop inside a sentence, lower case, without that last
@@ -45,9 +48,10 @@ _PARTS = _set("section article clause chapter sec art part")
 _LETTERED = _set("annex appendix schedule part class grade option anlage teil gruppe annexe anexo")
 """Words after which a single letter is a name, not an initial."""
 _OPENERS = _set(
-    "a all also an any as at before by each employees every for he however if in it its managers no please she some "
-    "staff such that the their then there these they this those to unless we when where while who you your der die das "
-    "dies diese dieser es sie wir ein eine le la les un une il elle el los las se"
+    "a all also an any as at before by each employees every for he however if in it its managers "
+    "no please she some staff such that the their then there these they this those to unless we "
+    "when where while who you your der die das dies diese dieser es sie wir ein eine le la les un "
+    "une il elle el los las se"
 )
 _LINE = re.compile(r"[^\n]+")
 _ITEM = re.compile(r"\s*(?:[-*•–·]|\|)")
@@ -66,15 +70,13 @@ def split_sentences(text: str, language: str = "en") -> list[tuple[int, int]]:
     """Spans (start, end) of the sentences of `text`, in order, without surrounding white space.
 
     A line break always ends a span, so that each list item and table row is on its own, except
-    inside a
-    paragraph that was wrapped by hand: a line that ends in the middle of a sentence goes on in the
-    next one when that starts with a small letter."""
-    known = ABBREVIATIONS.get(language[:2].lower(), ABBREVIATIONS["en"])
-    return [
-        span
-        for start, end in _lines(text)
-        for span in _split(text, start, end, known, language[:2].lower())
-    ]
+    inside a paragraph that was wrapped by hand: a line that ends in the middle of a sentence goes
+    on in the next one when that starts with a small letter."""
+    code = language[:2].lower()
+    spans: list[tuple[int, int]] = []
+    for start, end in _lines(text):
+        spans += _split(text, start, end, code)
+    return spans
 
 
 def _lines(text: str) -> Iterator[tuple[int, int]]:
@@ -97,23 +99,19 @@ def _goes_on(text: str, before: tuple[int, int], start: int) -> bool:
     return text[start].islower() and text[before[1] - 1] not in ".!?…:;|"
 
 
-def _split(
-    text: str, start: int, end: int, known: frozenset[str], language: str
-) -> Iterator[tuple[int, int]]:
+def _split(text: str, start: int, end: int, language: str) -> Iterator[tuple[int, int]]:
     begin = start
-    if not _ITEM.match(text, start) or text[start:end].lstrip()[:1] != "|":
-        for stop in _STOP.finditer(text, start, end):
-            cut = max(stop.end(2), stop.end(4))
-            if stop.group(1) and _inside(begin, stop, text, known, language):
-                continue
-            yield from _trim(text, begin, cut)
-            begin = stop.end()
+    is_row = _ITEM.match(text, start) and text[start:end].lstrip()[:1] == "|"
+    stops = () if is_row else _STOP.finditer(text, start, end)
+    for stop in stops:
+        if stop.group(1) and _is_inside(begin, stop, text, language):
+            continue
+        yield from _trim(text, begin, max(stop.end(2), stop.end(4)))
+        begin = stop.end()
     yield from _trim(text, begin, end)
 
 
-def _inside(
-    begin: int, stop: re.Match[str], text: str, known: frozenset[str], language: str
-) -> bool:
+def _is_inside(begin: int, stop: re.Match[str], text: str, language: str) -> bool:
     """Whether the stop belongs to an abbreviation, a number or an initial, and the sentence goes on
     after it."""
     following = text[stop.end() : stop.end() + 24]
@@ -127,24 +125,42 @@ def _inside(
     word = before[-1].lstrip("(\"'“«[").lower() if before else ""
     # French elision: l'art. 5
     word = re.split(r"['’]", word)[-1]
+    after_abbreviation = _goes_on_after(word, following, language)
+    if after_abbreviation is not None:
+        return after_abbreviation
+    if _INITIALS.fullmatch(word):
+        return len(before) < 2 or before[-2].lower() not in _LETTERED
+    return bool(_ENUMERATOR.fullmatch(word)) and _enumerates(before, language)
+
+
+def _goes_on_after(word: str, following: str, language: str) -> bool | None:
+    """Whether a sentence goes on after an abbreviation; None where `word` is none."""
+    first = following.lstrip("\"'“«([¿¡")[:1]
     if language == "en" and word in _NUMBERED:
         return first.isdigit() or following[:1] == "§"
     if word in _CLOSING:
         return not first.isupper() and not _LISTED.match(following)
     if word in _FIRMS:
         return not _opens(following)
+    known = ABBREVIATIONS.get(language, ABBREVIATIONS["en"])
     if word in known or word.rstrip(".") in known:
         return True
-    if _INITIALS.fullmatch(word):
-        return len(before) < 2 or before[-2].lower() not in _LETTERED
-    # "3." opens a clause or, in German, is an ordinal.
-    opens = len(before) == 1 or (len(before) == 2 and before[0].lower() in _PARTS)
-    return bool(_ENUMERATOR.fullmatch(word)) and (language == "de" or opens)
+    return None
+
+
+def _enumerates(before: list[str], language: str) -> bool:
+    """Whether the number that ends `before` opens a clause or, in German, is an ordinal."""
+    if language == "de" or len(before) == 1:
+        return True
+    return len(before) == 2 and before[0].lower() in _PARTS
 
 
 def _opens(following: str) -> bool:
-    word = re.match(r"[\"'“«(\[¿¡]*(\w+)", following)
-    return bool(word) and word.group(1).lower() in _OPENERS and word.group(1)[:1].isupper()  # type: ignore[union-attr]
+    match = re.match(r"[\"'“«(\[¿¡]*(\w+)", following)
+    if not match:
+        return False
+    word = match.group(1)
+    return word[:1].isupper() and word.lower() in _OPENERS
 
 
 def _trim(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 
 _RULE = re.compile(r"^\s*\|[\s:|-]+\|\s*$")
 _CELLS = re.compile(r"(?<!\\)\|")
@@ -10,25 +10,28 @@ _CELLS = re.compile(r"(?<!\\)\|")
 
 def read_rows(text: str) -> str:
     """Markdown tables as a line a row, `column: cell; column: cell`; other lines stay."""
-    lines, names, out = text.split("\n"), list[str](), list[str]()
-    for line, following in pairwise([*lines, ""]):
+    names: list[str] = []
+    read: list[str] = []
+    for line, following in pairwise([*text.split("\n"), ""]):
         if not line.lstrip().startswith("|"):
             names = []
-            out.append(line)
-        elif _RULE.match(following) and not _RULE.match(line):
-            names = _row(line)
-        elif not _RULE.match(line):
-            cells = _row(line)
-            named = zip(_fitted(names, cells), cells, strict=True)
-            out.append(
-                "; ".join(f"{name}: {cell}" if name else cell for name, cell in named if cell)
-            )
-    return "\n".join(out)
+            read.append(line)
+        elif _RULE.match(line):
+            continue
+        elif _RULE.match(following):
+            names = _cells(line)
+        else:
+            read.append(_named_cells(names, _cells(line)))
+    return "\n".join(read)
 
 
-def _row(line: str) -> list[str]:
+def _named_cells(names: Sequence[str], cells: Sequence[str]) -> str:
+    named: list[str] = []
+    for name, cell in zip_longest(names[: len(cells)], cells, fillvalue=""):
+        if cell:
+            named.append(f"{name}: {cell}" if name else cell)
+    return "; ".join(named)
+
+
+def _cells(line: str) -> list[str]:
     return [cell.strip() for cell in _CELLS.split(line.strip().strip("|"))]
-
-
-def _fitted(names: Sequence[str], cells: Sequence[str]) -> list[str]:
-    return [*names, *[""] * len(cells)][: len(cells)]

@@ -13,9 +13,11 @@ def plain_wording(text: str) -> str:
 def term_pattern(terms: Iterable[str]) -> re.Pattern[str]:
     """Matches any of `terms` in plain text; a term ending in * also matches every word that begins
     so."""
-    words = [
-        (re.escape(" ".join(plain_wording(term.rstrip("*")).split())), term.endswith("*"))
-        for term in terms
-    ]
-    parts = [word.replace(r"\ ", r"\s+") + (r"\w*" if open_end else "") for word, open_end in words]
-    return re.compile(rf"\b(?:{'|'.join(parts)})(?!\w)") if parts else re.compile(r"(?!)")
+    alternatives: list[str] = []
+    for term in terms:
+        words = plain_wording(term.rstrip("*")).split()
+        ending = r"\w*" if term.endswith("*") else ""
+        alternatives.append(r"\s+".join(map(re.escape, words)) + ending)
+    if not alternatives:
+        return re.compile(r"(?!)")
+    return re.compile(rf"\b(?:{'|'.join(alternatives)})(?!\w)")

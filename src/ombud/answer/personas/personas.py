@@ -45,9 +45,9 @@ def read_personas(folder: Path | None = None) -> Mapping[str, Persona]:
 
     Raises BadSetting for a file that is no persona.
     """
-    return MappingProxyType(
-        {**_shipped(), **_folder(folder)} if folder and folder.is_dir() else _shipped()
-    )
+    if not folder or not folder.is_dir():
+        return MappingProxyType(_shipped())
+    return MappingProxyType({**_shipped(), **_folder(folder)})
 
 
 @cache
@@ -56,11 +56,9 @@ def _shipped() -> dict[str, Persona]:
 
 
 def _folder(folder: Path) -> dict[str, Persona]:
-    found = [_read(path) for path in sorted(folder.glob("*.toml"))]
-    return {
-        one.name: one
-        for one in sorted(found, key=lambda one: (one.name != DEFAULT_PERSONA, one.name))
-    }
+    personas = [_read(path) for path in sorted(folder.glob("*.toml"))]
+    personas.sort(key=lambda persona: (persona.name != DEFAULT_PERSONA, persona.name))
+    return {persona.name: persona for persona in personas}
 
 
 def _read(path: Path) -> Persona:

@@ -2,7 +2,7 @@
 marker."""
 
 from collections.abc import Sequence
-from itertools import groupby
+from typing import NamedTuple
 
 from ombud.answer.proof.citing import Composed, Stored, cite, escaped, inert, number
 from ombud.answer.quoting.spans import LIST_MARK, AnswerSpan, is_row, table_head
@@ -22,23 +22,40 @@ def quote_spans(
 
     everything: all spans of the evidence, from which gaps inside lists and tables are filled.
     """
-    whole = _fill_gaps(spans, everything)
-    proven = [(span, c) for span in whole if (c := cite(span.hit, span.start, span.end, stored))]
-    citations, places = number([c for _, c in proven])
-    pieces = [(span, place) for (span, _), place in zip(proven, places, strict=True)]
+    pieces, citations = _proven(_fill_gaps(spans, everything), stored)
+    several_documents = len({citation.uri for citation in citations}) > 1
     claims: list[Claim] = []
-    parts: list[str] = []
-    several = len({c.uri for c in citations}) > 1
-    last = ""
+    paragraphs: list[str] = []
+    last_uri = ""
     for group in _groups(pieces):
-        cited = tuple(dict.fromkeys(place for _, place in group))
-        claims.append(Claim(text=inert(_text(group, markers=False)), citations=cited))
-        citation = citations[cited[0]]
-        if several and citation.uri != last:
-            parts.append(f"**{_heading(citation)}**")
-        last = citation.uri
-        parts.append(inert(_text(group, markers=True)))
-    return Composed(tuple(claims), tuple(citations), "\n\n".join(parts))
+        places = dict.fromkeys(piece.place for piece in group)
+        claims.append(Claim(text=inert(_text(group, markers=False)), citations=tuple(places)))
+        citation = citations[group[0].place]
+        if several_documents and citation.uri != last_uri:
+            paragraphs.append(f"**{_heading(citation)}**")
+        last_uri = citation.uri
+        paragraphs.append(inert(_text(group, markers=True)))
+    return Composed(tuple(claims), tuple(citations), "\n\n".join(paragraphs))
+
+
+class _Piece(NamedTuple):
+    span: AnswerSpan
+    place: int
+    """Of its citation."""
+
+
+def _proven(spans: Sequence[AnswerSpan], stored: Stored) -> tuple[list[_Piece], list[Citation]]:
+    """The spans that the stored text bears out, and their citations, each once."""
+    borne_out: list[AnswerSpan] = []
+    citations: list[Citation] = []
+    for span in spans:
+        citation = cite(span.hit, span.start, span.end, stored)
+        if citation:
+            borne_out.append(span)
+            citations.append(citation)
+    distinct, places = number(citations)
+    pieces = [_Piece(span, place) for span, place in zip(borne_out, places, strict=True)]
+    return pieces, distinct
 
 
 def _fill_gaps(spans: Sequence[AnswerSpan], everything: Sequence[AnswerSpan]) -> list[AnswerSpan]:
@@ -46,29 +63,42 @@ def _fill_gaps(spans: Sequence[AnswerSpan], everything: Sequence[AnswerSpan]) ->
     two chosen."""
     filled: list[AnswerSpan] = []
     for span in spans:
-        if any(span.hit.chunk.id == s.hit.chunk.id and span.start == s.start for s in filled):
+        if _holds(filled, span):
             continue
         family = _family(span, everything)
         if len(family) <= SHORT:
             filled += family
             continue
         if filled and _together(filled[-1], span):
-            between = [s for s in family if filled[-1].end <= s.start < span.start]
-            filled += between if len(between) <= FEW else []
+            filled += _between(filled[-1], span, family)
         filled.append(span)
     return filled
 
 
+def _holds(spans: Sequence[AnswerSpan], span: AnswerSpan) -> bool:
+    chunk_id = span.hit.chunk.id
+    return any(other.hit.chunk.id == chunk_id and other.start == span.start for other in spans)
+
+
+def _between(
+    first: AnswerSpan, second: AnswerSpan, family: Sequence[AnswerSpan]
+) -> Sequence[AnswerSpan]:
+    """The few of the family that stand between two chosen; none where they are many."""
+    between = [span for span in family if first.end <= span.start < second.start]
+    return between if len(between) <= FEW else ()
+
+
 def _family(span: AnswerSpan, everything: Sequence[AnswerSpan]) -> list[AnswerSpan]:
     """The rows of its table or items of its list, in reading order; a sentence stands alone."""
-    if _kind(span) == "text":
+    kind = _kind(span)
+    if kind == "text":
         return [span]
-    near = [
-        s for s in everything if s.hit.chunk.id == span.hit.chunk.id and _kind(s) == _kind(span)
-    ]
-    near.sort(key=lambda s: s.start)
-    at = next(i for i, s in enumerate(near) if s.start == span.start)
-    first = last = at
+    chunk_id = span.hit.chunk.id
+    of_chunk = [other for other in everything if other.hit.chunk.id == chunk_id]
+    near = [other for other in of_chunk if _kind(other) == kind]
+    near.sort(key=lambda other: other.start)
+    starts = [other.start for other in near]
+    first = last = starts.index(span.start)
     while first and _together(near[first - 1], near[first]):
         first -= 1
     while last + 1 < len(near) and _together(near[last], near[last + 1]):
@@ -76,25 +106,25 @@ def _family(span: AnswerSpan, everything: Sequence[AnswerSpan]) -> list[AnswerSp
     return near[first : last + 1]
 
 
-def _groups(pieces: Sequence[tuple[AnswerSpan, int]]) -> list[list[tuple[AnswerSpan, int]]]:
+def _groups(pieces: Sequence[_Piece]) -> list[list[_Piece]]:
     """Runs of rows of one table, items of one list, and sentences that follow each other."""
-    label = 0
-    labelled: list[tuple[int, tuple[AnswerSpan, int]]] = []
+    groups: list[list[_Piece]] = []
     for piece in pieces:
-        if not labelled or not _together(labelled[-1][1][0], piece[0]):
-            label += 1
-        labelled.append((label, piece))
-    return [[piece for _, piece in run] for _, run in groupby(labelled, key=lambda pair: pair[0])]
+        if groups and _together(groups[-1][-1].span, piece.span):
+            groups[-1].append(piece)
+        else:
+            groups.append([piece])
+    return groups
 
 
-def _together(one: AnswerSpan, other: AnswerSpan) -> bool:
-    if one.hit.chunk.id != other.hit.chunk.id or _kind(one) != _kind(other):
+def _together(first: AnswerSpan, second: AnswerSpan) -> bool:
+    chunk, kind = first.hit.chunk, _kind(first)
+    if chunk.id != second.hit.chunk.id or kind != _kind(second):
         return False
-    chunk = one.hit.chunk
-    between = chunk.text[one.end - chunk.start : other.start - chunk.start]
-    if _kind(one) == "text":
+    between = chunk.text[first.end - chunk.start : second.start - chunk.start]
+    if kind == "text":
         return not between.strip() and "\n" not in between
-    return one.lead == other.lead and "\n\n" not in between
+    return first.lead == second.lead and "\n\n" not in between
 
 
 def _kind(span: AnswerSpan) -> str:
@@ -103,33 +133,33 @@ def _kind(span: AnswerSpan) -> str:
     return "item" if LIST_MARK.match(span.text) else "text"
 
 
-def _text(group: Sequence[tuple[AnswerSpan, int]], *, markers: bool) -> str:
-    first = group[0][0]
-    shown = escaped if markers else str
-    marks = [f" [{place + 1}]" if markers else "" for _, place in group]
-    kind = _kind(first)
+def _text(group: Sequence[_Piece], *, markers: bool) -> str:
+    """A group as Markdown; markers: with the numbers of its citations, and brackets of the
+    documents' own escaped."""
+    kind = _kind(group[0].span)
+    lines = [_line(piece, kind, markers=markers) for piece in group]
     if kind == "row":
-        rows = [
-            _marked_row(shown(span.text.strip()), mark)
-            for (span, _), mark in zip(group, marks, strict=True)
-        ]
-        return "\n".join([table_head(first), *rows])
-    texts = [
-        shown(LIST_MARK.sub("", span.text) if kind == "item" else span.text).strip()
-        for span, _ in group
-    ]
-    said = [text + mark for text, mark in zip(texts, marks, strict=True)]
+        return "\n".join([table_head(group[0].span), *lines])
     if kind == "text":
-        return " ".join(said)
-    if len(said) == 1:
-        return f"{first.lead.strip()} {said[0]}".strip()
-    return "\n".join(
-        [*([first.lead.strip(), ""] if first.lead else []), *(f"- {line}" for line in said)]
-    )
+        return " ".join(lines)
+    lead = group[0].span.lead.strip()
+    if len(lines) == 1:
+        return f"{lead} {lines[0]}".strip()
+    items = [f"- {line}" for line in lines]
+    return "\n".join([lead, "", *items] if group[0].span.lead else items)
 
 
-def _marked_row(row: str, mark: str) -> str:
-    return f"{row.rstrip('|').rstrip()}{mark} |" if mark else row
+def _line(piece: _Piece, kind: str, *, markers: bool) -> str:
+    text = piece.span.text
+    if kind == "item":
+        text = LIST_MARK.sub("", text)
+    text = text.strip()
+    if not markers:
+        return text
+    marker = f" [{piece.place + 1}]"
+    if kind == "row":
+        return f"{escaped(text).rstrip('|').rstrip()}{marker} |"
+    return escaped(text) + marker
 
 
 def _heading(citation: Citation) -> str:

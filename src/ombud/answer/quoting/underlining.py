@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from math import log
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +17,7 @@ from ombud.answer.quoting.spans import (
     SpanRow,
     coverage,
     is_row,
-    told,
+    spoken_text,
     words_in,
 )
 from ombud.models import EmbeddedText, Embedder, late
@@ -24,9 +25,15 @@ from ombud.text import analyse, split_sentences
 from ombud.types import Query, Question
 
 COSINES = (
-    "cosine", "cosine_turn", "cosine_asks", "cosine_parts", "cosine_chunk", "cosine_gap", "cosine_gap_all",
+    "cosine",
+    "cosine_turn",
+    "cosine_asks",
+    "cosine_parts",
+    "cosine_chunk",
+    "cosine_gap",
+    "cosine_gap_all",
     "cosine_beside",
-)  # fmt: skip
+)
 """Of vectors; all 0 where there is no embedder."""
 NEARNESS = (
     "late_asks",
@@ -38,20 +45,39 @@ NEARNESS = (
 )
 """Of single tokens; unknown where the embedder tells none apart."""
 SPARSE_SPAN_FEATURES = (
-    "terms", "terms_asks", "terms_turn", "terms_heads", "hit_score", "asked_number", "number", "asked_whether", "modal",
-    "row", "item", "position", "first", "length", "short", "long", "question", "about_page", "points_back", "link",
+    "terms",
+    "terms_asks",
+    "terms_turn",
+    "terms_heads",
+    "hit_score",
+    "asked_number",
+    "number",
+    "asked_whether",
+    "modal",
+    "row",
+    "item",
+    "position",
+    "first",
+    "length",
+    "short",
+    "long",
+    "question",
+    "about_page",
+    "points_back",
+    "link",
     "local",
-)  # fmt: skip
+)
 SPAN_FEATURES = (*COSINES, *NEARNESS, *SPARSE_SPAN_FEATURES)
 SHORT, LONG, LONGEST = 8, 45, 60
 """Words of a sentence."""
 ASKS_NUMBER = re.compile(
-    r"\b(how (many|much|long|often|far|old|early|late|soon|high|big)|when|until|deadline|days?|weeks?|months?|hours?"
-    r"|percent|cap|limit|rate|cost|per|allowance|amount|max\w*|min\w*)\b",
+    r"\b(how (many|much|long|often|far|old|early|late|soon|high|big)|when|until|deadline"
+    r"|days?|weeks?|months?|hours?|percent|cap|limit|rate|cost|per|allowance|amount|max\w*|min\w*)\b",
     re.IGNORECASE,
 )
 HOLDS_NUMBER = re.compile(
-    r"\d|\b(one|two|three|four|five|six|seven|eight|nine|ten|twelve|half|twice|double|quarter|none|nothing)\b",
+    r"\d|\b(one|two|three|four|five|six|seven|eight|nine|ten|twelve|half|twice|double|quarter"
+    r"|none|nothing)\b",
     re.IGNORECASE,
 )
 ABOUT_PAGE = re.compile(
@@ -72,6 +98,18 @@ LINK = re.compile(r"https?://|\]\(|@")
 Numbers = npt.NDArray[np.float64]
 
 
+class _Asked(NamedTuple):
+    """The question in the readings that spans are compared with."""
+
+    passage: str
+    """The whole search text."""
+    turn: str
+    """What was written last."""
+    asks: str
+    """The sentences of it that ask; all of it where none does."""
+    sentences: Sequence[str]
+
+
 def span_features(
     question: Question,
     query: Query,
@@ -85,63 +123,89 @@ def span_features(
     """
     if not spans:
         return []
-    parts = [
-        question.text[start:end].strip() for start, end in split_sentences(question.text, "en")
-    ] or [question.text]
-    asks = " ".join(part for part in parts if part.endswith("?")) or question.text
-    read = [told(span) for span in spans]
+    asked = _asked(question, query)
+    texts = [spoken_text(span) for span in spans]
     columns = {
-        **_cosines(query.passage, question.text, asks, parts, spans, read, embedder),
-        **_terms(weights, asks, question.text, spans, read),
-        **_shapes(asks, question.text, spans),
-        **_places(spans),
+        **_vector_columns(asked, spans, texts, embedder),
+        **_term_columns(weights, asked, spans, texts),
+        **_form_columns(asked, spans),
+        **_place_columns(spans),
     }
-    return [{name: float(columns[name][i]) for name in SPAN_FEATURES} for i in range(len(spans))]
+    rows: list[SpanRow] = []
+    for place in range(len(spans)):
+        rows.append({name: float(columns[name][place]) for name in SPAN_FEATURES})
+    return rows
+
+
+def _asked(question: Question, query: Query) -> _Asked:
+    text = question.text
+    sentences = [text[start:end].strip() for start, end in split_sentences(text, "en")]
+    sentences = sentences or [text]
+    asking = [sentence for sentence in sentences if sentence.endswith("?")]
+    return _Asked(
+        passage=query.passage,
+        turn=text,
+        asks=" ".join(asking) or text,
+        sentences=sentences,
+    )
+
+
+def _vector_columns(
+    asked: _Asked,
+    spans: Sequence[AnswerSpan],
+    texts: Sequence[str],
+    embedder: Embedder | None,
+) -> dict[str, Numbers]:
+    if embedder is None:
+        return dict.fromkeys((*COSINES, *NEARNESS), np.zeros(len(spans)))
+    with_heads: list[str] = []
+    for span, text in zip(spans, texts, strict=True):
+        with_heads.append(f"{_last_heading(span)}: {span.lead} {text}")
+    questions = [asked.turn, asked.asks, asked.passage, *asked.sentences]
+    readings = embedder.read([*questions, *with_heads])
+    of_questions, of_spans = readings[: len(questions)], readings[len(questions) :]
+    turn, asks = of_questions[0].tokens, of_questions[1].tokens
+    return {
+        **_cosines(of_questions, of_spans, _runs(spans)),
+        **_nearness(turn, asks, of_spans),
+    }
 
 
 def _cosines(
-    passage: str,
-    turn: str,
-    asks: str,
-    parts: Sequence[str],
-    spans: Sequence[AnswerSpan],
-    read: Sequence[str],
-    embedder: Embedder | None,
+    of_questions: Sequence[EmbeddedText],
+    of_spans: Sequence[EmbeddedText],
+    runs: Sequence[Sequence[int]],
 ) -> dict[str, Numbers]:
     """To the whole search passage, to the last turn, to its sentences that ask and to the nearest
-    of its sentences; of the latter also what the chunk and the neighbours have, for a sentence
-    rarely answers alone."""
-    if embedder is None:
-        return dict.fromkeys((*COSINES, *NEARNESS), np.zeros(len(spans)))
-    under = [span.hit.chunk.trail[-1] if span.hit.chunk.trail else "" for span in spans]
-    texts = [
-        f"{head}: {span.lead} {text}" for head, span, text in zip(under, spans, read, strict=True)
-    ]
-    readings = embedder.read([turn, asks, passage, *parts, *texts])
-    of_texts = readings[3 + len(parts) :]
-    vectors = np.stack([reading.windows[0] for reading in readings])
-    asked, said = vectors[[2, 0, 1, *range(3, 3 + len(parts))]], vectors[3 + len(parts) :]
-    found = np.asarray(asked @ said.T, dtype=np.float64)
-    near = found[2]
-    chunk, beside = np.zeros(len(spans)), np.zeros(len(spans))
-    for run in _runs(spans):
-        chunk[run] = near[run].max()
-        for i in run:
-            around = [j for j in (i - 1, i + 1) if run[0] <= j <= run[-1]]
-            beside[i] = near[around].max() if around else near[i]
-    columns = (
-        found[0],
-        found[1],
-        near,
-        found[3:].max(axis=0),
-        chunk,
-        near - chunk,
-        near - near.max(),
-        beside,
-    )
-    return dict(zip(COSINES, columns, strict=True)) | _nearness(
-        readings[0].tokens, readings[1].tokens, of_texts
-    )
+    of its sentences; of the one to what asks also what the chunk and the neighbours have, for a
+    sentence rarely answers alone.
+
+    of_questions: last turn, what asks, search passage, each sentence. runs: as of `_runs`."""
+    questions = np.stack([reading.windows[0] for reading in of_questions])
+    spans = np.stack([reading.windows[0] for reading in of_spans])
+    cosines = np.asarray(questions @ spans.T, dtype=np.float64)
+    turn, asks, passage = cosines[:3]
+    chunk, beside = np.zeros(len(of_spans)), np.zeros(len(of_spans))
+    for run in runs:
+        chunk[run] = asks[run].max()
+        for place in run:
+            beside[place] = _of_neighbours(asks, place, run)
+    return {
+        "cosine": passage,
+        "cosine_turn": turn,
+        "cosine_asks": asks,
+        "cosine_parts": cosines[3:].max(axis=0),
+        "cosine_chunk": chunk,
+        "cosine_gap": asks - chunk,
+        "cosine_gap_all": asks - asks.max(),
+        "cosine_beside": beside,
+    }
+
+
+def _of_neighbours(values: Numbers, place: int, run: Sequence[int]) -> float:
+    """The highest value of those right before and after in the run; its own where it is alone."""
+    around = [other for other in (place - 1, place + 1) if run[0] <= other <= run[-1]]
+    return float(values[around].max() if around else values[place])
 
 
 def _nearness(
@@ -149,91 +213,108 @@ def _nearness(
 ) -> dict[str, Numbers]:
     """Of the tokens of a span to those of the last turn and of its sentences that ask: from there,
     beside the nearest span, and back."""
-    said = [reading.tokens for reading in texts if reading.tokens]
-    if turn is None or asks is None or len(said) < len(texts):
+    tokens = [reading.tokens for reading in texts if reading.tokens]
+    if turn is None or asks is None or len(tokens) < len(texts):
         return dict.fromkeys(NEARNESS, np.full(len(texts), np.nan))
-    there = [late.interact(asked, said) for asked in (asks, turn)]
-    back = [late.answered(asked, said) for asked in (asks, turn)]
-    return dict(zip(NEARNESS, (*there, *(near - near.max() for near in there), *back), strict=True))
+    to_asks, to_turn = late.interact(asks, tokens), late.interact(turn, tokens)
+    return {
+        "late_asks": to_asks,
+        "late_turn": to_turn,
+        "late_asks_gap": to_asks - to_asks.max(),
+        "late_turn_gap": to_turn - to_turn.max(),
+        "late_asks_back": late.answered(asks, tokens),
+        "late_turn_back": late.answered(turn, tokens),
+    }
 
 
-def _terms(
+def _term_columns(
     weights: Mapping[str, float],
-    asks: str,
-    turn: str,
+    asked: _Asked,
     spans: Sequence[AnswerSpan],
-    read: Sequence[str],
+    texts: Sequence[str],
 ) -> dict[str, Numbers]:
     """Shares of the question's terms that a span holds: with its headings, alone, and its headings
     alone."""
-    held = [
-        set(analyse(text, span.hit.chunk.language)) for span, text in zip(spans, read, strict=True)
+    terms_of = [
+        set(analyse(text, span.hit.chunk.language)) for span, text in zip(spans, texts, strict=True)
     ]
-    holders = Counter(term for terms in held for term in terms)
-    rare = {term: log((len(spans) + 1) / count) for term, count in holders.items()}
-    rows = []
-    for span, text, terms in zip(spans, read, held, strict=True):
+    holders = Counter[str]()
+    for terms in terms_of:
+        holders.update(terms)
+    unheld = log(len(spans) + 1)
+    rarity = {term: log((len(spans) + 1) / count) for term, count in holders.items()}
+    rows: list[tuple[float, ...]] = []
+    for span, text, terms in zip(spans, texts, terms_of, strict=True):
         chunk = span.hit.chunk
-        asked, said = (set(analyse(one, chunk.language)) for one in (asks, turn))
+        asks = set(analyse(asked.asks, chunk.language))
+        turn = set(analyse(asked.turn, chunk.language))
         heads = set(analyse(" ".join(chunk.trail), chunk.language))
         whole = " ".join((*chunk.trail, chunk.header, span.lead, text))
-        rows.append((
-            coverage(weights, set(analyse(whole, chunk.language))),
-            coverage({term: rare.get(term, log(len(spans) + 1)) for term in asked}, terms),
-            coverage({term: rare.get(term, log(len(spans) + 1)) for term in said}, terms),
-            len(asked & heads) / max(1, len(heads)),
-        ))  # fmt: skip
-    return dict(
-        zip(("terms", "terms_asks", "terms_turn", "terms_heads"), np.array(rows).T, strict=True)
-    )
+        asks_weights = {term: rarity.get(term, unheld) for term in asks}
+        turn_weights = {term: rarity.get(term, unheld) for term in turn}
+        rows.append(
+            (
+                coverage(weights, set(analyse(whole, chunk.language))),
+                coverage(asks_weights, terms),
+                coverage(turn_weights, terms),
+                len(asks & heads) / max(1, len(heads)),
+            )
+        )
+    names = ("terms", "terms_asks", "terms_turn", "terms_heads")
+    return dict(zip(names, np.array(rows).T, strict=True))
 
 
-def _shapes(asks: str, turn: str, spans: Sequence[AnswerSpan]) -> dict[str, Numbers]:
-    number, whether = bool(ASKS_NUMBER.search(turn)), bool(ASKS_WHETHER.match(asks))
+def _form_columns(asked: _Asked, spans: Sequence[AnswerSpan]) -> dict[str, Numbers]:
+    asks_number = bool(ASKS_NUMBER.search(asked.turn))
+    asks_whether = bool(ASKS_WHETHER.match(asked.asks))
     texts = [span.text for span in spans]
     words = np.array([words_in(text) for text in texts])
-    holds = _flags(HOLDS_NUMBER.search(text) for text in texts)
-    modal = _flags(MODAL.search(text) for text in texts)
+    holds_number = _flags(map(HOLDS_NUMBER.search, texts))
+    modal = _flags(map(MODAL.search, texts))
     return {
-        "asked_number": holds * number,
-        "number": holds,
-        "asked_whether": modal * whether,
+        "asked_number": holds_number * asks_number,
+        "number": holds_number,
+        "asked_whether": modal * asks_whether,
         "modal": modal,
-        "row": _flags(is_row(text) for text in texts),
-        "item": _flags(LIST_MARK.match(text) for text in texts),
+        "row": _flags(map(is_row, texts)),
+        "item": _flags(map(LIST_MARK.match, texts)),
         "length": np.minimum(words, LONGEST) / LONGEST,
         "short": _flags(words < SHORT),
         "long": _flags(words > LONG),
         "question": _flags(text.rstrip().endswith("?") for text in texts),
-        "points_back": _flags(POINTS_BACK.match(text) for text in texts),
-        "link": _flags(LINK.search(text) for text in texts),
+        "points_back": _flags(map(POINTS_BACK.match, texts)),
+        "link": _flags(map(LINK.search, texts)),
     }
 
 
-def _places(spans: Sequence[AnswerSpan]) -> dict[str, Numbers]:
-    chunks = [span.hit.chunk for span in spans]
+def _place_columns(spans: Sequence[AnswerSpan]) -> dict[str, Numbers]:
     best = max(span.hit.score for span in spans) or 1.0
-    begins = {run[0] for run in _runs(spans)}
+    first_of_run = {run[0] for run in _runs(spans)}
     return {
         "hit_score": np.array([span.hit.score / best for span in spans]),
-        "position": np.array(
-            [
-                (span.start - chunk.start) / max(1, len(chunk.text))
-                for span, chunk in zip(spans, chunks, strict=True)
-            ]
-        ),
-        "first": _flags(i in begins for i in range(len(spans))),
-        "about_page": _flags(
-            ABOUT_PAGE.search(chunk.trail[-1] if chunk.trail else "") for chunk in chunks
-        ),
-        "local": _flags(chunk.countries for chunk in chunks),
+        "position": np.array([_position(span) for span in spans]),
+        "first": _flags(place in first_of_run for place in range(len(spans))),
+        "about_page": _flags(ABOUT_PAGE.search(_last_heading(span)) for span in spans),
+        "local": _flags(span.hit.chunk.countries for span in spans),
     }
+
+
+def _position(span: AnswerSpan) -> float:
+    """How far down its chunk a span begins, 0 to 1."""
+    chunk = span.hit.chunk
+    return (span.start - chunk.start) / max(1, len(chunk.text))
+
+
+def _last_heading(span: AnswerSpan) -> str:
+    trail = span.hit.chunk.trail
+    return trail[-1] if trail else ""
 
 
 def _runs(spans: Sequence[AnswerSpan]) -> list[list[int]]:
     """Places of the spans of one chunk, chunk by chunk."""
-    return [list(run) for _, run in groupby(range(len(spans)), key=lambda i: spans[i].hit.chunk.id)]
+    places = range(len(spans))
+    return [list(run) for _, run in groupby(places, key=lambda place: spans[place].hit.chunk.id)]
 
 
-def _flags(found: Iterable[object]) -> Numbers:
-    return np.array([bool(one) for one in found], dtype=np.float64)
+def _flags(values: Iterable[object]) -> Numbers:
+    return np.array([bool(value) for value in values], dtype=np.float64)

@@ -10,7 +10,8 @@ from ombud.answer.triage.weights import (
     TOPICS,
     WITH_VECTORS,
     Label,
-    Trained,
+    Thresholds,
+    TriageWeights,
     load_triage_weights,
     triage_scores,
 )
@@ -70,33 +71,61 @@ def open_triage(
     Raises BadSetting where the file holds no weights, or vectors of another embedder are wanted.
     """
     plain = load_triage_weights()
-    if path is None:
-        shipped = load_triage_weights(WITH_VECTORS)
-        trained = shipped if embedder and embedder.fingerprint == shipped.embedder else plain
-    else:
-        trained = load_triage_weights(path)
-        if trained.embedder and (embedder is None or embedder.fingerprint != trained.embedder):
-            raise BadSetting(
-                f"The weights {path} were trained on vectors of {trained.embedder}, not of the embedder here.",
-                hint="Set models.embedder to it, or train without vectors: ombud lab train-triage --no-vectors.",
-            )
+    trained = _load_own_weights(path, embedder) if path else _shipped_for(embedder)
 
     def triage(text: str) -> TriageResult:
         try:
             return classify(text, terms, trained, embedder, own_terms=own_terms)
         except ModelError:
-            seen = classify(text, terms, plain, None, own_terms=own_terms)
-            return seen._replace(
-                degraded=("triage: the embedding model gave no answer, judged by words only",)
-            )
+            by_words = classify(text, terms, plain, None, own_terms=own_terms)
+            note = "triage: the embedding model gave no answer, judged by words only"
+            return by_words._replace(degraded=(note,))
 
     return triage
+
+
+def _shipped_for(embedder: Embedder | None) -> TriageWeights:
+    with_vectors = load_triage_weights(WITH_VECTORS)
+    if embedder and embedder.fingerprint == with_vectors.embedder:
+        return with_vectors
+    return load_triage_weights()
+
+
+def _load_own_weights(path: Path, embedder: Embedder | None) -> TriageWeights:
+    """Raises BadSetting where they are none, or were trained on vectors of another embedder."""
+    trained = load_triage_weights(path)
+    fingerprint = embedder.fingerprint if embedder else None
+    if trained.embedder and trained.embedder != fingerprint:
+        raise BadSetting(
+            f"The weights {path} were trained on vectors of {trained.embedder}, "
+            "not of the embedder here.",
+            hint="Set models.embedder to it, or train without vectors: "
+            "ombud lab train-triage --no-vectors.",
+        )
+    return trained
+
+
+class _Reading(NamedTuple):
+    """What the weights and the terms make of one message."""
+
+    matter: Matter | None
+    """By the terms."""
+    alarm: float
+    danger: float
+    outside: float
+    strange: float
+    """Probabilities: sensitive, in danger, out of scope, an injection or gibberish."""
+    topic: str
+    """Empty where none is likely."""
+    injection: bool
+    """What is strange looks like an injection rather than like gibberish."""
+    unread: bool
 
 
 def classify(
     text: str,
     terms: Sensitive,
-    trained: Trained,
+    trained: TriageWeights,
     embedder: Embedder | None,
     *,
     own_terms: bool = False,
@@ -104,38 +133,70 @@ def classify(
     """Sensitive goes before out of scope; a blank message is ordinary."""
     if not text.strip():
         return TriageResult()
-    rows = {
-        head: row[0]
-        for head, row in triage_scores(
-            [text], trained, embedder.embed if embedder else None
-        ).items()
-    }
-    at, said = trained.thresholds, terms.find(text)
-    alarm, danger = float(rows["sensitive"][1]), float(rows["danger"][1])
-    outside, strange = float(1 - rows["scope"][0]), float(rows["scope"][2:].sum())
-    if unread(text):  # terms and marks still say something, what was learnt does not
-        marked = triage_features(text)["injection"] > 0
-        alarm, danger, outside, strange = 0.0, 0.0, outside * marked, strange * marked
-    likely = int(rows["topic"].argmax())
-    seen = TriageResult(
-        sensitive=alarm, danger=danger, outside=outside, injection=strange, risky=danger >= at.danger,
-        topic=TOPICS[likely] if rows["topic"][likely] >= TOPICAL else "",
-    )  # fmt: skip
-    gibberish = said is None and strange >= at.injection and strange > alarm
-    surely = said is not None and (own_terms or said.danger or unread(text))
-    if (
-        surely
-        or (alarm >= at.sensitive and not gibberish)
-        or (said is not None and alarm >= at.term)
-    ):
-        matter = said or Matter("told", seen.topic, danger=False)
-        matter = matter._replace(danger=matter.danger or seen.risky)
-        return seen._replace(
-            label="sensitive", matter=matter, settled=said is not None or alarm >= at.certain
+    thresholds = trained.thresholds
+    reading = _read(text, terms, trained, embedder)
+    result = TriageResult(
+        sensitive=reading.alarm,
+        danger=reading.danger,
+        outside=reading.outside,
+        injection=reading.strange,
+        topic=reading.topic,
+        risky=reading.danger >= thresholds.danger,
+    )
+    if _is_sensitive(reading, thresholds, own_terms=own_terms):
+        matter = reading.matter or Matter("told", result.topic, danger=False)
+        return result._replace(
+            label="sensitive",
+            matter=matter._replace(danger=matter.danger or result.risky),
+            settled=reading.matter is not None or reading.alarm >= thresholds.certain,
         )
-    if strange >= at.injection:
-        injected = bool(rows["scope"][2] >= rows["scope"][3])
+    if reading.strange >= thresholds.injection:
         # What looks like gibberish may be a few words that the documents know: they are asked
         # first.
-        return seen._replace(label="out_of_scope", injected=injected, settled=True)
-    return seen._replace(label="out_of_scope") if outside >= at.outside else seen
+        return result._replace(label="out_of_scope", injected=reading.injection, settled=True)
+    if reading.outside >= thresholds.outside:
+        return result._replace(label="out_of_scope")
+    return result
+
+
+def _read(
+    text: str, terms: Sensitive, trained: TriageWeights, embedder: Embedder | None
+) -> _Reading:
+    embed = embedder.embed if embedder else None
+    scores = triage_scores([text], trained, embed)
+    sensitive, danger = scores["sensitive"][0], scores["danger"][0]
+    scope, topic = scores["scope"][0], scores["topic"][0]
+    likeliest = int(topic.argmax())
+    reading = _Reading(
+        matter=terms.find(text),
+        alarm=float(sensitive[1]),
+        danger=float(danger[1]),
+        outside=float(1 - scope[0]),
+        strange=float(scope[2:].sum()),
+        topic=TOPICS[likeliest] if topic[likeliest] >= TOPICAL else "",
+        injection=bool(scope[2] >= scope[3]),
+        unread=unread(text),
+    )
+    if not reading.unread:
+        return reading
+    # Terms and marks still say something, what was learnt does not.
+    marked = triage_features(text)["injection"] > 0
+    return reading._replace(
+        alarm=0.0,
+        danger=0.0,
+        outside=reading.outside * marked,
+        strange=reading.strange * marked,
+    )
+
+
+def _is_sensitive(reading: _Reading, thresholds: Thresholds, *, own_terms: bool) -> bool:
+    matter = reading.matter
+    if matter is not None:
+        if own_terms or matter.danger or reading.unread:
+            return True
+        if reading.alarm >= thresholds.term:
+            return True
+    is_gibberish = reading.strange >= thresholds.injection and reading.strange > reading.alarm
+    if matter is None and is_gibberish:
+        return False
+    return reading.alarm >= thresholds.sensitive

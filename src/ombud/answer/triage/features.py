@@ -18,14 +18,31 @@ HEAD, TAIL = 3000, 1000
 want."""
 MOST = 3
 """A group counts no more often than this."""
-LIVED = ("cruelty", "touch", "identity", "body", "mind", "despair", "substance", "violence", "home", "loss", "wrong",
-         "payback", "dispute", "status")  # fmt: skip
+LIVED = (
+    "cruelty",
+    "touch",
+    "identity",
+    "body",
+    "mind",
+    "despair",
+    "substance",
+    "violence",
+    "home",
+    "loss",
+    "wrong",
+    "payback",
+    "dispute",
+    "status",
+)
 OF_THE_HOUSE = ("leave", "money", "work", "conduct")
 STRANGE = ("elsewhere", "errand", "private", "world")
 LATIN = 0x24F
 """Last letter of the extended Latin alphabets."""
 WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 TOKEN = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?|\d+|[?!:/]")
+SENTENCE_END = re.compile(r"[.!?]+(?:\s|$)")
+SINGLE_WORDS = "aiàyoe"
+"""Letters that are words."""
 VOWELS = frozenset("aeiouyäöüáéíóúàèùâêîôûåøæœ")
 ENCODED = re.compile(
     r"\b(?:[0-9a-f]{2}\s){4,}|[A-Za-z0-9+/]{16,}={1,2}|\b(?:\w\s){6,}|\b[a-z]*(?:\d[a-z]+){2,}\d*\b"
@@ -37,8 +54,9 @@ MARKUP = re.compile(
 
 def read_message(text: str) -> str:
     """The part that is looked at: all of it, unless it is very long."""
-    said = text if len(text) <= HEAD + TAIL else f"{text[:HEAD]} … {text[-TAIL:]}"
-    return plain_wording(" ".join(said.split()))
+    if len(text) > HEAD + TAIL:
+        text = f"{text[:HEAD]} … {text[-TAIL:]}"
+    return plain_wording(" ".join(text.split()))
 
 
 def values(text: str) -> tuple[float, ...]:
@@ -48,54 +66,68 @@ def values(text: str) -> tuple[float, ...]:
 
 def triage_features(text: str) -> dict[str, float]:
     """Feature -> value, always the same names in the same order; an empty text has zeros."""
-    said = read_message(text)
-    found = {
-        name: float(min(len(pattern.findall(said)), MOST)) for name, pattern in _patterns().items()
+    message = read_message(text)
+    groups = _groups(message)
+    matter = _shipped().find(message)
+    is_told = groups["told"] > 0
+    lived = sum(groups[name] > 0 for name in LIVED)
+    house = sum(groups[name] for name in OF_THE_HOUSE)
+    strange = sum(groups[name] for name in STRANGE)
+    together = {
+        "term": matter is not None,
+        "danger term": matter is not None and matter.danger,
+        "lived": min(lived, 4),
+        "lived and told": lived > 0 and is_told,
+        "lived and of me": lived > 0 and groups["of_me"] > 0,
+        "lived, not asked": lived > 0 and not groups["asking"] and not groups["paperwork"],
+        "lived in papers": lived > 0 and groups["paperwork"] > 0,
+        "told, not asked": is_told and not groups["asking"],
+        "nothing of the house": not house,
+        "house": log1p(house),
+        "strange": log1p(strange),
+        "strange, not the house": strange > 0 and not house,
+        "markup": min(len(MARKUP.findall(message)), MOST),
+        "encoded": bool(ENCODED.search(message)),
     }
+    features = {**groups, **together, **_form(message)}
+    return {name: float(value) for name, value in features.items()}
+
+
+def _groups(message: str) -> dict[str, float]:
+    """Group of cues.toml -> how often a message has a word or mark of it, at most MOST times."""
+    counts: dict[str, float] = {}
+    for name, pattern in _patterns().items():
+        counts[name] = float(min(len(pattern.findall(message)), MOST))
     for name, marks in cues().get("marks", {}).items():
-        found[name] = min(MOST, found[name] + sum(mark in said for mark in marks))
-    matter, told = _shipped().find(said), found["told"] > 0
-    lived = sum(found[name] > 0 for name in LIVED)
-    house = sum(found[name] for name in OF_THE_HOUSE)
-    strange = sum(found[name] for name in STRANGE)
-    found |= {
-        "term": float(matter is not None),
-        "danger term": float(matter is not None and matter.danger),
-        "lived": float(min(lived, 4)),
-        "lived and told": float(lived > 0 and told),
-        "lived and of me": float(lived > 0 and found["of_me"] > 0),
-        "lived, not asked": float(lived > 0 and not found["asking"] and not found["paperwork"]),
-        "lived in papers": float(lived > 0 and found["paperwork"] > 0),
-        "told, not asked": float(told and not found["asking"]),
-        "nothing of the house": float(not house),
-        "house": float(log1p(house)),
-        "strange": float(log1p(strange)),
-        "strange, not the house": float(strange > 0 and not house),
-        "markup": float(min(len(MARKUP.findall(said)), MOST)),
-        "encoded": float(bool(ENCODED.search(said))),
-    }
-    return found | _form(said)
+        marked = sum(mark in message for mark in marks)
+        counts[name] = min(MOST, counts[name] + marked)
+    return counts
 
 
 @lru_cache(maxsize=8192)
-def _values(said: str) -> tuple[float, ...]:
-    return tuple(triage_features(said).values())
+def _values(message: str) -> tuple[float, ...]:
+    return tuple(triage_features(message).values())
 
 
 def unread(text: str) -> bool:
     """Whether most letters are of a script that no message of the training set has."""
-    letters_ = [c for c in text[: HEAD + TAIL] if c.isalpha()]
-    return 2 * sum(ord(c) > LATIN for c in letters_) > len(letters_)
+    alphabetic = [character for character in text[: HEAD + TAIL] if character.isalpha()]
+    beyond_latin = sum(ord(character) > LATIN for character in alphabetic)
+    return 2 * beyond_latin > len(alphabetic)
 
 
-def words(said: str) -> list[str]:
-    return linear.ngrams(TOKEN.findall(said), 2)
+def words(message: str) -> list[str]:
+    return linear.ngrams(TOKEN.findall(message), 2)
 
 
-def letters(said: str) -> list[str]:
+def letters(message: str) -> list[str]:
     """Runs of three and four characters inside words, the edges of a word marked."""
-    edged = [f" {word} " for word in WORD.findall(said)]
-    return [word[at : at + n] for word in edged for n in (3, 4) for at in range(len(word) - n + 1)]
+    runs: list[str] = []
+    for word in WORD.findall(message):
+        edged = f" {word} "
+        for length in (3, 4):
+            runs += [edged[at : at + length] for at in range(len(edged) - length + 1)]
+    return runs
 
 
 TRIAGE_READING = linear.FeatureReading(
@@ -113,30 +145,36 @@ def cues() -> Mapping[str, Any]:
         return tomllib.load(file)
 
 
-def _form(said: str) -> dict[str, float]:
+def _form(message: str) -> dict[str, float]:
     """How it is written: the share of letters, vowels and known words, lengths, repetition."""
-    found = WORD.findall(said)
-    letters_ = sum(map(len, found))
-    known = _everyday()
-    spoken = max(1, len(found))
+    spoken = WORD.findall(message)
+    lengths = [len(word) for word in spoken]
+    letter_count = sum(lengths)
+    sentences = len(SENTENCE_END.findall(message))
+    vowels = sum(character in VOWELS for character in message)
+    single = sum(len(word) == 1 and word not in SINGLE_WORDS for word in spoken)
+    everyday = sum(word in _everyday() for word in spoken)
+    function_words = sum(word in _function() for word in spoken)
     return {
-        "nothing": float(not found),
-        "words": log1p(len(found)),
-        "few words": float(0 < len(found) <= 2),
-        "sentences": float(min(len(re.findall(r"[.!?]+(?:\s|$)", said)), 5)),
-        "asks": float("?" in said),
-        "letters": letters_ / max(1, len(said)),
-        "vowels": sum(c in VOWELS for c in said) / max(1, letters_),
-        "longest word": min(max(map(len, found), default=0), 30) / 10,
-        "single letters": sum(len(word) == 1 and word not in "aiàyoe" for word in found) / spoken,
-        "consonants": float(
-            any(not VOWELS & set(word) and len(word) > 3 and word.isascii() for word in found)
-        ),
-        "repeated": 1 - len(set(found)) / spoken,
-        "everyday": sum(word in known for word in found) / spoken,
-        "only function words": float(bool(found) and all(word in _function() for word in found)),
-        "other script": float(any(ord(c) > LATIN for c in "".join(found))),
+        "nothing": not spoken,
+        "words": log1p(len(spoken)),
+        "few words": 0 < len(spoken) <= 2,
+        "sentences": min(sentences, 5),
+        "asks": "?" in message,
+        "letters": letter_count / max(1, len(message)),
+        "vowels": vowels / max(1, letter_count),
+        "longest word": min(max(lengths, default=0), 30) / 10,
+        "single letters": single / max(1, len(spoken)),
+        "consonants": any(map(_has_no_vowel, spoken)),
+        "repeated": 1 - len(set(spoken)) / max(1, len(spoken)),
+        "everyday": everyday / max(1, len(spoken)),
+        "only function words": bool(spoken) and function_words == len(spoken),
+        "other script": any(ord(character) > LATIN for character in "".join(spoken)),
     }
+
+
+def _has_no_vowel(word: str) -> bool:
+    return len(word) > 3 and word.isascii() and VOWELS.isdisjoint(word)
 
 
 @cache
@@ -145,8 +183,8 @@ def _patterns() -> Mapping[str, re.Pattern[str]]:
 
 
 def _listed(name: str) -> Sequence[str]:
-    found: list[str] = cues()["cue"][name]
-    return found
+    words_of_group: list[str] = cues()["cue"][name]
+    return words_of_group
 
 
 @cache

@@ -6,8 +6,9 @@ someone speaks of themselves or of what somebody did."""
 
 import re
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ombud.errors import BadSetting
 from ombud.text import plain_wording, term_pattern
@@ -33,18 +34,19 @@ class Sensitive:
     def __init__(
         self, groups: list[_Group], personal: re.Pattern[str], about: re.Pattern[str]
     ) -> None:
-        self._groups, self._personal, self._about = groups, personal, about
+        self._groups = groups
+        self._personal = personal
+        self._about = about
 
     def find(self, text: str) -> Matter | None:
         """The gravest matter that `text` speaks of; None when it is an ordinary question."""
-        said = plain_wording(text)
-        told = self._personal.search(said) and not self._about.search(said)
-        found = [
-            group.matter
-            for group in self._groups
-            if group.strong.search(said) or (told and group.weak.search(said))
-        ]
-        return max(found, key=lambda matter: matter.danger, default=None)
+        message = plain_wording(text)
+        is_story = self._personal.search(message) and not self._about.search(message)
+        matters: list[Matter] = []
+        for group in self._groups:
+            if group.strong.search(message) or (is_story and group.weak.search(message)):
+                matters.append(group.matter)
+        return max(matters, key=lambda matter: matter.danger, default=None)
 
 
 def read_sensitive(path: Path | None = None) -> Sensitive:
@@ -52,15 +54,11 @@ def read_sensitive(path: Path | None = None) -> Sensitive:
     file = path or SHIPPED
     try:
         content = tomllib.loads(file.read_text(encoding="utf-8"))
-        groups = [
-            _Group(
-                Matter(row["name"], row.get("topic", row["name"]), bool(row.get("danger", False))),
-                _any(row.get("strong", [])),
-                _any(row.get("weak", [])),
-            )
-            for row in content["matter"]
-        ]
-        return Sensitive(groups, _any(content["personal"]), _any(content["about"]))
+        return Sensitive(
+            groups=[_group(row) for row in content["matter"]],
+            personal=_any(content["personal"]),
+            about=_any(content["about"]),
+        )
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, re.error) as wrong:
         raise BadSetting(
             f"{file} cannot be read: {wrong}.", hint="See the shipped sensitive.toml for its form."
@@ -69,6 +67,19 @@ def read_sensitive(path: Path | None = None) -> Sensitive:
         raise BadSetting(
             f"{file} lacks {wrong}.", hint="See the shipped sensitive.toml for its form."
         ) from wrong
+
+
+def _group(row: Mapping[str, Any]) -> _Group:
+    matter = Matter(
+        name=row["name"],
+        topic=row.get("topic", row["name"]),
+        danger=bool(row.get("danger", False)),
+    )
+    return _Group(
+        matter=matter,
+        strong=_any(row.get("strong", [])),
+        weak=_any(row.get("weak", [])),
+    )
 
 
 def _any(terms: list[str]) -> re.Pattern[str]:

@@ -42,7 +42,7 @@ class Thresholds(NamedTuple):
     message in 200."""
 
 
-class Trained(NamedTuple):
+class TriageWeights(NamedTuple):
     heads: Mapping[Head, linear.LinearWeights]
     thresholds: Thresholds
     embedder: str
@@ -50,17 +50,20 @@ class Trained(NamedTuple):
 
 
 def triage_scores(
-    texts: Sequence[str], trained: Trained, embed: linear.Embed | None
+    texts: Sequence[str], trained: TriageWeights, embed: linear.Embed | None
 ) -> dict[Head, linear.Numbers]:
     """Head -> probabilities, shape (len(texts), classes); each text is embedded once."""
-    vectors = (
-        embed([TRIAGE_READING.part(text) for text in texts]) if embed and trained.embedder else None
-    )
-    once = (lambda _: vectors) if vectors is not None else None
-    return {head: linear.score(texts, trained.heads[head], TRIAGE_READING, once) for head in HEADS}
+    embed_once: linear.Embed | None = None
+    if embed and trained.embedder:
+        vectors = embed([TRIAGE_READING.part(text) for text in texts])
+        embed_once = lambda _: vectors  # noqa: E731 - the same vectors for each head
+    scores: dict[Head, linear.Numbers] = {}
+    for head in HEADS:
+        scores[head] = linear.score(texts, trained.heads[head], TRIAGE_READING, embed_once)
+    return scores
 
 
-def triage_weights_text(trained: Trained) -> str:
+def triage_weights_text(trained: TriageWeights) -> str:
     """One line; the same weights give the same text."""
     thresholds = {name: round(value, 4) for name, value in trained.thresholds._asdict().items()}
     heads = {head: linear.as_record(weights) for head, weights in trained.heads.items()}
@@ -68,13 +71,16 @@ def triage_weights_text(trained: Trained) -> str:
 
 
 @lru_cache(maxsize=4)
-def load_triage_weights(path: Path = SHIPPED) -> Trained:
+def load_triage_weights(path: Path = SHIPPED) -> TriageWeights:
     """The weights of a file that `ombud lab train-triage` wrote; raises BadSetting for any
     other."""
     try:
-        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        heads = {head: linear.from_record(found["heads"][head]) for head in HEADS}
-        return Trained(heads, Thresholds(**found["thresholds"]), str(found["embedder"]))
+        content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        return TriageWeights(
+            heads={head: linear.from_record(content["heads"][head]) for head in HEADS},
+            thresholds=Thresholds(**content["thresholds"]),
+            embedder=str(content["embedder"]),
+        )
     except (OSError, ValueError, LookupError, TypeError, AttributeError) as wrong:
         raise BadSetting(
             f"{path} holds no weights of triage.",

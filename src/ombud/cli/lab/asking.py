@@ -178,7 +178,9 @@ def synth(
         workspace = open_workspace()
         with progress(not as_json) as tell:
             passages = target_of(workspace, target, tell=tell).passages()
-            made = synthesise(passages, size, seed=seed, embed=embed_of(workspace), tell=tell)
+            made = synthesise(
+                passages, size, seed=seed, embed=embed_of(workspace), on_progress=tell
+            )
         write_file(to, cases_text(made.cases))
         if as_json:
             print_json({"cases": len(made.cases), "file": str(to), **asdict(made.account)})
@@ -228,7 +230,7 @@ def _options(
     return Options(
         metrics=parse_metrics(metrics or USUAL),
         name=called,
-        dataset=str(dataset),
+        dataset=str(dataset.resolve()),
         split=split,
         plan=changes,
         study=called if study else "",

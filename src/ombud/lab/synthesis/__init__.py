@@ -1,6 +1,2 @@
-"""Cases out of a corpus without a model: questions from headings, definitions, table rows and
-numbers."""
-
-from ombud.lab.synthesis.choosing import Account, Synthesis, synthesise
-
-__all__ = ["Account", "Synthesis", "synthesise"]
+"""Cases made from passages without a model: proposed by rules, cleaned by checks, sampled by
+document size."""

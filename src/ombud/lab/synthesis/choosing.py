@@ -2,22 +2,22 @@
 document size."""
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from itertools import pairwise
+from itertools import chain, pairwise, zip_longest
 from random import Random
 
 from ombud.errors import LabError
 from ombud.lab.metrics.metric import Embed
-from ombud.lab.synthesis.cleaning import CHECKS, WITH_VECTORS, Sieve
+from ombud.lab.synthesis.cleaning import CHECKS, WITH_VECTORS, Cleaner
 from ombud.lab.synthesis.facts import has_facts
 from ombud.lab.synthesis.pairs import KINDS, QuestionAnswer
-from ombud.lab.synthesis.phrasing import CorpusVocabulary
 from ombud.lab.synthesis.questions import propose
+from ombud.lab.synthesis.vocabulary import CorpusVocabulary
 from ombud.types import Case, Chunk, Passage, Person, Reference
 
-Tell = Callable[[str, int, int], None]
+OnProgress = Callable[[str, int, int], None]
 """(step, done, total), for a progress bar."""
 
 NOT_NEEDED = "not needed"
@@ -32,7 +32,7 @@ def _silent(step: str, done: int, total: int) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class SynthesisAccount:
     """Where every proposed pair went: `proposed` is the sum of `fallen` and `kept`."""
 
     wanted: int
@@ -62,22 +62,23 @@ class Account:
             unchecked = check in WITH_VECTORS and not self.embedded
             lines.append(f"  {check}: {'not checked: no embedder' if unchecked else count}")
         if self.language:
-            lines.append(
-                f"  language: {self.language} passages are not in English and were left out"
-            )
+            left_out = f"{self.language} passages are not in English and were left out"
+            lines.append(f"  language: {left_out}")
         if self.unasked:
             lines.append(f"  no question: {self.unasked} passages fit no rule")
-        lines.append("kinds: " + ", ".join(f"{kind} {count}" for kind, count in self.kinds.items()))
-        lines.append(
-            "documents: " + ", ".join(f"{name} {count}" for name, count in self.strata.items())
-        )
+        lines.append(f"kinds: {_listed(self.kinds)}")
+        lines.append(f"documents: {_listed(self.strata)}")
         return "\n".join(lines)
+
+
+def _listed(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {count}" for name, count in counts.items())
 
 
 @dataclass(frozen=True, slots=True)
 class Synthesis:
     cases: tuple[Case, ...]
-    account: Account
+    account: SynthesisAccount
 
 
 def synthesise(
@@ -86,7 +87,7 @@ def synthesise(
     *,
     seed: int = 0,
     embed: Embed | None = None,
-    tell: Tell = _silent,
+    on_progress: OnProgress = _silent,
 ) -> Synthesis:
     """Up to `size` cases, one a passage at most, the same for the same passages and seed in
     whatever order they come.
@@ -97,29 +98,35 @@ def synthesise(
     """
     if size < 1:
         raise LabError(f"{size} cases cannot be made.", hint="Ask for 1 or more.")
-    given = sorted({(chunk.uri, chunk.start, chunk.id): chunk for chunk in chunks}.items())
-    if not given:
+    passages = _in_order(chunks)
+    if not passages:
         raise LabError(
             "No passages to make cases from.", hint="Add documents and index them first."
         )
-    english = [chunk for _, chunk in given if chunk.language == "en"]
-    maker = _Maker(english, size, seed, embed, tell)
+    english = [chunk for chunk in passages if chunk.language == "en"]
+    chooser = _Chooser(english, seed, embed)
     if english:
-        maker.fill(strata(english))
-    cases = tuple(sorted((_case(pair) for pair in maker.kept), key=lambda case: case.id))
-    account = Account(
+        chooser.fill(strata(english), size, on_progress)
+    cases = [_case(pair) for pair in chooser.kept]
+    account = SynthesisAccount(
         wanted=size,
-        proposed=maker.proposed,
-        fallen={check: maker.fallen[check] for check in (*CHECKS, NOT_NEEDED)},
+        proposed=chooser.proposed,
+        fallen={check: chooser.fallen[check] for check in (*CHECKS, NOT_NEEDED)},
         kept=len(cases),
-        kinds={kind: sum(pair.kind == kind for pair in maker.kept) for kind in KINDS},
-        passages=len(given),
-        language=len(given) - len(english),
-        unasked=maker.unasked,
-        strata={name: maker.taken[name] for name in STRATA},
+        kinds={kind: chooser.kinds[kind] for kind in KINDS},
+        passages=len(passages),
+        language=len(passages) - len(english),
+        unasked=chooser.unasked,
+        strata={name: chooser.taken[name] for name in STRATA},
         embedded=embed is not None,
     )
-    return Synthesis(cases, account)
+    return Synthesis(tuple(sorted(cases, key=lambda case: case.id)), account)
+
+
+def _in_order(chunks: Iterable[Chunk]) -> list[Chunk]:
+    """Each once, by document and place."""
+    by_place = {(chunk.uri, chunk.start, chunk.id): chunk for chunk in chunks}
+    return [by_place[place] for place in sorted(by_place)]
 
 
 def strata(chunks: Sequence[Chunk]) -> dict[str, dict[str, list[Chunk]]]:
@@ -129,10 +136,11 @@ def strata(chunks: Sequence[Chunk]) -> dict[str, dict[str, list[Chunk]]]:
     for chunk in chunks:
         documents.setdefault(chunk.uri, []).append(chunk)
     ordered = sorted(documents, key=lambda uri: (_words(documents[uri]), uri))
-    found: dict[str, dict[str, list[Chunk]]] = {name: {} for name in STRATA}
+    by_stratum: dict[str, dict[str, list[Chunk]]] = {name: {} for name in STRATA}
     for rank, uri in enumerate(ordered):
-        found[STRATA[rank * len(STRATA) // len(ordered)]][uri] = documents[uri]
-    return found
+        stratum = STRATA[rank * len(STRATA) // len(ordered)]
+        by_stratum[stratum][uri] = documents[uri]
+    return by_stratum
 
 
 def _words(chunks: Iterable[Chunk]) -> int:
@@ -142,10 +150,12 @@ def _words(chunks: Iterable[Chunk]) -> int:
 def quotas(size: int, weights: Mapping[str, int]) -> dict[str, int]:
     """`size` shared out by weight, largest remainders first."""
     total = sum(weights.values())
-    exact = {name: size * weight / total if total else 0.0 for name, weight in weights.items()}
+    if not total:
+        return dict.fromkeys(weights, 0)
+    exact = {name: size * weight / total for name, weight in weights.items()}
     shares = {name: int(share) for name, share in exact.items()}
     by_remainder = sorted(exact, key=lambda name: (shares[name] - exact[name], name))
-    for name in by_remainder[: size - sum(shares.values()) if total else 0]:
+    for name in by_remainder[: size - sum(shares.values())]:
         shares[name] += 1
     return shares
 
@@ -160,8 +170,10 @@ def _mixed(chunks: Iterable[Chunk]) -> list[Chunk]:
     others: list[Chunk] = []
     for chunk in chunks:
         (facts if has_facts(chunk) else others).append(chunk)
-    paired = [chunk for pair in zip(facts, others, strict=False) for chunk in pair]
-    return paired + facts[len(others) :] + others[len(facts) :]
+    mixed = []
+    for fact, other in zip(facts, others, strict=False):
+        mixed += [fact, other]
+    return mixed + facts[len(others) :] + others[len(facts) :]
 
 
 @dataclass(slots=True)
@@ -172,102 +184,120 @@ class _Turn:
     pairs: list[QuestionAnswer] | None = None
 
 
-class _Maker:
-    """One run: the queues of passages, the sieve, and the count of what became of every pair."""
+class _Chooser:
+    """One run: the queues of passages, the checks, and the count of what became of every pair."""
 
-    def __init__(
-        self, chunks: Sequence[Chunk], size: int, seed: int, embed: Embed | None, tell: Tell
-    ) -> None:
-        self._size, self._seed, self._tell = size, seed, tell
+    def __init__(self, chunks: Sequence[Chunk], seed: int, embed: Embed | None) -> None:
+        self._seed = seed
         self._vocabulary = CorpusVocabulary(chunk.text for chunk in chunks)
-        self._before = {
-            after.id: front for front, after in pairwise(chunks) if front.uri == after.uri
-        }
-        sample = (
-            _random(f"{seed} sample").sample(list(chunks), min(SAMPLE, len(chunks)))
-            if embed
-            else []
-        )
-        self._sieve = Sieve(embed, sample)
-        self._kinds: Counter[str] = Counter()
+        self._before: dict[str, Chunk] = {}
+        for before, chunk in pairwise(chunks):
+            if before.uri == chunk.uri:
+                self._before[chunk.id] = before
+        sample: list[Chunk] = []
+        if embed:
+            sample = _random(f"{seed} sample").sample(list(chunks), min(SAMPLE, len(chunks)))
+        self._cleaner = Cleaner(embed, sample)
         self.kept: list[QuestionAnswer] = []
-        self.fallen: Counter[str] = Counter()
+        self.kinds: Counter[str] = Counter()
         self.taken: Counter[str] = Counter()
-        self.proposed = self.unasked = 0
+        self.fallen: Counter[str] = Counter()
+        self.proposed = 0
+        self.unasked = 0
 
-    def fill(self, by_stratum: Mapping[str, Mapping[str, list[Chunk]]]) -> None:
+    def fill(
+        self,
+        by_stratum: Mapping[str, Mapping[str, list[Chunk]]],
+        size: int,
+        on_progress: OnProgress,
+    ) -> None:
         """Take cases from every stratum up to its quota; what one cannot give, the others do."""
-        queues = {name: self._queue(name, documents) for name, documents in by_stratum.items()}
-        weights = {
-            name: sum(map(_words, documents.values())) for name, documents in by_stratum.items()
-        }
-        while len(self.kept) < self._size and any(queues.values()):
-            left = {name: max(1, weights[name]) for name, queue in queues.items() if queue}
-            for name, quota in quotas(self._size - len(self.kept), left).items():
-                self._take(name, queues[name], quota)
-        for queue in queues.values():
-            for turn in queue:
-                self._fall(NOT_NEEDED, len(turn.pairs or ()))
+        queues = {}
+        weights = {}
+        for name, documents in by_stratum.items():
+            queues[name] = self._queue(name, documents)
+            weights[name] = max(1, sum(map(_words, documents.values())))
+        while len(self.kept) < size and any(queues.values()):
+            waiting = {name: weights[name] for name, queue in queues.items() if queue}
+            for name, quota in quotas(size - len(self.kept), waiting).items():
+                for _ in self._take(name, queues[name], quota):
+                    on_progress("synthesise", len(self.kept), size)
+        for turn in chain.from_iterable(queues.values()):
+            self._count_fallen(NOT_NEEDED, len(turn.pairs or ()))
 
     def _queue(self, name: str, documents: Mapping[str, list[Chunk]]) -> deque[_Turn]:
         """Passages in the order of their turns: the first of every document, then the second, …"""
         chance = _random(f"{self._seed} {name}")
-        rows = [
-            _mixed(chance.sample(chunks, len(chunks))) for _, chunks in sorted(documents.items())
-        ]
+        rows = []
+        for _, chunks in sorted(documents.items()):
+            rows.append(_mixed(chance.sample(chunks, len(chunks))))
         chance.shuffle(rows)
-        longest = max(map(len, rows), default=0)
-        return deque(_Turn(row[at]) for at in range(longest) for row in rows if at < len(row))
+        queue: deque[_Turn] = deque()
+        for turns in zip_longest(*rows):
+            queue.extend(_Turn(chunk) for chunk in turns if chunk)
+        return queue
 
-    def _take(self, name: str, queue: deque[_Turn], quota: int) -> None:
+    def _take(self, name: str, queue: deque[_Turn], quota: int) -> Iterator[int]:
+        """Up to `quota` cases of a stratum; yields after each wave how many it gave."""
         while quota and queue:
-            wave: list[tuple[_Turn, QuestionAnswer]] = []
-            while queue and len(wave) < min(WAVE, quota):
-                turn = queue.popleft()
-                pair = self._next(turn)
-                if pair:
-                    wave.append((turn, pair))
+            wave = self._next_wave(queue, min(WAVE, quota))
+            vectors = self._cleaner.measure([pair for _, pair in wave])
             again = []
-            for (turn, pair), measured in zip(
-                wave, self._sieve.measure([pair for _, pair in wave]), strict=True
-            ):
+            accepted = 0
+            for (turn, pair), measured in zip(wave, vectors, strict=True):
                 # Another of the same wave may have been accepted since.
-                check = self._sieve.by_words(pair) or self._sieve.by_meaning(pair, measured)
+                check = self._cleaner.check_words(pair)
+                check = check or self._cleaner.check_meaning(pair, measured)
                 if check:
-                    self._fall(check, 1)
+                    self._count_fallen(check, 1)
                     again.append(turn)
                     continue
-                self._sieve.accept(pair, measured)
-                self.kept.append(pair)
-                self.taken[name] += 1
-                self._kinds[pair.kind] += 1
-                self._fall(NOT_NEEDED, len(turn.pairs or ()))
-                quota -= 1
+                self._cleaner.accept(pair, measured)
+                self._keep(pair, name)
+                self._count_fallen(NOT_NEEDED, len(turn.pairs or ()))
+                accepted += 1
+            quota -= accepted
             queue.extendleft(turn for turn in reversed(again) if turn.pairs)
-            self._tell("synthesise", len(self.kept), self._size)
+            yield accepted
 
-    def _next(self, turn: _Turn) -> QuestionAnswer | None:
+    def _next_wave(self, queue: deque[_Turn], most: int) -> list[tuple[_Turn, QuestionAnswer]]:
+        wave: list[tuple[_Turn, QuestionAnswer]] = []
+        while queue and len(wave) < most:
+            turn = queue.popleft()
+            pair = self._next_pair(turn)
+            if pair:
+                wave.append((turn, pair))
+        return wave
+
+    def _next_pair(self, turn: _Turn) -> QuestionAnswer | None:
         """The passage's next pair that passes the checks of its words; the rarest kind of question
         comes first."""
         if turn.pairs is None:
-            chance = _random(f"{self._seed} {turn.chunk.uri} {turn.chunk.start}")
-            found = propose(turn.chunk, self._vocabulary, chance, self._before.get(turn.chunk.id))
-            turn.pairs = [
-                pair
-                for kind in sorted(found, key=lambda kind: self._kinds[kind])
-                for pair in found[kind]
-            ]
+            turn.pairs = self._propose(turn.chunk)
             self.proposed += len(turn.pairs)
             self.unasked += not turn.pairs
         while turn.pairs:
             pair = turn.pairs.pop(0)
-            check = self._sieve.by_words(pair)
+            check = self._cleaner.check_words(pair)
             if not check:
                 return pair
-            self._fall(check, 1)
+            self._count_fallen(check, 1)
         return None
 
-    def _fall(self, check: str, count: int) -> None:
+    def _propose(self, chunk: Chunk) -> list[QuestionAnswer]:
+        chance = _random(f"{self._seed} {chunk.uri} {chunk.start}")
+        by_kind = propose(chunk, self._vocabulary, chance, self._before.get(chunk.id))
+        pairs = []
+        for kind in sorted(by_kind, key=lambda kind: self.kinds[kind]):
+            pairs += by_kind[kind]
+        return pairs
+
+    def _keep(self, pair: QuestionAnswer, stratum: str) -> None:
+        self.kept.append(pair)
+        self.taken[stratum] += 1
+        self.kinds[pair.kind] += 1
+
+    def _count_fallen(self, check: str, count: int) -> None:
         self.fallen[check] += count
 
 

@@ -6,7 +6,7 @@ The checks stand in the order in which a pair meets them; it falls to the first 
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 from ombud.lab.metrics.metric import Embed
 from ombud.lab.synthesis.pairs import QuestionAnswer
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    Vector = npt.NDArray[np.float64]
     Vectors = npt.NDArray[np.float64]
 
 NO_ANSWER = "no answer in the passage"
@@ -42,6 +43,8 @@ _TOKEN = re.compile(r"[^\W_]+")
 _ADDRESS = re.compile(r"https?://\S+|www\.\S+|\S+@\S+\.\w+|#[\w-]+")
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 """Another language that slipped in."""
+_BEGINS = re.compile(r"[\"“‘']?[^\W_a-z]")
+_CLOSED = re.compile(r"[.!?:;][\"”')*]*$")
 _ANNOUNCES = re.compile(r"(?:[:?]|these steps\.|instructions\.)$")
 _NO_CELL = re.compile(r"(?:n/?a|none|tbd|tbc|unknown|\W*)", re.IGNORECASE)
 
@@ -57,44 +60,61 @@ def passage(chunk: Chunk) -> str:
     return "\n".join((" > ".join(chunk.trail), chunk.header, chunk.text))
 
 
-def answers(pair: QuestionAnswer) -> bool:
+def is_answered(pair: QuestionAnswer) -> bool:
     """Whether the quote says something: not a stub, a heading, boilerplate, a list of links or a
     pointer elsewhere."""
-    said = plain(pair.quote)
+    text = plain(pair.quote)
+    words = words_of(text)
+    answer = pair.answer.strip()
     if pair.kind == "table":
-        return len(words_of(said)) >= 2 and not _NO_CELL.fullmatch(pair.answer.strip())
-    if len(words_of(said)) < LEAST_WORDS or not pair.answer.strip() or _ANNOUNCES.search(said):
+        return len(words) >= 2 and not _NO_CELL.fullmatch(answer)
+    if len(words) < LEAST_WORDS or not answer:
         return False
     # In small letters the sentence began elsewhere.
-    if not re.match(r"[\"“‘']?[^\W_a-z]", said):
+    if not _BEGINS.match(text) or _ANNOUNCES.search(text):
         return False
-    if phrases("boilerplate").search(said) or _UNSPACED.search(said):
-        return False
-    if phrases("elsewhere").match(said) and len(said.split()) < 25:
-        return False
-    if len(_ADDRESS.findall(said)) * 4 > len(said.split()):
-        return False
-    # Headings and menus have no sentence; a list counts when its items are more than names.
-    lines = [plain(line) for line in pair.quote.split("\n") if line.strip()]
-    closed = any(re.search(r"[.!?:;][\"”')*]*$", line) for line in lines)
-    return closed or max(len(line.split()) for line in lines) >= 8
+    return not _is_filler(text) and _says_something(pair.quote)
 
 
-def copied(question: str, text: str) -> float:
+def _is_filler(text: str) -> bool:
+    """Boilerplate, another language, links, or nothing but where else to look."""
+    if phrases("boilerplate").search(text) or _UNSPACED.search(text):
+        return True
+    length = len(text.split())
+    if phrases("elsewhere").match(text) and length < 25:
+        return True
+    return len(_ADDRESS.findall(text)) * 4 > length
+
+
+def _says_something(quote: str) -> bool:
+    """Headings and menus have no sentence; a list counts when its items are more than names."""
+    lines = [plain(line) for line in quote.split("\n") if line.strip()]
+    if any(_CLOSED.search(line) for line in lines):
+        return True
+    return max(len(line.split()) for line in lines) >= 8
+
+
+def copied_share(question: str, text: str) -> float:
     """Share of the question's content words that lie in runs of at least `RUN` tokens which the
     text has too."""
-    asked, told = tokens(question), tokens(text)
-    runs = {tuple(told[at : at + RUN]) for at in range(len(told) - RUN + 1)}
+    asked = tokens(question)
+    told = tokens(text)
+    runs = {tuple(told[start : start + RUN]) for start in range(len(told) - RUN + 1)}
     inside = [False] * len(asked)
-    for at in range(len(asked) - RUN + 1):
-        if tuple(asked[at : at + RUN]) in runs:
-            inside[at : at + RUN] = [True] * RUN
+    for start in range(len(asked) - RUN + 1):
+        if tuple(asked[start : start + RUN]) in runs:
+            inside[start : start + RUN] = [True] * RUN
     meant = set(content(question))
     weighed = [within for token, within in zip(asked, inside, strict=True) if token in meant]
     return sum(weighed) / len(weighed) if weighed else float(all(inside))
 
 
-class Sieve:
+class PairVectors(NamedTuple):
+    question: "Vector"
+    passage: "Vector"
+
+
+class Cleaner:
     """The checks and what they remember: every question that was accepted.
 
     sample: passages that a question is measured against, to tell a poor question from a far-away
@@ -102,76 +122,72 @@ class Sieve:
 
     def __init__(self, embed: Embed | None = None, sample: Sequence[Chunk] = ()) -> None:
         self._embed = embed
-        self._sets: set[frozenset[str]] = set()
-        self._with: dict[str, list[frozenset[str]]] = {}
-        self._asked: list[Any] = []
-        self._ids = [chunk.id for chunk in sample]
-        self._others = (
-            self._vectors([passage(chunk) for chunk in sample]) if embed and sample else None
-        )
+        self._accepted: set[frozenset[str]] = set()
+        self._accepted_with: dict[str, list[frozenset[str]]] = {}
+        self._accepted_vectors: list[Vector] = []
+        self._sample_ids = [chunk.id for chunk in sample]
+        self._sample_vectors: Vectors | None = None
+        if embed and sample:
+            self._sample_vectors = _unit_vectors(embed, [passage(chunk) for chunk in sample])
 
-    def _vectors(self, texts: Sequence[str]) -> "Vectors":
-        import numpy as np
-
-        found = np.asarray(self._embed(list(texts)) if self._embed else (), dtype=np.float64)
-        return np.asarray(
-            found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-12),
-            dtype=np.float64,
-        )
-
-    def by_words(self, pair: QuestionAnswer) -> str:
+    def check_words(self, pair: QuestionAnswer) -> str:
         """The first of the checks without an embedder that the pair fails; empty when it passes."""
-        if pair.quote not in pair.chunk.text or not answers(pair):
+        if pair.quote not in pair.chunk.text or not is_answered(pair):
             return NO_ANSWER
-        if self._is_double(pair.wording):
+        if self._is_duplicate(pair.wording):
             return LEXICAL
-        return COPIED if copied(pair.wording, passage(pair.chunk)) > COPY else ""
+        return COPIED if copied_share(pair.wording, passage(pair.chunk)) > COPY else ""
 
-    def _is_double(self, question: str) -> bool:
-        mine = frozenset(tokens(question))
-        if mine in self._sets:
+    def _is_duplicate(self, question: str) -> bool:
+        asked = frozenset(tokens(question))
+        if asked in self._accepted:
             return True
-        near = {other for token in mine for other in self._with.get(token, ())}
-        return any(len(mine & other) >= JACCARD * len(mine | other) for other in near)
+        near = {other for token in asked for other in self._accepted_with.get(token, ())}
+        return any(len(asked & other) >= JACCARD * len(asked | other) for other in near)
 
-    def measure(self, pairs: Sequence[QuestionAnswer]) -> "list[tuple[Vectors, Vectors] | None]":
-        """Vectors of each question and its passage, to be handed to `by_meaning`; None without an
-        embedder."""
+    def measure(self, pairs: Sequence[QuestionAnswer]) -> list[PairVectors | None]:
+        """Vectors of each question and its passage, to be handed to `check_meaning`; None without
+        an embedder."""
         if self._embed is None or not pairs:
             return [None] * len(pairs)
-        made = self._vectors(
-            [pair.wording for pair in pairs] + [passage(pair.chunk) for pair in pairs]
-        )
-        return list(zip(made[: len(pairs)], made[len(pairs) :], strict=True))
+        questions = [pair.wording for pair in pairs]
+        passages = [passage(pair.chunk) for pair in pairs]
+        vectors = _unit_vectors(self._embed, questions + passages)
+        count = len(pairs)
+        return [PairVectors(vectors[at], vectors[count + at]) for at in range(count)]
 
-    def by_meaning(self, pair: QuestionAnswer, measured: "tuple[Vectors, Vectors] | None") -> str:
+    def check_meaning(self, pair: QuestionAnswer, vectors: PairVectors | None) -> str:
         """The first of the checks with an embedder that the pair fails; empty when it passes."""
-        if measured is None:
+        if vectors is None:
             return ""
-        asked, told = measured
-        if any(float(asked @ other) >= COSINE for other in self._asked):
-            return EMBEDDED
-        return "" if self._is_relevant(pair, asked, told) else UNRELATED
+        for other in self._accepted_vectors:
+            if float(vectors.question @ other) >= COSINE:
+                return EMBEDDED
+        return "" if self._is_relevant(pair, vectors) else UNRELATED
 
-    def _is_relevant(self, pair: QuestionAnswer, asked: "Vectors", told: "Vectors") -> bool:
-        likeness = float(asked @ told)
-        if likeness >= RELEVANCE or self._others is None:
+    def _is_relevant(self, pair: QuestionAnswer, vectors: PairVectors) -> bool:
+        likeness = float(vectors.question @ vectors.passage)
+        if likeness >= RELEVANCE or self._sample_vectors is None:
             return likeness >= RELEVANCE
-        nearer = (self._others @ asked) > likeness
-        return (
-            sum(
-                bool(near)
-                for near, other in zip(nearer, self._ids, strict=True)
-                if other != pair.chunk.id
-            )
-            < NEAREST
-        )
+        is_nearer = (self._sample_vectors @ vectors.question) > likeness
+        nearer = 0
+        for chunk_id, is_near in zip(self._sample_ids, is_nearer, strict=True):
+            nearer += bool(is_near) and chunk_id != pair.chunk.id
+        return nearer < NEAREST
 
-    def accept(self, pair: QuestionAnswer, measured: "tuple[Vectors, Vectors] | None") -> None:
+    def accept(self, pair: QuestionAnswer, vectors: PairVectors | None) -> None:
         """Remember a question, so that later ones are not like it."""
-        mine = frozenset(tokens(pair.wording))
-        self._sets.add(mine)
-        for token in mine:
-            self._with.setdefault(token, []).append(mine)
-        if measured is not None:
-            self._asked.append(measured[0])
+        asked = frozenset(tokens(pair.wording))
+        self._accepted.add(asked)
+        for token in asked:
+            self._accepted_with.setdefault(token, []).append(asked)
+        if vectors is not None:
+            self._accepted_vectors.append(vectors.question)
+
+
+def _unit_vectors(embed: Embed, texts: Sequence[str]) -> "Vectors":
+    import numpy as np
+
+    vectors = np.asarray(embed(list(texts)), dtype=np.float64)
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.asarray(vectors / np.maximum(lengths, 1e-12), dtype=np.float64)

@@ -1,10 +1,11 @@
 """What a rule proposes: a question in a style, and the words of a passage that answer it."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import Any
+from types import MappingProxyType
+from typing import NamedTuple
 
 from ombud.lab.synthesis.phrasing import STYLES, dress
 from ombud.types import Chunk
@@ -43,22 +44,40 @@ class PassageSection:
     """The section begins here: what comes first is what the heading announces."""
 
 
+class Wordings(NamedTuple):
+    """How something may be asked; braces in a template are filled from `fields`."""
+
+    full: Sequence[str]
+    terse: Sequence[str]
+    """For a search box."""
+    fields: Mapping[str, str] = MappingProxyType({})
+
+
 def make_pair(
-    chunk: Chunk, kind: str, chance: Random, ask: Sequence[str], terse: Sequence[str], **rest: Any
+    chunk: Chunk, kind: str, chance: Random, wordings: Wordings, *, quote: str, answer: str
 ) -> QuestionAnswer:
-    """A pair with its question put in a style drawn at random; `rest` fills the templates, `quote`
-    and `answer`."""
-    style = chance.choices(list(STYLES), list(STYLES.values()))[0] if ask else "terse"
+    """A pair with its question put in a style drawn at random; where it cannot be asked in full, in
+    a terse one."""
+    style = "terse"
+    if wordings.full:
+        (style,) = chance.choices(list(STYLES), list(STYLES.values()))
     if style == "terse":
-        question = re.sub(r"^(?:the|an?)\s", "", chance.choice(terse).format(**rest))
+        template = chance.choice(wordings.terse)
+        question = re.sub(r"^(?:the|an?)\s", "", template.format(**wordings.fields))
     else:
-        question = chance.choice(ask).format(**rest)
-    if style != "terse":
+        question = chance.choice(wordings.full).format(**wordings.fields)
         question = question[0].upper() + question[1:]
     return QuestionAnswer(
-        chunk, kind, style, dress(question, style, chance), question, rest["quote"], rest["answer"]
+        chunk=chunk,
+        kind=kind,
+        style=style,
+        question=dress(question, style, chance),
+        wording=question,
+        quote=quote,
+        answer=answer,
     )
 
 
 def safe(text: str) -> str:
+    """Text that may stand in a template."""
     return text.replace("{", "").replace("}", "")

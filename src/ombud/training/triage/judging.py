@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ombud.answer import Head, Trained, triage_scores
+from ombud.answer import Head, TriageWeights, triage_scores
 from ombud.charts import Series, draw_lines
 from ombud.lab import Decision, area, risk_coverage
 from ombud.models import linear
@@ -57,7 +57,7 @@ class TriageScores(NamedTuple):
 class TriageReport(NamedTuple):
     judged: tuple[TriageScores, ...]
     sets: MessageSets
-    trained: Mapping[str, Trained]
+    trained: Mapping[str, TriageWeights]
     areas: Mapping[tuple[str, str], float]
     """(variant, set) -> area under the risk-coverage curve of the head `sensitive`."""
     calibration: str
@@ -75,7 +75,7 @@ class JudgedMessages(NamedTuple):
     held: str
     messages: Sequence[LabelledMessage]
     probabilities: Mapping[Head, linear.Numbers]
-    trained: Trained
+    trained: TriageWeights
 
     @property
     def name(self) -> str:
@@ -187,7 +187,7 @@ def _distance(probability: float, threshold: float) -> float:
 
 
 def judge_triage(
-    variant: str, trained: Trained, sets: MessageSets, embedder: TrainingEmbedder
+    variant: str, trained: TriageWeights, sets: MessageSets, embedder: TrainingEmbedder
 ) -> list[JudgedMessages]:
     """On sets that the weights did not see."""
     judged = []
@@ -206,7 +206,7 @@ def compare_triage(
     """Every variant trained anew, judged by folds and on the sets that were held out."""
     messages = with_router_questions(messages)
     judged: list[JudgedMessages] = []
-    trained: dict[str, Trained] = {}
+    trained: dict[str, TriageWeights] = {}
     for variant, embedder in variants.items():
         remembering = embedder.remembering()
         folds = cross_validate(messages, remembering)

@@ -12,7 +12,7 @@ from ombud.answer import (
     TRIAGE_READING,
     Head,
     Thresholds,
-    Trained,
+    TriageWeights,
     read_sensitive,
 )
 from ombud.errors import BadRequest
@@ -94,7 +94,7 @@ def train(
     messages: Sequence[LabelledMessage],
     embedder: TrainingEmbedder = NO_EMBEDDER,
     folds: Probabilities | None = None,
-) -> Trained:
+) -> TriageWeights:
     """Weights taught on all messages, which `with_router_questions` has completed; the same
     messages give the same weights.
 
@@ -112,7 +112,7 @@ def train(
         weights = fit(messages, head, embedder)
         heads[head] = weights._replace(variant=head, provenance=provenance)
     thresholds = choose_thresholds(messages, folds or cross_validate(messages, embedder))
-    return Trained(heads, thresholds, embedder.fingerprint if embedder.embed else "")
+    return TriageWeights(heads, thresholds, embedder.fingerprint if embedder.embed else "")
 
 
 def cross_validate(

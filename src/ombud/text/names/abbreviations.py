@@ -32,6 +32,7 @@ _OPENERS = _set(
     "a an any each every our the this your das der die ein eine la le les un une el los"
 )
 _NO_SHORT = _set("I II III IV VI VII VIII IX XI XII AM PM NB OK NO YES USD EUR GBP CHF")
+_CODE_MARKS = frozenset("()[]<>")
 _MOST_LETTERS = 3
 """Letters of a short form that may lie inside a word: two names in a row explain each other
 rarely."""
@@ -43,32 +44,50 @@ def find_abbreviations(text: str, language: str = "en") -> list[tuple[str, str]]
 
     An abbreviation that the same text also writes in small letters as a word ("AID" and "aid") is
     left out, for it would be found in every question that has the word."""
-    found: dict[tuple[str, str], None] = {}
+    definitions: dict[tuple[str, str], None] = {}
     for start, end in split_sentences(text, language):
         sentence = text[start:end]
         for bracket in _BRACKETS.finditer(sentence):
-            pair = _pair(sentence[: bracket.start()], bracket[1])
-            if pair:
-                found[pair] = None
-    return [pair for pair in found if not _is_word(pair[0], text)]
+            definition = _definition(sentence[: bracket.start()], bracket[1])
+            if definition:
+                definitions[definition] = None
+    return [definition for definition in definitions if not _is_word(definition[0], text)]
 
 
-def _pair(before: str, inside: str) -> tuple[str, str] | None:
-    """The definition that a bracket makes with the words before it; None where it makes none."""
+def _definition(before: str, inside: str) -> tuple[str, str] | None:
+    """What a bracket defines with the words before it; None where it defines nothing."""
     inside = re.split(r"[,;]\s", inside, maxsplit=1)[0].strip(_MARKS)
-    before = _EDGE.split(before.rstrip(_MARKS))[-1]
+    words_before = _EDGE.split(before.rstrip(_MARKS))[-1].split()
     if _is_short(inside):
-        words = " ".join(before.split()[-_longest(inside) :])
-        long = _by_initials(inside, words) or _shortest(inside, words)
-        return (inside, long) if long and _is_long(inside, long) else None
-    short = before.split()[-1].strip(_MARKS) if before.split() else ""
-    if _is_short(short) and len(inside.split()) <= _longest(short):
-        first, *others = inside.split()
-        words = " ".join(others) if first.lower() in _OPENERS and others else inside
-        # Here the whole bracket is the expansion, or none of it.
-        whole = words in (_by_initials(short, words), _shortest(short, words))
-        return (short, words) if whole and _is_long(short, words) else None
-    return None
+        return _short_inside(inside, words_before)
+    if not words_before:
+        return None
+    short = words_before[-1].strip(_MARKS)
+    if not _is_short(short):
+        return None
+    return _long_inside(short, inside)
+
+
+def _short_inside(short: str, words_before: list[str]) -> tuple[str, str] | None:
+    """ "Annual Cash Bonus (ACB)"."""
+    words = " ".join(words_before[-_longest(short) :])
+    long = _by_initials(short, words) or _shortest(short, words)
+    if not long or not _is_long(short, long):
+        return None
+    return short, long
+
+
+def _long_inside(short: str, inside: str) -> tuple[str, str] | None:
+    """ "ACB (Annual Cash Bonus)": the whole bracket is the expansion, or none of it."""
+    first, *others = inside.split() or [""]
+    if len(others) + 1 > _longest(short):
+        return None
+    words = " ".join(others) if others and first.lower() in _OPENERS else inside
+    if words != _by_initials(short, words) and words != _shortest(short, words):
+        return None
+    if not _is_long(short, words):
+        return None
+    return short, words
 
 
 def _longest(short: str) -> int:
@@ -81,25 +100,37 @@ def _is_short(text: str) -> bool:
     "W2", "LoA")."""
     if not _SHORT.fullmatch(text) or text in _NO_SHORT:
         return False
-    capitals = sum(c.isupper() for c in text)
-    return capitals >= 2 or (capitals == 1 and any(c.isdigit() for c in text) and text[0].isalpha())
+    capitals = sum(map(str.isupper, text))
+    if capitals >= 2:
+        return True
+    has_figure = any(map(str.isdigit, text))
+    return capitals == 1 and has_figure and text[0].isalpha()
 
 
 def _by_initials(short: str, words: str) -> str:
     """The end of `words` whose initials are the letters of `short`, small words with or without
     theirs."""
-    letters = [c.lower() for c in short if c.isalnum()]
     parts = list(_PART.finditer(words))
-    for skipping in (True, False):
-        left = letters.copy()
-        for part in reversed(parts):
-            if skipping and part.group().lower() in _LINKS:
-                continue
-            if part.group()[0].lower() != left.pop():
-                break
-            if not left:
-                return words[part.start() :].strip(_MARKS)
+    content = [part for part in parts if part.group().lower() not in _LINKS]
+    for candidates in (content, parts):
+        start = _start_of_initials(_letters(short), candidates)
+        if start is not None:
+            return words[start:].strip(_MARKS)
     return ""
+
+
+def _start_of_initials(letters: list[str], parts: list[re.Match[str]]) -> int | None:
+    """Where the words begin whose initials are `letters`, read from the end."""
+    if len(parts) < len(letters):
+        return None
+    ending = parts[len(parts) - len(letters) :]
+    if [part.group()[0].lower() for part in ending] != letters:
+        return None
+    return ending[0].start()
+
+
+def _letters(short: str) -> list[str]:
+    return [character.lower() for character in short if character.isalnum()]
 
 
 def _shortest(short: str, words: str) -> str:
@@ -110,51 +141,53 @@ def _shortest(short: str, words: str) -> str:
         wanted = short[index].lower()
         if not wanted.isalnum():
             continue
-        place -= 1
-        while place >= 0 and (
-            words[place].lower() != wanted or (index == 0 and not _starts_word(words, place))
-        ):
-            place -= 1
+        place = _place_before(place, wanted, words, begins_word=index == 0)
         if place < 0:
             return ""
     return words[place:].strip(_MARKS)
 
 
-def _starts_word(words: str, place: int) -> bool:
-    return place == 0 or not words[place - 1].isalnum()
+def _place_before(end: int, wanted: str, words: str, *, begins_word: bool) -> int:
+    """The last place of a character before `end`; -1 where there is none."""
+    for place in range(end - 1, -1, -1):
+        if words[place].lower() != wanted:
+            continue
+        if not begins_word or place == 0 or not words[place - 1].isalnum():
+            return place
+    return -1
 
 
 def _is_long(short: str, long: str) -> bool:
     """Longer than the short form, not holding it, its words accounted for: of those with a meaning
     at most one goes without a letter, else a sentence's words are taken for a name's."""
+    if not len(short) + 2 < len(long) <= _MOST_CHARACTERS:
+        return False
     parts = _PART.findall(long)
-    if not len(short) + 2 < len(long) <= _MOST_CHARACTERS or short.lower() in (
-        part.lower() for part in parts
-    ):
+    words = [part.lower() for part in parts]
+    if short.lower() in words or words[0] in _OPENERS | _LINKS:
         return False
-    if (
-        parts[0].lower() in _OPENERS | _LINKS
-        or any(part.isdigit() for part in parts)
-        or set(long) & set("()[]<>")
-    ):
+    if any(map(str.isdigit, words)) or not _CODE_MARKS.isdisjoint(long):
         return False
-    return _at_start(short, parts)
+    return _at_start(short, words)
 
 
-def _at_start(short: str, parts: list[str]) -> bool:
+def _at_start(short: str, words: list[str]) -> bool:
     """Whether the letters are mostly initials: at least half of them, and of all words with a
     meaning but one."""
-    letters = [c.lower() for c in short if c.isalnum()]
-    words = [part.lower() for part in parts if part.lower() not in _LINKS]
-    place, initials = 0, 0
+    letters = _letters(short)
+    place = 0
+    initials = 0
+    others = 0
     for word in words:
+        if word in _LINKS:
+            continue
         if word[0] in letters[place:]:
-            place, initials = letters.index(word[0], place) + 1, initials + 1
-    return (
-        2 * initials >= len(letters)
-        and len(letters) - initials <= _MOST_LETTERS
-        and len(words) - initials <= 1
-    )
+            place = letters.index(word[0], place) + 1
+            initials += 1
+        else:
+            others += 1
+    inside_words = len(letters) - initials
+    return inside_words <= min(initials, _MOST_LETTERS) and others <= 1
 
 
 def _is_word(short: str, text: str) -> bool:

@@ -16,46 +16,26 @@ LONGEST = 10
 STEM = "~"
 """Stands before the name of a stem, so that no whole name is taken for one."""
 _ARTICLES = (
-    "a",
-    "an",
-    "the",
-    "any",
-    "each",
-    "every",
-    "all",
-    "this",
-    "that",
-    "these",
-    "those",
-    "such",
-)
+    "a", "an", "the", "any", "each", "every", "all", "this", "that", "these", "those", "such",
+)  # fmt: skip
 _OWNERS = (
-    "some",
-    "its",
-    "their",
-    "your",
-    "our",
-    "his",
-    "her",
-    "my",
-    "said",
-    "no",
-    "both",
-    "either",
-    "another",
-    "other",
-)
+    "some", "its", "their", "your", "our", "his", "her", "my", "said", "no", "both", "either",
+    "another", "other",
+)  # fmt: skip
 DETERMINERS = frozenset([*_ARTICLES, *_OWNERS])
 _LEADING = re.compile(rf"(?:(?:{'|'.join(_ARTICLES)})\s+)+(?=\S)", re.IGNORECASE)
 _HEAD_ENDS = re.compile(
-    r"\s*[,;:(—]|\s+[-–]\s|\s+(?:for|in|on|at|by|with|within|without|before|after|if|when|where|while|unless|that|which"
-    r"|who|whom|whose|as|from|until|under|during|between|through|because|since|per|via|upon|pursuant|regarding"
-    r"|including|such as|about|against|into|over|so)\b"
+    r"\s*[,;:(—]|\s+[-–]\s"
+    r"|\s+(?:for|in|on|at|by|with|within|without|before|after|if|when|where|while|unless|that"
+    r"|which|who|whom|whose|as|from|until|under|during|between|through|because|since|per|via|upon"
+    r"|pursuant|regarding|including|such as|about|against|into|over|so)\b"
 )
 _QUANTITY = re.compile(
-    r"(?:(?:up to|at least|at most|(?:no )?(?:more|less|fewer) than|about|only|a further|a (?:min|max)imum of)\s+)?"
-    r"(?:\d[\d.,]*|one|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|thirty)\s+(?:[a-z]+\s+){0,2}?"
-    r"(?:days?|weeks?|months?|hours?|years?)(?:(?:\s+(?:a|per|each|every)\s+[a-z]+)?\s+of\s+(?!the\b)|[’']\s+)",
+    r"(?:(?:up to|at least|at most|(?:no )?(?:more|less|fewer) than|about|only|a further"
+    r"|a (?:min|max)imum of)\s+)?"
+    r"(?:\d[\d.,]*|one|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|thirty)\s+"
+    r"(?:[a-z]+\s+){0,2}?(?:days?|weeks?|months?|hours?|years?)"
+    r"(?:(?:\s+(?:a|per|each|every)\s+[a-z]+)?\s+of\s+(?!the\b)|[’']\s+)",
     re.IGNORECASE,
 )
 """How much of a thing: "25 working days of paid annual leave" is paid annual leave."""
@@ -66,6 +46,10 @@ _NO_PLURAL = frozenset(
     {"bias", "series", "species", "news", "always", "gas", "canvas", "texas", "kansas", "arkansas"}
 )
 _ALTERNATIVE = re.compile(r"\s+(?:or|and)\s+")
+
+
+_ALTERNATIVE_WORDS = 3
+"""Of the key of each of two things that one name has."""
 
 
 def display_name(text: str) -> str:
@@ -81,11 +65,14 @@ def entity_key(text: str) -> str:
     """What makes two names one: "The Employers" and "any employer" are `employer`. Empty only where
     no word is."""
     name = display_name(text)
-    if section := _SECTION.match(name):
+    section = _SECTION.match(name)
+    if section:
         return _key(section.group())
-    name = _QUANTITY.sub("", name, count=1) if _QUANTITY.match(name) else name
+    if _QUANTITY.match(name):
+        name = _QUANTITY.sub("", name, count=1)
     cut = _HEAD_ENDS.search(name)
-    return _key(name[: cut.start()] if cut and cut.start() else name) or _key(name)
+    head = name[: cut.start()] if cut else ""
+    return _key(head) or _key(name)
 
 
 def alternative_keys(text: str) -> list[str]:
@@ -93,10 +80,12 @@ def alternative_keys(text: str) -> list[str]:
     it is one thing."""
     name = display_name(text)
     cut = _HEAD_ENDS.search(name)
-    keys = [_key(part) for part in _ALTERNATIVE.split(name[: cut.start()] if cut else name)]
-    return (
-        keys if len(keys) == 2 and all(keys) and all(len(key.split()) <= 3 for key in keys) else []
-    )
+    head = name[: cut.start()] if cut else name
+    keys = [_key(part) for part in _ALTERNATIVE.split(head)]
+    lengths = [len(key.split()) for key in keys]
+    if len(keys) != 2 or min(lengths) == 0 or max(lengths) > _ALTERNATIVE_WORDS:
+        return []
+    return keys
 
 
 def entity_stems(text: str, language: str = "en") -> list[str]:
@@ -107,16 +96,18 @@ def entity_stems(text: str, language: str = "en") -> list[str]:
 def name_words(text: str) -> Iterator[str]:
     """Words of a name as its key has them, articles included."""
     for match in WORD.finditer(_folded(text)):
-        yield _singular(re.sub(r"'s?$", "", match.group().replace("’", "'")))
+        word = match.group().replace("’", "'")
+        yield _singular(re.sub(r"'s?$", "", word))
 
 
 def _key(name: str) -> str:
-    found = [word for word in name_words(name) if word not in DETERMINERS]
-    return " ".join(found[:LONGEST])
+    words = [word for word in name_words(name) if word not in DETERMINERS]
+    return " ".join(words[:LONGEST])
 
 
 def _folded(text: str) -> str:
-    decomposed = unicodedata.normalize("NFKD", re.sub(r"§+\s*", "section ", text)).casefold()
+    spelt = re.sub(r"§+\s*", "section ", text)
+    decomposed = unicodedata.normalize("NFKD", spelt).casefold()
     return "".join(c for c in decomposed if not unicodedata.combining(c))
 
 
@@ -127,4 +118,6 @@ def _singular(word: str) -> str:
         return word[:-3] + "y"
     if word.endswith(("ches", "shes", "sses", "xes")):
         return word[:-2]
-    return word[:-1] if word.endswith("s") and not word.endswith(("ss", "us", "is")) else word
+    if word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        return word[:-1]
+    return word
