@@ -68,16 +68,18 @@ def laid_out(head: dict[str, str], body: list[Block], attached: list[str]) -> It
     if filled_in:
         lines = [f"{name.capitalize()}: {head[name]}" for name in filled_in]
         yield Block(kind="text", text="\n".join(lines))
-    for block in body:
-        if block.kind == "heading" and subject:
-            # Headings of the text stand below the subject.
-            level = min(block.level + 1, 6)
-            yield block.model_copy(update={"level": level})
-        else:
-            yield block
+    yield from map(_below_subject, body) if subject else body
     if attached:
         yield Block(kind="text", text="Attachments:")
         yield Block(kind="list", text="\n".join(f"- {name}" for name in attached))
+
+
+def _below_subject(block: Block) -> Block:
+    """Headings of the text are one level deeper than that of the message."""
+    if block.kind != "heading":
+        return block
+    level = min(block.level + 1, 6)
+    return block.model_copy(update={"level": level})
 
 
 def header(value: object) -> str:

@@ -102,16 +102,14 @@ class _Reader:
         properties = node.find(f"{W}pPr")
         chain = inherited(self.styles, value(properties, f"{W}pStyle") or "")
         text = tidy(_words(node))
-        if not text or any(_CONTENTS_STYLE.match(style.name) for style in chain):
+        if not text or _is_contents(chain):
             return None
         label, depth = self._number(properties, chain)
         level = _heading_level(properties, chain)
         if level:
-            if chain and chain[0].name == "title":
+            if _is_title(chain):
                 self.titles.add(position)
-            # A bullet before a heading is decoration.
-            numbered = f"{label} {text}" if label not in {"", "-"} else text
-            return Block(kind="heading", text=numbered, level=level)
+            return _heading(text, label, level)
         if label:
             return Block(kind="list", text=f"{'  ' * depth}{label} {text}")
         if _may_be_heading(text) and (_is_bold(node, chain) or _is_capital(text)):
@@ -222,10 +220,27 @@ def _words(node: Element) -> str:
     return "".join(words)
 
 
+def _heading(text: str, label: str, level: int) -> Block:
+    # A bullet before a heading is decoration.
+    if label and label != "-":
+        text = f"{label} {text}"
+    return Block(kind="heading", text=text, level=level)
+
+
+def _is_contents(chain: list[Style]) -> bool:
+    """Whether a paragraph is part of a table of contents."""
+    return any(_CONTENTS_STYLE.match(style.name) for style in chain)
+
+
+def _is_title(chain: list[Style]) -> bool:
+    """Whether a paragraph is in the style that Word calls Title."""
+    return bool(chain) and chain[0].name == "title"
+
+
 def _heading_level(properties: Element | None, chain: list[Style]) -> int:
     """1 to 9, or 0 for a paragraph that is no heading."""
     outline = whole(value(properties, f"{W}outlineLvl"))
-    if outline is None and chain and chain[0].name == "title":
+    if outline is None and _is_title(chain):
         return 1
     for style in chain:
         if outline is not None:
