@@ -4,14 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ombud.answer.proof.nearest import ClaimClause, NearClause, surely_near
-from ombud.text import Sentence
-from ombud.text.polarity import (
-    count_denials,
-    denied_runs,
-    denied_terms,
-    doubtful_words,
-    names_exception,
-)
+from ombud.text import Sentence, polarity
 
 ANSWER = re.compile(r"^\s*(?:yes|no)\b\s*(?:[,.:;–-]|$)", re.IGNORECASE)
 """What a claim begins with because the question wants it; it denies nothing by itself."""
@@ -25,19 +18,19 @@ def denial_objections(
 ) -> Iterator[str]:
     """near: the clauses that speak of the same; where there are none, a denial needs one anywhere
     in the passages."""
-    denials = count_denials(claim.text, language)
+    denials = polarity.count_denials(claim.text, language)
     if not near:
         if denials and not _denies_anywhere(passages, language):
             yield DENIES
         return
     if _agree(claim, near, passages, language):
         return
-    most = max(count_denials(other.text, language) for other in near)
+    most = max(polarity.count_denials(other.text, language) for other in near)
     yield DENIES if denials > most else DENIED
 
 
 def _denies_anywhere(passages: Sequence[Sentence], language: str) -> bool:
-    return any(count_denials(sentence.text.lower(), language) for sentence in passages)
+    return any(polarity.count_denials(sentence.text.lower(), language) for sentence in passages)
 
 
 def _agree(
@@ -47,7 +40,7 @@ def _agree(
         return True
     if language[:2] == "en" and (_is_doubtful(claim, near) or _agree_as_whole(claim, near)):
         return True
-    denials = count_denials(claim.text, language)
+    denials = polarity.count_denials(claim.text, language)
     if not surely_near(near) and _neighbour_agrees(denials, near):
         return True
     return denials > 0 and _is_denied_elsewhere(claim, passages)
@@ -55,9 +48,9 @@ def _agree(
 
 def _deny_alike(claim: ClaimClause, near: Sequence[NearClause], language: str) -> bool:
     """Whether a clause denies as often, or as often by twos."""
-    denials = count_denials(claim.text, language)
+    denials = polarity.count_denials(claim.text, language)
     for other in near:
-        other_denials = count_denials(other.text, language)
+        other_denials = polarity.count_denials(other.text, language)
         if _same_parity(denials, other_denials):
             return True
         # Several denials in a list are one each.
@@ -72,13 +65,13 @@ def _same_parity(first: int, second: int) -> bool:
 
 def _is_doubtful(claim: ClaimClause, near: Sequence[NearClause]) -> bool:
     """Whether one side has a word that may deny and the other has not."""
-    in_claim = doubtful_words(claim.text)
-    around_claim = doubtful_words(claim.sentence.text.lower())
+    in_claim = polarity.doubtful_words(claim.text)
+    around_claim = polarity.doubtful_words(claim.sentence.text.lower())
     for other in near:
         if _is_denying_row(other):
             return True
-        only_in_claim = in_claim - doubtful_words(other.whole_text)
-        only_in_passage = doubtful_words(other.text) - around_claim
+        only_in_claim = in_claim - polarity.doubtful_words(other.whole_text)
+        only_in_passage = polarity.doubtful_words(other.text) - around_claim
         if only_in_claim or only_in_passage:
             return True
     return False
@@ -87,20 +80,20 @@ def _is_doubtful(claim: ClaimClause, near: Sequence[NearClause]) -> bool:
 def _is_denying_row(near: NearClause) -> bool:
     if not near.sentence.row:
         return False
-    return bool(NO_CELL.search(near.text)) or count_denials(near.text) > 0
+    return bool(NO_CELL.search(near.text)) or polarity.count_denials(near.text) > 0
 
 
 def _agree_as_whole(claim: ClaimClause, near: Sequence[NearClause]) -> bool:
     """ "Not without" and "not unless" deny twice, in one clause or in two: then the whole sentences
     count."""
     whole_claim = ANSWER.sub("", claim.sentence.text.lower())
-    denials = count_denials(whole_claim)
-    denied_outside = denials > 0 and count_denials(claim.text) == 0
-    excepted = denied_outside or names_exception(claim.text)
+    denials = polarity.count_denials(whole_claim)
+    denied_outside = denials > 0 and polarity.count_denials(claim.text) == 0
+    excepted = denied_outside or polarity.names_exception(claim.text)
     for other in near:
-        if not excepted and not names_exception(other.text):
+        if not excepted and not polarity.names_exception(other.text):
             continue
-        if _same_parity(denials, count_denials(other.whole_text)):
+        if _same_parity(denials, polarity.count_denials(other.whole_text)):
             return True
     return False
 
@@ -109,7 +102,7 @@ def _neighbour_agrees(denials: int, near: Sequence[NearClause]) -> bool:
     """Whether a clause beside one of them denies as often."""
     for other in near:
         for clause in other.sentence.clauses:
-            if _same_parity(denials, count_denials(clause.text)):
+            if _same_parity(denials, polarity.count_denials(clause.text)):
                 return True
     return False
 
@@ -117,11 +110,11 @@ def _neighbour_agrees(denials: int, near: Sequence[NearClause]) -> bool:
 def _is_denied_elsewhere(claim: ClaimClause, passages: Sequence[Sentence]) -> bool:
     """Whether what the claim denies is denied by a clause: "does not answer" by "no answer is no
     agreement"."""
-    runs = denied_runs(claim.text)
+    runs = polarity.denied_runs(claim.text)
     if not runs:
         return False
     denied: set[str] = set()
     for sentence in passages:
         for clause in sentence.clauses:
-            denied |= denied_terms(clause.text)
+            denied |= polarity.denied_terms(clause.text)
     return not any(map(denied.isdisjoint, runs))

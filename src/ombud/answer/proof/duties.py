@@ -9,17 +9,7 @@ from ombud.answer.proof.nearest import (
     joined_whole_text,
     surely_near,
 )
-from ombud.text import Sentence
-from ombud.text.polarity import (
-    ModalKind,
-    begins_with_link,
-    bids,
-    expresses,
-    find_modals,
-    forbids,
-    sets_deadline,
-    without_sparing,
-)
+from ombud.text import Sentence, polarity
 
 CLOSEST = 0.9
 """A clause counts whose overlap is this share of the best one's."""
@@ -53,7 +43,7 @@ class Duties(NamedTuple):
 class ModalRule(NamedTuple):
     """A claim with a word of one of `kinds` is objected to where `is_wrong`."""
 
-    kinds: frozenset[ModalKind]
+    kinds: frozenset[polarity.ModalKind]
     is_wrong: Callable[[Duties], bool]
     message: str
 
@@ -95,7 +85,7 @@ def duty_objections(
     claim: ClaimClause, near: Sequence[NearClause], passages: Sequence[Sentence]
 ) -> Iterator[str]:
     """English only."""
-    modals = list(find_modals(claim.text))
+    modals = list(polarity.find_modals(claim.text))
     if not modals:
         return
     duties = _duties(claim, near, passages)
@@ -114,28 +104,28 @@ def _duties(claim: ClaimClause, near: Sequence[NearClause], passages: Sequence[S
     spared = around
     if not surely_near(closest):
         spared = "\n".join(sentence.text.lower() for sentence in passages)
-    obliges = expresses("oblige", here)
+    obliges = polarity.expresses("oblige", here)
     return Duties(
         obliges=obliges,
-        bids=obliges or any(map(bids, clauses)),
-        allows=expresses("allow", here),
-        spares=expresses("spare", here),
-        advises=expresses("advise", here),
-        forbids=forbids(here),
-        forbids_else=forbids(without_sparing(here)),
+        bids=obliges or any(map(polarity.bids, clauses)),
+        allows=polarity.expresses("allow", here),
+        spares=polarity.expresses("spare", here),
+        advises=polarity.expresses("advise", here),
+        forbids=polarity.forbids(here),
+        forbids_else=polarity.forbids(polarity.without_sparing(here)),
         sets_time="never" not in claim.text and any(map(_sets_time, closest)),
-        obliges_around=expresses("oblige", around),
-        allows_around=expresses("allow", around),
-        spares_around=expresses("spare", spared),
+        obliges_around=polarity.expresses("oblige", around),
+        allows_around=polarity.expresses("allow", around),
+        spares_around=polarity.expresses("spare", spared),
     )
 
 
 def _opening(near: NearClause) -> str:
     """The clause, or its sentence where the clause goes on with what stands before it."""
-    if begins_with_link(near.text):
+    if polarity.begins_with_link(near.text):
         return near.whole_text
     return near.text
 
 
 def _sets_time(near: NearClause) -> bool:
-    return not near.sentence.row and sets_deadline(near.text)
+    return not near.sentence.row and polarity.sets_deadline(near.text)

@@ -13,15 +13,7 @@ from ombud.answer.proof.nearest import (
     nearest_clauses,
     surely_near,
 )
-from ombud.text import Sentence
-from ombud.text.polarity import (
-    contains_similar,
-    contains_term,
-    forbids_exceeding,
-    opposites,
-    sets_limit,
-    without_comparisons,
-)
+from ombud.text import Sentence, polarity
 
 EARLY = re.compile(r"\bearl(?:y|ier|iest)\b")
 NO_EARLIER = "no earlier than"
@@ -52,10 +44,10 @@ def _clause_objections(
 def _lost_limit(claim: ClaimClause, near: Sequence[NearClause]) -> Iterator[str]:
     """ "Can be higher" where the passage says "never exceeds": a limit is no denial, but it may not
     get lost."""
-    if forbids_exceeding(claim.text) or sets_limit(claim.text):
+    if polarity.forbids_exceeding(claim.text) or polarity.sets_limit(claim.text):
         return
     sure = [other.text for other in near if other.sure]
-    if sure and all(map(forbids_exceeding, sure)):
+    if sure and all(map(polarity.forbids_exceeding, sure)):
         yield "the cited text sets a limit, it does not"
 
 
@@ -63,14 +55,16 @@ def _opposite_objections(
     claim: ClaimClause, near: Sequence[NearClause], passages: Sequence[Sentence]
 ) -> Iterator[str]:
     around = _text_around(claim, near, passages)
-    if contains_term(NO_EARLIER, claim.text) and not EARLY.search(around):
+    if polarity.contains_term(NO_EARLIER, claim.text) and not EARLY.search(around):
         yield f"it says “{NO_EARLIER}”, the cited text does not"
-    in_claim = without_comparisons(claim.text)
-    in_passage = without_comparisons(joined_text(near))
-    for word, opposite in opposites(sure=surely_near(near)):
-        if not contains_term(word, in_claim):
+    in_claim = polarity.without_comparisons(claim.text)
+    in_passage = polarity.without_comparisons(joined_text(near))
+    for word, opposite in polarity.opposites(sure=surely_near(near)):
+        if not polarity.contains_term(word, in_claim):
             continue
-        if contains_term(opposite, in_passage) and not contains_similar(word, around):
+        if not polarity.contains_term(opposite, in_passage):
+            continue
+        if not polarity.contains_similar(word, around):
             yield f"it says “{word}”, the cited text “{opposite}”"
 
 
