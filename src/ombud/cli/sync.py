@@ -54,9 +54,13 @@ def sync(
                 hint="Sync the folders one by one, each with its name.",
             )
         if paths:
-            settings, store, place = workspace.settings, workspace.store, workspace.home
             chosen = [
-                record_folder(settings, store, RecordedSource(str(path), source, code), place)
+                record_folder(
+                    workspace.settings,
+                    workspace.store,
+                    RecordedSource(name=source, path=str(path), country=code),
+                    workspace.home,
+                )
                 for path in paths
             ]
         else:

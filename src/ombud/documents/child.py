@@ -1,9 +1,8 @@
 """The parser process: reads requests from standard input, answers on standard output, until the
 input closes.
 
-Run as `python -m ombud.documents.child MEMORY_MB SECONDS PAGES`. A message is 8 bytes of length,
-big-endian, and that many bytes. A request is two messages, the facts as JSON and the file; the
-answer is one, JSON with either `document` or `error` and `hint`."""
+Run as `python -m ombud.documents.child MEMORY_MB SECONDS PAGES`. A request is two messages, the
+facts as JSON and the file; the answer is one, JSON with either `document` or `error` and `hint`."""
 
 import json
 import os
@@ -12,7 +11,8 @@ import signal
 import sys
 import warnings
 from importlib import import_module
-from typing import BinaryIO
+
+from ombud.documents.pipes import receive, send
 
 GRACE = 5
 """Seconds that the parent has to kill a process that is late, before it does so itself."""
@@ -20,8 +20,10 @@ GRACE = 5
 
 def main() -> None:
     """Serve requests; limits are set before any parser is imported."""
-    memory, seconds, pages = int(sys.argv[1]), float(sys.argv[2]), int(sys.argv[3])
-    resource.setrlimit(resource.RLIMIT_AS, (memory * 2**20, memory * 2**20))
+    memory = int(sys.argv[1]) * 2**20
+    seconds = float(sys.argv[2])
+    pages = int(sys.argv[3])
+    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     warnings.simplefilter("ignore")
     # The terminal's Ctrl-C is the parent's business.
@@ -50,23 +52,8 @@ def _answer(facts: bytes, data: bytes, pages: int) -> bytes:
     try:
         document = parse_untrusted(data, Document.model_validate_json(facts), pages)
         return b'{"document":' + document.model_dump_json().encode() + b"}"
-    except OmbudError as wrong:
-        return json.dumps({"error": str(wrong), "hint": wrong.hint}).encode()
-
-
-def receive(stream: BinaryIO) -> bytes | None:
-    """The next message, or None at the end of the stream."""
-    head = stream.read(8)
-    if len(head) < 8:
-        return None
-    size = int.from_bytes(head, "big")
-    data = stream.read(size)
-    return data if len(data) == size else None
-
-
-def send(stream: BinaryIO, message: bytes) -> None:
-    stream.write(len(message).to_bytes(8, "big") + message)
-    stream.flush()
+    except OmbudError as error:
+        return json.dumps({"error": str(error), "hint": error.hint}).encode()
 
 
 if __name__ == "__main__":

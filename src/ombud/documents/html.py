@@ -228,13 +228,12 @@ def _text(node: LexborNode) -> str:
     words = []
     for inner in node.traverse(include_text=True):
         tag = inner.tag or ""
-        if tag == "-text":
-            parent = inner.parent.tag if inner.parent else ""
-            if parent not in {"script", "style"}:
-                words.append(inner.text_content or "")
-        elif tag == "img":
-            words.append(str(inner.attributes.get("alt") or ""))
-        elif tag not in _INLINE or tag == "br":
+        if tag == "-text" and inner.parent and inner.parent.tag in {"script", "style"}:
+            continue
+        loose = _loose_words(inner, tag)
+        if loose is not None:
+            words.append(loose)
+        elif tag not in _INLINE:
             words.append(" ")
     return "".join(words)
 

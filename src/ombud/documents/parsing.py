@@ -159,4 +159,5 @@ PARSERS: dict[str, str] = {
     "txt": "ombud.documents.plain:read",
     "xlsx": "ombud.documents.office.xlsx:read",
 }
-"""Ending of the uri -> `(bytes, most pages) -> ParsedFile`; plugins register under `ombud.parser`."""
+"""Ending of the uri -> `(bytes, most pages) -> ParsedFile`; plugins register under
+`ombud.parser`."""

@@ -7,7 +7,6 @@ Where the files are trusted, this process itself: it loads no parsers anew, and 
 import contextlib
 import json
 import os
-import selectors
 import signal
 import subprocess
 import sys
@@ -18,14 +17,21 @@ from types import TracebackType
 from typing import Any, Protocol, Self
 
 from ombud.documents.parsing import parse_untrusted
+from ombud.documents.pipes import exchange, framed
 from ombud.errors import SourceError
 from ombud.settings import DocumentSettings
 from ombud.types import Document
 
 _STARTING = 30
 """Seconds on top of the limit for the first document of a process, which loads the parsers."""
-_PIECE = 1 << 16
-_LARGEST_ANSWER = 1 << 30
+_FEW_THREADS = {
+    "MALLOC_ARENA_MAX": "2",
+    "OMP_NUM_THREADS": "2",
+    "RAYON_NUM_THREADS": "2",
+    "TOKIO_WORKER_THREADS": "2",
+    "OPENBLAS_NUM_THREADS": "1",
+}
+"""Every thread's arena counts against RLIMIT_AS; on a large machine there would be hundreds."""
 
 
 class DocumentParser(Protocol):
@@ -114,9 +120,7 @@ class Worker:
         """As `ombud.documents.parse`; every failure, of the process too, is a SourceError and costs
         this file only."""
         _check_size(data, self.settings)
-        request = b"".join(
-            len(m).to_bytes(8, "big") + m for m in (facts.model_dump_json().encode(), data)
-        )
+        request = framed(facts.model_dump_json().encode()) + framed(data)
         with self._lock:
             try:
                 answer = self._ask(request)
@@ -130,50 +134,55 @@ class Worker:
         return _unwrap(answer)
 
     def _ask(self, request: bytes) -> bytes:
-        if self._process is None or self._process.poll() is not None:
-            self._stop()
-            self._start()
-        process = self._process
-        assert process is not None  # noqa: S101 - for the type checker
-        deadline = time.monotonic() + self.settings.seconds + (0 if self._parsed else _STARTING)
+        process = self._running()
+        seconds = self.settings.seconds
+        if self._parsed == 0:
+            seconds += _STARTING
         try:
-            return _exchange(process, request, deadline)
-        except TimeoutError as late:
+            return exchange(process, request, time.monotonic() + seconds)
+        except TimeoutError as error:
             raise SourceError(
                 f"Reading the file took longer than {self.settings.seconds:g} seconds.",
                 hint="Split it, or raise [documents] seconds.",
-            ) from late
-        except EOFError as gone:
+            ) from error
+        except EOFError as error:
             raise SourceError(
                 f"The file crashed its parser ({_cause(process.wait())}).",
                 hint="Open it in its program and save it again.",
-            ) from gone
+            ) from error
 
-    def _start(self) -> None:
+    def _running(self) -> subprocess.Popen[bytes]:
+        """The process, a new one where there is none or it has ended."""
+        if self._process is not None and self._process.poll() is None:
+            return self._process
+        self._stop()
+        return self._start()
+
+    def _start(self) -> subprocess.Popen[bytes]:
         limits = [
             str(self.settings.memory_mb),
             str(self.settings.seconds + _STARTING),
             str(self.settings.pages),
         ]
-        # Every thread's arena counts against RLIMIT_AS; on a large machine there would be hundreds.
-        environment = {**os.environ, "MALLOC_ARENA_MAX": "2", "OMP_NUM_THREADS": "2", "RAYON_NUM_THREADS": "2",
-                       "TOKIO_WORKER_THREADS": "2", "OPENBLAS_NUM_THREADS": "1"}  # fmt: skip
-        self._process = subprocess.Popen(
+        process = subprocess.Popen(
             [sys.executable, "-m", "ombud.documents.child", *limits],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env=environment,
+            env={**os.environ, **_FEW_THREADS},
             # A group of its own: what it has started, such as OCR, ends with it.
             start_new_session=True,
         )
-        self._finalize = weakref.finalize(self, _end, self._process)
+        self._process = process
+        self._finalize = weakref.finalize(self, _end, process)
         self._parsed = 0
+        return process
 
     def _stop(self) -> None:
         if self._finalize:
             self._finalize()
-        self._process = self._finalize = None
+        self._process = None
+        self._finalize = None
 
 
 def _check_size(data: bytes, settings: DocumentSettings) -> None:
@@ -198,52 +207,6 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-def _exchange(process: subprocess.Popen[bytes], request: bytes, deadline: float) -> bytes:
-    """Write the request and read the answer; raises TimeoutError, or EOFError when the process is
-    gone."""
-    if process.stdin is None or process.stdout is None:
-        raise EOFError
-    into, out = process.stdin.fileno(), process.stdout.fileno()
-    os.set_blocking(into, False)
-    os.set_blocking(out, False)
-    rest, answer = memoryview(request), bytearray()
-    with selectors.DefaultSelector() as ready:
-        ready.register(into, selectors.EVENT_WRITE)
-        ready.register(out, selectors.EVENT_READ)
-        while len(answer) < 8 or len(answer) < 8 + int.from_bytes(answer[:8], "big"):
-            left = deadline - time.monotonic()
-            events = ready.select(left) if left > 0 else []
-            if not events:
-                raise TimeoutError
-            for key, _ in events:
-                if key.fd == out:
-                    answer += _read(out)
-                elif not (rest := _write(into, rest)):
-                    ready.unregister(into)
-            if len(answer) > _LARGEST_ANSWER:
-                raise EOFError
-    return bytes(answer[8:])
-
-
-def _read(pipe: int) -> bytes:
-    try:
-        piece = os.read(pipe, _PIECE)
-    except BlockingIOError:
-        return b""
-    if not piece:
-        raise EOFError
-    return piece
-
-
-def _write(pipe: int, rest: memoryview) -> memoryview:
-    try:
-        return rest[os.write(pipe, rest[:_PIECE]) :]
-    except BlockingIOError:
-        return rest
-    except BrokenPipeError as gone:
-        raise EOFError from gone
-
-
 def _cause(code: int) -> str:
     if code >= 0:
         return f"exit code {code}"
@@ -253,12 +216,13 @@ def _cause(code: int) -> str:
 
 
 def _unwrap(answer: bytes) -> Document:
+    """The document of an answer; raises the SourceError that it tells of."""
     try:
-        told = json.loads(answer)
-        if "error" in told:
-            raise SourceError(str(told["error"]), hint=str(told.get("hint", "")))
-        return Document.model_validate(told["document"], strict=False)
-    except (ValueError, KeyError, TypeError) as wrong:
+        content = json.loads(answer)
+        if "error" in content:
+            raise SourceError(str(content["error"]), hint=str(content.get("hint", "")))
+        return Document.model_validate(content["document"], strict=False)
+    except (ValueError, KeyError, TypeError) as error:
         raise SourceError(
             "The file crashed its parser (unreadable answer).", hint="Report this file."
-        ) from wrong
+        ) from error

@@ -8,7 +8,8 @@ from typing import NamedTuple
 from ombud.text import split_sentences
 
 _ITEM = re.compile(
-    r"(\s*)(?:([-*•–·])\s+(?:\[[ xX]\]\s+)?|\((?:\d{1,2}|[a-z]|[ivx]{1,4})\)\s*|(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)]\s+)"
+    r"(\s*)(?:([-*•–·])\s+(?:\[[ xX]\]\s+)?|\((?:\d{1,2}|[a-z]|[ivx]{1,4})\)\s*"
+    r"|(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)]\s+)"
 )
 _CLAUSE_NUMBER = re.compile(r"\s*\d{1,2}(?:\.\d{1,2})+\.?\s+")
 _LINK = re.compile(r"\[([^\]]+)\]\([^)]*\)")
@@ -28,7 +29,7 @@ class GraphClause(NamedTuple):
     """The words before the list, without their colon; empty for what is no item."""
 
 
-class _Lead(NamedTuple):
+class _Item(NamedTuple):
     indent: int
     """-1 for a line that is no item itself."""
     kind: str
@@ -40,35 +41,55 @@ def split_clauses(text: str, language: str) -> Iterator[GraphClause]:
 
     The lead of an item is the nearest line above it that ends with a colon and is of a higher
     level: it stands further left, or is numbered in another way."""
-    leads: list[_Lead] = []
+    leads: list[_Item] = []
     for line in _lines(text):
-        item = _ITEM.match(line)
-        indent, kind = (len(item.group(1)), _kind(item)) if item else (-1, "")
-        while leads and (indent < leads[-1].indent or (indent, kind) == leads[-1][:2]):
-            leads.pop()
-        said = _plain(line[item.end() :] if item else line)
-        if line.lstrip().startswith("|") or _EXAMPLE.match(said):
-            leads = []
+        item = _item(line)
+        _leave_lower_levels(leads, item)
+        if line.lstrip().startswith("|") or _EXAMPLE.match(item.text):
+            leads.clear()
             continue
-        parts = [_plain(said[start:end]) for start, end in split_sentences(said, language)]
+        sentences: list[str] = []
+        for start, end in split_sentences(item.text, language):
+            sentences.append(_plain(item.text[start:end]))
         lead = leads[-1].text if leads else ""
-        for number, part in enumerate(parts):
-            if not part.endswith("?"):
-                yield GraphClause(part.rstrip(":"), lead if number == 0 else "")
-        if parts and parts[-1].endswith(":"):
-            leads.append(_Lead(indent, kind, parts[-1].rstrip(":")))
+        yield from _clauses(sentences, lead)
+        if sentences and sentences[-1].endswith(":"):
+            leads.append(item._replace(text=sentences[-1].rstrip(":")))
+
+
+def _clauses(sentences: list[str], lead: str) -> Iterator[GraphClause]:
+    """Without questions; the lead belongs to the first sentence."""
+    for number, sentence in enumerate(sentences):
+        if not sentence.endswith("?"):
+            yield GraphClause(sentence.rstrip(":"), lead if number == 0 else "")
+
+
+def _item(line: str) -> _Item:
+    """A line in plain words, with its level."""
+    mark = _ITEM.match(line)
+    if not mark:
+        return _Item(-1, "", _plain(line))
+    indent = len(mark.group(1))
+    return _Item(indent, _kind(mark), _plain(line[mark.end() :]))
+
+
+def _leave_lower_levels(leads: list[_Item], item: _Item) -> None:
+    """Without those that stand further right than an item, or are numbered like it."""
+    while leads:
+        lead = leads[-1]
+        is_beside = (item.indent, item.kind) == (lead.indent, lead.kind)
+        if item.indent >= lead.indent and not is_beside:
+            return
+        leads.pop()
 
 
 def _lines(text: str) -> Iterator[str]:
     """Lines with something in them; those that were wrapped by hand are joined."""
     held = ""
-    for line in filter(str.strip, text.split("\n")):
-        if (
-            held
-            and line[:1].islower()
-            and held.rstrip()[-1] not in ".!?:;|"
-            and not _ITEM.match(line)
-        ):
+    for line in text.split("\n"):
+        if not line.strip():
+            continue
+        if held and _goes_on(held, line):
             held += " " + line
             continue
         if held:
@@ -78,12 +99,24 @@ def _lines(text: str) -> Iterator[str]:
         yield held
 
 
+def _goes_on(before: str, line: str) -> bool:
+    """Whether a line is the rest of the one before."""
+    if not line[:1].islower() or _ITEM.match(line):
+        return False
+    return before.rstrip()[-1] not in ".!?:;|"
+
+
 def _kind(item: re.Match[str]) -> str:
     """How an item is numbered: "(1)" like "(2)", "a." like "b."."""
-    return item.group(2) or re.sub(r"\d+", "1", re.sub(r"[a-z]+", "a", item.group().strip()))
+    bullet: str | None = item.group(2)
+    if bullet:
+        return bullet
+    letters_alike = re.sub(r"[a-z]+", "a", item.group().strip())
+    return re.sub(r"\d+", "1", letters_alike)
 
 
 def _plain(text: str) -> str:
-    said = _LINK.sub(r"\1", text.strip())
-    said = _CLAUSE_NUMBER.sub("", said) if _CLAUSE_NUMBER.match(said) else said
-    return _LABEL.sub("", _MARKS.sub("", said)).strip()
+    plain = _LINK.sub(r"\1", text.strip())
+    if _CLAUSE_NUMBER.match(plain):
+        plain = _CLAUSE_NUMBER.sub("", plain)
+    return _LABEL.sub("", _MARKS.sub("", plain)).strip()

@@ -1,6 +1,7 @@
 """Triplets of a document as edges between entities, and the names by which these are found."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 
 from ombud.graph.phrases import StatedTriplet
 from ombud.graph.rules import SHORT_FOR
@@ -14,57 +15,83 @@ PART_OF_NAME, SHORT_NAME = 0.9, 0.95
 """What "employer" says of "employer or employment agency", and ACB of the Annual Cash Bonus."""
 
 
-def edges_of(said: Mapping[str, Sequence[StatedTriplet]], document_id: str) -> list[Edge]:
-    """said: chunk id -> what its passage says, in reading order. What a document repeats stands
+def edges_of(stated: Mapping[str, Sequence[StatedTriplet]], document_id: str) -> list[Edge]:
+    """stated: chunk id -> what its passage says, in reading order. What a document repeats stands
     once, at its first place; abbreviations that it explains are the entity that they stand for."""
-    short = _short_forms(said.values())
+    long_forms = _long_forms(stated.values())
     edges: dict[tuple[str, str, str], Edge] = {}
-    for chunk_id, triplets in said.items():
-        for one in triplets:
-            keys = [_key(one.subject), _key(one.object)]
-            if one.predicate != SHORT_FOR:
-                keys = [short.get(key, key) for key in keys]
-            if all(keys) and keys[0] != keys[1]:
-                triplet = Triplet(
-                    subject=one.subject,
-                    predicate=one.predicate,
-                    object=one.object,
+    for chunk_id, triplets in stated.items():
+        for triplet in triplets:
+            ends = _ends(triplet, long_forms)
+            if not ends:
+                continue
+            edge = Edge(
+                triplet=Triplet(
+                    subject=triplet.subject,
+                    predicate=triplet.predicate,
+                    object=triplet.object,
                     chunk_id=chunk_id,
-                )
-                same = (one.subject.casefold(), one.predicate.casefold(), one.object.casefold())
-                edges.setdefault(same, Edge(triplet, document_id, *keys))
+                ),
+                document_id=document_id,
+                subject_key=ends[0],
+                object_key=ends[1],
+            )
+            edges.setdefault(_folded(triplet), edge)
     return list(edges.values())
 
 
 def names_of(edges: Sequence[Edge], language: str) -> Iterator[Name]:
-    """Key, parts of a name that is an alternative, short forms, and stems of each entity."""
+    """Key, parts of a name that is an alternative, short forms, and stems of each entity. The edges
+    are of one document."""
+    if not edges:
+        return
+    document_id = edges[0].document_id
     weights: dict[tuple[str, str], float] = {}
-    document_id = ""
     for edge in edges:
-        document_id, triplet = edge.document_id, edge.triplet
-        for text, key in ((triplet.subject, edge.subject_key), (triplet.object, edge.object_key)):
+        triplet = edge.triplet
+        ends = ((triplet.subject, edge.subject_key), (triplet.object, edge.object_key))
+        for text, key in ends:
             for name, weight in _names(text, key, language):
                 weights[name, key] = max(weight, weights.get((name, key), 0.0))
-    yield from (Name(document_id, name, key, weight) for (name, key), weight in weights.items())
+    for (name, key), weight in weights.items():
+        yield Name(document_id, name, key, weight)
     for edge in edges:
         if edge.triplet.predicate == SHORT_FOR:
             yield Name(document_id, edge.subject_key, edge.object_key, SHORT_NAME)
 
 
+def _ends(triplet: StatedTriplet, long_forms: Mapping[str, str]) -> tuple[str, str] | None:
+    """Keys of subject and object; None where they are no two entities."""
+    subject, thing = _key(triplet.subject), _key(triplet.object)
+    if triplet.predicate != SHORT_FOR:
+        subject = long_forms.get(subject, subject)
+        thing = long_forms.get(thing, thing)
+    if not subject or not thing or subject == thing:
+        return None
+    return subject, thing
+
+
+def _folded(triplet: StatedTriplet) -> tuple[str, str, str]:
+    return triplet.subject.casefold(), triplet.predicate.casefold(), triplet.object.casefold()
+
+
 def _names(text: str, key: str, language: str) -> Iterator[tuple[str, float]]:
     yield key, 1.0
-    yield from ((part, PART_OF_NAME) for part in alternative_keys(text) if part != key)
-    parts = entity_stems(key, language)
-    yield from ((part[:LONGEST_KEY], 1 / len(parts)) for part in parts)
+    for part in alternative_keys(text):
+        if part != key:
+            yield part, PART_OF_NAME
+    stems = entity_stems(key, language)
+    for stem in stems:
+        yield stem[:LONGEST_KEY], 1 / len(stems)
 
 
-def _short_forms(said: Iterable[Sequence[StatedTriplet]]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for triplets in said:
-        for one in triplets:
-            if one.predicate == SHORT_FOR:
-                found.setdefault(_key(one.subject), _key(one.object))
-    return {short: long for short, long in found.items() if short and long}
+def _long_forms(stated: Iterable[Sequence[StatedTriplet]]) -> dict[str, str]:
+    """Key of an abbreviation -> that of what it is short for; the first explanation counts."""
+    long_forms: dict[str, str] = {}
+    for triplet in chain.from_iterable(stated):
+        if triplet.predicate == SHORT_FOR:
+            long_forms.setdefault(_key(triplet.subject), _key(triplet.object))
+    return {short: long for short, long in long_forms.items() if short and long}
 
 
 def _key(text: str) -> str:

@@ -26,46 +26,55 @@ def table_rows(chunk: Chunk) -> Iterator[StatedTriplet]:
     understood, so left out."""
     head: list[str] = []
     before: list[str] = []
-    first = False  # a head may go on in the row below it
+    is_first = False
     for line in f"{chunk.header}\n{chunk.text}".split("\n"):
         row = line.strip()
         if not row.startswith("|"):
-            head, before = [], []
-        elif _RULE.match(row):
-            head, first = (before if _is_head(before) else []), True
-        elif head:
-            cells = _cells(row)
-            if (
-                first
-                and not cells[0]
-                and len(cells) == len(head)
-                and not any(map(str.isdigit, "".join(cells)))
-            ):
-                head = [f"{name} {more}".strip() for name, more in zip(head, cells, strict=True)]
-                continue
-            first = False
-            yield from _of_row(head, cells)
+            head = before = []
+            continue
+        if _RULE.match(row):
+            head = before if _is_head(before) else []
+            is_first = True
+            continue
+        cells = _cells(row)
+        if not head:
+            before = cells
+        elif is_first and _continues_head(cells, head):
+            head = [f"{name} {more}".strip() for name, more in zip(head, cells, strict=True)]
         else:
-            before = _cells(row)
+            is_first = False
+            yield from _of_row(head, cells)
+
+
+def _continues_head(cells: list[str], head: list[str]) -> bool:
+    """A head may go on in the row below it, which then has no name and no figure."""
+    if cells[0] or len(cells) != len(head):
+        return False
+    return not any(map(str.isdigit, "".join(cells)))
 
 
 def _of_row(head: list[str], cells: list[str]) -> Iterator[StatedTriplet]:
-    if len(cells) != len(head) or _BARE.match(cells[0]) or len(cells[0]) > LONGEST or cells == head:
+    if len(cells) != len(head) or cells == head:
+        return
+    subject = cells[0]
+    if _BARE.match(subject) or len(subject) > LONGEST:
         return
     for name, cell in zip(head[1:], cells[1:], strict=True):
         if cell.casefold() not in _NOTHING and len(cell) <= LONGEST:
-            yield StatedTriplet(cells[0], name, cell)
+            yield StatedTriplet(subject, name, cell)
 
 
 def _is_head(cells: list[str]) -> bool:
+    if not 2 <= len(cells) <= COLUMNS or _NUMBERING.match(cells[0]):
+        return False
     names = cells[1:]
-    return (
-        2 <= len(cells) <= COLUMNS
-        and all(not _BARE.match(name) and len(name) <= 60 for name in names)
-        and len(set(names)) == len(names)
-        and not _NUMBERING.match(cells[0])
-        and not any(map(_DAY.search, names))
-    )
+    if len(set(names)) < len(names):
+        return False
+    return all(_is_column_name(name) for name in names)
+
+
+def _is_column_name(cell: str) -> bool:
+    return len(cell) <= 60 and not _BARE.match(cell) and not _DAY.search(cell)
 
 
 def _cells(row: str) -> list[str]:

@@ -42,11 +42,14 @@ class VisibleGraph:
         word."""
         sources = self._scope.sources
         degrees = self.degrees(keys)
-        common = {key for key, degree in degrees.items() if degree > COMMON}
-        edges = self._graph.around(self._with_same(degrees.keys() - common), sources)
-        for key in sorted(common):
+        common = sorted(key for key, degree in degrees.items() if degree > COMMON)
+        edges = self._graph.around(self._with_same(degrees.keys() - set(common)), sources)
+        for key in common:
             edges += self._graph.around(self._with_same([key]), sources, holding, MOST_OF_COMMON)
-        visible = [edge for edge in dict.fromkeys(edges) if self._is_open.get(edge.document_id)]
+        visible: list[Edge] = []
+        for edge in dict.fromkeys(edges):
+            if self._is_open.get(edge.document_id):
+                visible.append(edge)
         groups = self._graph.same(_ends(visible))
         return [_with_one_key(edge, groups) for edge in visible]
 
@@ -56,16 +59,20 @@ class VisibleGraph:
         ends = Counter[str]()
         for spread in self._visible_spread(groups):
             ends[spread.key] += spread.ends
-        return {key: sum(ends[other] for other in group) for key, group in groups.items()}
+        degrees: dict[str, int] = {}
+        for key, group in groups.items():
+            degrees[key] = sum(ends[other] for other in group)
+        return degrees
 
     def entities(self, phrases: Sequence[str], language: str) -> dict[EntityMatch, int]:
         """What the phrases mean, by what visible documents call it, and how many triplets it
         has."""
         matches = find_matches(phrases, self._graph, language)
+        keys = {match.key for match, _ in matches}
         visible: set[tuple[str, str]] = set()
-        for spread in self._visible_spread({match.key for match, _ in matches}):
+        for spread in self._visible_spread(keys):
             visible.add((spread.document_id, spread.key))
-        groups = self._graph.same(match.key for match, _ in matches)
+        groups = self._graph.same(keys)
         best: dict[tuple[str, frozenset[str]], EntityMatch] = {}
         for match, document_id in matches:
             if (document_id, match.key) not in visible:
@@ -110,7 +117,10 @@ class VisibleGraph:
         for spread in new_spread:
             if self._is_open[spread.document_id]:
                 self._spread_of[spread.key].append(spread)
-        return [spread for key in wanted for spread in self._spread_of[key]]
+        known: list[Spread] = []
+        for key in wanted:
+            known += self._spread_of[key]
+        return known
 
     def _look_at(self, spreads: Iterable[Spread]) -> None:
         chunk_of: dict[str, str] = {}

@@ -1,7 +1,7 @@
 """What we know: chunks, the engines that hold them, and who may read which."""
 
-from ombud.index.blocking import blocking
 from ombud.index.engine import Engine, EngineBackend, Leg, Row, Stats, Vector
+from ombud.index.engine_loop import blocking
 from ombud.index.opening import (
     ENGINES,
     current_generation,

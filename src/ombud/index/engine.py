@@ -120,7 +120,8 @@ class EngineBackend(Protocol):
         ...
 
     def stamp(self) -> Hashable:
-        """Changes whenever another generation counts. Looked at before every call: must be quick."""
+        """Changes whenever another generation counts. Looked at before every call, so it must be
+        quick."""
         ...
 
     def begin(self) -> str:

@@ -42,13 +42,17 @@ def in_scope(countries: Sequence[str], where: Filter) -> bool:
 
 def is_visible(item: Chunk | Document, where: Filter) -> bool:
     """The same rule for a chunk or document already in hand; sources are not looked at."""
-    return (
-        in_scope(item.countries, where)
-        and may_read(item.audience, where.reader)
-        and item.status in where.status
-        and (where.as_of is None or not item.effective_from or item.effective_from <= where.as_of)
-        and (where.as_of is None or not item.effective_to or where.as_of <= item.effective_to)
-    )
+    if not in_scope(item.countries, where) or not may_read(item.audience, where.reader):
+        return False
+    return item.status in where.status and _is_in_force(item, where.as_of)
+
+
+def _is_in_force(item: Chunk | Document, day: date | None) -> bool:
+    if day is None:
+        return True
+    if item.effective_from and day < item.effective_from:
+        return False
+    return not item.effective_to or day <= item.effective_to
 
 
 def reader_key(

@@ -1,7 +1,6 @@
 """What a text says, without knowing who asks: numbers, sentences, clauses, names, tables,
 language."""
 
-from ombud.text.abbreviations import find_abbreviations
 from ombud.text.analysis import analyse
 from ombud.text.clauses import (
     OPEN_END,
@@ -16,12 +15,19 @@ from ombud.text.clauses import (
     read_passage,
     read_sentence,
 )
-from ombud.text.countries import named_countries
 from ombud.text.dates import MONTHS
-from ombud.text.entities import alternative_keys, display_name, entity_key, entity_stems, name_words
 from ombud.text.figures import SentenceFigures, numbers_beside_quantities, read_figures
 from ombud.text.language import detect_language
-from ombud.text.names import (
+from ombud.text.names.abbreviations import find_abbreviations
+from ombud.text.names.countries import named_countries
+from ombud.text.names.entities import (
+    alternative_keys,
+    display_name,
+    entity_key,
+    entity_stems,
+    name_words,
+)
+from ombud.text.names.finding import (
     find_addresses,
     find_names,
     find_quotations,
@@ -38,8 +44,8 @@ from ombud.text.numbers import (
 from ombud.text.phrases import Phrases
 from ombud.text.quantities import Quantity
 from ombud.text.sentences import split_sentences
-from ombud.text.statements import FigureStatement, find_statements
-from ombud.text.subjects import wider_than
+from ombud.text.statements.finding import FigureStatement, find_statements
+from ombud.text.statements.subjects import wider_than
 from ombud.text.tables import read_rows
 from ombud.text.units import units_named
 from ombud.text.wording import plain_wording, term_pattern

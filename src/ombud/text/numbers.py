@@ -39,9 +39,11 @@ NUMBER_WORDS = (
 )
 DIGITS = r"\d+(?:[.,]\d+)*"
 """Pattern of a number in digits, in a text that went through `join_groups`."""
+NUMBER = rf"(?<![\w.,])(?:{DIGITS}|(?:{'|'.join(NUMBER_WORDS)})\b)"
+"""The same or a number word, in a text that went through `spell_out`."""
 
 _BLANK = "[ \u00a0\u2007\u2009\u202f]"
-_NUMBER = re.compile(DIGITS)
+_IN_DIGITS = re.compile(DIGITS)
 _GROUPS = re.compile(r"[1-9]\d{0,2}(?:[.,]\d{3})+|[1-9]\d?(?:,\d\d)+,\d{3}")
 _APOSTROPHES = re.compile(r"(?<![\w.,])[1-9]\d{0,2}(?:['’ʼ]\d{3})+(?!\d)")
 _BLANKS = re.compile(
@@ -69,7 +71,7 @@ _LABEL_LENGTH = 16
 
 
 def join_groups(text: str) -> str:
-    """`text` with the blanks and apostrophes inside of numbers left out: "2 500,50" as "2500,50"."""
+    """`text` without the blanks and apostrophes inside of numbers: "2 500,50" as "2500,50"."""
     text = _APOSTROPHES.sub(_digits_of, text)
     return _BLANKS.sub(_joined, text)
 
@@ -161,7 +163,7 @@ def numbers_in(text: str, language: str = "en") -> set[str]:
 
 def numbers_of_plain(plain: str, language: str = "en") -> set[str]:
     """The same of a text that went through `spell_out`."""
-    numbers = {plain_decimal(number, language) for number in _NUMBER.findall(plain)}
+    numbers = {plain_decimal(number, language) for number in _IN_DIGITS.findall(plain)}
     for word in re.findall(r"[a-z]+", plain):
         if word in NUMBER_WORDS and word != "one":
             numbers.add(NUMBER_WORDS[word])
@@ -171,7 +173,7 @@ def numbers_of_plain(plain: str, language: str = "en") -> set[str]:
 def digits_in(text: str, language: str = "") -> set[str]:
     """Numbers written in digits, as plain decimals; of dates the day, month and year."""
     plain = join_groups(unicodedata.normalize("NFKC", text))
-    return {plain_decimal(number, language) for number in _NUMBER.findall(plain)}
+    return {plain_decimal(number, language) for number in _IN_DIGITS.findall(plain)}
 
 
 def _sum(match: re.Match[str]) -> str:

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ombud.text.dates import MONTHS
-from ombud.text.numbers import DIGITS, NUMBER_WORDS, plain_decimal, spell_out
+from ombud.text.numbers import DIGITS, NUMBER, NUMBER_WORDS, plain_decimal, spell_out
+from ombud.text.roles import role_of
 
 
 class Quantity(NamedTuple):
@@ -22,8 +23,7 @@ class Quantity(NamedTuple):
     """Offsets into `plain_quantities(sentence)`, of the words that make up the quantity."""
     end: int
     role: str = "exact"
-    """exact, most, least, within, above, after, ahead, every, by, from; or range, which is never
-    compared."""
+    """As `role_of` tells it; a range is never compared."""
     per: str = ""
     """Such as "week" of "3 days a week"; empty where the sentence does not say."""
     unit: str = ""
@@ -33,26 +33,16 @@ class Quantity(NamedTuple):
     """Of a date; 0 where it has none."""
 
 
-_NUMBER = rf"(?<![\w.,])(?:{DIGITS}|(?:{'|'.join(NUMBER_WORDS)})\b)"
-_N = rf"(?P<n>{_NUMBER})"
+_N = rf"(?P<n>{NUMBER})"
 _BETWEEN = (
-    r"(?:(?!(?:a|an|after|and|are|as|at|before|by|for|from|in|is|of|on|or|per|plus|than|the|times|to|until|with)\b)"
-    r"[a-z][a-z-]*[ -]){0,3}?"
+    r"(?:(?!(?:a|an|after|and|are|as|at|before|by|for|from|in|is|of|on|or|per|plus|than|the|times"
+    r"|to|until|with)\b)[a-z][a-z-]*[ -]){0,3}?"
 )
 """Words between a number and its unit: "three paid volunteering days"."""
 _MONTH = "|".join(MONTHS)
 _ORDINALS = (
-    "first",
-    "second",
-    "third",
-    "fourth",
-    "fifth",
-    "sixth",
-    "seventh",
-    "eighth",
-    "ninth",
-    "tenth",
-)
+    "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
+)  # fmt: skip
 _ORDINAL = rf"(?:{'|'.join(_ORDINALS)})\b|\d+(?:st|nd|rd|th)\b"
 _CURRENCIES = {
     "eur": r"€|eur\b|euros?\b",
@@ -69,10 +59,11 @@ _DATE = re.compile(
     rf"|(?P<month2>{_MONTH}) (?P<day2>\d\d?)(?:st|nd|rd|th)?\b(?:,? (?P<year2>\d{{4}})\b)?"
 )
 _TIME = re.compile(
-    r"\b(?P<hour>\d\d?)(?:[:.](?P<minute>\d\d))? ?(?P<half>[ap])\.?m\b\.?|\b(?P<h>\d\d?):(?P<m>\d\d)\b"
+    r"\b(?P<hour>\d\d?)(?:[:.](?P<minute>\d\d))? ?(?P<half>[ap])\.?m\b\.?"
+    r"|\b(?P<h>\d\d?):(?P<m>\d\d)\b"
 )
 _AGE = re.compile(
-    rf"\baged? (?:of )?({_NUMBER})|\b({_NUMBER})[ -]years?(?:[ -]old\b| of age\b|(?= or older))"
+    rf"\baged? (?:of )?({NUMBER})|\b({NUMBER})[ -]years?(?:[ -]old\b| of age\b|(?= or older))"
 )
 _SIGN_FIRST = [
     (name, re.compile(rf"(?:{sign}) ?(?P<n>{DIGITS}) ?(?P<scale>k|m|thousand|million)?\b"))
@@ -82,14 +73,13 @@ _SIGN_LAST = [
     (name, re.compile(rf"{_N} ?(?P<scale>thousand|million)? ?(?:{sign})"))
     for name, sign in _CURRENCIES.items()
 ]
+_TIMES = (
+    r"(?P<n>\d+(?:[.,]\d+)?) ?"
+    r"(?:x\b|times(?= (?:the|your|their|base|basic|normal|hourly)))"
+)
 _NUMBER_AND_UNIT = [
     ("percent", re.compile(rf"{_N} ?(?:%|per ?cent\b|percentage points?\b)")),
-    (
-        "times",
-        re.compile(
-            r"(?P<n>\d+(?:[.,]\d+)?) ?(?:x\b|times(?= (?:the|your|their|base|basic|normal|hourly)))"
-        ),
-    ),
+    ("times", re.compile(_TIMES)),
     ("km", re.compile(rf"{_N} ?(?:km\b|kilomet(?:re|er)s?\b)")),
     ("miles", re.compile(rf"{_N} ?miles?\b")),
 ]
@@ -99,81 +89,29 @@ _NTH = re.compile(
 )
 _WORKING = re.compile(rf"{_N}[ -]?{_BETWEEN}(?:working|business|work|week)[ -]days?\b")
 _DURATION = re.compile(
-    rf"(?:{_N}[ -]?{_BETWEEN}|(?P<half>half an? )|(?P<one>(?<=within )an? |(?<=than )an? |(?<=least )an? ))"
+    rf"(?:{_N}[ -]?{_BETWEEN}|(?P<half>half an? )"
+    r"|(?P<one>(?<=within )an? |(?<=than )an? |(?<=least )an? ))"
     rf"(?P<unit>{'|'.join((*_DAYS, *_MINUTES, 'night'))})s?\b"
 )
 _COUNT = re.compile(rf"{_N} (?:[a-z-]+ ){{0,2}}?(?P<noun>[a-z]{{3,}}[^s\W]s|people)\b")
-
-_PER = re.compile(
+_RATE = re.compile(
     r"(?:\ba|\ban|\bper|\beach|\bevery|\bany|\bone|/) ?(?:\w+ )??"
-    r"(?P<per>day|night|week|month|quarter|year|hour|km|kilometre|mile|person|employee|child|trip|journey|shift)\b"
+    r"(?P<per>day|night|week|month|quarter|year|hour|km|kilometre|mile|person|employee|child|trip"
+    r"|journey|shift)\b"
     r"|\b(?P<adverb>daily|nightly|weekly|monthly|yearly|annually|hourly)\b"
 )
-_ADVERBS = {
-    "daily": "day", "nightly": "night", "weekly": "week", "monthly": "month", "yearly": "year", "annually": "year",
+_RATE_ADVERBS = {
+    "daily": "day",
+    "nightly": "night",
+    "weekly": "week",
+    "monthly": "month",
+    "yearly": "year",
+    "annually": "year",
     "hourly": "hour",
-}  # fmt: skip
-_POINTS = frozenset({"date", "time", "age", "nth day", "nth week", "nth month", "nth year"})
-_FILLER = re.compile(
-    r"(?: (?:about|around|approximately|roughly|the|an?|total of|age|the age of|on|of))+$"
-)
-_ROLES_BEFORE = [
-    (role, re.compile(rf"(?:^|\W)(?:{cues})$"))
-    for role, cues in (
-        ("range", rf"between|(?:{_NUMBER})(?: ?[ap]\.?m\.?| [a-z%€£$]+)? ?-?(?:[-–]|to-?|and|or)"),
-        (
-            "within",
-            r"within(?: the (?:first|next|following))?|(?:no|not) later than|in the first|at the latest(?: by)?",
-        ),
-        (
-            "least",
-            r"≥|at least|(?:no|not) (?:less|fewer|shorter|earlier) than|(?:a )?minimum(?: is| of|:)?|min\.?",
-        ),
-        (
-            "most",
-            r"≤|up to(?: a (?:total|maximum) of| the)?|at (?:the )?most|(?:no|not) (?:more|longer|higher) than",
-        ),
-        (
-            "most",
-            r"(?:not|never) (?:exceed|cost more than|be more than)|limited to|capped at|(?:a )?max(?:imum)?(?: of|\.)?",
-        ),
-        ("most", r"<|less than|fewer than|under|below|as much as"),
-        ("most", r"(?:cap|maximum|limit|ceiling)s?\b[^.;,]{0,40}(?:\bis|\bare|:|\bof)"),
-        ("least", r"minimum\b[^.;,]{0,40}(?:\bis|\bare|:|\bof)"),
-        (
-            "above",
-            r">|above|over|more than|exceed(?:s|ing)?|longer than|greater than|higher than|in excess of|beyond",
-        ),
-        ("every", r"every|once every|once in"),
-        ("after", r"after|following|once|completed?|completing|upon"),
-    )
-]
-_POINTS_BEFORE = [
-    (
-        "by",
-        re.compile(
-            r"\b(?:by|until|till|before|up to|through|(?:no|not) later than|latest(?: by)?|ends?|expires?)$"
-        ),
-    ),
-    (
-        "from",
-        re.compile(r"\b(?:from|since|after|starting|as of|effective|beginning|begins?|starts?)$"),
-    ),
-]
-_ROLES_AFTER = [
-    ("range", re.compile(rf"^ ?-?(?:[-–]|to-?|and|or) ?(?:{_NUMBER})")),
-    (
-        "least",
-        re.compile(
-            r"^,? (?:or (?:more|over|older|above|longer)|and (?:over|above|older)|minimum\b|at (?:the )?least)"
-        ),
-    ),
-    ("most", re.compile(r"^,? (?:or (?:less|fewer|under|younger)|at (?:the )?most|maximum\b)")),
-    ("within", re.compile(r"^ at the latest")),
-]
-_AHEAD = re.compile(
-    r"^s?['’]? ?(?:\w+ ){0,2}?(?:before|ahead|in advance|prior|beforehand|earlier)\b"
-)
+}
+_BEFORE = 60
+"""Characters in front of a quantity that tell its role; behind it `_AFTER`."""
+_AFTER = 45
 
 
 def plain_quantities(sentence: str) -> str:
@@ -309,39 +247,21 @@ _READERS = (
 
 def _in_context(quantity: Quantity, text: str) -> Quantity:
     """With its role and what it is per."""
-    before = text[max(0, quantity.start - 60) : quantity.start].rstrip()
-    after = text[quantity.end : quantity.end + 45]
+    before = text[max(0, quantity.start - _BEFORE) : quantity.start].rstrip()
+    after = text[quantity.end : quantity.end + _AFTER]
     clause = re.split(r"[.;:,(|]", after)[0]
-    match = _PER.search(clause)
-    if match and match.start() <= 1:  # "20 hours a week or more"
-        after = after[match.end() :]
-    role = _role(quantity.kind, before, after)
-    return quantity._replace(role=role, per=_unit_of_rate(match))
+    rate = _RATE.search(clause)
+    if rate and rate.start() <= 1:  # "20 hours a week or more"
+        after = after[rate.end() :]
+    role = role_of(quantity.kind, before, after)
+    return quantity._replace(role=role, per=_unit_of_rate(rate))
 
 
 def _unit_of_rate(match: re.Match[str] | None) -> str:
     if not match:
         return ""
-    unit = match["per"] or _ADVERBS[match["adverb"]]
+    unit = match["per"] or _RATE_ADVERBS[match["adverb"]]
     return "km" if unit == "kilometre" else unit
-
-
-def _role(kind: str, before: str, after: str) -> str:
-    is_point = kind in _POINTS
-    if kind in ("days", "working days", "minutes") and _AHEAD.match(after):
-        return "ahead"
-    for role, pattern in _ROLES_AFTER:
-        if pattern.match(after):
-            return "by" if role == "within" and is_point else role
-    bare = _FILLER.sub("", f" {before}")
-    for role, pattern in _POINTS_BEFORE:
-        if is_point and pattern.search(bare):
-            return role
-    for role, pattern in _ROLES_BEFORE:
-        # The filler may be the cue's own end, such as "a maximum of".
-        if pattern.search(before) or pattern.search(bare):
-            return role
-    return "exact"
 
 
 def _number(written: str, language: str) -> float | None:

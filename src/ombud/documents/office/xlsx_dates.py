@@ -1,6 +1,6 @@
 """Excel's numbers as dates and times: days since 1900, or 1904, by the codes y, m, d, h and s."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
 from ombud.documents.office.xlsx_codes import Token
@@ -39,25 +39,62 @@ def shown_date(value: float, tokens: Sequence[Token], from_1904: bool) -> str:
         moment = _first_day(value, from_1904) + timedelta(seconds=seconds)
     except OverflowError:
         return ""
-    has_halves = any(token.kind == "code" and token.text.lower() in _HALVES for token in tokens)
-    parts = []
-    unit_before = ""
-    for position, token in enumerate(tokens):
-        code = token.text.lower()
-        if token.kind == "literal" or code in _SEPARATORS:
-            parts.append(token.text)
-        elif code == "0":
-            parts.append(f"{moment.microsecond // 1000:03d}"[0])
-        elif token.kind == "elapsed":
-            parts.append(str(int(seconds // _SECONDS[code[0]])))
-            unit_before = code[0]
-        elif code[0] == "m" and (unit_before == "h" or _seconds_follow(tokens[position + 1 :])):
-            parts.append(_padded(moment.minute, code))
-            unit_before = "m"
-        else:
-            parts.append(_part(moment, token.text, has_halves))
-            unit_before = code[0]
-    return "".join(parts).strip()
+    return "".join(_DateWriter(moment, seconds, tokens).parts()).strip()
+
+
+class _DateWriter:
+    """One moment in the terms of a code."""
+
+    def __init__(self, moment: datetime, seconds: float, tokens: Sequence[Token]) -> None:
+        """seconds: since day 0, for what is counted beyond a day."""
+        self._moment = moment
+        self._seconds = seconds
+        self._tokens = tokens
+        self._has_halves = any(token.text.lower() in _HALVES for token in _codes(tokens))
+
+    def parts(self) -> Iterator[str]:
+        unit_before = ""
+        for position, token in enumerate(self._tokens):
+            code = token.text.lower()
+            if token.kind == "literal" or code in _SEPARATORS:
+                yield token.text
+            elif code == "0":
+                yield str(self._moment.microsecond // 100_000)
+            elif self._is_minutes(position, unit_before):
+                yield _padded(self._moment.minute, code)
+                unit_before = "m"
+            else:
+                yield self._part(token, code)
+                unit_before = code[0]
+
+    def _is_minutes(self, position: int, unit_before: str) -> bool:
+        """Whether an "m" stands beside hours or seconds, else it is a month."""
+        token = self._tokens[position]
+        if token.kind == "elapsed" or token.text[0].lower() != "m":
+            return False
+        return unit_before == "h" or _seconds_follow(self._tokens[position + 1 :])
+
+    def _part(self, token: Token, code: str) -> str:
+        """One code of a date: "mmm" -> "Mar"."""
+        if token.kind == "elapsed":
+            return str(int(self._seconds // _SECONDS[code[0]]))
+        if code in _HALVES:
+            half = token.text.split("/")[self._moment.hour >= 12]
+            return half.upper() if code == "am/pm" else half
+        write = _WRITERS.get(code[0])
+        if write:
+            return write(self._moment, code)
+        if code[0] == "h":
+            return _padded(self._hour(), code)
+        return token.text if code == "%" else ""
+
+    def _hour(self) -> int:
+        hour = self._moment.hour
+        return (hour - 1) % 12 + 1 if self._has_halves else hour
+
+
+def _codes(tokens: Sequence[Token]) -> list[Token]:
+    return [token for token in tokens if token.kind == "code"]
 
 
 def _first_day(value: float, from_1904: bool) -> datetime:
@@ -76,39 +113,29 @@ def _seconds_follow(tokens: Sequence[Token]) -> bool:
     return False
 
 
-def _part(moment: datetime, text: str, has_halves: bool) -> str:
-    """One code of a date: "mmm" -> "Mar". has_halves: hours are counted to 12."""
-    code = text.lower()
-    if code in _HALVES:
-        half = text.split("/")[moment.hour >= 12]
-        return half.upper() if code == "am/pm" else half
-    match code[0]:
-        case "y":
-            return f"{moment.year % 100:02d}" if len(code) < 3 else f"{moment.year:04d}"
-        case "m":
-            return _month(moment, len(code))
-        case "d":
-            return _day(moment, len(code))
-        case "h":
-            hour = (moment.hour - 1) % 12 + 1 if has_halves else moment.hour
-            return _padded(hour, code)
-        case "s":
-            return _padded(moment.second, code)
-    return text if code == "%" else ""
+def _year(moment: datetime, code: str) -> str:
+    return f"{moment.year % 100:02d}" if len(code) < 3 else f"{moment.year:04d}"
 
 
-def _month(moment: datetime, letters: int) -> str:
+def _month(moment: datetime, code: str) -> str:
     name = _MONTHS[moment.month - 1]
     forms = {1: str(moment.month), 2: f"{moment.month:02d}", 3: name[:3], 5: name[0]}
-    return forms.get(letters, name)
+    return forms.get(len(code), name)
 
 
-def _day(moment: datetime, letters: int) -> str:
+def _day(moment: datetime, code: str) -> str:
     name = _DAYS[moment.weekday()]
     forms = {1: str(moment.day), 2: f"{moment.day:02d}", 3: name[:3]}
-    return forms.get(letters, name)
+    return forms.get(len(code), name)
+
+
+def _second(moment: datetime, code: str) -> str:
+    return _padded(moment.second, code)
 
 
 def _padded(number: int, code: str) -> str:
     """With two digits where the code has several letters."""
     return f"{number:02d}" if len(code) > 1 else str(number)
+
+
+_WRITERS = {"y": _year, "m": _month, "d": _day, "s": _second}

@@ -144,10 +144,14 @@ def _whole(digits: str, tokens: list[Token], is_grouped: bool) -> str:
         room = len(waiting) if places_left == 0 else 1
         for _ in range(max(1, room)):
             digit = waiting.pop() if waiting else _blank(token)
-            ends_group = bool(digit) and is_grouped and written > 0 and written % 3 == 0
-            parts.append(digit + "," if ends_group else digit)
+            parts.append(digit + "," if is_grouped and _ends_group(digit, written) else digit)
             written += len(digit)
     return "".join(reversed(parts))
+
+
+def _ends_group(digit: str, written: int) -> bool:
+    """Whether a comma follows. written: digits that stand to the right."""
+    return digit != "" and written > 0 and written % 3 == 0
 
 
 def _blank(place: Token) -> str:
@@ -157,10 +161,7 @@ def _blank(place: Token) -> str:
 
 def _decimals(digits: str, tokens: list[Token]) -> str:
     """The point and the digits behind it; a zero where the code says # or ? is left out."""
-    places = [token for token in tokens if token.is_place]
-    needed = len(digits)
-    while needed and digits[needed - 1] == "0" and places[needed - 1] != _ZERO:
-        needed -= 1
+    needed = _needed(digits, tokens)
     waiting = iter(digits[:needed])
     parts = []
     for token in tokens:
@@ -170,6 +171,15 @@ def _decimals(digits: str, tokens: list[Token]) -> str:
             parts.append(next(waiting, ""))
     text = "".join(parts)
     return text if needed else text.rstrip(".")
+
+
+def _needed(digits: str, tokens: list[Token]) -> int:
+    """How many of the digits are shown."""
+    places = [token for token in tokens if token.is_place]
+    needed = len(digits)
+    while needed and digits[needed - 1] == "0" and places[needed - 1] != _ZERO:
+        needed -= 1
+    return needed
 
 
 def _fraction(number: Decimal, tokens: list[Token]) -> str:

@@ -15,7 +15,7 @@ MOST_PAGES = 300
 second."""
 
 
-def borderless(data: bytes, pages: list[PdfPage]) -> list[Table]:
+def tables_without_lines(data: bytes, pages: list[PdfPage]) -> list[Table]:
     """Every table that xberg sees, with its place; [] when it fails, because the words are there
     without it."""
     import xberg

@@ -163,8 +163,8 @@ def _words(image: PageImage, body: float) -> Iterator[PdfWord]:
 
 
 def _scanned_lines(image: PageImage) -> list[_ScannedLine]:
-    """What stands in tesseract's table, whose columns are level, page, block, paragraph, line, word,
-    left, top, width, height, certainty, text."""
+    """What stands in tesseract's table, whose columns are level, page, block, paragraph, line,
+    word, left, top, width, height, certainty, text."""
     lines: dict[tuple[str, ...], _ScannedLine] = {}
     for row in _tesseract_table(image).splitlines()[1:]:
         cells = row.split("\t", 11)

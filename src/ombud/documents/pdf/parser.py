@@ -7,18 +7,13 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ombud.documents.blocks import BlockKind, ParsedFile, pipe_table
-from ombud.documents.pdf.borderless import MOST_PAGES, borderless
-from ombud.documents.pdf.lines import (
-    PdfLine,
-    columns,
-    is_inside,
-    lines_of,
-    spacing,
-    without_running,
-)
+from ombud.documents.pdf.borderless import MOST_PAGES, tables_without_lines
+from ombud.documents.pdf.columns import columns_of
+from ombud.documents.pdf.lines import PdfLine, lines_of, spacing
 from ombud.documents.pdf.ocr import FEWEST, PACKAGE, installed, languages, needs_reading, recognise
+from ombud.documents.pdf.running import without_running
 from ombud.documents.pdf.tables import Table, aligned, ruled
-from ombud.documents.pdf.words import Edge, PdfPage, PdfWord, read_pages
+from ombud.documents.pdf.words import Edge, PdfPage, read_pages
 from ombud.errors import SourceError
 from ombud.types import Block
 
@@ -58,8 +53,7 @@ def read(data: bytes, pages: int) -> ParsedFile:
     if characters < FEWEST * max(1, len(pdf_pages)):
         raise _without_text()
     tables = _ruled_tables(pdf_pages)
-    boxes = {number: [table.box for table in found] for number, found in tables.items()}
-    without_running(pdf_pages, boxes)
+    without_running(pdf_pages, _boxes(tables))
     levels = _Levels(pdf_pages)
     without_ruled = [page for page in pdf_pages if page.number not in tables]
     tables |= _undrawn(data, without_ruled, len(pdf_pages))
@@ -96,6 +90,14 @@ def _ruled_tables(pages: list[PdfPage]) -> dict[int, list[Table]]:
     return tables
 
 
+def _boxes(tables: dict[int, list[Table]]) -> dict[int, list[Edge]]:
+    """Page number -> where its tables stand."""
+    boxes = {}
+    for number, tables_of_page in tables.items():
+        boxes[number] = [table.box for table in tables_of_page]
+    return boxes
+
+
 def _without_text() -> SourceError:
     if installed():
         known = ", ".join(languages())
@@ -115,7 +117,7 @@ def _undrawn(data: bytes, pages: list[PdfPage], total: int) -> dict[int, list[Ta
     wanted = [page for page in pages if _stands_in_columns(page)]
     tables: dict[int, list[Table]] = {}
     if wanted and total <= MOST_PAGES:
-        for table in borderless(data, wanted):
+        for table in tables_without_lines(data, wanted):
             tables.setdefault(table.page, []).append(table)
     return tables
 
@@ -127,21 +129,17 @@ def _stands_in_columns(page: PdfPage) -> bool:
 def _items(page: PdfPage, tables: list[Table]) -> Iterator[Item]:
     """Lines and tables of a page in reading order."""
     boxes = [table.box for table in tables]
-    page.words = [word for word in page.words if not _is_in_any(word, boxes)]
+    page.words = [word for word in page.words if not word.is_in_any(boxes)]
     if tables:
         yield from _in_order(page.number, lines_of(page.words), tables)
         return
-    parts = columns(page)
+    parts = columns_of(page)
     if len(parts) == 1:
         yield from _in_order(page.number, lines_of(parts[0]), [])
         return
     for words in parts:
         # Beside another column words in line are no table.
         yield from sorted(lines_of(words), key=_top)
-
-
-def _is_in_any(word: PdfWord, boxes: list[Edge]) -> bool:
-    return any(is_inside(word, box) for box in boxes)
 
 
 def _in_order(number: int, lines: list[PdfLine], tables: list[Table]) -> list[Item]:
@@ -298,13 +296,17 @@ def _leaning(items: list[Item], body: float) -> Iterator[int]:
             continue
         if not line.italic or below.italic or not _NAME.fullmatch(line.text):
             continue
-        over = line.height
-        if isinstance(above, PdfLine) and above.top < line.top:
-            over = line.top - above.bottom
-        under = below.top - line.bottom
-        is_alone = over > max(0.5 * line.height, under)
-        if is_alone and _opens_paragraph(line, below, body):
+        if _is_alone(above, line, below) and _opens_paragraph(line, below, body):
             yield id(line)
+
+
+def _is_alone(above: Item | None, line: PdfLine, below: PdfLine) -> bool:
+    """Whether a line is nearer to the line below than to what is above."""
+    over = line.height
+    if isinstance(above, PdfLine) and above.top < line.top:
+        over = line.top - above.bottom
+    under = below.top - line.bottom
+    return over > max(0.5 * line.height, under)
 
 
 def _opens_paragraph(line: PdfLine, below: PdfLine, body: float) -> bool:

@@ -70,24 +70,29 @@ def _as_edge(edge: Edge) -> dict[str, object]:
 
 def _filled(page: PdfPage, cells: list[Edge]) -> Table | None:
     """The table of those cells; None for a frame around text, or a form's empty boxes."""
-    columns = sorted({round(x0, 1) for x0, _, _, _ in cells})
-    tops = sorted({round(top, 1) for _, top, _, _ in cells})
+    columns = sorted({_corner(cell)[0] for cell in cells})
+    tops = sorted({_corner(cell)[1] for cell in cells})
     if len(columns) < 2 or len(tops) < 2:
         return None
     box = _box_around(cells)
     rows = [[""] * len(columns) for _ in tops]
     crowded = 0
-    for cell, words in _words_by_cell(page, cells, box).items():
-        lines = lines_of(words)
+    for cell, lines in _lines_by_cell(page, cells, box):
         crowded += _holds_columns(lines)
-        row = tops.index(round(cell[1], 1))
-        column = columns.index(round(cell[0], 1))
-        rows[row][column] = " ".join(line.text for line in lines)
+        x0, top = _corner(cell)
+        row = rows[tops.index(top)]
+        row[columns.index(x0)] = " ".join(line.text for line in lines)
     # Cells that hold columns of their own: only some of the lines are drawn.
     if crowded > CROWDED * len(cells):
         return None
-    filled = [row for row in rows if any(row)]
+    filled = list(filter(any, rows))
     return Table(page.number, box, filled) if _is_tabular(filled) else None
+
+
+def _corner(cell: Edge) -> tuple[float, float]:
+    """(left, top), so that cells in line have the same."""
+    x0, top, _, _ = cell
+    return round(x0, 1), round(top, 1)
 
 
 def _box_around(cells: list[Edge]) -> Edge:
@@ -95,23 +100,27 @@ def _box_around(cells: list[Edge]) -> Edge:
     return min(x0), min(top), max(x1), max(bottom)
 
 
-def _words_by_cell(page: PdfPage, cells: list[Edge], box: Edge) -> dict[Edge, list[PdfWord]]:
-    """Cell -> the words whose middle is in it; of cells that overlap the upper left one has it."""
+def _lines_by_cell(
+    page: PdfPage, cells: list[Edge], box: Edge
+) -> Iterator[tuple[Edge, list[PdfLine]]]:
+    """(cell, lines of the words whose middle is in it); of cells that overlap the upper left one
+    has them."""
     inside: dict[Edge, list[PdfWord]] = {cell: [] for cell in cells}
     ordered = sorted(cells, key=lambda cell: (cell[1], cell[0]))
     for word in page.words:
-        across = (word.x0 + word.x1) / 2
-        if not _covers(box, across, word.middle):
+        if not _covers(box, word):
             continue
-        home = next((cell for cell in ordered if _covers(cell, across, word.middle)), None)
+        home = next((cell for cell in ordered if _covers(cell, word)), None)
         if home:
             inside[home].append(word)
-    return inside
+    for cell, words in inside.items():
+        yield cell, lines_of(words)
 
 
-def _covers(box: Edge, across: float, down: float) -> bool:
+def _covers(box: Edge, word: PdfWord) -> bool:
+    """Whether the middle of a word is in a box."""
     x0, top, x1, bottom = box
-    return x0 <= across <= x1 and top <= down <= bottom
+    return x0 <= word.across <= x1 and top <= word.middle <= bottom
 
 
 def _holds_columns(lines: list[PdfLine]) -> bool:
@@ -157,8 +166,9 @@ def _is_next(above: PdfLine, below: PdfLine) -> bool:
 def _table_of_columns(number: int, lines: list[PdfLine]) -> Table | None:
     """The lines as a table where their parts stand in columns that are filled well enough."""
     columns = _column_spans(lines)
+    cells = len(columns) * len(lines)
     filled = sum(len(line.segments) for line in lines)
-    if len(columns) < 2 or filled < 0.5 * len(columns) * len(lines):
+    if len(columns) < 2 or filled < 0.5 * cells:
         return None
     rows = [_row(line, columns) for line in lines]
     # Items with a number in front, and justified text, line up too.

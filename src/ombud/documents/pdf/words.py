@@ -57,6 +57,23 @@ class PdfWord:
     def middle(self) -> float:
         return (self.top + self.bottom) / 2
 
+    @property
+    def across(self) -> float:
+        """Half-way from left to right."""
+        return (self.x0 + self.x1) / 2
+
+    @property
+    def height(self) -> float:
+        return self.bottom - self.top
+
+    def is_in_any(self, boxes: list[Edge]) -> bool:
+        """Whether its middle is in one of the boxes, or at most a point outside."""
+        return any(self._is_in(box) for box in boxes)
+
+    def _is_in(self, box: Edge) -> bool:
+        x0, top, x1, bottom = box
+        return x0 - 1 <= self.across <= x1 + 1 and top - 1 <= self.middle <= bottom + 1
+
     def add(self, letter: str, box: Edge, face: Typeface, at: int) -> None:
         """Put a letter into the text at that position, and make room for its box."""
         x0, top, x1, bottom = box
@@ -234,7 +251,7 @@ def _adjoins(word: PdfWord, box: Edge, size: float, *, leftwards: bool) -> bool:
     """PDFium gives letters in the order of reading: in a script that runs to the left the next one
     stands before."""
     x0, top, x1, bottom = box
-    smaller_height = max(min(bottom - top, word.bottom - word.top), 1)
+    smaller_height = max(min(bottom - top, word.height), 1)
     overlap = min(word.bottom, bottom) - max(word.top, top)
     if overlap <= smaller_height * 0.4:
         return False

@@ -401,7 +401,7 @@ class LanceEngine:
                 if "onflict" not in str(failed):
                     raise EngineError(
                         f"The index cannot be written: {_first_line(failed)}.",
-                        hint="Check free space and permissions of the .ombud folder; the next sync goes on.",
+                        hint=f"{WRITABLE[:-1]}; the next sync goes on.",
                     ) from failed
                 # Full jitter, so that two writers that met do not meet again.
                 time.sleep(random.uniform(0, 0.05 * 2**attempt))  # noqa: S311

@@ -1,5 +1,7 @@
-"""Chunks as rows of a LanceDB table, and back. A row is one vector window of a chunk; only a chunk's
-first window carries its terms, each carries its tokens."""
+"""Chunks as rows of a LanceDB table, and back.
+
+A row is one vector window of a chunk; only a chunk's first window carries its terms, each carries
+its tokens."""
 
 from collections.abc import Iterator, Sequence
 from datetime import date

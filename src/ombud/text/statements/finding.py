@@ -6,11 +6,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from ombud.text.circumstances import Circumstances, Headings, read_circumstances, read_headings
-from ombud.text.countries import named_countries
+from ombud.text.names.countries import named_countries
 from ombud.text.quantities import Quantity, find_quantities, plain_quantities
 from ombud.text.sentences import split_sentences
-from ombud.text.subjects import (
+from ombud.text.statements.circumstances import (
+    Circumstances,
+    Headings,
+    read_circumstances,
+    read_headings,
+)
+from ombud.text.statements.subjects import (
     GENERIC,
     WORD,
     country_stems,

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ombud.text.abbreviations import find_abbreviations
+from ombud.text.names.abbreviations import find_abbreviations
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ombud.text.entities import alternative_keys, display_name, entity_key, entity_stems
+from ombud.text.names.entities import alternative_keys, display_name, entity_key, entity_stems
 
 
 @pytest.mark.parametrize(

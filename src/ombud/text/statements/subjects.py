@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ombud.text.analysis import analyse
-from ombud.text.countries import country_names
+from ombud.text.names.countries import country_names
 from ombud.text.phrases import Phrases
 from ombud.text.wording import term_pattern
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
-from ombud.text.subjects import country_stems, subject_stems, subject_words
+from ombud.text.statements.subjects import country_stems, subject_stems, subject_words
 
 _CODE = re.compile(r"\b[A-Z]{1,2}\d{1,2}\b")
 _PLACE = re.compile(r"\b(?:[Ii]n|[Aa]t|[Ff]or|[Ff]rom|[Tt]o) ([A-Z][a-zà-ÿ]+(?: [A-Z][a-zà-ÿ]+)?)")

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ombud.text.countries import _listed, named_countries
+from ombud.text.names.countries import _listed, named_countries
 
 
 @pytest.mark.parametrize(

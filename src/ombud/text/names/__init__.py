@@ -1,0 +1,1 @@
+"""Names in a text: of people and things, countries, addresses, abbreviations."""
