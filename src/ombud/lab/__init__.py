@@ -17,7 +17,7 @@ from ombud.lab.report.summary import GROUPS, MetricSummary, cluster_of, summaris
 from ombud.lab.report.trends import Step, compute_trend, same_dataset
 from ombud.lab.runs.records import export
 from ombud.lab.runs.remote import RemoteTarget
-from ombud.lab.runs.running import Options, rescore, run_cases
+from ombud.lab.runs.running import RunOptions, rescore, run_cases
 from ombud.lab.runs.sweeping import Cell, label, parse_grid, points, run_sweep
 from ombud.lab.runs.target import Target
 from ombud.lab.statistics import Comparison, Mean, compare, holm, mean
@@ -39,9 +39,9 @@ __all__ = [
     "Measure",
     "Metric",
     "MetricSummary",
-    "Options",
     "RecordedRun",
     "RemoteTarget",
+    "RunOptions",
     "Step",
     "Target",
     "Undefined",

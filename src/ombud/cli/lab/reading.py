@@ -325,7 +325,7 @@ def rescore(
         target = target_of(workspace, recorded.run.target)
         with progress(not as_json) as tell:
             tools = instruments(workspace, target, chosen)
-            count = again(workspace.store, recorded.run, chosen, tools, tell=tell)
+            count = again(workspace.store, recorded.run, chosen, tools, on_progress=tell)
         if as_json:
             print_json(run_json(read_run(workspace.store, recorded.run.id)))
         else:
