@@ -55,7 +55,7 @@ def test_nothing_of_it_is_left_in_any_file(open_home: Open, tmp_path: Path) -> N
     assert SECRET in answer.text
     target = LocalTarget(workspace)
     target.variant({"index.chunk_tokens": 64})
-    options = Options(parse_metrics("mrr,citation_recall"), "run", "cases.jsonl")
+    options = Options(parse_metrics("mrr,citation_recall"), "run", str(tmp_path / "cases.jsonl"))
     run = asyncio.run(
         run_cases(read_cases(tmp_path / "cases.jsonl"), target, workspace.store, options)
     )

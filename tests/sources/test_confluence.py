@@ -10,8 +10,10 @@ import pytest
 from ombud.documents import parse
 from ombud.errors import SourceError
 from ombud.settings import Confluence
-from ombud.sources import Ref, Source, http, open_source
+from ombud.sources import Ref, Source, open_source
+from ombud.sources import client as http
 from ombud.sources.confluence.access import NOBODY
+from ombud.sources.site import SiteClient
 from ombud.types import Document
 from sources.confluence_site import TOKEN, USER, Attached, Reply, Wiki, WikiPage, standing
 
@@ -489,7 +491,7 @@ def test_a_site_that_stays_down_is_an_error(wiki: Wiki, waits: list[float]) -> N
     failed = failing(source(wiki).list)
     assert "cannot be read" in str(failed)
     assert failed.hint
-    assert len(waits) == http.TRIES - 1
+    assert len(waits) == SiteClient.POLICY.tries - 1
 
 
 @pytest.mark.parametrize(

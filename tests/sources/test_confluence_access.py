@@ -9,16 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ombud.errors import SourceError
-from ombud.sources.confluence.access import (
-    MOST_NAMES,
-    NOBODY,
-    NotShown,
-    Principal,
-    Restrictions,
-    audience,
-    narrow,
-    within,
-)
+from ombud.sources.access import NotShown
+from ombud.sources.confluence.access import MOST_NAMES, NOBODY, Restrictions, audience
 from ombud.types import Audience
 
 Levels = Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]
@@ -138,26 +130,6 @@ def test_an_answer_that_does_not_say_it_all_says_nothing(answer: Any) -> None:
         Restrictions(lambda *_: answer).readers(["page"])
 
 
-def test_audiences_are_narrowed_key_by_key() -> None:
-    assert narrow({}, {}) == {}
-    assert narrow({"roles": ("manager",)}, {"groups": ("hr",)}) == {
-        "roles": ("manager",),
-        "groups": ("hr",),
-    }
-    assert narrow({"groups": ("hr", "it")}, {"groups": ("hr",)}) == {"groups": ("hr",)}
-    assert narrow({"groups": ("it",)}, {"groups": ("hr",)}) == NOBODY
-    assert narrow({"groups": ()}, {}) == NOBODY
-
-
-def test_within_is_only_said_when_it_is_sure() -> None:
-    assert within({}, {})
-    assert within({"groups": ("hr",)}, {})
-    assert within({"groups": ("hr",), "roles": ("x",)}, {"groups": ("hr", "it")})
-    assert not within({}, {"groups": ("hr",)})
-    assert not within({"groups": ("hr", "ops")}, {"groups": ("hr", "it")})
-    assert not within({"roles": ("hr",)}, {"groups": ("hr",)})
-
-
 NAMES = st.sets(st.sampled_from("abcd"), max_size=3).map(lambda names: tuple(sorted(names)))
 
 
@@ -171,7 +143,3 @@ def test_nobody_gets_in_whom_a_level_keeps_out(
         assert all(not (g or u) or set(groups) & set(g) or user in u for g, u in levels)
     if not found:
         assert not any(g or u for g, u in levels)
-
-
-def test_principals_of_two_kinds_never_meet() -> None:
-    assert Principal("user", "x", "") != Principal("group", "x", "")

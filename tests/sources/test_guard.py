@@ -19,8 +19,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from ombud.errors import SourceError
-from ombud.sources import fetch
-from ombud.sources.fetch import Fetcher
+from ombud.sources.client import PublicClient
+from ombud.sources.decompression import unzipped
 from ombud.sources.guard import GuardedTransport, Network, host_key, refusal
 from sources.web_site import HOST, Reply, Site, Time, fetcher, known, serving
 
@@ -168,7 +168,7 @@ def test_an_allowed_host_may_be_inside_but_never_a_metadata_service(
 )
 def test_however_an_address_is_spelled(url: str) -> None:
     with pytest.raises(SourceError):
-        Fetcher(Network(), pause=Time().pause).get(url)
+        PublicClient(Network(), pause=Time().pause).get(url)
 
 
 @pytest.mark.parametrize(
@@ -213,7 +213,7 @@ def test_a_name_is_looked_up_once(site: Site) -> None:
         return next(answers)
 
     site.pages["/"] = Reply(b"hello", headers={"connection": "close"})
-    get = Fetcher(Network((HOST,), rebinding), pause=Time().pause).get
+    get = PublicClient(Network((HOST,), rebinding), pause=Time().pause).get
     assert [get(site.url).body for _ in range(3)] == [b"hello"] * 3
     assert asked == [HOST]
     assert site.asked[0][1]["host"] == f"{HOST}:{site.server_port}"
@@ -222,7 +222,7 @@ def test_a_name_is_looked_up_once(site: Site) -> None:
 def test_a_second_address_is_tried_when_the_first_does_not_answer(site: Site) -> None:
     site.page("/", "hello")
     network = Network((HOST,), lambda host, port: ["127.0.0.2", "127.0.0.1"])
-    assert Fetcher(network).get(site.url).status == 200
+    assert PublicClient(network).get(site.url).status == 200
 
 
 def test_the_transport_raises_what_httpx_raises(site: Site) -> None:
@@ -281,11 +281,11 @@ def test_a_body_is_read_up_to_its_limit(site: Site) -> None:
     site.send("/announced", b"x", content_length=str(10**12))
     site.pages["/endless"] = Reply(endless=b"x" * 4096)
     get = fetcher().get
-    assert len(get(site.url, room=lambda reply: 1000).body) == 1000
+    assert len(get(site.url, body_limit=lambda reply: 1000).body) == 1000
     for path in ("/", "/announced", "/endless"):
         with pytest.raises(SourceError, match="larger than 999 bytes"):
-            get(site.url + path, room=lambda reply: 999)
-    assert get(f"{site.url}/endless", room=lambda reply: 0).body == b""
+            get(site.url + path, body_limit=lambda reply: 999)
+    assert get(f"{site.url}/endless", body_limit=lambda reply: 0).body == b""
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "deflate", "x-gzip"])
@@ -295,7 +295,7 @@ def test_what_is_compressed_counts_by_what_it_becomes(site: Site, encoding: str)
     site.send("/fine", pack(b"fine " * 50_000), content_encoding=encoding)
     assert fetcher().get(f"{site.url}/fine").body == b"fine " * 50_000
     with pytest.raises(SourceError, match="larger than 1 MB"):
-        fetcher().get(f"{site.url}/bomb", room=lambda reply: 2**20)
+        fetcher().get(f"{site.url}/bomb", body_limit=lambda reply: 2**20)
 
 
 def test_odd_compression(site: Site) -> None:
@@ -323,13 +323,13 @@ def test_odd_compression(site: Site) -> None:
     "whole", [gzip.compress(b"x" * 2**16) + gzip.compress(b"y" * 2**17), zlib.compress(b"z" * 99)]
 )
 def test_compressed_data_may_be_cut_anywhere(whole: bytes) -> None:
-    plain = b"".join(fetch.unzipped(iter((whole,))))
+    plain = b"".join(unzipped(iter((whole,))))
     for cut in range(len(whole)):
-        assert b"".join(fetch.unzipped(iter((whole[:cut], whole[cut:])))) == plain
+        assert b"".join(unzipped(iter((whole[:cut], whole[cut:])))) == plain
         # Between two members it cannot be told from the end.
         if cut and whole[cut:][:2] != b"\x1f\x8b":
             with pytest.raises(EOFError):
-                list(fetch.unzipped(iter((whole[:cut],))))
+                list(unzipped(iter((whole[:cut],))))
 
 
 def test_a_server_that_drips_is_left(site: Site) -> None:
@@ -364,7 +364,7 @@ def test_what_may_pass_is_asked_again(site: Site, status: int) -> None:
 def test_it_is_given_up_in_the_end(site: Site) -> None:
     site.otherwise = Reply(status=503)
     assert fetcher().get(site.url).status == 503
-    assert len(site.asked) == fetch.TRIES
+    assert len(site.asked) == PublicClient.POLICY.tries
 
 
 def test_retry_after_in_seconds_or_as_a_date(site: Site) -> None:
@@ -404,7 +404,7 @@ def test_a_server_that_hangs_up_or_is_not_there(site: Site) -> None:
         with pytest.raises(SourceError, match="cannot be reached") as wrong:
             fetcher(private=(HOST, "gone.test")).get(url)
         assert wrong.value.hint
-    assert len(site.asked) == fetch.TRIES
+    assert len(site.asked) == PublicClient.POLICY.tries
 
 
 def test_requests_to_one_host_are_spaced(site: Site) -> None:

@@ -14,8 +14,10 @@ from ombud.documents import parse
 from ombud.errors import MissingExtra, SourceError
 from ombud.ingest import SyncReport, sync_sources
 from ombud.settings import SharePoint
-from ombud.sources import Ref, Source, http, open_source
+from ombud.sources import Ref, Source, open_source
+from ombud.sources import client as http
 from ombud.sources.sharepoint.access import NOBODY
+from ombud.sources.site import SiteClient
 from ombud.types import Document, Person
 from sources.confluence_site import Reply
 from sources.sharepoint_site import (
@@ -302,8 +304,7 @@ def test_a_file_or_page_that_is_gone_fails_alone(site: SharePointSite) -> None:
 def test_a_file_that_is_too_large_is_refused(
     site: SharePointSite, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(http, "LARGEST_FILE", 1000)
-    monkeypatch.setattr(http.Client.get, "__kwdefaults__", {"absent": (), "largest": 1000})
+    monkeypatch.setattr(SiteClient.get, "__kwdefaults__", {"absent": (), "largest": 1000})
     site.drive(DRIVE).item("01PAY").data = b"x" * 5000
     here = source(site)
     refs = {ref.uri: ref for ref in here.list()}

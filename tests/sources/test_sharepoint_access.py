@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ombud.sources.sharepoint.access import NOBODY, NotShown, Principal, audience, readers
+from ombud.sources.access import NotShown, Principal
+from ombud.sources.sharepoint.access import NOBODY, audience, readers
 from ombud.types import Audience
 from sources.sharepoint_site import Grant, everyone, group, link, person, site_group, to
 

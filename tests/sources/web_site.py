@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ombud.settings import Web
-from ombud.sources.fetch import Fetcher
+from ombud.sources.client import PublicClient
 from ombud.sources.guard import Network
 from ombud.sources.web.source import WebSource
 
@@ -148,9 +148,11 @@ def known(host: str, port: int) -> Sequence[str]:
 
 def fetcher(
     time: Time | None = None, private: Sequence[str] = (HOST,), spacing: float = 0.0
-) -> Fetcher:
+) -> PublicClient:
     time = time or Time()
-    return Fetcher(Network(private, known), spacing=spacing, clock=time.clock, pause=time.pause)
+    return PublicClient(
+        Network(private, known), spacing=spacing, clock=time.clock, pause=time.pause
+    )
 
 
 def source(site: Site, home: Path, time: Time | None = None, **fields: Any) -> WebSource:

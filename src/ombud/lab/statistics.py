@@ -8,7 +8,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from statistics import NormalDist, fmean, median, stdev
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     import numpy as np
@@ -50,6 +50,11 @@ class Comparison:
     """Smallest difference that this many cases can show, see `smallest_difference`."""
 
 
+_NOTHING_TO_COMPARE = Comparison(
+    difference=None, pairs=0, low=None, high=None, p=None, effect=None, detectable=None
+)
+
+
 def mean(
     values: Sequence[float | None],
     clusters: Sequence[Hashable] | None = None,
@@ -60,9 +65,16 @@ def mean(
     """Mean and median of the valid values, with coverage and `interval`."""
     valid = [value for value in values if value is not None]
     if not valid:
-        return Mean(None, None, 0, len(values))
+        return Mean(value=None, median=None, valid=0, total=len(values))
     low, high = interval(values, clusters, seed=seed, repeats=repeats) or (None, None)
-    return Mean(fmean(valid), median(valid), len(valid), len(values), low, high)
+    return Mean(
+        value=fmean(valid),
+        median=median(valid),
+        valid=len(valid),
+        total=len(values),
+        low=low,
+        high=high,
+    )
 
 
 def interval(
@@ -81,16 +93,17 @@ def interval(
     import numpy as np
 
     sums, sizes = _by_cluster(values, clusters)
-    drawn = len(sums)
-    if drawn < 2:
+    count = len(sums)
+    if count < 2:
         return None
     random = np.random.default_rng(seed)
+    evenly = np.full(count, 1 / count)
     means = []
-    for size in _blocks(repeats, drawn):
+    for block in _blocks(repeats, count):
         # How often each cluster was drawn says the same as which were drawn, and makes the means
         # two products.
-        times = random.multinomial(drawn, np.full(drawn, 1 / drawn), size=size)
-        means.append((times @ sums) / (times @ sizes))
+        times_drawn = random.multinomial(count, evenly, size=block)
+        means.append((times_drawn @ sums) / (times_drawn @ sizes))
     low, high = np.quantile(np.concatenate(means), [(1 - level) / 2, (1 + level) / 2])
     return float(low), float(high)
 
@@ -139,9 +152,12 @@ def mcnemar(only_first: int, only_second: int) -> float:
     return min(1.0, 2 * tail / (1 << pairs))
 
 
-def holm(ps: Mapping[str, float]) -> dict[str, float]:
+Name = TypeVar("Name", bound=Hashable)
+
+
+def holm(ps: Mapping[Name, float]) -> dict[Name, float]:
     """p values adjusted for testing them together (Holm 1979), in the order given."""
-    adjusted: dict[str, float] = {}
+    adjusted: dict[Name, float] = {}
     greatest = 0.0
     for rank, name in enumerate(sorted(ps, key=lambda key: ps[key])):
         greatest = max(greatest, min(1.0, ps[name] * (len(ps) - rank)))
@@ -165,8 +181,10 @@ def cohens_d(first: Sequence[float | None], second: Sequence[float | None]) -> f
     pairs = [(a, b) for a, b in zip(first, second, strict=True) if a is not None and b is not None]
     if len(pairs) < 2:
         return None
-    left, right = [a for a, _ in pairs], [b for _, b in pairs]
-    return _ratio(fmean(right) - fmean(left), (stdev(left) + stdev(right)) / 2)
+    left = [a for a, _ in pairs]
+    right = [b for _, b in pairs]
+    spread = (stdev(left) + stdev(right)) / 2
+    return _ratio(fmean(right) - fmean(left), spread)
 
 
 def smallest_difference(
@@ -194,7 +212,7 @@ def compare(
     differences = _differences(first, second)
     valid = [value for value in differences if value is not None]
     if not valid:
-        return Comparison(None, 0, None, None, None, None, None)
+        return _NOTHING_TO_COMPARE
     low, high = interval(differences, clusters, seed=seed) or (None, None)
     # Differences that do not vary say nothing of how much they could.
     spread = stdev(valid) if len(valid) > 1 else 0.0
@@ -213,13 +231,20 @@ def compare(
 def _differences(
     first: Sequence[float | None], second: Sequence[float | None]
 ) -> list[float | None]:
-    return [None if a is None or b is None else b - a for a, b in zip(first, second, strict=True)]
+    differences: list[float | None] = []
+    for before, after in zip(first, second, strict=True):
+        if before is None or after is None:
+            differences.append(None)
+        else:
+            differences.append(after - before)
+    return differences
 
 
 def _ratio(difference: float, spread: float) -> float | None:
     # Equal differences such as .3 - .2 and .2 - .1 differ in the last bits; their spread is no
     # spread.
-    return difference / spread if spread > 1e-12 * max(abs(difference), 1e-12) else None
+    least = 1e-12 * max(abs(difference), 1e-12)
+    return difference / spread if spread > least else None
 
 
 def _by_cluster(
@@ -229,14 +254,17 @@ def _by_cluster(
     import numpy as np
 
     keys = range(len(values)) if clusters is None else clusters
-    numbered: dict[Hashable, int] = {}
-    valid = [(key, value) for key, value in zip(keys, values, strict=True) if value is not None]
-    pairs = [(numbered.setdefault(key, len(numbered)), value) for key, value in valid]
-    places = np.array([place for place, _ in pairs], dtype=np.int64)
-    weights = np.array([value for _, value in pairs], dtype=np.float64)
-    return np.bincount(places, weights=weights).astype(np.float64), np.bincount(places).astype(
-        np.float64
-    )
+    numbers: dict[Hashable, int] = {}
+    places = []
+    valid = []
+    for key, value in zip(keys, values, strict=True):
+        if value is not None:
+            places.append(numbers.setdefault(key, len(numbers)))
+            valid.append(value)
+    of_cluster = np.array(places, dtype=np.int64)
+    sums = np.bincount(of_cluster, weights=np.array(valid, dtype=np.float64))
+    sizes = np.bincount(of_cluster)
+    return sums.astype(np.float64), sizes.astype(np.float64)
 
 
 def _blocks(repeats: int, width: int) -> list[int]:

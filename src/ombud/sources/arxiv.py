@@ -10,7 +10,7 @@ from xml.etree.ElementTree import Element
 
 from ombud.errors import SourceError
 from ombud.settings import Arxiv
-from ombud.sources.fetch import TRIES, Fetcher, checked, refused
+from ombud.sources.client import PublicClient, checked, refused
 from ombud.sources.guard import Network
 from ombud.sources.matching import matching_of
 from ombud.sources.source import Ref
@@ -49,16 +49,18 @@ def open_arxiv(place: Arxiv, home: Path) -> "ArxivSource":
             f"source `{place.name}` has neither query nor ids.", hint='query = "cat:cs.CL"'
         )
     checked(place.url)
-    return ArxivSource(place, Fetcher(Network(place.private_hosts), spacing=BETWEEN))
+    return ArxivSource(place, PublicClient(Network(place.private_hosts), spacing=BETWEEN))
 
 
 class ArxivSource:
     """Papers by id first, then those of the query, up to `papers` in all; each is one document for
     the abstract and, where wanted, one for the PDF. Raises SourceError for an id that is none."""
 
-    def __init__(self, place: Arxiv, fetcher: Fetcher) -> None:
+    def __init__(self, place: Arxiv, client: PublicClient) -> None:
         self.name, self.chunker = place.name, place.chunker
-        self._place, self._fetcher, self._matching = place, fetcher, matching_of(place)
+        self._place = place
+        self._client = client
+        self._matching = matching_of(place)
         self._ids = [_paper_id(text) for text in place.ids]
         self._abstracts: dict[str, bytes] = {}
 
@@ -70,7 +72,7 @@ class ArxivSource:
                 if len(papers) >= self._place.papers:
                     break
         finally:
-            self._fetcher.close()
+            self._client.close()
         if not papers:
             raise SourceError(
                 "arXiv has no paper of these ids or this query.", hint="Are they spelled as there?"
@@ -97,10 +99,10 @@ class ArxivSource:
                 return self._abstracts[path]
             raise SourceError("Its abstract was not listed.", hint="Sync again.")
         try:
-            reply = self._fetcher.get(ref.place)
+            reply = self._client.get(ref.place)
         finally:
-            self._fetcher.close()
-        if not 200 <= reply.status < 300:
+            self._client.close()
+        if not reply.ok:
             raise refused(reply)
         if not reply.body.startswith(b"%PDF-"):
             raise SourceError(
@@ -138,7 +140,7 @@ class ArxivSource:
     def _filled(self, asked: Mapping[str, str], start: int) -> tuple[Element, int]:
         """A page of results, and how many there are in all. The API now and then sends an empty
         page by mistake; raises SourceError when it keeps to it, for that would be half a list."""
-        for _ in range(TRIES):
+        for _ in range(PublicClient.POLICY.tries):
             feed = self._asked(asked)
             said = words(_child(feed, "totalResults"))
             total = int(said) if said.isdigit() else 0
@@ -148,12 +150,12 @@ class ArxivSource:
 
     def _asked(self, what: Mapping[str, str]) -> Element:
         mark = "&" if "?" in self._place.url else "?"
-        reply = self._fetcher.get(f"{self._place.url}{mark}{urlencode(what)}")
+        reply = self._client.get(f"{self._place.url}{mark}{urlencode(what)}")
         if reply.status == 400:
             raise SourceError(
                 "arXiv does not understand what is asked.", hint="Check `query` and `ids`."
             )
-        if not 200 <= reply.status < 300:
+        if not reply.ok:
             raise refused(reply)
         feed = read_tree(reply.body, f"The answer of {self._place.url}")
         if local(feed) != "feed":

@@ -156,6 +156,10 @@ class Network(httpcore.NetworkBackend):
             self._pinned[key] = self._judged(*key)
         return self._pinned[key]
 
+    def end_at(self, deadline: float) -> None:
+        """The request that begins must be over by then, by `clock`."""
+        self.deadline = deadline
+
     def left(self, timeout: float | None) -> float:
         left = self.deadline - self.clock()
         if left <= 0:

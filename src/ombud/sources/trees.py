@@ -5,7 +5,8 @@ from io import BytesIO
 from xml.etree.ElementTree import Element, ParseError, iterparse
 
 from ombud.errors import SourceError
-from ombud.sources.fetch import LARGEST, unzipped
+from ombud.sources.client import LARGEST
+from ombud.sources.decompression import unzipped
 
 DEEPEST = 100
 MOST_ELEMENTS = 2_000_000

@@ -11,7 +11,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from ombud.errors import SourceError
 from ombud.settings import Wikipedia
-from ombud.sources.fetch import FetchedPage, Fetcher, checked, refused
+from ombud.sources.client import HttpResponse, PublicClient, checked, refused
 from ombud.sources.guard import Network
 from ombud.sources.matching import matching_of
 from ombud.sources.source import Ref
@@ -47,16 +47,18 @@ def open_wikipedia(place: Wikipedia, home: Path) -> "WikipediaSource":
             hint='titles = ["Sick leave"]',
         )
     checked(place.url)
-    return WikipediaSource(place, Fetcher(Network(place.private_hosts)))
+    return WikipediaSource(place, PublicClient(Network(place.private_hosts)))
 
 
 class WikipediaSource:
     """Redirects are followed to the page they mean, so that it is one document. A title that the
     wiki says is missing is no document; when nothing at all is found, that is an error."""
 
-    def __init__(self, place: Wikipedia, fetcher: Fetcher) -> None:
+    def __init__(self, place: Wikipedia, client: PublicClient) -> None:
         self.name, self.chunker = place.name, place.chunker
-        self._place, self._fetcher, self._matching = place, fetcher, matching_of(place)
+        self._place = place
+        self._client = client
+        self._matching = matching_of(place)
 
     def list(self) -> list[Ref]:
         found: dict[str, Article] = {}
@@ -67,7 +69,7 @@ class WikipediaSource:
                 if len(found) >= self._place.pages:
                     break
         finally:
-            self._fetcher.close()
+            self._client.close()
         if not found:
             named = ", ".join([*missing, *self._place.categories][:5])
             raise SourceError(
@@ -98,7 +100,7 @@ class WikipediaSource:
         try:
             said = self._asked(asked)
         finally:
-            self._fetcher.close()
+            self._client.close()
         try:
             text = str(said["parse"]["text"])
             title = str(said["parse"]["title"])
@@ -142,8 +144,8 @@ class WikipediaSource:
     def _asked(self, what: Mapping[str, str]) -> dict[str, Any]:
         mark = "&" if "?" in self._place.url else "?"
         query = urlencode({**what, "format": "json", "formatversion": "2", "maxlag": "5"})
-        reply = self._fetcher.get(f"{self._place.url}{mark}{query}", again=_is_busy)
-        if not 200 <= reply.status < 300:
+        reply = self._client.get(f"{self._place.url}{mark}{query}", is_busy=_is_busy)
+        if not reply.ok:
             raise refused(reply)
         try:
             said = json.loads(reply.body)
@@ -201,7 +203,7 @@ def _escaped(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;")
 
 
-def _is_busy(reply: FetchedPage) -> bool:
+def _is_busy(reply: HttpResponse) -> bool:
     return reply.headers.get("mediawiki-api-error", "") in BUSY_CODES
 
 

@@ -230,7 +230,7 @@ def _options(
     return Options(
         metrics=parse_metrics(metrics or USUAL),
         name=called,
-        dataset=str(dataset),
+        dataset=str(dataset.resolve()),
         split=split,
         plan=changes,
         study=called if study else "",

@@ -1,12 +1,19 @@
 """Two runs on the same cases: overall, by tag, type and country, and case by case."""
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from ombud.errors import LabError
 from ombud.lab.metrics.losses import found_evidence
 from ombud.lab.metrics.parsing import is_answer_metric, measure_of, parse_metric
-from ombud.lab.report.summary import GROUPS, Group, MetricSummary, cluster_of, groups_of, summarise
+from ombud.lab.report.summary import (
+    GROUPS,
+    Group,
+    MetricSummary,
+    cluster_of,
+    group_cases,
+    summarise,
+)
 from ombud.lab.statistics import Comparison, compare, holm, mcnemar
 from ombud.store import Store, find_run, read_observations, read_scores, score_versions
 from ombud.types import Case, Observation, Run, Score
@@ -40,16 +47,16 @@ class RecordedRun:
     def where_found(self) -> "RecordedRun":
         """The cases whose evidence came back from the search, so that answers are not blamed for
         what it missed."""
-        kept = tuple(
-            seen for seen in self.observations if seen.case.evidence and found_evidence(seen)
-        )
+        kept = []
+        for seen in self.observations:
+            if seen.case.evidence and found_evidence(seen):
+                kept.append(seen)
         ids = {seen.case.id for seen in kept}
-        scores = tuple(
-            score
-            for score in self.scores
-            if score.case_id in ids and is_answer_metric(score.metric)
-        )
-        return replace(self, observations=kept, scores=scores)
+        scores = []
+        for score in self.scores:
+            if score.case_id in ids and is_answer_metric(score.metric):
+                scores.append(score)
+        return replace(self, observations=tuple(kept), scores=tuple(scores))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +95,13 @@ class Contrast:
         return self._moved(self.within)
 
     def _moved(self, p: float | None) -> bool | None:
-        way, moved = direction(self.metric), self.comparison.difference
-        return None if not way or moved is None or p is None or p > LEVEL else moved * way > 0
+        sign = direction(self.metric)
+        difference = self.comparison.difference
+        if not sign or difference is None:
+            return None
+        if p is None or p > LEVEL:
+            return None
+        return difference * sign > 0
 
 
 LEVEL = 0.05
@@ -121,9 +133,12 @@ def direction(metric: str) -> int:
 def read_run(store: Store, named: str) -> RecordedRun:
     """A run by id, name or `last`; raises NotFound."""
     run = find_run(store, named)
-    seen = tuple(observation for _, observation in read_observations(store, run.id))
+    observations = [observation for _, observation in read_observations(store, run.id)]
     return RecordedRun(
-        run, seen, tuple(read_scores(store, run.id)), frozenset(score_versions(store, run.id))
+        run=run,
+        observations=tuple(observations),
+        scores=tuple(read_scores(store, run.id)),
+        versions=frozenset(score_versions(store, run.id)),
     )
 
 
@@ -139,25 +154,23 @@ def compare_runs(
     metrics: these only; p is corrected for their number.
     """
     cases = shared_cases(first, second)
-    both = [
-        metric
-        for metric in first.metrics
-        if metric in second.metrics and (not metrics or metric in metrics)
-    ]
-    if not both:
+    in_both = [metric for metric in first.metrics if metric in second.metrics]
+    if metrics:
+        in_both = [metric for metric in in_both if metric in metrics]
+    if not in_both:
         raise LabError(
             "The runs have no metric in common.",
             hint="`ombud lab rescore RUN --metrics …` adds some.",
         )
-    rows: list[Contrast] = []
-    for metric in both:
-        a, b = first.values(metric), second.values(metric)
-        groups: dict[tuple[Group, str], list[Case]] = {}
-        for case in cases:
-            for key in groups_of(case, by):
-                groups.setdefault(key, []).append(case)
-        ordered = sorted(groups, key=lambda key: (by.index(key[0]), key[1]))
-        rows += [_contrast(metric, *key, groups[key], a, b) for key in ordered]
+    groups = group_cases(cases, by)
+    rows = []
+    for metric in in_both:
+        first_scores = first.values(metric)
+        second_scores = second.values(metric)
+        for (group, name), of_group in groups.items():
+            pairs = [(first_scores.get(c.id), second_scores.get(c.id)) for c in of_group]
+            clusters = [cluster_of(case) for case in of_group]
+            rows.append(_contrast(metric, (group, name), pairs, clusters))
     return _corrected(rows)
 
 
@@ -179,46 +192,63 @@ def changes(first: RecordedRun, second: RecordedRun, metric: str) -> tuple[CaseD
 
     Raises LabError when a run does not have the metric.
     """
-    a, b = first.values(metric), second.values(metric)
-    if bare := next((one.run for one, values in ((first, a), (second, b)) if not values), None):
-        hint = f"`ombud lab rescore {bare.id} --metrics {metric}` adds it."
-        raise LabError(f"Run {bare.id} ({bare.name}) has no `{metric}`.", hint=hint)
-    found = [
-        CaseDifference(case, metric, a[case.id], b[case.id])
-        for case in shared_cases(first, second)
-        if case.id in a and case.id in b and a[case.id].value != b[case.id].value
-    ]
+    before = first.values(metric)
+    after = second.values(metric)
+    for run, scores in ((first.run, before), (second.run, after)):
+        if not scores:
+            raise LabError(
+                f"Run {run.id} ({run.name}) has no `{metric}`.",
+                hint=f"`ombud lab rescore {run.id} --metrics {metric}` adds it.",
+            )
+    differences = []
+    for case in shared_cases(first, second):
+        if case.id not in before or case.id not in after:
+            continue
+        if before[case.id].value != after[case.id].value:
+            differences.append(CaseDifference(case, metric, before[case.id], after[case.id]))
     sign = direction(metric) or 1
-    return tuple(
-        sorted(found, key=lambda change: (sign * (change.difference or 0.0), change.case.id))
-    )
+    differences.sort(key=lambda change: (sign * (change.difference or 0.0), change.case.id))
+    return tuple(differences)
 
 
 def _contrast(
     metric: str,
-    group: Group,
-    name: str,
-    cases: Sequence[Case],
-    a: Mapping[str, Score],
-    b: Mapping[str, Score],
+    group: tuple[Group, str],
+    scores: Sequence[tuple[Score | None, Score | None]],
+    clusters: Sequence[str],
 ) -> Contrast:
-    left = [a[case.id].value if case.id in a else None for case in cases]
-    right = [b[case.id].value if case.id in b else None for case in cases]
-    pairs = [(x, y) for x, y in zip(left, right, strict=True) if x is not None and y is not None]
-    binary = bool(pairs) and all(value in (0.0, 1.0) for pair in pairs for value in pair)
+    """scores: of each case in the first and in the second run."""
+    before = [first.value if first else None for first, _ in scores]
+    after = [second.value if second else None for _, second in scores]
+    lost = 0
+    won = 0
+    pairs = []
+    for first, second in zip(before, after, strict=True):
+        if first is not None and second is not None:
+            pairs.append((first, second))
+        lost += first is not None and second is None
+        won += first is None and second is not None
     return Contrast(
-        metric,
-        group,
-        name,
-        first=sum(x for x, _ in pairs) / len(pairs) if pairs else None,
-        second=sum(y for _, y in pairs) / len(pairs) if pairs else None,
-        comparison=compare(left, right, [cluster_of(case) for case in cases]),
-        lost=sum(x is not None and y is None for x, y in zip(left, right, strict=True)),
-        won=sum(x is None and y is not None for x, y in zip(left, right, strict=True)),
-        mcnemar=mcnemar(sum(x > y for x, y in pairs), sum(y > x for x, y in pairs))
-        if binary
-        else None,
+        metric=metric,
+        group=group[0],
+        name=group[1],
+        first=sum(first for first, _ in pairs) / len(pairs) if pairs else None,
+        second=sum(second for _, second in pairs) / len(pairs) if pairs else None,
+        comparison=compare(before, after, clusters),
+        lost=lost,
+        won=won,
+        mcnemar=_exact_p(pairs),
     )
+
+
+def _exact_p(pairs: Sequence[tuple[float, float]]) -> float | None:
+    """None where some value is neither 0 nor 1."""
+    values = {value for pair in pairs for value in pair}
+    if not values or not values <= {0.0, 1.0}:
+        return None
+    only_first = sum(first > second for first, second in pairs)
+    only_second = sum(second > first for first, second in pairs)
+    return mcnemar(only_first, only_second)
 
 
 def _corrected(rows: Iterable[Contrast]) -> tuple[Contrast, ...]:
@@ -229,16 +259,19 @@ def _corrected(rows: Iterable[Contrast]) -> tuple[Contrast, ...]:
     listed = list(rows)
     adjusted = _holm(listed, lambda row: (row.group,))
     within = _holm(listed, lambda row: (row.group, row.metric))
-    return tuple(
-        replace(row, adjusted=adjusted.get(at), within=within.get(at))
-        for at, row in enumerate(listed)
-    )
+    corrected = []
+    for place, row in enumerate(listed):
+        corrected.append(replace(row, adjusted=adjusted.get(place), within=within.get(place)))
+    return tuple(corrected)
 
 
 def _holm(rows: Sequence[Contrast], family_of: Callable[[Contrast], Hashable]) -> dict[int, float]:
     """Place of a row -> its p, corrected inside its family."""
-    families: dict[Hashable, dict[str, float]] = {}
+    families: dict[Hashable, dict[int, float]] = {}
     for place, row in enumerate(rows):
         if row.comparison.p is not None:
-            families.setdefault(family_of(row), {})[str(place)] = row.comparison.p
-    return {int(place): p for ps in families.values() for place, p in holm(ps).items()}
+            families.setdefault(family_of(row), {})[place] = row.comparison.p
+    corrected: dict[int, float] = {}
+    for family in families.values():
+        corrected |= holm(family)
+    return corrected

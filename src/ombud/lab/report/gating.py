@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
 from xml.etree import ElementTree
 
 from ombud.errors import LabError
@@ -22,6 +21,8 @@ from ombud.types import Case
 
 SHOWN = 5
 """Cases named under a fall."""
+CASES = "cases"
+"""What a fall concerns that is of no metric."""
 NOISY = {"latency"}
 """Not looked at unless asked for: a busy machine is no regression."""
 
@@ -33,6 +34,11 @@ class Fall:
     said: str
     contrast: Contrast | None = None
     worst: tuple[CaseDifference, ...] = ()
+
+    @property
+    def concerns(self) -> str:
+        """The metric that fell, or `CASES`."""
+        return self.contrast.metric if self.contrast else CASES
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,38 +73,45 @@ def check_gate(
                 hint="Run it again: it goes on where it was.",
             )
     cases = shared_cases(baseline, candidate)
-    looked = _looked_at(baseline, candidate, metrics)
-    rows = compare_runs(baseline, candidate, metrics=looked)
-    overall = {row.metric for row in rows if row.group == "overall" and row.better is False}
-    fallen = [
-        row
-        for row in rows
-        if row.better is False or (row.metric in overall and row.better_within is False)
+    checked = _checked_metrics(baseline, candidate, metrics)
+    rows = compare_runs(baseline, candidate, metrics=checked)
+    falls = [
+        *_missing_cases(baseline, cases),
+        *_new_failures(baseline, candidate, cases),
+        *_lost_values(rows),
     ]
-    moved = {
-        metric: changes(baseline, candidate, metric)
-        for metric in dict.fromkeys(row.metric for row in fallen)
-    }
-    falls = [*_missing(baseline, cases), *_failures(baseline, candidate, cases), *_lost(rows)]
-    falls += [_fall(row, moved[row.metric]) for row in fallen]
-    return Verdict(tuple(falls), tuple(looked), len(cases))
+    changed: dict[str, tuple[CaseDifference, ...]] = {}
+    for row in _fallen(rows):
+        if row.metric not in changed:
+            changed[row.metric] = changes(baseline, candidate, row.metric)
+        falls.append(_fall(row, changed[row.metric]))
+    return Verdict(tuple(falls), tuple(checked), len(cases))
+
+
+def _fallen(rows: Sequence[Contrast]) -> list[Contrast]:
+    """Rows that fell on their own, and groups in which a metric fell that fell overall."""
+    overall = {row.metric for row in rows if row.group == "overall" and row.better is False}
+    fallen = []
+    for row in rows:
+        within = row.metric in overall and row.better_within is False
+        if row.better is False or within:
+            fallen.append(row)
+    return fallen
 
 
 def as_junit(verdict: Verdict, name: str) -> str:
     """The verdict as JUnit XML: a test a metric, and one for what concerns no metric."""
     suite = ElementTree.Element("testsuite", name=_printable(name))
-    for metric in (*verdict.checked, "cases"):
+    for metric in (*verdict.checked, CASES):
         test = ElementTree.SubElement(
             suite, "testcase", classname="ombud.lab.report.gating", name=metric
         )
-        mine = [
-            fall
-            for fall in verdict.falls
-            if (fall.contrast.metric if fall.contrast else "cases") == metric
-        ]
-        if mine:
-            failure = ElementTree.SubElement(test, "failure", message=_printable(mine[0].said))
-            failure.text = _printable("\n".join(line for fall in mine for line in _lines(fall)))
+        falls = [fall for fall in verdict.falls if fall.concerns == metric]
+        if not falls:
+            continue
+        failure = ElementTree.SubElement(test, "failure", message=_printable(falls[0].said))
+        lines = [line for fall in falls for line in _lines(fall)]
+        failure.text = _printable("\n".join(lines))
     failures = len(suite.findall("testcase/failure"))
     suite.attrib |= {"tests": str(len(suite)), "failures": str(failures)}
     return ElementTree.tostring(suite, encoding="unicode") + "\n"
@@ -110,79 +123,87 @@ def _printable(text: str) -> str:
 
 
 def _lines(fall: Fall) -> list[str]:
-    return [fall.said, *(f"    {change.case.id}: {change.case.question}" for change in fall.worst)]
+    cases = [change.case for change in fall.worst]
+    return [fall.said, *(f"    {case.id}: {case.question}" for case in cases)]
 
 
-def _looked_at(baseline: RecordedRun, candidate: RecordedRun, chosen: Sequence[str]) -> list[str]:
+def _checked_metrics(
+    baseline: RecordedRun, candidate: RecordedRun, chosen: Sequence[str]
+) -> list[str]:
     """A gate that silently looks at less than it was told to would pass for the wrong reason."""
-    both = [metric for metric in baseline.metrics if metric in candidate.metrics]
-    lacking = [metric for metric in chosen if metric not in both]
-    looked = list(chosen) or [
-        metric for metric in both if metric not in NOISY and direction(metric)
-    ]
-    if lacking or not looked:
-        some = ", ".join(f"`{metric}`" for metric in lacking) or "a metric that can fall"
+    in_both = [metric for metric in baseline.metrics if metric in candidate.metrics]
+    checked = list(chosen)
+    if not chosen:
+        checked = [metric for metric in in_both if metric not in NOISY and direction(metric)]
+    missing = [f"`{metric}`" for metric in chosen if metric not in in_both]
+    if missing or not checked:
+        wanted = ", ".join(missing) or "a metric that can fall"
         raise LabError(
-            f"The runs do not both have {some}.",
+            f"The runs do not both have {wanted}.",
             hint="`ombud lab rescore RUN --metrics …` adds some.",
         )
-    if idle := next((metric for metric in looked if not direction(metric)), None):
-        raise LabError(
-            f"`{idle}` cannot fall: neither more nor less of it is better.",
-            hint="Choose other metrics.",
-        )
-    return looked
+    for metric in checked:
+        if not direction(metric):
+            raise LabError(
+                f"`{metric}` cannot fall: neither more nor less of it is better.",
+                hint="Choose other metrics.",
+            )
+    return checked
 
 
-def _missing(baseline: RecordedRun, cases: Sequence[Case]) -> list[Fall]:
+def _missing_cases(baseline: RecordedRun, cases: Sequence[Case]) -> list[Fall]:
     gone = len(baseline.observations) - len(cases)
-    return (
-        [Fall(f"Of the baseline's cases {gone} were not asked, or have changed since.")]
-        if gone
-        else []
-    )
+    if not gone:
+        return []
+    return [Fall(f"Of the baseline's cases {gone} were not asked, or have changed since.")]
 
 
-def _lost(rows: Sequence[Contrast]) -> list[Fall]:
+def _lost_values(rows: Sequence[Contrast]) -> list[Fall]:
     """Where no case has a value in both runs nothing was compared, and that is no pass."""
-    bare = [row for row in rows if row.group == "overall" and row.lost and not row.comparison.pairs]
-    said = "{} could not be compared: the {} cases that had a value have none any more."
-    return [Fall(said.format(row.metric, row.lost), row) for row in bare]
+    falls = []
+    for row in rows:
+        if row.group == "overall" and row.lost and not row.comparison.pairs:
+            why = f"the {row.lost} cases that had a value have none any more"
+            falls.append(Fall(f"{row.metric} could not be compared: {why}.", row))
+    return falls
 
 
-def _failures(baseline: RecordedRun, candidate: RecordedRun, cases: Sequence[Case]) -> list[Fall]:
+def _new_failures(
+    baseline: RecordedRun, candidate: RecordedRun, cases: Sequence[Case]
+) -> list[Fall]:
     """A case that the target failed has no value, so that no mean shows it."""
     asked = {case.id for case in cases}
-    before = {
-        seen.case.id for seen in baseline.observations if seen.error and seen.case.id in asked
-    }
-    after = {
-        seen.case.id: seen.error
-        for seen in candidate.observations
-        if seen.error and seen.case.id in asked
-    }
+    before = _errors(baseline, asked)
+    after = _errors(candidate, asked)
     new = [case for case in after if case not in before]
-    if not new or mcnemar(len(before - after.keys()), len(new)) > LEVEL:
+    mended = before.keys() - after.keys()
+    if not new or mcnemar(len(mended), len(new)) > LEVEL:
         return []
-    return [
-        Fall(
-            f"The target failed {len(new)} cases that it answered before, such as {new[0]}: {after[new[0]]}"
-        )
-    ]
+    example = f"such as {new[0]}: {after[new[0]]}"
+    return [Fall(f"The target failed {len(new)} cases that it answered before, {example}")]
 
 
-def _fall(row: Contrast, moved: Sequence[CaseDifference]) -> Fall:
-    found = row.comparison
+def _errors(recorded: RecordedRun, asked: set[str]) -> dict[str, str]:
+    """Case id -> why the target failed it; of those that were asked in both runs."""
+    errors = {}
+    for seen in recorded.observations:
+        if seen.error and seen.case.id in asked:
+            errors[seen.case.id] = seen.error
+    return errors
+
+
+def _fall(row: Contrast, changed: Sequence[CaseDifference]) -> Fall:
+    compared = row.comparison
     where = f" for {row.group} {row.name}" if row.name else ""
-    between = (
-        f" ({found.low:+.3f} to {found.high:+.3f})"
-        if found.low is not None and found.high is not None
-        else ""
-    )
-    said = (
-        f"{row.metric}{where} went from {row.first:.3f} to {row.second:.3f}: {found.difference:+.3f}{between}, "
-        f"p {max(row.comparison.p or 0.0, 0.0001):.4f} over {found.pairs} cases."
-    )
+    between = ""
+    if compared.low is not None and compared.high is not None:
+        between = f" ({compared.low:+.3f} to {compared.high:+.3f})"
+    p = max(compared.p or 0.0, 0.0001)
     # Fewer than six falls are no fall beyond noise: the first ones all got worse.
-    inside = (change for change in moved if (row.group, row.name) in groups_of(change.case))
-    return Fall(said, row, tuple(islice(inside, SHOWN)))
+    inside = [one for one in changed if (row.group, row.name) in groups_of(one.case)]
+    return Fall(
+        f"{row.metric}{where} went from {row.first:.3f} to {row.second:.3f}: "
+        f"{compared.difference:+.3f}{between}, p {p:.4f} over {compared.pairs} cases.",
+        contrast=row,
+        worst=tuple(inside[:SHOWN]),
+    )

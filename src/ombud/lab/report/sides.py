@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from math import ceil
 
 from ombud.errors import LabError
-from ombud.lab.metrics.parsing import METRICS
+from ombud.lab.metrics.parsing import find_measure
 from ombud.lab.report.comparing import LEVEL, Contrast, RecordedRun, compare_runs
 from ombud.lab.report.summary import Group, MetricSummary, groups_of
 from ombud.lab.report.wording import is_share, metric_name
@@ -173,7 +173,7 @@ def _judged(rows: Sequence[Contrast]) -> list[MetricContrast]:
 
 def _verdict(row: Contrast) -> str:
     compared = row.comparison
-    measure = METRICS.get(metric_name(row.metric))
+    measure = find_measure(row.metric)
     if compared.difference is None or row.adjusted is None or measure is None:
         return "not compared"
     if compared.difference == 0 == compared.low == compared.high:

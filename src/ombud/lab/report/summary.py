@@ -39,20 +39,33 @@ def summarise(
 
     A case with two tags counts in both. Intervals are clustered by `cluster_of`. Raises LabError
     for a score of a case that is not given."""
-    known = {case.id: case for case in cases}
-    cells: dict[str, dict[tuple[Group, str], list[Score]]] = {}
+    by_id = {case.id: case for case in cases}
+    by_metric: dict[str, list[Score]] = {}
     for score in scores:
-        if score.case_id not in known:
+        if score.case_id not in by_id:
             raise LabError(
                 f"A score belongs to case `{score.case_id}`, which is not in the dataset."
             )
-        for key in groups_of(known[score.case_id], by):
-            cells.setdefault(score.metric, {}).setdefault(key, []).append(score)
-    return tuple(
-        _line(metric, group, name, groups[group, name], known, seed, repeats)
-        for metric, groups in cells.items()
-        for group, name in sorted(groups, key=lambda key: (by.index(key[0]), key[1]))
-    )
+        by_metric.setdefault(score.metric, []).append(score)
+    lines = []
+    for metric, of_metric in by_metric.items():
+        cells: dict[tuple[Group, str], list[Score]] = {}
+        for score in of_metric:
+            for key in groups_of(by_id[score.case_id], by):
+                cells.setdefault(key, []).append(score)
+        for key in sorted(cells, key=lambda key: (by.index(key[0]), key[1])):
+            clusters = [cluster_of(by_id[score.case_id]) for score in cells[key]]
+            values = [score.value for score in cells[key]]
+            lines.append(
+                MetricSummary(
+                    metric=metric,
+                    group=key[0],
+                    name=key[1],
+                    mean=mean(values, clusters, seed=seed, repeats=repeats),
+                    reasons=_reasons(cells[key]),
+                )
+            )
+    return tuple(lines)
 
 
 def cluster_of(case: Case) -> str:
@@ -78,26 +91,39 @@ def groups_of(case: Case, by: Sequence[Group] = GROUPS) -> list[tuple[Group, str
     return [(group, name) for group in by for name in names[group]]
 
 
-def _line(
-    metric: str,
-    group: Group,
-    name: str,
-    scores: Sequence[Score],
-    known: dict[str, Case],
-    seed: int,
-    repeats: int,
-) -> MetricSummary:
-    clusters = [cluster_of(known[score.case_id]) for score in scores]
-    figures = mean([score.value for score in scores], clusters, seed=seed, repeats=repeats)
-    reasons = Counter(score.reason or "no reason given" for score in scores if score.value is None)
-    return MetricSummary(metric, group, name, figures, dict(reasons.most_common()))
+def group_cases(
+    cases: Iterable[Case], by: Sequence[Group] = GROUPS
+) -> dict[tuple[Group, str], list[Case]]:
+    """(group, name) -> its cases; groups in the order of `by`, names by the alphabet."""
+    groups: dict[tuple[Group, str], list[Case]] = {}
+    for case in cases:
+        for key in groups_of(case, by):
+            groups.setdefault(key, []).append(case)
+    ordered = sorted(groups, key=lambda key: (by.index(key[0]), key[1]))
+    return {key: groups[key] for key in ordered}
+
+
+def _reasons(scores: Iterable[Score]) -> dict[str, int]:
+    """Why values are missing, most frequent first."""
+    missing = [score for score in scores if score.value is None]
+    reasons = Counter(score.reason or "no reason given" for score in missing)
+    return dict(reasons.most_common())
 
 
 def _row(line: MetricSummary) -> str:
-    mean_, low, high, middle = (
-        "" if value is None else f"{value:.3f}"
-        for value in (line.mean.value, line.mean.low, line.mean.high, line.mean.median)
-    )
+    mean_ = line.mean
     name = f"{line.group} {line.name}".strip().replace("|", "\\|")
-    between = f"{low} to {high}" if low else ""
-    return f"| {line.metric} | {name} | {mean_} | {between} | {middle} | {line.mean.valid}/{line.mean.total} |\n"
+    low = _figure(mean_.low)
+    cells = [
+        line.metric,
+        name,
+        _figure(mean_.value),
+        f"{low} to {_figure(mean_.high)}" if low else "",
+        _figure(mean_.median),
+        f"{mean_.valid}/{mean_.total}",
+    ]
+    return f"| {' | '.join(cells)} |\n"
+
+
+def _figure(value: float | None) -> str:
+    return "" if value is None else f"{value:.3f}"

@@ -20,29 +20,30 @@ class Step:
 
 def same_dataset(runs: Iterable[Run], last: Run) -> tuple[Run, ...]:
     """Finished runs of the same cases, oldest first."""
-    found = [
-        run for run in runs if run.state == "done" and run.dataset_digest == last.dataset_digest
-    ]
-    return tuple(
-        sorted(
-            found,
-            key=lambda run: ((run.started is not None and run.started.isoformat()) or "", run.id),
-        )
-    )
+    finished = []
+    for run in runs:
+        if run.state == "done" and run.dataset_digest == last.dataset_digest:
+            finished.append(run)
+    finished.sort(key=lambda run: (run.started.isoformat() if run.started else "", run.id))
+    return tuple(finished)
 
 
 def compute_trend(runs: Sequence[RecordedRun], metric: str) -> tuple[Step, ...]:
     """Runs that have this metric, oldest first, each compared with the one before. Raises LabError
     for none."""
-    mine = [one for one in runs if metric in one.metrics]
-    if not mine:
+    measured = [run for run in runs if metric in run.metrics]
+    if not measured:
         raise LabError(
             f"No run of this dataset has `{metric}`.",
             hint="`ombud lab rescore RUN --metrics …` adds it.",
         )
     steps: list[Step] = []
-    for place, one in enumerate(mine):
-        (line,) = summarise(one.cases, one.values(metric).values(), by=["overall"])
-        (since,) = compare_runs(mine[place - 1], one, ["overall"], [metric]) if place else (None,)
-        steps.append(Step(one.run, line, since))
+    before: RecordedRun | None = None
+    for recorded in measured:
+        (line,) = summarise(recorded.cases, recorded.values(metric).values(), by=["overall"])
+        since = None
+        if before:
+            (since,) = compare_runs(before, recorded, ["overall"], [metric])
+        steps.append(Step(recorded.run, line, since))
+        before = recorded
     return tuple(steps)

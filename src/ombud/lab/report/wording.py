@@ -4,7 +4,7 @@ import tomllib
 from pathlib import Path
 
 from ombud.charts import format_figure
-from ombud.lab.metrics.parsing import METRICS
+from ombud.lab.metrics.parsing import find_measure
 from ombud.lab.report.summary import NO_COUNTRY
 from ombud.lab.statistics import Mean
 
@@ -33,12 +33,12 @@ def title_of(metric: str) -> str:
 
 
 def unit_of(metric: str) -> str:
-    measure = METRICS.get(metric_name(metric))
+    measure = find_measure(metric)
     return measure.unit if measure else ""
 
 
 def meaning_of(metric: str) -> str:
-    measure = METRICS.get(metric_name(metric))
+    measure = find_measure(metric)
     return measure.what if measure else ""
 
 

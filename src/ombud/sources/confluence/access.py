@@ -18,9 +18,10 @@ everybody in ombud may not read belongs to a source of its own with `audience`, 
 this account cannot see."""
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from ombud.errors import SourceError
+from ombud.sources.access import NotShown, Principal
 from ombud.types import Audience
 
 USER = "confluence-user:"
@@ -29,18 +30,6 @@ NOBODY: Audience = {"groups": ("confluence-nobody",)}
 _RESERVED = (USER, *NOBODY["groups"])
 MOST_NAMES = 20_000
 """People and groups of one restriction."""
-
-
-class NotShown(Exception):
-    """Confluence does not say (403 or 404) what must be known to give a page to anybody. Stays
-    inside the source."""
-
-
-class Principal(NamedTuple):
-    kind: str
-    """group | user."""
-    id: str
-    name: str
 
 
 Readers = frozenset[Principal] | None
@@ -99,20 +88,6 @@ def audience(readers: Readers, groups: Mapping[str, str]) -> Audience:
         if who.kind == "user" or not who.name.startswith(_RESERVED)
     }
     return {"groups": tuple(sorted(names))} if names else NOBODY
-
-
-def narrow(first: Audience, second: Audience, nobody: Audience = NOBODY) -> Audience:
-    """Those who are in both, as far as an audience can say it; a key of both that shares no value
-    is `nobody`."""
-    both = {**first, **second}
-    for key in first.keys() & second.keys():
-        both[key] = tuple(sorted(set(first[key]) & set(second[key])))
-    return both if all(both.values()) else nobody
-
-
-def within(inner: Audience, outer: Audience) -> bool:
-    """Everybody of `inner` is surely in `outer`."""
-    return all(key in inner and set(inner[key]) <= set(values) for key, values in outer.items())
 
 
 def _names(said: Any) -> tuple[set[Principal], int]:

@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode, urlsplit
 
 from ombud.errors import SourceError
-from ombud.sources.confluence.access import NotShown
-from ombud.sources.http import Client, HttpResponse
+from ombud.sources.access import NotShown
+from ombud.sources.client import HttpResponse
+from ombud.sources.site import SiteClient
 
 MOST_ANSWERS = 10_000
 """Parts of one list."""
@@ -62,7 +63,7 @@ class ConfluenceSite:
     """What both kinds share. Methods raise SourceError; NotShown where Confluence hides what it was
     asked for."""
 
-    def __init__(self, client: Client, root: str, context: str) -> None:
+    def __init__(self, client: SiteClient, root: str, context: str) -> None:
         """root: address up to what the REST API calls /. context: /wiki on Cloud, which its own
         links carry."""
         self._client, self._root, self._context = client, root, context
@@ -101,7 +102,7 @@ class ConfluenceSite:
         return answer.body
 
     def _one(self, path: str, query: Mapping[str, Any], absent: Container[int] = HIDDEN) -> Any:
-        said = self._client.ask(f"{self._base}{path}?{urlencode(query)}", absent=absent)
+        said = self._client.get_json(f"{self._base}{path}?{urlencode(query)}", absent=absent)
         return None if said is None else said[0]
 
     def _rows(
@@ -117,7 +118,7 @@ class ConfluenceSite:
                     f"The list {path} leads round in circles.", hint="Sync again later."
                 )
             asked.add(url)
-            answered = self._client.ask(url, absent=absent)
+            answered = self._client.get_json(url, absent=absent)
             if answered is None:
                 return None
             said, answer = answered
@@ -173,7 +174,7 @@ class Cloud(ConfluenceSite):
         "embed": "embeds",
     }
 
-    def __init__(self, client: Client, root: str) -> None:
+    def __init__(self, client: SiteClient, root: str) -> None:
         super().__init__(client, root.removesuffix("/wiki"), "/wiki")
         self._parents: dict[str, tuple[str, str]] = {}
         """Content id -> (kind, id) of what it lies in; ("", "") at the top."""
@@ -245,7 +246,7 @@ class Cloud(ConfluenceSite):
 class DataCenter(ConfluenceSite):
     """Archived pages are an invention of Cloud: here only spaces are archived."""
 
-    def __init__(self, client: Client, root: str) -> None:
+    def __init__(self, client: SiteClient, root: str) -> None:
         super().__init__(client, root, "")
 
     def spaces(self, keys: tuple[str, ...], archived: bool) -> list[Space]:

@@ -16,12 +16,13 @@ from urllib.parse import urlsplit
 
 from ombud.errors import SourceError
 from ombud.settings import Confluence
-from ombud.sources.confluence.access import NOBODY, NotShown, Restrictions, audience, narrow, within
+from ombud.sources.access import NotShown, narrow, within
+from ombud.sources.confluence.access import NOBODY, Restrictions, audience
 from ombud.sources.confluence.api import Attachment, Body, Cloud, ConfluencePage, DataCenter
 from ombud.sources.confluence.storage import RenderedPage, has_text, render
-from ombud.sources.http import Client
 from ombud.sources.matching import is_document, matching_of
 from ombud.sources.metadata import normalise_metadata
+from ombud.sources.site import SiteClient
 from ombud.sources.source import Ref
 from ombud.types import Audience
 
@@ -154,7 +155,7 @@ class ConfluenceSource:
             user = self._place.user
             basic = base64.b64encode(f"{user}:{token}".encode()).decode()
             said = f"Basic {basic}" if user else f"Bearer {token}"
-            client = Client(
+            client = SiteClient(
                 f"Confluence at {urlsplit(self._address).hostname}",
                 self._address,
                 credentials={"authorization": said, "accept": "application/json, */*"},
@@ -223,10 +224,10 @@ class ConfluenceSource:
         labelled: dict[str, Any] = {}
         for label, layer in self._labels.items():
             if label in labels:
-                both = narrow(labelled.get("audience", {}), layer.get("audience", {}))
+                both = narrow(labelled.get("audience", {}), layer.get("audience", {}), NOBODY)
                 labelled |= {**layer, **({"audience": both} if both else {})}
         facts = self._matching.facts_of(relative) | labelled
-        return facts | {"audience": narrow(facts.get("audience", {}), allowed)}
+        return facts | {"audience": narrow(facts.get("audience", {}), allowed, NOBODY)}
 
     def _written(
         self, body: Body, space: str, readers: Audience, chain: tuple[str, ...], shown: Counter[str]

@@ -20,8 +20,9 @@ only. What makes an audience narrower here than the file is there, never wider:
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import Any
 
+from ombud.sources.access import NotShown, Principal
 from ombud.types import Audience
 
 USER, GROUP = "sharepoint-user:", "sharepoint-group:"
@@ -40,18 +41,6 @@ _EVERYONE = ("c:0-.f|rolemanager|spo-grid-all-users/", "c:0(.s|true")
 given to others."""
 _OWNERS = "_o"
 _ID = re.compile(r"[\w-]{1,100}")
-
-
-class NotShown(Exception):
-    """SharePoint does not say what must be known to give a file to anybody. Stays inside the
-    source."""
-
-
-class Principal(NamedTuple):
-    kind: str
-    """user | group (of Entra) | site (a group of the site) | everybody."""
-    id: str = ""
-    name: str = ""
 
 
 EVERYBODY = Principal("everybody")

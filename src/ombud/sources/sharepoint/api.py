@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 from urllib.parse import quote, unquote, urlsplit
 
 from ombud.errors import SourceError
-from ombud.sources.http import Client
-from ombud.sources.sharepoint.access import NotShown
+from ombud.sources.access import NotShown
+from ombud.sources.site import SiteClient
 
 MOST_ANSWERS = 10_000
 """Parts of one list."""
@@ -75,7 +75,7 @@ class Content(NamedTuple):
 class SharePointSite:
     """Methods raise SourceError; NotShown where SharePoint hides what it was asked for."""
 
-    def __init__(self, client: Client, graph: str, address: str) -> None:
+    def __init__(self, client: SiteClient, graph: str, address: str) -> None:
         """graph: such as https://graph.microsoft.com. address: of the site."""
         self._client, self._graph, self._address = client, graph, address
         self._base = f"{graph}/v1.0"
@@ -191,7 +191,7 @@ class SharePointSite:
 
     def _one(self, path: str) -> Mapping[str, Any] | None:
         """None when it is hidden or gone."""
-        answered = self._client.ask(f"{self._base}{path}", absent=HIDDEN)
+        answered = self._client.get_json(f"{self._base}{path}", absent=HIDDEN)
         if answered is None:
             return None
         if not isinstance(answered[0], dict):
@@ -216,7 +216,7 @@ class SharePointSite:
                     f"The list {_plain(path)} leads round in circles.", hint="Sync again later."
                 )
             asked.add(url)
-            answered = self._client.ask(url, absent=absent)
+            answered = self._client.get_json(url, absent=absent)
             if answered is None:
                 return None
             said = answered[0] if isinstance(answered[0], dict) else {}

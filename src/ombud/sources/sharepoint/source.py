@@ -15,13 +15,13 @@ from urllib.parse import urlsplit
 
 from ombud.errors import SourceError
 from ombud.settings import SharePoint
-from ombud.sources.confluence.access import narrow
-from ombud.sources.http import Client
+from ombud.sources.access import NotShown, narrow
 from ombud.sources.matching import is_document, matching_of
-from ombud.sources.sharepoint.access import NOBODY, NotShown, audience, readers
+from ombud.sources.sharepoint.access import NOBODY, audience, readers
 from ombud.sources.sharepoint.api import Item, SharePointSite, SitePage
 from ombud.sources.sharepoint.pages import render
 from ombud.sources.sharepoint.token import Token
+from ombud.sources.site import SiteClient
 from ombud.sources.source import Ref
 from ombud.sources.web.pages import document
 
@@ -132,7 +132,7 @@ class SharePointSource:
                 variable=place.secret_env,
             )
             hint = f"Check the application's permissions for {place.url}."
-            client = Client("Microsoft Graph", graph, credentials=token, hint=hint)
+            client = SiteClient("Microsoft Graph", graph, credentials=token, hint=hint)
             self._opened = SharePointSite(client, graph, place.url)
         return self._opened
 

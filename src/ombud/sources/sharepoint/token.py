@@ -18,7 +18,7 @@ from msal import ConfidentialClientApplication
 from msal.exceptions import MsalError
 
 from ombud.errors import SourceError
-from ombud.sources.http import Client
+from ombud.sources.site import SiteClient
 
 REASONS = {
     "90002": ("there is no such tenant", "Check tenant, and authority for a national cloud."),
@@ -46,7 +46,7 @@ _ODD = (MsalError, AttributeError, LookupError, TypeError, ValueError)
 
 
 class Token:
-    """What `Client` takes as credentials; several threads may share one. Raises SourceError.
+    """What `SiteClient` takes as credentials; several threads may share one. Raises SourceError.
 
     name: of the source. scope: such as https://graph.microsoft.com/.default. variable: where the
     secret stands."""
@@ -66,7 +66,7 @@ class Token:
         self._authority, self._tenant, self._client = authority, tenant, client
         self._credential = _credential(secret, variable)
         self._wire = _Wire(
-            Client(
+            SiteClient(
                 f"The sign-in at {urlsplit(authority).hostname}", authority, credentials={}, hint=""
             )
         )
@@ -156,7 +156,7 @@ class _Reply(NamedTuple):
 class _Wire:
     """What msal calls an HTTP client."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: SiteClient) -> None:
         self._client = client
         self.status = 0
         """Of the last answer."""

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ombud.errors import SourceError
 from ombud.settings import Web
-from ombud.sources.fetch import BUSY, HOPS, LARGEST, FetchedPage, Fetcher, refused
+from ombud.sources.client import HOPS, LARGEST, HttpResponse, PublicClient, refused
 from ombud.sources.matching import Matching
 from ombud.sources.web.pages import (
     LARGEST_HTML,
@@ -49,13 +49,13 @@ class Crawl:
         self,
         place: Web,
         hosts: frozenset[str],
-        fetcher: Fetcher,
+        client: PublicClient,
         matching: Matching,
         old: Mapping[str, FetchState],
         keep: Callable[[str, bytes], None],
     ) -> None:
-        self._place, self._hosts, self._fetcher, self._matching = place, hosts, fetcher, matching
-        self._old, self._keep, self._robots = old, keep, Robots(fetcher)
+        self._place, self._hosts, self._client, self._matching = place, hosts, client, matching
+        self._old, self._keep, self._robots = old, keep, Robots(client)
         self.looks: dict[str, Look] = {}
         self._pages = 0
         self._least: dict[str, int] = {}
@@ -140,15 +140,17 @@ class Crawl:
             )
             return Look(gone=why)
         old = self._old.get(url)
-        reply = self._fetcher.get(url, headers=old.conditions if old else None, hops=0, room=_room)
+        reply = self._client.get(
+            url, headers=old.conditions if old else None, hops=0, body_limit=_body_limit
+        )
         if reply.status == 304 and old and old.conditions:
             return Look(seen=old)
         if reply.target:
             target = absolute(reply.target)
             return Look(target=target) if target != url else Look(gone=refused(reply))
-        if reply.status in BUSY or reply.status >= 500:
+        if reply.status in PublicClient.POLICY.busy or reply.status >= 500:
             return Look(failed=refused(reply))
-        if not 200 <= reply.status < 300:
+        if not reply.ok:
             # Also 401 and 403: what is no longer public must not go on answering.
             return Look(gone=refused(reply))
         seen, data = understood(url, reply, self._hosts)
@@ -157,7 +159,7 @@ class Crawl:
         return Look(seen=seen)
 
 
-def understood(url: str, reply: FetchedPage, hosts: frozenset[str]) -> tuple[FetchState, bytes]:
+def understood(url: str, reply: HttpResponse, hosts: frozenset[str]) -> tuple[FetchState, bytes]:
     """What an answer is, and the bytes of the document it becomes."""
     kind = kind_of(url, reply.headers, reply.body) if kind_of(url, reply.headers) else ""
     page, data = WebPage(listed=not refuses_index(reply.headers)), reply.body
@@ -188,6 +190,6 @@ def _believed(url: str, canonical: str, hosts: frozenset[str]) -> str:
     return "" if path_of(canonical) == "index.html" and path_of(url) != "index.html" else canonical
 
 
-def _room(reply: FetchedPage) -> int:
+def _body_limit(reply: HttpResponse) -> int:
     kind = kind_of(reply.url, reply.headers)
     return LARGEST_HTML if kind == ".html" else LARGEST if kind else 0

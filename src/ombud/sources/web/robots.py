@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 from protego import Protego
 
 from ombud.errors import SourceError
-from ombud.sources.fetch import BUSY, FetchedPage, Fetcher, refused
+from ombud.sources.client import HttpResponse, PublicClient, refused
 from ombud.sources.guard import host_key
 
 NAME = "ombud"
@@ -15,10 +15,10 @@ SLOWEST = 60.0
 
 
 class Robots:
-    """Asked once for each site. Sets the fetcher's spacing where a site asks for a crawl delay."""
+    """Asked once for each site. Slows the client down where a site asks for a crawl delay."""
 
-    def __init__(self, fetcher: Fetcher) -> None:
-        self._fetcher = fetcher
+    def __init__(self, client: PublicClient) -> None:
+        self._client = client
         self._rules: dict[str, Protego | SourceError] = {}
 
     def allow(self, url: str) -> bool:
@@ -37,19 +37,18 @@ class Robots:
         return rules.can_fetch(url, NAME)
 
     def _read(self, site: str) -> Protego:
-        reply = self._fetcher.get(f"{site}/robots.txt", room=_room)
-        if reply.status in BUSY or reply.status >= 500:
+        reply = self._client.get(f"{site}/robots.txt", body_limit=_body_limit)
+        if reply.status in PublicClient.POLICY.busy or reply.status >= 500:
             raise refused(reply)
         # No such file, or none for us: everything is allowed.
-        text = reply.body.decode("utf-8", errors="replace") if 200 <= reply.status < 300 else ""
+        text = reply.body.decode("utf-8", errors="replace") if reply.ok else ""
         rules = Protego.parse(text.removeprefix("\ufeff"))
         host = host_key(urlsplit(site).hostname or "")
         delay = min(rules.crawl_delay(NAME) or 0.0, SLOWEST)
-        if delay > self._fetcher.spacing:
-            self._fetcher.spacings[host] = delay
+        self._client.slow_down(host, delay)
         return rules
 
 
-def _room(reply: FetchedPage) -> int:
+def _body_limit(reply: HttpResponse) -> int:
     """A page that says "not found" with status 200 holds no rules."""
     return 0 if "html" in reply.headers.get("content-type", "").lower() else LARGEST

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from ombud.errors import SourceError
-from ombud.sources.fetch import Fetcher, refused
+from ombud.sources.client import PublicClient, refused
 from ombud.sources.trees import gunzipped, local, read_tree, words
 from ombud.sources.web.state import FetchState
 from ombud.sources.web.urls import absolute, bare, host_of
@@ -27,9 +27,11 @@ class Sitemaps:
     """
 
     def __init__(
-        self, fetcher: Fetcher, old: Mapping[str, FetchState], hosts: frozenset[str]
+        self, client: PublicClient, old: Mapping[str, FetchState], hosts: frozenset[str]
     ) -> None:
-        self._fetcher, self._old, self._hosts = fetcher, old, hosts
+        self._client = client
+        self._old = old
+        self._hosts = hosts
         self.seen: dict[str, FetchState] = {}
 
     def pages(self, given: tuple[str, ...]) -> Iterator[str]:
@@ -55,7 +57,7 @@ class Sitemaps:
             key: self._old[key] for key in (f"{url}#pages", f"{url}#sitemaps") if key in self._old
         }
         conditions = next(iter(old.values())).conditions if old else {}
-        reply = self._fetcher.get(url, headers=conditions)
+        reply = self._client.get(url, headers=conditions)
         if reply.status == 304 and old:
             self.seen |= old
             nothing = FetchState(kind="")
@@ -65,7 +67,7 @@ class Sitemaps:
             return Sitemap(pages, sitemaps)
         if named and reply.status in GONE:
             return Sitemap((), ())
-        if not 200 <= reply.status < 300:
+        if not reply.ok:
             raise refused(reply)
         found = parsed(url, reply.body, reply.headers.get("content-type", ""))
         marks = {

@@ -6,7 +6,7 @@ from pathlib import Path, PurePosixPath
 
 from ombud.errors import SourceError
 from ombud.settings import Web
-from ombud.sources.fetch import Fetcher, refused
+from ombud.sources.client import PublicClient, refused
 from ombud.sources.guard import Network
 from ombud.sources.matching import Matching, matching_of
 from ombud.sources.source import Ref
@@ -22,7 +22,9 @@ def open_web(place: Web, home: Path) -> "WebSource":
         raise SourceError(
             f"source `{place.name}` has neither start nor sitemaps.", hint='start = ["https://…"]'
         )
-    return WebSource(place, home, Fetcher(Network(place.private_hosts), spacing=1 / place.rate))
+    return WebSource(
+        place, home, PublicClient(Network(place.private_hosts), spacing=1 / place.rate)
+    )
 
 
 class WebSource:
@@ -32,9 +34,11 @@ class WebSource:
     A page that fails for the moment stays what it was; one that was never read is listed, and
     `read` says what is wrong with it. Raises SourceError at once for addresses that are none."""
 
-    def __init__(self, place: Web, home: Path, fetcher: Fetcher) -> None:
+    def __init__(self, place: Web, home: Path, client: PublicClient) -> None:
         self.name, self.chunker = place.name, place.chunker
-        self._place, self._fetcher, self._matching = place, fetcher, matching_of(place)
+        self._place = place
+        self._client = client
+        self._matching = matching_of(place)
         self._start, self._sitemaps = _addresses(place.start), _addresses(place.sitemaps)
         own = (host_of(url) for url in (*self._start, *self._sitemaps))
         self._hosts = frozenset(bare(host) for host in (*own, *_hosts(place.hosts)))
@@ -51,7 +55,7 @@ class WebSource:
         try:
             found = self._crawled()
         finally:
-            self._fetcher.close()
+            self._client.close()
         chosen = documents(found, self._matching)
         return sorted(refs_of(self.name, chosen, self._matching), key=lambda ref: ref.uri)
 
@@ -59,9 +63,9 @@ class WebSource:
         """Every address that is or leads to a document; what is remembered of them is saved."""
         old = self._memory.load(self._hosts)
         crawl = Crawl(
-            self._place, self._hosts, self._fetcher, self._matching, old, self._bodies.keep
+            self._place, self._hosts, self._client, self._matching, old, self._bodies.keep
         )
-        sitemaps = Sitemaps(self._fetcher, old, self._hosts)
+        sitemaps = Sitemaps(self._client, old, self._hosts)
         for url in self._start:
             crawl.start(url)
         for url in sitemaps.pages(self._sitemaps):
@@ -89,10 +93,10 @@ class WebSource:
 
     def _again(self, url: str) -> bytes:
         try:
-            reply = self._fetcher.get(url, hops=0)
+            reply = self._client.get(url, hops=0)
         finally:
-            self._fetcher.close()
-        if not 200 <= reply.status < 300:
+            self._client.close()
+        if not reply.ok:
             raise refused(reply)
         seen, data = understood(url, reply, self._hosts)
         if not seen.kind:

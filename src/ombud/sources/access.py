@@ -1,0 +1,36 @@
+"""What sources with permissions of their own share: who is named there, and audiences that only
+ever get narrower."""
+
+from typing import NamedTuple
+
+from ombud.types import Audience
+
+
+class NotShown(Exception):
+    """The site does not say what must be known to give a document to anybody. Stays inside the
+    source."""
+
+
+class Principal(NamedTuple):
+    """Whom a permission or a restriction names."""
+
+    kind: str
+    """user | group; in SharePoint, where a group is one of Entra, also site (a group of the site) |
+    everybody."""
+    id: str = ""
+    name: str = ""
+
+
+def narrow(first: Audience, second: Audience, nobody: Audience) -> Audience:
+    """Those who are in both, as far as an audience can say it; a key of both that shares no value
+    is `nobody`."""
+    both = {**first, **second}
+    for key in first.keys() & second.keys():
+        shared = set(first[key]) & set(second[key])
+        both[key] = tuple(sorted(shared))
+    return both if all(both.values()) else nobody
+
+
+def within(inner: Audience, outer: Audience) -> bool:
+    """Everybody of `inner` is surely in `outer`."""
+    return all(key in inner and set(inner[key]) <= set(values) for key, values in outer.items())
