@@ -94,7 +94,8 @@ async def ask_once(
                 unknown = _usage(messages)._replace(price=None)
                 return timed_out(asked.name, seconds)._replace(usage=unknown)
             run = task.result()
-        except Exception as failed:  # noqa: BLE001 - clients let anything through where JSON is of another shape or depth
+        # Clients let anything through where JSON is of another shape or depth.
+        except Exception as failed:  # noqa: BLE001
             return failure_of(asked.name, failed)._replace(usage=_usage(messages))
         finally:
             if not task.done():

@@ -24,7 +24,8 @@ CLOSING = 5.0
 
 class ModelRoles:
     """The chat models of the settings. Roles share clients, and with them what is known of a
-    model: that it is down, how many calls are under way. A model is opened when a role first needs it.
+    model: that it is down, how many calls are under way. A model is opened when a role first needs
+    it.
 
     budget: counts what is spent; needed where the settings have a daily budget.
     """
