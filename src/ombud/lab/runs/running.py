@@ -13,7 +13,7 @@ from hashlib import sha256
 from typing import Any
 
 from ombud.errors import LabError, OmbudError, Unreachable
-from ombud.lab.metrics.losses import Shelf, locate
+from ombud.lab.metrics.losses import IndexedPassages, locate_loss
 from ombud.lab.metrics.metric import Instruments, Metric
 from ombud.lab.metrics.parsing import SCORED_BY, needs, score
 from ombud.lab.runs.target import Target
@@ -205,7 +205,7 @@ class _Desk:
         )
         self.instruments = instruments
         self.hits, self.answer = needs(options.metrics)
-        self.shelf = Shelf(target.passages)
+        self.shelf = IndexedPassages(target.passages)
         self.waiting: list[Done] = []
         self.batch: list[Done] = []
         self.writing: Future[None] | None = None
@@ -266,7 +266,7 @@ class _Desk:
             return Observation(case=case, error=f"{failed} {failed.hint}".strip())
         seen = Observation(case=case, hits=found, answer=answer, seconds=seconds, trace=trace)
         try:
-            lost = await asyncio.to_thread(locate, seen, self.shelf)
+            lost = await asyncio.to_thread(locate_loss, seen, self.shelf)
         except (
             OmbudError
         ):  # the answer counts, also where nobody may say where its evidence was lost
