@@ -10,7 +10,14 @@ from ombud.lab.metrics.metric import Embed, Instruments, Metric, Undefined, Valu
 from ombud.lab.metrics.parsing import METRICS, USUAL, Measure, parse_metric, parse_metrics, score
 from ombud.lab.metrics.rankings import score_rankings
 from ombud.lab.metrics.risk import Decision, accuracy, area, decisions, risk_coverage, threshold
-from ombud.lab.report.comparing import Contrast, RecordedRun, changes, compare_runs, read_run
+from ombud.lab.report.comparing import (
+    CaseDifference,
+    Contrast,
+    RecordedRun,
+    changes,
+    compare_runs,
+    read_run,
+)
 from ombud.lab.report.gating import Fall, Verdict, as_junit, check_gate
 from ombud.lab.report.rendering import html_report, markdown_report
 from ombud.lab.report.summary import GROUPS, MetricSummary, cluster_of, summarise, summary_markdown
@@ -28,6 +35,7 @@ __all__ = [
     "LOSSES",
     "METRICS",
     "USUAL",
+    "CaseDifference",
     "Cell",
     "Comparison",
     "Contrast",
