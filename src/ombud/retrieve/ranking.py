@@ -66,32 +66,43 @@ async def rank_passages(
     started = time.perf_counter()
     embedded = await asyncio.to_thread(_embed, queries, plan, index)
     embedded_at = time.perf_counter()
-    searches = [
-        _search_legs(query, embedded.vector_of(query), plan, where, index) for query in queries
-    ]
-    legs: list[_QueryLeg] = []
-    for query, legs_of_query in zip(queries, await asyncio.gather(*searches), strict=True):
-        legs += [_QueryLeg(query, leg) for leg in legs_of_query]
+    legs = await _search_all(queries, embedded, plan, where, index)
     searched_at = time.perf_counter()
-    foreign = _is_foreign(queries, index)
-    hits = _fused(legs, plan, where, foreign)
-    fused_at = time.perf_counter()
-    asked = [] if foreign else list(embedded.readings.values())
-    tokens = [reading.tokens for reading in asked if reading.tokens]
-    hits, nearness = by_tokens(tokens, hits, _packed_tokens(legs), plan)
+    found = _Found(tuple(queries), embedded, legs)
+    ranked = await asyncio.to_thread(_in_order, found, plan, where, index)
     seconds = {
         "embed": embedded_at - started,
         "search": searched_at - embedded_at,
-        "fuse": fused_at - searched_at,
+        **ranked.seconds,
     }
+    return ranked._replace(seconds=seconds)
+
+
+class _Found(NamedTuple):
+    queries: tuple[Query, ...]
+    embedded: _Embedded
+    legs: Sequence[_QueryLeg]
+
+
+def _in_order(found: _Found, plan: Plan, where: Filter, index: SearchParts) -> Ranked:
+    """What the legs found, fused, and the best of it put in order by tokens."""
+    started = time.perf_counter()
+    legs = found.legs
+    foreign = _is_foreign(found.queries, index)
+    hits = _fused(legs, plan, where, foreign)
+    fused_at = time.perf_counter()
+    asked = [] if foreign else list(found.embedded.readings.values())
+    tokens = [reading.tokens for reading in asked if reading.tokens]
+    hits, nearness = by_tokens(tokens, hits, _packed_tokens(legs), plan)
+    seconds = {"fuse": fused_at - started}
     if nearness:
         seconds["late"] = time.perf_counter() - fused_at
     return Ranked(
         hits=hits,
-        queries=tuple(queries),
+        queries=found.queries,
         rankings=(*_rankings(legs, where), *_late_ranking(hits, nearness)),
         seconds=seconds,
-        degraded=embedded.degraded,
+        degraded=found.embedded.degraded,
         best=_best_scores(legs),
     )
 
@@ -136,6 +147,23 @@ def _is_foreign(queries: Sequence[Query], index: SearchParts) -> bool:
 
 
 # Legs ---------------------------------------------------------------------------------------------
+
+
+async def _search_all(
+    queries: Sequence[Query],
+    embedded: _Embedded,
+    plan: Plan,
+    where: Filter,
+    index: SearchParts,
+) -> list[_QueryLeg]:
+    """All legs of all queries, in the order of the queries, searched together."""
+    searches = [
+        _search_legs(query, embedded.vector_of(query), plan, where, index) for query in queries
+    ]
+    legs: list[_QueryLeg] = []
+    for query, legs_of_query in zip(queries, await asyncio.gather(*searches), strict=True):
+        legs += [_QueryLeg(query, leg) for leg in legs_of_query]
+    return legs
 
 
 async def _search_legs(

@@ -4,7 +4,8 @@ clause."""
 from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element
 
-W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+from ombud.documents.office import docx_names as w
+
 DEEPEST = 9
 _ROMAN = (
     (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"),
@@ -110,7 +111,7 @@ def _roman(value: int) -> str:
 def value(node: Element | None, path: str) -> str | None:
     """Attribute w:val of a descendant, None when it is not there."""
     inner = node.find(path) if node is not None else None
-    return inner.get(f"{W}val") if inner is not None else None
+    return inner.get(w.VALUE) if inner is not None else None
 
 
 def whole(text: str | None) -> int | None:
@@ -125,20 +126,20 @@ def is_on(node: Element | None, path: str) -> bool | None:
     toggle = node.find(path) if node is not None else None
     if toggle is None:
         return None
-    return toggle.get(f"{W}val", "1") not in {"0", "false", "off"}
+    return toggle.get(w.VALUE, "1") not in {"0", "false", "off"}
 
 
 def read_styles(root: Element | None) -> dict[str, Style]:
     styles: dict[str, Style] = {}
-    for node in root.iter(f"{W}style") if root is not None else ():
-        properties = node.find(f"{W}pPr")
-        styles[node.get(f"{W}styleId", "")] = Style(
-            name=(value(node, f"{W}name") or "").lower(),
-            parent=value(node, f"{W}basedOn") or "",
-            outline=whole(value(properties, f"{W}outlineLvl")),
-            number=value(properties, f"{W}numPr/{W}numId"),
-            level=whole(value(properties, f"{W}numPr/{W}ilvl")),
-            bold=is_on(node, f"{W}rPr/{W}b"),
+    for node in root.iter(w.STYLE) if root is not None else ():
+        properties = node.find(w.PARAGRAPH_PROPERTIES)
+        styles[node.get(w.STYLE_ID, "")] = Style(
+            name=(value(node, w.NAME) or "").lower(),
+            parent=value(node, w.BASED_ON) or "",
+            outline=whole(value(properties, w.OUTLINE_LEVEL)),
+            number=value(properties, w.PARAGRAPH_LIST),
+            level=whole(value(properties, w.PARAGRAPH_LEVEL)),
+            bold=is_on(node, w.BOLD),
         )
     return styles
 
@@ -158,15 +159,15 @@ def read_numbering(root: Element | None) -> Numbering:
     numbering = Numbering()
     if root is None:
         return numbering
-    for abstract in root.iter(f"{W}abstractNum"):
-        name = abstract.get(f"{W}abstractNumId", "")
+    for abstract in root.iter(w.LIST_DEFINITION):
+        name = abstract.get(w.LIST_DEFINITION_ID, "")
         numbering.levels[name] = _levels(abstract)
-    for number in root.iter(f"{W}num"):
-        name = number.get(f"{W}numId", "")
-        numbering.lists[name] = value(number, f"{W}abstractNumId") or ""
-        for override in number.iter(f"{W}lvlOverride"):
-            depth = whole(override.get(f"{W}ilvl"))
-            first = whole(value(override, f"{W}startOverride"))
+    for number in root.iter(w.LIST):
+        name = number.get(w.LIST_ID, "")
+        numbering.lists[name] = value(number, w.LIST_DEFINITION_ID) or ""
+        for override in number.iter(w.LEVEL_OVERRIDE):
+            depth = whole(override.get(w.LEVEL_DEPTH))
+            first = whole(value(override, w.LEVEL_RESTART))
             if depth is not None and first is not None:
                 numbering.restarts[(name, depth)] = first
     return numbering
@@ -174,18 +175,18 @@ def read_numbering(root: Element | None) -> Numbering:
 
 def _levels(abstract: Element) -> dict[int, NumberingLevel]:
     levels = {}
-    for node in abstract.iter(f"{W}lvl"):
-        depth = whole(node.get(f"{W}ilvl"))
+    for node in abstract.iter(w.LEVEL):
+        depth = whole(node.get(w.LEVEL_DEPTH))
         if depth is not None and 0 <= depth < DEEPEST:
             levels[depth] = _level(node)
     return levels
 
 
 def _level(node: Element) -> NumberingLevel:
-    start = whole(value(node, f"{W}start"))
+    start = whole(value(node, w.LEVEL_START))
     return NumberingLevel(
-        format=value(node, f"{W}numFmt") or "decimal",
-        pattern=value(node, f"{W}lvlText") or "",
+        format=value(node, w.LEVEL_FORMAT) or "decimal",
+        pattern=value(node, w.LEVEL_PATTERN) or "",
         start=1 if start is None else start,
-        legal=is_on(node, f"{W}isLgl") is True,
+        legal=is_on(node, w.LEVEL_IS_LEGAL) is True,
     )

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
-from ombud.documents.blocks import ParsedFile, tidy
+from ombud.documents.blocks import ParsedFile, list_of, paragraph, tidy
 from ombud.documents.office.docx_styles import whole, written
 from ombud.documents.office.packages import Package, Program, Relation, broken, opened
 from ombud.documents.office.pptx_graphics import chart, diagram, table, words
@@ -210,7 +210,7 @@ def _picture(shape: Element) -> Iterator[Block]:
     properties = shape.find("nvPicPr/cNvPr")
     described = tidy(properties.get("descr", "")) if properties is not None else ""
     if described and not _FILE.fullmatch(described):
-        yield Block(kind="text", text=described)
+        yield paragraph(described)
 
 
 def _shapes(tree: Element | None) -> Iterator[Element]:
@@ -254,11 +254,11 @@ def _paragraphs(body: Element, styles: list[Element]) -> Iterator[Block]:
     """Bullets that follow each other are one list."""
     items: list[str] = []
     counts: dict[int, int] = {}
-    for paragraph in body.iterfind("p"):
-        text = tidy(words(paragraph))
+    for node in body.iterfind("p"):
+        text = tidy(words(node))
         if not text:
             continue
-        properties = paragraph.find("pPr")
+        properties = node.find("pPr")
         depth = _depth(properties)
         mark = _mark(properties, depth, styles)
         if mark is not None:
@@ -266,12 +266,11 @@ def _paragraphs(body: Element, styles: list[Element]) -> Iterator[Block]:
             items.append(f"{'  ' * depth}{label} {text}")
             continue
         if items:
-            yield Block(kind="list", text="\n".join(items))
+            yield from list_of(items)
             items = []
             counts = {}
-        yield Block(kind="text", text=text)
-    if items:
-        yield Block(kind="list", text="\n".join(items))
+        yield paragraph(text)
+    yield from list_of(items)
 
 
 def _depth(properties: Element | None) -> int:
