@@ -1,5 +1,6 @@
 """What every database must do for the lab's runs."""
 
+import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -75,6 +76,20 @@ def done(
     return Done(
         place, seen, (Score(case_id=f"c{place}", metric=metric, value=value, reason=reason),)
     )
+
+
+@pytest.mark.parametrize("path", ["/home/ann/cases", "C:\\Users\\ann\\cases"])
+def test_a_run_of_a_version_that_stored_paths_is_shown_by_name(store: Store, path: str) -> None:
+    run = begun(store)
+    old = json.loads(run.model_dump_json()) | {"dataset": path}
+    with store.write() as db:
+        db.execute(text("UPDATE lab_run SET run = :run"), {"run": json.dumps(old)})
+    (found,) = list_runs(store)
+    assert found.dataset == "cases"
+    # Whoever looks for cases of a deleted document still finds them.
+    assert found.dataset_path == path
+    save_run(store, found)
+    assert find_run(store, run.id) == found
 
 
 def test_what_was_observed_comes_back_equal_and_in_the_order_of_the_dataset(store: Store) -> None:

@@ -126,6 +126,25 @@ def test_one_case_is_shown_whole(home: Path) -> None:
     refused(lab(home, "show", "base", "--case", "nobody"), 1, "has no case `nobody`", "Such as ")
 
 
+def test_a_dataset_is_called_by_its_name_wherever_it_lies(home: Path, tmp_path: Path) -> None:
+    report = tmp_path / "report.html"
+    shown = [
+        lab(home, "run", home / "cases.jsonl", "--name", "whole path", "--metrics", "hit@8"),
+        lab(home, "list"),
+        lab(home, "list", "--json"),
+        lab(home, "show", "whole path"),
+        lab(home, "show", "whole path", "--json"),
+        lab(home, "trend", "whole path", "--metric", "hit@8", "--json"),
+    ]
+    assert lab(home, "report", "whole path", "--html", report).code == 0
+    assert "43 cases of cases.jsonl (open)" in shown[0].out
+    assert shown[4].json["run"]["dataset"] == "cases.jsonl"
+    page = report.read_text(encoding="utf-8")
+    assert '<h1 dir="auto">cases.jsonl</h1>' in page
+    for text in (page, *(result.out + result.err for result in shown)):
+        assert str(home) not in text
+
+
 def test_list_names_the_runs_newest_first(home: Path) -> None:
     names = [run["name"] for run in lab(home, "list", "--json").json["runs"]]
     assert names.index("one") < names.index("base")

@@ -14,7 +14,7 @@ from ombud.app import Workspace, configured_sources
 from ombud.index import Filter
 from ombud.ingest import sync_sources
 from ombud.retrieve import neighbourhood
-from ombud.retrieve.graph_search import find_paths
+from ombud.retrieve.graph_search import GraphSearch, find_paths
 from ombud.store import Graph
 from ombud.types import Person, Plan
 from properties.test_permissions import DAY, PAGES, PEOPLE, Page, word
@@ -53,16 +53,17 @@ def shown(workspace: Workspace, person: Person) -> list[str]:
     workspace."""
     countries = (person.country,) if person.country else ()
     where = Filter(countries=countries, reader=person, as_of=DAY)
-    graph, engine, lines = Graph(workspace.store), workspace.engine, []
+    search = GraphSearch(Graph(workspace.store), workspace.engine, where)
+    lines: list[str] = []
     for question in QUESTIONS:
-        found = find_paths(question, Plan(graph_keywords=4, graph_depth=3), where, graph, engine)
+        found = find_paths(question, Plan(graph_keywords=4, graph_depth=3), search)
         assert found.degraded == ()
         lines += [f"{one.subject} {one.predicate} {one.object}" for one in found.triplets]
         lines += [
             f"{hit.chunk.uri} {hit.score:.6f} {hit.found_by} {hit.chunk.text}" for hit in found.hits
         ]
     for term in TERMS:
-        around = neighbourhood(term, 2, where, graph, engine, most=100)
+        around = neighbourhood(term, 2, search, most=100)
         lines += [repr((around.keys, around.left_out)) if around.edges else ""]
         lines += [
             f"{e.triplet.subject} {e.triplet.predicate} {e.triplet.object}" for e in around.edges

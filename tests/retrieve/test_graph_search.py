@@ -14,7 +14,7 @@ from ombud.graph import GraphWalk
 from ombud.index import Filter
 from ombud.ingest import sync_sources
 from ombud.retrieve import neighbourhood
-from ombud.retrieve.graph_search import find_paths, with_paths
+from ombud.retrieve.graph_search import GraphSearch, find_paths, with_paths
 from ombud.sources import FolderSource
 from ombud.store import Graph, save_same
 from ombud.types import Evidence, Hit, Person, Plan
@@ -59,9 +59,11 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shelf]:
 
 
 def walk(shelf: Shelf, text: str, where: Filter = GB, plan: Plan = PLAN, **more: Any) -> GraphWalk:
-    return find_paths(
-        text, plan, where, Graph(shelf.workspace.store), shelf.workspace.engine, **more
-    )
+    return find_paths(text, plan, graph_of(shelf, where), **more)
+
+
+def graph_of(shelf: Shelf, where: Filter) -> GraphSearch:
+    return GraphSearch(Graph(shelf.workspace.store), shelf.workspace.engine, where)
 
 
 def said(walked: GraphWalk) -> list[str]:
@@ -168,7 +170,7 @@ def test_a_database_that_fails_costs_the_paths_and_nothing_else(tmp_path: Path) 
     engine, graph = made.workspace.engine, Graph(made.workspace.store)
     with sqlite3.connect(tmp_path / ".ombud" / "store.sqlite") as db:
         db.execute("DROP TABLE graph_name")
-    found = find_paths("What is a bias audit?", PLAN, GB, graph, engine)
+    found = find_paths("What is a bias audit?", PLAN, GraphSearch(graph, engine, GB))
     assert (found.triplets, found.hits) == ((), ())
     assert len(found.degraded) == 1
     assert found.degraded[0].startswith("graph: The store failed")
@@ -207,9 +209,7 @@ def test_passages_of_a_country_stay_local(shelf: Shelf) -> None:
 def around(
     shelf: Shelf, term: str, depth: int = 1, where: Filter = GB, most: int = 40
 ) -> list[str]:
-    found = neighbourhood(
-        term, depth, where, Graph(shelf.workspace.store), shelf.workspace.engine, most
-    )
+    found = neighbourhood(term, depth, graph_of(shelf, where), most)
     assert set(found.chunks) >= {edge.triplet.chunk_id for edge in found.edges}
     return [f"{e.triplet.subject} {e.triplet.predicate} {e.triplet.object}" for e in found.edges]
 
@@ -234,7 +234,5 @@ def test_a_term_of_several_words_is_also_what_has_them_all(shelf: Shelf) -> None
 def test_the_nearest_come_first_and_the_rest_is_counted(shelf: Shelf) -> None:
     whole = around(shelf, "employer", depth=3)
     assert whole[:2] == around(shelf, "employer")[:2]
-    found = neighbourhood(
-        "employer", 3, GB, Graph(shelf.workspace.store), shelf.workspace.engine, most=1
-    )
+    found = neighbourhood("employer", 3, graph_of(shelf, GB), most=1)
     assert (len(found.edges), found.left_out > 0) == (1, True)

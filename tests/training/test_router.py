@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sklearn.metrics import precision_recall_fscore_support
 
 from ombud.errors import BadRequest, MissingExtra, UnknownName
 from ombud.models import Embedder, open_embedder
@@ -191,6 +190,8 @@ def test_what_a_rewrite_may_not_change_is_how_much_is_asked() -> None:
 
 
 def test_figures_are_those_of_scikit_learn() -> None:
+    from sklearn.metrics import precision_recall_fscore_support
+
     random = np.random.default_rng(3)
     labels = random.integers(0, 3, 300)
     guesses = np.where(random.random(300) < 0.7, labels, random.integers(0, 3, 300))

@@ -9,7 +9,7 @@ from ombud.app.workspace import Workspace
 from ombud.errors import NotFound
 from ombud.graph import Neighbourhood
 from ombud.index import Filter
-from ombud.retrieve import neighbourhood
+from ombud.retrieve import GraphSearch, neighbourhood
 from ombud.store import Graph, entity_names, graph_digests
 from ombud.store import graph_stats as stored_stats
 from ombud.types import Person, Plan, Question, Status
@@ -37,7 +37,8 @@ def graph_around(
         if person
         else everything.model_copy(update={"as_of": as_of})
     )
-    found = neighbourhood(term, depth, where, Graph(workspace.store), workspace.engine, MOST)
+    search = GraphSearch(Graph(workspace.store), workspace.engine, where)
+    found = neighbourhood(term, depth, search, MOST)
     if not found.edges:
         raise NotFound(
             f"The graph knows nothing called `{term}`.", hint=_hint(workspace, term, person)

@@ -1,32 +1,37 @@
 """Figures as people read them: aligned columns, no zero before the point, a dash where there is
 nothing."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ombud.lab import Contrast, MetricSummary, RecordedRun
+    from ombud.types import Observation
 
 NONE = "–"
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> str:
     """Columns aligned under their heads, the first `left` to the left, the others to the right."""
-    whole = [list(head), *map(list, rows)]
-    widths = [max(len(row[at]) for row in whole) for at in range(len(head))]
-    sides = [str.ljust if at < left else str.rjust for at in range(len(head))]
-    lines = [
-        [side(cell, width) for side, cell, width in zip(sides, row, widths, strict=True)]
-        for row in whole
-    ]
-    return "\n".join("  ".join(line).rstrip() for line in lines)
+    widths = [len(cell) for cell in head]
+    for row in rows:
+        widths = [max(width, len(cell)) for width, cell in zip(widths, row, strict=True)]
+    lines: list[str] = []
+    for row in (head, *rows):
+        cells: list[str] = []
+        for column, (cell, width) in enumerate(zip(row, widths, strict=True)):
+            cells.append(cell.ljust(width) if column < left else cell.rjust(width))
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)
 
 
 def figure(value: float | None, sign: bool = False) -> str:
     if value is None:
         return NONE
     text = f"{value:+.3f}" if sign else f"{value:.3f}"
-    return text.replace("0.", ".", 1) if abs(value) < 1 and round(abs(value), 3) < 1 else text
+    below_one = round(abs(value), 3) < 1
+    return text.replace("0.", ".", 1) if below_one else text
 
 
 def chance(p: float | None) -> str:
@@ -39,95 +44,98 @@ def between(low: float | None, high: float | None, sign: bool = False) -> str:
 
 
 def summary_table(lines: Sequence["MetricSummary"]) -> str:
-    head = ("metric", "of", "mean", "95 %", "median", "n")
-    return table(
-        head,
-        [
+    rows: list[tuple[str, ...]] = []
+    for line in lines:
+        mean = line.mean
+        rows.append(
             (
                 line.metric,
                 f"{line.group} {line.name}".strip(),
-                figure(line.mean.value),
-                between(line.mean.low, line.mean.high),
-                figure(line.mean.median),
-                f"{line.mean.valid}/{line.mean.total}",
+                figure(mean.value),
+                between(mean.low, mean.high),
+                figure(mean.median),
+                f"{mean.valid}/{mean.total}",
             )
-            for line in lines
-        ],
-        left=2,
-    )
+        )
+    return table(("metric", "of", "mean", "95 %", "median", "n"), rows, left=2)
 
 
-def contrast_table(rows: Sequence["Contrast"]) -> str:
-    head = (
-        "metric",
-        "of",
-        "first",
-        "second",
-        "difference",
-        "95 %",
-        "p",
-        "McNemar",
-        "effect",
-        "detectable",
-        "pairs",
-        "",
-    )
-    words = {True: "better", False: "WORSE", None: ""}
-    return table(
-        head,
-        [
+CONTRAST_HEAD = (
+    *("metric", "of", "first", "second", "difference", "95 %", "p", "McNemar", "effect"),
+    *("detectable", "pairs", ""),
+)
+BETTER = {True: "better", False: "WORSE", None: ""}
+
+
+def contrast_table(contrasts: Sequence["Contrast"]) -> str:
+    rows: list[tuple[str, ...]] = []
+    for contrast in contrasts:
+        comparison = contrast.comparison
+        rows.append(
             (
-                row.metric,
-                f"{row.group} {row.name}".strip(),
-                figure(row.first),
-                figure(row.second),
-                figure(row.comparison.difference, sign=True),
-                between(row.comparison.low, row.comparison.high, sign=True),
-                chance(row.adjusted),
-                chance(row.mcnemar),
-                figure(row.comparison.effect),
-                figure(row.comparison.detectable),
-                str(row.comparison.pairs),
-                words[row.better],
+                contrast.metric,
+                f"{contrast.group} {contrast.name}".strip(),
+                figure(contrast.first),
+                figure(contrast.second),
+                figure(comparison.difference, sign=True),
+                between(comparison.low, comparison.high, sign=True),
+                chance(contrast.adjusted),
+                chance(contrast.mcnemar),
+                figure(comparison.effect),
+                figure(comparison.detectable),
+                str(comparison.pairs),
+                BETTER[contrast.better],
             )
-            for row in rows
-        ],
-        left=2,
-    )
+        )
+    return table(CONTRAST_HEAD, rows, left=2)
 
 
 def closing(recorded: "RecordedRun") -> str:
     """Where evidence was lost, how long it took, what it cost, what failed."""
-    from collections import Counter
+    observations = recorded.observations
+    lines = (
+        _lost_line(observations),
+        _time_line(observations),
+        _cost_line(observations),
+        _failed_line(observations),
+    )
+    return "\n".join(line for line in lines if line)
 
-    from ombud.lab import LOSSES, mean
 
-    seen = recorded.observations
-    lost = Counter(one.lost for one in seen if one.lost)
-    lines = []
-    if lost:
-        lines.append(
-            "Evidence was lost: "
-            + ", ".join(f"{what} {lost[what]}" for what in LOSSES if lost[what])
-            + "."
-        )
-    seconds = sorted(one.seconds for one in seen if one.seconds is not None)
-    if seconds:
-        slow = seconds[min(len(seconds) - 1, int(0.95 * len(seconds)))]
-        lines.append(f"Time a case: median {mean(seconds).median:.3f} s, 95 % within {slow:.3f} s.")
-    traces = [one.answer.trace for one in seen if one.answer]
+def _lost_line(observations: Sequence["Observation"]) -> str:
+    from ombud.lab import LOSSES
+
+    lost = Counter(observation.lost for observation in observations if observation.lost)
+    counts = [f"{stage} {lost[stage]}" for stage in LOSSES if lost[stage]]
+    return f"Evidence was lost: {', '.join(counts)}." if lost else ""
+
+
+def _time_line(observations: Sequence["Observation"]) -> str:
+    from ombud.lab import mean
+
+    measured = [observation.seconds for observation in observations]
+    seconds = sorted(value for value in measured if value is not None)
+    if not seconds:
+        return ""
+    slow = seconds[min(len(seconds) - 1, int(0.95 * len(seconds)))]
+    return f"Time a case: median {mean(seconds).median:.3f} s, 95 % within {slow:.3f} s."
+
+
+def _cost_line(observations: Sequence["Observation"]) -> str:
+    traces = [observation.answer.trace for observation in observations if observation.answer]
+    if not traces:
+        return ""
     tokens = sum(trace.tokens_in + trace.tokens_out for trace in traces)
-    if tokens:
-        prices = [trace.price for trace in traces if trace.price is not None]
-        lines.append(
-            f"Cost: {tokens:,} tokens, "
-            + (f"{sum(prices):.4f} US dollars." if prices else "price not known.")
-        )
-    elif traces:
-        lines.append("Cost: nothing, no model was called.")
-    failed = [one for one in seen if one.error]
-    if failed:
-        lines.append(
-            f"The target failed {len(failed)} of {len(seen)} cases, such as {failed[0].case.id}: {failed[0].error}"
-        )
-    return "\n".join(lines)
+    if not tokens:
+        return "Cost: nothing, no model was called."
+    prices = [trace.price for trace in traces if trace.price is not None]
+    price = f"{sum(prices):.4f} US dollars" if prices else "price not known"
+    return f"Cost: {tokens:,} tokens, {price}."
+
+
+def _failed_line(observations: Sequence["Observation"]) -> str:
+    failed = [observation for observation in observations if observation.error]
+    if not failed:
+        return ""
+    example = f"{failed[0].case.id}: {failed[0].error}"
+    return f"The target failed {len(failed)} of {len(observations)} cases, such as {example}"

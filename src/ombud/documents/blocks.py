@@ -43,6 +43,20 @@ def tidy(text: str) -> str:
     return _SPACE.sub(" ", visible(text)).strip()
 
 
+def paragraph(text: str) -> Block:
+    return Block(kind="text", text=text)
+
+
+def heading(text: str, level: int) -> Block:
+    """level: 1 is the outermost."""
+    return Block(kind="heading", text=text, level=level)
+
+
+def list_of(items: Sequence[str]) -> list[Block]:
+    """One block of the items, which carry their marks; none without them."""
+    return [Block(kind="list", text="\n".join(items))] if items else []
+
+
 def pipe_table(rows: Sequence[Sequence[str]]) -> str:
     """A Markdown table; the first row is its header. Empty rows and columns are left out; "" when
     nothing is left."""
@@ -62,7 +76,7 @@ def table_blocks(rows: Sequence[Sequence[str]]) -> Iterator[Block]:
     if columns < 2:
         for cell in chain.from_iterable(rows):
             if cell:
-                yield Block(kind="text", text=cell)
+                yield paragraph(cell)
         return
     text = pipe_table(rows)
     if text:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
 
-from ombud.documents.blocks import ParsedFile
+from ombud.documents.blocks import ParsedFile, paragraph
 from ombud.documents.grids import LOOKED_AT, ROWS, headed, too_many_rows
 from ombud.documents.plain import decode
 from ombud.errors import SourceError
@@ -71,11 +71,11 @@ def _blocks(rows: list[list[str]]) -> Iterator[Block]:
     width = max(map(len, rows), default=0)
     if width < 2:
         for row in rows:
-            yield Block(kind="text", text=row[0])
+            yield paragraph(row[0])
         return
     start = 0
     while start < len(rows) - 1 and len(_filled(rows[start])) == 1:
-        yield Block(kind="text", text=_filled(rows[start])[0])
+        yield paragraph(_filled(rows[start])[0])
         start += 1
     yield Block(kind="table", text=headed(rows[start:]))
 

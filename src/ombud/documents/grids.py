@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from ombud.documents.blocks import pipe_table, tidy
+from ombud.documents.blocks import paragraph, pipe_table, tidy
 from ombud.errors import SourceError
 from ombud.types import Block
 
@@ -43,7 +43,7 @@ def blocks(cells: Cells) -> Iterator[Block]:
     for region in _regions(cells):
         notes, body = _parted(region.rows)
         for note in notes:
-            yield Block(kind="text", text=tidy(note))
+            yield paragraph(tidy(note))
         if not body:
             columns_above = None
             continue

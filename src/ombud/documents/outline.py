@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from ombud.documents.blocks import paragraph
 from ombud.types import Block, Document
 
 Count = Callable[[str], int]
@@ -87,7 +88,7 @@ def _placed(document: Document) -> Iterator[PlacedBlock]:
 def _paragraphs(text: str) -> Iterator[Block]:
     """A document made without a parser may have its text only."""
     for part in text.split("\n\n"):
-        yield Block(kind="text", text=part)
+        yield paragraph(part)
 
 
 def _below(above: Trail, heading: str) -> Trail:

@@ -3,7 +3,7 @@
 import codecs
 import re
 
-from ombud.documents.blocks import ParsedFile, tidy, visible
+from ombud.documents.blocks import ParsedFile, paragraph, tidy, visible
 from ombud.errors import SourceError
 from ombud.types import Block
 
@@ -63,7 +63,7 @@ def _block(lines: list[str]) -> Block:
     if _is_list(lines):
         text = "\n".join(_indent(line) + tidy(line) for line in lines)
         return Block(kind="list", text=text)
-    return Block(kind="text", text=tidy(" ".join(lines)))
+    return paragraph(tidy(" ".join(lines)))
 
 
 def _is_list(lines: list[str]) -> bool:

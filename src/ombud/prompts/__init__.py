@@ -57,17 +57,17 @@ def load_sections(task: str, model: str = "", override: Path | None = None) -> S
     """What `load` finds, section by section: what the most specific file leaves out stands in the
     next one."""
     files = list(_files_for(task, model, override))
-    found = layered([file.text for file in files])
-    used = sorted({number for number, _ in found.values()})
-    known: set[str] = set()
-    named: list[Prompt] = []
-    for file in (files[number] for number in used):
-        named.append(
-            Prompt(f"{file.name} as shipped" if file.name in known else file.name, file.text)
-        )
-        known.add(file.name)
-    note = files[used[-1]].note if used else files[-1].note
-    return Sections({part: words for part, (_, words) in found.items()}, tuple(named), note)
+    layers = layered([file.text for file in files])
+    used = sorted({number for number, _ in layers.values()})
+    sources: list[Prompt] = []
+    for number in used:
+        file = files[number]
+        same_name = any(source.name == file.name for source in sources)
+        name = f"{file.name} as shipped" if same_name else file.name
+        sources.append(Prompt(name, file.text))
+    weakest = files[used[-1]] if used else files[-1]
+    words = {section: text for section, (_, text) in layers.items()}
+    return Sections(words, tuple(sources), weakest.note)
 
 
 def variants(task: str, override: Path | None = None) -> list[str]:
@@ -81,29 +81,40 @@ def _files_for(task: str, model: str, override: Path | None) -> Iterator[Prompt]
     if not (HERE / task / "default.txt").is_file():
         raise UnknownName(f"No prompt is called `{task}`.", hint=f"Known: {', '.join(_tasks())}.")
     stems = _stems(model)
-    passed_over = ""
-    for path in [override / task / f"{stem}.txt" for stem in stems] if override else []:
-        if found := _read(path, task):
-            if not found.why:
-                yield Prompt(_name(path), found.text, passed_over)
-            passed_over = passed_over or (
-                f"{_place(path)} is not used: {found.why}" if found.why else ""
-            )
-    for path in [path for stem in stems if (path := HERE / task / f"{stem}.txt").is_file()]:
-        yield Prompt(_name(path), path.read_text(encoding="utf-8"), passed_over)
+    note = ""
+    own = [override / task / f"{stem}.txt" for stem in stems] if override else []
+    for path in own:
+        prompt = _read(path, task)
+        if prompt is None:
+            continue
+        if not prompt.why:
+            yield Prompt(_name(path), prompt.text, note)
+        elif not note:
+            note = f"{_place(path)} is not used: {prompt.why}"
+    for stem in stems:
+        path = HERE / task / f"{stem}.txt"
+        if path.is_file():
+            yield Prompt(_name(path), path.read_text(encoding="utf-8"), note)
 
 
 def _stems(model: str) -> list[str]:
     """File names for a model, most specific first: the name cut at each dash, without its maker,
     then its family."""
     name = (model.partition(":")[2] or model).replace(":", "-")
-    stems: list[str] = []
-    for said in dict.fromkeys((name, name.casefold(), name.rpartition("/")[2].casefold())):
-        words = said.replace("/", "-").split("-")
-        stems += ["-".join(words[:end]) for end in range(len(words), 0, -1) if words[0]]
+    folded = name.casefold()
+    without_maker = folded.rpartition("/")[2]
+    stems: dict[str, None] = {}
+    for variant in (name, folded, without_maker):
+        words = variant.replace("/", "-").split("-")
+        if not words[0]:
+            continue
+        for end in range(len(words), 0, -1):
+            stems["-".join(words[:end])] = None
     # `Llama3.1`, `us.anthropic.claude-3`: one of the words is the family.
-    stems += re.findall(r"[a-z]{3,}", name.casefold())
-    return list(dict.fromkeys([*stems, "default"]))
+    for family in re.findall(r"[a-z]{3,}", folded):
+        stems[family] = None
+    stems["default"] = None
+    return list(stems)
 
 
 def digests(override: Path | None = None) -> dict[str, str]:
@@ -111,7 +122,9 @@ def digests(override: Path | None = None) -> dict[str, str]:
     folder."""
     texts = {_name(path): path.read_text(encoding="utf-8") for path in _files(HERE)}
     if override:
-        texts |= {_name(path): found.text for path, found in _all(override) if not found.why}
+        for path, prompt in _all(override):
+            if not prompt.why:
+                texts[_name(path)] = prompt.text
     return {name: Prompt(name, text).digest for name, text in sorted(texts.items())}
 
 
@@ -151,17 +164,32 @@ def _wrong(text: str, task: str) -> str:
         return "it is empty."
     if not Template(text).is_valid():
         return "a $ stands before no placeholder; write $$ for a dollar sign."
-    texts = [path.read_text(encoding="utf-8") for path in (HERE / task).glob("*.txt")]
-    parts = sorted({part for shipped in texts for part in split(shipped)})
-    if odd := [part for part in split(text) if part not in parts] if parts else []:
-        return f"`{task}` has no section [{odd[0]}]. {_nearest(odd[0], parts)}"
-    known = sorted({name for shipped in texts for name in Template(shipped).get_identifiers()})
-    strange = [name for name in Template(text).get_identifiers() if name not in known]
-    return (
-        f"`{task}` has no placeholder ${strange[0]}. {_nearest(strange[0], known)}"
-        if strange
-        else ""
-    )
+    shipped = [path.read_text(encoding="utf-8") for path in (HERE / task).glob("*.txt")]
+    return _odd_section(text, task, shipped) or _odd_placeholder(text, task, shipped)
+
+
+def _odd_section(text: str, task: str, shipped: list[str]) -> str:
+    known: set[str] = set()
+    for prompt in shipped:
+        known.update(split(prompt))
+    if not known:
+        return ""
+    for section in split(text):
+        if section not in known:
+            hint = _nearest(section, sorted(known))
+            return f"`{task}` has no section [{section}]. {hint}"
+    return ""
+
+
+def _odd_placeholder(text: str, task: str, shipped: list[str]) -> str:
+    known: set[str] = set()
+    for prompt in shipped:
+        known.update(Template(prompt).get_identifiers())
+    for placeholder in Template(text).get_identifiers():
+        if placeholder not in known:
+            hint = _nearest(placeholder, sorted(known))
+            return f"`{task}` has no placeholder ${placeholder}. {hint}"
+    return ""
 
 
 def _nearest(word: str, known: list[str]) -> str:

@@ -3,6 +3,7 @@ those that differ."""
 
 import re
 from collections.abc import Sequence
+from itertools import zip_longest
 
 HEAD = re.compile(r"^\[([a-z][a-z-]*)\][ \t]*$", re.MULTILINE)
 
@@ -11,8 +12,11 @@ def split(text: str) -> dict[str, str]:
     """Name -> text, in the order of the file; empty where the text has no sections. What stands
     before the first heading belongs to nobody and is left out."""
     heads = list(HEAD.finditer(text))
-    ends = [head.start() for head in heads[1:]] + [len(text)] * bool(heads)
-    return {head[1]: text[head.end() : end].strip() for head, end in zip(heads, ends, strict=True)}
+    sections: dict[str, str] = {}
+    for head, following in zip_longest(heads, heads[1:]):
+        end = following.start() if following else len(text)
+        sections[head[1]] = text[head.end() : end].strip()
+    return sections
 
 
 def layered(texts: Sequence[str]) -> dict[str, tuple[int, str]]:

@@ -3,7 +3,7 @@ by scope."""
 
 from ombud.retrieve.conversation import aside_free, carry_over, question_parts
 from ombud.retrieve.disagreements import CONTRADICTING, contradiction_notes, find_contradictions
-from ombud.retrieve.graph_search import neighbourhood
+from ombud.retrieve.graph_search import GraphSearch, neighbourhood
 from ombud.retrieve.model import ModelUsage, usage_of
 from ombud.retrieve.parts import SearchParts, SearchResult
 from ombud.retrieve.router.adapting import PARAMETERS, mapped
@@ -35,6 +35,7 @@ __all__ = [
     "WEIGHTS",
     "WORD",
     "Embed",
+    "GraphSearch",
     "ModelUsage",
     "Numbers",
     "Routed",

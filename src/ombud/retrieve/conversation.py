@@ -6,7 +6,9 @@ stays."""
 
 import re
 import tomllib
+from collections.abc import Sequence
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,33 +27,43 @@ MOST_CARRIED = 24
 more did not beat."""
 
 _END = re.compile(
-    r"(?<=[?!])[\"')\]]*\s+|(?<=[^\W\d_]{2}[.…])[\"')\]]*\s+|(?<=\d{2}[.…])\s+(?=[A-Z])|(?<=[)%][.…])\s+|\s*\n\s*"
+    r"(?<=[?!])[\"')\]]*\s+|(?<=[^\W\d_]{2}[.…])[\"')\]]*\s+|(?<=\d{2}[.…])\s+(?=[A-Z])"
+    r"|(?<=[)%][.…])\s+|\s*\n\s*"
 )
 """Where a sentence ends as people type: "8 p.m. today" and "5. floor" go on."""
 _SHORTENED = re.compile(
-    r"\b(?:approx|etc|e\.g|i\.e|vs|no|dept|mr|mrs|ms|dr|st|max|min|incl|excl|ca|usw|bzw|inkl|p\.m|a\.m|pls|tel)[.…]$",
+    r"\b(?:approx|etc|e\.g|i\.e|vs|no|dept|mr|mrs|ms|dr|st|max|min|incl|excl|ca|usw|bzw|inkl|p\.m"
+    r"|a\.m|pls|tel)[.…]$",
     re.IGNORECASE,
 )
 _WH = (
-    r"(?:who|whom|whose|what|which|when|where|why|how|whats|what['’]s|whos|who['’]s|hows|how['’]s|wheres|where['’]s"
+    r"(?:who|whom|whose|what|which|when|where|why|how|whats|what['’]s|whos|who['’]s|hows|how['’]s"
+    r"|wheres|where['’]s"
     r"|whens|when['’]s)"
 )
 _AUXILIARY = (
-    r"(?:do|does|did|is|are|am|was|were|can|could|may|might|must|should|shall|will|would|have|has|don['’]?t|doesn['’]?t"
+    r"(?:do|does|did|is|are|am|was|were|can|could|may|might|must|should|shall|will|would|have|has"
+    r"|don['’]?t|doesn['’]?t"
     r"|isn['’]?t|aren['’]?t|can['’]?t|won['’]?t|couldn['’]?t|shouldn['’]?t|wouldn['’]?t)"
 )
 _SUBJECT = (
-    r"(?:i|we|you|they|he|she|it|my|our|your|their|his|her|the|a|an|this|that|these|those|there|any|all|everyone|someone"
+    r"(?:i|we|you|they|he|she|it|my|our|your|their|his|her|the|a|an|this|that|these|those|there"
+    r"|any|all|everyone|someone"
     r"|anybody|somebody|employees?|managers?|people|staff)"
 )
 _PREPOSITION = r"(?:(?:at|by|until|till|in|for|from|to|on|with|about|under|since|of) )?"
 _OPENS = rf"{_PREPOSITION}(?:{_WH}\b|{_AUXILIARY} {_SUBJECT}\b)"
-_FILLER = r"(?:(?:so|and|but|or|ok|okay|n|also|then|now|well|hey|hi|hello|oh|plus|anyway|please|pls|right)\b\W*)*"
+_FILLER = (
+    r"(?:(?:so|and|but|or|ok|okay|n|also|then|now|well|hey|hi|hello|oh|plus|anyway|please|pls"
+    r"|right)\b\W*)*"
+)
 _OPENED = re.compile(rf"(?:^|[\s:,.(]){_OPENS}.*", re.IGNORECASE | re.DOTALL)
 _ASKS = re.compile(
     rf"^\W*{_FILLER}{_OPENS}"
-    r"|\?\W*$|\b(?:tell me|let me know|explain|i(?: would|['’]d)? (?:like|want|need) to (?:know|ask|understand)"
-    r"|wondering|wanted to (?:know|ask)|(?:my|the|quick|one) question|what i(?:['’]d)? (?:want|like)|any idea"
+    r"|\?\W*$|\b(?:tell me|let me know|explain|i(?: would|['’]d)? (?:like|want|need) to (?:know"
+    r"|ask|understand)"
+    r"|wondering|wanted to (?:know|ask)|(?:my|the|quick|one) question|what i(?:['’]d)? (?:want"
+    r"|like)|any idea"
     r"|advise)\b",
     re.IGNORECASE,
 )
@@ -60,22 +72,26 @@ _JOINT = re.compile(
     re.IGNORECASE,
 )
 _WHOLE = re.compile(
-    rf"\b{_AUXILIARY}\b|\b(?:is|are|has|have|pays?|counts?|appl(?:y|ies)|decides?|approves?|\w+s)\b",
+    rf"\b{_AUXILIARY}\b|\b(?:is|are|has|have|pays?|counts?|appl(?:y|ies)|decides?|approves?"
+    rf"|\w+s)\b",
     re.IGNORECASE,
 )
 _ELLIPTIC = re.compile(rf"^{_PREPOSITION}{_WH} \w+\W*$", re.IGNORECASE)
 """Behind a comma: "…, and in which languages?"."""
 _SETTING = re.compile(r"^(?P<setting>[^?:]{4,90}):\s+(?=\S)")
 _POINTS_BACK = re.compile(
-    r"\b(?:it|its|that|this|those|these|they|them|their|then|same|one|ones|either|both|another|else|so)\b",
+    r"\b(?:it|its|that|this|those|these|they|them|their|then|same|one|ones|either|both|another"
+    r"|else|so)\b",
     re.IGNORECASE,
 )
 _PLEASANTRY = re.compile(
     r"^\W*(?:"
-    r"(?:hi|hey|hello|dear|good (?:morning|afternoon|evening|day)|morning|evening|greetings|hallo|bonjour|hola|moin)"
+    r"(?:hi|hey|hello|dear|good (?:morning|afternoon|evening|day)|morning|evening|greetings|hallo"
+    r"|bonjour|hola|moin)"
     r"(?:\W+(?:there|all|team|everyone|folks|hr|bot|again|ombud|together|zusammen))*"
     r"|(?:many |a lot of |big )?(?:thanks|thank you|thx|ty|cheers|merci|danke|gracias)"
-    r"(?:\W+(?:a lot|a million|so much|very much|in advance|again|for (?:your|the|any) \w+|all|everyone|you|bye))*"
+    r"(?:\W+(?:a lot|a million|so much|very much|in advance|again|for (?:your|the|any) \w+|all"
+    r"|everyone|you|bye))*"
     r"|(?:best|kind|warm)? ?regards|best|bye|sorry(?: to (?:bother|disturb)(?: you)?(?: again)?"
     r"| for (?:the )?(?:long|silly|stupid)[^.?!]*)?"
     r"|(?:i )?hope (?:you(?:['’]re| are)|your|this)[^.?!]*|have a (?:nice|good|great) \w+"
@@ -84,13 +100,16 @@ _PLEASANTRY = re.compile(
     re.IGNORECASE,
 )
 _GREETING = re.compile(
-    r"^\W*(?:hi|hey|hello|dear|good (?:morning|afternoon|evening)|morning)(?:\s+(?:there|all|team|everyone|folks|hr))*"
+    r"^\W*(?:hi|hey|hello|dear|good (?:morning|afternoon|evening)|morning)(?:\s+(?:there|all|team"
+    r"|everyone|folks|hr))*"
     r"\s*[,!.–-]+\s*(?=\S)",
     re.IGNORECASE,
 )
 _FIGURE = re.compile(
-    r"\d|[€£$%]|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|half|double|twice|dozen|week|month|year"
-    r"|days?|today|tomorrow|yesterday|january|february|march|april|june|july|august|september|october|november|december|christmas"
+    r"\d|[€£$%]|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|half|double|twice"
+    r"|dozen|week|month|year"
+    r"|days?|today|tomorrow|yesterday|january|february|march|april|june|july|august|september"
+    r"|october|november|december|christmas"
     r"|easter|summer|winter|spring|autumn)s?\b",
     re.IGNORECASE,
 )
@@ -103,9 +122,8 @@ _ABBREVIATION = re.compile(r"\b[A-Z][A-Z0-9&]{1,6}\b")
 @lru_cache
 def _asides() -> Phrases[str]:
     path = Path(__file__).with_name("conversation.toml")
-    return Phrases(
-        (words, words) for words in tomllib.loads(path.read_text(encoding="utf-8"))["asides"]
-    )
+    content = tomllib.loads(path.read_text(encoding="utf-8"))
+    return Phrases((words, words) for words in content["asides"])
 
 
 class _Sentence(NamedTuple):
@@ -119,21 +137,34 @@ def question_parts(text: str) -> tuple[str, ...]:
 
     Greetings, thanks and asides are left out. A part that points back ("and how much of it is
     paid?") has the question before it in front, so that each can be searched for by itself."""
-    said = _sentences(aside_free(text))
-    asked = [piece for sentence in said if sentence.asks for piece in _split(sentence.text)]
-    asked = _joined([piece for piece in asked if analyse(piece)])
-    if len(asked) < 2:
-        return (" ".join(sentence.text for sentence in said),) if said else (text.strip(),)
-    told = [sentence.text for sentence in said if not sentence.asks]
-    setting = _SETTING.match(asked[0])
+    sentences = _sentences(aside_free(text))
+    questions = _questions(sentences)
+    if len(questions) < 2:
+        whole = " ".join(sentence.text for sentence in sentences)
+        return (whole or text.strip(),)
+    before = [sentence.text for sentence in sentences if not sentence.asks]
+    setting = _SETTING.match(questions[0])
     if setting:
-        told.append(setting["setting"])
-        asked[0] = asked[0][setting.end() :]
-    made = []
-    for index, piece in enumerate(asked):
-        leans = index > 0 and (bool(_POINTS_BACK.search(piece)) or bool(_ELLIPTIC.match(piece)))
-        made.append(" ".join([*told, *([asked[index - 1]] if leans else ()), piece]))
-    return tuple(made)
+        before.append(setting["setting"])
+        questions[0] = questions[0][setting.end() :]
+    parts = [" ".join([*before, questions[0]])]
+    for previous, question in pairwise(questions):
+        told = [*before, previous] if _points_back(question) else before
+        parts.append(" ".join([*told, question]))
+    return tuple(parts)
+
+
+def _questions(sentences: Sequence[_Sentence]) -> list[str]:
+    """What is asked, one question each."""
+    pieces: list[str] = []
+    for sentence in sentences:
+        if sentence.asks:
+            pieces += _split(sentence.text)
+    return _joined([piece for piece in pieces if analyse(piece)])
+
+
+def _points_back(question: str) -> bool:
+    return bool(_POINTS_BACK.search(question) or _ELLIPTIC.match(question))
 
 
 def aside_free(text: str) -> str:
@@ -143,15 +174,18 @@ def aside_free(text: str) -> str:
     A sentence goes only when it has a word of `conversation.toml`, neither asks nor holds a figure,
     a date, a country or an abbreviation, speaks of nothing that policies speak of and shares no
     word with the question, and no question right behind it points back."""
-    said = _sentences(text)
-    if len(said) < LEAST_SENTENCES or not any(sentence.asks for sentence in said):
-        return " ".join(sentence.text for sentence in said) or text.strip()
-    core = {term for sentence in said if sentence.asks for term in analyse(sentence.text)}
-    kept = [
-        sentence.text
-        for index, sentence in enumerate(said)
-        if sentence.asks or _matters(sentence.text, core) or _leaned_on(said, index)
-    ]
+    sentences = _sentences(text)
+    asking = [sentence for sentence in sentences if sentence.asks]
+    if len(sentences) < LEAST_SENTENCES or not asking:
+        return " ".join(sentence.text for sentence in sentences) or text.strip()
+    question_terms: set[str] = set()
+    for sentence in asking:
+        question_terms.update(analyse(sentence.text))
+    kept: list[str] = []
+    for place, sentence in enumerate(sentences):
+        matters = sentence.asks or _matters(sentence.text, question_terms)
+        if matters or _leaned_on(sentences, place):
+            kept.append(sentence.text)
     return " ".join(kept)
 
 
@@ -162,32 +196,40 @@ def carry_over(question: Question) -> str:
 
     An answer is worded as the documents are, the asker's turns often are not. For turns that lean
     on history."""
-    said = next((m.content for m in reversed(question.history) if m.role == "assistant"), "")
-    headings = " ".join(_HEADING.findall(said))
-    words = [word for word in _NAMED.findall(f"{headings} {said}") if analyse(word)]
-    return " ".join(list(dict.fromkeys(words))[:MOST_CARRIED])
+    answers = [turn.content for turn in question.history if turn.role == "assistant"]
+    if not answers:
+        return ""
+    headings = " ".join(_HEADING.findall(answers[-1]))
+    words = _NAMED.findall(f"{headings} {answers[-1]}")
+    content_words = dict.fromkeys(word for word in words if analyse(word))
+    return " ".join(list(content_words)[:MOST_CARRIED])
 
 
 def _sentences(text: str) -> list[_Sentence]:
     """Sentences as people type them, greetings and thanks left out."""
-    found: list[str] = []
+    pieces: list[str] = []
     for piece in _END.split(re.sub(r"[^\S\n]+", " ", text.strip())):
-        if found and _SHORTENED.search(found[-1]):
-            found[-1] = f"{found[-1]} {piece}"
+        if pieces and _SHORTENED.search(pieces[-1]):
+            pieces[-1] = f"{pieces[-1]} {piece}"
         elif piece and piece.strip():
-            found.append(piece.strip())
-    found = [_GREETING.sub("", piece) for piece in found if not _PLEASANTRY.match(piece)]
-    return [_Sentence(piece, bool(_ASKS.search(piece))) for piece in found if piece]
+            pieces.append(piece.strip())
+    sentences: list[_Sentence] = []
+    for piece in pieces:
+        without_greeting = _GREETING.sub("", piece)
+        if without_greeting and not _PLEASANTRY.match(piece):
+            sentences.append(_Sentence(without_greeting, bool(_ASKS.search(without_greeting))))
+    return sentences
 
 
 def _split(sentence: str) -> list[str]:
     """A sentence of two questions as two; each must be able to stand."""
-    start, pieces = 0, []
+    start = 0
+    pieces: list[str] = []
     for joint in _JOINT.finditer(sentence):
-        left, right = sentence[start : joint.start()], sentence[joint.end() :][:LONGEST]
-        if _is_question(left) and (
-            _is_question(right) or (joint["comma"].strip() and _ELLIPTIC.match(right))
-        ):
+        left = sentence[start : joint.start()]
+        right = sentence[joint.end() :][:LONGEST]
+        stands = _is_question(right) or (joint["comma"].strip() and _ELLIPTIC.match(right))
+        if stands and _is_question(left):
             pieces.append(f"{left.rstrip(' ,;')}?")
             start = joint.end()
     return [*pieces, sentence[start:]]
@@ -195,11 +237,9 @@ def _split(sentence: str) -> list[str]:
 
 def _is_question(text: str) -> bool:
     opened = _OPENED.search(text)
-    return (
-        opened is not None
-        and len(analyse(text)) >= LEAST_TERMS
-        and bool(_WHOLE.search(opened.group()))
-    )
+    if opened is None or len(analyse(text)) < LEAST_TERMS:
+        return False
+    return bool(_WHOLE.search(opened.group()))
 
 
 def _joined(pieces: list[str]) -> list[str]:
@@ -213,22 +253,18 @@ def _joined(pieces: list[str]) -> list[str]:
     return kept
 
 
-def _matters(sentence: str, core: set[str]) -> bool:
-    return bool(
-        not _asides().values_in(sentence.lower())
-        or _FIGURE.search(sentence)
-        or _ABBREVIATION.search(sentence)
-        or core & set(analyse(sentence))
-        or named_countries(sentence)
-        or policy_words(sentence)
-    )
+def _matters(sentence: str, question_terms: set[str]) -> bool:
+    """Whether a sentence may say something that the question needs."""
+    if not _asides().values_in(sentence.lower()) or _FIGURE.search(sentence):
+        return True
+    if _ABBREVIATION.search(sentence) or not question_terms.isdisjoint(analyse(sentence)):
+        return True
+    return bool(named_countries(sentence) or policy_words(sentence))
 
 
-def _leaned_on(said: list[_Sentence], index: int) -> bool:
+def _leaned_on(sentences: Sequence[_Sentence], place: int) -> bool:
     """Whether the question right behind it points back, or says little by itself."""
-    following = said[index + 1] if index + 1 < len(said) else None
-    if following is None or not following.asks:
+    if place + 1 >= len(sentences) or not sentences[place + 1].asks:
         return False
-    return (
-        bool(_POINTS_BACK.search(following.text)) or len(analyse(following.text)) < 2 * LEAST_TERMS
-    )
+    following = sentences[place + 1].text
+    return bool(_POINTS_BACK.search(following)) or len(analyse(following)) < 2 * LEAST_TERMS

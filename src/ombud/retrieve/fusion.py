@@ -45,23 +45,21 @@ def combmnz(rankings: Weighted, damping: int) -> dict[str, float]:
     for ranking, weight in rankings:
         for identity, _ in ranking:
             found_in[identity] += weight > 0
-    return {
-        identity: score * found_in[identity]
-        for identity, score in combsum(rankings, damping).items()
-    }
+    summed = combsum(rankings, damping)
+    return {identity: score * found_in[identity] for identity, score in summed.items()}
 
 
 def weighted(rankings: Weighted, _damping: int) -> dict[str, float]:
     """Convex combination: scores over their ranking's best, from 0 as the least that BM25 and
-    cosine of like texts
-    can be, and weights that add up to 1: Bruch, Gai, Ingber, TOIS 2023, theoretical minimum.
-    """
+    cosine of like texts can be, and weights that add up to 1: Bruch, Gai, Ingber, TOIS 2023,
+    theoretical minimum."""
     total = sum(weight for _, weight in rankings) or 1.0
     fused: dict[str, float] = defaultdict(float)
     for ranking, weight in rankings:
         best = max((score for _, score in ranking), default=0.0)
         for identity, score in ranking:
-            fused[identity] += weight / total * (max(0.0, score) / best if best > 0 else 0.0)
+            share = max(0.0, score) / best if best > 0 else 0.0
+            fused[identity] += weight / total * share
     return dict(fused)
 
 
@@ -71,7 +69,9 @@ def _min_max(ranking: Scores) -> Mapping[str, float]:
         return {}
     scores = [score for _, score in ranking]
     low, spread = min(scores), max(scores) - min(scores)
-    return {identity: (score - low) / spread if spread else 1.0 for identity, score in ranking}
+    if not spread:
+        return {identity: 1.0 for identity, _ in ranking}
+    return {identity: (score - low) / spread for identity, score in ranking}
 
 
 FUSIONS: dict[str, Callable[[Weighted, int], dict[str, float]]] = {

@@ -2,6 +2,7 @@
 paths through them."""
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from ombud.errors import EngineError, StoreError
 from ombud.graph import (
@@ -17,41 +18,45 @@ from ombud.store import Graph
 from ombud.types import Chunk, Evidence, Hit, Plan
 
 
+class GraphSearch(NamedTuple):
+    """A graph, the engine that holds its passages, and what of them a reader may see."""
+
+    graph: Graph
+    engine: Engine
+    where: Filter
+
+    def visible(self) -> VisibleGraph:
+        """The graph as a reader sees it. Raises EngineError, now or while it is read."""
+        scope = ReaderScope(
+            visible_chunks=self._visible_chunks,
+            languages=self.engine.languages(),
+            countries=self.where.countries,
+            sources=self.where.sources,
+        )
+        return VisibleGraph(self.graph, scope)
+
+    def _visible_chunks(self, ids: Sequence[str]) -> Mapping[str, Chunk]:
+        chunks = blocking(self.engine.get(ids))
+        return {chunk.id: chunk for chunk in chunks.values() if is_visible(chunk, self.where)}
+
+
 def find_paths(
-    text: str, plan: Plan, where: Filter, graph: Graph, engine: Engine, keywords: Sequence[str] = ()
+    text: str, plan: Plan, search: GraphSearch, keywords: Sequence[str] = ()
 ) -> GraphWalk:
-    """Triplets and passages for a question, of what `where` shows.
+    """Triplets and passages for a question, of what a reader may see.
 
     keywords: names that a model has seen in the question, looked up before its own words. Never
     raises: what fails is said in `degraded`."""
     try:
-        return walk_graph(text, plan, visible_graph(where, graph, engine), keywords)
+        return walk_graph(text, plan, search.visible(), keywords)
     except (StoreError, EngineError) as failed:
         return GraphWalk(degraded=(f"graph: {failed}",))
 
 
-def neighbourhood(
-    term: str, depth: int, where: Filter, graph: Graph, engine: Engine, most: int = 40
-) -> Neighbourhood:
-    """At most so many triplets around the entities that a term names, nearest first, of what
-    `where` shows."""
-    return find_neighbourhood(term, depth, visible_graph(where, graph, engine), most)
-
-
-def visible_graph(where: Filter, graph: Graph, engine: Engine) -> VisibleGraph:
-    """The graph as a reader sees it. Raises EngineError, now or while it is read."""
-
-    def visible_chunks(ids: Sequence[str]) -> Mapping[str, Chunk]:
-        chunks = blocking(engine.get(ids))
-        return {chunk.id: chunk for chunk in chunks.values() if is_visible(chunk, where)}
-
-    scope = ReaderScope(
-        visible_chunks=visible_chunks,
-        languages=engine.languages(),
-        countries=where.countries,
-        sources=where.sources,
-    )
-    return VisibleGraph(graph, scope)
+def neighbourhood(term: str, depth: int, search: GraphSearch, most: int = 40) -> Neighbourhood:
+    """At most so many triplets around the entities that a term names, nearest first, of what a
+    reader may see."""
+    return find_neighbourhood(term, depth, search.visible(), most)
 
 
 def with_paths(evidence: Evidence, walk: GraphWalk) -> Evidence:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from ombud.errors import UnknownName
 from ombud.index import Filter, blocking
 from ombud.retrieve.disagreements import find_contradictions
-from ombud.retrieve.graph_search import find_paths, with_paths
+from ombud.retrieve.graph_search import GraphSearch, find_paths, with_paths
 from ombud.retrieve.model import StrategyModel
 from ombud.retrieve.parts import SearchParts, SearchResult
 from ombud.retrieve.ranking import Ranked, rank_passages
@@ -126,9 +126,8 @@ class SearchRun:
         elif self.plan.graph and graph is not None:
             understood = self.model.understood
             keywords = understood.keywords if understood else ()
-            walk = find_paths(
-                self.question.text, self.plan, self.where, graph, self.index.engine, keywords
-            )
+            visible = GraphSearch(graph, self.index.engine, self.where)
+            walk = find_paths(self.question.text, self.plan, visible, keywords)
             self.evidence = with_paths(self.evidence, walk)
             self.graph_degraded = walk.degraded
         contradictions = find_contradictions(self.evidence)

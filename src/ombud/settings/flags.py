@@ -89,19 +89,21 @@ class Flags:
         return said
 
     def _taken(self, read: Settings) -> list[str]:
-        old, had_note = self._settings, bool(self.note)
+        old = self._settings
+        had_note = bool(self.note)
         self._settings = old.model_copy(update={name: getattr(read, name) for name in FLAGS})
+        lines: list[str] = []
         changed = _changed(old, self._settings)
-        said = [f"settings read again: {changed}"] if changed else []
+        if changed:
+            lines.append(f"settings read again: {changed}")
+        waiting = ""
         later = sorted(_restarts(self._settings, read))
-        waiting = (
-            f"{FILE}: {', '.join(later)} changed too, which counts after a restart."
-            if later
-            else ""
-        )
-        if had_note and not (said or waiting):
-            said = [f"settings read again: {FILE} is as it was."]
-        return said + self._noted(waiting)
+        if later:
+            keys = ", ".join(later)
+            waiting = f"{FILE}: {keys} changed too, which counts after a restart."
+        if had_note and not lines and not waiting:
+            lines.append(f"settings read again: {FILE} is as it was.")
+        return lines + self._noted(waiting)
 
     def _noted(self, note: str) -> list[str]:
         """Keep the note; returns it when it is a new one."""
@@ -120,11 +122,17 @@ def _signature(path: Path) -> Signature:
 
 def _changed(old: Settings, new: Settings) -> str:
     """Such as `plan.k 8 -> 5, experiment.hyde.share 0.1 -> 0`; empty where nothing changed."""
-    before, after = (dict(_flat(s.model_dump(mode="json", include=set(FLAGS)))) for s in (old, new))
-    keys = [key for key in dict.fromkeys((*before, *after)) if before.get(key) != after.get(key)]
-    said = [f"{key} {before.get(key, 'unset')} -> {after.get(key, 'unset')}" for key in keys]
-    more = [f"and {len(said) - MOST_SAID} more"] if len(said) > MOST_SAID else []
-    return ", ".join(said[:MOST_SAID] + more)
+    before = dict(_flat(old.model_dump(mode="json", include=set(FLAGS))))
+    after = dict(_flat(new.model_dump(mode="json", include=set(FLAGS))))
+    changes: list[str] = []
+    for key in dict.fromkeys((*before, *after)):
+        then, now = before.get(key, "unset"), after.get(key, "unset")
+        if then != now:
+            changes.append(f"{key} {then} -> {now}")
+    shown = changes[:MOST_SAID]
+    if len(changes) > MOST_SAID:
+        shown.append(f"and {len(changes) - MOST_SAID} more")
+    return ", ".join(shown)
 
 
 def _flat(tree: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, str]]:

@@ -231,13 +231,15 @@ def count_looks(store: Store) -> dict[str, int]:
 
 def _columns(run: Run) -> dict[str, str]:
     started = run.started or datetime.now(UTC)
+    # What nobody else is shown is kept here.
+    fields = json.loads(run.model_dump_json()) | {"dataset_path": run.dataset_path}
     return {
         "name": run.name,
         "digest": run.digest,
         "study": run.study,
         "state": run.state,
         "started": started.isoformat(),
-        "run": run.model_dump_json(),
+        "run": json.dumps(fields, ensure_ascii=False),
     }
 
 

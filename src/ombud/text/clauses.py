@@ -74,10 +74,16 @@ class Sentence(NamedTuple):
 def passage_of(chunk: Chunk) -> CitedPassage:
     """With what is known of the document and shown beside a citation: title, headings, when it is
     in force."""
-    days = [day.isoformat() for day in (chunk.effective_from, chunk.effective_to) if day]
-    above = "\n".join((chunk.title, *chunk.trail, *days, chunk.header))
+    above = [chunk.title, *chunk.trail]
+    for day in (chunk.effective_from, chunk.effective_to):
+        if day:
+            above.append(day.isoformat())
+    above.append(chunk.header)
     return CitedPassage(
-        text=chunk.text, above=above, language=chunk.language, countries=chunk.countries
+        text=chunk.text,
+        above="\n".join(above),
+        language=chunk.language,
+        countries=chunk.countries,
     )
 
 
@@ -190,8 +196,8 @@ def _clauses(parts: list[str], language: str) -> Iterator[Clause]:
 @lru_cache(maxsize=4096)
 def content_terms(text: str, language: str) -> frozenset[str]:
     """Index terms that are no numbers, those of compounds in parts."""
-    terms = {term for term in analyse(text, language) if not term[0].isdigit()}
-    return frozenset(terms - _number_terms())
+    terms = set(analyse(text, language)) - _number_terms()
+    return frozenset(term for term in terms if not term[0].isdigit())
 
 
 @cache

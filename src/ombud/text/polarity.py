@@ -42,6 +42,7 @@ _NOT_ALLOWED = re.compile(
     r"\b(?:may|can|could) not\b|\bcannot\b"
     r"|\bnot (?:be )?(?:allowed|permitted|entitled|eligible|possible)\b"
 )
+_LINK = re.compile(r"[\s,]*(?:and|or)\b")
 _MODAL = re.compile(
     r"(?P<forbid>\b(?:(?:must|may|can|shall) not\b|cannot\b"
     r"|(?:not|n't) (?:be )?(?:allowed|permitted)\b))"
@@ -147,6 +148,11 @@ def forbids(text: str) -> bool:
 def without_sparing(text: str) -> str:
     """`text` without "need not" and the like, which forbid nothing."""
     return _pattern("spare").sub(" ", text)
+
+
+def begins_with_link(clause: str) -> bool:
+    """Whether a clause goes on with what stands before it: "and asks for a form"."""
+    return bool(_LINK.match(clause))
 
 
 def bids(clause: str) -> bool:

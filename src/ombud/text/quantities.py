@@ -154,14 +154,14 @@ def _dates(text: str, language: str) -> Iterator[Quantity]:
 
 def _times(text: str, language: str) -> Iterator[Quantity]:
     for match in _TIME.finditer(text):
-        yield Quantity("time", _minutes_of_day(match), match.start(), match.end())
+        yield Quantity("time", _minutes_of_day(match), *match.span())
 
 
 def _ages(text: str, language: str) -> Iterator[Quantity]:
     for match in _AGE.finditer(text):
         years = _number(match[1] or match[2], language)
         if years is not None:
-            yield Quantity("age", years, match.start(), match.end())
+            yield Quantity("age", years, *match.span())
 
 
 def _money(text: str, language: str) -> Iterator[Quantity]:
@@ -170,7 +170,7 @@ def _money(text: str, language: str) -> Iterator[Quantity]:
             amount = _number(match["n"], language)
             if amount is not None:
                 amount *= _SCALES.get(match["scale"], 1)
-                yield Quantity(name, amount, match.start(), match.end())
+                yield Quantity(name, amount, *match.span())
 
 
 def _with_unit(text: str, language: str) -> Iterator[Quantity]:
@@ -178,22 +178,26 @@ def _with_unit(text: str, language: str) -> Iterator[Quantity]:
         for match in pattern.finditer(text):
             value = _number(match["n"], language)
             if value is not None:
-                yield Quantity(name, value, match.start(), match.end())
+                yield Quantity(name, value, *match.span())
 
 
 def _ordinals(text: str, language: str) -> Iterator[Quantity]:
     for match in _NTH.finditer(text):
-        unit = (match["unit"] or match["unit2"]).split()[-1]
-        position = _number(match["n"], language) if match["n"] else _ordinal(match["nth"])
+        if match["n"]:
+            unit = match["unit2"]
+            position = _number(match["n"], language)
+        else:
+            *_, unit = match["unit"].split()
+            position = _ordinal(match["nth"])
         if position is not None:
-            yield Quantity(f"nth {unit}", position, match.start(), match.end())
+            yield Quantity(f"nth {unit}", position, *match.span())
 
 
 def _working_days(text: str, language: str) -> Iterator[Quantity]:
     for match in _WORKING.finditer(text):
         days = _number(match["n"], language)
         if days is not None:
-            yield Quantity("working days", days, match.start(), match.end())
+            yield Quantity("working days", days, *match.span())
 
 
 def _durations(text: str, language: str) -> Iterator[Quantity]:
@@ -208,7 +212,7 @@ def _durations(text: str, language: str) -> Iterator[Quantity]:
             kind, size = "days", _DAYS[unit]
         else:
             kind, size = "nights", 1.0
-        yield Quantity(kind, count * size, match.start(), match.end(), unit=unit)
+        yield Quantity(kind, count * size, *match.span(), unit=unit)
 
 
 def _count_of_units(match: re.Match[str], language: str) -> float | None:
@@ -225,7 +229,7 @@ def _counted_things(text: str, language: str) -> Iterator[Quantity]:
         if count is None:
             continue
         kind = f"count {match['noun'][:5]}"
-        counted = _in_context(Quantity(kind, count, match.start(), match.end()), text)
+        counted = _in_context(Quantity(kind, count, *match.span()), text)
         # "Play 10 questions" counts nothing, "at least 10 questions" does.
         if counted.role != "exact":
             yield counted
@@ -247,9 +251,10 @@ _READERS = (
 
 def _in_context(quantity: Quantity, text: str) -> Quantity:
     """With its role and what it is per."""
-    before = text[max(0, quantity.start - _BEFORE) : quantity.start].rstrip()
+    begin = max(0, quantity.start - _BEFORE)
+    before = text[begin : quantity.start].rstrip()
     after = text[quantity.end : quantity.end + _AFTER]
-    clause = re.split(r"[.;:,(|]", after)[0]
+    clause, *_ = re.split(r"[.;:,(|]", after)
     rate = _RATE.search(clause)
     if rate and rate.start() <= 1:  # "20 hours a week or more"
         after = after[rate.end() :]
@@ -282,6 +287,11 @@ def _ordinal(written: str) -> float:
 
 def _minutes_of_day(match: re.Match[str]) -> float:
     if match["h"]:
-        return 60.0 * int(match["h"]) + int(match["m"])
-    hours = int(match["hour"]) % 12 + 12 * (match["half"] == "p")
-    return 60.0 * hours + int(match["minute"] or 0)
+        hours = int(match["h"])
+        minutes = int(match["m"])
+    else:
+        hours = int(match["hour"]) % 12
+        minutes = int(match["minute"] or 0)
+    if match["half"] == "p":
+        hours += 12
+    return 60.0 * hours + minutes

@@ -1,7 +1,10 @@
 """Cases, what a target did with them, and scores."""
 
 from datetime import date, datetime
+from pathlib import PurePosixPath, PureWindowsPath
 from typing import Any, Literal
+
+from pydantic import Field, model_validator
 
 from ombud.types.answers import Answer, Hit, Trace
 from ombud.types.asking import Message, Person
@@ -76,6 +79,11 @@ class Run(Record):
     id: str
     name: str
     dataset: str
+    """How the folder or file of its cases is called. An absolute path becomes a name and
+    `dataset_path`, also one of a run that was stored when paths were."""
+    dataset_path: str = Field("", exclude=True)
+    """Where that was on the machine that measured. The store keeps it, to find the cases again;
+    nothing shows it."""
     dataset_digest: str = ""
     """Of the cases asked, in their order."""
     split: str = ""
@@ -92,3 +100,14 @@ class Run(Record):
     started: datetime | None = None
     ended: datetime | None = None
     notes: tuple[str, ...] = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _name_the_dataset(cls, fields: Any) -> Any:
+        if not isinstance(fields, dict):
+            return fields
+        path = str(fields.get("dataset", ""))
+        for kind in (PurePosixPath, PureWindowsPath):
+            if kind(path).is_absolute() and kind(path).name:
+                return {**fields, "dataset": kind(path).name, "dataset_path": path}
+        return fields

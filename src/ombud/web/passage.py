@@ -6,11 +6,14 @@ escapes every run."""
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ombud.types import Block, Document
 
 _CELL = re.compile(r"(?<=\|)((?:\\.|[^|\\])*)(?=\|)")
+_BULLETS = {"-", "*"}
+"""Markers that the page draws itself."""
+DEEPEST = 3
 _ITEM = re.compile(r"^(?P<indent>\s*)(?P<marker>[-*•]|\(?\w{1,3}[.)])\s+")
 
 
@@ -51,27 +54,32 @@ class _Pen:
         self.start, self.end = start, end
 
     def runs(self, text: str, base: int) -> tuple[TextRun, ...]:
+        """base: where the text begins in the document."""
         first = min(max(self.start - base, 0), len(text))
         last = min(max(self.end - base, first), len(text))
-        pieces = [(text[:first], False), (text[first:last], True), (text[last:], False)]
-        return tuple(TextRun(piece, marked) for piece, marked in pieces if piece)
+        before = TextRun(text[:first])
+        cited = TextRun(text[first:last], marked=True)
+        after = TextRun(text[last:])
+        return tuple(run for run in (before, cited, after) if run.text)
 
 
 def view(document: Document, start: int = 0, end: int = 0) -> list[View]:
     """The blocks of a document in order."""
-    pen, views, at, page = _Pen(start, end), [], 0, None
-    for number, block in enumerate(document.blocks):
-        found = document.text.find(block.text, at)
-        base = at if found < 0 else found
-        turned = block.page if block.page != page else None
-        page = block.page or page
-        views.append(_block(block, base, pen, f"b{number}", turned))
-        at = base + len(block.text)
+    pen = _Pen(start, end)
+    views: list[View] = []
     if not document.blocks:
-        views = [
-            View("text", f"b{n}", runs=pen.runs(text, base))
-            for n, (base, text) in enumerate(_parts(document.text))
-        ]
+        for number, (base, text) in enumerate(_parts(document.text)):
+            views.append(View("text", f"b{number}", runs=pen.runs(text, base)))
+        return views
+    position = 0
+    page: int | None = None
+    for number, block in enumerate(document.blocks):
+        found = document.text.find(block.text, position)
+        base = position if found < 0 else found
+        new_page = block.page if block.page != page else None
+        page = block.page or page
+        views.append(_block(block, base, pen, f"b{number}", new_page))
+        position = base + len(block.text)
     return views
 
 
@@ -93,52 +101,51 @@ def ranks(views: list[View]) -> dict[int, int]:
 
 
 def _block(block: Block, base: int, pen: _Pen, anchor: str, page: int | None) -> View:
-    level, words = block.level, block.text
+    shown = View(block.kind, anchor, block.level, page, words=block.text)
     if block.kind == "table":
-        rows = [
-            PassageLine(_cells(line, at, pen))
-            for at, line in _lines(block.text, base)
-            if not _is_rule(line)
-        ]
-        return View(
-            "table",
-            anchor,
-            level,
-            page,
-            head=rows[0] if rows else None,
-            lines=tuple(rows[1:]),
-            words=words,
-        )
+        rows: list[PassageLine] = []
+        for start, line in _lines(block.text, base):
+            if not _is_rule(line):
+                rows.append(PassageLine(_cells(line, start, pen)))
+        return replace(shown, head=rows[0] if rows else None, lines=tuple(rows[1:]))
     if block.kind == "list":
-        return View(
-            "list", anchor, level, page, lines=tuple(_items(block.text, base, pen)), words=words
-        )
-    return View(block.kind, anchor, level, page, runs=pen.runs(block.text, base), words=words)
+        return replace(shown, lines=tuple(_items(block.text, base, pen)))
+    return replace(shown, runs=pen.runs(block.text, base))
 
 
 def _cells(line: str, base: int, pen: _Pen) -> tuple[tuple[TextRun, ...], ...]:
     """The cells of one row of a Markdown table."""
-    inner, shift = line.strip(), len(line) - len(line.lstrip())
-    cells = []
-    for cell in _CELL.finditer(inner):
+    start = base + _indent(line)
+    cells: list[tuple[TextRun, ...]] = []
+    for cell in _CELL.finditer(line.strip()):
         text = cell.group(1)
-        lead = len(text) - len(text.lstrip())
-        runs = pen.runs(text.strip(), base + shift + cell.start(1) + lead)
-        cells.append(tuple(TextRun(run.text.replace("\\|", "|"), run.marked) for run in runs))
+        runs = pen.runs(text.strip(), start + cell.start(1) + _indent(text))
+        cells.append(tuple(TextRun(_unescaped(run.text), run.marked) for run in runs))
     return tuple(cells)
+
+
+def _indent(text: str) -> int:
+    return len(text) - len(text.lstrip())
+
+
+def _unescaped(text: str) -> str:
+    return text.replace("\\|", "|")
 
 
 def _items(text: str, base: int, pen: _Pen) -> Iterator[PassageLine]:
     """The items of a list; a line without a marker is one of its own, as deep as it is indented."""
-    for at, line in _lines(text, base):
-        found = _ITEM.match(line)
-        cut = found.end() if found else len(line) - len(line.lstrip())
-        marker = found["marker"] if found else ""
-        indent = len(found["indent"]) if found else max(0, cut - 2)
-        shown = "" if marker in {"-", "*"} else marker
-        yield PassageLine(
-            (pen.runs(line[cut:], at + cut),), min(indent // 2, 3), shown if found else " "
-        )
+    for start, line in _lines(text, base):
+        item = _ITEM.match(line)
+        if item:
+            cut = item.end()
+            indent = len(item["indent"])
+            marker = "" if item["marker"] in _BULLETS else item["marker"]
+        else:
+            cut = _indent(line)
+            indent = max(0, cut - 2)
+            marker = " "
+        runs = pen.runs(line[cut:], start + cut)
+        yield PassageLine((runs,), depth=min(indent // 2, DEEPEST), marker=marker)
 
 
 def _lines(text: str, base: int) -> Iterator[tuple[int, str]]:

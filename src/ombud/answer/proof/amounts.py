@@ -2,7 +2,7 @@
 same thing."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from ombud.text import (
@@ -19,6 +19,11 @@ from ombud.text import (
 RIVAL = 0.6
 """A sentence with the claim's number counts only with this share of what the best one with such a
 number shares."""
+LEAST = 0.1
+"""What a sentence scores that shares nothing."""
+INDIRECT = 0.5
+"""What a term scores that is the question's or shared with the headings; one of the sentences' own
+is 1."""
 AT_MOST = frozenset({"most", "within", "by"})
 AT_LEAST = frozenset({"least", "above", "after", "from", "ahead"})
 MEASURES = {
@@ -90,6 +95,7 @@ LEAD_TIME = re.compile(r"s?[^.;]{0,30}\b(?:before|ahead|in advance)\b")
 SHOWN = 40
 """Characters of a number in an objection."""
 NEARLY_ZERO = 1e-6
+BEYOND_REASON = 1e12
 DAY = 1440
 """Minutes."""
 
@@ -119,7 +125,7 @@ def objections(
     for sentence in claim:
         figures = read_figures(sentence.text, claim_language)
         scored = [_scored(sentence, other, asked, language) for other in passages]
-        for quantity in figures.quantities:
+        for quantity in filter(_is_measured, figures.quantities):
             yield from _quantity_objections(quantity, figures.text, scored)
         for number in sorted(numbers_beside_quantities(figures, claim_language)):
             yield from _number_objections(number, figures, scored)
@@ -130,12 +136,25 @@ def objections(
 def _scored(
     sentence: Sentence, other: Sentence, asked: frozenset[str], language: str
 ) -> ScoredSentence:
-    """Terms shared count one, those of the question or of headings half."""
     shared = sentence.terms & other.terms
+    only_above = (sentence.terms & other.terms_above) - shared
     only_asked = (asked & other.terms) - shared
-    above = (sentence.terms & other.terms_above) - shared
-    score = 0.1 + len(shared) + 0.5 * (len(above) + len(only_asked))
-    return ScoredSentence(other, read_figures(other.text, language), score)
+    score = LEAST + len(shared)
+    score += INDIRECT * (len(only_above) + len(only_asked))
+    return ScoredSentence(
+        sentence=other,
+        figures=read_figures(other.text, language),
+        score=score,
+    )
+
+
+def _best_score(scored: Iterable[ScoredSentence]) -> float:
+    return max((other.score for other in scored), default=0.0)
+
+
+def _rivals(scored: Iterable[ScoredSentence], best: float) -> list[ScoredSentence]:
+    """Those that are about the same thing nearly as much as the best one."""
+    return [other for other in scored if other.score >= RIVAL * best]
 
 
 # Quantities with a unit ---------------------------------------------------------------------------
@@ -149,34 +168,45 @@ class _Support(NamedTuple):
     """None where only its number stands there, and its unit in the head of a table."""
 
 
+def _is_measured(quantity: Quantity) -> bool:
+    """Not what counts things, which is looked at as a number, and not "first", an adverb as often
+    as not."""
+    if quantity.kind.startswith("nth"):
+        return quantity.value != 1
+    return not quantity.kind.startswith("count")
+
+
 def _quantity_objections(
     quantity: Quantity, claim: str, scored: Sequence[ScoredSentence]
 ) -> Iterator[str]:
-    if quantity.kind.startswith("count"):
-        return  # looked at as a number
-    if quantity.kind.startswith("nth") and quantity.value == 1:
-        return  # "first" is an adverb as often as not
-    support: list[_Support] = []
+    supports: list[_Support] = []
     best = 0.0
     for other in scored:
-        held = _support(quantity, other)
-        support += held
-        if held or any(q.kind == quantity.kind for q in other.figures.quantities):
+        in_sentence = _supports(quantity, other)
+        supports += in_sentence
+        if in_sentence or _has_kind(quantity.kind, other.figures):
             best = max(best, other.score)
-    meant = [held.quantity for held in support if held.score >= RIVAL * best]
+    meant = [support for support in supports if support.score >= RIVAL * best]
     wording = claim[quantity.start : quantity.end].strip()
-    if not meant:
-        yield f"`{wording}` is not in the cited text" + (" about this" if support else "")
-        return
-    limits = [held for held in meant if held is not None]
-    if len(limits) == len(meant) and _contradict(quantity, limits, claim):
+    if not supports:
+        yield f"`{wording}` is not in the cited text"
+    elif not meant:
+        yield f"`{wording}` is not in the cited text about this"
+    elif _contradict(quantity, meant, claim):
         yield f"`{wording}` stands in the cited text with another limit or rate"
 
 
-def _support(quantity: Quantity, other: ScoredSentence) -> list[_Support]:
-    equal = [q for q in other.figures.quantities if equals(quantity, q)]
-    if equal:
-        return [_Support(other.score, q) for q in equal]
+def _has_kind(kind: str, figures: SentenceFigures) -> bool:
+    return any(quantity.kind == kind for quantity in figures.quantities)
+
+
+def _supports(quantity: Quantity, other: ScoredSentence) -> list[_Support]:
+    supports: list[_Support] = []
+    for stated in other.figures.quantities:
+        if equals(quantity, stated):
+            supports.append(_Support(other.score, stated))
+    if supports:
+        return supports
     if _stands_in_table(quantity, other) or _stands_as_single(quantity, other.figures):
         return [_Support(other.score, None)]
     return []
@@ -186,12 +216,17 @@ def equals(claim: Quantity, other: Quantity) -> bool:
     """The same amount: 24 months are 2 years and 60 minutes an hour, but 5 working days are not 5
     days."""
     if claim.kind == other.kind:
-        years = {claim.year, other.year} - {0}
-        return abs(claim.value - other.value) < NEARLY_ZERO and len(years) < 2
-    values = {claim.kind: claim.value, other.kind: other.value}
-    if values.keys() == {"days", "minutes"}:  # 24 hours are a day
-        return abs(values["days"] * DAY - values["minutes"]) < NEARLY_ZERO
+        other_year = claim.year and other.year and claim.year != other.year
+        return _nearly_equal(claim.value, other.value) and not other_year
+    if claim.kind == "days" and other.kind == "minutes":  # 24 hours are a day
+        return _nearly_equal(claim.value * DAY, other.value)
+    if claim.kind == "minutes" and other.kind == "days":
+        return _nearly_equal(claim.value, other.value * DAY)
     return False
+
+
+def _nearly_equal(first: float, second: float) -> bool:
+    return abs(first - second) < NEARLY_ZERO
 
 
 def _stands_in_table(quantity: Quantity, other: ScoredSentence) -> bool:
@@ -199,7 +234,7 @@ def _stands_in_table(quantity: Quantity, other: ScoredSentence) -> bool:
     count = _count(quantity)
     if count not in other.figures.numbers:
         return False
-    if any(_count(q) == count for q in other.figures.quantities):
+    if count in map(_count, other.figures.quantities):
         return False
     if quantity.kind == "times":
         return True
@@ -207,7 +242,8 @@ def _stands_in_table(quantity: Quantity, other: ScoredSentence) -> bool:
     if quantity.kind == "nights" and "night" in above.lower():
         return True
     units = MEASURES.get(quantity.kind, {quantity.unit})
-    return not units.isdisjoint(units_named(f"{above}\n{other.sentence.text}"))
+    named = units_named(f"{above}\n{other.sentence.text}")
+    return not units.isdisjoint(named)
 
 
 def _stands_as_single(quantity: Quantity, figures: SentenceFigures) -> bool:
@@ -217,14 +253,14 @@ def _stands_as_single(quantity: Quantity, figures: SentenceFigures) -> bool:
     for match in SINGLE.finditer(figures.text):
         unit = match["unit"]
         kind = "minutes" if unit in ("hour", "minute") else "days"
-        if kind == quantity.kind and abs(SIZES[unit] - quantity.value) < NEARLY_ZERO:
+        if kind == quantity.kind and _nearly_equal(SIZES[unit], quantity.value):
             return True
     return False
 
 
 def _count(quantity: Quantity) -> str:
     """Its number as it was counted: 2 of "2 weeks"; empty where it is beyond all reason."""
-    if abs(quantity.value) >= 1e12:
+    if abs(quantity.value) >= BEYOND_REASON:
         return ""
     size = 1.0
     if quantity.kind in ("days", "minutes"):
@@ -232,20 +268,32 @@ def _count(quantity: Quantity) -> str:
     return plain_decimal(f"{quantity.value / size:.6f}")
 
 
-def _contradict(claim: Quantity, others: Sequence[Quantity], text: str) -> bool:
+def _contradict(claim: Quantity, supports: Sequence[_Support], text: str) -> bool:
     """Whether nothing agrees with a limit or rate that something disagrees with."""
-    if all(claim.per and other.per and claim.per != other.per for other in others):
+    stated = [support.quantity for support in supports if support.quantity]
+    if len(stated) < len(supports):
+        return False
+    if all(_differ_in_rate(claim, other) for other in stated):
         return True
     if LEAD_TIME.match(text[claim.end :]):  # "no later than 2 weeks before"
         return False
     if claim.kind == "date":  # what lapses after a day has to be done by it
         return False
-    roles = {other.role for other in others}
-    if claim.role in AT_MOST:
-        return not roles & AT_MOST and bool(roles & AT_LEAST)
-    if claim.role in AT_LEAST:
-        return not roles & AT_LEAST and bool(roles & AT_MOST)
+    return _limits_to_other_side({claim.role}, {other.role for other in stated})
+
+
+def _limits_to_other_side(roles: set[str], stated_roles: set[str]) -> bool:
+    """Whether one limits from above and the other only from below, or the other way round."""
+    for side, other_side in ((AT_MOST, AT_LEAST), (AT_LEAST, AT_MOST)):
+        if roles.isdisjoint(side) or not stated_roles.isdisjoint(side):
+            continue
+        if not stated_roles.isdisjoint(other_side):
+            return True
     return False
+
+
+def _differ_in_rate(first: Quantity, second: Quantity) -> bool:
+    return bool(first.per and second.per) and first.per != second.per
 
 
 # Numbers ------------------------------------------------------------------------------------------
@@ -254,53 +302,62 @@ def _contradict(claim: Quantity, others: Sequence[Quantity], text: str) -> bool:
 def _number_objections(
     number: str, claim: SentenceFigures, scored: Sequence[ScoredSentence]
 ) -> Iterator[str]:
-    if YEAR.fullmatch(number) and any(number in other.sentence.above for other in scored):
-        return  # the year that the document is named after or in force from
+    if _is_year_of_document(number, scored):
+        return
     same = {number, *_as_euros(number, claim)}
     with_numbers = [other for other in scored if other.figures.numbers]
     holding = [other for other in with_numbers if same & other.figures.numbers]
-    best = max((other.score for other in with_numbers), default=0.0)
+    best = _best_score(with_numbers)
     shown = number[:SHOWN]
     if not holding:
         yield f"`{shown}` is not in the cited text"
-    elif not any(other.score >= RIVAL * best for other in holding):
+    elif not _rivals(holding, best):
         yield f"`{shown}` is not in the cited text about this"
-    elif _limits_differ(number, claim, [o for o in scored if o.score >= RIVAL * best]):
+    elif _limits_differ(number, claim, _rivals(scored, best)):
         yield f"`{shown}` stands in the cited text with another limit"
+
+
+def _is_year_of_document(number: str, scored: Sequence[ScoredSentence]) -> bool:
+    """Whether the document is named after the year or in force from it."""
+    if not YEAR.fullmatch(number):
+        return False
+    return any(number in other.sentence.above for other in scored)
 
 
 def _as_euros(number: str, claim: SentenceFigures) -> Iterator[str]:
     """0.30 of "30 cents"."""
-    if len(number) < 4 and re.search(rf"\b{re.escape(number)} cents\b", claim.text):
+    cents = rf"\b{re.escape(number)} cents\b"
+    if len(number) < 4 and re.search(cents, claim.text):
         yield plain_decimal(f"0.{number.zfill(2)}")
 
 
 def _limits_differ(number: str, claim: SentenceFigures, scored: Sequence[ScoredSentence]) -> bool:
     """Whether the claim limits a count to the one side and the passages only to the other."""
-    roles = {
-        quantity.role
-        for quantity in claim.quantities
-        if quantity.kind.startswith("count") and _count(quantity) == number
-    }
-    held_roles: set[str] = set()
+    counts = [quantity for quantity in claim.quantities if quantity.kind.startswith("count")]
+    roles = _roles_of(number, counts)
+    stated_roles: set[str] = set()
     for other in scored:
-        held_roles.update(q.role for q in other.figures.quantities if _count(q) == number)
-    if not held_roles:
+        stated_roles |= _roles_of(number, other.figures.quantities)
+    if not stated_roles:
         return False
-    if roles & AT_LEAST and held_roles <= AT_MOST:
+    if not roles.isdisjoint(AT_LEAST) and stated_roles <= AT_MOST:
         return True
-    return bool(roles & AT_MOST) and held_roles <= AT_LEAST
+    return not roles.isdisjoint(AT_MOST) and stated_roles <= AT_LEAST
+
+
+def _roles_of(number: str, quantities: Iterable[Quantity]) -> set[str]:
+    return {quantity.role for quantity in quantities if _count(quantity) == number}
 
 
 # Rates and units ----------------------------------------------------------------------------------
 
 
 def _rate_objections(claim: str, scored: Sequence[ScoredSentence]) -> Iterator[str]:
-    best = max((other.score for other in scored), default=0.0)
-    near = _read_text([other for other in scored if other.score >= RIVAL * best])
+    rivals = _rivals(scored, _best_score(scored))
+    passages = _read_text(rivals)
     for match in RATE.finditer(claim):
         per = match["per"] or RATE_ADVERBS[match["adverb"]]
-        if not re.search(RATE_NAMED[per], near):
+        if not re.search(RATE_NAMED[per], passages):
             yield f"`{match[0]}` is not in the cited text"
 
 
@@ -317,5 +374,8 @@ def _unit_objections(claim: SentenceFigures, scored: Sequence[ScoredSentence]) -
 
 
 def _read_text(scored: Sequence[ScoredSentence]) -> str:
-    texts = (f"{other.sentence.above} {other.figures.text}".lower() for other in scored)
-    return " ".join(texts)
+    """What the sentences say and what stands above them, in small letters."""
+    texts: list[str] = []
+    for other in scored:
+        texts += [other.sentence.above, other.figures.text]
+    return " ".join(texts).lower()

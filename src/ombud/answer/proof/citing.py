@@ -75,7 +75,8 @@ def escaped(text: str) -> str:
 def inert(text: str) -> str:
     """`text` in which no link, picture or tag of Markdown or HTML is live: it can be read, not
     followed."""
-    return re.sub(r"(?<!\\)<(?=[A-Za-z/!?])", r"\\<", re.sub(r"(?<!\\)\](?=[(:])", r"\\]", text))
+    without_links = re.sub(r"(?<!\\)\](?=[(:])", r"\\]", text)
+    return re.sub(r"(?<!\\)<(?=[A-Za-z/!?])", r"\\<", without_links)
 
 
 def marked(text: str, places: Sequence[int]) -> str:
@@ -84,4 +85,6 @@ def marked(text: str, places: Sequence[int]) -> str:
     text = escaped(text)
     if not markers:
         return text
-    return f"{text}\n\n{markers}" if text.rstrip().endswith("|") else f"{text.rstrip()} {markers}"
+    if text.rstrip().endswith("|"):
+        return f"{text}\n\n{markers}"
+    return f"{text.rstrip()} {markers}"

@@ -44,9 +44,10 @@ class PassageVocabulary(NamedTuple):
 
 @lru_cache(maxsize=256)
 def vocabulary(passages: tuple[CitedPassage, ...], language: str) -> PassageVocabulary:
-    headings = [plain_sentence(passage.above) for passage in passages]
-    sentences = [s.text for passage in passages for s in read_passage(passage)]
-    text = "\n".join([*headings, *sentences])
+    texts = [plain_sentence(passage.above) for passage in passages]
+    for passage in passages:
+        texts += [sentence.text for sentence in read_passage(passage)]
+    text = "\n".join(texts)
     words = split_words(text)
     stems = [word_stem(word) for word in words]
     countries = set(named_countries(text))
@@ -64,15 +65,15 @@ def vocabulary(passages: tuple[CitedPassage, ...], language: str) -> PassageVoca
 
 def _named_currencies(text: str) -> frozenset[str]:
     units = units_named(text)
-    return frozenset(CURRENCIES[unit] for unit in units & CURRENCIES.keys())
+    return frozenset(CURRENCIES[unit] for unit in CURRENCIES if unit in units)
 
 
 def _initials(words: list[str]) -> frozenset[str]:
     letters = "".join(word[0] for word in words).casefold()
     initials: set[str] = set()
     for size in INITIALS:
-        last = len(letters) - size
-        initials.update(letters[at : at + size] for at in range(last + 1))
+        for start in range(len(letters) - size + 1):
+            initials.add(letters[start : start + size])
     return frozenset(initials)
 
 
@@ -101,8 +102,8 @@ def _missing(name: str, known: PassageVocabulary) -> Iterator[str]:
     missing = [word for word in words if not _is_known(word, known)]
     for word in missing:
         yield f"`{word.casefold()}` is not in the cited text"
-    stems = [word_stem(word) for word in words]
-    if not missing and not known.pairs.issuperset(pairwise(stems)):
+    pairs = pairwise(map(word_stem, words))
+    if not missing and not known.pairs.issuperset(pairs):
         yield f"`{name}` is not in the cited text"
 
 

@@ -2,7 +2,7 @@
 was."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from ombud.answer.compose.drafts import LONGEST_CLAIM, DraftClaim
@@ -50,15 +50,35 @@ class Prover:
     def _prove(self, claim: DraftClaim) -> Proof:
         if len(claim.text) > LONGEST_CLAIM:
             return Proof(TOO_MUCH)
-        problems = [_unknown(label) for label in claim.passages if label not in self._labels]
-        labels = dict.fromkeys(claim.passages)
-        cited = [self._labels[label] for label in labels if label in self._labels]
-        problems += check_claim(claim.text, [hit.chunk for hit in cited], self._question)
+        cited = self._cited(claim)
+        problems = [
+            *self._unknown_labels(claim),
+            *check_claim(claim.text, [hit.chunk for hit in cited], self._question),
+        ]
         if problems:
             return Proof("; ".join(problems))
-        citations = [self._citation(claim.text, hit) for hit in cited]
-        valid = tuple(citation for citation in citations if citation)
-        return Proof("" if valid else GONE, valid)
+        citations: list[Citation] = []
+        for hit in cited:
+            citation = self._citation(claim.text, hit)
+            if citation:
+                citations.append(citation)
+        if not citations:
+            return Proof(GONE)
+        return Proof("", tuple(citations))
+
+    def _cited(self, claim: DraftClaim) -> list[Hit]:
+        """Its passages, each once."""
+        labels = dict.fromkeys(claim.passages)
+        return [self._labels[label] for label in labels if label in self._labels]
+
+    def _unknown_labels(self, claim: DraftClaim) -> Iterator[str]:
+        for label in claim.passages:
+            if label in self._labels:
+                continue
+            if LABEL.fullmatch(label):
+                yield f"there is no passage {label}"
+            else:
+                yield "there is no passage of that label"
 
     def _citation(self, claim: str, hit: Hit) -> Citation | None:
         """The sentence of the passage that bears the claim out best, by its terms and its numbers,
@@ -66,24 +86,19 @@ class Prover:
         chunk = hit.chunk
         weights = dict.fromkeys(analyse(claim, chunk.language), 1.0)
         numbers = numbers_in(claim, chunk.language)
-
-        def support(span: tuple[int, int]) -> float:
-            text = chunk.text[slice(*span)]
-            terms = coverage(weights, set(analyse(text, chunk.language)))
-            if not numbers:
-                return terms
-            shared = numbers & numbers_in(text, chunk.language)
-            return terms + len(shared) / len(numbers)
-
-        spans = evidence_spans(chunk.text, chunk.language)
-        visible = [(start, end) for start, end in spans if chunk.text[start:end].strip()]
-        if not visible:
+        best: tuple[int, int] | None = None
+        best_support = -1.0
+        for start, end in evidence_spans(chunk.text, chunk.language):
+            text = chunk.text[start:end]
+            if not text.strip():
+                continue
+            support = coverage(weights, set(analyse(text, chunk.language)))
+            if numbers:
+                shared = numbers & numbers_in(text, chunk.language)
+                support += len(shared) / len(numbers)
+            if support > best_support:
+                best, best_support = (start, end), support
+        if best is None:
             return None
-        start, end = max(visible, key=support)
+        start, end = best
         return cite(hit, chunk.start + start, chunk.start + end, self._stored)
-
-
-def _unknown(label: str) -> str:
-    if LABEL.fullmatch(label):
-        return f"there is no passage {label}"
-    return "there is no passage of that label"

@@ -72,7 +72,8 @@ SHORT, LONG, LONGEST = 8, 45, 60
 """Words of a sentence."""
 ASKS_NUMBER = re.compile(
     r"\b(how (many|much|long|often|far|old|early|late|soon|high|big)|when|until|deadline"
-    r"|days?|weeks?|months?|hours?|percent|cap|limit|rate|cost|per|allowance|amount|max\w*|min\w*)\b",
+    r"|days?|weeks?|months?|hours?|percent|cap|limit|rate|cost|per|allowance|amount|max\w*"
+    r"|min\w*)\b",
     re.IGNORECASE,
 )
 HOLDS_NUMBER = re.compile(

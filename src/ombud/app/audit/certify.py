@@ -166,8 +166,9 @@ def _cases(workspace: Workspace, uri: str) -> Iterator[str]:
     """Of the datasets that runs were made of, where they still are."""
     from ombud.lab import read_cases  # .1 s of imports that no other command needs
 
-    for name in sorted({run.dataset for run in list_runs(workspace.store)}):
-        path = workspace.home / name
+    measured = {(run.dataset, run.dataset_path) for run in list_runs(workspace.store)}
+    for name, place in sorted(measured):
+        path = workspace.home / (place or name)
         try:
             cases = read_cases(path) if path.exists() else ()
         except LabError:

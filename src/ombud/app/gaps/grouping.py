@@ -51,28 +51,34 @@ def _vectors(texts: Sequence[str], embedder: Embedder) -> Matrix | None:
 
 def _terms(texts: Sequence[str], languages: Sequence[str]) -> Matrix:
     """Unit vectors of the texts' terms, rare ones weighing more."""
-    held = [
-        Counter(analyse(text, language)) for text, language in zip(texts, languages, strict=False)
-    ]
-    spread = Counter(term for terms in held for term in terms)
-    place = {term: at for at, term in enumerate(sorted(spread))}
-    made = np.zeros((len(held), max(1, len(place))), np.float32)
-    for at, terms in enumerate(held):
+    term_counts: list[Counter[str]] = []
+    for text, language in zip(texts, languages, strict=False):
+        term_counts.append(Counter(analyse(text, language)))
+    texts_with = Counter(term for terms in term_counts for term in terms)
+    columns = {term: column for column, term in enumerate(sorted(texts_with))}
+    matrix = np.zeros((len(term_counts), max(1, len(columns))), np.float32)
+    for row, terms in enumerate(term_counts):
         for term in terms:
-            made[at, place[term]] = 1 + math.log(len(held) / spread[term])
-    length = np.linalg.norm(made, axis=1, keepdims=True)
-    return np.asarray(made / np.maximum(length, 1e-9), np.float32)
+            rarity = math.log(len(term_counts) / texts_with[term])
+            matrix[row, columns[term]] = 1 + rarity
+    lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
+    return np.asarray(matrix / np.maximum(lengths, 1e-9), np.float32)
 
 
 def _stars(vectors: Matrix, near: float, count: int) -> list[list[int]]:
-    like = vectors @ vectors.T if len(vectors) else np.zeros((0, 0), np.float32)
-    free, joined = np.ones(len(vectors), bool), like >= near
-    np.fill_diagonal(joined, True)
     groups: list[list[int]] = []
-    while free.any():
-        reach = (joined & free).sum(axis=1) * free
-        middle = int(reach.argmax())
-        taken = [int(at) for at in np.flatnonzero(joined[middle] & free) if at != middle]
-        groups.append([middle, *sorted(taken, key=lambda at: -like[middle, at])])
-        free[groups[-1]] = False
-    return [*groups, *([at] for at in range(len(vectors), count))]
+    if len(vectors):
+        cosines = vectors @ vectors.T
+        near_ones = cosines >= near
+        np.fill_diagonal(near_ones, True)
+        free = np.ones(len(vectors), bool)
+        while free.any():
+            reach = (near_ones & free).sum(axis=1) * free
+            middle = int(reach.argmax())
+            free[middle] = False
+            others = [int(position) for position in np.flatnonzero(near_ones[middle] & free)]
+            others.sort(key=lambda position: -cosines[middle, position])
+            groups.append([middle, *others])
+            free[others] = False
+    alone = range(len(vectors), count)
+    return [*groups, *([position] for position in alone)]

@@ -12,7 +12,7 @@ from email.header import decode_header
 from email.message import Message
 from email.policy import compat32
 
-from ombud.documents.blocks import ParsedFile, tidy
+from ombud.documents.blocks import ParsedFile, heading, list_of, paragraph, tidy
 from ombud.documents.html import fragment
 from ombud.documents.plain import decode
 from ombud.documents.plain import read as read_plain
@@ -63,15 +63,15 @@ def laid_out(head: dict[str, str], body: list[Block], attached: list[str]) -> It
     """The blocks of a message. head: lower-case names of headers -> what they say."""
     subject = head.get("subject")
     if subject:
-        yield Block(kind="heading", text=subject, level=1)
+        yield heading(subject, 1)
     filled_in = [name for name in _PEOPLE_AND_DATE if head.get(name)]
     if filled_in:
         lines = [f"{name.capitalize()}: {head[name]}" for name in filled_in]
-        yield Block(kind="text", text="\n".join(lines))
+        yield paragraph("\n".join(lines))
     yield from map(_below_subject, body) if subject else body
     if attached:
-        yield Block(kind="text", text="Attachments:")
-        yield Block(kind="list", text="\n".join(f"- {name}" for name in attached))
+        yield paragraph("Attachments:")
+        yield from list_of([f"- {name}" for name in attached])
 
 
 def _below_subject(block: Block) -> Block:

@@ -9,18 +9,18 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from xml.etree.ElementTree import Element
 
-from ombud.documents.blocks import ParsedFile, table_blocks, tidy
+from ombud.documents.blocks import ParsedFile, heading, list_of, paragraph, table_blocks, tidy
+from ombud.documents.office import docx_names as w
 from ombud.documents.office.docx_styles import (
     Numbering,
     Style,
-    W,
     inherited,
     is_on,
     read_numbering,
     read_styles,
     value,
-    whole,
 )
+from ombud.documents.office.numbering import whole
 from ombud.documents.office.packages import Program, broken, opened
 from ombud.types import Block
 
@@ -28,17 +28,20 @@ _WORD = Program("Word", "Word document", ".docx")
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 _SKIPPED = frozenset(
     (
-        f"{W}del",
-        f"{W}moveFrom",
-        f"{W}pPr",
-        f"{W}rPr",
-        f"{W}instrText",
-        f"{W}footnoteReference",
+        w.DELETED,
+        w.MOVED_AWAY,
+        w.PARAGRAPH_PROPERTIES,
+        w.RUN_PROPERTIES,
+        w.FIELD_CODE,
+        w.FOOTNOTE_REFERENCE,
         _FALLBACK,
+        w.TEXT_BOX,
     )
 )
-_BLANKS = frozenset((f"{W}tab", f"{W}br", f"{W}cr"))
-_BOX = f"{W}txbxContent"
+_BLOCKS = frozenset((w.PARAGRAPH, w.TABLE))
+_CONTROLS = frozenset((w.CONTENT_CONTROL, w.CONTROLLED_CONTENT))
+_CONTAINERS = _CONTROLS | {w.INSERTED, w.SMART_TAG, w.CUSTOM_XML}
+_BLANKS = frozenset((w.TAB, w.BREAK, w.CARRIAGE_RETURN))
 _LEVEL_STYLE = re.compile(r"heading ([1-9])")
 _CONTENTS_STYLE = re.compile(r"toc \d|table of figures|toc heading")
 _WIDEST = 100
@@ -60,7 +63,7 @@ def read(data: bytes, pages: int) -> ParsedFile:
     if body is None:
         raise broken(_WORD)
     reader = _Reader(styles, numbering)
-    blocks = reader.read(body.find(f"{W}body"))
+    blocks = reader.read(body.find(w.BODY))
     blocks = _bold_headings(blocks, reader.emphasised)
     return ParsedFile(list(_headings_levelled(blocks, reader.titles)))
 
@@ -84,14 +87,14 @@ class _Reader:
                 if block.kind == "list":
                     items.append(block.text)
                     continue
-                blocks += _list_of(items)
+                blocks += list_of(items)
                 items = []
                 blocks.append(block)
-        return blocks + _list_of(items)
+        return blocks + list_of(items)
 
     def _blocks(self, node: Element, position: int) -> list[Block]:
         """The blocks of a table or paragraph, the first of which will stand at that position."""
-        if node.tag == f"{W}tbl":
+        if node.tag == w.TABLE:
             return self._table(node)
         # Numbers in the boxes are counted first.
         boxes = self._boxes(node)
@@ -99,8 +102,8 @@ class _Reader:
         return [block, *boxes] if block else boxes
 
     def _paragraph(self, node: Element, position: int) -> Block | None:
-        properties = node.find(f"{W}pPr")
-        chain = inherited(self.styles, value(properties, f"{W}pStyle") or "")
+        properties = node.find(w.PARAGRAPH_PROPERTIES)
+        chain = inherited(self.styles, value(properties, w.PARAGRAPH_STYLE) or "")
         text = tidy(_words(node))
         if not text or _is_contents(chain):
             return None
@@ -114,26 +117,26 @@ class _Reader:
             return Block(kind="list", text=f"{'  ' * depth}{label} {text}")
         if _may_be_heading(text) and (_is_bold(node, chain) or _is_capital(text)):
             self.emphasised.add(position)
-        return Block(kind="text", text=text)
+        return paragraph(text)
 
     def _boxes(self, node: Element) -> list[Block]:
         """What stands in text boxes that hang on a paragraph."""
         blocks = []
-        for box in node.iter(_BOX):
+        for box in node.iter(w.TEXT_BOX):
             for inner in _flow(box):
                 blocks += self._boxed(inner)
         return blocks
 
     def _boxed(self, node: Element) -> list[Block]:
-        if node.tag == f"{W}tbl":
+        if node.tag == w.TABLE:
             return self._table(node)
         text = tidy(_words(node))
-        return [Block(kind="text", text=text)] if text else []
+        return [paragraph(text)] if text else []
 
     def _number(self, properties: Element | None, chain: list[Style]) -> tuple[str, int]:
         """(number as printed, depth), ("", 0) for a paragraph outside lists."""
-        number = value(properties, f"{W}numPr/{W}numId")
-        level = whole(value(properties, f"{W}numPr/{W}ilvl"))
+        number = value(properties, w.PARAGRAPH_LIST)
+        level = whole(value(properties, w.PARAGRAPH_LEVEL))
         for style in chain:
             if number is None:
                 number = style.number
@@ -146,7 +149,7 @@ class _Reader:
 
     def _table(self, table: Element) -> list[Block]:
         rows: list[list[str]] = []
-        for row in table.findall(f"{W}tr"):
+        for row in table.findall(w.ROW):
             rows.append(self._row(row, above=rows[-1] if rows else []))
         return list(table_blocks(rows))
 
@@ -158,47 +161,44 @@ class _Reader:
             text = tidy(self._cell(cell))
             if _continues_above(cell) and column < len(above):
                 text = above[column]
-            columns = whole(value(cell, f"{W}tcPr/{W}gridSpan")) or 1
+            columns = whole(value(cell, w.COLUMN_SPAN)) or 1
             cells += [text] * max(1, min(columns, _WIDEST))
         return cells
 
     def _cell(self, cell: Element) -> str:
         """Words of a cell, inner tables included; an item keeps its number."""
         texts = []
-        for paragraph in cell.iter(f"{W}p"):
-            properties = paragraph.find(f"{W}pPr")
-            chain = inherited(self.styles, value(properties, f"{W}pStyle") or "")
+        for node in cell.iter(w.PARAGRAPH):
+            properties = node.find(w.PARAGRAPH_PROPERTIES)
+            chain = inherited(self.styles, value(properties, w.PARAGRAPH_STYLE) or "")
             label, _ = self._number(properties, chain)
-            words = _words(paragraph)
+            words = _words(node)
             texts.append(f"{label} {words}" if label else words)
         return " ".join(texts)
 
 
-def _list_of(items: list[str]) -> list[Block]:
-    """One block of the items, none without them."""
-    return [Block(kind="list", text="\n".join(items))] if items else []
-
-
 def _continues_above(cell: Element) -> bool:
     """Whether a cell is merged with the one above it."""
-    merge = cell.find(f"{W}tcPr/{W}vMerge")
-    return merge is not None and merge.get(f"{W}val") != "restart"
+    merge = cell.find(w.ROW_MERGE)
+    return merge is not None and merge.get(w.VALUE) != "restart"
 
 
 def _flow(parent: Element | None) -> Iterator[Element]:
     """Paragraphs and tables in order, through content controls and tracked insertions."""
-    for node in parent if parent is not None else ():
-        if node.tag in {f"{W}p", f"{W}tbl"}:
+    if parent is None:
+        return
+    for node in parent:
+        if node.tag in _BLOCKS:
             yield node
-        elif node.tag in {f"{W}sdt", f"{W}sdtContent", f"{W}ins", f"{W}smartTag", f"{W}customXml"}:
+        elif node.tag in _CONTAINERS:
             yield from _flow(node)
 
 
 def _cells(row: Element) -> Iterator[Element]:
     for node in row:
-        if node.tag == f"{W}tc":
+        if node.tag == w.CELL:
             yield node
-        elif node.tag in {f"{W}sdt", f"{W}sdtContent"}:
+        elif node.tag in _CONTROLS:
             yield from _cells(node)
 
 
@@ -207,13 +207,13 @@ def _words(node: Element) -> str:
     apart."""
     words = []
     for child in node:
-        if child.tag in _SKIPPED or child.tag == _BOX:
+        if child.tag in _SKIPPED:
             continue
-        if child.tag == f"{W}t":
+        if child.tag == w.TEXT:
             words.append(child.text or "")
         elif child.tag in _BLANKS:
             words.append(" ")
-        elif child.tag == f"{W}noBreakHyphen":
+        elif child.tag == w.HYPHEN:
             words.append("-")
         else:
             words.append(_words(child))
@@ -224,7 +224,7 @@ def _heading(text: str, label: str, level: int) -> Block:
     # A bullet before a heading is decoration.
     if label and label != "-":
         text = f"{label} {text}"
-    return Block(kind="heading", text=text, level=level)
+    return heading(text, level)
 
 
 def _is_contents(chain: list[Style]) -> bool:
@@ -239,7 +239,7 @@ def _is_title(chain: list[Style]) -> bool:
 
 def _heading_level(properties: Element | None, chain: list[Style]) -> int:
     """1 to 9, or 0 for a paragraph that is no heading."""
-    outline = whole(value(properties, f"{W}outlineLvl"))
+    outline = whole(value(properties, w.OUTLINE_LEVEL))
     if outline is None and _is_title(chain):
         return 1
     for style in chain:
@@ -259,10 +259,10 @@ def _may_be_heading(text: str) -> bool:
 def _is_bold(node: Element, chain: list[Style]) -> bool:
     by_style = next((style.bold for style in chain if style.bold is not None), False)
     has_words = False
-    for run in node.iter(f"{W}r"):
+    for run in node.iter(w.RUN):
         if not _words(run).strip():
             continue
-        by_run = is_on(run, f"{W}rPr/{W}b")
+        by_run = is_on(run, w.BOLD)
         is_bold = by_style if by_run is None else by_run
         if not is_bold:
             return False

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
-from ombud.documents.blocks import ParsedFile, table_blocks, tidy
-from ombud.documents.office.docx_styles import DEEPEST, whole
-from ombud.documents.office.odt_lists import Counts, Lists
+from ombud.documents.blocks import ParsedFile, heading, list_of, paragraph, table_blocks, tidy
+from ombud.documents.office.numbering import DEEPEST, Counts, whole
+from ombud.documents.office.odt_lists import Lists
 from ombud.documents.office.packages import Package, Program, broken, opened
 from ombud.errors import SourceError
 from ombud.types import Block
@@ -82,7 +82,7 @@ class _Reader:
     lists: Lists = field(default_factory=Lists)
     styles: dict[str, tuple[str, str | None]] = field(default_factory=dict)
     """Paragraph style -> (its parent, list style)."""
-    outline: Counts = field(default_factory=lambda: [None] * DEEPEST)
+    outline: Counts = field(default_factory=Counts)
     titles: int = 0
     cells: int = 0
 
@@ -112,9 +112,9 @@ class _Reader:
             yield self._heading(node, text, label)
         elif text and self._is_title(node.get("style-name", "")):
             self.titles += 1
-            yield Block(kind="heading", text=text, level=0)
+            yield heading(text, 0)
         elif text:
-            yield Block(kind="text", text=f"{label} {text}" if label else text)
+            yield paragraph(f"{label} {text}" if label else text)
         yield from self._anchored(node)
 
     def _heading(self, node: Element, text: str, label: str | None) -> Block:
@@ -122,7 +122,7 @@ class _Reader:
         if label is None and node.get("is-list-header") != "true":
             label = self.lists.label("", level - 1, self.outline)
         has_number = label not in {"", "-", None}
-        return Block(kind="heading", text=f"{label} {text}" if has_number else text, level=level)
+        return heading(f"{label} {text}" if has_number else text, level)
 
     def _is_title(self, name: str) -> bool:
         seen: set[str] = set()
@@ -141,7 +141,7 @@ class _Reader:
             elif child.tag in {"frame", "custom-shape"}:
                 described = tidy(child.findtext("desc") or "")
                 if described:
-                    yield Block(kind="text", text=described)
+                    yield paragraph(described)
                 yield from self.blocks(child)
             elif child.tag not in {"annotation", "tracked-changes"}:
                 yield from self._anchored(child)
@@ -153,7 +153,7 @@ class _Reader:
         items: list[str] = []
         for part in self._item_parts(node, style, counts, 0):
             if part.paragraph.tag == "h":
-                yield from _list_of(items)
+                yield from list_of(items)
                 items = []
                 yield from self._paragraph(part.paragraph, part.label)
                 continue
@@ -164,10 +164,10 @@ class _Reader:
                 items.append(f"{'  ' * part.depth}{part.label or '-'} {text}")
             anchored = list(self._anchored(part.paragraph))
             if anchored:
-                yield from _list_of(items)
+                yield from list_of(items)
                 items = []
             yield from anchored
-        yield from _list_of(items)
+        yield from list_of(items)
 
     def _first_style(self, node: Element) -> str:
         """Lists without a style of their own have that of their first paragraph."""
@@ -215,11 +215,6 @@ class _Reader:
         yield from table_blocks(rows)
 
 
-def _list_of(items: list[str]) -> list[Block]:
-    """One block of the items, none without them."""
-    return [Block(kind="list", text="\n".join(items))] if items else []
-
-
 def _footnote(note: Element) -> Iterator[Block]:
     number = tidy(note.findtext("note-citation") or "")
     body = note.find("note-body")
@@ -227,7 +222,7 @@ def _footnote(note: Element) -> Iterator[Block]:
         return
     text = tidy(" ".join(map(_words, body.iter("p"))))
     if text:
-        yield Block(kind="text", text=f"[{number}] {text}" if number else text)
+        yield paragraph(f"[{number}] {text}" if number else text)
 
 
 @dataclass

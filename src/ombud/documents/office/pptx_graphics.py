@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
-from ombud.documents.blocks import pipe_table, table_blocks, tidy
-from ombud.documents.office.docx_styles import whole
+from ombud.documents.blocks import list_of, paragraph, pipe_table, table_blocks, tidy
+from ombud.documents.office.numbering import whole
 from ombud.types import Block
 
 MOST_POINTS = 10_000
@@ -52,7 +52,7 @@ def chart(root: Element | None) -> Iterator[Block]:
     title = root.find("chart/title")
     title_text = tidy(words(title)) if title is not None else ""
     if title_text:
-        yield Block(kind="text", text=title_text)
+        yield paragraph(title_text)
     text = pipe_table(_chart_rows(root))
     if text:
         yield Block(kind="table", text=text)
@@ -103,6 +103,4 @@ def diagram(root: Element | None) -> Iterator[Block]:
     if root is None:
         return
     texts = [tidy(words(point)) for point in root.iterfind("ptLst/pt/t")]
-    items = [f"- {text}" for text in texts if text]
-    if items:
-        yield Block(kind="list", text="\n".join(items))
+    yield from list_of([f"- {text}" for text in texts if text])

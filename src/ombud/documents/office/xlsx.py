@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
-from ombud.documents.blocks import ParsedFile
+from ombud.documents.blocks import ParsedFile, heading
 from ombud.documents.grids import ROWS, Cells, blocks, too_many_rows
 from ombud.documents.office.packages import Guard, Package, Program, Relation, broken, opened
 from ombud.documents.office.xlsx_formats import general, read_formats, shown
@@ -49,7 +49,7 @@ def read(data: bytes, pages: int) -> ParsedFile:
             # The name that Excel gives to the only sheet says nothing.
             has_name = len(sheets) > 1 or not _UNNAMED.fullmatch(name)
             if cells and has_name:
-                made.append(Block(kind="heading", text=name, level=2))
+                made.append(heading(name, 2))
             made += blocks(cells)
     return ParsedFile(made)
 

@@ -34,13 +34,20 @@ def by_tokens(
     if not plan.late or not asked or len(with_tokens) < 2:
         return NearestFirst(hits)
     texts = [late.unpack(packed[pool[place].chunk.id]) for place in with_tokens]
-    nearness_by_text = [_standardised(late.interact(tokens, texts)) for tokens in asked]
     nearness = np.zeros(len(pool))
-    nearness[with_tokens] = np.mean(nearness_by_text, axis=0)
+    nearness[with_tokens] = _mean_nearness(asked, texts)
     fused = _standardised(np.array([hit.score for hit in pool]))
     order = np.argsort(-(fused + plan.late * nearness), kind="stable")
     ordered = descending([pool[place] for place in order])
-    return NearestFirst([*ordered, *rest], [float(nearness[place]) for place in order])
+    return NearestFirst(hits=[*ordered, *rest], nearness=nearness[order].tolist())
+
+
+def _mean_nearness(
+    asked: Sequence[late.TokenVectors], texts: Sequence[late.TokenVectors]
+) -> npt.NDArray[np.float64]:
+    by_search_text = [_standardised(late.interact(tokens, texts)) for tokens in asked]
+    mean: npt.NDArray[np.float64] = np.mean(by_search_text, axis=0)
+    return mean
 
 
 def descending(hits: Sequence[Hit]) -> Iterator[Hit]:

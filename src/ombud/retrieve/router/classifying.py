@@ -42,17 +42,23 @@ def open_router(path: Path | None, embedder: Embedder | None = None) -> Router:
         shipped = load_router_weights(WITH_VECTORS)
         if embedder is None or embedder.fingerprint != shipped.embedder:
             return classify
-        return lambda question, classes: route(question, classes, shipped, embedder)
+        return _by_weights(shipped, embedder)
     if path.is_dir():
         own = open_embedder(ModelSettings(embedder=f"folder:{path}"), path)
-        weights = load_router_weights(path / WEIGHTS)
-        return lambda question, classes: route(question, classes, weights, own)
+        return _by_weights(load_router_weights(path / WEIGHTS), own)
     weights = load_router_weights(path)
-    if weights.embedder and (embedder is None or embedder.fingerprint != weights.embedder):
+    fingerprint = embedder.fingerprint if embedder else None
+    if weights.embedder and weights.embedder != fingerprint:
         raise BadSetting(
-            f"The router's weights {path} were trained on vectors of {weights.embedder}, not of the embedder here.",
-            hint="Set models.embedder to it, or train without vectors: ombud lab train-router --variant logistic.",
+            f"The router's weights {path} were trained on vectors of {weights.embedder}, "
+            "not of the embedder here.",
+            hint="Set models.embedder to it, or train without vectors: "
+            "ombud lab train-router --variant logistic.",
         )
+    return _by_weights(weights, embedder)
+
+
+def _by_weights(weights: Weights, embedder: Embedder | None) -> Router:
     return lambda question, classes: route(question, classes, weights, embedder)
 
 
@@ -62,17 +68,21 @@ def route(question: str, classes: int, weights: Weights, embedder: Embedder | No
     if classes > weights.classes:
         raise BadSetting(
             f"The router's weights know {weights.classes} classes, not {classes}.",
-            hint=f"Set plan.classes = {weights.classes}, or train them anew with --classes {classes}.",
+            hint=f"Set plan.classes = {weights.classes}, "
+            f"or train them anew with --classes {classes}.",
         )
-    found = router_scores([question], weights, embedder.embed if embedder else None)[0]
-    return routed([*found[: classes - 1], found[classes - 1 :].sum()])
+    embed = embedder.embed if embedder else None
+    (scores,) = router_scores([question], weights, embed)
+    last = classes - 1
+    return routed([*scores[:last], scores[last:].sum()])
 
 
 def routed(probabilities: list[float]) -> Routed:
     """The likeliest class; of two alike the wider one, for a passage too many costs less than one
     too few."""
-    found = tuple(float(p) for p in probabilities)
-    return Routed(max(range(len(found)), key=lambda label: (found[label], label)), found)
+    plain = tuple(map(float, probabilities))
+    _, label = max((probability, label) for label, probability in enumerate(plain))
+    return Routed(label, plain)
 
 
 class _Counted(BaseModel):

@@ -2,12 +2,11 @@
 opens.
 
 Every feature is a count or a flag of the part that asks; only a few look at the whole text. None is
-a plain length
-alone: the training questions were written so that length gives nothing away.
+a plain length alone: the training questions were written so that length gives nothing away.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from functools import cache, lru_cache
 from math import log1p
 
@@ -30,16 +29,42 @@ ANSWERS = frozenset({"yes", "no", "right", "true", "correct", "yes or no", "or n
 WHOLE = ("overview", "process", "both", "versus", "same", "now_what", "compare", "people", "only")
 """Cues that also count where they stand outside the part that asks."""
 COMPARES = ("versus", "same", "differ", "than", "prevail", "both", "compare")
+JOINT_SIGNS: Mapping[str, tuple[str, ...]] = {
+    "single compares": ("single", "compares"),
+    "or between topics": ("count or", "topics 2+"),
+    "or of one topic": ("count or", "not topics 2+"),
+    "those told": ("cue each_of_those", "topics told 2+"),
+    "position told": ("cue position", "topics told 2+"),
+    "one thing": ("things 1", "not compares", "not opens"),
+    "one thing, two topics": ("things 1", "topics 2+"),
+    "two things": ("things 2", "not opens"),
+    "single opens": ("single", "opens"),
+    "single plain": ("single", "not compares", "not opens"),
+    "single value": ("single", "not compares", "cue one_value"),
+    "single topics": ("single", "topics 2+", "not single value"),
+    "single list": ("single", "listed"),
+    "list compared": ("listed", "compares"),
+    "list of topics": ("listed", "topics 3+"),
+}
+"""Feature -> the signs that must all be there, or absent; a later one may name an earlier one."""
+OF_ME = frozenset({"i", "my", "me"})
+OF_US = frozenset({"we", "our", "us"})
 OPENS = ("overview", "process", "from_to", "before_after", "now_what", "per", "together")
 
 
 def router_features(text: str) -> dict[str, float]:
     """Feature -> value, always the same names in the same order; an empty text has zeros."""
     asked = asking(text)
-    part, read = " ".join(asked), question_words(" ".join(asked))
-    found = _lengths(text, part, read) | _asks(part, read) | _lists(part, read, asked)
-    found |= _cues(text, part) | _groups(text, part)
-    return found | _together(found)
+    part = " ".join(asked)
+    read = question_words(part)
+    features = {
+        **_lengths(text, part, read),
+        **_asks(read, question_marks=len(MARKED.findall(part))),
+        **_lists(part, read, asked),
+        **_cues(text, part),
+        **_groups(text, part),
+    }
+    return {**features, **_together(features)}
 
 
 @lru_cache(maxsize=8192)
@@ -49,59 +74,69 @@ def values(text: str) -> tuple[float, ...]:
 
 
 def _lengths(text: str, part: str, read: Sequence[str]) -> dict[str, float]:
-    all_words, asked = _spoken(question_words(text)), _spoken(read)
-    told = question_sentences(text)
+    words = len(_spoken(question_words(text)))
+    asked = len(_spoken(read))
+    sentences = question_sentences(text)
+    asks = pattern("reading", "asking")
+    asking_sentences = sum(bool(asks.search(sentence)) for sentence in sentences)
     return {
-        "words": log1p(len(all_words)),
-        "asked words": log1p(len(asked)),
-        "few words": len(all_words) <= 8,
-        "very few words": len(all_words) <= 5,
-        "few asked": len(asked) <= 5,
-        "many asked": len(asked) > 28,
-        "story": log1p(max(0, len(all_words) - len(asked))),
-        "sentences": min(len(told), 6),
-        "asking sentences": min(sum(bool(pattern("reading", "asking").search(s)) for s in told), 5),
-        "nothing asked": not any(pattern("reading", "asking").search(s) for s in told),
+        "words": log1p(words),
+        "asked words": log1p(asked),
+        "few words": words <= 8,
+        "very few words": words <= 5,
+        "few asked": asked <= 5,
+        "many asked": asked > 28,
+        "story": log1p(max(0, words - asked)),
+        "sentences": min(len(sentences), 6),
+        "asking sentences": min(asking_sentences, 5),
+        "nothing asked": not asking_sentences,
         "declined": bool(pattern("reading", "declined").search(tidy(text))),
         "narrowed": bool(pattern("reading", "narrowed").search(part)),
     }
 
 
-def _asks(part: str, read: Sequence[str]) -> dict[str, float]:
+def _asks(read: Sequence[str], *, question_marks: int) -> dict[str, float]:
     """How many things are asked: question marks, and clauses that begin like a question."""
-    clauses = _clauses(read)
-    wh, auxiliary = (
-        sum(begins(clause) for clause, _ in clauses) for begins in (_begins_wh, _begins_auxiliary)
-    )
-    linked = sum(
-        mark in _listed("link") or mark == ","
-        for clause, mark in clauses
-        if _begins_wh(clause) or _begins_auxiliary(clause)
-    )
-    marks, anywhere = len(MARKED.findall(part)), sum(word in _listed("wh") for word in read)
-    found: dict[str, float] = {f"question marks {n}": marks == n for n in range(3)}
-    found["question marks 3"] = marks >= 3
-    for name, count in (
-        ("asks", wh + auxiliary),
-        ("wh asks", wh),
-        ("yes-no asks", auxiliary),
-        ("wh words", anywhere),
-    ):
-        found |= {f"{name} {n}+": count >= n for n in (1, 2, 3)}
-    return found | {
+    wh = auxiliary = linked = 0
+    for clause, before in _clauses(read):
+        begins_wh, begins_auxiliary = _begins_wh(clause), _begins_auxiliary(clause)
+        wh += begins_wh
+        auxiliary += begins_auxiliary
+        is_linked = before == "," or before in _listed("link")
+        linked += is_linked and (begins_wh or begins_auxiliary)
+    return {
+        "question marks 0": question_marks == 0,
+        "question marks 1": question_marks == 1,
+        "question marks 2": question_marks == 2,
+        "question marks 3": question_marks >= 3,
+        **_at_least("asks", wh + auxiliary, 3),
+        **_at_least("wh asks", wh, 3),
+        **_at_least("yes-no asks", auxiliary, 3),
+        **_at_least("wh words", _count(read, _listed("wh")), 3),
         "asks 4+": wh + auxiliary >= 4,
         "linked asks": min(linked, 3),
-        "no verb": not any(word in _verbs() for word in read),
-        "of me": min(sum(word in ("i", "my", "me") for word in read), 4),
-        "of us": min(sum(word in ("we", "our", "us") for word in read), 3),
+        "no verb": not _count(read, _verbs()),
+        "of me": min(_count(read, OF_ME), 4),
+        "of us": min(_count(read, OF_US), 3),
     }
+
+
+def _at_least(name: str, count: int, most: int) -> dict[str, float]:
+    """`NAME 1+`, `NAME 2+` … up to `most`, each true where there are so many."""
+    return {f"{name} {least}+": count >= least for least in range(1, most + 1)}
+
+
+def _count(read: Sequence[str], words: Set[str]) -> int:
+    return sum(word in words for word in read)
 
 
 def _lists(part: str, read: Sequence[str], asked: Sequence[str]) -> dict[str, float]:
     last = question_words(asked[-1]) if asked else []
+    counts: dict[str, float] = {}
+    for mark in (",", "and", "or", "/", ":", ";", "-"):
+        counts[f"count {mark}"] = min(read.count(mark), 4)
     return {
-        f"count {mark}": min(read.count(mark), 4) for mark in (",", "and", "or", "/", ":", ";", "-")
-    } | {
+        **counts,
         "last clauses": min(len(_clauses(last)), 6),
         "last ,": min(last.count(","), 4),
         "last and": min(last.count("and"), 3),
@@ -117,8 +152,10 @@ def _things(asked: Sequence[str]) -> dict[str, float]:
     lists."""
     things = sum(map(_things_of, asked))
     after = max((len(_after_mark(sentence)) for sentence in asked), default=0)
-    found: dict[str, float] = {f"things {n}": things == n for n in (1, 2, 3)}
-    return found | {
+    return {
+        "things 1": things == 1,
+        "things 2": things == 2,
+        "things 3": things == 3,
         "things 2+": things >= 2,
         "things 3+": things >= 3,
         "things 4+": things >= 4,
@@ -129,20 +166,23 @@ def _things(asked: Sequence[str]) -> dict[str, float]:
 
 def _things_of(sentence: str) -> int:
     """Of one sentence; an alternative ("or can I") asks the same thing once more."""
-    begins = sum(
-        _begins_wh(clause) or (_begins_auxiliary(clause) and before != "or")
-        for clause, before in _clauses(question_words(sentence))
-    )
-    return max(1, begins, len(_after_mark(sentence)), 3 if _noun_list(sentence) else 0)
+    begins = 0
+    for clause, before in _clauses(question_words(sentence)):
+        begins += _begins_wh(clause) or (before != "or" and _begins_auxiliary(clause))
+    listed = 3 if _noun_list(sentence) else 0
+    return max(1, begins, len(_after_mark(sentence)), listed)
 
 
 def _after_mark(sentence: str) -> list[str]:
     """Short pieces that stand listed after a colon or dash: "Victimisation: definition,
     sanction?"."""
-    found = AFTER_MARK.search(sentence)
-    pieces = [piece for piece in PARTS.split(found[1].strip()) if piece] if found else []
-    pieces = [piece for piece in pieces if piece not in ANSWERS]
-    return pieces if len(pieces) > 1 and all(len(piece.split()) <= 5 for piece in pieces) else []
+    listed = AFTER_MARK.search(sentence)
+    if not listed:
+        return []
+    pieces = PARTS.split(listed[1].strip())
+    pieces = [piece for piece in pieces if piece and piece not in ANSWERS]
+    all_short = all(len(piece.split()) <= 5 for piece in pieces)
+    return pieces if len(pieces) > 1 and all_short else []
 
 
 def _noun_list(sentence: str) -> bool:
@@ -150,95 +190,92 @@ def _noun_list(sentence: str) -> bool:
 
 
 def _cues(text: str, part: str) -> dict[str, float]:
-    found = {
-        f"cue {name}": min(len(pattern("cue", name).findall(part)), 2) for name in cues()["cue"]
-    }
+    counts: dict[str, float] = {}
+    for name in cues()["cue"]:
+        counts[f"cue {name}"] = min(len(pattern("cue", name).findall(part)), 2)
     whole = tidy(text)
-    return {
-        **found,
-        **{f"whole {name}": min(len(pattern("cue", name).findall(whole)), 3) for name in WHOLE},
-    }
+    for name in WHOLE:
+        counts[f"whole {name}"] = min(len(pattern("cue", name).findall(whole)), 3)
+    return counts
 
 
 def _groups(text: str, part: str) -> dict[str, float]:
     """How many different subjects, kinds of fact, groups of people and places are named."""
-    facets = {name: bool(pattern("facet", name).search(part)) for name in cues()["facet"]}
-    topics = sum(bool(topic.search(part)) for topic in _topics())
-    told = sum(bool(topic.search(tidy(text))) for topic in _topics())
-    groups = len({name.lower().rstrip("s") for name in pattern("names", "groups").findall(part)})
-    places = len(set(pattern("names", "places").findall(part)))
-    found: dict[str, float] = {f"facet {name}": seen for name, seen in facets.items()}
-    for name, count, most in (
-        ("facets", sum(facets.values()), 4),
-        ("topics", topics, 4),
-        ("groups", groups, 3),
-        ("places", places, 2),
-    ):
-        found |= {f"{name} {n}+": count >= n for n in range(1, most + 1)}
-    return found | {"topics told": min(told - topics, 6)}
-
-
-def _together(found: dict[str, float]) -> dict[str, float]:
-    """Where two signs mean more than their sum."""
-    single = not (found["asks 2+"] or found["question marks 2"] or found["question marks 3"])
-    compares = any(found[f"cue {name}"] for name in COMPARES)
-    opens = any(found[f"cue {name}"] for name in OPENS)
-    value = single and not compares and found["cue one_value"] > 0
+    facets: dict[str, float] = {}
+    for name in cues()["facet"]:
+        facets[f"facet {name}"] = bool(pattern("facet", name).search(part))
+    topics = _topics_in(part)
+    groups = pattern("names", "groups").findall(part)
+    places = pattern("names", "places").findall(part)
     return {
-        "single": single,
-        "compares": compares,
-        "opens": opens,
-        "single compares": single and compares,
-        "or between topics": found["count or"] and found["topics 2+"],
-        "or of one topic": found["count or"] and not found["topics 2+"],
-        "those told": found["cue each_of_those"] and found["topics told"] >= 2,
-        "position told": found["cue position"] and found["topics told"] >= 2,
-        "one thing": found["things 1"] and not compares and not opens,
-        "one thing, two topics": found["things 1"] and found["topics 2+"],
-        "two things": found["things 2"] and not opens,
-        "single opens": single and opens,
-        "single plain": single and not compares and not opens,
-        "single value": value,
-        "single topics": single and found["topics 2+"] and not value,
-        "single list": single and found["listed"],
-        "list compared": found["listed"] and compares,
-        "list of topics": found["listed"] and found["topics 3+"],
-        "many": found["asks 3+"]
-        or found["question marks 3"]
-        or (found["listed"] and found["asks 2+"]),
+        **facets,
+        **_at_least("facets", int(sum(facets.values())), 4),
+        **_at_least("topics", topics, 4),
+        **_at_least("groups", len({name.lower().rstrip("s") for name in groups}), 3),
+        **_at_least("places", len(set(places)), 2),
+        "topics told": min(_topics_in(tidy(text)) - topics, 6),
     }
+
+
+def _topics_in(text: str) -> int:
+    return sum(bool(topic.search(text)) for topic in _topics())
+
+
+def _together(features: Mapping[str, float]) -> dict[str, float]:
+    """Where two signs mean more than their sum."""
+    several_asks = ("asks 2+", "question marks 2", "question marks 3")
+    first: dict[str, float] = {
+        "single": not any(features[name] for name in several_asks),
+        "compares": any(features[f"cue {name}"] for name in COMPARES),
+        "opens": any(features[f"cue {name}"] for name in OPENS),
+    }
+    signs = {**features, **first, "topics told 2+": features["topics told"] >= 2}
+    together: dict[str, float] = {}
+    for name, needed in JOINT_SIGNS.items():
+        together[name] = signs[name] = all(_has(signs, sign) for sign in needed)
+    listed_asks = signs["listed"] and signs["asks 2+"]
+    many = signs["asks 3+"] or signs["question marks 3"] or listed_asks
+    return {**first, **together, "many": many}
+
+
+def _has(signs: Mapping[str, float], sign: str) -> bool:
+    """Whether a sign is there; of one with `not ` before it, whether it is absent."""
+    wanted = sign.removeprefix("not ")
+    return bool(signs[wanted]) is (wanted == sign)
 
 
 def _clauses(read: Sequence[str]) -> list[tuple[list[str], str]]:
     """(words, mark or link before them) of each stretch between marks and links."""
-    found: list[tuple[list[str], str]] = []
-    clause, before, links = list[str](), "", _listed("link")
+    clauses: list[tuple[list[str], str]] = []
+    clause: list[str] = []
+    before = ""
+    links = _listed("link")
     for word in [*read, "."]:
-        if word in links or word[0] in MARKS:
-            if clause:
-                found.append((clause, before))
-                clause = []
-            before = word
-        else:
+        if word not in links and word[0] not in MARKS:
             clause.append(word)
-    return found
+            continue
+        if clause:
+            clauses.append((clause, before))
+            clause = []
+        before = word
+    return clauses
 
 
 def _begins_wh(clause: Sequence[str]) -> bool:
-    spoken, wh = _unskipped(clause), _listed("wh")
-    return bool(spoken) and (
-        spoken[0] in wh
-        or (len(spoken) > 1 and spoken[0] in _listed("before_wh") and spoken[1] in wh)
-    )
+    words, wh = _unskipped(clause), _listed("wh")
+    if not words or words[0] in wh:
+        return bool(words)
+    return len(words) > 1 and words[0] in _listed("before_wh") and words[1] in wh
 
 
 def _begins_auxiliary(clause: Sequence[str]) -> bool:
-    spoken = _unskipped(clause)
-    return len(spoken) > 1 and spoken[0] in _listed("auxiliary")
+    words = _unskipped(clause)
+    return len(words) > 1 and words[0] in _listed("auxiliary")
 
 
 def _unskipped(clause: Sequence[str]) -> list[str]:
-    return [word for word in clause if word not in _listed("skipped")]
+    skipped = _listed("skipped")
+    return [word for word in clause if word not in skipped]
 
 
 @cache
@@ -257,4 +294,5 @@ def _spoken(read: Sequence[str]) -> list[str]:
 
 @cache
 def _topics() -> tuple[re.Pattern[str], ...]:
-    return tuple(re.compile(rf"\b(?:{line})") for line in cues()["topic"]["names"].split("\n"))
+    lines = cues()["topic"]["names"].split("\n")
+    return tuple(re.compile(rf"\b(?:{line})") for line in lines)

@@ -11,8 +11,16 @@ from typing import Any
 WORD = re.compile(
     r"[^\W\d_]+(?:'[^\W\d_]+)?|\d+(?:[.,]\d+)*|[?:,;()=/&%\"]|[-–—](?=\s)|[.!]+(?=\s|$)",
 )
-CONTRACTED = (("can't", "can not"), ("won't", "will not"), ("n't", " not"), ("'re", " are"), ("'ve", " have"),
-              ("'ll", " will"), ("'m", " am"), ("'d", " would"))  # fmt: skip
+CONTRACTED = (
+    ("can't", "can not"),
+    ("won't", "will not"),
+    ("n't", " not"),
+    ("'re", " are"),
+    ("'ve", " have"),
+    ("'ll", " will"),
+    ("'m", " am"),
+    ("'d", " would"),
+)
 IS = re.compile(r"\b(what|who|how|where|when)'s\b")
 POSSESSED = re.compile(r"'s\b")
 SENTENCE = re.compile(r"(?<=[.!?])[\"')]*\s+|\n+")
@@ -31,9 +39,9 @@ def cues() -> Mapping[str, Any]:
 def pattern(group: str, name: str) -> re.Pattern[str]:
     """One entry of cues.toml; a list stands between word boundaries."""
     entry = cues()[group][name]
-    return re.compile(
-        entry if isinstance(entry, str) else rf"\b(?:{'|'.join(entry)})\b", re.IGNORECASE
-    )
+    if not isinstance(entry, str):
+        entry = rf"\b(?:{'|'.join(entry)})\b"
+    return re.compile(entry, re.IGNORECASE)
 
 
 def tidy(text: str) -> str:
@@ -48,15 +56,15 @@ def question_words(text: str) -> list[str]:
     for short, full in CONTRACTED:
         text = text.replace(short, full)
     spelling: Mapping[str, str] = cues()["reading"]["spelling"]
-    return [
-        part
-        for word in WORD.findall(POSSESSED.sub(" 's", text))
-        for part in spelling.get(word, word).split()
-    ]
+    words: list[str] = []
+    for word in WORD.findall(POSSESSED.sub(" 's", text)):
+        words += spelling.get(word, word).split()
+    return words
 
 
 def question_sentences(text: str) -> list[str]:
-    return [part for part in SENTENCE.split(tidy(text).strip()) if any(c.isalnum() for c in part)]
+    parts = SENTENCE.split(tidy(text).strip())
+    return [part for part in parts if any(map(str.isalnum, part))]
 
 
 def asking(text: str) -> list[str]:
@@ -65,24 +73,31 @@ def asking(text: str) -> list[str]:
     People tell a story first: how long it is says nothing of how many passages its question needs.
     Where a sentence narrows what is asked ("the only thing I can't find is"), what stands before it
     is story too."""
-    told = question_sentences(text)
-    asks, declined, narrowed = (
-        pattern("reading", name) for name in ("asking", "declined", "narrowed")
-    )
-    found = [
-        s for s in told if asks.search(s) and (s.rstrip().endswith("?") or not declined.search(s))
-    ]
-    if len(found) > 1:
-        found = found[max((n for n, s in enumerate(found) if narrowed.search(s)), default=0) :]
-    return found or told[-1:]
+    sentences = question_sentences(text)
+    asks = [sentence for sentence in sentences if _asks(sentence)]
+    narrowed = pattern("reading", "narrowed")
+    start = 0
+    for place, sentence in enumerate(asks):
+        if narrowed.search(sentence):
+            start = place
+    return asks[start:] or sentences[-1:]
 
 
-def shape(found: list[str]) -> list[str]:
+def _asks(sentence: str) -> bool:
+    if not pattern("reading", "asking").search(sentence):
+        return False
+    if sentence.rstrip().endswith("?"):
+        return True
+    return not pattern("reading", "declined").search(sentence)
+
+
+def shape(words: list[str]) -> list[str]:
     """Words to how they are put: function words stay, numbers are 9, runs of other words X with
     what they end in."""
-    kept, shaped = _function_words(), list[str]()
-    for word in found:
-        form = word if word in kept or not word[0].isalnum() else _form(word)
+    shaped: list[str] = []
+    for word in words:
+        is_kept = word in _function_words() or not word[0].isalnum()
+        form = word if is_kept else _form(word)
         if shaped and shaped[-1] == "X" and form in ("X", "Xs"):
             shaped[-1] = form
         else:
@@ -97,7 +112,8 @@ def _form(word: str) -> str:
         return "Xing"
     if len(word) > 3 and word.endswith("ed"):
         return "Xed"
-    return "Xs" if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else "X"
+    is_plural = len(word) > 3 and word.endswith("s") and not word.endswith("ss")
+    return "Xs" if is_plural else "X"
 
 
 @cache

@@ -4,7 +4,7 @@ explain."""
 import csv
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,6 +13,7 @@ from ombud.store import Explained
 from ombud.text import analyse
 
 COLUMNS = ("abbreviation", "expansion", "country")
+REQUIRED = COLUMNS[:2]
 
 
 class GlossaryEntry(NamedTuple):
@@ -30,26 +31,33 @@ class Glossary:
         for entry in entries:
             if entry.abbreviation:
                 self._entries.setdefault(entry.abbreviation.casefold(), []).append(entry)
+        abbreviations = {entry.abbreviation for entry in entries if entry.abbreviation}
         # Longest first, so that "401(k)" and "W-2" are read whole.
-        known = sorted(
-            {e.abbreviation for e in entries if e.abbreviation}, key=lambda word: -len(word)
-        )
-        self._known = re.compile(
-            rf"(?<!\w)(?:{'|'.join(map(re.escape, known)) or '(?!)'})(?!\w)", re.IGNORECASE
-        )
+        longest_first = sorted(abbreviations, key=lambda word: -len(word))
+        alternatives = "|".join(map(re.escape, longest_first)) or "(?!)"
+        self._abbreviation = re.compile(rf"(?<!\w)(?:{alternatives})(?!\w)", re.IGNORECASE)
 
     def expansions(self, text: str, country: str | None) -> list[str]:
         """What the abbreviations in `text` stand for, in order, each once; the person's country
         first."""
-        found: dict[str, None] = {}
-        for word in self._known.findall(text):
-            entries = [
-                e for e in self._entries.get(word.casefold(), ()) if e.country in ("", country)
-            ]
-            entries = [e for e in entries if not e.as_written or e.abbreviation == word]
-            for entry in sorted(entries, key=lambda e: e.country == "")[:1]:
-                found[entry.expansion] = None
-        return [e for e in found if e.casefold() not in text.casefold()]
+        expansions: dict[str, None] = {}
+        for word in self._abbreviation.findall(text):
+            entry = self._entry(word, country)
+            if entry and entry.expansion.casefold() not in text.casefold():
+                expansions[entry.expansion] = None
+        return list(expansions)
+
+    def _entry(self, word: str, country: str | None) -> GlossaryEntry | None:
+        """That of the country, else of everywhere."""
+        everywhere: GlossaryEntry | None = None
+        for entry in self._entries.get(word.casefold(), ()):
+            if entry.as_written and entry.abbreviation != word:
+                continue
+            if entry.country and entry.country == country:
+                return entry
+            if not entry.country:
+                everywhere = everywhere or entry
+        return everywhere
 
 
 def read_glossary(path: Path, explained: Iterable[Explained] = ()) -> Glossary:
@@ -59,47 +67,81 @@ def read_glossary(path: Path, explained: Iterable[Explained] = ()) -> Glossary:
     explained: what documents say of abbreviations; where the file has one, the file counts. Raises
     BadSetting."""
     own = _read(path)
-    return Glossary([*own, *_found(own, explained)])
+    return Glossary([*own, *_explained_entries(own, explained)])
 
 
-def _found(own: Sequence[GlossaryEntry], explained: Iterable[Explained]) -> Iterator[GlossaryEntry]:
+class _Meanings:
+    """What documents say that one abbreviation stands for, in one country."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[tuple[str, ...]] = Counter()
+
+    def add(self, meaning: tuple[str, ...]) -> None:
+        self._counts[meaning] += 1
+
+    def agreed(self) -> tuple[str, ...] | None:
+        """The one that more documents say than any other; None where there is none."""
+        (best, times), *others = self._counts.most_common(2)
+        if others and others[0][1] == times:
+            return None
+        return best
+
+
+def _explained_entries(
+    own: Sequence[GlossaryEntry], explained: Iterable[Explained]
+) -> Iterator[GlossaryEntry]:
     """An entry for each abbreviation that the documents of a country agree on, or more of them than
     on any other."""
-    counts: dict[tuple[str, str], Counter[tuple[str, ...]]] = {}
-    written: dict[tuple[str, tuple[str, ...]], tuple[str, str]] = {}
-    for one in explained:
-        meaning = tuple(analyse(one.expansion))
-        for country in one.countries or ("",) if meaning else ():
-            counts.setdefault((one.abbreviation.casefold(), country), Counter())[meaning] += 1
-            written.setdefault(
-                (one.abbreviation.casefold(), meaning), (one.abbreviation, one.expansion)
-            )
-    known = {(entry.abbreviation.casefold(), entry.country) for entry in own}
-    for (short, country), meanings in counts.items():
-        (best, times), *others = meanings.most_common(2)
-        agreed = not others or others[0][1] < times
-        if agreed and (short, country) not in known and (short, "") not in known:
-            abbreviation, expansion = written[short, best]
-            yield GlossaryEntry(abbreviation, expansion, country, as_written=True)
+    meanings_of: dict[tuple[str, str], _Meanings] = {}
+    as_written: dict[tuple[str, tuple[str, ...]], Explained] = {}
+    for explanation in explained:
+        meaning = tuple(analyse(explanation.expansion))
+        if not meaning:
+            continue
+        short = explanation.abbreviation.casefold()
+        as_written.setdefault((short, meaning), explanation)
+        for country in explanation.countries or ("",):
+            meanings_of.setdefault((short, country), _Meanings()).add(meaning)
+    in_file = {(entry.abbreviation.casefold(), entry.country) for entry in own}
+    for (short, country), meanings in meanings_of.items():
+        agreed = meanings.agreed()
+        if agreed is None or (short, country) in in_file or (short, "") in in_file:
+            continue
+        first = as_written[short, agreed]
+        yield GlossaryEntry(first.abbreviation, first.expansion, country, as_written=True)
 
 
 def _read(path: Path) -> list[GlossaryEntry]:
     if not path.is_file():
         return []
+    rows = _rows(path)
+    if not rows:
+        return []
+    for column in REQUIRED:
+        if column not in rows[0]:
+            raise BadSetting(
+                f"{path} has no column `{column}`.", hint=f"The first line is {','.join(COLUMNS)}."
+            )
+    return [_entry(row) for row in rows]
+
+
+def _entry(row: Mapping[str, str | None]) -> GlossaryEntry:
+    return GlossaryEntry(
+        abbreviation=_cell(row, "abbreviation"),
+        expansion=_cell(row, "expansion"),
+        country=_cell(row, "country"),
+    )
+
+
+def _rows(path: Path) -> list[dict[str, str]]:
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            rows = list(csv.DictReader(file))
+            return list(csv.DictReader(file))
     except (OSError, UnicodeDecodeError, csv.Error) as wrong:
         raise BadSetting(
             f"{path} cannot be read: {wrong}.", hint="It is a UTF-8 CSV file."
         ) from wrong
-    missing = [c for c in COLUMNS[:2] if rows and c not in rows[0]]
-    if missing:
-        raise BadSetting(
-            f"{path} has no column `{missing[0]}`.", hint=f"The first line is {','.join(COLUMNS)}."
-        )
-    cells = [[(row.get(column) or "").strip() for column in COLUMNS] for row in rows]
-    return [
-        GlossaryEntry(abbreviation, expansion, country)
-        for abbreviation, expansion, country in cells
-    ]
+
+
+def _cell(row: Mapping[str, str | None], column: str) -> str:
+    return (row.get(column) or "").strip()

@@ -41,8 +41,8 @@ def policy_words(text: str, embedder: Embedder | None) -> Query | None:
     matter = matter_of(text, embedder)
     if not matter:
         return None
-    said = _matters()[matter]
-    return Query(strategy="standard", text=said["words"], passage=said["passage"])
+    written = _matters()[matter]
+    return Query(strategy="standard", text=written["words"], passage=written["passage"])
 
 
 def matter_of(text: str, embedder: Embedder | None, least: float = LEAST) -> str:
@@ -52,20 +52,20 @@ def matter_of(text: str, embedder: Embedder | None, least: float = LEAST) -> str
         return ""
     scores = embedder.embed([text])[0] @ weights.coefficients + weights.intercept
     powers = np.exp(scores - scores.max())
-    found = dict(zip(weights.matters, powers / powers.sum(), strict=True))
-    if 1 - found.pop(NONE) < least:
+    probabilities = dict(zip(weights.matters, powers / powers.sum(), strict=True))
+    if 1 - probabilities.pop(NONE) < least:
         return ""
-    return max(found, key=lambda matter: found[matter])
+    return max(probabilities, key=lambda matter: probabilities[matter])
 
 
 @cache
 def load_weights() -> StoryWeights:
-    found = json.loads(WEIGHTS.read_text(encoding="utf-8"))
+    content = json.loads(WEIGHTS.read_text(encoding="utf-8"))
     return StoryWeights(
-        found["embedder"],
-        tuple(found["matters"]),
-        np.array(found["coefficients"]),
-        np.array(found["intercept"]),
+        embedder=content["embedder"],
+        matters=tuple(content["matters"]),
+        coefficients=np.array(content["coefficients"]),
+        intercept=np.array(content["intercept"]),
     )
 
 

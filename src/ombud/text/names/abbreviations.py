@@ -10,6 +10,7 @@ of the last words are the short form, these words are taken: the shortest ones w
 Permit" of "Time to Travel Permit (TTP)"."""
 
 import re
+from collections.abc import Iterator
 
 from ombud.text.sentences import split_sentences
 
@@ -44,20 +45,27 @@ def find_abbreviations(text: str, language: str = "en") -> list[tuple[str, str]]
 
     An abbreviation that the same text also writes in small letters as a word ("AID" and "aid") is
     left out, for it would be found in every question that has the word."""
-    definitions: dict[tuple[str, str], None] = {}
+    definitions: list[tuple[str, str]] = []
     for start, end in split_sentences(text, language):
-        sentence = text[start:end]
-        for bracket in _BRACKETS.finditer(sentence):
-            definition = _definition(sentence[: bracket.start()], bracket[1])
-            if definition:
-                definitions[definition] = None
-    return [definition for definition in definitions if not _is_word(definition[0], text)]
+        definitions += _definitions(text[start:end])
+    distinct = dict.fromkeys(definitions)
+    return [(short, long) for short, long in distinct if not _is_word(short, text)]
+
+
+def _definitions(sentence: str) -> Iterator[tuple[str, str]]:
+    for bracket in _BRACKETS.finditer(sentence):
+        before = sentence[: bracket.start()]
+        definition = _definition(before, bracket[1])
+        if definition:
+            yield definition
 
 
 def _definition(before: str, inside: str) -> tuple[str, str] | None:
     """What a bracket defines with the words before it; None where it defines nothing."""
-    inside = re.split(r"[,;]\s", inside, maxsplit=1)[0].strip(_MARKS)
-    words_before = _EDGE.split(before.rstrip(_MARKS))[-1].split()
+    beginning, *_ = re.split(r"[,;]\s", inside, maxsplit=1)
+    inside = beginning.strip(_MARKS)
+    *_, part_before = _EDGE.split(before.rstrip(_MARKS))
+    words_before = part_before.split()
     if _is_short(inside):
         return _short_inside(inside, words_before)
     if not words_before:
@@ -82,10 +90,11 @@ def _long_inside(short: str, inside: str) -> tuple[str, str] | None:
     first, *others = inside.split() or [""]
     if len(others) + 1 > _longest(short):
         return None
-    words = " ".join(others) if others and first.lower() in _OPENERS else inside
-    if words != _by_initials(short, words) and words != _shortest(short, words):
-        return None
-    if not _is_long(short, words):
+    words = inside
+    if others and first.lower() in _OPENERS:
+        words = " ".join(others)
+    is_whole = words in (_by_initials(short, words), _shortest(short, words))
+    if not is_whole or not _is_long(short, words):
         return None
     return short, words
 
@@ -191,4 +200,7 @@ def _at_start(short: str, words: list[str]) -> bool:
 
 
 def _is_word(short: str, text: str) -> bool:
-    return short.isalpha() and bool(re.search(rf"(?<!\w){re.escape(short.lower())}(?!\w)", text))
+    if not short.isalpha():
+        return False
+    word = re.escape(short.lower())
+    return bool(re.search(rf"(?<!\w){word}(?!\w)", text))

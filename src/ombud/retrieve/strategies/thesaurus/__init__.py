@@ -19,9 +19,10 @@ def _entries(language: str) -> tuple[tuple[re.Pattern[str], str], ...]:
     path = Path(__file__).parent / f"{language}.txt"
     if not path.is_file():
         return ()
-    lines = path.read_text(encoding="utf-8").splitlines()
-    pairs = (line.split(":", 1) for line in lines if ":" in line and not line.startswith("#"))
-    return tuple(
-        (term_pattern(term.strip() for term in said.split(",")), words.strip())
-        for said, words in pairs
-    )
+    entries: list[tuple[re.Pattern[str], str]] = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        everyday, colon, words = line.partition(":")
+        if colon and not line.startswith("#"):
+            terms = map(str.strip, everyday.split(","))
+            entries.append((term_pattern(terms), words.strip()))
+    return tuple(entries)

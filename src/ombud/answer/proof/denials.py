@@ -1,0 +1,120 @@
+"""Whether a claim's clause denies what the clauses of its passages say, or the other way round."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from ombud.answer.proof.nearest import ClaimClause, NearClause, surely_near
+from ombud.text import Sentence, polarity
+
+ANSWER = re.compile(r"^\s*(?:yes|no)\b\s*(?:[,.:;–-]|$)", re.IGNORECASE)
+"""What a claim begins with because the question wants it; it denies nothing by itself."""
+NO_CELL = re.compile(r"\|\s*no\b")
+DENIES = "it denies something, the cited text does not"
+DENIED = "the cited text denies something, it does not"
+
+
+def denial_objections(
+    claim: ClaimClause, near: Sequence[NearClause], passages: Sequence[Sentence], language: str
+) -> Iterator[str]:
+    """near: the clauses that speak of the same; where there are none, a denial needs one anywhere
+    in the passages."""
+    denials = polarity.count_denials(claim.text, language)
+    if not near:
+        if denials and not _denies_anywhere(passages, language):
+            yield DENIES
+        return
+    if _agree(claim, near, passages, language):
+        return
+    most = max(polarity.count_denials(other.text, language) for other in near)
+    yield DENIES if denials > most else DENIED
+
+
+def _denies_anywhere(passages: Sequence[Sentence], language: str) -> bool:
+    return any(polarity.count_denials(sentence.text.lower(), language) for sentence in passages)
+
+
+def _agree(
+    claim: ClaimClause, near: Sequence[NearClause], passages: Sequence[Sentence], language: str
+) -> bool:
+    if _deny_alike(claim, near, language):
+        return True
+    if language[:2] == "en" and (_is_doubtful(claim, near) or _agree_as_whole(claim, near)):
+        return True
+    denials = polarity.count_denials(claim.text, language)
+    if not surely_near(near) and _neighbour_agrees(denials, near):
+        return True
+    return denials > 0 and _is_denied_elsewhere(claim, passages)
+
+
+def _deny_alike(claim: ClaimClause, near: Sequence[NearClause], language: str) -> bool:
+    """Whether a clause denies as often, or as often by twos."""
+    denials = polarity.count_denials(claim.text, language)
+    for other in near:
+        other_denials = polarity.count_denials(other.text, language)
+        if _same_parity(denials, other_denials):
+            return True
+        # Several denials in a list are one each.
+        if denials and other_denials and "," in other.text:
+            return True
+    return False
+
+
+def _same_parity(first: int, second: int) -> bool:
+    return (first - second) % 2 == 0
+
+
+def _is_doubtful(claim: ClaimClause, near: Sequence[NearClause]) -> bool:
+    """Whether one side has a word that may deny and the other has not."""
+    in_claim = polarity.doubtful_words(claim.text)
+    around_claim = polarity.doubtful_words(claim.sentence.text.lower())
+    for other in near:
+        if _is_denying_row(other):
+            return True
+        only_in_claim = in_claim - polarity.doubtful_words(other.whole_text)
+        only_in_passage = polarity.doubtful_words(other.text) - around_claim
+        if only_in_claim or only_in_passage:
+            return True
+    return False
+
+
+def _is_denying_row(near: NearClause) -> bool:
+    if not near.sentence.row:
+        return False
+    return bool(NO_CELL.search(near.text)) or polarity.count_denials(near.text) > 0
+
+
+def _agree_as_whole(claim: ClaimClause, near: Sequence[NearClause]) -> bool:
+    """ "Not without" and "not unless" deny twice, in one clause or in two: then the whole sentences
+    count."""
+    whole_claim = ANSWER.sub("", claim.sentence.text.lower())
+    denials = polarity.count_denials(whole_claim)
+    denied_outside = denials > 0 and polarity.count_denials(claim.text) == 0
+    excepted = denied_outside or polarity.names_exception(claim.text)
+    for other in near:
+        if not excepted and not polarity.names_exception(other.text):
+            continue
+        if _same_parity(denials, polarity.count_denials(other.whole_text)):
+            return True
+    return False
+
+
+def _neighbour_agrees(denials: int, near: Sequence[NearClause]) -> bool:
+    """Whether a clause beside one of them denies as often."""
+    for other in near:
+        for clause in other.sentence.clauses:
+            if _same_parity(denials, polarity.count_denials(clause.text)):
+                return True
+    return False
+
+
+def _is_denied_elsewhere(claim: ClaimClause, passages: Sequence[Sentence]) -> bool:
+    """Whether what the claim denies is denied by a clause: "does not answer" by "no answer is no
+    agreement"."""
+    runs = polarity.denied_runs(claim.text)
+    if not runs:
+        return False
+    denied: set[str] = set()
+    for sentence in passages:
+        for clause in sentence.clauses:
+            denied |= polarity.denied_terms(clause.text)
+    return not any(map(denied.isdisjoint, runs))

@@ -1,0 +1,131 @@
+"""Whether a claim obliges, allows or forbids what its passages do."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from ombud.answer.proof.nearest import (
+    ClaimClause,
+    NearClause,
+    joined_whole_text,
+    surely_near,
+)
+from ombud.text import Sentence, polarity
+
+CLOSEST = 0.9
+"""A clause counts whose overlap is this share of the best one's."""
+
+
+class Duties(NamedTuple):
+    """What the clauses closest to a claim's say of what must, may and need not be done.
+
+    `..._around`: their whole sentences say so.
+    """
+
+    obliges: bool
+    bids: bool
+    """It obliges, or tells to do something."""
+    allows: bool
+    spares: bool
+    """Nobody has to."""
+    advises: bool
+    forbids: bool
+    forbids_else: bool
+    """Apart from the words that spare."""
+    sets_time: bool
+    """Something has to be done by a time although no word says so: "updates are applied within 24
+    hours"."""
+    obliges_around: bool
+    allows_around: bool
+    spares_around: bool
+    """Where no clause is surely meant, anything in the passages does."""
+
+
+class ModalRule(NamedTuple):
+    """A claim with a word of one of `kinds` is objected to where `is_wrong`."""
+
+    kinds: frozenset[polarity.ModalKind]
+    is_wrong: Callable[[Duties], bool]
+    message: str
+
+
+def _leaves_open(duties: Duties) -> bool:
+    return duties.allows and not duties.bids and not duties.obliges_around
+
+
+def _obliges(duties: Duties) -> bool:
+    if duties.bids and not duties.allows:
+        return True
+    return duties.sets_time and not duties.allows_around
+
+
+def _does_not_spare(duties: Duties) -> bool:
+    if duties.spares:
+        return False
+    return duties.forbids or not duties.spares_around
+
+
+def _only_spares(duties: Duties) -> bool:
+    return duties.spares and not duties.forbids_else
+
+
+def _does_not_advise(duties: Duties) -> bool:
+    return duties.obliges and not duties.advises
+
+
+MODAL_RULES = (
+    ModalRule(frozenset({"oblige"}), _leaves_open, "leaves it open"),
+    ModalRule(frozenset({"allow", "vague"}), _obliges, "obliges"),
+    ModalRule(frozenset({"spare"}), _does_not_spare, "does not leave it open"),
+    ModalRule(frozenset({"forbid"}), _only_spares, "leaves it open"),
+    ModalRule(frozenset({"advise"}), _does_not_advise, "obliges"),
+)
+
+
+def duty_objections(
+    claim: ClaimClause, near: Sequence[NearClause], passages: Sequence[Sentence]
+) -> Iterator[str]:
+    """English only."""
+    modals = list(polarity.find_modals(claim.text))
+    if not modals:
+        return
+    duties = _duties(claim, near, passages)
+    for modal in modals:
+        for rule in MODAL_RULES:
+            if modal.kind in rule.kinds and rule.is_wrong(duties):
+                yield f"it says “{modal.wording}”, the cited text {rule.message}"
+
+
+def _duties(claim: ClaimClause, near: Sequence[NearClause], passages: Sequence[Sentence]) -> Duties:
+    best = max(other.score for other in near)
+    closest = [other for other in near if other.score >= CLOSEST * best]
+    clauses = list(map(_opening, closest))
+    here = "\n".join(clauses)
+    around = joined_whole_text(closest)
+    spared = around
+    if not surely_near(closest):
+        spared = "\n".join(sentence.text.lower() for sentence in passages)
+    obliges = polarity.expresses("oblige", here)
+    return Duties(
+        obliges=obliges,
+        bids=obliges or any(map(polarity.bids, clauses)),
+        allows=polarity.expresses("allow", here),
+        spares=polarity.expresses("spare", here),
+        advises=polarity.expresses("advise", here),
+        forbids=polarity.forbids(here),
+        forbids_else=polarity.forbids(polarity.without_sparing(here)),
+        sets_time="never" not in claim.text and any(map(_sets_time, closest)),
+        obliges_around=polarity.expresses("oblige", around),
+        allows_around=polarity.expresses("allow", around),
+        spares_around=polarity.expresses("spare", spared),
+    )
+
+
+def _opening(near: NearClause) -> str:
+    """The clause, or its sentence where the clause goes on with what stands before it."""
+    if polarity.begins_with_link(near.text):
+        return near.whole_text
+    return near.text
+
+
+def _sets_time(near: NearClause) -> bool:
+    return not near.sentence.row and polarity.sets_deadline(near.text)
