@@ -29,6 +29,8 @@ FLOORS = [
     {"__main__"},
 ]
 FLOOR: dict[str, float] = {room: level for level, rooms in enumerate(FLOORS) for room in rooms}
+FLOOR["masking"] = -0.5
+"""Below floor 0: no error repeats a password."""
 FLOOR["registry"] = 0.5
 """Stairs between floors 0 and 1: it knows errors, and settings ask it which plugins there are."""
 LINES = 520
@@ -245,4 +247,4 @@ def test_the_list_of_commands_waits_for_no_other_room() -> None:
         [sys.executable, "-c", listed], capture_output=True, text=True, check=True
     ).stdout.split()
     rooms = {name.split(".")[1] for name in loaded}
-    assert rooms <= {"cli", "errors", "settings", "types", "registry"}, rooms
+    assert rooms <= {"cli", "errors", "masking", "settings", "types", "registry"}, rooms

@@ -5,7 +5,7 @@ import pytest
 
 from lab.makers import case, cites, gold, hit, says
 from ombud.lab import LOSSES
-from ombud.lab.metrics.losses import Shelf, locate
+from ombud.lab.metrics.losses import IndexedPassages, locate_loss
 from ombud.types import Answer, Case, Chunk, Hit, Observation, Ranking, Trace
 
 QUOTE = "Staff have 26 days of paid annual leave."
@@ -14,8 +14,8 @@ WRONG = hit("Pay day is the last Friday.", "hr/pay.md", id="wrong")
 CASE = case(gold(QUOTE))
 
 
-def shelf(*hits: Hit) -> Shelf:
-    return Shelf(lambda: [one.chunk for one in hits])
+def shelf(*hits: Hit) -> IndexedPassages:
+    return IndexedPassages(lambda: [one.chunk for one in hits])
 
 
 def found(
@@ -59,57 +59,61 @@ SHOWN, HIDDEN = Trace(evidence=("right", "wrong")), Trace(evidence=("wrong",))
     ],
 )
 def test_every_way_to_lose_the_evidence(seen: Observation, where: str) -> None:
-    assert locate(seen, ALL) == where
+    assert locate_loss(seen, ALL) == where
     assert where in (*LOSSES, "")
 
 
 def test_what_is_not_in_the_index_cannot_be_found() -> None:
-    assert locate(found(WRONG, ranked=("wrong",)), shelf(WRONG)) == "not indexed"
-    assert locate(found(), shelf()) == "not indexed"
+    assert locate_loss(found(WRONG, ranked=("wrong",)), shelf(WRONG)) == "not indexed"
+    assert locate_loss(found(), shelf()) == "not indexed"
     # The document is there, the quote is not: it has changed since.
-    assert locate(found(), shelf(hit("Staff have 27 days of paid annual leave."))) == "not indexed"
+    assert (
+        locate_loss(found(), shelf(hit("Staff have 27 days of paid annual leave.")))
+        == "not indexed"
+    )
 
 
 def test_the_first_place_counts_and_only_the_best_evidence_is_needed() -> None:
     both = case(gold(QUOTE), gold("Gone.", "hr/gone.md"))
-    assert locate(found(RIGHT, of=both), ALL) == "not indexed"
+    assert locate_loss(found(RIGHT, of=both), ALL) == "not indexed"
     lesser = case(gold(QUOTE), gold("Gone.", "hr/gone.md", grade=1))
-    assert locate(found(RIGHT, of=lesser), ALL) == ""
+    assert locate_loss(found(RIGHT, of=lesser), ALL) == ""
 
 
 def test_a_quote_cut_by_a_chunk_border_stands_where_both_sides_came_back() -> None:
     left, right = hit(QUOTE[:20], id="l"), hit(QUOTE[20:], start=20, id="r")
-    assert locate(found(left, right), shelf(left, right)) == ""
-    assert locate(found(left, ranked=("l",)), shelf(left, right)) == "not retrieved"
+    assert locate_loss(found(left, right), shelf(left, right)) == ""
+    assert locate_loss(found(left, ranked=("l",)), shelf(left, right)) == "not retrieved"
 
 
 def test_evidence_that_is_a_whole_document() -> None:
     whole = case(gold("", "hr/leave.md"))
-    assert locate(found(RIGHT, of=whole), ALL) == ""
-    assert locate(found(WRONG, of=whole), ALL) == "not retrieved"
-    assert locate(found(WRONG, of=whole), shelf(WRONG)) == "not indexed"
+    assert locate_loss(found(RIGHT, of=whole), ALL) == ""
+    assert locate_loss(found(WRONG, of=whole), ALL) == "not retrieved"
+    assert locate_loss(found(WRONG, of=whole), shelf(WRONG)) == "not indexed"
     assert (
-        locate(found(RIGHT, answer=says("26.", cites("26 days"), trace=SHOWN), of=whole), ALL) == ""
+        locate_loss(found(RIGHT, answer=says("26.", cites("26 days"), trace=SHOWN), of=whole), ALL)
+        == ""
     )
     other = says("Friday.", cites("Pay day", "hr/pay.md"), trace=SHOWN)
-    assert locate(found(RIGHT, answer=other, of=whole), ALL) == "in the prompt but missed"
+    assert locate_loss(found(RIGHT, answer=other, of=whole), ALL) == "in the prompt but missed"
 
 
 @pytest.mark.parametrize("expect", ["deny", "clarify"])
 def test_where_nothing_should_be_answered_nothing_is_lost(expect: str) -> None:
-    assert locate(found(WRONG, of=CASE.model_copy(update={"expect": expect})), ALL) == ""
+    assert locate_loss(found(WRONG, of=CASE.model_copy(update={"expect": expect})), ALL) == ""
 
 
 def test_nothing_is_lost_without_a_search_or_without_evidence() -> None:
-    assert locate(Observation(case=CASE, answer=says("No.", outcome="denied")), ALL) == ""
-    assert locate(Observation(case=CASE, error="down"), ALL) == ""
-    assert locate(found(WRONG, of=case()), ALL) == ""
+    assert locate_loss(Observation(case=CASE, answer=says("No.", outcome="denied")), ALL) == ""
+    assert locate_loss(Observation(case=CASE, error="down"), ALL) == ""
+    assert locate_loss(found(WRONG, of=case()), ALL) == ""
 
 
 def test_a_sensitive_case_that_is_handed_over_with_its_passage_lost_nothing() -> None:
     sensitive = case(gold(QUOTE), expect="handoff", type="sensitive")
     kept = says("An advisor helps you.", cites(QUOTE), action="handoff", trace=SHOWN)
-    assert locate(found(RIGHT, answer=kept, of=sensitive), ALL) == ""
+    assert locate_loss(found(RIGHT, answer=kept, of=sensitive), ALL) == ""
 
 
 def test_passages_are_fetched_once_also_by_many_threads_and_only_when_needed() -> None:
@@ -119,12 +123,12 @@ def test_passages_are_fetched_once_also_by_many_threads_and_only_when_needed() -
         fetched.append(1)
         yield from (one.chunk for one in (RIGHT, WRONG))
 
-    lazy = Shelf(passages)
-    locate(found(RIGHT), lazy)
+    lazy = IndexedPassages(passages)
+    locate_loss(found(RIGHT), lazy)
     assert not fetched
     with ThreadPoolExecutor(8) as threads:
         places = list(
-            threads.map(lambda _: locate(found(WRONG, ranked=("right",)), lazy), range(50))
+            threads.map(lambda _: locate_loss(found(WRONG, ranked=("right",)), lazy), range(50))
         )
     assert set(places) == {"ranked below k"}
     assert fetched == [1]
@@ -140,8 +144,8 @@ def test_a_fetch_that_broke_off_is_made_again_and_not_taken_for_the_whole() -> N
             raise ConnectionError("hung up")
         yield RIGHT.chunk
 
-    broken = Shelf(passages)
+    broken = IndexedPassages(passages)
     with pytest.raises(ConnectionError):
-        locate(found(WRONG), broken)
-    assert locate(found(WRONG), broken) == "not retrieved"
+        locate_loss(found(WRONG), broken)
+    assert locate_loss(found(WRONG), broken) == "not retrieved"
     assert [one.id for one in broken.of_document(WRONG.chunk.uri)] == ["wrong"]

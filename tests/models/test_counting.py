@@ -74,9 +74,9 @@ def test_a_tokenizer_that_joins_words_is_asked_for_whole_texts() -> None:
 def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(counting, "MOST", 4)
     tokenizer = bert()
-    count = counting._Words(tokenizer)
+    count = counting._WordCounter(tokenizer)
     for number in range(20):
         text = f"leaves day{number} {'e' * 300} day"
         assert count(text) == whole(tokenizer, text)
-        assert len(count._known) <= 4 + 5
-        assert not any(len(word) > counting.LONGEST for word in count._known)
+        assert len(count._counts) <= 4 + 5
+        assert not any(len(word) > counting.LONGEST for word in count._counts)

@@ -61,9 +61,10 @@ def _terms(word: str, language: str) -> list[str]:
     parts = PART.findall(word)
     stop_words = _stop_words(language)
     terms = [_stem(part, language) for part in parts if part not in stop_words]
-    if len(parts) > 1 and len(word) <= LONGEST_WHOLE and _WHOLE.search(word):
+    is_short = len(parts) > 1 and len(word) <= LONGEST_WHOLE
+    if is_short and _WHOLE.search(word):
         terms.append(re.sub(r"['’]", "", word))
-    return [_cut(term) for term in terms]
+    return list(map(_cut, terms))
 
 
 def _cut(term: str) -> str:

@@ -6,6 +6,7 @@ import tomllib
 import unicodedata
 from collections.abc import Iterator
 from functools import cache, lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -74,10 +75,16 @@ class Sentence(NamedTuple):
 def passage_of(chunk: Chunk) -> CitedPassage:
     """With what is known of the document and shown beside a citation: title, headings, when it is
     in force."""
-    days = [day.isoformat() for day in (chunk.effective_from, chunk.effective_to) if day]
-    above = "\n".join((chunk.title, *chunk.trail, *days, chunk.header))
+    above = [chunk.title, *chunk.trail]
+    for day in (chunk.effective_from, chunk.effective_to):
+        if day:
+            above.append(day.isoformat())
+    above.append(chunk.header)
     return CitedPassage(
-        text=chunk.text, above=above, language=chunk.language, countries=chunk.countries
+        text=chunk.text,
+        above="\n".join(above),
+        language=chunk.language,
+        countries=chunk.countries,
     )
 
 
@@ -88,16 +95,14 @@ def read_passage(passage: CitedPassage) -> tuple[Sentence, ...]:
 
 
 def _sentences(passage: CitedPassage) -> Iterator[Sentence]:
-    spans = evidence_spans(passage.text, passage.language)
-    lines = [passage.text[start:end] for start, end in spans]
     head = ""
     lead = ""
-    for before, line, following in zip(["", *lines], lines, [*lines[1:], ""], strict=False):
-        is_row = bool(ROW.match(line))
-        is_item = bool(ITEM.match(line))
+    for before, line, following in _lines_with_neighbours(passage):
         if RULE.match(line):
             head = before
             continue
+        is_row = bool(ROW.match(line))
+        is_item = bool(ITEM.match(line))
         if not is_row:
             head = ""
         above = [passage.above, head]
@@ -105,8 +110,19 @@ def _sentences(passage: CitedPassage) -> Iterator[Sentence]:
             above.append(lead)
         introduction = "\n".join(filter(None, above))
         yield read_sentence(line, introduction, passage.language, row=is_row)
-        if not is_item and not is_row:
-            lead = line if _leads_in(line, following) else ""
+        if is_item or is_row:
+            continue
+        lead = line if _leads_in(line, following) else ""
+
+
+def _lines_with_neighbours(passage: CitedPassage) -> Iterator[tuple[str, str, str]]:
+    """(line before, line, line behind), of those that are evidence."""
+    spans = evidence_spans(passage.text, passage.language)
+    lines = [passage.text[start:end] for start, end in spans]
+    before = ""
+    for line, following in pairwise([*lines, ""]):
+        yield before, line, following
+        before = line
 
 
 def _leads_in(line: str, following: str) -> bool:
@@ -190,8 +206,9 @@ def _clauses(parts: list[str], language: str) -> Iterator[Clause]:
 @lru_cache(maxsize=4096)
 def content_terms(text: str, language: str) -> frozenset[str]:
     """Index terms that are no numbers, those of compounds in parts."""
-    terms = {term for term in analyse(text, language) if not term[0].isdigit()}
-    return frozenset(terms - _number_terms())
+    terms = analyse(text, language)
+    words = [term for term in terms if not term[0].isdigit()]
+    return frozenset(words) - _number_terms()
 
 
 @cache
@@ -205,5 +222,8 @@ def plain_sentence(text: str) -> str:
     plain = unicodedata.normalize("NFKC", text)
     plain = re.sub(r"[“”„‟″«»]", '"', plain)
     plain = re.sub(r"[‘’‚‛′]", "'", plain)
-    lines = [MARKS.sub("", line).strip() for line in plain.splitlines()]
+    lines: list[str] = []
+    for line in plain.splitlines():
+        bare = MARKS.sub("", line)
+        lines.append(bare.strip())
     return " ".join(lines).strip()

@@ -17,6 +17,8 @@ MONTHS = (
     "november",
     "december",
 )
+SHORT_MONTHS = tuple(month[:3] for month in MONTHS)
+_MONTH_OF = dict(zip(SHORT_MONTHS, MONTHS, strict=True))
 _IN_DIGITS = re.compile(
     r"\b(?:(\d{4})-(0[1-9]|1[0-2])-(\d\d)|(\d\d?)\.(0?[1-9]|1[0-2])\.(\d{4}))\b"
 )
@@ -37,15 +39,18 @@ def _spelt_date(match: re.Match[str]) -> str:
         year, month, day = match.group(1, 2, 3)
     else:
         day, month, year = match.group(4, 5, 6)
-    return f"{int(day)} {MONTHS[int(month) - 1]} {year}"
+    name = MONTHS[int(month) - 1]
+    return f"{int(day)} {name} {year}"
 
 
 def _full_name(match: re.Match[str]) -> str:
-    beginning = (match[1] or match[2])[:3]
-    return next(month for month in MONTHS if month.startswith(beginning))
+    name = match[1] or match[2]
+    return _MONTH_OF[name[:3]]
 
 
 @cache
 def _month_beside_day() -> re.Pattern[str]:
-    names = "|".join([*MONTHS, *(month[:3] for month in MONTHS), "sept"])
-    return re.compile(rf"(?<=\d[ \u00a0])({names})\b\.?|\b({names})\b\.?(?=[ \u00a0]\d)")
+    names = "|".join([*MONTHS, *SHORT_MONTHS, "sept"])
+    behind = rf"(?<=\d[ \u00a0])({names})\b\.?"
+    in_front = rf"\b({names})\b\.?(?=[ \u00a0]\d)"
+    return re.compile(f"{behind}|{in_front}")

@@ -44,6 +44,7 @@ NUMBER = rf"(?<![\w.,])(?:{DIGITS}|(?:{'|'.join(NUMBER_WORDS)})\b)"
 
 _BLANK = "[ \u00a0\u2007\u2009\u202f]"
 _IN_DIGITS = re.compile(DIGITS)
+_LAST_MARK = re.compile(r"(.*)([.,])(\d+)", re.DOTALL)
 _GROUPS = re.compile(r"[1-9]\d{0,2}(?:[.,]\d{3})+|[1-9]\d?(?:,\d\d)+,\d{3}")
 _APOSTROPHES = re.compile(r"(?<![\w.,])[1-9]\d{0,2}(?:['’ʼ]\d{3})+(?!\d)")
 _BLANKS = re.compile(
@@ -78,15 +79,17 @@ def join_groups(text: str) -> str:
 
 def _joined(match: re.Match[str]) -> str:
     """A run of digits and blanks, with those numbers joined that are written in groups."""
-    run, start = match[0], match.start()
+    run = match[0]
+    start = match.start()
     before = match.string[max(0, start - _LABEL_LENGTH) : start]
     if _LABELLED.search(before):
         return run
-    years = _YEARS.match(run)[0]  # type: ignore[index]
-    groups = run[len(years) :]
+    years = _YEARS.match(run)
+    leading = years[0] if years else ""
+    groups = run[len(leading) :]
     if _is_telephone(groups):
         return run
-    return years + _THOUSANDS.sub(_digits_of, groups)
+    return leading + _THOUSANDS.sub(_digits_of, groups)
 
 
 def _digits_of(match: re.Match[str]) -> str:
@@ -111,23 +114,35 @@ def plain_decimal(number: str, language: str = "en") -> str:
     decides only what a lone comma before three digits is. Text and not float, because a model may
     write numbers of thousands of digits.
     """
-    marks = re.sub(r"\d", "", number)
-    if not marks:
-        return _without_zeros(number)
-    last_mark = max(number.rfind("."), number.rfind(","))
-    whole, last = number[:last_mark], number[last_mark + 1 :]
-    grouped = _GROUPS.fullmatch(number) and len(set(marks)) == 1
-    if grouped and not (marks == "," and decimal_mark(language) == ","):
-        return _without_zeros(re.sub(r"\D", "", number))
-    if len(marks) > 1 and not (_GROUPS.fullmatch(whole) and marks[-1] not in marks[:-1]):
+    parts = _LAST_MARK.fullmatch(number)
+    if not parts:
+        return _whole(number)
+    whole, mark, fraction = parts.groups()
+    if _is_grouped(number) and not _is_decimal_comma(whole, mark, language):
+        return _whole(number)
+    if not whole.isdigit() and (mark in whole or not _is_grouped(whole)):
         return number.replace(",", ".")
-    fraction = last.rstrip("0")
-    digits = _without_zeros(re.sub(r"\D", "", whole))
-    return f"{digits}.{fraction}" if fraction else digits
+    fraction = fraction.rstrip("0")
+    if not fraction:
+        return _whole(whole)
+    return f"{_whole(whole)}.{fraction}"
 
 
-def _without_zeros(digits: str) -> str:
+def _whole(number: str) -> str:
+    """Without marks and leading zeros."""
+    digits = re.sub(r"\D", "", number)
     return digits.lstrip("0") or "0"
+
+
+def _is_grouped(number: str) -> bool:
+    """Whether one kind of mark parts groups of digits, and nothing else does."""
+    has_both = "," in number and "." in number
+    return not has_both and bool(_GROUPS.fullmatch(number))
+
+
+def _is_decimal_comma(whole: str, mark: str, language: str) -> bool:
+    """Whether the only mark of a number is a comma, and decimals stand behind it."""
+    return whole.isdigit() and mark == "," and decimal_mark(language) == ","
 
 
 @cache
@@ -177,7 +192,9 @@ def digits_in(text: str, language: str = "") -> set[str]:
 
 
 def _sum(match: re.Match[str]) -> str:
-    return str(int(NUMBER_WORDS[match[1]]) + int(NUMBER_WORDS[match[2]]))
+    tens = int(NUMBER_WORDS[match[1]])
+    ones = int(NUMBER_WORDS[match[2]])
+    return str(tens + ones)
 
 
 @cache

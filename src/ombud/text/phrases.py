@@ -1,10 +1,12 @@
 """Looking for many phrases at once, word by word: a pattern of hundreds of alternatives is slow."""
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Generic, TypeVar
 
 Value = TypeVar("Value")
+Words = tuple[str, ...]
 WORD = re.compile(r"[^\W_]+")
 """A word; "part-time" is two, so that it is found however it is written."""
 
@@ -13,19 +15,25 @@ class Phrases(Generic[Value]):
     """Phrases, each with a value; of one that ends in `*` the last word may go on in any way."""
 
     def __init__(self, phrases: Iterable[tuple[str, Value]]) -> None:
-        self._exact: dict[str, list[tuple[tuple[str, ...], Value]]] = {}
-        self._open: dict[str, list[Value]] = {}
+        self._exact: dict[str, list[tuple[Words, Value]]] = defaultdict(list)
+        self._open: dict[str, list[Value]] = defaultdict(list)
         for phrase, value in sorted(phrases, key=_descending_length):
-            words = WORD.findall(phrase)
-            if not phrase.endswith("*"):
-                self._exact.setdefault(words[0], []).append((tuple(words), value))
-            elif len(words) == 1:
-                self._open.setdefault(words[0], []).append(value)
-            else:
-                words[-1] += "*"
-                self._exact.setdefault(words[0], []).append((tuple(words), value))
-        self._lengths = sorted({len(word) for word in self._open}, reverse=True)
-        self._beginnings = {word[:2] for word in (*self._exact, *self._open)}
+            self._add(phrase, value)
+        lengths = set(map(len, self._open))
+        self._lengths = sorted(lengths, reverse=True)
+        first_words = [*self._exact, *self._open]
+        self._beginnings = {word[:2] for word in first_words}
+
+    def _add(self, phrase: str, value: Value) -> None:
+        words = WORD.findall(phrase)
+        first = words[0]
+        is_open = phrase.endswith("*")
+        if is_open and len(words) == 1:
+            self._open[first].append(value)
+            return
+        if is_open:
+            words[-1] += "*"
+        self._exact[first].append((tuple(words), value))
 
     def at(self, words: Sequence[str], place: int) -> Iterator[tuple[int, Value]]:
         """(words long, value) of the phrases that begin at `place`, the longest first, open ends
@@ -34,9 +42,10 @@ class Phrases(Generic[Value]):
         if word[:2] not in self._beginnings:
             return
         for phrase, value in self._exact.get(word, ()):
-            following = words[place + 1 : place + len(phrase)]
-            if len(following) == len(phrase) - 1 and all(map(_same, phrase[1:], following)):
-                yield len(phrase), value
+            length = len(phrase)
+            following = words[place + 1 : place + length]
+            if _all_same(phrase[1:], following):
+                yield length, value
         for length in self._lengths:
             if length > len(word):
                 continue
@@ -62,6 +71,12 @@ class Phrases(Generic[Value]):
 
 def _descending_length(phrase: tuple[str, object]) -> int:
     return -len(WORD.findall(phrase[0]))
+
+
+def _all_same(wanted: Sequence[str], words: Sequence[str]) -> bool:
+    if len(wanted) != len(words):
+        return False
+    return all(map(_same, wanted, words))
 
 
 def _same(wanted: str, word: str) -> bool:

@@ -4,7 +4,7 @@ English only: in other languages words are found, roles are not.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from ombud.text.dates import MONTHS
@@ -109,6 +109,7 @@ _RATE_ADVERBS = {
     "annually": "year",
     "hourly": "hour",
 }
+_CLAUSE_END = re.compile(r"[.;:,(|]")
 _BEFORE = 60
 """Characters in front of a quantity that tell its role; behind it `_AFTER`."""
 _AFTER = 45
@@ -117,7 +118,8 @@ _AFTER = 45
 def plain_quantities(sentence: str) -> str:
     """What quantities are looked for in: as `spell_out` makes it, with "two (2) weeks" as "2
     weeks"; in "EUR 5 may" is no month."""
-    plain = spell_out(re.sub(r"(?<=\d) may\b", " can", sentence))
+    without_month = re.sub(r"(?<=\d) may\b", " can", sentence)
+    plain = spell_out(without_month)
     return re.sub(r"\b[a-z]+ \((\d+)\)", r"\1", plain)
 
 
@@ -129,9 +131,18 @@ def find_quantities(text: str, language: str = "en") -> list[Quantity]:
     quantities: list[Quantity] = []
     for read in _READERS:
         for candidate in read(text, language):
-            if not any(_overlap(candidate, other) for other in quantities):
+            if not _overlaps_any(candidate, quantities):
                 quantities.append(_in_context(candidate, text))
-    return sorted(quantities, key=lambda quantity: quantity.start)
+    quantities.sort(key=_start)
+    return quantities
+
+
+def _start(quantity: Quantity) -> int:
+    return quantity.start
+
+
+def _overlaps_any(quantity: Quantity, others: Iterable[Quantity]) -> bool:
+    return any(_overlap(quantity, other) for other in others)
 
 
 def _overlap(first: Quantity, second: Quantity) -> bool:
@@ -154,23 +165,26 @@ def _dates(text: str, language: str) -> Iterator[Quantity]:
 
 def _times(text: str, language: str) -> Iterator[Quantity]:
     for match in _TIME.finditer(text):
-        yield Quantity("time", _minutes_of_day(match), match.start(), match.end())
+        yield Quantity("time", _minutes_of_day(match), *match.span())
 
 
 def _ages(text: str, language: str) -> Iterator[Quantity]:
     for match in _AGE.finditer(text):
         years = _number(match[1] or match[2], language)
         if years is not None:
-            yield Quantity("age", years, match.start(), match.end())
+            yield Quantity("age", years, *match.span())
 
 
 def _money(text: str, language: str) -> Iterator[Quantity]:
     for name, pattern in (*_SIGN_FIRST, *_SIGN_LAST):
         for match in pattern.finditer(text):
             amount = _number(match["n"], language)
-            if amount is not None:
-                amount *= _SCALES.get(match["scale"], 1)
-                yield Quantity(name, amount, match.start(), match.end())
+            if amount is None:
+                continue
+            scale = match["scale"]
+            if scale:
+                amount *= _SCALES[scale]
+            yield Quantity(name, amount, *match.span())
 
 
 def _with_unit(text: str, language: str) -> Iterator[Quantity]:
@@ -178,22 +192,26 @@ def _with_unit(text: str, language: str) -> Iterator[Quantity]:
         for match in pattern.finditer(text):
             value = _number(match["n"], language)
             if value is not None:
-                yield Quantity(name, value, match.start(), match.end())
+                yield Quantity(name, value, *match.span())
 
 
 def _ordinals(text: str, language: str) -> Iterator[Quantity]:
     for match in _NTH.finditer(text):
-        unit = (match["unit"] or match["unit2"]).split()[-1]
-        position = _number(match["n"], language) if match["n"] else _ordinal(match["nth"])
+        if match["n"]:
+            unit = match["unit2"]
+            position = _number(match["n"], language)
+        else:
+            *_, unit = match["unit"].split()
+            position = _ordinal(match["nth"])
         if position is not None:
-            yield Quantity(f"nth {unit}", position, match.start(), match.end())
+            yield Quantity(f"nth {unit}", position, *match.span())
 
 
 def _working_days(text: str, language: str) -> Iterator[Quantity]:
     for match in _WORKING.finditer(text):
         days = _number(match["n"], language)
         if days is not None:
-            yield Quantity("working days", days, match.start(), match.end())
+            yield Quantity("working days", days, *match.span())
 
 
 def _durations(text: str, language: str) -> Iterator[Quantity]:
@@ -208,7 +226,7 @@ def _durations(text: str, language: str) -> Iterator[Quantity]:
             kind, size = "days", _DAYS[unit]
         else:
             kind, size = "nights", 1.0
-        yield Quantity(kind, count * size, match.start(), match.end(), unit=unit)
+        yield Quantity(kind, count * size, *match.span(), unit=unit)
 
 
 def _count_of_units(match: re.Match[str], language: str) -> float | None:
@@ -225,7 +243,7 @@ def _counted_things(text: str, language: str) -> Iterator[Quantity]:
         if count is None:
             continue
         kind = f"count {match['noun'][:5]}"
-        counted = _in_context(Quantity(kind, count, match.start(), match.end()), text)
+        counted = _in_context(Quantity(kind, count, *match.span()), text)
         # "Play 10 questions" counts nothing, "at least 10 questions" does.
         if counted.role != "exact":
             yield counted
@@ -247,14 +265,18 @@ _READERS = (
 
 def _in_context(quantity: Quantity, text: str) -> Quantity:
     """With its role and what it is per."""
-    before = text[max(0, quantity.start - _BEFORE) : quantity.start].rstrip()
-    after = text[quantity.end : quantity.end + _AFTER]
-    clause = re.split(r"[.;:,(|]", after)[0]
+    begin = max(0, quantity.start - _BEFORE)
+    before = text[begin : quantity.start].rstrip()
+    end = quantity.end + _AFTER
+    after = text[quantity.end : end]
+    clause = _CLAUSE_END.split(after)[0]
     rate = _RATE.search(clause)
     if rate and rate.start() <= 1:  # "20 hours a week or more"
         after = after[rate.end() :]
-    role = role_of(quantity.kind, before, after)
-    return quantity._replace(role=role, per=_unit_of_rate(rate))
+    return quantity._replace(
+        role=role_of(quantity.kind, before, after),
+        per=_unit_of_rate(rate),
+    )
 
 
 def _unit_of_rate(match: re.Match[str] | None) -> str:
@@ -282,6 +304,11 @@ def _ordinal(written: str) -> float:
 
 def _minutes_of_day(match: re.Match[str]) -> float:
     if match["h"]:
-        return 60.0 * int(match["h"]) + int(match["m"])
-    hours = int(match["hour"]) % 12 + 12 * (match["half"] == "p")
-    return 60.0 * hours + int(match["minute"] or 0)
+        hours = int(match["h"])
+        minutes = int(match["m"])
+    else:
+        hours = int(match["hour"]) % 12
+        minutes = int(match["minute"] or 0)
+    if match["half"] == "p":
+        hours += 12
+    return 60.0 * hours + minutes

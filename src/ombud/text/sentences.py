@@ -60,6 +60,8 @@ _STOP = re.compile(
 )
 _ENUMERATOR = re.compile(r"\(?\d+(?:\.\d+)*")
 _LISTED = re.compile(r"\((?:[a-z]|[ivx]{1,4}|\d{1,2})\)\s")
+_LOOKED_AHEAD = 24
+"""Characters behind a stop."""
 _LONGEST = 60
 """Characters looked back for the word before a stop; the whole sentence would make long ones
 quadratic."""
@@ -94,19 +96,23 @@ def _lines(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _goes_on(text: str, before: tuple[int, int], start: int) -> bool:
-    if start - before[1] != 1 or _ITEM.match(text, before[0]):
+    begin, end = before
+    if start - end != 1 or _ITEM.match(text, begin):
         return False
-    return text[start].islower() and text[before[1] - 1] not in ".!?…:;|"
+    last = text[end - 1]
+    return text[start].islower() and last not in ".!?…:;|"
 
 
 def _split(text: str, start: int, end: int, language: str) -> Iterator[tuple[int, int]]:
     begin = start
-    is_row = _ITEM.match(text, start) and text[start:end].lstrip()[:1] == "|"
+    is_row = text[start:end].lstrip().startswith("|")
     stops = () if is_row else _STOP.finditer(text, start, end)
     for stop in stops:
-        if stop.group(1) and _is_inside(begin, stop, text, language):
+        is_latin = bool(stop.group(1))
+        if is_latin and _is_inside(begin, stop, text, language):
             continue
-        yield from _trim(text, begin, max(stop.end(2), stop.end(4)))
+        sentence_end = stop.end(2) if is_latin else stop.end(4)
+        yield from _trim(text, begin, sentence_end)
         begin = stop.end()
     yield from _trim(text, begin, end)
 
@@ -114,28 +120,42 @@ def _split(text: str, start: int, end: int, language: str) -> Iterator[tuple[int
 def _is_inside(begin: int, stop: re.Match[str], text: str, language: str) -> bool:
     """Whether the stop belongs to an abbreviation, a number or an initial, and the sentence goes on
     after it."""
-    following = text[stop.end() : stop.end() + 24]
-    first = following.lstrip("\"'“«([¿¡")[:1]
-    if first.islower() and not _LISTED.match(following):
+    end = stop.end()
+    following = text[end : end + _LOOKED_AHEAD]
+    if _first_character(following).islower() and not _LISTED.match(following):
         # After a quotation too: "Really?" she asked.
         return True
     if stop.group(1) != ".":
         return False
-    before = text[max(begin, stop.start() - _LONGEST) : stop.start()].split()
-    word = before[-1].lstrip("(\"'“«[").lower() if before else ""
-    # French elision: l'art. 5
-    word = re.split(r"['’]", word)[-1]
+    looked_back = max(begin, stop.start() - _LONGEST)
+    before = text[looked_back : stop.start()].split()
+    word = _bare_word(before[-1]) if before else ""
     after_abbreviation = _goes_on_after(word, following, language)
     if after_abbreviation is not None:
         return after_abbreviation
     if _INITIALS.fullmatch(word):
-        return len(before) < 2 or before[-2].lower() not in _LETTERED
+        return not _follows_letter_name(before)
     return bool(_ENUMERATOR.fullmatch(word)) and _enumerates(before, language)
+
+
+def _first_character(following: str) -> str:
+    return following.lstrip("\"'“«([¿¡")[:1]
+
+
+def _bare_word(word: str) -> str:
+    # French elision: l'art. 5
+    *_, last = re.split(r"['’]", word.lstrip("(\"'“«["))
+    return last.lower()
+
+
+def _follows_letter_name(before: list[str]) -> bool:
+    """Whether a single letter is a name: "Annex B."."""
+    return len(before) > 1 and before[-2].lower() in _LETTERED
 
 
 def _goes_on_after(word: str, following: str, language: str) -> bool | None:
     """Whether a sentence goes on after an abbreviation; None where `word` is none."""
-    first = following.lstrip("\"'“«([¿¡")[:1]
+    first = _first_character(following)
     if language == "en" and word in _NUMBERED:
         return first.isdigit() or following[:1] == "§"
     if word in _CLOSING:
@@ -143,9 +163,8 @@ def _goes_on_after(word: str, following: str, language: str) -> bool | None:
     if word in _FIRMS:
         return not _opens(following)
     known = ABBREVIATIONS.get(language, ABBREVIATIONS["en"])
-    if word in known or word.rstrip(".") in known:
-        return True
-    return None
+    is_known = word in known or word.rstrip(".") in known
+    return True if is_known else None
 
 
 def _enumerates(before: list[str], language: str) -> bool:

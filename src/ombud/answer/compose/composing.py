@@ -167,7 +167,7 @@ class _Composition:
             Draft,
             temperature=self.request.plan.temperature,
             seconds=max(0.0, self.deadline - time.monotonic()),
-            hear=self.verifier.feed if self.verifier else None,
+            on_text=self.verifier.feed if self.verifier else None,
         )
         if reply.value.outcome != "denied" and not reply.value.claims:
             raise MalformedOutput("The model gave an answer without claims.")

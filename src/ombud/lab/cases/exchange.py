@@ -17,6 +17,8 @@ from ombud.errors import LabError
 from ombud.lab.metrics.rankings import Qrels, Rankings, ranked
 from ombud.types import Case, Passage
 
+_GRADE_HEADERS = {"score", "rel", "relevance", "grade"}
+
 
 def qrels_of(cases: Iterable[Case]) -> dict[str, dict[str, int]]:
     """Case id -> document uri -> its highest grade; a case without evidence has no row."""
@@ -33,7 +35,7 @@ def read_qrels(path: Path) -> dict[str, dict[str, int]]:
     judged: dict[str, dict[str, int]] = {}
     for number, line in _lines(path):
         cells = line.split("\t") if "\t" in line else line.split()
-        if number == 1 and cells[-1].strip().lower() in {"score", "rel", "relevance", "grade"}:
+        if number == 1 and cells[-1].strip().lower() in _GRADE_HEADERS:
             continue
         if len(cells) == 4:
             del cells[1]
@@ -55,12 +57,9 @@ def write_qrels(path: Path, qrels: Qrels) -> None:
 
 def qrels_lines(qrels: Qrels) -> Iterator[str]:
     """Lines of TREC qrels, without their ends."""
-    rows = (
-        (query, document, grade)
-        for query, grades in qrels.items()
-        for document, grade in grades.items()
-    )
-    return (f"{_id(query)} 0 {_id(document)} {grade}" for query, document, grade in rows)
+    for query, grades in qrels.items():
+        for document, grade in grades.items():
+            yield f"{_id(query)} 0 {_id(document)} {grade}"
 
 
 def read_rankings(path: Path) -> dict[str, dict[str, float]]:
@@ -85,11 +84,9 @@ def write_rankings(path: Path, run: Rankings, tag: str = "ombud") -> None:
 
 def run_lines(run: Rankings, tag: str = "ombud") -> Iterator[str]:
     """Lines of a TREC run, without their ends."""
-    return (
-        f"{_id(query)} Q0 {_id(document)} {rank} {scores[document]!r} {_id(tag)}"
-        for query, scores in run.items()
-        for rank, document in enumerate(ranked(scores), 1)
-    )
+    for query, scores in run.items():
+        for rank, document in enumerate(ranked(scores), start=1):
+            yield f"{_id(query)} Q0 {_id(document)} {rank} {scores[document]!r} {_id(tag)}"
 
 
 def read_beir(folder: Path, split: str = "test") -> tuple[Case, ...]:
@@ -99,15 +96,17 @@ def read_beir(folder: Path, split: str = "test") -> tuple[Case, ...]:
     2, grade 0 and less is no evidence. Queries that the split does not judge are left out, as in
     BEIR."""
     judged = read_qrels(folder / "qrels" / f"{split}.tsv")
-    texts = {row["_id"]: row["text"] for row in _rows(folder / "queries.jsonl", ("_id", "text"))}
-    lost = next((query for query in judged if query not in texts), None)
-    if lost is not None:
-        raise LabError(f"{folder / 'queries.jsonl'}: query `{lost}` of the qrels is not in it.")
-    return tuple(
-        Case(id=query, question=text, evidence=tuple(_passages(judged[query])))
-        for query, text in texts.items()
-        if query in judged
-    )
+    queries = folder / "queries.jsonl"
+    texts = {row["_id"]: row["text"] for row in _rows(queries, ("_id", "text"))}
+    for query in judged:
+        if query not in texts:
+            raise LabError(f"{queries}: query `{query}` of the qrels is not in it.")
+    cases = []
+    for query, text in texts.items():
+        if query in judged:
+            evidence = tuple(_passages(judged[query]))
+            cases.append(Case(id=query, question=text, evidence=evidence))
+    return tuple(cases)
 
 
 def write_beir(
@@ -116,31 +115,34 @@ def write_beir(
     """A BEIR folder. texts: uri -> document text; without it the corpus holds the gold quotes of
     each document."""
     kept = tuple(cases)
-    corpus = dict(texts or {})
-    for item in (item for case in kept for item in case.evidence):
-        if texts is None:
-            corpus[item.document] = "\n\n".join(
-                filter(None, (corpus.get(item.document), item.quote))
-            )
-        elif item.document not in texts:
-            raise LabError(f"The corpus has no text of `{item.document}`, evidence of a case.")
-    judged = [
-        (q, uri, grade) for q, grades in qrels_of(kept).items() for uri, grade in grades.items()
-    ]
-    if spoiled := next(
-        (name for q, uri, _ in judged for name in (q, uri) if re.search(r"[\t\n\r]", name)), None
-    ):
-        raise LabError(f"The id {spoiled!r} has a tab or a line end, which BEIR cannot hold.")
+    corpus = _corpus_of_quotes(kept) if texts is None else dict(texts)
+    judged = []
+    for query, grades in qrels_of(kept).items():
+        for uri, grade in grades.items():
+            judged.append((_beir_id(query), _beir_id(uri), grade))
+            if uri not in corpus:
+                raise LabError(f"The corpus has no text of `{uri}`, evidence of a case.")
+    documents = [{"_id": uri, "title": "", "text": text} for uri, text in corpus.items()]
+    queries = [{"_id": case.id, "text": case.question} for case in kept]
+    rows = [f"{query}\t{uri}\t{grade}" for query, uri, grade in judged]
     (folder / "qrels").mkdir(parents=True, exist_ok=True)
-    _write(
-        folder / "corpus.jsonl",
-        (_json({"_id": uri, "title": "", "text": text}) for uri, text in corpus.items()),
-    )
-    _write(
-        folder / "queries.jsonl", (_json({"_id": case.id, "text": case.question}) for case in kept)
-    )
-    rows = (f"{query}\t{uri}\t{grade}" for query, uri, grade in judged)
-    _write(folder / "qrels" / f"{split}.tsv", ("query-id\tcorpus-id\tscore", *rows))
+    _write(folder / "corpus.jsonl", map(_json, documents))
+    _write(folder / "queries.jsonl", map(_json, queries))
+    _write(folder / "qrels" / f"{split}.tsv", ["query-id\tcorpus-id\tscore", *rows])
+
+
+def _corpus_of_quotes(cases: Iterable[Case]) -> dict[str, str]:
+    quotes: dict[str, list[str]] = {}
+    for case in cases:
+        for item in case.evidence:
+            quotes.setdefault(item.document, []).append(item.quote)
+    return {uri: "\n\n".join(filter(None, texts)) for uri, texts in quotes.items()}
+
+
+def _beir_id(name: str) -> str:
+    if re.search(r"[\t\n\r]", name):
+        raise LabError(f"The id {name!r} has a tab or a line end, which BEIR cannot hold.")
+    return name
 
 
 def from_ragas(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -149,33 +151,36 @@ def from_ragas(record: Mapping[str, Any]) -> dict[str, Any]:
     Its contexts are evidence only where `reference_context_ids` name their documents. Raises
     LabError naming the field that is not of RAGAS's shape, such as the list of messages of a
     conversation."""
-    question, reference, identity = (
-        record.get(field) for field in ("user_input", "reference", "id")
-    )
-    contexts, names = (
-        record.get(field) or [] for field in ("reference_contexts", "reference_context_ids")
-    )
-    for field, fits, wanted in (
+    question = record.get("user_input")
+    reference = record.get("reference")
+    case_id = record.get("id")
+    contexts = record.get("reference_contexts") or []
+    documents = record.get("reference_context_ids") or []
+    shapes = (
         ("user_input", isinstance(question, str), "a text"),
-        ("reference", reference is None or isinstance(reference, str), "a text"),
-        ("id", identity is None or isinstance(identity, str | int), "a text"),
+        ("reference", isinstance(reference, str | None), "a text"),
+        ("id", isinstance(case_id, str | int | None), "a text"),
         ("reference_contexts", _list_of(contexts, str), "a list of texts"),
-        ("reference_context_ids", _list_of(names, str | int), "a list of texts"),
-    ):
+        ("reference_context_ids", _list_of(documents, str | int), "a list of texts"),
+    )
+    for field, fits, wanted in shapes:
         if not fits:
             raise LabError(
                 f"`{field}` is not {wanted}.",
                 hint="A RAGAS record of one question, not of several turns.",
             )
-    # As of a CSV row without a country: the same question has the same id, and so the same split.
-    from_question = "q-" + sha256(f"{question}\0".encode()).hexdigest()[:12]
+    if case_id in {None, ""}:
+        # As of a CSV row without a country: the same question has the same id, and so the same
+        # split.
+        case_id = "q-" + sha256(f"{question}\0".encode()).hexdigest()[:12]
+    evidence = []
+    for document, quote in zip(documents, contexts, strict=False):
+        evidence.append({"document": str(document), "quote": quote})
     return {
-        "id": str(identity) if identity not in {None, ""} else from_question,
+        "id": str(case_id),
         "question": question,
         "references": [{"text": reference}] if reference else [],
-        "evidence": [
-            {"document": str(n), "quote": c} for n, c in zip(names, contexts, strict=False)
-        ],
+        "evidence": evidence,
     }
 
 
@@ -195,12 +200,9 @@ def _rows(path: Path, fields: tuple[str, ...]) -> Iterator[dict[str, str]]:
             row: Any = json.loads(line)
         except (ValueError, RecursionError) as wrong:
             raise _wrong(path, number, "not valid JSON") from wrong
-        bad = next(
-            (f for f in fields if not isinstance(row, dict) or not isinstance(row.get(f), str)),
-            None,
-        )
-        if bad:
-            raise _wrong(path, number, f"`{bad}` is missing or not a text")
+        for field in fields:
+            if not isinstance(row, dict) or not isinstance(row.get(field), str):
+                raise _wrong(path, number, f"`{field}` is missing or not a text")
         yield row
 
 

@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from hashlib import sha256
 from io import StringIO
-from itertools import chain
 from pathlib import Path
 from typing import Any, get_args
 
@@ -46,8 +45,12 @@ count."""
 
 _HEADERS = {alias: column for column, aliases in COLUMNS.items() for alias in (column, *aliases)}
 _EXPECTED = {
-    "off_topic": "deny", "unanswerable": "deny", "incoherent": "deny", "vague": "clarify", "sensitive": "handoff",
-}  # fmt: skip
+    "off_topic": "deny",
+    "unanswerable": "deny",
+    "incoherent": "deny",
+    "vague": "clarify",
+    "sensitive": "handoff",
+}
 """What a CSV row without `expect` expects, by its type; everything else is to be answered."""
 
 
@@ -57,35 +60,40 @@ def read_cases(path: Path) -> tuple[Case, ...]:
 
     Raises LabError.
     """
-    cases: Iterable[tuple[str, Case]]
+    places: dict[str, str] = {}
+    cases = []
+    for place, case in _placed_cases(path):
+        if case.id in places:
+            raise LabError(
+                f"{place}: id `{case.id}` was used before ({places[case.id]}).",
+                hint="Ids are unique.",
+            )
+        places[case.id] = place
+        cases.append(case)
+    if not cases:
+        raise LabError(
+            f"{path}: no cases in it.",
+            hint="One JSON object a line, or a CSV with a `question` column.",
+        )
+    return tuple(cases)
+
+
+def _placed_cases(path: Path) -> Iterator[tuple[str, Case]]:
+    """Where each case stands, and the case."""
     if (path / "queries.jsonl").is_file():
-        cases = ((str(path), case) for case in read_beir(path))
+        for case in read_beir(path):
+            yield str(path), case
     elif path.is_dir():
-        files = sorted(file for file in _listed(path) if file.suffix.lower() in _READERS)
-        cases = chain.from_iterable(_READERS[file.suffix.lower()](file) for file in files)
+        for file in sorted(_listed(path)):
+            if file.suffix.lower() in _READERS:
+                yield from _READERS[file.suffix.lower()](file)
     elif path.suffix.lower() in _READERS:
-        cases = _READERS[path.suffix.lower()](path)
+        yield from _READERS[path.suffix.lower()](path)
     else:
         raise LabError(
             f"{path}: not a format of cases.",
             hint="Known: .jsonl, .csv, .tsv, a folder of them, BEIR.",
         )
-    seen: dict[str, str] = {}
-    kept = []
-    for place, case in cases:
-        if case.id in seen:
-            raise LabError(
-                f"{place}: id `{case.id}` was used before ({seen[case.id]}).",
-                hint="Ids are unique.",
-            )
-        seen[case.id] = place
-        kept.append(case)
-    if not kept:
-        raise LabError(
-            f"{path}: no cases in it.",
-            hint="One JSON object a line, or a CSV with a `question` column.",
-        )
-    return tuple(kept)
 
 
 def write_cases(path: Path, cases: Iterable[Case]) -> int:
@@ -98,7 +106,8 @@ def write_cases(path: Path, cases: Iterable[Case]) -> int:
 
 def cases_text(cases: Iterable[Case]) -> str:
     """What `write_cases` writes."""
-    return "".join(json.dumps(_sparse(case), ensure_ascii=False) + "\n" for case in cases)
+    lines = [json.dumps(_sparse(case), ensure_ascii=False) + "\n" for case in cases]
+    return "".join(lines)
 
 
 def _sparse(case: Case) -> dict[str, Any]:
@@ -142,30 +151,34 @@ def _jsonl(path: Path) -> Iterator[tuple[str, Case]]:
         if not line.strip():
             continue
         place = f"{path}, line {number}"
-        try:
-            row = json.loads(line)
-        except (
-            ValueError,
-            RecursionError,
-        ) as wrong:  # ValueError: also a number of too many digits
-            said = (
-                f"{wrong.msg} at column {wrong.colno}"
-                if isinstance(wrong, json.JSONDecodeError)
-                else str(wrong)
-            )
-            raise LabError(
-                f"{place}: not valid JSON: {said}.", hint="One JSON object a line."
-            ) from wrong
-        if not isinstance(row, dict):
-            raise LabError(
-                f"{place}: not a JSON object.", hint="A case is an object with `id` and `question`."
-            )
-        if "\\u" in line and not _encodes(row):
-            raise LabError(
-                f"{place}: half a character (a lone surrogate).",
-                hint="Write it as UTF-8, not as \\u.",
-            )
-        yield place, _case(_from_record(row, place) if "user_input" in row else row, place)
+        row = _parsed(line, place)
+        if "user_input" in row:
+            row = _from_record(row, place)
+        yield place, _case(row, place)
+
+
+def _parsed(line: str, place: str) -> dict[str, Any]:
+    try:
+        row = json.loads(line)
+    except json.JSONDecodeError as wrong:
+        why = f"{wrong.msg} at column {wrong.colno}"
+        raise _no_json(place, why) from wrong
+    except (ValueError, RecursionError) as wrong:  # such as a number of too many digits
+        raise _no_json(place, str(wrong)) from wrong
+    if not isinstance(row, dict):
+        raise LabError(
+            f"{place}: not a JSON object.", hint="A case is an object with `id` and `question`."
+        )
+    if "\\u" in line and not _encodes(row):
+        raise LabError(
+            f"{place}: half a character (a lone surrogate).",
+            hint="Write it as UTF-8, not as \\u.",
+        )
+    return row
+
+
+def _no_json(place: str, why: str) -> LabError:
+    return LabError(f"{place}: not valid JSON: {why}.", hint="One JSON object a line.")
 
 
 def _from_record(row: Mapping[str, Any], place: str) -> dict[str, Any]:
@@ -188,31 +201,25 @@ def _case(row: Mapping[str, Any], place: str) -> Case:
         case = Case.model_validate(row)
     except ValidationError as wrong:
         raise _explain(wrong, place) from wrong
-    for field, bad, why in (
-        ("id", not case.id.strip(), "is empty"),
-        (
-            "id",
-            not case.id.isprintable(),
-            "has a line end or another character that does not print",
-        ),
-        ("question", not case.question.strip(), "is empty"),
-        (
-            "person.country",
-            not _country(case.person.country),
-            "is not an ISO country code such as GB",
-        ),
-        *(
-            (f"evidence.{at}.document", not item.document.strip(), "is empty")
-            for at, item in enumerate(case.evidence)
-        ),
-        *(
-            (f"evidence.{at}.page", item.page is not None and item.page < 1, "counts from 1")
-            for at, item in enumerate(case.evidence)
-        ),
-    ):
-        if bad:
+    for field, is_wrong, why in _faults(case):
+        if is_wrong:
             raise LabError(f"{place}: `{field}` {why}.")
     return case
+
+
+def _faults(case: Case) -> Iterator[tuple[str, bool, str]]:
+    """What the record alone does not check: field, whether it is wrong, why."""
+    unprintable = "has a line end or another character that does not print"
+    no_country = "is not an ISO country code such as GB"
+    yield "id", not case.id.strip(), "is empty"
+    yield "id", not case.id.isprintable(), unprintable
+    yield "question", not case.question.strip(), "is empty"
+    yield "person.country", not _country(case.person.country), no_country
+    for number, item in enumerate(case.evidence):
+        yield f"evidence.{number}.document", not item.document.strip(), "is empty"
+    for number, item in enumerate(case.evidence):
+        below_one = item.page is not None and item.page < 1
+        yield f"evidence.{number}.page", below_one, "counts from 1"
 
 
 def _country(code: str | None) -> bool:
@@ -223,7 +230,8 @@ def _explain(wrong: ValidationError, place: str) -> LabError:
     # A misspelt field is often also a missing one: the misspelling says more.
     first = min(wrong.errors(), key=lambda error: error["type"] != "extra_forbidden")
     where = ".".join(str(part) for part in first["loc"])
-    more = f" ({wrong.error_count() - 1} more in this line)" if wrong.error_count() > 1 else ""
+    others = wrong.error_count() - 1
+    more = f" ({others} more in this line)" if others else ""
     if first["type"] == "extra_forbidden":
         hint = nearest(str(first["loc"][-1]), _fields(first["loc"][:-1]))
         return LabError(f"{place}: `{where}` is not a field{more}.", hint=hint)
@@ -238,14 +246,16 @@ def _fields(place: tuple[int | str, ...]) -> list[str]:
     model: type[BaseModel] = Case
     for part in place:
         if isinstance(part, str) and part in model.model_fields:
-            annotation = model.model_fields[part].annotation
-            inner = [
-                a
-                for a in (annotation, *get_args(annotation))
-                if isinstance(a, type) and issubclass(a, BaseModel)
-            ]
-            model = inner[0] if inner else model
+            model = _inner_model(model.model_fields[part].annotation) or model
     return list(model.model_fields)
+
+
+def _inner_model(annotation: Any) -> type[BaseModel] | None:
+    """The record that a field holds, alone or in a list."""
+    for kind in (annotation, *get_args(annotation)):
+        if isinstance(kind, type) and issubclass(kind, BaseModel):
+            return kind
+    return None
 
 
 def _csv(path: Path) -> Iterator[tuple[str, Case]]:
@@ -273,9 +283,9 @@ def _column(name: str, place: str) -> str:
 
 
 def _check_header(header: list[str], path: Path) -> None:
-    twice = next((name for name in header if header.count(name) > 1), None)
-    if twice:
-        raise LabError(f"{path}, line 1: two columns mean `{twice}`.", hint="Keep one of them.")
+    for name in header:
+        if header.count(name) > 1:
+            raise LabError(f"{path}, line 1: two columns mean `{name}`.", hint="Keep one of them.")
     if header and "question" not in header:
         raise LabError(
             f"{path}, line 1: no `question` column.", hint=f"Columns: {', '.join(COLUMNS)}."
@@ -288,30 +298,36 @@ def _from_cells(header: list[str], cells: list[str], place: str) -> Case:
             f"{place}: {len(cells)} cells under {len(header)} headers.",
             hint="Quote cells with commas.",
         )
-    row = {name: cell.strip() for name, cell in zip(header, cells, strict=False) if cell.strip()}
+    row = {}
+    for name, cell in zip(header, cells, strict=False):
+        if cell.strip():
+            row[name] = cell.strip()
     kind = row.get("type", "simple").casefold().replace(" ", "_").replace("-", "_")
-    case: dict[str, Any] = {"question": row.get("question", ""), "type": kind}
+    question = row.get("question", "")
     country = row.get("country", "").upper()
     # The id decides the split for ever, so it must follow from the question, not from the row's
     # place.
-    case["id"] = (
-        row.get("id") or "q-" + sha256(f"{case['question']}\0{country}".encode()).hexdigest()[:12]
-    )
-    case["expect"] = row.get("expect", _EXPECTED.get(kind, "answer")).casefold()
-    case["tags"] = tuple(
-        tag.strip() for tag in re.split(r"[;,|]", row.get("tags", "")) if tag.strip()
-    )
-    case["person"] = {"country": country} if country else {}
-    case["references"] = [{"text": row["answer"]}] if "answer" in row else []
+    digest = sha256(f"{question}\0{country}".encode()).hexdigest()
+    tags = [tag.strip() for tag in re.split(r"[;,|]", row.get("tags", ""))]
+    case: dict[str, Any] = {
+        "id": row.get("id") or f"q-{digest[:12]}",
+        "question": question,
+        "type": kind,
+        "expect": row.get("expect", _EXPECTED.get(kind, "answer")).casefold(),
+        "tags": tuple(filter(None, tags)),
+        "person": {"country": country} if country else {},
+        "references": [{"text": row["answer"]}] if "answer" in row else [],
+        "evidence": _evidence(row, place),
+    }
     if "as_of" in row:
         case["as_of"] = row["as_of"]
-    case["evidence"] = _evidence(row, place)
     return _case(case, place)
 
 
 def _evidence(row: Mapping[str, str], place: str) -> list[dict[str, Any]]:
     if "document" not in row:
-        if extra := row.keys() & {"quote", "page"}:
+        extra = row.keys() & {"quote", "page"}
+        if extra:
             raise LabError(
                 f"{place}: `{min(extra)}` without `document`.",
                 hint="Evidence names its document's uri.",

@@ -101,7 +101,8 @@ def _join(stretches: Sequence[tuple[int, str]]) -> Iterator[str]:
             text += more[-gap:]
         else:
             yield text
-            begin, text = start, more
+            begin = start
+            text = more
     yield text
 
 
@@ -109,13 +110,16 @@ def holds(texts: Iterable[str], quote: str) -> bool:
     """Whether the normalised quote lies inside one of the texts; a quote without any letter lies
     nowhere."""
     wanted = normalise(quote)
-    return bool(wanted) and any(wanted in normalise(text) for text in texts)
+    if not wanted:
+        return False
+    return any(wanted in normalise(text) for text in texts)
 
 
 def shared(first: str, second: str) -> int:
     """Normalised characters that two texts share where one contains the other or the end of one
     begins the other."""
-    a, b = normalise(first), normalise(second)
+    a = normalise(first)
+    b = normalise(second)
     if a in b or b in a:
         return min(len(a), len(b))
     for size in range(min(len(a), len(b)) - 1, 0, -1):

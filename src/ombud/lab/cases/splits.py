@@ -19,7 +19,9 @@ def split_of(case_id: str) -> Split:
     """The split of a case: first 8 hex digits of sha256(id), mod 10; 0-5 dev, 6-7 test, 8-9
     sealed."""
     place = int(sha256(case_id.encode()).hexdigest()[:8], 16) % 10
-    return "dev" if place < 6 else "test" if place < 8 else "sealed"
+    if place < 6:
+        return "dev"
+    return "test" if place < 8 else "sealed"
 
 
 def select(cases: Iterable[Case], split: str) -> tuple[Case, ...]:
@@ -46,9 +48,10 @@ def sample(cases: Sequence[Case], share: float, seed: int = 0) -> tuple[Case, ..
     by_type: dict[str, list[Case]] = {}
     for case in cases:
         by_type.setdefault(case.type, []).append(case)
-    drawn = set()
-    for some in by_type.values():
-        order = sorted(some, key=lambda case: sha256(f"{seed}/{case.id}".encode()).digest())
+    drawn: set[str] = set()
+    for of_type in by_type.values():
+        order = sorted(of_type, key=lambda case: sha256(f"{seed}/{case.id}".encode()).digest())
         # 0.07 x 100 is 7.000000000000001: what is only the error of the product is not rounded up.
-        drawn |= {case.id for case in order[: ceil(round(share * len(order), 9)) or 1]}
+        size = ceil(round(share * len(order), 9))
+        drawn.update(case.id for case in order[: max(size, 1)])
     return tuple(case for case in cases if case.id in drawn)

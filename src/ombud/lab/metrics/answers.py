@@ -7,7 +7,8 @@ the value. Markers such as [1] are no words."""
 
 import re
 from collections.abc import Callable, Sequence
-from math import sqrt
+from math import inf, sqrt
+from typing import NamedTuple
 
 from ombud.lab.cases.quotes import normalise, shared
 from ombud.lab.metrics.metric import Embed, Instruments, Undefined, Value
@@ -48,8 +49,7 @@ def best(likeness: Callable[[str, str], float]) -> Callable[[Observation], Value
         compared = _compared(observation)
         if isinstance(compared, Undefined):
             return compared
-        said, references = compared
-        return max(likeness(said, reference) for reference in references)
+        return max(likeness(compared.answer, one) for one in compared.references)
 
     return measure
 
@@ -60,10 +60,12 @@ def number_agreement(observation: Observation) -> Value:
     compared = _compared(observation)
     if isinstance(compared, Undefined):
         return compared
-    said, references = compared
-    stated = numbers(said)
-    wanted = [numbers(reference) for reference in references]
-    shares = [len(stated & some) / len(some) for some in wanted if some]
+    stated = numbers(compared.answer)
+    shares = []
+    for reference in compared.references:
+        wanted = numbers(reference)
+        if wanted:
+            shares.append(len(stated & wanted) / len(wanted))
     return max(shares) if shares else NO_NUMBERS
 
 
@@ -72,7 +74,9 @@ def semantic_similarity(observation: Observation, instruments: Instruments) -> V
     compared = _compared(observation)
     if isinstance(compared, Undefined):
         return compared
-    return NO_EMBEDDER if instruments.embed is None else _nearest(*compared, instruments.embed)
+    if instruments.embed is None:
+        return NO_EMBEDDER
+    return _nearest(compared, instruments.embed)
 
 
 def semantic_similarity_5(observation: Observation, instruments: Instruments) -> Value:
@@ -88,12 +92,12 @@ def citation_precision(observation: Observation) -> Value:
     judged = _cited(observation)
     if isinstance(judged, Undefined):
         return judged
-    citations, gold = judged
-    if not citations:
+    if not judged.citations:
         return NO_CITATIONS
-    return sum(any(meets(citation, item) for item in gold) for citation in citations) / len(
-        citations
-    )
+    met = 0
+    for citation in judged.citations:
+        met += any(meets(citation, item) for item in judged.gold)
+    return met / len(judged.citations)
 
 
 def citation_recall(observation: Observation) -> Value:
@@ -101,8 +105,10 @@ def citation_recall(observation: Observation) -> Value:
     judged = _cited(observation)
     if isinstance(judged, Undefined):
         return judged
-    citations, gold = judged
-    return sum(any(meets(citation, item) for citation in citations) for item in gold) / len(gold)
+    met = 0
+    for item in judged.gold:
+        met += any(meets(citation, item) for citation in judged.citations)
+    return met / len(judged.gold)
 
 
 def quote_verbatim(observation: Observation, instruments: Instruments) -> Value:
@@ -117,16 +123,14 @@ def quote_verbatim(observation: Observation, instruments: Instruments) -> Value:
         return NO_CITATIONS
     if instruments.text_of is None:
         return NO_TEXTS
-    texts = [
-        (citation, instruments.text_of(citation.document_id, citation.digest))
-        for citation in _all(observation)
-    ]
-    stored = [(citation, text) for citation, text in texts if text is not None]
-    return (
-        sum(_verbatim(citation, text) for citation, text in stored) / len(stored)
-        if stored
-        else GONE
-    )
+    stored = 0
+    verbatim = 0
+    for citation in observation.answer.citations:
+        text = instruments.text_of(citation.document_id, citation.digest)
+        if text is not None:
+            stored += 1
+            verbatim += _is_verbatim(citation, text)
+    return verbatim / stored if stored else GONE
 
 
 def outcome_class(answer: Answer) -> str:
@@ -138,8 +142,9 @@ def outcome_class(answer: Answer) -> str:
 
 def outcome_accuracy(observation: Observation) -> Value:
     """1 if the answer is of the class that the case expects, else 0."""
-    answer = observation.answer
-    return NO_ANSWER if answer is None else float(outcome_class(answer) == observation.case.expect)
+    if observation.answer is None:
+        return NO_ANSWER
+    return float(outcome_class(observation.answer) == observation.case.expect)
 
 
 def action_accuracy(observation: Observation) -> Value:
@@ -154,7 +159,9 @@ def action_accuracy(observation: Observation) -> Value:
 
 def length(observation: Observation) -> Value:
     """White-space separated words of the answer, without markers."""
-    return NO_ANSWER if observation.answer is None else float(len(body(observation.answer).split()))
+    if observation.answer is None:
+        return NO_ANSWER
+    return float(len(body(observation.answer).split()))
 
 
 def latency(observation: Observation) -> Value:
@@ -179,47 +186,69 @@ def price(observation: Observation) -> Value:
     return trace.price or 0.0
 
 
-def _compared(observation: Observation) -> tuple[str, list[str]] | Undefined:
-    case, answer = observation.case, observation.answer
+class _Compared(NamedTuple):
+    answer: str
+    references: list[str]
+
+
+class _Cited(NamedTuple):
+    citations: Sequence[Citation]
+    gold: list[Passage]
+    """Evidence that has a quote."""
+
+
+def _compared(observation: Observation) -> _Compared | Undefined:
+    case = observation.case
+    answer = observation.answer
     if case.expect != "answer":
         return Undefined(f"not applicable: the case expects {case.expect}")
     if answer is None:
         return NO_ANSWER
     if answer.outcome == "denied":
         return REFUSED
-    own = [ref.text for ref in case.references if ref.persona in {None, case.person.persona}]
-    references = own or [ref.text for ref in case.references]
-    return (body(answer), references) if references else NO_REFERENCE
+    everyone = [reference.text for reference in case.references]
+    own = []
+    for reference in case.references:
+        if reference.persona in {None, case.person.persona}:
+            own.append(reference.text)
+    references = own or everyone
+    return _Compared(body(answer), references) if references else NO_REFERENCE
 
 
-def _nearest(said: str, references: Sequence[str], embed: Embed) -> Value:
-    vector, *others = embed([said, *references])
-    if len(others) != len(references):
+def _nearest(compared: _Compared, embed: Embed) -> Value:
+    vector, *others = embed([compared.answer, *compared.references])
+    if len(others) != len(compared.references):
         return NO_VECTOR
-    cosines = [cosine for other in others if (cosine := _cosine(vector, other)) is not None]
+    cosines = []
+    for other in others:
+        cosine = _cosine(vector, other)
+        if cosine is not None:
+            cosines.append(cosine)
     return max(cosines) if cosines else NO_VECTOR
 
 
 def _cosine(first: Sequence[float], second: Sequence[float]) -> float | None:
-    a, b = [float(x) for x in first], [float(x) for x in second]
-    size = sqrt(sum(x * x for x in a)) * sqrt(sum(x * x for x in b))
-    if len(a) != len(b) or not 0 < size < float("inf"):
+    """None for vectors of no length, or of different dimensions."""
+    if len(first) != len(second):
+        return None
+    length = sqrt(_product(first, first)) * sqrt(_product(second, second))
+    if not 0 < length < inf:
         return None
     # Rounding may leave the cosine of a vector with itself a hair above 1.
-    return max(-1.0, min(1.0, sum(x * y for x, y in zip(a, b, strict=True)) / size))
+    return max(-1.0, min(1.0, _product(first, second) / length))
 
 
-def _cited(observation: Observation) -> tuple[Sequence[Citation], list[Passage]] | Undefined:
-    gold = [item for item in observation.case.evidence if normalise(item.quote)]
+def _product(first: Sequence[float], second: Sequence[float]) -> float:
+    return sum(float(x) * float(y) for x, y in zip(first, second, strict=True))
+
+
+def _cited(observation: Observation) -> _Cited | Undefined:
     if observation.answer is None:
         return NO_ANSWER
     if observation.case.expect == "deny":
         return Undefined("not applicable: the case expects deny")
-    return (_all(observation), gold) if gold else NO_QUOTES
-
-
-def _all(observation: Observation) -> Sequence[Citation]:
-    return observation.answer.citations if observation.answer else ()
+    gold = [item for item in observation.case.evidence if normalise(item.quote)]
+    return _Cited(observation.answer.citations, gold) if gold else NO_QUOTES
 
 
 def meets(citation: Citation, item: Passage) -> bool:
@@ -231,10 +260,10 @@ def meets(citation: Citation, item: Passage) -> bool:
     return shorter > 0 and 2 * shared(citation.quote, item.quote) >= shorter
 
 
-def _verbatim(citation: Citation, text: str) -> bool:
-    return (
-        0 <= citation.start < citation.end and text[citation.start : citation.end] == citation.quote
-    )
+def _is_verbatim(citation: Citation, text: str) -> bool:
+    if not 0 <= citation.start < citation.end:
+        return False
+    return text[citation.start : citation.end] == citation.quote
 
 
 def _allowed(case: Case) -> set[str]:

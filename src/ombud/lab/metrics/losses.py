@@ -20,14 +20,15 @@ LOSSES = (
 """From the first place where evidence can be lost to the last."""
 
 
-class Shelf:
+class IndexedPassages:
     """The target's passages, fetched once and only when a case asks for them; safe to use from
     several threads."""
 
     def __init__(self, passages: Callable[[], Iterable[Chunk]]) -> None:
-        self._passages, self._lock = passages, threading.Lock()
+        self._passages = passages
+        self._lock = threading.Lock()
         self._by_id: dict[str, Chunk] | None = None
-        self._failed: OmbudError | None = None
+        self._error: OmbudError | None = None
         self._by_uri: dict[str, list[Chunk]] = defaultdict(list)
 
     def of_document(self, uri: str) -> Sequence[Chunk]:
@@ -35,58 +36,70 @@ class Shelf:
         return self._by_uri.get(uri, ())
 
     def get(self, ids: Iterable[str]) -> list[Chunk]:
-        known = self._fetch()
-        return [known[identity] for identity in ids if identity in known]
+        by_id = self._fetch()
+        return [by_id[chunk_id] for chunk_id in ids if chunk_id in by_id]
 
     def _fetch(self) -> dict[str, Chunk]:
         """Raises the OmbudError of the first fetch again, without asking a target that said no at
         every case."""
         with self._lock:
-            if self._failed:
-                raise self._failed
-            if self._by_id is None:
-                # Taken over only when all are there: a fetch that broke off must not make passages
-                # "not indexed".
-                try:
-                    found = {chunk.id: chunk for chunk in self._passages()}
-                except OmbudError as failed:
-                    self._failed = failed
-                    raise
-                for chunk in found.values():
-                    self._by_uri[chunk.uri].append(chunk)
-                self._by_id = found
-            return self._by_id
+            if self._error:
+                raise self._error
+            if self._by_id is not None:
+                return self._by_id
+            # Taken over only when all are there: a fetch that broke off must not make passages
+            # "not indexed".
+            try:
+                by_id = {chunk.id: chunk for chunk in self._passages()}
+            except OmbudError as error:
+                self._error = error
+                raise
+            for chunk in by_id.values():
+                self._by_uri[chunk.uri].append(chunk)
+            self._by_id = by_id
+            return by_id
 
 
-def locate(observation: Observation, shelf: Shelf) -> str:
+def locate_loss(observation: Observation, passages: IndexedPassages) -> str:
     """One of `LOSSES`, the earliest over the case's evidence; empty where nothing was lost or
     wanted."""
     case = observation.case
     if case.expect not in {"answer", "handoff"} or observation.hits is None:
         return ""
-    needed = [item for item in case.evidence if item.grade == max(e.grade for e in case.evidence)]
-    lost = [place for item in needed if (place := _place(item, observation, shelf))]
-    return min(lost, key=LOSSES.index, default="")
+    highest = max((item.grade for item in case.evidence), default=0)
+    losses = []
+    for item in case.evidence:
+        if item.grade == highest:
+            losses.append(_loss_of(item, observation, passages))
+    return min(filter(None, losses), key=LOSSES.index, default="")
 
 
 def found_evidence(observation: Observation) -> bool:
     """Whether the search, where there was one, brought the evidence back."""
-    return (
-        observation.hits is not None
-        and not observation.error
-        and observation.lost not in LOSSES[:3]
-    )
+    if observation.hits is None or observation.error:
+        return False
+    return observation.lost not in LOSSES[:3]
 
 
-def _place(item: Passage, observation: Observation, shelf: Shelf) -> str:
-    hits, answer = observation.hits or (), observation.answer
-    trace = answer.trace if answer else observation.trace
+def _loss_of(item: Passage, observation: Observation, passages: IndexedPassages) -> str:
+    hits = observation.hits or ()
+    answer = observation.answer
     if not _stands(item, [hit.chunk for hit in hits]):
-        if not _stands(item, shelf.of_document(item.document)):
+        if not _stands(item, passages.of_document(item.document)):
             return "not indexed"
-        ranked = {row[0] for ranking in (trace.rankings if trace else ()) for row in ranking.rows}
-        return "ranked below k" if _stands(item, shelf.get(sorted(ranked))) else "not retrieved"
+        ranked = passages.get(sorted(_ranked_ids(observation)))
+        return "ranked below k" if _stands(item, ranked) else "not retrieved"
     return "" if answer is None else _in_answer(item, hits, answer, observation.case.expect)
+
+
+def _ranked_ids(observation: Observation) -> set[str]:
+    """Of every passage that some search had in its list."""
+    answer = observation.answer
+    trace = answer.trace if answer else observation.trace
+    ids: set[str] = set()
+    for ranking in trace.rankings if trace else ():
+        ids.update(row[0] for row in ranking.rows)
+    return ids
 
 
 def _in_answer(item: Passage, hits: Sequence[Hit], answer: Answer, expect: str) -> str:
@@ -107,7 +120,8 @@ def cited(answer: Answer, item: Passage) -> bool:
 
 
 def _stands(item: Passage, chunks: Sequence[Chunk]) -> bool:
-    mine = [Hit(chunk=chunk, score=0.0) for chunk in chunks if chunk.uri == item.document]
+    of_document = [chunk for chunk in chunks if chunk.uri == item.document]
     if not item.quote.strip():
-        return bool(mine)
-    return holds(union(pieces(mine)).get(item.document, ()), item.quote)
+        return bool(of_document)
+    hits = [Hit(chunk=chunk, score=0.0) for chunk in of_document]
+    return holds(union(pieces(hits)).get(item.document, ()), item.quote)

@@ -20,11 +20,10 @@ class Metric:
     """The cut-off counts words returned, not hits: `quote_recall@1000w`."""
 
     def __str__(self) -> str:
-        return (
-            self.name
-            if self.cutoff is None
-            else f"{self.name}@{self.cutoff}{'w' if self.words else ''}"
-        )
+        if self.cutoff is None:
+            return self.name
+        unit = "w" if self.words else ""
+        return f"{self.name}@{self.cutoff}{unit}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,8 @@ def answer_tokens(text: str) -> tuple[str, ...]:
     Punctuation and symbols of every script go, not only ASCII; a table's pipe parts words. Letters
     of scripts written without spaces count as one word each."""
     bare = unicodedata.normalize("NFKC", text).lower().translate(_BARE)
-    return tuple(word for word in _UNSPACED.sub(r" \1 ", bare).split() if word not in _ARTICLES)
+    spaced = _UNSPACED.sub(r" \1 ", bare)
+    return tuple(word for word in spaced.split() if word not in _ARTICLES)
 
 
 @lru_cache(maxsize=4096)
@@ -61,7 +62,9 @@ def rouge_l(candidate: str, reference: str) -> float:
     """F1 of the longest common subsequence of words (Lin 2004, beta = 1, as the rouge_score
     package)."""
     a, b = words(candidate), words(reference)
-    return 2 * common_subsequence(a, b) / (len(a) + len(b)) if a or b else 1.0
+    if not a and not b:
+        return 1.0
+    return 2 * common_subsequence(a, b) / (len(a) + len(b))
 
 
 def common_subsequence(first: Sequence[Hashable], second: Sequence[Hashable]) -> int:
@@ -84,19 +87,22 @@ def chrf(candidate: str, reference: str, beta: float = 2) -> float:
 
     Orders that one text is too short for do not count, as in sacrebleu without smoothing.
     """
-    a, b = "".join(candidate.split()), "".join(reference.split())
+    a = "".join(candidate.split())
+    b = "".join(reference.split())
     if not a or not b:
         return float(a == b)
     precision = recall = 0.0
     orders = min(6, len(a), len(b))
     for size in range(1, orders + 1):
-        grams_a, grams_b = Counter(_grams(a, size)), Counter(_grams(b, size))
+        grams_a = Counter(_grams(a, size))
+        grams_b = Counter(_grams(b, size))
         same = (grams_a & grams_b).total()
         precision += same / grams_a.total() / orders
         recall += same / grams_b.total() / orders
     if not precision or not recall:
         return 0.0
-    return (1 + beta**2) * precision * recall / (beta**2 * precision + recall)
+    weight = beta**2
+    return (1 + weight) * precision * recall / (weight * precision + recall)
 
 
 def numbers(text: str) -> frozenset[str]:

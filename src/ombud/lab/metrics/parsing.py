@@ -13,14 +13,16 @@ from ombud.lab.metrics.metric import Instruments, Metric, Undefined, Value
 from ombud.registry import distribution_of, find, names, unknown_name
 from ombud.types import Observation, Score
 
-_SPELLING = re.compile(r"([A-Za-z][A-Za-z0-9_.]*)(?:@([1-9][0-9]{0,5})(w)?)?")
+_SPELLING = re.compile(
+    r"(?P<name>[A-Za-z][A-Za-z0-9_.]*)(?:@(?P<cutoff>[1-9][0-9]{0,5})(?P<words>w)?)?"
+)
 
 SCORED_BY = 1
 """Raised with every change that gives another value: scores of different versions are not
 compared."""
 USUAL = (
-    "quote_recall@5,page_recall@5,quote_recall@1000w,mrr,citation_recall,quote_verbatim,outcome_accuracy,"
-    "action_accuracy,length,latency"
+    "quote_recall@5,page_recall@5,quote_recall@1000w,mrr,citation_recall,quote_verbatim,"
+    "outcome_accuracy,action_accuracy,length,latency"
 )
 """What a run scores when nothing is said: was it found, was it shown, was the right thing done, and
 how fast."""
@@ -45,18 +47,21 @@ class Measure:
 def parse_metric(text: str) -> Metric:
     """`recall@8` -> Metric; raises UnknownName that lists the known metrics or says which cut-off
     is wanted."""
-    match = _SPELLING.fullmatch(text.strip())
-    name = match[1] if match else text.strip().partition("@")[0]
+    spelling = _SPELLING.fullmatch(text.strip())
+    name = spelling["name"] if spelling else text.strip().partition("@")[0]
     takes = measure_of(name).cutoff
-    metric = Metric(name, int(match[2]) if match[2] else None, bool(match[3])) if match else None
-    if metric is None or not _allowed(metric, takes):
-        raise UnknownName(f"`{text}` is not a metric.", hint=f"It is spelt {_spelling(name)}.")
-    return metric
+    if spelling:
+        cutoff = int(spelling["cutoff"]) if spelling["cutoff"] else None
+        metric = Metric(name, cutoff, words=bool(spelling["words"]))
+        if _allowed(metric, takes):
+            return metric
+    raise UnknownName(f"`{text}` is not a metric.", hint=f"It is spelt {_spelling(name)}.")
 
 
 def parse_metrics(text: str) -> tuple[Metric, ...]:
     """A comma separated list, each metric once, in order; raises UnknownName."""
-    return tuple(dict.fromkeys(parse_metric(part) for part in text.split(",") if part.strip()))
+    spelt = [part for part in text.split(",") if part.strip()]
+    return tuple(dict.fromkeys(parse_metric(part) for part in spelt))
 
 
 def measure_of(name: str) -> Measure:
@@ -134,7 +139,8 @@ def _value(observation: Observation, metric: Metric, instruments: Instruments) -
         return Undefined(f"no metric is called {metric.name}")
     try:
         value = measure.compute(observation, metric, instruments)
-    except Exception as broken:  # noqa: BLE001  an embedder or a store from outside may raise anything; one case must not end a run
+    except Exception as broken:  # noqa: BLE001
+        # An embedder or a store from outside may raise anything; one case must not end a run.
         return Undefined(f"could not be computed: {type(broken).__name__}: {broken}")
     if isinstance(value, Undefined) or isfinite(value):
         return value

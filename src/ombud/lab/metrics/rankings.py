@@ -41,12 +41,16 @@ def success(gains: Sequence[int], k: int) -> float:
 
 def reciprocal_rank(gains: Sequence[int], k: int) -> float:
     """1 / rank of the first relevant one among the first k, 0 if there is none."""
-    return next((1 / rank for rank, gain in enumerate(gains[:k], 1) if gain > 0), 0.0)
+    for rank, gain in enumerate(gains[:k], start=1):
+        if gain > 0:
+            return 1 / rank
+    return 0.0
 
 
 def average_precision(gains: Sequence[int], relevant: Sequence[int]) -> float:
     """Sum of the precision at each relevant rank / number of relevant ones (trec_eval: map)."""
-    found, total = 0, 0.0
+    found = 0
+    total = 0.0
     for rank, gain in enumerate(gains, 1):
         if gain > 0:
             found += 1
@@ -57,12 +61,15 @@ def average_precision(gains: Sequence[int], relevant: Sequence[int]) -> float:
 def ndcg(gains: Sequence[int], relevant: Sequence[int], k: int) -> float:
     """DCG of the first k / DCG of the best order of all relevant ones, gain = grade (Järvelin &
     Kekäläinen 2002)."""
-    return _discounted(gains[:k]) / _discounted(sorted(relevant, reverse=True)[:k])
+    best = sorted(relevant, reverse=True)
+    return _discounted(gains[:k]) / _discounted(best[:k])
 
 
 def ndcg_exp(gains: Sequence[int], relevant: Sequence[int], k: int) -> float:
     """nDCG with gain = 2^grade - 1 (Burges et al. 2005)."""
-    return ndcg([_raised(gain) for gain in gains], [_raised(grade) for grade in relevant], k)
+    raised_gains = [_raised(gain) for gain in gains]
+    raised_relevant = [_raised(grade) for grade in relevant]
+    return ndcg(raised_gains, raised_relevant, k)
 
 
 def ranked(scores: Mapping[str, float]) -> list[str]:
@@ -73,8 +80,8 @@ def ranked(scores: Mapping[str, float]) -> list[str]:
 def score_rankings(qrels: Qrels, run: Rankings, metrics: Iterable[Metric]) -> tuple[Score, ...]:
     """One score a query of the qrels and metric; raises UnknownName for a metric that needs more
     than ids."""
-    wanted = tuple(metrics)
-    for metric in wanted:
+    asked = tuple(metrics)
+    for metric in asked:
         if metric.name not in RANK_METRICS:
             known = ", ".join(sorted(RANK_METRICS))
             raise UnknownName(
@@ -84,13 +91,12 @@ def score_rankings(qrels: Qrels, run: Rankings, metrics: Iterable[Metric]) -> tu
     for query, grades in qrels.items():
         gains = [max(grades.get(name, 0), 0) for name in ranked(run.get(query, {}))]
         relevant = [grade for grade in grades.values() if grade > 0]
-        for metric in wanted:
-            value = score_gains(metric, gains, relevant) if relevant else None
+        for metric in asked:
             rows.append(
                 Score(
                     case_id=query,
                     metric=str(metric),
-                    value=value,
+                    value=score_gains(metric, gains, relevant) if relevant else None,
                     reason="" if relevant else NO_RELEVANT,
                 )
             )

@@ -30,14 +30,15 @@ def ranked(observation: Observation, metric: Metric) -> Value:
     if isinstance(hits, Undefined):
         return hits
     evidence = observation.case.evidence
-    first = _first_ranks(hits, evidence)
     k = metric.cutoff or len(hits)
-    if metric.name == "recall":
-        return sum(rank is not None and rank <= k for rank in first) / len(evidence)
     if metric.name in {"precision", "hit", "mrr"}:
-        gains = [int(any(_carries(hit.chunk, item) for item in evidence)) for hit in hits[:k]]
+        gains = [int(_carries_any(hit.chunk, evidence)) for hit in hits[:k]]
         return rankings.score_gains(metric, gains, [1] * len(evidence))
-    return rankings.score_gains(metric, _spread(first, evidence), [item.grade for item in evidence])
+    ranks = [_first_rank(hits, item) for item in evidence]
+    if metric.name == "recall":
+        return sum(rank is not None and rank <= k for rank in ranks) / len(evidence)
+    grades = [item.grade for item in evidence]
+    return rankings.score_gains(metric, _gains_by_rank(ranks, grades), grades)
 
 
 def page_recall(observation: Observation, metric: Metric) -> Value:
@@ -50,7 +51,10 @@ def page_recall(observation: Observation, metric: Metric) -> Value:
         return hits
     top = [hit.chunk for hit in hits[: metric.cutoff]]
     evidence = observation.case.evidence
-    return sum(any(_on_page(chunk, item) for chunk in top) for item in evidence) / len(evidence)
+    found = 0
+    for item in evidence:
+        found += any(_on_page(chunk, item) for chunk in top)
+    return found / len(evidence)
 
 
 def quote_recall(observation: Observation, metric: Metric) -> Value:
@@ -79,7 +83,8 @@ def context_f1(observation: Observation, metric: Metric) -> Value:
     gold = " ".join(item.quote for item in observation.case.evidence)
     if not normalise(gold):
         return NO_QUOTES
-    return token_f1(" ".join(hit.chunk.text for hit in hits[: metric.cutoff]), gold)
+    returned = " ".join(hit.chunk.text for hit in hits[: metric.cutoff])
+    return token_f1(returned, gold)
 
 
 def words_returned(observation: Observation, metric: Metric) -> Value:
@@ -117,23 +122,27 @@ def _half(text: str, quote: str) -> bool:
     return not wanted or 2 * shared(text, quote) >= len(wanted)
 
 
-def _first_ranks(hits: Sequence[Hit], evidence: Sequence[Passage]) -> list[int | None]:
-    return [
-        next((rank for rank, hit in enumerate(hits, 1) if _carries(hit.chunk, item)), None)
-        for item in evidence
-    ]
+def _carries_any(chunk: Chunk, evidence: Sequence[Passage]) -> bool:
+    return any(_carries(chunk, item) for item in evidence)
 
 
-def _spread(first: Sequence[int | None], evidence: Sequence[Passage]) -> list[int]:
-    """Gains by rank: each item at its first hit, or at the next free rank after; higher grades
-    first."""
-    found = sorted(
-        (rank, -item.grade) for rank, item in zip(first, evidence, strict=True) if rank is not None
-    )
+def _first_rank(hits: Sequence[Hit], item: Passage) -> int | None:
+    for rank, hit in enumerate(hits, start=1):
+        if _carries(hit.chunk, item):
+            return rank
+    return None
+
+
+def _gains_by_rank(ranks: Sequence[int | None], grades: Sequence[int]) -> list[int]:
+    """Each item at its first hit, or at the next free rank after; higher grades first."""
+    placed = []
+    for rank, grade in zip(ranks, grades, strict=True):
+        if rank is not None:
+            placed.append((rank, -grade))
     gains: list[int] = []
-    for rank, grade in found:
+    for rank, negative_grade in sorted(placed):
         gains += [0] * (rank - 1 - len(gains))
-        gains.append(-grade)
+        gains.append(-negative_grade)
     return gains
 
 

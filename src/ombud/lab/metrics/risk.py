@@ -3,7 +3,6 @@ test."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from math import isfinite
 from typing import NamedTuple
 
@@ -11,9 +10,11 @@ from ombud.errors import LabError
 from ombud.lab.metrics.losses import cited
 from ombud.lab.report.summary import cluster_of
 from ombud.lab.statistics import Mean, mean
-from ombud.types import Observation
+from ombud.types import Answer, Case, Observation
 
 COVERAGES = tuple(share / 10 for share in range(1, 11))
+GRID = [step / 200 for step in range(1, 200)]
+"""Thresholds that are tried."""
 SIGNAL = "confidence"
 
 
@@ -43,28 +44,36 @@ class Risk:
 def decisions(observations: Sequence[Observation]) -> tuple[Decision, ...]:
     """Of the cases to answer or deny; raises LabError when the answers do not say how sure they
     were."""
-    found = []
+    made = []
     for seen in observations:
-        if (
-            seen.answer is None
-            or seen.case.expect not in {"answer", "deny"}
-            or seen.answer.action == "handoff"
-        ):
+        if seen.answer is None or not _is_decision(seen.case, seen.answer):
             continue
-        sure = seen.answer.trace.signals.get(SIGNAL)
-        if sure is None or not isfinite(sure):
+        confidence = seen.answer.trace.signals.get(SIGNAL)
+        if confidence is None or not isfinite(confidence):
             raise LabError(
                 "The target does not say how sure it was.", hint="Ask it with a token of scope lab."
             )
-        wanted = seen.case.expect == "answer"
+        answerable = seen.case.expect == "answer"
         cites = any(cited(seen.answer, item) for item in seen.case.evidence)
-        found.append(Decision(sure, wanted, wanted and cites, cluster_of(seen.case)))
-    if len({one.answerable for one in found}) < 2:
+        made.append(
+            Decision(
+                confidence=confidence,
+                answerable=answerable,
+                right=answerable and cites,
+                cluster=cluster_of(seen.case),
+            )
+        )
+    if len({decision.answerable for decision in made}) < 2:
         raise LabError(
             "A threshold needs questions with an answer and questions without.",
             hint="Add cases with expect = deny.",
         )
-    return tuple(found)
+    return tuple(made)
+
+
+def _is_decision(case: Case, answer: Answer) -> bool:
+    """Whether the assistant had to decide: to answer, or to say that the documents do not."""
+    return case.expect in {"answer", "deny"} and answer.action != "handoff"
 
 
 def threshold(given: Sequence[Decision], most: float | None = None) -> float:
@@ -73,23 +82,32 @@ def threshold(given: Sequence[Decision], most: float | None = None) -> float:
 
     most: instead, the lowest threshold at which no larger share of the answers is to questions
     without one. Raises LabError without decisions, or when there is no such threshold."""
-    _ordered(given)
-    grid = [step / 200 for step in range(1, 200)]
+    _most_confident_first(given)
     if most is not None:
-        for t in grid:
-            answered = [one.answerable for one in given if one.confidence >= t]
-            if not answered or answered.count(False) / len(answered) <= most:
-                return t
-        raise LabError(f"No threshold keeps the share at {most:g}.", hint="Allow a larger share.")
-    right = [sum((one.confidence >= t) == one.answerable for one in given) for t in grid]
+        return _lowest_threshold(given, most)
+    right = [_right_at(given, confidence) for confidence in GRID]
     # The best ones may lie apart, with worse ones between: their mean could be the worst of all.
-    stretches = [
-        list(some)
-        for best, some in groupby(range(len(grid)), lambda at: right[at] == max(right))
-        if best
-    ]
+    stretches: list[list[float]] = [[]]
+    for confidence, count in zip(GRID, right, strict=True):
+        if count == max(right):
+            stretches[-1].append(confidence)
+        elif stretches[-1]:
+            stretches.append([])
     widest = max(stretches, key=len)
-    return round((grid[widest[0]] + grid[widest[-1]]) / 2, 4)
+    return round((widest[0] + widest[-1]) / 2, 4)
+
+
+def _lowest_threshold(given: Sequence[Decision], most: float) -> float:
+    for confidence in GRID:
+        answered = [one.answerable for one in given if one.confidence >= confidence]
+        if not answered or answered.count(False) / len(answered) <= most:
+            return confidence
+    raise LabError(f"No threshold keeps the share at {most:g}.", hint="Allow a larger share.")
+
+
+def _right_at(given: Sequence[Decision], confidence: float) -> int:
+    """Decisions that a threshold makes rightly."""
+    return sum((one.confidence >= confidence) == one.answerable for one in given)
 
 
 def accuracy(given: Sequence[Decision], at: float) -> Mean:
@@ -101,17 +119,19 @@ def accuracy(given: Sequence[Decision], at: float) -> Mean:
 def risk_coverage(given: Sequence[Decision]) -> tuple[Risk, ...]:
     """Risk at each coverage, most confident first (El-Yaniv & Wiener 2010); raises LabError without
     decisions."""
-    order = _ordered(given)
+    order = _most_confident_first(given)
     rows = []
     for coverage in COVERAGES:
         kept = order[: max(1, round(coverage * len(order)))]
         clusters = [one.cluster for one in kept]
+        unanswerable = [float(not one.answerable) for one in kept]
+        wrong = [float(not one.right) for one in kept]
         rows.append(
             Risk(
-                coverage,
-                kept[-1].confidence,
-                mean([float(not one.answerable) for one in kept], clusters),
-                mean([float(not one.right) for one in kept], clusters),
+                coverage=coverage,
+                threshold=kept[-1].confidence,
+                unanswerable=mean(unanswerable, clusters),
+                wrong=mean(wrong, clusters),
             )
         )
     return tuple(rows)
@@ -123,15 +143,16 @@ def area(given: Sequence[Decision]) -> float:
 
     Raises LabError without decisions.
     """
-    order = _ordered(given)
-    wrong, total = 0, 0.0
+    order = _most_confident_first(given)
+    wrong = 0
+    total = 0.0
     for count, one in enumerate(order, 1):
         wrong += not one.answerable
         total += wrong / count
     return total / len(order)
 
 
-def _ordered(given: Sequence[Decision]) -> list[Decision]:
+def _most_confident_first(given: Sequence[Decision]) -> list[Decision]:
     """Most confident first; of equally confident ones the worst, so that the order of the dataset
     flatters nobody."""
     if not given:

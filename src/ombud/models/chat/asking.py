@@ -3,26 +3,20 @@ failed."""
 
 import asyncio
 import json
-import re
 from collections.abc import AsyncIterable, Callable, Sequence
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple
 
 from pydantic import BaseModel, Field
 
-from ombud.errors import MalformedOutput, ModelError, ModelUnavailable
+from ombud.models.chat.failures import failure_of, timed_out
+from ombud.models.chat.outcomes import ModelFailure, ModelOutput, T, Usage
 
-T = TypeVar("T", bound=BaseModel)
 TRIES = 1
 """Times a model is asked again, by pydantic-ai, when its reply does not fit the type."""
-PASSING = (408, 409, 425)
-"""HTTP statuses beside 429 and 5xx that say "not now" (OpenAI's and Anthropic's clients ask again
-after them too)."""
-LONGEST = 150
 
-
-Hear = Callable[[str | None], None]
+OnText = Callable[[str | None], None]
 """Gets what a model writes, piece by piece, while it writes it; None when it begins anew, and
-nothing of before counts. Called wherever the model is waited for, which may be another thread. """
+nothing of before counts. Called wherever the model is waited for, which may be another thread."""
 
 
 def at_most(count: int) -> Any:
@@ -34,15 +28,16 @@ def at_most(count: int) -> Any:
     return Field(json_schema_extra={"maxItems": count})
 
 
-class Listening:
-    """heard: whether there was anything to hear."""
+class TextListener:
+    """Passes on what a model writes, and remembers whether there was anything."""
 
-    def __init__(self, hear: Hear) -> None:
-        self._hear, self.heard = hear, False
+    def __init__(self, on_text: OnText) -> None:
+        self._on_text = on_text
+        self.has_text = False
 
     def __call__(self, piece: str | None) -> None:
-        self.heard = self.heard or bool(piece)
-        self._hear(piece)
+        self.has_text = self.has_text or bool(piece)
+        self._on_text(piece)
 
 
 class ModelRequest(NamedTuple, Generic[T]):
@@ -54,77 +49,54 @@ class ModelRequest(NamedTuple, Generic[T]):
     temperature: float
 
 
-class Usage(NamedTuple):
-    tokens_in: int = 0
-    tokens_out: int = 0
-    price: float | None = 0.0
-    """US dollars; None where it is not known."""
+class TypedAgent(NamedTuple):
+    """A model set up to write values of one type."""
 
-    def plus(self, other: "Usage") -> "Usage":
-        price = None if self.price is None or other.price is None else self.price + other.price
-        return Usage(self.tokens_in + other.tokens_in, self.tokens_out + other.tokens_out, price)
+    name: str
+    model: Any
+    """Of pydantic-ai."""
+    agent: Any
 
 
-class ModelOutput(NamedTuple, Generic[T]):
-    value: T
-    usage: Usage = Usage()
+def agent_for(name: str, model: Any, kind: type[BaseModel]) -> TypedAgent:
+    """What asks `model` for values of this type; worth keeping, for it takes milliseconds to
+    make."""
+    from pydantic_ai import Agent, NativeOutput
 
-
-class Failed(NamedTuple):
-    error: ModelError
-    reason: str
-    """A few words for traces and logs; never what a server sent, for that may repeat the prompt."""
-    usage: Usage = Usage()
-    again: bool = False
-    """The same may work soon."""
-    after: float | None = None
-    """Seconds that the server asks to be left alone."""
-    down: bool = False
-    """The model is at fault, not what it was asked."""
+    is_native = model.profile.get("supports_json_schema_output", False)
+    output: Any = NativeOutput(kind) if is_native else kind
+    return TypedAgent(name, model, Agent(model, output_type=output, retries=TRIES))
 
 
 async def ask_once(
-    name: str,
-    model: Any,
-    agent: Any,
-    asked: ModelRequest[T],
-    seconds: float,
-    hear: Hear | None = None,
-) -> ModelOutput[T] | Failed:
-    """Ask, and once more where the reply does not fit the type. agent: made by `agent_for`.
+    asked: TypedAgent, request: ModelRequest[T], seconds: float, on_text: OnText | None = None
+) -> ModelOutput[T] | ModelFailure:
+    """Ask, and once more where the reply does not fit the type.
 
-    seconds: wall clock of it all. hear: the reply is asked for as a stream.
+    seconds: wall clock of it all. on_text: the reply is asked for as a stream.
     """
-    from pydantic_ai import capture_run_messages, exceptions
+    from pydantic_ai import capture_run_messages
 
     with capture_run_messages() as messages:
-        settings: dict[str, Any] = {
-            "instructions": asked.instructions,
-            "model_settings": _settings(model, asked),
+        options: dict[str, Any] = {
+            "instructions": request.instructions,
+            "model_settings": _settings(asked.model, request),
         }
-        handler = {"event_stream_handler": _handler(hear)} if hear else {}
-        task = asyncio.create_task(agent.run(asked.prompt, **settings, **handler))
+        if on_text:
+            options["event_stream_handler"] = _handler(on_text)
+        task = asyncio.create_task(asked.agent.run(request.prompt, **options))
         try:
             # Not asyncio.timeout: a client that works in a thread (Bedrock's) cannot be called off,
             # only left.
-            if not (await asyncio.wait({task}, timeout=seconds))[0]:
-                return _late(name, seconds, _usage(messages))
+            done, _ = await asyncio.wait({task}, timeout=seconds)
+            if not done:
+                # What the provider made of it until then may cost something all the same.
+                unknown = _usage(messages)._replace(price=None)
+                return timed_out(asked.name, seconds)._replace(usage=unknown)
             run = task.result()
-        except (exceptions.ModelHTTPError, exceptions.ModelConnectionError, OSError) as away:
-            return _away(name, away)._replace(usage=_usage(messages))
-        except (
-            exceptions.ModelAPIError,
-            exceptions.UnexpectedModelBehavior,
-            exceptions.IncompleteToolCall,
-        ) as odd:
-            return _malformed(name, odd)._replace(usage=_usage(messages))
-        except (exceptions.AgentRunError, exceptions.UserError) as wrong:
-            kind = type(wrong).__name__
-            return Failed(
-                ModelError(f"The model `{name}` failed: {_short(wrong)}"), kind, _usage(messages)
-            )
-        except Exception as odd:  # noqa: BLE001 - clients let anything through where JSON is of another shape or depth
-            return _malformed(name, odd)._replace(usage=_usage(messages))
+        # Clients let anything through where JSON is of another shape or depth.
+        except Exception as failed:  # noqa: BLE001
+            return failure_of(asked.name, failed)._replace(usage=_usage(messages))
         finally:
             if not task.done():
                 task.cancel()
@@ -132,8 +104,25 @@ async def ask_once(
     return ModelOutput(run.output, _usage(messages))
 
 
-def _handler(hear: Hear) -> Any:
+def _handler(on_text: OnText) -> Any:
     """What pydantic-ai calls with the events of each request."""
+    from pydantic_ai import PartStartEvent, TextPart, ToolCallPart
+
+    async def handle(_: Any, events: AsyncIterable[Any]) -> None:
+        async for event in events:
+            if isinstance(event, PartStartEvent):
+                if not isinstance(event.part, TextPart | ToolCallPart):
+                    continue
+                on_text(None)  # a value is in one part; another is another try
+            piece = _piece(event)
+            if piece:  # some clients give a call's arguments whole, as a dict
+                on_text(piece if isinstance(piece, str) else json.dumps(piece))
+
+    return handle
+
+
+def _piece(event: Any) -> Any:
+    """What an event adds to the value that is written; None for other events."""
     from pydantic_ai import (
         PartDeltaEvent,
         PartStartEvent,
@@ -143,119 +132,27 @@ def _handler(hear: Hear) -> Any:
         ToolCallPartDelta,
     )
 
-    async def handle(_: Any, events: AsyncIterable[Any]) -> None:
-        async for event in events:
-            said: Any = None
-            if isinstance(event, PartStartEvent) and isinstance(
-                event.part, TextPart | ToolCallPart
-            ):
-                hear(None)  # a value is in one part; another is another try
-                said = event.part.content if isinstance(event.part, TextPart) else event.part.args
-            elif isinstance(event, PartDeltaEvent) and isinstance(event.delta, TextPartDelta):
-                said = event.delta.content_delta
-            elif isinstance(event, PartDeltaEvent) and isinstance(event.delta, ToolCallPartDelta):
-                said = event.delta.args_delta
-            if said:  # some clients give a call's arguments whole, as a dict
-                hear(said if isinstance(said, str) else json.dumps(said))
-
-    return handle
+    if isinstance(event, PartStartEvent):
+        part = event.part
+        if isinstance(part, TextPart):
+            return part.content
+        return part.args if isinstance(part, ToolCallPart) else None
+    if not isinstance(event, PartDeltaEvent):
+        return None
+    if isinstance(event.delta, TextPartDelta):
+        return event.delta.content_delta
+    if isinstance(event.delta, ToolCallPartDelta):
+        return event.delta.args_delta
+    return None
 
 
-def agent_for(model: Any, kind: type[BaseModel]) -> Any:
-    """What asks `model` for values of this type; worth keeping, for it takes milliseconds to
-    make."""
-    from pydantic_ai import Agent, NativeOutput
-
-    native = model.profile.get("supports_json_schema_output", False)
-    output: Any = NativeOutput(kind) if native else kind
-    return Agent(model, output_type=output, retries=TRIES)
-
-
-def _settings(model: Any, asked: ModelRequest[Any]) -> dict[str, Any]:
+def _settings(model: Any, request: ModelRequest[Any]) -> dict[str, Any]:
+    settings: dict[str, Any] = {"temperature": request.temperature}
     # Asking again is done in one place, which knows the deadline; a client that cannot be told is
     # left as it is.
-    quiet = {} if "max_retries" in model.unsupported_settings else {"max_retries": 0}
-    return {"temperature": asked.temperature, **quiet}
-
-
-def _late(name: str, seconds: float, usage: Usage) -> Failed:
-    error = ModelUnavailable(
-        f"The model `{name}` gave no answer within {seconds:.0f} seconds.",
-        hint="Raise models.timeout_seconds or take a faster model.",
-    )
-    # What the provider made of it until then may cost something all the same.
-    return Failed(
-        error, f"no answer within {seconds:.0f} seconds", usage._replace(price=None), down=True
-    )
-
-
-def _malformed(name: str, odd: Exception) -> Failed:
-    from pydantic_ai import exceptions
-
-    # The others say what they were given, which may repeat the prompt.
-    said = (
-        _short(odd) if isinstance(odd, exceptions.UnexpectedModelBehavior) else type(odd).__name__
-    )
-    return Failed(
-        MalformedOutput(f"The model `{name}` gave no usable answer ({said})."), "no usable answer"
-    )
-
-
-def _away(name: str, away: Exception) -> Failed:
-    """A request that the provider refused or never got."""
-    from pydantic_ai import exceptions
-
-    status = getattr(away, "status_code", None)
-    if status is None:
-        error = ModelUnavailable(
-            f"The model `{name}` cannot be reached: {_short(away)}",
-            hint="Check models.base_url and the network; `ombud doctor --ask` tries every model.",
-        )
-        return Failed(
-            error,
-            "it cannot be reached",
-            again=True,
-            after=getattr(away, "retry_after", None),
-            down=True,
-        )
-    codes = (str(getattr(away, f"provider_error_{name}", None) or "") for name in ("code", "type"))
-    # llama.cpp's code is the status once more, and its type says what happened.
-    code = next((c for c in codes if re.fullmatch(r"[\w.-]{1,60}", c) and c != str(status)), "")
-    reason = f"HTTP {status}" + (f", {code}" if code else "")
-    passing = (
-        exceptions.ModelRateLimitError,
-        exceptions.ModelUnavailableError,
-        exceptions.ModelServerError,
-    )
-    refused = isinstance(away, exceptions.ModelRequestRejectedError) or status == 413
-    key = isinstance(away, exceptions.ModelAuthenticationError | exceptions.ModelNotFoundError)
-    return Failed(
-        ModelUnavailable(f"The model `{name}` answered with {reason}.", hint=_hint(away)),
-        reason,
-        again=isinstance(away, passing) or status in PASSING,
-        after=getattr(away, "retry_after", None),
-        down=key or not refused,
-    )
-
-
-def _hint(away: Exception) -> str:
-    from pydantic_ai import exceptions
-
-    hints = {
-        exceptions.ModelQuotaExceededError: "The account's quota or credit is used up.",
-        exceptions.ModelRateLimitError: "The provider's rate limit is reached; lower models.concurrency or raise it.",
-        exceptions.ModelAuthenticationError: "Check the provider's API key, and that it may use this model.",
-        exceptions.ModelNotFoundError: "Check the model's name, and models.base_url.",
-        exceptions.ModelContextWindowExceededError: "Lower plan.budget_tokens or plan.k.",
-        exceptions.ModelRequestRejectedError: "The provider does not accept the request; does the model know JSON "
-        "schemas and temperatures?",
-    }
-    # llama.cpp's has no class of its own.
-    if getattr(away, "provider_error_type", "") == "exceed_context_size_error":
-        return hints[exceptions.ModelContextWindowExceededError]
-    return next(
-        (hint for kind, hint in hints.items() if isinstance(away, kind)), "Later it may work again."
-    )
+    if "max_retries" not in model.unsupported_settings:
+        settings["max_retries"] = 0
+    return settings
 
 
 def _usage(messages: Sequence[Any]) -> Usage:
@@ -263,13 +160,16 @@ def _usage(messages: Sequence[Any]) -> Usage:
     from pydantic_ai import ModelResponse
 
     total = Usage()
-    for one in messages:
-        if isinstance(one, ModelResponse):
-            tokens_in, tokens_out = one.usage.input_tokens or 0, one.usage.output_tokens or 0
-            # A stream that breaks off, and some servers, leave out what it came to: that is not
-            # nothing.
-            price = _price(one) if tokens_in or tokens_out or not one.parts else None
-            total = total.plus(Usage(tokens_in, tokens_out, price))
+    for message in messages:
+        if not isinstance(message, ModelResponse):
+            continue
+        tokens_in = message.usage.input_tokens or 0
+        tokens_out = message.usage.output_tokens or 0
+        # A stream that breaks off, and some servers, leave out what it came to: that is not
+        # nothing.
+        is_known = tokens_in or tokens_out or not message.parts
+        price = _price(message) if is_known else None
+        total = total.plus(Usage(tokens_in, tokens_out, price))
     return total
 
 
@@ -278,9 +178,3 @@ def _price(response: Any) -> float | None:
         return float(response.cost().total_price)
     except (LookupError, AssertionError, ValueError, TypeError, AttributeError):
         return None
-
-
-def _short(error: Exception) -> str:
-    """The first line of what happened, without the body of an answer."""
-    said = str(getattr(error, "message", None) or error) or type(error).__name__
-    return re.split(r",? body:|\n", said)[0].strip()[:LONGEST]

@@ -7,15 +7,13 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from ombud.errors import StoreError
-from ombud.models.chat.asking import Usage
+from ombud.models.chat.outcomes import Usage
 
 if TYPE_CHECKING:
     from ombud.store import Store
 
 FRESH = 10.0
 """Seconds for which it is not asked again what other processes have spent."""
-
-
 SLOW = 2.0
 """Seconds that a question waits for the store."""
 
@@ -32,21 +30,29 @@ class Budget:
         today: Callable[[], date],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self.limit, self._store, self._today, self._clock = limit, store, today, clock
-        self._day, self._spent, self._read = "", 0.0, 0.0
+        self.limit = limit
+        self._store = store
+        self._today = today
+        self._clock = clock
+        self._day = ""
+        self._spent = 0.0
+        self._read_at = 0.0
 
-    async def empty(self) -> bool:
+    async def is_spent(self) -> bool:
         # Here, for the parser process imports this module too, and has no use for a database.
         from ombud.store import spent_on
 
-        day, now = self._today().isoformat(), self._clock()
-        if day != self._day or now - self._read > FRESH:
+        day = self._today().isoformat()
+        now = self._clock()
+        if day != self._day or now - self._read_at > FRESH:
             try:
                 async with asyncio.timeout(SLOW):
                     spent = await asyncio.to_thread(lambda: spent_on(self._store(), day))
             except (StoreError, TimeoutError):
                 return False
-            self._day, self._spent, self._read = day, spent, now
+            self._day = day
+            self._spent = spent
+            self._read_at = now
         return self._spent >= self.limit
 
     async def pay(self, model: str, usage: Usage) -> None:
@@ -62,4 +68,5 @@ class Budget:
             return
         # Two that pay at once may end in either order.
         self._spent = max(total, self._spent) if day == self._day else total
-        self._day, self._read = day, self._clock()
+        self._day = day
+        self._read_at = self._clock()

@@ -48,9 +48,9 @@ def record(call: Call) -> None:
 
 def stand_ins(calls: Sequence[Call]) -> tuple[str, ...]:
     """For `trace.degraded`: which model answered in the place of which."""
-    said = (
-        f"{c.role or 'model'}: `{c.model}` answered instead of {c.instead_of}"
-        for c in calls
-        if c.instead_of
-    )
-    return tuple(dict.fromkeys(said))
+    notes: dict[str, None] = {}
+    for call in calls:
+        if call.instead_of:
+            role = call.role or "model"
+            notes[f"{role}: `{call.model}` answered instead of {call.instead_of}"] = None
+    return tuple(notes)

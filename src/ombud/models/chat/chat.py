@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from typing import Any, Generic, NamedTuple
 
 from ombud.errors import MalformedOutput, ModelError, ModelUnavailable
-from ombud.models.chat.asking import Failed, Hear, ModelOutput, ModelRequest, T
+from ombud.models.chat.asking import ModelRequest, OnText
 from ombud.models.chat.calls import Call, record
-from ombud.models.chat.model_client import Conduct, ModelClient
+from ombud.models.chat.model_client import CallPolicy, ModelClient
+from ombud.models.chat.outcomes import ModelFailure, ModelOutput, T
 from ombud.models.chat.resilience import Timing
 
 
@@ -25,23 +26,24 @@ class Chat:
     """A chat model, with those that stand in for it.
 
     model: a pydantic-ai model, so that a scripted one can stand in. Those of the settings come from
-    a `Switchboard`:
-    lines: the models in the order they are asked. loop: where that happens; where the caller is,
-    when there is none."""
+    `ModelRoles`. clients: the models in the order they are asked. loop: where that happens; where
+    the caller is, when there is none."""
 
     def __init__(
         self,
         name: str,
         model: Any = None,
         *,
-        lines: Sequence[ModelClient] = (),
+        clients: Sequence[ModelClient] = (),
         role: str = "",
         timing: Timing = Timing(),  # noqa: B008 - never written to
         loop: asyncio.AbstractEventLoop | None = None,
     ) -> None:
-        self.name, self.role = name, role
-        self._lines = lines or (ModelClient(name, model, Conduct(timing=timing)),)
-        self._timing, self._loop = timing, loop
+        self.name = name
+        self.role = role
+        self._clients = clients or (ModelClient(name, model, CallPolicy(timing=timing)),)
+        self._timing = timing
+        self._loop = loop
 
     async def reply(
         self,
@@ -51,7 +53,7 @@ class Chat:
         *,
         temperature: float,
         seconds: float,
-        hear: Hear | None = None,
+        on_text: OnText | None = None,
     ) -> ChatReply[T]:
         """Ask once; raises ModelUnavailable (worth retrying elsewhere), MalformedOutput or
         ModelError.
@@ -59,48 +61,64 @@ class Chat:
         seconds: wall clock of it all: waiting for a turn, asking again, other models. Of several
         models that are up, each may use its part of what is left, so that silence leaves time for
         the next.
-        hear: gets the reply while it is written, from another thread where the models have a loop
-        of their own. What it
-        hears is proof of nothing: only the value that is returned fits the type.
+        on_text: gets the reply while it is written, from another thread where the models have a
+        loop of their own. What it gets is proof of nothing: only the value that is returned fits
+        the type.
         """
-        asked = ModelRequest(instructions, prompt, kind, temperature)
+        request = ModelRequest(instructions, prompt, kind, temperature)
+        replying = self._reply(request, seconds, on_text)
         if self._loop is None:
-            return await self._reply(asked, seconds, hear)
-        coming = asyncio.run_coroutine_threadsafe(self._reply(asked, seconds, hear), self._loop)
-        return await asyncio.wrap_future(coming)
+            return await replying
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(replying, self._loop))
 
     async def _reply(
-        self, asked: ModelRequest[T], seconds: float, hear: Hear | None
+        self, request: ModelRequest[T], seconds: float, on_text: OnText | None
     ) -> ChatReply[T]:
-        until = self._timing.clock() + seconds
-        failed: list[tuple[str, Failed]] = []
-        for number, line in enumerate(self._lines):
-            began = self._timing.clock()
-            later = sum(other.ready for other in self._lines[number + 1 :])
-            outcome, attempts = await line.ask(
-                asked, (until - began) / (1 + later), later > 0, hear
-            )
-            why = "; ".join(f"`{name}` ({one.reason})" for name, one in failed)
+        clock = self._timing.clock
+        until = clock() + seconds
+        failures: list[tuple[str, ModelFailure]] = []
+        for number, client in enumerate(self._clients):
+            started = clock()
+            stand_ins = sum(other.ready for other in self._clients[number + 1 :])
+            share = (until - started) / (1 + stand_ins)
+            outcome, attempts = await client.ask(request, share, stand_ins > 0, on_text)
             call = Call(
-                self.role,
-                line.name,
-                round(self._timing.clock() - began, 4),
-                *outcome.usage,
-                attempts,
+                role=self.role,
+                model=client.name,
+                seconds=round(clock() - started, 4),
+                tokens_in=outcome.usage.tokens_in,
+                tokens_out=outcome.usage.tokens_out,
+                price=outcome.usage.price,
+                attempts=attempts,
             )
             if isinstance(outcome, ModelOutput):
-                record(call._replace(instead_of=why))
-                return ChatReply(outcome.value, *outcome.usage, line.name)
+                record(call._replace(instead_of=_reasons(failures)))
+                return _reply_of(outcome, client.name)
             record(call._replace(failed=outcome.reason))
-            failed.append((line.name, outcome))
-        raise _together(failed)
+            failures.append((client.name, outcome))
+        raise _joint_error(failures)
 
 
-def _together(failed: Sequence[tuple[str, Failed]]) -> ModelError:
+def _reply_of(output: ModelOutput[T], model: str) -> ChatReply[T]:
+    return ChatReply(
+        value=output.value,
+        tokens_in=output.usage.tokens_in,
+        tokens_out=output.usage.tokens_out,
+        price=output.usage.price,
+        model=model,
+    )
+
+
+def _reasons(failures: Sequence[tuple[str, ModelFailure]]) -> str:
+    return "; ".join(f"`{name}` ({failure.reason})" for name, failure in failures)
+
+
+def _joint_error(failures: Sequence[tuple[str, ModelFailure]]) -> ModelError:
     """The one error, or one that names all."""
-    if len(failed) == 1:
-        return failed[0][1].error
-    said = "; ".join(f"`{name}`: {one.reason}" for name, one in failed)
-    malformed = all(isinstance(one.error, MalformedOutput) for _, one in failed)
-    kind = MalformedOutput if malformed else ModelUnavailable
-    return kind(f"No model answered: {said}.", hint=failed[0][1].error.hint)
+    first = failures[0][1].error
+    if len(failures) == 1:
+        return first
+    reasons = "; ".join(f"`{name}`: {failure.reason}" for name, failure in failures)
+    all_malformed = all(isinstance(failure.error, MalformedOutput) for _, failure in failures)
+    kind = MalformedOutput if all_malformed else ModelUnavailable
+    return kind(f"No model answered: {reasons}.", hint=first.hint)

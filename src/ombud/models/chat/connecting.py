@@ -12,8 +12,14 @@ OWN_SERVERS = {
     "vllm": "VLLM_BASE_URL",
 }
 """Providers that `models.base_url` is for -> the variable that wins over it."""
-EXTRAS = {"anthropic": "anthropic", "bedrock": "bedrock", "cohere": "cohere", "google": "google",
-          "google-cloud": "google", "mistral": "mistral"}  # fmt: skip
+EXTRAS = {
+    "anthropic": "anthropic",
+    "bedrock": "bedrock",
+    "cohere": "cohere",
+    "google": "google",
+    "google-cloud": "google",
+    "mistral": "mistral",
+}
 """Providers -> the extra of ours that installs their client."""
 
 
@@ -24,19 +30,11 @@ def connect(name: str, base_url: str, seconds: float) -> Any:
     seconds: the longest that anyone waits for it, for a client that cannot be called off.
     Raises MissingExtra, or SetupError for a name or key that cannot work.
     """
-    provider, colon, _ = name.partition(":")
+    provider = name.partition(":")[0]
     try:
-        if base_url and (
-            not colon or (provider in OWN_SERVERS and not os.environ.get(OWN_SERVERS[provider]))
-        ):
+        if base_url and _is_for_own_server(name):
             return _compatible(name, base_url)
-        from pydantic_ai.models import infer_model
-
-        return (
-            infer_model(name, lambda _: _bedrock(seconds))
-            if provider == "bedrock"
-            else infer_model(name)
-        )
+        return _named(name, provider, seconds)
     except ImportError as missing:
         extra = EXTRAS.get(provider, "")
         package = f"ombud[{extra}]" if extra else f"pydantic-ai-slim[{provider}]"
@@ -47,17 +45,34 @@ def connect(name: str, base_url: str, seconds: float) -> Any:
     except Exception as wrong:  # each client has errors of its own for a missing key
         raise SetupError(
             f"The chat model `{name}` cannot be used: {' '.join(str(wrong).split())[:300]}",
-            hint="Names are `provider:model`, such as openai:gpt-4.1; keys stand in the provider's own variable.",
+            hint="Names are `provider:model`, such as openai:gpt-4.1; "
+            "keys stand in the provider's own variable.",
         ) from wrong
+
+
+def _is_for_own_server(name: str) -> bool:
+    """Whether `models.base_url` says where the model is."""
+    provider, colon, _ = name.partition(":")
+    if not colon:
+        return True
+    return provider in OWN_SERVERS and not os.environ.get(OWN_SERVERS[provider])
+
+
+def _named(name: str, provider: str, seconds: float) -> Any:
+    from pydantic_ai.models import infer_model
+
+    if provider == "bedrock":
+        return infer_model(name, lambda _: _bedrock(seconds))
+    return infer_model(name)
 
 
 def _compatible(name: str, base_url: str) -> Any:
     from pydantic_ai.models.openai import OpenAIChatModel
 
     provider, colon, model = name.partition(":")
-    return OpenAIChatModel(
-        model if colon else name, provider=_provider(provider if colon else "openai", base_url)
-    )
+    if not colon:
+        provider, model = "openai", name
+    return OpenAIChatModel(model, provider=_provider(provider, base_url))
 
 
 def _provider(kind: str, base_url: str) -> Any:

@@ -1,4 +1,4 @@
-"""The line to one model: how it is asked so that its bad days stay bearable."""
+"""A client of one model: how it is asked so that its bad days stay bearable."""
 
 import asyncio
 from functools import cached_property
@@ -8,18 +8,16 @@ from pydantic import BaseModel
 
 from ombud.errors import ModelUnavailable
 from ombud.models.chat.asking import (
-    Failed,
-    Hear,
-    Listening,
-    ModelOutput,
     ModelRequest,
-    T,
-    Usage,
+    OnText,
+    TextListener,
+    TypedAgent,
     agent_for,
     ask_once,
 )
 from ombud.models.chat.budget import Budget
-from ombud.models.chat.cache import Cache
+from ombud.models.chat.outcomes import ModelFailure, ModelOutput, T, Usage
+from ombud.models.chat.reply_cache import ReplyCache
 from ombud.models.chat.resilience import Breaker, Timing, pause
 
 MUTE = 3
@@ -29,28 +27,39 @@ PATIENCE = 2.0
 """Seconds that a model is waited for where another stands ready."""
 
 
-class Conduct(NamedTuple):
+class CallPolicy(NamedTuple):
     """How models are asked; `[models]` of the settings."""
 
     retries: int = 2
     concurrency: int = 16
-    failures: int = 3
-    rest: float = 30.0
+    breaker_failures: int = 3
+    breaker_seconds: float = 30.0
     timing: Timing = Timing()
-    purse: Budget | None = None
-    cache: Cache | None = None
+    budget: Budget | None = None
+    cache: ReplyCache | None = None
+
+
+class Deadline(NamedTuple):
+    """How long one model may take."""
+
+    until: float
+    """On the clock of the policy's timing."""
+    has_stand_in: bool
+    """A further model stands ready, so that this one need not be waited for long."""
 
 
 class ModelClient:
     """One model, shared by the roles that name it. `model` is a pydantic-ai model. For one event
     loop at a time."""
 
-    def __init__(self, name: str, model: Any, conduct: Conduct) -> None:
-        self.name, self._model, self._conduct = name, model, conduct
-        self._breaker = Breaker(conduct.failures, conduct.rest, conduct.timing)
-        self._slots = asyncio.Semaphore(conduct.concurrency)
+    def __init__(self, name: str, model: Any, policy: CallPolicy) -> None:
+        self.name = name
+        self._model = model
+        self._policy = policy
+        self._breaker = Breaker(policy.breaker_failures, policy.breaker_seconds, policy.timing)
+        self._slots = asyncio.Semaphore(policy.concurrency)
         self._mute = 0
-        self._agents: dict[type[BaseModel], Any] = {}
+        self._agents: dict[type[BaseModel], TypedAgent] = {}
 
     @property
     def ready(self) -> bool:
@@ -60,10 +69,10 @@ class ModelClient:
     def rates(self) -> tuple[float, float] | None:
         """US dollars for a million tokens in and out; None where the price list does not know
         it."""
-        from genai_prices import Usage as Counted
+        from genai_prices import Usage as TokenCounts
         from genai_prices import calc_price
 
-        thousand = Counted(input_tokens=1000, output_tokens=1000)
+        thousand = TokenCounts(input_tokens=1000, output_tokens=1000)
         try:
             price = calc_price(thousand, self._model.model_name, provider_id=self._model.system)
         except (LookupError, ValueError):
@@ -81,115 +90,146 @@ class ModelClient:
             pass
 
     async def ask(
-        self, asked: ModelRequest[T], seconds: float, another: bool, hear: Hear | None = None
-    ) -> tuple[ModelOutput[T] | Failed, int]:
+        self,
+        request: ModelRequest[T],
+        seconds: float,
+        has_stand_in: bool,
+        on_text: OnText | None = None,
+    ) -> tuple[ModelOutput[T] | ModelFailure, int]:
         """The reply, or why there is none, and how many requests that took.
 
-        seconds: wall clock. another: a further model stands ready, so that this one need not be
-        waited for long.
-        hear: gets the reply while it is written; nothing of one that comes from memory.
+        seconds: wall clock. has_stand_in: a further model stands ready, so that this one need not
+        be waited for long. on_text: gets the reply while it is written; nothing of one that comes
+        from memory.
         """
-        conduct, timing = self._conduct, self._conduct.timing
-        until = timing.clock() + seconds
-        if conduct.cache and (kept := conduct.cache.find(self.name, asked)):
-            return ModelOutput(kept), 0
-        if conduct.purse and self.priced and await conduct.purse.empty():
-            return _spent(self.name, conduct.purse.limit), 0
+        policy = self._policy
+        deadline = Deadline(policy.timing.clock() + seconds, has_stand_in)
+        if policy.cache:
+            kept = policy.cache.find(self.name, request)
+            if kept:
+                return ModelOutput(kept), 0
+        if policy.budget and self.priced and await policy.budget.is_spent():
+            return _spent(self.name, policy.budget.limit), 0
         if not self.ready:  # said at once, not after a turn in the queue
             return _resting(self.name, self._breaker.left), 0
         try:
             async with asyncio.timeout(seconds):
                 await self._slots.acquire()
         except TimeoutError:
-            return _busy(self.name, conduct.concurrency), 0
+            return _busy(self.name, policy.concurrency), 0
         try:
-            return await self._in_turn(asked, until, another, hear)
+            return await self._in_turn(request, deadline, on_text)
         finally:
             self._slots.release()
 
     async def _in_turn(
-        self, asked: ModelRequest[T], until: float, another: bool, hear: Hear | None
-    ) -> tuple[ModelOutput[T] | Failed, int]:
+        self, request: ModelRequest[T], deadline: Deadline, on_text: OnText | None
+    ) -> tuple[ModelOutput[T] | ModelFailure, int]:
+        policy = self._policy
         if not self._breaker.admit():  # what it came to while this call waited
             return _resting(self.name, self._breaker.left), 0
         try:
-            outcome, attempts = await self._attempts(asked, until, another, hear)
+            outcome, attempts = await self._attempts(request, deadline, on_text)
         finally:
             self._breaker.leave()
-        if self._conduct.purse:
-            await self._conduct.purse.pay(self.name, outcome.usage)
-        if self._conduct.cache and isinstance(outcome, ModelOutput):
-            self._conduct.cache.keep(self.name, asked, outcome.value)
+        if policy.budget:
+            await policy.budget.pay(self.name, outcome.usage)
+        if policy.cache and isinstance(outcome, ModelOutput):
+            policy.cache.keep(self.name, request, outcome.value)
         return outcome, attempts
 
     async def _attempts(
-        self, asked: ModelRequest[T], until: float, another: bool, hear: Hear | None
-    ) -> tuple[ModelOutput[T] | Failed, int]:
-        timing = self._conduct.timing
-        started, usage, attempt, plain = timing.clock(), Usage(), 0, False
+        self, request: ModelRequest[T], deadline: Deadline, on_text: OnText | None
+    ) -> tuple[ModelOutput[T] | ModelFailure, int]:
+        timing = self._policy.timing
+        started = timing.clock()
+        usage = Usage()
+        attempt = 0
+        is_plain = False
         while True:
             attempt += 1
-            left = max(0.0, until - timing.clock())
-            listening = Listening(hear) if hear and not plain and self._mute < MUTE else None
-            outcome = await ask_once(
-                self.name, self._model, self._agent(asked.kind), asked, left, listening
-            )
+            listener = self._listener(on_text, is_plain)
+            left = max(0.0, deadline.until - timing.clock())
+            outcome = await ask_once(self._agent(request.kind), request, left, listener)
             usage = usage.plus(outcome.usage)
             if isinstance(outcome, ModelOutput):
-                self._breaker.succeeded()
-                self._mute = self._mute + 1 if plain else 0 if listening else self._mute
+                self._succeeded(listener, is_plain)
                 break
-            if (
-                listening
-                and not listening.heard
-                and not (outcome.again or outcome.down or until <= timing.clock())
-            ):
-                plain = (
-                    True  # a server that knows no streams refuses them, or answers in another form
-                )
+            if listener and self._refuses_streams(outcome, listener, deadline):
+                is_plain = True
                 continue
-            wait, left = pause(attempt, outcome.after, timing), until - timing.clock()
-            if (
-                not outcome.again
-                or attempt > self._conduct.retries
-                or wait >= min(left, PATIENCE if another else left)
-            ):
+            wait = self._wait_before_next(outcome, attempt, deadline)
+            if wait is None:
                 self._judge(outcome, timing.clock() - started)
                 break
             await timing.sleep(wait)
         return outcome._replace(usage=usage), attempt
 
-    def _judge(self, failed: Failed, seconds: float) -> None:
-        if failed.down:
-            self._breaker.failed(seconds, failed.after)
+    def _listener(self, on_text: OnText | None, is_plain: bool) -> TextListener | None:
+        """None: the reply is not asked for as a stream."""
+        if on_text is None or is_plain or self._mute >= MUTE:
+            return None
+        return TextListener(on_text)
+
+    def _refuses_streams(
+        self, failure: ModelFailure, listener: TextListener, deadline: Deadline
+    ) -> bool:
+        """A server that knows no streams refuses them, or answers in another form."""
+        if listener.has_text or failure.again or failure.down:
+            return False
+        return self._policy.timing.clock() < deadline.until
+
+    def _wait_before_next(
+        self, failure: ModelFailure, attempt: int, deadline: Deadline
+    ) -> float | None:
+        """Seconds until it is asked again; None: it is not."""
+        if not failure.again or attempt > self._policy.retries:
+            return None
+        timing = self._policy.timing
+        wait = pause(attempt, failure.after, timing)
+        longest = deadline.until - timing.clock()
+        if deadline.has_stand_in:
+            longest = min(longest, PATIENCE)
+        return wait if wait < longest else None
+
+    def _succeeded(self, listener: TextListener | None, is_plain: bool) -> None:
+        self._breaker.succeeded()
+        if is_plain:
+            self._mute += 1
+        elif listener:
+            self._mute = 0
+
+    def _judge(self, failure: ModelFailure, seconds: float) -> None:
+        if failure.down:
+            self._breaker.failed(seconds, failure.after)
         else:  # it was there, whatever it thought of the request
             self._breaker.succeeded()
 
-    def _agent(self, kind: type[BaseModel]) -> Any:
+    def _agent(self, kind: type[BaseModel]) -> TypedAgent:
         if kind not in self._agents:
-            self._agents[kind] = agent_for(self._model, kind)
+            self._agents[kind] = agent_for(self.name, self._model, kind)
         return self._agents[kind]
 
 
-def _spent(name: str, limit: float) -> Failed:
+def _spent(name: str, limit: float) -> ModelFailure:
     error = ModelUnavailable(
         f"The model `{name}` is not asked: today's {limit:g} US dollars for models are spent.",
         hint="It is asked again tomorrow; or raise models.daily_budget.",
     )
-    return Failed(error, "the day's budget is spent")
+    return ModelFailure(error, "the day's budget is spent")
 
 
-def _resting(name: str, seconds: float) -> Failed:
+def _resting(name: str, seconds: float) -> ModelFailure:
     error = ModelUnavailable(
         f"The model `{name}` failed and is left alone for {seconds:.0f} more seconds.",
         hint="`ombud doctor --ask` says what is wrong with it.",
     )
-    return Failed(error, "it rests after failures")
+    return ModelFailure(error, "it rests after failures")
 
 
-def _busy(name: str, most: int) -> Failed:
+def _busy(name: str, most: int) -> ModelFailure:
     error = ModelUnavailable(
         f"The model `{name}` had no time: {most} calls were under way.",
         hint="Raise models.concurrency.",
     )
-    return Failed(error, "too many calls under way")
+    return ModelFailure(error, "too many calls under way")

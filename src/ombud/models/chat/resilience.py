@@ -43,8 +43,12 @@ class Breaker:
     loop."""
 
     def __init__(self, failures: int, seconds: float, timing: Timing) -> None:
-        self._most, self._seconds, self._clock = failures, seconds, timing.clock
-        self._failed, self._until, self._trying = 0, 0.0, False
+        self._most = failures
+        self._seconds = seconds
+        self._clock = timing.clock
+        self._failed = 0
+        self._until = 0.0
+        self._trying = False
 
     @property
     def left(self) -> float:
@@ -64,7 +68,8 @@ class Breaker:
         return True
 
     def succeeded(self) -> None:
-        self._failed, self._until = 0, 0.0
+        self._failed = 0
+        self._until = 0.0
 
     def failed(self, seconds: float, after: float | None = None) -> None:
         """seconds: what the call took. after: how long the server asked to be left alone."""

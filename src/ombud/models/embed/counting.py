@@ -2,7 +2,8 @@
 again and again."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
+from itertools import chain
 
 from tokenizers import Tokenizer
 from tokenizers.models import WordPiece
@@ -24,51 +25,73 @@ def counter(tokenizer: Tokenizer) -> Callable[[str], int]:
 
     BERT's tokenizers cut at white space before anything else, so a text's tokens are those of its
     words; others may join words, or count the space before one, and are asked for whole texts."""
+    if _cuts_at_words(tokenizer):
+        return _WordCounter(tokenizer)
+    return lambda text: len(tokenizer.encode(text, add_special_tokens=False).ids)
+
+
+def _cuts_at_words(tokenizer: Tokenizer) -> bool:
+    """Whether a text's tokens are those of its words."""
+    normalizer = tokenizer.normalizer
+    if not isinstance(tokenizer.model, WordPiece):
+        return False
+    if not isinstance(tokenizer.pre_tokenizer, BertPreTokenizer):
+        return False
+    if not isinstance(normalizer, BertNormalizer) or not normalizer.handle_chinese_chars:
+        return False
     added = tokenizer.get_added_tokens_decoder().values()
-    apart = (
-        isinstance(tokenizer.model, WordPiece)
-        and isinstance(tokenizer.pre_tokenizer, BertPreTokenizer)
-        and isinstance(tokenizer.normalizer, BertNormalizer)
-        and tokenizer.normalizer.handle_chinese_chars
-        and not any(token.normalized or set(token.content) & set(" \t\n") for token in added)
-    )
-    return (
-        _Words(tokenizer)
-        if apart
-        else lambda text: len(tokenizer.encode(text, add_special_tokens=False).ids)
-    )
+    return not any(token.normalized or set(token.content) & set(" \t\n") for token in added)
 
 
-class _Words:
+class _WordCounter:
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
         self._special = [token.content for token in tokenizer.get_added_tokens_decoder().values()]
-        self._known = {"": 0}
+        self._counts = {"": 0}
 
     def __call__(self, text: str) -> int:
         # Only what the tokenizer takes for white space as well: it drops some of what `split()`
         # cuts at.
         words = text.replace("\n", " ").replace("\t", " ").split(" ")
         try:
-            return sum(map(self._known.__getitem__, words))
+            return sum(map(self._counts.__getitem__, words))
         except KeyError:
-            return self._learn(words)
+            return self._count_new(words)
 
-    def _learn(self, words: list[str]) -> int:
+    def _count_new(self, words: list[str]) -> int:
+        """The same where some words are not remembered yet."""
         # Another thread may count, too: this one goes on with the table it began with.
-        known = self._known if len(self._known) < MOST else {"": 0}
-        parts = {word: self._parts(word) for word in dict.fromkeys(words) if word not in known}
-        new = list(
-            dict.fromkeys(part for some in parts.values() for part in some if part not in known)
-        )
-        found = self._tokenizer.encode_batch_fast(new, add_special_tokens=False)
-        fresh = {part: len(encoding.ids) for part, encoding in zip(new, found, strict=True)}
-        for word, some in parts.items():
-            fresh[word] = sum(known[part] if part in known else fresh[part] for part in some)
-        total = sum(known[word] if word in known else fresh[word] for word in words)
-        known.update((word, tokens) for word, tokens in fresh.items() if len(word) <= LONGEST)
-        self._known = known
+        counts = self._counts if len(self._counts) < MOST else {"": 0}
+        parts_of: dict[str, list[str]] = {}
+        for word in words:
+            if word not in counts and word not in parts_of:
+                parts_of[word] = self._parts(word)
+        new_counts = self._counts_of_parts(parts_of.values(), counts)
+        for word, parts in parts_of.items():
+            new_counts[word] = sum(_look_up(part, counts, new_counts) for part in parts)
+        total = sum(_look_up(word, counts, new_counts) for word in words)
+        for word, tokens in new_counts.items():
+            if len(word) <= LONGEST:
+                counts[word] = tokens
+        self._counts = counts
         return total
 
+    def _counts_of_parts(
+        self, parts: Iterable[list[str]], counts: Mapping[str, int]
+    ) -> dict[str, int]:
+        """Of those that are not counted yet, in one call."""
+        new_parts = [
+            part for part in dict.fromkeys(chain.from_iterable(parts)) if part not in counts
+        ]
+        encodings = self._tokenizer.encode_batch_fast(new_parts, add_special_tokens=False)
+        lengths = [len(encoding.ids) for encoding in encodings]
+        return dict(zip(new_parts, lengths, strict=True))
+
     def _parts(self, word: str) -> list[str]:
-        return [word] if any(token in word for token in self._special) else _PARTS.findall(word)
+        if any(token in word for token in self._special):
+            return [word]
+        return _PARTS.findall(word)
+
+
+def _look_up(word: str, counts: Mapping[str, int], new_counts: Mapping[str, int]) -> int:
+    return counts[word] if word in counts else new_counts[word]

@@ -20,11 +20,14 @@ DIMENSION = 48
 SCALE = 127
 """Length of a vector of eight-bit numbers."""
 SHIPPED = Path(__file__).parent / "late.npy"
-FUNCTION_WORDS = frozenset(re.findall(
-    r"\w+",
-    "a am an and are as at be by can could do does for get had has have how i if in is it me my of on or s should t "
-    "that the this to us was we what when where which who will with would you",
-))  # fmt: skip
+FUNCTION_WORDS = frozenset(
+    re.findall(
+        r"\w+",
+        "a am an and are as at be by can could do does for get had has have how i if in is it me "
+        "my of on or s should t that the this to us was we what when where which who will with would "
+        "you",
+    )
+)
 """English: tokens take most of the room of an index, and a third of them say nothing of what a text
 is about."""
 LEAST_WEIGHT = 0.05
@@ -46,14 +49,13 @@ class TokenVectors(NamedTuple):
 
 
 def unpack(packed: bytes) -> TokenVectors:
-    """What `Tokens.pack` made; raises ValueError for anything else."""
+    """What `TokenVectors.pack` made; raises ValueError for anything else."""
     count, rest = divmod(len(packed), 2 + DIMENSION)
     if rest:
         raise ValueError(f"{len(packed)} bytes are no tokens")
     ids = np.frombuffer(packed, "<u2", count)
-    return TokenVectors(
-        ids, np.frombuffer(packed, np.int8, offset=2 * count).reshape(count, DIMENSION)
-    )
+    vectors = np.frombuffer(packed, np.int8, offset=2 * count)
+    return TokenVectors(ids, vectors.reshape(count, DIMENSION))
 
 
 def telling(tokenizer: Tokenizer) -> npt.NDArray[np.bool_]:
@@ -79,7 +81,8 @@ def compress(ids: Sequence[int], states: States, kept: npt.NDArray[np.bool_]) ->
 
 def join(parts: Sequence[TokenVectors]) -> TokenVectors:
     return TokenVectors(
-        np.concatenate([p.ids for p in parts]), np.concatenate([p.vectors for p in parts])
+        ids=np.concatenate([part.ids for part in parts]),
+        vectors=np.concatenate([part.vectors for part in parts]),
     )
 
 
@@ -89,9 +92,13 @@ def interact(question: TokenVectors, texts: Sequence[TokenVectors]) -> npt.NDArr
     without any is at 0."""
     if not len(question.ids) or not texts:
         return np.zeros(len(texts))
-    holders = Counter(int(identity) for text in texts for identity in set(text.ids.tolist()))
-    rarity = [log((len(texts) + 1) / (holders[int(identity)] + 0.5)) for identity in question.ids]
-    weights = [max(weight, LEAST_WEIGHT) for weight in rarity]
+    holders = Counter[int]()
+    for text in texts:
+        holders.update(set(text.ids.tolist()))
+    weights: list[float] = []
+    for identity in question.ids.tolist():
+        rarity = log((len(texts) + 1) / (holders[identity] + 0.5))
+        weights.append(max(rarity, LEAST_WEIGHT))
     nothing = np.zeros((1, DIMENSION), np.float32)
     whole = [_floats(text) if len(text.ids) else nothing for text in texts]
     starts = np.cumsum([0, *(len(vectors) for vectors in whole[:-1])])
@@ -104,9 +111,14 @@ def answered(question: TokenVectors, texts: Sequence[TokenVectors]) -> npt.NDArr
     """The way back, about -1 to 1: for each token of a text the nearest of the question, in the
     mean."""
     asked = _floats(question)
-    return np.array([
-        float((_floats(text) @ asked.T).max(axis=1).mean()) if len(text.ids) and len(asked) else 0.0 for text in texts
-    ])  # fmt: skip
+    nearness: list[float] = []
+    for text in texts:
+        if not len(text.ids) or not len(asked):
+            nearness.append(0.0)
+            continue
+        nearest = (_floats(text) @ asked.T).max(axis=1)
+        nearness.append(float(nearest.mean()))
+    return np.array(nearness)
 
 
 def _floats(tokens: TokenVectors) -> States:

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from hashlib import sha256
 from importlib.util import find_spec
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -70,28 +71,18 @@ class OnnxEmbedder:
         return self._count(text)
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        return self._run(
-            [
-                _windows(encoding.ids)[0]
-                for encoding in self._tokenizer.encode_batch_fast(list(texts))
-            ]
-        )
+        encodings = self._tokenizer.encode_batch_fast(list(texts))
+        return self._run([_windows(encoding.ids)[0] for encoding in encodings])
 
     def read(self, texts: Sequence[str]) -> list[EmbeddedText]:
-        cut = [
-            _windows(encoding.ids) for encoding in self._tokenizer.encode_batch_fast(list(texts))
-        ]
-        windows = list(self._threads.map(self._whole, [window for some in cut for window in some]))
-        found = []
-        for some in cut:
-            mine, windows = windows[: len(some)], windows[len(some) :]
-            tokens = [tokens for _, tokens in mine if tokens is not None]
-            found.append(
-                EmbeddedText(
-                    np.concatenate([vector for vector, _ in mine]), join(tokens) if tokens else None
-                )
-            )
-        return found
+        windows: list[list[int]] = []
+        counts: list[int] = []
+        for encoding in self._tokenizer.encode_batch_fast(list(texts)):
+            of_text = _windows(encoding.ids)
+            windows += of_text
+            counts.append(len(of_text))
+        readings = iter(list(self._threads.map(self._whole, windows)))
+        return [_joined(list(islice(readings, count))) for count in counts]
 
     def _run(self, token_ids: Sequence[Sequence[int]]) -> Vectors:
         """Each text by itself: int8 scales are taken over all that goes through the graph at once,
@@ -120,10 +111,19 @@ class OnnxEmbedder:
             "attention_mask": np.ones_like(ids),
             "token_type_ids": np.zeros_like(ids),
         }
-        found: list[Any] = self._session.run(
-            outputs, {name: feeds[name] for name in feeds if name in self._inputs}
-        )
-        return found
+        known = {name: feeds[name] for name in feeds if name in self._inputs}
+        results: list[Any] = self._session.run(outputs, known)
+        return results
+
+
+def _joined(windows: Sequence[tuple[Vectors, TokenVectors | None]]) -> EmbeddedText:
+    """The windows of one text as its reading."""
+    vectors = [vector for vector, _ in windows]
+    tokens = [of_window for _, of_window in windows if of_window is not None]
+    return EmbeddedText(
+        windows=np.concatenate(vectors),
+        tokens=join(tokens) if tokens else None,
+    )
 
 
 def open_minilm(cache: Path, threads: int = 0) -> OnnxEmbedder:
@@ -150,9 +150,8 @@ def open_folder(folder: str, threads: int = 0) -> OnnxEmbedder:
     require_files(
         graph, tokenizer, hint="models.embedder names a folder with model.onnx and tokenizer.json."
     )
-    return OnnxEmbedder(
-        graph, tokenizer, f"onnx-{_sha256(graph)[:12]}-{_sha256(tokenizer)[:12]}", threads
-    )
+    fingerprint = f"onnx-{_sha256(graph)[:12]}-{_sha256(tokenizer)[:12]}"
+    return OnnxEmbedder(graph, tokenizer, fingerprint, threads)
 
 
 def _cached(weights: Path, cache: Path) -> Path:

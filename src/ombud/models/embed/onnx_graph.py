@@ -2,9 +2,8 @@
 
 The graph takes input_ids and attention_mask, both int64 of shape (batch, tokens), and gives
 `embedding`, float32 (batch, 384): attention-masked mean of the last layer, length 1; and `tokens`,
-(batch, tokens,
-48): that layer by its principal components (`models/embed/late.py`). Weights are quantised per
-  channel (cosine .993 to fp32, 2.3 times torch's speed on two cores)."""
+(batch, tokens, 48): that layer by its principal components (`models/embed/late.py`). Weights are
+quantised per channel (cosine .993 to fp32, 2.3 times torch's speed on two cores)."""
 
 import json
 import logging
@@ -39,14 +38,17 @@ def build_int8(weights: Path, target: Path) -> None:
         # DefaultTensorType: the fused operators carry no shape inference, and the quantiser wants a
         # type.
         options = {"DefaultTensorType": onnx.TensorProto.FLOAT}
-        logging.disable(
-            logging.WARNING
-        )  # it advises on pre-processing that this graph does not need
+        # It advises on pre-processing that this graph does not need.
+        logging.disable(logging.WARNING)
         try:
             quantize_dynamic(
-                plain, small, weight_type=QuantType.QInt8, per_channel=True, nodes_to_exclude=[PROJECT],
+                plain,
+                small,
+                weight_type=QuantType.QInt8,
+                per_channel=True,
+                nodes_to_exclude=[PROJECT],
                 extra_options=options,
-            )  # fmt: skip
+            )
         finally:
             logging.disable(logging.NOTSET)
         small.replace(target)
@@ -58,18 +60,21 @@ def read_safetensors(path: Path) -> dict[str, Array]:
     (length,) = struct.unpack("<Q", bytes(raw[:8]))
     header = json.loads(bytes(raw[8 : 8 + length]))
     body = raw[8 + length :]
-    return {
-        name: np.frombuffer(body[slice(*entry["data_offsets"])], KINDS[entry["dtype"]]).reshape(
-            entry["shape"]
-        )
-        for name, entry in header.items()
-        if name != "__metadata__"
-    }
+    arrays: dict[str, Array] = {}
+    for name, entry in header.items():
+        if name == "__metadata__":
+            continue
+        start, end = entry["data_offsets"]
+        values = np.frombuffer(body[start:end], KINDS[entry["dtype"]])
+        arrays[name] = values.reshape(entry["shape"])
+    return arrays
 
 
 class _Graph:
     def __init__(self, weights: dict[str, Array]) -> None:
-        self.weights, self.nodes, self.constants = weights, [], []  # type: ignore[var-annotated]
+        self.weights = weights
+        self.nodes: list[Any] = []
+        self.constants: list[Any] = []
 
     def model(self) -> Any:
         from onnx import TensorProto, helper

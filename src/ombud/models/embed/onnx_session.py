@@ -26,9 +26,9 @@ def open_onnx(graph: Path, tokenizer: Path, *, what: str, hint: str) -> tuple[An
             str(graph), options, providers=["CPUExecutionProvider"]
         )
     except Exception as damaged:
+        why = " ".join(str(damaged).split())[:200]
         raise SetupError(
-            f"The {what} in {graph.parent} cannot be opened: {' '.join(str(damaged).split())[:200]}",
-            hint=hint,
+            f"The {what} in {graph.parent} cannot be opened: {why}", hint=hint
         ) from damaged
     # What the file says of length suits whoever exported it; we cut ourselves.
     words.no_truncation()

@@ -40,8 +40,10 @@ class ProviderEmbedder:
         return -(-len(text.split()) * 4 // 3)
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        parts = [self._call(texts[i : i + BATCH]) for i in range(0, len(texts), BATCH)]
-        return np.concatenate(parts) if parts else np.zeros((0, self.dimension), np.float32)
+        if not texts:
+            return np.zeros((0, self.dimension), np.float32)
+        batches = [texts[start : start + BATCH] for start in range(0, len(texts), BATCH)]
+        return np.concatenate([self._call(batch) for batch in batches])
 
     def read(self, texts: Sequence[str]) -> list[EmbeddedText]:
         return [EmbeddedText(vector[None]) for vector in self.embed(texts)]

@@ -2,7 +2,7 @@
 same passages."""
 
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from threading import Lock
 
@@ -24,41 +24,42 @@ class CachingEmbedder:
     use from threads."""
 
     def __init__(self, embedder: Embedder, most: int = MOST) -> None:
-        self._embedder, self._most = embedder, most
-        self.fingerprint, self.dimension, self.languages = (
-            embedder.fingerprint,
-            embedder.dimension,
-            embedder.languages,
-        )
+        self._embedder = embedder
+        self._most = most
+        self.fingerprint = embedder.fingerprint
+        self.dimension = embedder.dimension
+        self.languages = embedder.languages
         self._kept: OrderedDict[bytes, EmbeddedText] = OrderedDict()
         self._lock = Lock()
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        if any(
-            len(text) > LONGEST for text in texts
-        ):  # only their beginnings count, the rest need not be read
+        # Of long texts only the beginnings count, the rest need not be read.
+        if not texts or any(len(text) > LONGEST for text in texts):
             return self._embedder.embed(texts)
-        return (
-            np.stack([r.windows[0] for r in self.read(texts)])
-            if texts
-            else self._embedder.embed([])
-        )
+        return np.stack([reading.windows[0] for reading in self.read(texts)])
 
     def read(self, texts: Sequence[str]) -> list[EmbeddedText]:
-        keys = [sha256(text.encode("utf-8", "surrogatepass")).digest() for text in texts]
+        keys = [_digest(text) for text in texts]
+        readings = self._remembered(keys)
+        new_texts: dict[bytes, str] = {}
+        to_keep: dict[bytes, EmbeddedText] = {}
+        for key, text in zip(keys, texts, strict=True):
+            if key not in readings:
+                new_texts[key] = text
+        if new_texts:
+            new_readings = self._embedder.read(list(new_texts.values()))
+            for key, reading in zip(new_texts, new_readings, strict=True):
+                is_kept = len(new_texts[key]) <= LONGEST
+                readings[key] = _own(reading) if is_kept else reading
+        for key, text in zip(keys, texts, strict=True):
+            if len(text) <= LONGEST:
+                to_keep[key] = readings[key]
+        self._keep(to_keep)
+        return [readings[key] for key in keys]
+
+    def _remembered(self, keys: Iterable[bytes]) -> dict[bytes, EmbeddedText]:
         with self._lock:
-            known = {key: self._kept[key] for key in keys if key in self._kept}
-        new = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
-        if new:
-            found = dict(zip(new, self._embedder.read(list(new.values())), strict=True))
-            known |= {
-                key: _own(reading) if len(new[key]) <= LONGEST else reading
-                for key, reading in found.items()
-            }
-        self._keep(
-            {k: known[k] for k, text in zip(keys, texts, strict=True) if len(text) <= LONGEST}
-        )
-        return [known[key] for key in keys]
+            return {key: self._kept[key] for key in keys if key in self._kept}
 
     def count(self, text: str) -> int:
         return self._embedder.count(text)
@@ -74,9 +75,11 @@ class CachingEmbedder:
 
 def _own(reading: EmbeddedText) -> EmbeddedText:
     """A copy: parts would hold on to the whole arrays that they were cut from."""
-    tokens = (
-        TokenVectors(reading.tokens.ids.copy(), reading.tokens.vectors.copy())
-        if reading.tokens
-        else None
-    )
+    tokens = reading.tokens
+    if tokens:
+        tokens = TokenVectors(tokens.ids.copy(), tokens.vectors.copy())
     return EmbeddedText(reading.windows.copy(), tokens)
+
+
+def _digest(text: str) -> bytes:
+    return sha256(text.encode("utf-8", "surrogatepass")).digest()

@@ -3,7 +3,7 @@ numpy."""
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import log, sqrt
 from typing import Any, NamedTuple
 
@@ -68,10 +68,11 @@ def score(
 ) -> Numbers:
     """Probabilities, shape (len(texts), weights.classes). Raises BadSetting where `embed` is needed
     and missing."""
-    scores = design(texts, weights, reading, embed) @ weights.coefficients + weights.intercept
+    features = design(texts, weights, reading, embed)
+    scores = features @ weights.coefficients + weights.intercept
     powers = np.exp(weights.sharpness * (scores - scores.max(axis=1, keepdims=True)))
-    found: Numbers = powers / powers.sum(axis=1, keepdims=True)
-    return found
+    probabilities: Numbers = powers / powers.sum(axis=1, keepdims=True)
+    return probabilities
 
 
 def design(
@@ -81,79 +82,108 @@ def design(
     embed: Embed | None = None,
 ) -> Numbers:
     """Feature values, shape (len(texts), features): parts side by side, each times its weight."""
-    read = [reading.part(text) for text in texts]
+    parts = [reading.part(text) for text in texts]
     columns: list[Numbers] = []
-    for part, weight in weights.parts.items():
-        if part == "surface":
+    for name, weight in weights.parts.items():
+        if name == "surface":
             surface = np.array([reading.surface(text) for text in texts], float)
-            columns.append((surface - weights.mean) / weights.scale * weight)
-        elif part == "vector":
-            if embed is None:
-                raise BadSetting(
-                    f"The weights `{weights.variant}` need the embedder {weights.embedder}.",
-                    hint=f"Set models.embedder, or train without vectors: ombud lab {reading.trainer}.",
-                )
-            columns.append(np.asarray(embed(read), float) * weight)
+            values = (surface - weights.mean) / weights.scale
+        elif name == "vector":
+            values = _vectors(parts, weights, reading, embed)
         else:
-            terms, known = reading.terms[part], weights.vocabularies[part]
-            columns.append(np.array([frequencies(terms(text), known) for text in read]) * weight)
+            values = _term_frequencies(parts, reading.terms[name], weights.vocabularies[name])
+        columns.append(values * weight)
     return np.hstack(columns)
+
+
+def _vectors(
+    texts: Sequence[str], weights: LinearWeights, reading: FeatureReading, embed: Embed | None
+) -> Numbers:
+    if embed is None:
+        raise BadSetting(
+            f"The weights `{weights.variant}` need the embedder {weights.embedder}.",
+            hint=f"Set models.embedder, or train without vectors: ombud lab {reading.trainer}.",
+        )
+    return np.asarray(embed(texts), float)
+
+
+def _term_frequencies(texts: Sequence[str], terms: Terms, vocabulary: TermVocabulary) -> Numbers:
+    return np.array([frequencies(terms(text), vocabulary) for text in texts])
 
 
 def ngrams(row: Sequence[str], longest: int) -> list[str]:
     """n-grams of words up to `longest`; the beginning and the end count as words."""
-    row = ["<", *row, ">"]
-    return [
-        " ".join(row[at : at + n]) for n in range(1, longest + 1) for at in range(len(row) - n + 1)
-    ]
+    words = ["<", *row, ">"]
+    grams: list[str] = []
+    for length in range(1, longest + 1):
+        for start in range(len(words) - length + 1):
+            grams.append(" ".join(words[start : start + length]))
+    return grams
 
 
 def vocabulary(terms: Terms, texts: Sequence[str], least: int) -> TermVocabulary:
     """Of the terms that at least `least` texts have, in alphabetical order."""
-    counts = Counter(term for text in texts for term in set(terms(text)))
+    counts = Counter[str]()
+    for text in texts:
+        counts.update(set(terms(text)))
     kept = sorted(term for term, count in counts.items() if count >= least)
-    rarity = np.array([log((1 + len(texts)) / (1 + counts[term])) + 1 for term in kept])
-    return TermVocabulary({term: n for n, term in enumerate(kept)}, rarity)
+    rarity = [log((1 + len(texts)) / (1 + counts[term])) + 1 for term in kept]
+    return TermVocabulary(_places(kept), np.array(rarity))
 
 
-def frequencies(terms: Sequence[str], known: TermVocabulary) -> Numbers:
+def frequencies(terms: Sequence[str], vocabulary: TermVocabulary) -> Numbers:
     """TF-IDF of length 1, term frequency 1 + ln(count): Manning, Raghavan, Schütze 2008, 6.4."""
-    row = np.zeros(len(known.place))
+    row = np.zeros(len(vocabulary.place))
     for term, count in Counter(terms).items():
-        if (place := known.place.get(term)) is not None:
-            row[place] = (1 + log(count)) * known.rarity[place]
+        place = vocabulary.place.get(term)
+        if place is not None:
+            row[place] = (1 + log(count)) * vocabulary.rarity[place]
     length = sqrt(float(row @ row))
     return row / length if length else row
 
 
 def as_record(weights: LinearWeights) -> dict[str, Any]:
     """For a JSON file; coefficients are rounded."""
-    found: dict[str, Any] = {
+    record: dict[str, Any] = {
         "variant": weights.variant,
         "classes": weights.classes,
         "provenance": weights.provenance,
         "parts": weights.parts,
         "embedder": weights.embedder,
         "sharpness": round(weights.sharpness, DECIMALS),
-        "intercept": _listed(weights.intercept),
-        "surface": [_listed(weights.mean, 4), _listed(weights.scale, 4)],
+        "intercept": _rounded(weights.intercept),
+        "surface": [_rounded(weights.mean, 4), _rounded(weights.scale, 4)],
     }
-    at = 0
-    for part in weights.parts:
-        known = weights.vocabularies.get(part)
-        size = len(known.place) if known else len(weights.mean) if part == "surface" else None
-        rows = (
-            weights.coefficients[at : at + size] if size is not None else weights.coefficients[at:]
-        )
-        at += len(rows)
-        if known:
-            found[part] = {
-                term: [*_listed(known.rarity[[n]]), *_listed(rows[n])]
-                for term, n in known.place.items()
-            }
+    start = 0
+    for name in weights.parts:
+        vocabulary = weights.vocabularies.get(name)
+        end = start + _size(name, weights, start)
+        rows = weights.coefficients[start:end]
+        start = end
+        if vocabulary is None:
+            record[f"{name} weights"] = [_rounded(row) for row in rows]
         else:
-            found[part + " weights"] = [_listed(row) for row in rows]
-    return found
+            record[name] = _term_record(vocabulary, rows)
+    return record
+
+
+def _size(part: str, weights: LinearWeights, start: int) -> int:
+    """Coefficients of a part; vectors have what is left, for nothing else says how long they
+    are."""
+    if part in weights.vocabularies:
+        return len(weights.vocabularies[part].place)
+    if part == "surface":
+        return len(weights.mean)
+    return len(weights.coefficients) - start
+
+
+def _term_record(vocabulary: TermVocabulary, rows: Numbers) -> dict[str, list[float]]:
+    """Term -> its rarity and its coefficients."""
+    record: dict[str, list[float]] = {}
+    for term, place in vocabulary.place.items():
+        rarity = _rounded(vocabulary.rarity[[place]])
+        record[term] = [*rarity, *_rounded(rows[place])]
+    return record
 
 
 def to_json(record: Mapping[str, Any]) -> str:
@@ -161,26 +191,38 @@ def to_json(record: Mapping[str, Any]) -> str:
     return json.dumps(record, ensure_ascii=False, separators=(",", ":"), indent=None) + "\n"
 
 
-def from_record(found: Mapping[str, Any]) -> LinearWeights:
+def from_record(record: Mapping[str, Any]) -> LinearWeights:
     """Raises LookupError, TypeError, ValueError or AttributeError for what `as_record` did not
     make."""
-    vocabularies, rows = {}, []
-    for part in found["parts"]:
-        if part in ("surface", "vector"):
-            rows.append(np.array(found[part + " weights"], float))
-        else:
-            entries = found[part]
-            table = np.array(list(entries.values()), float)
-            vocabularies[part] = TermVocabulary(
-                {term: n for n, term in enumerate(entries)}, table[:, 0]
-            )
-            rows.append(table[:, 1:])
-    mean, scale = (np.array(row, float) for row in found["surface"])
+    vocabularies: dict[str, TermVocabulary] = {}
+    rows: list[Numbers] = []
+    for name in record["parts"]:
+        if name in ("surface", "vector"):
+            rows.append(np.array(record[f"{name} weights"], float))
+            continue
+        entries = record[name]
+        table = np.array(list(entries.values()), float)
+        vocabularies[name] = TermVocabulary(_places(entries), table[:, 0])
+        rows.append(table[:, 1:])
+    mean, scale = (np.array(row, float) for row in record["surface"])
     return LinearWeights(
-        found["variant"], found["classes"], found["parts"], vocabularies, mean, scale, found["embedder"],
-        np.vstack(rows), np.array(found["intercept"], float), found["sharpness"], found["provenance"],
-    )  # fmt: skip
+        variant=record["variant"],
+        classes=record["classes"],
+        parts=record["parts"],
+        vocabularies=vocabularies,
+        mean=mean,
+        scale=scale,
+        embedder=record["embedder"],
+        coefficients=np.vstack(rows),
+        intercept=np.array(record["intercept"], float),
+        sharpness=record["sharpness"],
+        provenance=record["provenance"],
+    )
 
 
-def _listed(row: Numbers, decimals: int = DECIMALS) -> list[float]:
+def _places(terms: Iterable[str]) -> dict[str, int]:
+    return {term: place for place, term in enumerate(terms)}
+
+
+def _rounded(row: Numbers, decimals: int = DECIMALS) -> list[float]:
     return [round(float(number), decimals) for number in row]

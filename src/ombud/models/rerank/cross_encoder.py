@@ -19,7 +19,10 @@ WINDOW = 512
 QUERY = WINDOW // 2
 """Tokens of a query; a longer one would leave no room for what it is compared with."""
 FILES = "models.reranker names a folder with model.onnx and tokenizer.json."
-GRAPH = "It takes input_ids (and attention_mask, token_type_ids) and gives one relevance a pair, or two classes."
+GRAPH = (
+    "It takes input_ids (and attention_mask, token_type_ids) and gives one relevance a pair, or "
+    "two classes."
+)
 
 
 class CrossEncoder:
@@ -27,8 +30,8 @@ class CrossEncoder:
 
     Each pair by itself, several at a time, as `minilm.py` does with texts: int8 scales are taken
     over all that goes through the graph at once, and padding is computed too. Measured with MiniLM,
-    25 pairs of 60 to 300 tokens, time of
-    the processor: 0.55 s one by one, 0.65 s by four, 0.80 s by eight.
+    25 pairs of 60 to 300 tokens, time of the processor: 0.55 s one by one, 0.65 s by
+    four, 0.80 s by eight.
     """
 
     price: float | None = 0.0
@@ -92,9 +95,10 @@ class CrossEncoder:
             "attention_mask": [1] * len(pair.ids),
             "token_type_ids": pair.type_ids,
         }
-        feeds = {
-            name: np.array([row], np.int64) for name, row in rows.items() if name in self._inputs
-        }
+        feeds: dict[str, Any] = {}
+        for name, row in rows.items():
+            if name in self._inputs:
+                feeds[name] = np.array([row], np.int64)
         try:  # onnxruntime's errors have no class of their own
             output = np.asarray(self._session.run(None, feeds)[0])
         except Exception as failed:
@@ -106,8 +110,9 @@ class CrossEncoder:
             raise MalformedOutput(
                 f"`{self.name}` gave {output.size} scores for a pair.", hint=GRAPH
             )
-        # Of two classes the second is `relevant`.
-        score = float(output.flat[-1]) - (float(output.flat[0]) if output.size == 2 else 0.0)
+        score = float(output.flat[-1])
+        if output.size == 2:  # of two classes the second is `relevant`
+            score -= float(output.flat[0])
         if not math.isfinite(score):
             raise MalformedOutput(f"`{self.name}` gave a score that is no number.", hint=GRAPH)
         return score

@@ -51,7 +51,9 @@ class RerankEndpoint:
     price: float | None = None
 
     def __init__(self, name: str, dialect: Dialect, address: str, key: str) -> None:
-        self.name, self._dialect, self._address = name, dialect, address
+        self.name = name
+        self._dialect = dialect
+        self._address = address
         self._headers = {"Authorization": f"Bearer {key}"} if key else {}
         # Reading the certificates takes longer than many a call.
         self._trust = httpx.create_ssl_context()
@@ -91,7 +93,11 @@ class RerankEndpoint:
         return self._scores(response.content, len(texts))
 
     def _client(self) -> httpx.AsyncClient:
-        return httpx.AsyncClient(verify=self._trust, headers=self._headers, timeout=None)  # noqa: S113 - see `score`
+        return httpx.AsyncClient(
+            verify=self._trust,
+            headers=self._headers,
+            timeout=None,  # noqa: S113 - `score` has the deadline
+        )
 
     def _scores(self, body: bytes, count: int) -> list[float]:
         try:
@@ -102,12 +108,12 @@ class RerankEndpoint:
                 f"The reranker `{self.name}` answered in another form.",
                 hint=f"`{self._dialect.kind}:` is for servers that speak {self._dialect.path}.",
             ) from None
-        scores = {one.index: one.relevance_score for one in results}
+        scores = {result.index: result.relevance_score for result in results}
         if len(results) != count or set(scores) != set(range(count)):
             raise MalformedOutput(
                 f"The reranker `{self.name}` did not give one score for each of {count} texts."
             )
-        return [scores[i] for i in range(count)]
+        return [scores[index] for index in range(count)]
 
     def _hint(self, status: int) -> str:
         if status in REFUSED:

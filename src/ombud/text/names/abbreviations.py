@@ -10,6 +10,7 @@ of the last words are the short form, these words are taken: the shortest ones w
 Permit" of "Time to Travel Permit (TTP)"."""
 
 import re
+from collections.abc import Iterator
 
 from ombud.text.sentences import split_sentences
 
@@ -44,20 +45,30 @@ def find_abbreviations(text: str, language: str = "en") -> list[tuple[str, str]]
 
     An abbreviation that the same text also writes in small letters as a word ("AID" and "aid") is
     left out, for it would be found in every question that has the word."""
-    definitions: dict[tuple[str, str], None] = {}
+    definitions: list[tuple[str, str]] = []
     for start, end in split_sentences(text, language):
-        sentence = text[start:end]
-        for bracket in _BRACKETS.finditer(sentence):
-            definition = _definition(sentence[: bracket.start()], bracket[1])
-            if definition:
-                definitions[definition] = None
-    return [definition for definition in definitions if not _is_word(definition[0], text)]
+        definitions += _definitions(text[start:end])
+    kept: list[tuple[str, str]] = []
+    for short, long in dict.fromkeys(definitions):
+        if not _is_word(short, text):
+            kept.append((short, long))
+    return kept
+
+
+def _definitions(sentence: str) -> Iterator[tuple[str, str]]:
+    for bracket in _BRACKETS.finditer(sentence):
+        before = sentence[: bracket.start()]
+        definition = _definition(before, bracket[1])
+        if definition:
+            yield definition
 
 
 def _definition(before: str, inside: str) -> tuple[str, str] | None:
     """What a bracket defines with the words before it; None where it defines nothing."""
-    inside = re.split(r"[,;]\s", inside, maxsplit=1)[0].strip(_MARKS)
-    words_before = _EDGE.split(before.rstrip(_MARKS))[-1].split()
+    beginning, *_ = re.split(r"[,;]\s", inside, maxsplit=1)
+    inside = beginning.strip(_MARKS)
+    *_, part_before = _EDGE.split(before.rstrip(_MARKS))
+    words_before = part_before.split()
     if _is_short(inside):
         return _short_inside(inside, words_before)
     if not words_before:
@@ -82,10 +93,11 @@ def _long_inside(short: str, inside: str) -> tuple[str, str] | None:
     first, *others = inside.split() or [""]
     if len(others) + 1 > _longest(short):
         return None
-    words = " ".join(others) if others and first.lower() in _OPENERS else inside
-    if words != _by_initials(short, words) and words != _shortest(short, words):
-        return None
-    if not _is_long(short, words):
+    words = inside
+    if others and first.lower() in _OPENERS:
+        words = " ".join(others)
+    is_whole = words in (_by_initials(short, words), _shortest(short, words))
+    if not is_whole or not _is_long(short, words):
         return None
     return short, words
 
@@ -111,7 +123,7 @@ def _by_initials(short: str, words: str) -> str:
     """The end of `words` whose initials are the letters of `short`, small words with or without
     theirs."""
     parts = list(_PART.finditer(words))
-    content = [part for part in parts if part.group().lower() not in _LINKS]
+    content = [part for part in parts if part[0].lower() not in _LINKS]
     for candidates in (content, parts):
         start = _start_of_initials(_letters(short), candidates)
         if start is not None:
@@ -162,8 +174,7 @@ def _is_long(short: str, long: str) -> bool:
     at most one goes without a letter, else a sentence's words are taken for a name's."""
     if not len(short) + 2 < len(long) <= _MOST_CHARACTERS:
         return False
-    parts = _PART.findall(long)
-    words = [part.lower() for part in parts]
+    words = _PART.findall(long.lower())
     if short.lower() in words or words[0] in _OPENERS | _LINKS:
         return False
     if any(map(str.isdigit, words)) or not _CODE_MARKS.isdisjoint(long):
@@ -191,4 +202,7 @@ def _at_start(short: str, words: list[str]) -> bool:
 
 
 def _is_word(short: str, text: str) -> bool:
-    return short.isalpha() and bool(re.search(rf"(?<!\w){re.escape(short.lower())}(?!\w)", text))
+    if not short.isalpha():
+        return False
+    word = re.escape(short.lower())
+    return bool(re.search(rf"(?<!\w){word}(?!\w)", text))

@@ -42,6 +42,9 @@ _QUANTITY = re.compile(
 _SECTION = re.compile(r"(?:sections?|§§?|articles?)\s*\d+[-:]\d\w*", re.IGNORECASE)
 """A number that is one section's wherever it is written, with or without its code's name behind
 it."""
+_IES = re.compile(r"(?<![ea])ies$")
+_ES = re.compile(r"(?:ch|sh|ss|x)es$")
+_S = re.compile(r"(?<![sui])s$")
 _NO_PLURAL = frozenset(
     {"bias", "series", "species", "news", "always", "gas", "canvas", "texas", "kansas", "arkansas"}
 )
@@ -55,10 +58,13 @@ _ALTERNATIVE_WORDS = 3
 def display_name(text: str) -> str:
     """The name as people read it: no article before it, no stop after it, white space made one
     blank."""
-    plain = " ".join(text.split()).strip(" .,;:–—-|")
-    if plain.endswith(")") and plain.count("(") < plain.count(")"):
+    words = text.split()
+    plain = " ".join(words).strip(" .,;:–—-|")
+    is_unopened = plain.count("(") < plain.count(")")
+    if is_unopened and plain.endswith(")"):
         plain = plain[:-1].rstrip()
-    return _LEADING.sub("", plain, count=1) if _LEADING.match(plain) else plain
+    leading = _LEADING.match(plain)
+    return plain[leading.end() :] if leading else plain
 
 
 def entity_key(text: str) -> str:
@@ -81,10 +87,14 @@ def alternative_keys(text: str) -> list[str]:
     name = display_name(text)
     cut = _HEAD_ENDS.search(name)
     head = name[: cut.start()] if cut else name
-    keys = [_key(part) for part in _ALTERNATIVE.split(head)]
-    lengths = [len(key.split()) for key in keys]
-    if len(keys) != 2 or min(lengths) == 0 or max(lengths) > _ALTERNATIVE_WORDS:
+    parts = _ALTERNATIVE.split(head)
+    if len(parts) != 2:
         return []
+    keys = list(map(_key, parts))
+    for key in keys:
+        words = key.split()
+        if not words or len(words) > _ALTERNATIVE_WORDS:
+            return []
     return keys
 
 
@@ -108,16 +118,17 @@ def _key(name: str) -> str:
 def _folded(text: str) -> str:
     spelt = re.sub(r"§+\s*", "section ", text)
     decomposed = unicodedata.normalize("NFKD", spelt).casefold()
-    return "".join(c for c in decomposed if not unicodedata.combining(c))
+    letters = [character for character in decomposed if not unicodedata.combining(character)]
+    return "".join(letters)
 
 
 def _singular(word: str) -> str:
     if len(word) < 4 or not word.isalpha() or word in _NO_PLURAL:
         return word
-    if word.endswith("ies") and not word.endswith(("eies", "aies")):
-        return word[:-3] + "y"
-    if word.endswith(("ches", "shes", "sses", "xes")):
-        return word[:-2]
-    if word.endswith("s") and not word.endswith(("ss", "us", "is")):
-        return word[:-1]
+    if _IES.search(word):
+        return word.removesuffix("ies") + "y"
+    if _ES.search(word):
+        return word.removesuffix("es")
+    if _S.search(word):
+        return word.removesuffix("s")
     return word

@@ -59,6 +59,7 @@ _BRACKETS = re.compile(r"\([^()]*\)")
 """What stands in brackets is an equivalent or an exception."""
 _SEPARATOR = re.compile(r"\|(?:\s*:?-+:?\s*\|)+\s*$")
 _ITEM = re.compile(r"(?:[-*•·–]|\d{1,2}[.)])\s")
+_WORD = re.compile(r"\S+")
 _CLAUSE = re.compile(r"[^,;:()]+")
 _CELL = " · "
 """Between the label of a row, the head of its column and the cell."""
@@ -96,7 +97,13 @@ def find_statements(chunk: Chunk) -> list[FigureStatement]:
     """Those of an English passage, but for examples, questions and what was once the rule."""
     if not chunk.language.startswith("en"):
         return []
-    passage = _Passage(chunk.title, chunk.trail, chunk.header, chunk.text, chunk.countries)
+    passage = _Passage(
+        title=chunk.title,
+        trail=chunk.trail,
+        header=chunk.header,
+        text=chunk.text,
+        countries=chunk.countries,
+    )
     return [statement._replace(chunk=chunk) for statement in _statements(passage)]
 
 
@@ -163,8 +170,13 @@ def _statements_of_line(passage: _Passage, line: _Line) -> Iterator[FigureStatem
 def _other_figures(
     quantity: Quantity, quantities: Sequence[Quantity]
 ) -> frozenset[tuple[str, float, str]]:
-    figures = {(other.kind, other.value, other.role) for other in quantities}
-    return frozenset(figures - {(quantity.kind, quantity.value, quantity.role)})
+    figures = set(map(_figure, quantities))
+    figures.discard(_figure(quantity))
+    return frozenset(figures)
+
+
+def _figure(quantity: Quantity) -> tuple[str, float, str]:
+    return quantity.kind, quantity.value, quantity.role
 
 
 def _with_heading(terms: Mapping[str, float], headings: Headings) -> Mapping[str, float]:
@@ -210,8 +222,10 @@ def _sentences(text: str, lead: str) -> Iterator[_Line]:
         return
     for start, end in split_sentences(text):
         shown = _MARKUP.sub("", text[start:end]).strip()
-        if not shown.endswith(":"):
-            yield _Line(shown, _BRACKETS.sub(" ", shown.strip("()")), lead)
+        if shown.endswith(":"):
+            continue
+        bare = _BRACKETS.sub(" ", shown.strip("()"))
+        yield _Line(shown, bare, lead)
 
 
 def _cells(row: str) -> list[str]:
@@ -219,11 +233,15 @@ def _cells(row: str) -> list[str]:
 
 
 def _row(raw: str, head: list[str]) -> Iterator[_Line]:
-    label, *cells = _cells(raw)
-    columns = head[1:] if len(head) == len(cells) + 1 else [""] * len(cells)
-    for column, cell in zip(columns, cells, strict=True):
-        if cell:
-            yield _Line(raw.strip(), _CELL.join((label, column, _BRACKETS.sub(" ", cell))))
+    cells = _cells(raw)
+    columns = head if len(head) == len(cells) else [""] * len(cells)
+    label = cells[0]
+    for column, cell in list(zip(columns, cells, strict=True))[1:]:
+        if not cell:
+            continue
+        bare_cell = _BRACKETS.sub(" ", cell)
+        text = _CELL.join((label, column, bare_cell))
+        yield _Line(raw.strip(), text)
 
 
 def _blank(match: re.Match[str]) -> str:
@@ -235,9 +253,9 @@ def _without_figures(plain: str, quantities: Sequence[Quantity]) -> str:
     words stay."""
     characters = list(plain)
     for quantity in quantities:
-        words = list(re.finditer(r"\S+", plain[quantity.start : quantity.end]))
+        words = list(_WORD.finditer(plain, quantity.start, quantity.end))
         for word in (words[0], words[-1]):
-            start, end = quantity.start + word.start(), quantity.start + word.end()
+            start, end = word.span()
             characters[start:end] = " " * (end - start)
     return "".join(characters)
 
@@ -247,19 +265,22 @@ def _terms(bare: str, quantity: Quantity) -> dict[str, float]:
     units nothing."""
     terms: dict[str, float] = {}
     for clause in _CLAUSE.finditer(bare):
+        start, end = clause.span()
         # "Amtrak: business class on journeys over 3 hours"
-        is_label = bare[clause.end() : clause.end() + 1] == ":"
-        is_own = is_label or clause.start() <= quantity.start <= clause.end()
+        is_label = bare.startswith(":", end)
+        is_own = start <= quantity.start <= end
+        factor = 1.0 if is_label or is_own else ASIDE
         for word in WORD.findall(clause.group()):
-            weight = word_weight(word)
+            weight = factor * word_weight(word)
             if not weight:
                 continue
-            if not is_own:
-                weight *= ASIDE
             for stem in word_stems(word):
                 terms[stem] = max(weight, terms.get(stem, 0.0))
     # Grades are compared apart.
-    return {stem: weight for stem, weight in terms.items() if not has_digit(stem)}
+    grades = [stem for stem in terms if has_digit(stem)]
+    for grade in grades:
+        del terms[grade]
+    return terms
 
 
 _NO_CHUNK = Chunk(id="", document_id="", title="", uri="", start=0, end=0, text="")

@@ -37,18 +37,35 @@ class SubjectWords(NamedTuple):
 def subject_words() -> SubjectWords:
     path = Path(__file__).with_name("contradictions.toml")
     listed: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
-    marks: list[tuple[str, int]] = []
-    for number, phrases in enumerate(listed["marks"]):
-        marks += [(phrase, number) for phrase in phrases]
-    sides = list(chain.from_iterable(listed["apart"]))
     return SubjectWords(
         silent=term_pattern(listed["silent"]),
         generic=term_pattern(listed["generic"]),
-        marks=Phrases(marks),
-        sides=Phrases((phrase, number) for number, phrase in enumerate(sides)),
+        marks=_mark_phrases(listed["marks"]),
+        sides=_side_phrases(listed["apart"]),
         groups=_numbered_groups(listed["apart"]),
-        wider={analyse(narrow)[0]: analyse(wide)[0] for narrow, wide in listed["wider"].items()},
+        wider=_wider_stems(listed["wider"]),
     )
+
+
+def _mark_phrases(marks: list[list[str]]) -> Phrases[int]:
+    numbered: list[tuple[str, int]] = []
+    for number, phrases in enumerate(marks):
+        for phrase in phrases:
+            numbered.append((phrase, number))
+    return Phrases(numbered)
+
+
+def _side_phrases(groups: list[list[str]]) -> Phrases[int]:
+    sides = list(chain.from_iterable(groups))
+    return Phrases(zip(sides, range(len(sides)), strict=True))
+
+
+def _wider_stems(wider: Mapping[str, str]) -> Mapping[str, str]:
+    stems: dict[str, str] = {}
+    for narrow, wide in wider.items():
+        stem, *_ = analyse(narrow)
+        stems[stem], *_ = analyse(wide)
+    return stems
 
 
 def _numbered_groups(groups: list[list[str]]) -> tuple[frozenset[int], ...]:

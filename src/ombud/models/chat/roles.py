@@ -2,16 +2,17 @@
 
 import asyncio
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import wait
 from functools import cache
+from itertools import zip_longest
 from typing import get_args
 
 from ombud.models.chat.budget import Budget
-from ombud.models.chat.cache import Cache
 from ombud.models.chat.chat import Chat
 from ombud.models.chat.connecting import connect
-from ombud.models.chat.model_client import Conduct, ModelClient
+from ombud.models.chat.model_client import CallPolicy, ModelClient
+from ombud.models.chat.reply_cache import ReplyCache
 from ombud.models.chat.resilience import Timing
 from ombud.settings import ModelRole, ModelSettings
 
@@ -22,29 +23,30 @@ CLOSING = 5.0
 
 
 class ModelRoles:
-    """The chat models of the settings. Roles share lines, and with them what is known of a model:
-    that it is down, how many calls are under way. A model is opened when a role first needs it.
+    """The chat models of the settings. Roles share clients, and with them what is known of a
+    model: that it is down, how many calls are under way. A model is opened when a role first needs
+    it.
 
-    purse: counts what is spent; needed where the settings have a daily budget.
+    budget: counts what is spent; needed where the settings have a daily budget.
     """
 
     def __init__(
         self,
         settings: ModelSettings,
-        purse: Budget | None = None,
+        budget: Budget | None = None,
         timing: Timing = Timing(),  # noqa: B008
     ) -> None:
         self._settings = settings
-        self._conduct = Conduct(
-            settings.retries,
-            settings.concurrency,
-            settings.breaker_failures,
-            settings.breaker_seconds,
-            timing,
-            purse if settings.daily_budget else None,
-            Cache(timing) if settings.cache else None,
+        self._policy = CallPolicy(
+            retries=settings.retries,
+            concurrency=settings.concurrency,
+            breaker_failures=settings.breaker_failures,
+            breaker_seconds=settings.breaker_seconds,
+            timing=timing,
+            budget=budget if settings.daily_budget else None,
+            cache=ReplyCache(timing) if settings.cache else None,
         )
-        self._lines: dict[str, ModelClient] = {}
+        self._clients: dict[str, ModelClient] = {}
         self._opened: list[ModelClient] = []
         self._lock = threading.Lock()
 
@@ -55,7 +57,9 @@ class ModelRoles:
         Raises SetupError for one that cannot be used.
         """
         names = names_for(self._settings, role, first)
-        return self._over([self._line(name) for name in names], role) if names else None
+        if not names:
+            return None
+        return self._chat([self._client(name) for name in names], role)
 
     def roles(self) -> dict[ModelRole, tuple[str, ...]]:
         """Role -> the models it asks, in this order; none where it is done without."""
@@ -63,47 +67,61 @@ class ModelRoles:
 
     def models(self) -> dict[str, tuple[ModelRole, ...]]:
         """Name -> the roles that may ask it, first choices before those that stand in."""
-        listed = self.roles()
-        longest = max(map(len, listed.values()), default=0)
-        names = dict.fromkeys(
-            named[n] for n in range(longest) for named in listed.values() if n < len(named)
-        )
-        return {
-            name: tuple(role for role, named in listed.items() if name in named) for name in names
-        }
+        by_role = self.roles()
+        by_model: dict[str, tuple[ModelRole, ...]] = {}
+        for name in _in_turn(by_role.values()):
+            by_model[name] = tuple(role for role, names in by_role.items() if name in names)
+        return by_model
 
     def alone(self, name: str) -> Chat:
         """One model by itself, never from memory, so that its own state shows."""
-        conduct = self._conduct._replace(retries=0, cache=None)
-        return self._over([self._open(name, conduct)], "")
+        policy = self._policy._replace(retries=0, cache=None)
+        return self._chat([self._open(name, policy)], "")
 
     def rates(self, name: str) -> tuple[float, float] | None:
         """US dollars for a million tokens in and out, where the price list knows the model. Raises
         SetupError for one that cannot be used."""
-        return self._line(name).rates
+        return self._client(name).rates
 
     def close(self) -> None:
         """Let go of all connections."""
-        closing = [asyncio.run_coroutine_threadsafe(line.close(), _loop()) for line in self._opened]
+        closing = [
+            asyncio.run_coroutine_threadsafe(client.close(), _loop()) for client in self._opened
+        ]
         wait(closing, CLOSING)
 
-    def _line(self, name: str) -> ModelClient:
+    def _client(self, name: str) -> ModelClient:
         with self._lock:
-            if name not in self._lines:
-                self._lines[name] = self._open(name, self._conduct)
-            return self._lines[name]
+            if name not in self._clients:
+                self._clients[name] = self._open(name, self._policy)
+            return self._clients[name]
 
-    def _open(self, name: str, conduct: Conduct) -> ModelClient:
+    def _open(self, name: str, policy: CallPolicy) -> ModelClient:
         settings = self._settings
         longest = max(settings.timeout_seconds, settings.search_seconds)
-        line = ModelClient(name, connect(name, settings.base_url, longest), conduct)
-        self._opened.append(line)
-        return line
+        model = connect(name, settings.base_url, longest)
+        client = ModelClient(name, model, policy)
+        self._opened.append(client)
+        return client
 
-    def _over(self, lines: Sequence[ModelClient], role: str) -> Chat:
+    def _chat(self, clients: Sequence[ModelClient], role: str) -> Chat:
         return Chat(
-            lines[0].name, lines=lines, role=role, timing=self._conduct.timing, loop=_loop()
+            clients[0].name,
+            clients=clients,
+            role=role,
+            timing=self._policy.timing,
+            loop=_loop(),
         )
+
+
+def _in_turn(lists: Iterable[Sequence[str]]) -> list[str]:
+    """The first of each list, then the second of each; none twice."""
+    names: dict[str, None] = {}
+    for row in zip_longest(*lists):
+        for name in row:
+            if name is not None:
+                names[name] = None
+    return list(names)
 
 
 def open_chat(settings: ModelSettings, role: ModelRole = "compose") -> Chat | None:
@@ -116,10 +134,12 @@ def names_for(settings: ModelSettings, role: ModelRole, first: str = "") -> tupl
     """The models that a role asks, in this order: `first`, its own or else `chat`, then the
     fallbacks."""
     own = [name for name in settings.roles.get(role, ()) if name] or [settings.chat]
-    own = [] if own[0] in ("", NONE) else own
+    if own[0] in ("", NONE):
+        own = []
     if first == NONE or not (first or own):
         return ()
-    return tuple(dict.fromkeys(filter(None, (first, *own, *settings.fallbacks))))
+    names = (first, *own, *settings.fallbacks)
+    return tuple(dict.fromkeys(name for name in names if name))
 
 
 @cache

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from answer.faulty import Faulty, misbehaving
-from models.test_switchboard import Word, says
+from models.test_roles import Word, says
 from models.timing import Clock
 from ombud.errors import ModelUnavailable, StoreError
 from ombud.models import Budget, Chat, ModelRoles

@@ -41,7 +41,12 @@ def hear(chat: Chat, temperature: float = 0) -> tuple[Any, list[str | None]]:
     async def one() -> Any:
         try:
             return await chat.reply(
-                "Be brief.", "Yes?", Word, temperature=temperature, seconds=60, hear=pieces.append
+                "Be brief.",
+                "Yes?",
+                Word,
+                temperature=temperature,
+                seconds=60,
+                on_text=pieces.append,
             )
         except ModelError as failed:
             return failed

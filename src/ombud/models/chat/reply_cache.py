@@ -7,7 +7,8 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from ombud.models.chat.asking import ModelRequest, T
+from ombud.models.chat.asking import ModelRequest
+from ombud.models.chat.outcomes import T
 from ombud.models.chat.resilience import Timing
 
 MOST, LONGEST = 1000, 100_000
@@ -17,7 +18,7 @@ SECONDS = 3600.0
 everywhere."""
 
 
-class Cache:
+class ReplyCache:
     """In the memory of this process, the latest used. Only what was asked at temperature 0:
     elsewhere people want another answer each time."""
 
@@ -25,8 +26,8 @@ class Cache:
         self._clock = timing.clock
         self._kept: OrderedDict[str, tuple[float, str]] = OrderedDict()
 
-    def find(self, model: str, asked: ModelRequest[T]) -> T | None:
-        key = _key(model, asked)
+    def find(self, model: str, request: ModelRequest[T]) -> T | None:
+        key = _key(model, request)
         born, text = self._kept.get(key, (0.0, ""))
         if not text:
             return None
@@ -35,20 +36,20 @@ class Cache:
             return None
         self._kept.move_to_end(key)
         try:
-            return asked.kind.model_validate_json(text)
+            return request.kind.model_validate_json(text)
         except ValidationError:  # a type that does not read what it writes
             return None
 
-    def keep(self, model: str, asked: ModelRequest[Any], value: BaseModel) -> None:
+    def keep(self, model: str, request: ModelRequest[Any], value: BaseModel) -> None:
         text = value.model_dump_json()
-        if asked.temperature > 0 or len(text) > LONGEST:
+        if request.temperature > 0 or len(text) > LONGEST:
             return
-        self._kept[_key(model, asked)] = self._clock(), text
+        self._kept[_key(model, request)] = self._clock(), text
         if len(self._kept) > MOST:
             self._kept.popitem(last=False)
 
 
-def _key(model: str, asked: ModelRequest[Any]) -> str:
-    kind = f"{asked.kind.__module__}.{asked.kind.__qualname__}"
-    said = [model, kind, asked.temperature, asked.instructions, asked.prompt]
-    return sha256(json.dumps(said).encode()).hexdigest()
+def _key(model: str, request: ModelRequest[Any]) -> str:
+    kind = f"{request.kind.__module__}.{request.kind.__qualname__}"
+    parts = [model, kind, request.temperature, request.instructions, request.prompt]
+    return sha256(json.dumps(parts).encode()).hexdigest()
