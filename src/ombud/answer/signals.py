@@ -5,9 +5,9 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from ombud.answer.quoting.spans import SpanRow, chunk_terms, coverage
+from ombud.answer.quoting.spans import SpanRow, coverage
 from ombud.index import Engine, blocking
-from ombud.retrieve import SearchResult, query_terms
+from ombud.retrieve import SearchResult, chunk_terms, query_terms
 from ombud.types import Hit
 
 DEPTH = 5
@@ -30,7 +30,7 @@ def measure_signals(
     terms: index terms of the question as it was said. spans: features of the sentences of the
     evidence."""
     weights = term_weights(terms, engine)
-    terms_of = [chunk_terms(hit) for hit in found.evidence.hits[:DEPTH]]
+    terms_of = _terms_of(found.evidence.hits[:DEPTH])
     unheld = _idf(blocking(engine.stats()).chunks, 0)
     known = sum(weight < unheld for weight in weights.values())
     total = sum(weights.values()) or 1.0
@@ -48,6 +48,10 @@ def measure_signals(
     }
 
 
+def _terms_of(hits: Sequence[Hit]) -> list[set[str]]:
+    return [set(chunk_terms(hit.chunk)) for hit in hits]
+
+
 def _best(values: Iterable[float]) -> float:
     return max(values, default=0.0)
 
@@ -63,7 +67,7 @@ def _rare_held(weights: Mapping[str, float], terms_of: Sequence[set[str]]) -> fl
 def unheard(text: str, hits: Sequence[Hit], engine: Engine, most: int = 3) -> tuple[str, ...]:
     """Words of a message, as they were written, that none of the passages has: the rarest, in the
     order of the text."""
-    held = set[str]().union(*map(chunk_terms, hits))
+    held = set[str]().union(*_terms_of(hits))
     missing: dict[str, str] = {}
     for word in dict.fromkeys(WORD.findall(text[:LONGEST])):
         terms = query_terms(word, engine)

@@ -194,7 +194,13 @@ class RankRun:
             if chunk.countries:
                 score += bonus
             names = found_by[chunk_id]
-            hits.append(Hit(chunk=chunk, score=score, found_by=tuple(names)))
+            hits.append(
+                Hit(
+                    chunk=chunk,
+                    score=score,
+                    found_by=tuple(names),
+                )
+            )
         return by_scope(hits).hits
 
     def _weighted(self) -> Weighted:

@@ -29,7 +29,12 @@ def quote_spans(
     last_uri = ""
     for group in _groups(pieces):
         places = dict.fromkeys(piece.place for piece in group)
-        claims.append(Claim(text=inert(_text(group, markers=False)), citations=tuple(places)))
+        claims.append(
+            Claim(
+                text=inert(_text(group, markers=False)),
+                citations=tuple(places),
+            )
+        )
         citation = citations[group[0].place]
         if several_documents and citation.uri != last_uri:
             paragraphs.append(f"**{_heading(citation)}**")
@@ -54,8 +59,7 @@ def _proven(spans: Sequence[AnswerSpan], stored: Stored) -> tuple[list[_Piece], 
             borne_out.append(span)
             citations.append(citation)
     distinct, places = number(citations)
-    pieces = [_Piece(span, place) for span, place in zip(borne_out, places, strict=True)]
-    return pieces, distinct
+    return list(map(_Piece, borne_out, places)), distinct
 
 
 def _fill_gaps(spans: Sequence[AnswerSpan], everything: Sequence[AnswerSpan]) -> list[AnswerSpan]:
@@ -76,8 +80,8 @@ def _fill_gaps(spans: Sequence[AnswerSpan], everything: Sequence[AnswerSpan]) ->
 
 
 def _holds(spans: Sequence[AnswerSpan], span: AnswerSpan) -> bool:
-    chunk_id = span.hit.chunk.id
-    return any(other.hit.chunk.id == chunk_id and other.start == span.start for other in spans)
+    places = [(other.hit.chunk.id, other.start) for other in spans]
+    return (span.hit.chunk.id, span.start) in places
 
 
 def _between(
@@ -93,12 +97,18 @@ def _family(span: AnswerSpan, everything: Sequence[AnswerSpan]) -> list[AnswerSp
     kind = _kind(span)
     if kind == "text":
         return [span]
-    chunk_id = span.hit.chunk.id
-    of_chunk = [other for other in everything if other.hit.chunk.id == chunk_id]
-    near = [other for other in of_chunk if _kind(other) == kind]
+    near: list[AnswerSpan] = []
+    for other in everything:
+        if other.hit.chunk.id == span.hit.chunk.id and _kind(other) == kind:
+            near.append(other)
     near.sort(key=lambda other: other.start)
     starts = [other.start for other in near]
-    first = last = starts.index(span.start)
+    return _run_around(starts.index(span.start), near)
+
+
+def _run_around(place: int, near: list[AnswerSpan]) -> list[AnswerSpan]:
+    """Those that follow each other, with the one at `place` among them."""
+    first = last = place
     while first and _together(near[first - 1], near[first]):
         first -= 1
     while last + 1 < len(near) and _together(near[last], near[last + 1]):
