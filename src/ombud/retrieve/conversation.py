@@ -146,11 +146,11 @@ def question_parts(text: str) -> tuple[str, ...]:
     if setting:
         before.append(setting["setting"])
         questions[0] = questions[0][setting.end() :]
-    parts = [" ".join([*before, questions[0]])]
+    parts = [[*before, questions[0]]]
     for previous, question in pairwise(questions):
-        told = [*before, previous] if _points_back(question) else before
-        parts.append(" ".join([*told, question]))
-    return tuple(parts)
+        needed = [previous] if _points_back(question) else []
+        parts.append([*before, *needed, question])
+    return tuple(map(" ".join, parts))
 
 
 def _questions(sentences: Sequence[_Sentence]) -> list[str]:
@@ -214,7 +214,8 @@ def carry_over(question: Question) -> str:
 def _sentences(text: str) -> list[_Sentence]:
     """Sentences as people type them, greetings and thanks left out."""
     pieces: list[str] = []
-    for piece in _END.split(re.sub(r"[^\S\n]+", " ", text.strip())):
+    one_blank = re.sub(r"[^\S\n]+", " ", text.strip())
+    for piece in _END.split(one_blank):
         if pieces and _SHORTENED.search(pieces[-1]):
             pieces[-1] = f"{pieces[-1]} {piece}"
         elif piece and piece.strip():

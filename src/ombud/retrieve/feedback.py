@@ -68,8 +68,9 @@ def _relevance_terms(leg: Leg, asked: Sequence[str]) -> list[str]:
     weights: dict[str, float] = defaultdict(float)
     for chunk, score in best:
         counts = Counter(chunk_terms(chunk))
+        terms = counts.total()
         for term, count in counts.items():
-            weights[term] += score / total * count / counts.total()
+            weights[term] += score / total * count / terms
     new = [term for term in weights if term not in asked]
     new.sort(key=lambda term: (-weights[term], term))
     return new[:NEW_TERMS]

@@ -216,13 +216,18 @@ class _Composition:
         return checked if again.proven < least else again
 
     def _repair_message(self, draft: Draft, problems: Sequence[str]) -> str:
-        repair = load_prompt("repair", self.request.chat.name, self.request.prompts)
+        chat, prompts = self.request.chat, self.request.prompts
+        repair = load_prompt("repair", chat.name, prompts)
         self.prompt_digests[repair.name] = repair.digest
         if repair.note:
             self.degraded.append(f"prompt: {repair.note}")
-        listed = "\n".join(f"- {problem}" for problem in problems)
-        request = repair.fill(problems=listed)
-        return f"{self.prompt.message}\n\n=== Your answer ===\n{_echo(draft)}\n\n{request}"
+        listed = [f"- {problem}" for problem in problems]
+        paragraphs = (
+            self.prompt.message,
+            f"=== Your answer ===\n{_echo(draft)}",
+            repair.fill(problems="\n".join(listed)),
+        )
+        return "\n\n".join(paragraphs)
 
     def _composed(self, checked: _Checked) -> Composed:
         """The proven claims with their citations."""
@@ -278,12 +283,13 @@ class _Composition:
         covers: dict[str, str] = {}
         for source in draft.sources[:MOST_CLAIMS]:
             hit = self.labels.get(source.passage)
-            if hit is None or hit.chunk.id not in cited or hit.chunk.id in covers:
+            chunk_id = hit.chunk.id if hit else ""
+            if chunk_id not in cited or chunk_id in covers:
                 continue
             line = " ".join(source.covers.split()).rstrip(".")
             fits = 0 < len(line) <= LONGEST_COVERS
             if fits and self.prover.borne_out(line, source.passage):
-                covers[hit.chunk.id] = line
+                covers[chunk_id] = line
         return covers
 
 

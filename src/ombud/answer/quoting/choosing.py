@@ -139,9 +139,10 @@ def _in_reading_order(spans: Sequence[AnswerSpan]) -> list[AnswerSpan]:
     stand in it."""
     best: dict[str, tuple[bool, float]] = {}
     for span in spans:
-        uri = span.hit.chunk.uri
-        rank = (not span.hit.chunk.countries, -span.score)
-        best[uri] = min(best.get(uri, rank), rank)
+        chunk = span.hit.chunk
+        rank = (not chunk.countries, -span.score)
+        before = best.get(chunk.uri, rank)
+        best[chunk.uri] = min(before, rank)
 
     def place(span: AnswerSpan) -> tuple[tuple[bool, float], str, int]:
         uri = span.hit.chunk.uri

@@ -128,10 +128,15 @@ def _groups(pieces: Sequence[_Piece]) -> list[list[_Piece]]:
 
 
 def _together(first: AnswerSpan, second: AnswerSpan) -> bool:
-    chunk, kind = first.hit.chunk, _kind(first)
-    if chunk.id != second.hit.chunk.id or kind != _kind(second):
+    chunk = first.hit.chunk
+    kind = _kind(first)
+    if second.hit.chunk.id != chunk.id:
         return False
-    between = chunk.text[first.end - chunk.start : second.start - chunk.start]
+    if _kind(second) != kind:
+        return False
+    begin = first.end - chunk.start
+    end = second.start - chunk.start
+    between = chunk.text[begin:end]
     if kind == "text":
         return not between.strip() and "\n" not in between
     return first.lead == second.lead and "\n\n" not in between
@@ -152,11 +157,13 @@ def _text(group: Sequence[_Piece], *, markers: bool) -> str:
         return "\n".join([table_head(group[0].span), *lines])
     if kind == "text":
         return " ".join(lines)
-    lead = group[0].span.lead.strip()
+    lead = group[0].span.lead
     if len(lines) == 1:
-        return f"{lead} {lines[0]}".strip()
+        return f"{lead.strip()} {lines[0]}".strip()
     items = [f"- {line}" for line in lines]
-    return "\n".join([lead, "", *items] if group[0].span.lead else items)
+    if lead:
+        items = [lead.strip(), "", *items]
+    return "\n".join(items)
 
 
 def _line(piece: _Piece, kind: str, *, markers: bool) -> str:

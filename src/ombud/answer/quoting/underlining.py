@@ -256,20 +256,20 @@ def _term_columns(
     rows: list[tuple[float, ...]] = []
     for span, text, terms in zip(spans, texts, terms_of, strict=True):
         chunk = span.hit.chunk
-        asks = set(analyse(asked.asks, chunk.language))
-        turn = set(analyse(asked.turn, chunk.language))
-        heads = set(analyse(" ".join(chunk.trail), chunk.language))
+        language = chunk.language
+        asks = set(analyse(asked.asks, language))
+        turn = set(analyse(asked.turn, language))
+        heads = set(analyse(" ".join(chunk.trail), language))
         whole = " ".join((*chunk.trail, chunk.header, span.lead, text))
         asks_weights = {term: rarity.get(term, unheld) for term in asks}
         turn_weights = {term: rarity.get(term, unheld) for term in turn}
-        rows.append(
-            (
-                coverage(weights, set(analyse(whole, chunk.language))),
-                coverage(asks_weights, terms),
-                coverage(turn_weights, terms),
-                len(asks & heads) / max(1, len(heads)),
-            )
+        row = (
+            coverage(weights, set(analyse(whole, language))),
+            coverage(asks_weights, terms),
+            coverage(turn_weights, terms),
+            len(asks & heads) / max(1, len(heads)),
         )
+        rows.append(row)
     names = ("terms", "terms_asks", "terms_turn", "terms_heads")
     return dict(zip(names, np.array(rows).T, strict=True))
 
