@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ombud.errors import ModelError
-from ombud.index import Filter, Leg, Vector
+from ombud.index import Filter, Leg
 from ombud.models import EmbeddedText
 from ombud.retrieve.feedback import FeedbackSearch, more_legs
-from ombud.retrieve.fusion import fuse
+from ombud.retrieve.fusion import Scores, Weighted, fuse
 from ombud.retrieve.parts import SearchParts
 from ombud.retrieve.rerank.nearness import by_tokens
 from ombud.retrieve.scopes import by_scope, scope_of
@@ -49,152 +49,174 @@ class _QueryLeg(NamedTuple):
     leg: Leg
 
 
-class _Embedded(NamedTuple):
-    readings: Mapping[str, EmbeddedText]
-    """Passage of a query -> what the embedder reads in it."""
-    degraded: tuple[str, ...] = ()
-
-    def vector_of(self, query: Query) -> Vector | None:
-        reading = self.readings.get(query.passage)
-        return reading.windows[0] if reading else None
-
-
 async def rank_passages(
     queries: Sequence[Query], plan: Plan, where: Filter, index: SearchParts
 ) -> Ranked:
     """All passages that the queries find under `where`, best first."""
-    started = time.perf_counter()
-    embedded = await asyncio.to_thread(_embed, queries, plan, index)
-    embedded_at = time.perf_counter()
-    legs = await _search_all(queries, embedded, plan, where, index)
-    searched_at = time.perf_counter()
-    found = _Found(tuple(queries), embedded, legs)
-    ranked = await asyncio.to_thread(_in_order, found, plan, where, index)
-    seconds = {
-        "embed": embedded_at - started,
-        "search": searched_at - embedded_at,
-        **ranked.seconds,
-    }
-    return ranked._replace(seconds=seconds)
+    return await RankRun(queries, plan, where, index).ranked()
 
 
-class _Found(NamedTuple):
-    queries: tuple[Query, ...]
-    embedded: _Embedded
-    legs: Sequence[_QueryLeg]
+class RankRun:
+    """Queries on their way to one ranking. Each stage reads what those before it left."""
 
+    def __init__(
+        self, queries: Sequence[Query], plan: Plan, where: Filter, index: SearchParts
+    ) -> None:
+        self.queries = tuple(queries)
+        self.plan = plan
+        self.where = where
+        self.index = index
+        self.readings: Mapping[str, EmbeddedText] = {}
+        """Passage of a query -> what the embedder reads in it."""
+        self.degraded: tuple[str, ...] = ()
+        self.legs: list[_QueryLeg] = []
+        self.hits: Sequence[Hit] = ()
+        self.nearness: Sequence[float] = ()
+        """Of the first hits, where tokens put them in order."""
 
-def _in_order(found: _Found, plan: Plan, where: Filter, index: SearchParts) -> Ranked:
-    """What the legs found, fused, and the best of it put in order by tokens."""
-    started = time.perf_counter()
-    legs = found.legs
-    foreign = _is_foreign(found.queries, index)
-    hits = _fused(legs, plan, where, foreign)
-    fused_at = time.perf_counter()
-    asked = [] if foreign else list(found.embedded.readings.values())
-    tokens = [reading.tokens for reading in asked if reading.tokens]
-    hits, nearness = by_tokens(tokens, hits, _packed_tokens(legs), plan)
-    seconds = {"fuse": fused_at - started}
-    if nearness:
-        seconds["late"] = time.perf_counter() - fused_at
-    return Ranked(
-        hits=hits,
-        queries=found.queries,
-        rankings=(*_rankings(legs, where), *_late_ranking(hits, nearness)),
-        seconds=seconds,
-        degraded=found.embedded.degraded,
-        best=_best_scores(legs),
-    )
+    async def ranked(self) -> Ranked:
+        seconds: dict[str, float] = {}
+        for stage in (self.embed, self.search, self.fuse, self.late):
+            started = time.perf_counter()
+            await stage()
+            seconds[stage.__name__] = time.perf_counter() - started
+        if not self.nearness:
+            del seconds["late"]
+        return Ranked(
+            hits=self.hits,
+            queries=self.queries,
+            rankings=(*_rankings(self.legs, self.where), *_late_ranking(self.hits, self.nearness)),
+            seconds=seconds,
+            degraded=self.degraded,
+            best=_best_scores(self.legs),
+        )
 
+    async def embed(self) -> None:
+        """Read the passages of the queries; what fails leaves the search to words."""
+        passages = self._passages()
+        if self.plan.mode == "sparse" or not passages:
+            return
+        why_not = await asyncio.to_thread(self._read, passages)
+        if why_not:
+            self.degraded = (f"dense: {why_not}, searched by words only",)
 
-# Vectors ------------------------------------------------------------------------------------------
+    async def search(self) -> None:
+        """All legs of all queries, in the order of the queries, searched together."""
+        searches = [self._search(query) for query in self.queries]
+        found = await asyncio.gather(*searches)
+        for query, legs in zip(self.queries, found, strict=True):
+            self.legs += [_QueryLeg(query, leg) for leg in legs]
 
+    async def fuse(self) -> None:
+        """Every hit of the legs, best first."""
+        self.hits = await asyncio.to_thread(self._fused)
 
-def _embed(queries: Sequence[Query], plan: Plan, index: SearchParts) -> _Embedded:
-    passages = list(dict.fromkeys(query.passage for query in queries if query.passage))
-    if plan.mode == "sparse" or not passages:
-        return _Embedded({})
-    embedder = index.embedder
-    if embedder is None:
-        return _by_words_only("no embedding model")
-    if embedder.languages is not None and all(map(_is_unreadable, passages)):
-        return _by_words_only("the embedder does not know the language")
-    try:
-        readings = embedder.read(passages)
-    except ModelError:
-        return _by_words_only("the embedding model gave no answer")
-    return _Embedded(dict(zip(passages, readings, strict=True)))
+    async def late(self) -> None:
+        """Late interaction: the best of them in a better order by their single tokens, where the
+        embedder reads the language."""
+        if self._is_foreign():
+            return
+        tokens = [reading.tokens for reading in self.readings.values() if reading.tokens]
+        packed: dict[str, bytes] = {}
+        for _, leg in self.legs:
+            packed.update(leg.tokens)
+        self.hits, self.nearness = await asyncio.to_thread(
+            by_tokens, tokens, self.hits, packed, self.plan
+        )
 
+    # What the stages ask ----------------------------------------------------------------------
 
-def _by_words_only(why: str) -> _Embedded:
-    return _Embedded({}, (f"dense: {why}, searched by words only",))
+    def _passages(self) -> list[str]:
+        return list(dict.fromkeys(query.passage for query in self.queries if query.passage))
+
+    def _read(self, passages: Sequence[str]) -> str:
+        """Fills `readings`; says why not where it cannot."""
+        embedder = self.index.embedder
+        if embedder is None:
+            return "no embedding model"
+        if embedder.languages is not None and all(map(_is_unreadable, passages)):
+            return "the embedder does not know the language"
+        try:
+            readings = embedder.read(passages)
+        except ModelError:
+            return "the embedding model gave no answer"
+        self.readings = dict(zip(passages, readings, strict=True))
+        return ""
+
+    def _is_foreign(self) -> bool:
+        """Whether the embedder does not know the language that was asked in."""
+        embedder, passages = self.index.embedder, self._passages()
+        if embedder is None or embedder.languages is None or not passages:
+            return False
+        return language_of(passages[0], self.index.engine) not in embedder.languages
+
+    async def _search(self, query: Query) -> Sequence[Leg]:
+        engine, plan = self.index.engine, self.plan
+        reading = self.readings.get(query.passage)
+        vector = reading.windows[0] if reading else None
+        mode = "sparse" if vector is None else plan.mode
+        terms = " ".join(query_terms(query.text, engine))
+        if plan.weighting == "tfidf" and mode != "dense":
+            candidates = max(plan.pool, CANDIDATES)
+            deep = await engine.search(terms, vector, self.where, candidates, mode)
+            legs: Sequence[Leg] = [await self._reweighted(leg, terms) for leg in deep]
+        else:
+            legs = await engine.search(terms, vector, self.where, plan.pool, mode)
+        if query.strategy != "feedback":
+            return legs
+        first = FeedbackSearch(
+            terms=terms,
+            vector=vector,
+            where=self.where,
+            k=plan.pool,
+            engine=engine,
+        )
+        return await more_legs(legs, first)
+
+    async def _reweighted(self, leg: Leg, terms: str) -> Leg:
+        if leg.name == "sparse":
+            leg = await by_tfidf(leg, terms, self.index.engine)
+        return leg._replace(hits=leg.hits[: self.plan.pool])
+
+    def _fused(self) -> Sequence[Hit]:
+        chunks: dict[str, Chunk] = {}
+        found_by: dict[str, list[str]] = {}
+        for query, leg in self.legs:
+            for chunk, _ in leg.hits:
+                chunks[chunk.id] = chunk
+                names = found_by.setdefault(chunk.id, [])
+                names.append(_leg_name(chunk, leg, query, self.where))
+        scores = fuse(self.plan.fusion, self._weighted(), rrf_k=self.plan.rrf_k)
+        bonus = LOCAL_BONUS * max(scores.values(), default=0.0)
+        hits: list[Hit] = []
+        for chunk_id, score in scores.items():
+            chunk = chunks[chunk_id]
+            if chunk.countries:
+                score += bonus
+            names = found_by[chunk_id]
+            hits.append(Hit(chunk=chunk, score=score, found_by=tuple(names)))
+        return by_scope(hits).hits
+
+    def _weighted(self) -> Weighted:
+        """Each leg as (chunk id, score) rows with its weight. However many texts were searched for,
+        words and vectors keep their shares."""
+        legs_of_name = Counter(leg.name for _, leg in self.legs)
+        foreign = self._is_foreign()
+        weighted: list[tuple[Scores, float]] = []
+        for _, leg in self.legs:
+            weight = self.plan.weights.get(leg.name, 1.0) / legs_of_name[leg.name]
+            if foreign and leg.name == "dense":
+                weight *= FOREIGN
+            rows = [(chunk.id, score) for chunk, score in leg.hits]
+            weighted.append((rows, weight))
+        return weighted
 
 
 def _is_unreadable(text: str) -> bool:
     """Whether most letters are of a script that an embedder of few languages takes for unknown
     tokens."""
-    return 2 * len(CJK.findall(text)) > sum(character.isalpha() for character in text)
-
-
-def _is_foreign(queries: Sequence[Query], index: SearchParts) -> bool:
-    """Whether the embedder does not know the language that was asked in."""
-    if index.embedder is None or index.embedder.languages is None:
-        return False
-    passages = [query.passage for query in queries if query.passage]
-    if not passages:
-        return False
-    return language_of(passages[0], index.engine) not in index.embedder.languages
-
-
-# Legs ---------------------------------------------------------------------------------------------
-
-
-async def _search_all(
-    queries: Sequence[Query],
-    embedded: _Embedded,
-    plan: Plan,
-    where: Filter,
-    index: SearchParts,
-) -> list[_QueryLeg]:
-    """All legs of all queries, in the order of the queries, searched together."""
-    searches = [
-        _search_legs(query, embedded.vector_of(query), plan, where, index) for query in queries
-    ]
-    legs: list[_QueryLeg] = []
-    for query, legs_of_query in zip(queries, await asyncio.gather(*searches), strict=True):
-        legs += [_QueryLeg(query, leg) for leg in legs_of_query]
-    return legs
-
-
-async def _search_legs(
-    query: Query, vector: Vector | None, plan: Plan, where: Filter, index: SearchParts
-) -> Sequence[Leg]:
-    terms = " ".join(query_terms(query.text, index.engine))
-    mode = "sparse" if vector is None else plan.mode
-    if plan.weighting == "tfidf" and mode != "dense":
-        candidates = max(plan.pool, CANDIDATES)
-        candidate_legs = await index.engine.search(terms, vector, where, candidates, mode)
-        legs = tuple([await _reweighted(leg, terms, plan.pool, index) for leg in candidate_legs])
-    else:
-        legs = await index.engine.search(terms, vector, where, plan.pool, mode)
-    if query.strategy != "feedback":
-        return legs
-    return await more_legs(
-        legs,
-        FeedbackSearch(
-            terms=terms,
-            vector=vector,
-            where=where,
-            k=plan.pool,
-            engine=index.engine,
-        ),
-    )
-
-
-async def _reweighted(leg: Leg, terms: str, pool: int, index: SearchParts) -> Leg:
-    if leg.name == "sparse":
-        leg = await by_tfidf(leg, terms, index.engine)
-    return leg._replace(hits=leg.hits[:pool])
+    letters = sum(map(str.isalpha, text))
+    return 2 * len(CJK.findall(text)) > letters
 
 
 def _best_scores(legs: Sequence[_QueryLeg]) -> dict[str, float]:
@@ -205,52 +227,6 @@ def _best_scores(legs: Sequence[_QueryLeg]) -> dict[str, float]:
         _, score = leg.hits[0]
         best[leg.name] = max(best.get(leg.name, score), score)
     return best
-
-
-def _packed_tokens(legs: Sequence[_QueryLeg]) -> dict[str, bytes]:
-    packed: dict[str, bytes] = {}
-    for _, leg in legs:
-        packed.update(leg.tokens)
-    return packed
-
-
-# Fusion -------------------------------------------------------------------------------------------
-
-
-def _fused(legs: Sequence[_QueryLeg], plan: Plan, where: Filter, foreign: bool) -> Sequence[Hit]:
-    """Every hit of the legs, best first."""
-    chunks: dict[str, Chunk] = {}
-    found_by: dict[str, list[str]] = {}
-    for query, leg in legs:
-        for chunk, _ in leg.hits:
-            chunks[chunk.id] = chunk
-            names = found_by.setdefault(chunk.id, [])
-            names.append(_leg_name(chunk, leg, query, where))
-    scores = fuse(plan.fusion, _weighted(legs, plan, foreign), rrf_k=plan.rrf_k)
-    bonus = LOCAL_BONUS * max(scores.values(), default=0.0)
-    hits: list[Hit] = []
-    for identity, score in scores.items():
-        chunk = chunks[identity]
-        if chunk.countries:
-            score += bonus
-        hits.append(Hit(chunk=chunk, score=score, found_by=tuple(found_by[identity])))
-    return by_scope(hits).hits
-
-
-def _weighted(
-    legs: Sequence[_QueryLeg], plan: Plan, foreign: bool
-) -> list[tuple[list[tuple[str, float]], float]]:
-    """Each leg as (chunk id, score) rows with its weight. However many texts were searched for,
-    words and vectors keep their shares."""
-    of_kind = Counter(leg.name for _, leg in legs)
-    weighted: list[tuple[list[tuple[str, float]], float]] = []
-    for _, leg in legs:
-        weight = plan.weights.get(leg.name, 1.0) / of_kind[leg.name]
-        if foreign and leg.name == "dense":
-            weight *= FOREIGN
-        rows = [(chunk.id, score) for chunk, score in leg.hits]
-        weighted.append((rows, weight))
-    return weighted
 
 
 # What the trace shows -----------------------------------------------------------------------------
