@@ -4,6 +4,7 @@ Each check looks at every module and names all places that break it, as `file:li
 """
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -29,6 +30,8 @@ FLOORS = [
     {"__main__"},
 ]
 FLOOR: dict[str, float] = {room: level for level, rooms in enumerate(FLOORS) for room in rooms}
+FLOOR["masking"] = -0.5
+"""Below floor 0: no error repeats a password."""
 FLOOR["registry"] = 0.5
 """Stairs between floors 0 and 1: it knows errors, and settings ask it which plugins there are."""
 LINES = 520
@@ -245,4 +248,23 @@ def test_the_list_of_commands_waits_for_no_other_room() -> None:
         [sys.executable, "-c", listed], capture_output=True, text=True, check=True
     ).stdout.split()
     rooms = {name.split(".")[1] for name in loaded}
-    assert rooms <= {"cli", "errors", "settings", "types", "registry"}, rooms
+    assert rooms <= {"cli", "errors", "masking", "settings", "types", "registry"}, rooms
+
+
+def test_the_map_of_the_house_names_what_is_there() -> None:
+    """Paths of ARCHITECTURE.md, as far as they begin with a room."""
+    words = re.findall(r"`([\w/.-]+/[\w.-]*)`", (ROOT.parents[1] / "ARCHITECTURE.md").read_text())
+    paths = [word for word in words if word.split("/")[0] in FLOOR and "NAME" not in word]
+    missing = [path for path in paths if not (ROOT / path).exists()]
+    assert len(paths) > 50
+    assert not missing
+
+
+def test_the_glossary_names_what_the_code_calls_so() -> None:
+    text = (ROOT.parents[1] / "docs" / "glossary.md").read_text()
+    rows = re.findall(r"\(`([A-Z]\w+)`, (\w+)\)", text)
+    assert len(rows) > 40
+    for name, room in rows:
+        defined = re.compile(rf"^(class {name}\b|{name}\b.* = )", re.MULTILINE)
+        found = any(defined.search(module.text) for module in MODULES if module.room == room)
+        assert found, f"{room} defines no {name}"

@@ -23,8 +23,8 @@ from ombud.lab import (
     Cell,
     Instruments,
     Mean,
-    Options,
     RecordedRun,
+    RunOptions,
     compare_runs,
     label,
     parse_grid,
@@ -94,7 +94,7 @@ def handbooks() -> Workspace:
     (HOME / "ombud.toml").write_text(TOML.format(shared=SHARED), encoding="utf-8")
     workspace = Workspace(HOME)
     sources = configured_sources(workspace.settings, workspace.home, workspace.store)
-    for report in sync_sources(workspace.ingest, sources, tell=tell):
+    for report in sync_sources(workspace.ingest, sources, on_progress=tell):
         say(
             f"{report.name}: {report.added} added, {report.unchanged} unchanged, {len(report.failed)} failed"
         )
@@ -111,9 +111,13 @@ def _corpus(title: str, workspace: Workspace, whole: Sequence[Case]) -> list[str
         target = LocalTarget(workspace)
         study = f"baseline {title} {split} {source()}"  # rows that other code answered are not gone on with
         # One at a time: with several, the seconds would be those of a queue.
-        options = Options(parse_metrics(USUAL), "", title, split, study=study, concurrency=1)
+        options = RunOptions(parse_metrics(USUAL), "", title, split, study=study, concurrency=1)
         tools = Instruments(text_of=target.text_of)
-        runs = asyncio.run(run_sweep(cells, cases, target, workspace.store, options, tools, tell))
+        runs = asyncio.run(
+            run_sweep(
+                cells, cases, target, workspace.store, options, embed=tools.embed, on_progress=tell
+            )
+        )
         recorded = [read_run(workspace.store, run.id) for run in runs]
         lines += [
             "",

@@ -12,8 +12,8 @@ from ombud.lab import (
     Comparison,
     Instruments,
     Mean,
-    Options,
     RecordedRun,
+    RunOptions,
     Target,
     compare,
     mean,
@@ -42,7 +42,7 @@ def measure(
 
     changed: the index settings in which the target differs from its workspace, for the record.
     """
-    options = Options(
+    options = RunOptions(
         parse_metrics(metrics),
         name,
         name,
@@ -53,7 +53,9 @@ def measure(
         concurrency=concurrency,
     )
     tools = Instruments(text_of=target.text_of)
-    run = asyncio.run(run_cases(cases, target, store, options, tools, tell, reuse=True))
+    run = asyncio.run(
+        run_cases(cases, target, store, options, instruments=tools, on_progress=tell, reuse=True)
+    )
     return read_run(store, run.id)
 
 

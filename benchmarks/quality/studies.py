@@ -23,10 +23,9 @@ from models.replaying import read_recorded, replay
 from ombud.app import LocalTarget, Workspace
 from ombud.lab import (
     Cell,
-    Instruments,
     Mean,
-    Options,
     RecordedRun,
+    RunOptions,
     compare_runs,
     label,
     parse_grid,
@@ -135,7 +134,7 @@ def _study(study: Study, title: str, workspace: Workspace, whole: Sequence[Case]
             say(f"{study.name}: {title}, {split}: {len(cases)} cases, {len(cells)} cells")
             target = LocalTarget(asked)
             named = f"{study.name} {title} {split} {source()}"
-            options = Options(parse_metrics(METRICS), "", title, split, study=named)
+            options = RunOptions(parse_metrics(METRICS), "", title, split, study=named)
             runs = asyncio.run(
                 run_sweep(
                     cells,
@@ -143,8 +142,7 @@ def _study(study: Study, title: str, workspace: Workspace, whole: Sequence[Case]
                     target,
                     workspace.store,
                     options,
-                    Instruments(text_of=target.text_of),
-                    tell,
+                    on_progress=tell,
                 )
             )
             recorded = [read_run(workspace.store, run.id) for run in runs]

@@ -27,7 +27,7 @@ from pathlib import Path
 
 from record import ROOT, keep, print_table, say, verdict
 
-from ombud.lab import Options, compare_runs, parse_metrics, read_run, run_cases
+from ombud.lab import RunOptions, compare_runs, parse_metrics, read_run, run_cases
 from ombud.store import Store, done_places, list_runs, open_store
 
 sys.path.append(str(ROOT / "tests"))
@@ -72,7 +72,7 @@ def main() -> None:
 
 def measure(store: Store) -> tuple[float, float, float]:
     """Seconds to run, to read back, to compare."""
-    asked, options = cases(CASES), Options(parse_metrics(METRICS), "scoring", "made")
+    asked, options = cases(CASES), RunOptions(parse_metrics(METRICS), "scoring", "made")
     runs, seconds = [], 0.0
     for number in (1, 2):
         started = time.perf_counter()
@@ -110,7 +110,7 @@ def kill(store: Store, folder: Path) -> tuple[bool, int]:
         say(f"kill {number + 1}: {len(stored)} cases had been kept before")
     subprocess.run(command, env=own, check=True, stdout=subprocess.DEVNULL)
     (made,) = list_runs(store)
-    options = Options(parse_metrics(KILLED_METRICS), "undisturbed", "scripted")
+    options = RunOptions(parse_metrics(KILLED_METRICS), "undisturbed", "scripted")
     quiet = asyncio.run(run_cases(cases(CASES), ScriptedTarget(), store, options))
     left, right = (read_run(store, run.id).scores for run in (made, quiet))
     return [s.model_dump() for s in left] == [s.model_dump() for s in right], again

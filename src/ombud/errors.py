@@ -25,17 +25,22 @@ A refusal, a hand-over or an empty search is an outcome, not an error.
 
 from typing import ClassVar
 
+from ombud.masking import mask_secrets
+
 
 class OmbudError(Exception):
-    """Base: one sentence that says what happened, one (`hint`) that says what to do."""
+    """Base: one sentence that says what happened, one (`hint`) that says what to do.
+
+    Neither repeats a password: they end in terminals, logs, traces and reports.
+    """
 
     exit_code: ClassVar[int] = 1
     status: ClassVar[int] = 500
     retryable: ClassVar[bool] = False
 
     def __init__(self, message: str, *, hint: str = "") -> None:
-        super().__init__(message)
-        self.hint = hint
+        super().__init__(mask_secrets(message))
+        self.hint = mask_secrets(hint)
 
 
 class SetupError(OmbudError):

@@ -78,7 +78,12 @@ def test_an_answer_is_stored_with_what_answered(tmp_path: Path) -> None:
 
 def test_a_password_in_an_address_is_not_kept(tmp_path: Path) -> None:
     workspace = company(
-        tmp_path, models={"embedder": "none", "base_url": "http://me:s3cret@127.0.0.1:1/v1"}
+        tmp_path,
+        models={
+            "embedder": "none",
+            "base_url": "http://me:s3cret@127.0.0.1:1/v1",
+            "reranker_url": "http://127.0.0.1:1?api_key=s3cret",
+        },
     ).workspace
     put(workspace, LEAVE, ANN)
     workspace.store.settle()

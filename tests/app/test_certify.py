@@ -10,7 +10,7 @@ from app.conftest import Open
 from ombud.app import LocalTarget, Workspace, asking, certify_deletion, configured_sources, library
 from ombud.errors import NotFound
 from ombud.ingest import sync_sources
-from ombud.lab import Options, parse_metrics, read_cases, read_run, run_cases
+from ombud.lab import RunOptions, parse_metrics, read_cases, read_run, run_cases
 from ombud.store import Graph, abbreviations_of, graph_rows_of, list_abbreviations
 from ombud.types import Person, Question
 
@@ -55,7 +55,7 @@ def test_nothing_of_it_is_left_in_any_file(open_home: Open, tmp_path: Path) -> N
     assert SECRET in answer.text
     target = LocalTarget(workspace)
     target.variant({"index.chunk_tokens": 64})
-    options = Options(parse_metrics("mrr,citation_recall"), "run", str(tmp_path / "cases.jsonl"))
+    options = RunOptions(parse_metrics("mrr,citation_recall"), "run", str(tmp_path / "cases.jsonl"))
     run = asyncio.run(
         run_cases(read_cases(tmp_path / "cases.jsonl"), target, workspace.store, options)
     )

@@ -3,6 +3,8 @@
 import shutil
 from pathlib import Path
 
+import pytest
+
 from app.conftest import Open
 from ombud.app import Workspace, check_all, record_folder
 from ombud.app.checks import Check
@@ -78,8 +80,16 @@ def test_a_store_that_is_no_database(open_home: Open, tmp_path: Path) -> None:
     assert found.hint
 
 
-def test_passwords_of_the_store_are_not_printed(open_home: Open) -> None:
-    url = "postgresql+psycopg://ombud:secret@127.0.0.1:1/none"
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql+psycopg://ombud:secret@127.0.0.1:1/none",
+        "postgresql+psycopg://127.0.0.1:1/none?user=ombud&password=secret",
+        "sqlite:///file:none/store.sqlite?uri=true&password=secret",
+        "nodb://ombud:secret@host/db",
+    ],
+)
+def test_passwords_of_the_store_are_not_printed(open_home: Open, url: str) -> None:
     for check in check_all(open_home(store={"url": url})):
         assert "secret" not in check.said + check.hint
 

@@ -17,7 +17,7 @@ from ombud.documents.outline import ChunkBounds
 from ombud.errors import BadRequest, LabError
 from ombud.ingest import sync_sources
 from ombud.lab import (
-    Options,
+    RunOptions,
     Verdict,
     check_gate,
     parse_metrics,
@@ -65,7 +65,7 @@ def run(
     workspace: Workspace, target: LocalTarget, name: str, plan: Mapping[str, Any] | None = None
 ) -> str:
     asked = select(read_cases(SAMPLE / "cases"), "open")
-    options = Options(METRICS, name, "sample", "open", plan or {})
+    options = RunOptions(METRICS, name, "sample", "open", plan or {})
     return asyncio.run(run_cases(asked, target, workspace.store, options)).id
 
 

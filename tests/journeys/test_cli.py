@@ -147,6 +147,58 @@ def test_settings_say_where_each_value_comes_from(tmp_path: Path) -> None:
     assert any(line.split() == ["plan.k", "3", "(file)"] for line in lines)
 
 
+SECRETS = """
+[store]
+url = "sqlite:///file:{folder}/own.sqlite?uri=true&password=s3cret"
+[models]
+chat = "openai:local"
+retries = 0
+base_url = "http://ann:s3cret@127.0.0.1:1/v1?api_key=s3cret"
+reranker_url = "http://127.0.0.1:1/?token=s3cret"
+"""
+
+
+def test_a_password_inside_an_address_is_never_shown(tmp_path: Path) -> None:
+    home = workspace(tmp_path / "home", SECRETS.format(folder=tmp_path))
+    shown = [
+        ombud("settings", cwd=home),
+        ombud("settings", "--json", cwd=home),
+        ombud("sync", "docs", cwd=home),
+        # The model does not answer, which the trace says.
+        ombud("ask", LEAVE, "--json", cwd=home),
+        ombud("ask", LEAVE, "--trace", cwd=home),
+        ombud("doctor", cwd=home),
+        ombud("doctor", "--ask", "--json", cwd=home),
+        ombud("audit", "list", cwd=home),
+    ]
+    told = shown[1].json
+    assert told["models.base_url"]["value"] == "http://***@127.0.0.1:1/v1?api_key=***"
+    assert told["store.url"]["value"].endswith("/own.sqlite?uri=true&password=***")
+    assert shown[3].json["trace"]["degraded"]
+    for result in shown:
+        assert "s3cret" not in result.out + result.err, result
+    kept = [file for file in tmp_path.rglob("*") if file.is_file() and file.name != "ombud.toml"]
+    assert [file for file in kept if b"s3cret" in file.read_bytes()] == []
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("store.url", "postgresql+psycopg://ann:s3c@ret@db.example/ombud"),
+        ("store.url", "nodb://ann:s3cret@db.example/ombud"),
+        ("store.url", "postgresql+psycopg://ann:s3cret@db.example:port/ombud"),
+        ("store", "postgresql+psycopg://ann:s3cret@db.example/ombud"),
+        ("models.base_url", "http://ann:s3c@ret@127.0.0.1:1/v1"),
+    ],
+)
+def test_an_error_repeats_no_password(tmp_path: Path, key: str, value: str) -> None:
+    home = workspace(tmp_path, f"{key} = '{value}'\n")
+    for result in (ombud("sync", "docs", cwd=home), ombud("doctor", "--json", cwd=home)):
+        assert result.code != 0
+        for part in ("s3cret", "s3c", "ret@"):
+            assert part not in result.out + result.err
+
+
 def test_settings_without_a_workspace_are_the_defaults(tmp_path: Path) -> None:
     assert ombud("settings", "--json", cwd=tmp_path).json["plan.k"] == {
         "value": 8,

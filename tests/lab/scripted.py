@@ -110,11 +110,11 @@ def main() -> None:
     """One run of a process that may be killed: folder, number of cases."""
     import sys
 
-    from ombud.lab import Options, parse_metrics, run_cases
+    from ombud.lab import RunOptions, parse_metrics, run_cases
     from ombud.store import open_store
 
     folder, count = Path(sys.argv[1]), int(sys.argv[2])
-    options = Options(
+    options = RunOptions(
         parse_metrics("recall@1,mrr,token_f1,citation_recall,outcome_accuracy"),
         "killed",
         "scripted",

@@ -15,7 +15,7 @@ import pytest
 
 from lab.scripted import ScriptedTarget, cases
 from ombud.errors import Busy, LabError, OmbudError, StoreError, Unreachable
-from ombud.lab import Instruments, Options, parse_metrics, read_run, rescore, run_cases
+from ombud.lab import Instruments, RunOptions, parse_metrics, read_run, rescore, run_cases
 from ombud.store import Store, acquire_lease, done_places, list_runs, open_store
 from ombud.types import Case, Run
 from store.places import database, small_disk
@@ -36,7 +36,7 @@ def run(
     reuse: bool = False,
     **options: Any,
 ) -> Run:
-    given = Options(**{"metrics": METRICS, "name": "leave", "dataset": "leave.jsonl"} | options)
+    given = RunOptions(**{"metrics": METRICS, "name": "leave", "dataset": "leave.jsonl"} | options)
     return asyncio.run(run_cases(asked, target, store, given, reuse=reuse))
 
 

@@ -11,8 +11,7 @@ from lab.scripted import ScriptedTarget
 from lab.scripted import cases as scripted_cases
 from ombud.errors import BadSetting, LabError
 from ombud.lab import (
-    Instruments,
-    Options,
+    RunOptions,
     label,
     parse_grid,
     parse_metrics,
@@ -163,7 +162,7 @@ def test_a_sweep_makes_a_run_a_cell_and_a_variant_an_index(store: Store) -> None
     made: list[Mapping[str, Any]] = []
     target = Varied(made)
     cells = parse_grid(["plan.k=1,3", "index.chunk_tokens=64,128"])
-    options = Options(
+    options = RunOptions(
         parse_metrics("recall@3"), "study", "leave.jsonl", plan={"mode": "sparse"}, study="study"
     )
     told: list[tuple[str, int, int]] = []
@@ -175,8 +174,7 @@ def test_a_sweep_makes_a_run_a_cell_and_a_variant_an_index(store: Store) -> None
             target,
             store,
             options,
-            Instruments(),
-            lambda *at: told.append(at),
+            on_progress=lambda *at: told.append(at),
         )
         return [run.id for run in asyncio.run(work)]
 

@@ -14,6 +14,7 @@ from ombud.app.flags import PROMPTS, check_flags
 from ombud.app.workspace import Workspace
 from ombud.errors import OmbudError
 from ombud.index import blocking
+from ombud.masking import mask_secrets
 from ombud.models import ChatReply, Reranker, open_reranker
 from ombud.prompts import digests, load, problems
 from ombud.settings import Experiment, check_plans
@@ -80,7 +81,7 @@ def _space(workspace: Workspace) -> Check:
 
 def _store(workspace: Workspace) -> Check:
     count = len(list_documents(workspace.store))
-    address = workspace.settings.store.url.split("@")[-1]
+    address = mask_secrets(workspace.settings.store.url).rpartition("@")[2]
     place = address or "SQLite in .ombud"
     return Check("store", True, f"{place}, {count} documents")
 

@@ -7,6 +7,7 @@ from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
 
+from ombud.masking import mask_values
 from ombud.prompts import digests as prompt_digests
 from ombud.settings import FLAGS, Settings
 
@@ -23,16 +24,16 @@ def named_files(home: Path, settings: Settings) -> list[Path]:
 
 
 def setup_text(home: Path, settings: Settings, prompts: Path, embedder: str) -> str:
-    """Canonical JSON; what stands before an @ in an address is left out, for it may be a
-    password."""
+    """Canonical JSON without passwords; of an address also the name before the @ is left out."""
     files = {
         path.name: sha256(path.read_bytes()).hexdigest()
         for path in named_files(home, settings)
         if path.is_file()
     }
+    sections = settings.model_dump(mode="json", include=set(SECTIONS))
     told = {
         "version": version("ombud"),
-        "settings": settings.model_dump(mode="json", include=set(SECTIONS)),
+        "settings": mask_values(sections),
         "files": files,
         "prompts": prompt_digests(prompts),
         "embedder": embedder or "none",

@@ -103,7 +103,7 @@ def list_all(
 
         if outcome not in ("", "full", "partial", "denied"):
             raise BadRequest(f"`{outcome}` is no outcome.", hint="full, partial or denied.")
-        wanted = cast(Literal["full", "partial", "denied"] | None, outcome or None)
+        wanted = cast("Literal['full', 'partial', 'denied'] | None", outcome or None)
         rows = list_records(open_workspace(), day(since), wanted)
         if as_json:
             print_json({"answers": list(rows)})
@@ -199,60 +199,63 @@ def replay(
 
 def _say_replay(found: dict[str, Any]) -> None:
     print(f"{found['id']}, given {found['at'][:19]}Z, replayed as of {found['as_of']}")
-    if found["snapshot"]:
-        print(f"Index: version {found['index_then']}, as it was.")
-    else:
-        print(
-            f"Index: version {found['index_then']} is gone; searched the present one, {found['index_now']}."
-        )
-    same = "the same" if found["same_evidence"] else "NOT the same"
-    print(
-        f"Evidence: {same}, {len(found['evidence_then'])} passages then and {len(found['evidence_now'])} now."
-    )
-    for mark, rows in (("+", found["came"]), ("-", found["went"])):
-        for row in rows:
-            print(f"  {mark} {row['title']} ({row['uri']}) {row['chunk']}")
-    for document in found["documents"]:
-        if document["state"] != "unchanged":
-            since = f" on {document['ended']}" if document["ended"] else ""
-            print(f"  {document['uri'] or document['id']}: {document['state']}{since}")
-    quotes = found["quotes"]
-    print(
-        "Quotes: "
-        + ", ".join(f"{quotes[name]} {name}" for name in ("stand", "differ", "erased"))
-        + "."
-    )
-    for one in found["differences"]:
-        print(f"  {one['what']}: {_short(one['then'])} -> {_short(one['now'])}")
+    _say_evidence(found)
+    counts = [f"{found['quotes'][name]} {name}" for name in ("stand", "differ", "erased")]
+    print(f"Quotes: {', '.join(counts)}.")
+    for difference in found["differences"]:
+        then, now = _short(difference["then"]), _short(difference["now"])
+        print(f"  {difference['what']}: {then} -> {now}")
     _say_answers(found)
     for note in found["notes"]:
         print(f"Note: {note}")
 
 
+def _say_evidence(found: dict[str, Any]) -> None:
+    index = f"version {found['index_then']}"
+    if found["snapshot"]:
+        print(f"Index: {index}, as it was.")
+    else:
+        print(f"Index: {index} is gone; searched the present one, {found['index_now']}.")
+    same = "the same" if found["same_evidence"] else "NOT the same"
+    then, now = len(found["evidence_then"]), len(found["evidence_now"])
+    print(f"Evidence: {same}, {then} passages then and {now} now.")
+    for mark, rows in (("+", found["came"]), ("-", found["went"])):
+        for row in rows:
+            print(f"  {mark} {row['title']} ({row['uri']}) {row['chunk']}")
+    for document in found["documents"]:
+        if document["state"] == "unchanged":
+            continue
+        since = f" on {document['ended']}" if document["ended"] else ""
+        print(f"  {document['uri'] or document['id']}: {document['state']}{since}")
+
+
 def _short(value: Any) -> str:
-    said = "not there" if value is None else json.dumps(value, ensure_ascii=False)
-    return said if len(said) <= 80 else f"{said[:79]}…"
+    text = "not there" if value is None else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 80 else f"{text[:79]}…"
 
 
 def _say_answers(found: dict[str, Any]) -> None:
-    import difflib
-
     if not found["compared"]:
-        print(
-            "Answer: not compared; a model wrote it (--model asks again), or its evidence was erased."
-        )
+        reason = "a model wrote it (--model asks again), or its evidence was erased"
+        print(f"Answer: not compared; {reason}.")
         return
     print(f"Answer: {'NOT the same' if found['answers'] else 'the same'}.")
-    for one in found["answers"]:
-        if one["what"] == "text" and one["then"] is not None:
-            lines = difflib.unified_diff(
-                one["then"].splitlines(), one["now"].splitlines(), "then", "now", lineterm=""
-            )
-            print("\n".join(f"  {line}" for line in lines))
-        elif one["what"] not in ("text", "citations"):
-            print(f"  {one['what']}: {one['then']} -> {one['now']}")
-        elif one["then"] is None:
-            print(f"  {one['what']}: differs; the words are withheld, --sensitive shows them")
+    for difference in found["answers"]:
+        what, then = difference["what"], difference["then"]
+        if what == "text" and then is not None:
+            _say_difference(then, difference["now"])
+        elif what not in ("text", "citations"):
+            print(f"  {what}: {then} -> {difference['now']}")
+        elif then is None:
+            print(f"  {what}: differs; the words are withheld, --sensitive shows them")
+
+
+def _say_difference(then: str, now: str) -> None:
+    import difflib
+
+    lines = difflib.unified_diff(then.splitlines(), now.splitlines(), "then", "now", lineterm="")
+    for line in lines:
+        print(f"  {line}")
 
 
 @app.command()

@@ -10,7 +10,7 @@ from ombud.cli.console import day, messages, person, print_json
 from ombud.errors import BadRequest, OmbudError
 
 if TYPE_CHECKING:
-    from ombud.types import Question
+    from ombud.types import Person, Question
 
 FIELDS = {"id", "question", "query", "person", "country", "roles", "history", "as_of", "plan"}
 
@@ -19,14 +19,13 @@ def read_lines(path: Path) -> Iterator[tuple[str, dict[str, Any] | OmbudError]]:
     """(id, row or what is wrong with it) of each line that is not blank; raises BadRequest for an
     unreadable file."""
     try:
-        lines = path.read_text(encoding="utf-8-sig").split(
-            "\n"
-        )  # splitlines also splits inside of texts, at U+2028
+        text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as failed:
         raise BadRequest(
             f"{path} cannot be read.", hint="It is a UTF-8 file with one JSON object a line."
         ) from failed
-    for number, line in enumerate(lines, start=1):
+    # Not splitlines, which also splits inside of texts, at U+2028.
+    for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
             yield _row(line, number)
 
@@ -40,17 +39,26 @@ def question_of(row: dict[str, Any]) -> "Question":
         raise BadRequest(
             "The line has no question.", hint='Such as {"id": "1", "question": "..."}.'
         )
-    given = row.get("person") or {}
-    if not isinstance(given, dict):
+    return Question(
+        text=text,
+        asker=_person_of(row),
+        history=messages(row.get("history")),
+        as_of=day(row.get("as_of")),
+    )
+
+
+def _person_of(row: dict[str, Any]) -> "Person":
+    fields = row.get("person") or {}
+    if not isinstance(fields, dict):
         raise BadRequest(
             "person is not an object.", hint='Such as {"country": "GB", "roles": ["manager"]}.'
         )
-    more = {k: v for k, v in given.items() if k not in ("country", "roles")}
-    country = row.get("country") or given.get("country") or ""
-    asker = person(str(country), row.get("roles") or given.get("roles") or [], **more)
-    return Question(
-        text=text, asker=asker, history=messages(row.get("history")), as_of=day(row.get("as_of"))
-    )
+    country = row.get("country") or fields.get("country") or ""
+    roles = row.get("roles") or fields.get("roles") or []
+    others = dict(fields)
+    others.pop("country", None)
+    others.pop("roles", None)
+    return person(str(country), roles, **others)
 
 
 def plan_of(row: dict[str, Any], chosen: Mapping[str, Any]) -> dict[str, Any]:

@@ -57,7 +57,7 @@ def show(
                 {
                     "term": term,
                     "entities": found.keys,
-                    "triplets": rows(found),
+                    "triplets": rows_of(found),
                     "left_out": found.left_out,
                 }
             )
@@ -80,38 +80,36 @@ def stats(as_json: bool = JSON, home: Path | None = HOME) -> None:
             print(f"{name.replace('_', ' '):<11} {value}")
 
 
-def rows(found: "Neighbourhood") -> list[dict[str, Any]]:
+PASSAGE_FIELDS = {
+    *("document_id", "uri", "title", "trail", "page_from"),
+    *("countries", "effective_from", "effective_to"),
+}
+
+
+def rows_of(found: "Neighbourhood") -> list[dict[str, Any]]:
     """Triplets with the passages that say them."""
-    fields = {
-        "document_id",
-        "uri",
-        "title",
-        "trail",
-        "page_from",
-        "countries",
-        "effective_from",
-        "effective_to",
-    }
-    return [
-        edge.triplet.model_dump()
-        | found.chunks[edge.triplet.chunk_id].model_dump(mode="json", include=fields)
-        for edge in found.edges
-    ]
+    rows: list[dict[str, Any]] = []
+    for edge in found.edges:
+        chunk = found.chunks[edge.triplet.chunk_id]
+        passage = chunk.model_dump(mode="json", include=PASSAGE_FIELDS)
+        rows.append({**edge.triplet.model_dump(), **passage})
+    return rows
 
 
 def _say(found: "Neighbourhood") -> None:
     """Statements of one subject together, each once, with the documents that make it."""
     names: dict[str, str] = {}
-    places: dict[tuple[str, str, str], dict[str, None]] = {}
-    for edge, row in zip(found.edges, rows(found), strict=True):
+    places: dict[str, dict[tuple[str, str], dict[str, None]]] = {}
+    for edge, row in zip(found.edges, rows_of(found), strict=True):
         names.setdefault(edge.subject_key, row["subject"])
+        statements = places.setdefault(edge.subject_key, {})
         page = f", page {row['page_from']}" if row["page_from"] else ""
-        said = (edge.subject_key, row["predicate"], row["object"])
-        places.setdefault(said, {})[f"{row['uri']}{page}"] = None
+        statement = (row["predicate"], row["object"])
+        statements.setdefault(statement, {})[f"{row['uri']}{page}"] = None
     for key, name in names.items():
         print(name)
-        for (subject, predicate, thing), held in places.items():
-            if subject == key:
-                print(f"  {predicate}: {thing}\n      {'; '.join(held)}")
+        for (predicate, thing), documents in places[key].items():
+            print(f"  {predicate}: {thing}")
+            print(f"      {'; '.join(documents)}")
     if found.left_out:
         print(f"{found.left_out} more are left out.")

@@ -1,5 +1,7 @@
 """`ombud VERB`: the list of verbs and the options they share."""
 
+import sys
+import traceback
 from pathlib import Path
 
 import typer
@@ -52,4 +54,13 @@ app.add_typer(lab.app, name="lab")
 
 
 def main() -> None:
+    sys.excepthook = _say_unforeseen
     app()
+
+
+def _say_unforeseen(kind: type[BaseException], error: BaseException, trace: object) -> None:
+    """What Python would print of an error that nobody foresaw, without the passwords in it."""
+    from ombud.masking import mask_secrets
+
+    del kind, trace
+    print(mask_secrets("".join(traceback.format_exception(error))), end="", file=sys.stderr)

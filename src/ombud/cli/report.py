@@ -49,20 +49,7 @@ def gaps(
 
 
 def _say(found: "Gaps") -> None:
-    counted = ", ".join(
-        f"{count:,} {name}"
-        for name, count in sorted(found.outcomes.items(), key=lambda one: -one[1])
-    )
-    print(
-        f"{found.since} to {found.until}: {found.questions:,} questions"
-        + f" ({counted})" * bool(counted)
-    )
-    sensitive = (
-        f"fewer than {found.group_size} people's"
-        if found.sensitive is None
-        else f"{found.sensitive:,}"
-    )
-    print(f"Sensitive, only counted: {sensitive} answers")
+    _say_counts(found)
     print("\nNot answered whole:")
     for topic in found.unanswered:
         print(f"  {topic.people:>4} people, {topic.questions:>4} questions  {topic.label}")
@@ -70,21 +57,18 @@ def _say(found: "Gaps") -> None:
             print(f"       said: {', '.join(topic.words)}")
         for words in topic.examples:
             print(f"       “{words}”")
-    _others(
-        found.unanswered_others, "questions in groups too small to show", bool(found.unanswered)
-    )
+    others = "questions in groups too small to show"
+    _others(found.unanswered_others, others, bool(found.unanswered))
     print("\nContradictions:")
-    for one in found.contradictions:
-        _contradiction(one)
+    for contradiction in found.contradictions:
+        _contradiction(contradiction)
     _others(0, "", bool(found.contradictions))
     print("\nOut of force, still asked for:")
     for row in found.out_of_force:
-        print(
-            f"  {row['people']:>4} people  {row['title']} ({row['uri']}), {row['from'] or ''} to {row['to'] or ''}"
-        )
-    _others(
-        found.out_of_force_others, "documents, each asked for by fewer", bool(found.out_of_force)
-    )
+        days = f"{row['from'] or ''} to {row['to'] or ''}"
+        print(f"  {row['people']:>4} people  {row['title']} ({row['uri']}), {days}")
+    others = "documents, each asked for by fewer"
+    _others(found.out_of_force_others, others, bool(found.out_of_force))
     print("\nAsked most:")
     for topic in found.asked:
         whole = 100 * topic.outcomes.get("full", 0) // topic.questions
@@ -92,9 +76,20 @@ def _say(found: "Gaps") -> None:
     _others(found.asked_others, "questions on topics of fewer", bool(found.asked))
 
 
-def _contradiction(one: dict[str, Any]) -> None:
-    print(f"  {one['kind']}: {one['about']}")
-    for side in (one["first"], one["second"]):
+def _say_counts(found: "Gaps") -> None:
+    most_first = sorted(found.outcomes.items(), key=lambda outcome: -outcome[1])
+    counts = ", ".join(f"{count:,} {name}" for name, count in most_first)
+    outcomes = f" ({counts})" if counts else ""
+    print(f"{found.since} to {found.until}: {found.questions:,} questions{outcomes}")
+    sensitive = f"fewer than {found.group_size} people's"
+    if found.sensitive is not None:
+        sensitive = f"{found.sensitive:,}"
+    print(f"Sensitive, only counted: {sensitive} answers")
+
+
+def _contradiction(found: dict[str, Any]) -> None:
+    print(f"  {found['kind']}: {found['about']}")
+    for side in (found["first"], found["second"]):
         print(f"    {side['title']} ({side['uri']}): {side['says']}")
 
 

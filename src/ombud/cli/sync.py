@@ -3,6 +3,7 @@
 import sys
 import threading
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,11 @@ from ombud.errors import BadRequest, OmbudError
 if TYPE_CHECKING:
     from ombud.app import Workspace
     from ombud.ingest import SyncReport
+    from ombud.sources import Source
+    from ombud.store import RecordedSource
+
+KINDS = ("added", "updated", "moved", "deleted", "unchanged")
+"""Counts of a report, as they are said."""
 
 
 def sync(
@@ -41,8 +47,7 @@ def sync(
     """Bring the index to what the folders hold now: adds, updates and deletes."""
     del home
     with errors_said(as_json):
-        from ombud.app import configured_sources, record_folder
-        from ombud.app import run_sync as run
+        from ombud.app import run_sync
         from ombud.store import RecordedSource
 
         started = time.monotonic()
@@ -53,37 +58,41 @@ def sync(
                 "--source names one folder.",
                 hint="Sync the folders one by one, each with its name.",
             )
-        if paths:
-            chosen = [
-                record_folder(
-                    workspace.settings,
-                    workspace.store,
-                    RecordedSource(name=source, path=str(path), country=code),
-                    workspace.home,
-                )
-                for path in paths
-            ]
-        else:
-            names = [source] if source else []
-            chosen = configured_sources(workspace.settings, workspace.home, workspace.store, names)
-        if not chosen:
-            raise BadRequest(
-                "There is nothing to sync.",
-                hint="`ombud sync FOLDER`, or add [[source]] to ombud.toml.",
-            )
-        if workspace.embedder is None and workspace.missing_model:
-            missing = workspace.missing_model
-            print(
-                f"{missing} The index is made for search by words only.\n{missing.hint}",
-                file=sys.stderr,
-            )
+        folders = [RecordedSource(name=source, path=str(p), country=code) for p in paths or []]
+        chosen = _sources(workspace, folders, source)
+        _say_missing_model(workspace)
         with progress(not as_json) as tell:
-            reports = run(workspace, chosen, allow_deletes=allow_deletes, tell=tell)
+            reports = run_sync(workspace, chosen, allow_deletes=allow_deletes, tell=tell)
         _say(reports, time.monotonic() - started, as_json)
         if every_ or watch:
             _go_on(workspace, every_, watch)
         if not all(report.ok for report in reports):
             raise typer.Exit(1)
+
+
+def _sources(
+    workspace: "Workspace", folders: Sequence["RecordedSource"], name: str
+) -> list["Source"]:
+    """These folders, recorded; else the configured and recorded sources, or the one of that name."""
+    from ombud.app import configured_sources, record_folder
+
+    settings, store, home = workspace.settings, workspace.store, workspace.home
+    if folders:
+        return [record_folder(settings, store, folder, home) for folder in folders]
+    sources = configured_sources(settings, home, store, [name] if name else [])
+    if not sources:
+        raise BadRequest(
+            "There is nothing to sync.",
+            hint="`ombud sync FOLDER`, or add [[source]] to ombud.toml.",
+        )
+    return sources
+
+
+def _say_missing_model(workspace: "Workspace") -> None:
+    missing = workspace.missing_model if workspace.embedder is None else None
+    if missing:
+        print(f"{missing} The index is made for search by words only.", file=sys.stderr)
+        print(missing.hint, file=sys.stderr)
 
 
 def _go_on(workspace: "Workspace", period: str, watching: bool) -> None:
@@ -113,22 +122,22 @@ def _tell(line: str) -> None:
 
 def _say(reports: list["SyncReport"], seconds: float, as_json: bool) -> None:
     if as_json:
-        print_json(
-            {"sources": [r.model_dump(mode="json") for r in reports], "seconds": round(seconds, 3)}
-        )
+        sources = [report.model_dump(mode="json") for report in reports]
+        print_json({"sources": sources, "seconds": round(seconds, 3)})
         return
     for report in reports:
-        counts = {
-            k: getattr(report, k) for k in ("added", "updated", "moved", "deleted", "unchanged")
-        }
-        said = ", ".join(f"{n} {what}" for what, n in counts.items() if n) or "no documents"
-        print(f"{report.name}: {said} ({seconds:.1f} s)")
+        counts = [f"{getattr(report, kind)} {kind}" for kind in KINDS if getattr(report, kind)]
+        print(f"{report.name}: {', '.join(counts) or 'no documents'} ({seconds:.1f} s)")
         if report.skipped:
-            kinds = ", ".join(
-                f"{n} {suffix or 'without suffix'}" for suffix, n in sorted(report.skipped.items())
-            )
-            print(f"  not read: {kinds}")
+            print(f"  not read: {_skipped(report.skipped)}")
         for failure in report.failed:
             print(f"  failed: {failure.uri}: {failure.reason}", file=sys.stderr)
         if report.note:
             print(f"  {report.note}", file=sys.stderr)
+
+
+def _skipped(by_suffix: Mapping[str, int]) -> str:
+    kinds: list[str] = []
+    for suffix, count in sorted(by_suffix.items()):
+        kinds.append(f"{count} {suffix or 'without suffix'}")
+    return ", ".join(kinds)

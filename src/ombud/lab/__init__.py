@@ -10,14 +10,21 @@ from ombud.lab.metrics.metric import Embed, Instruments, Metric, Undefined, Valu
 from ombud.lab.metrics.parsing import METRICS, USUAL, Measure, parse_metric, parse_metrics, score
 from ombud.lab.metrics.rankings import score_rankings
 from ombud.lab.metrics.risk import Decision, accuracy, area, decisions, risk_coverage, threshold
-from ombud.lab.report.comparing import Contrast, RecordedRun, changes, compare_runs, read_run
+from ombud.lab.report.comparing import (
+    CaseDifference,
+    Contrast,
+    RecordedRun,
+    changes,
+    compare_runs,
+    read_run,
+)
 from ombud.lab.report.gating import Fall, Verdict, as_junit, check_gate
 from ombud.lab.report.rendering import html_report, markdown_report
 from ombud.lab.report.summary import GROUPS, MetricSummary, cluster_of, summarise, summary_markdown
 from ombud.lab.report.trends import Step, compute_trend, same_dataset
 from ombud.lab.runs.records import export
 from ombud.lab.runs.remote import RemoteTarget
-from ombud.lab.runs.running import Options, rescore, run_cases
+from ombud.lab.runs.running import RunOptions, rescore, run_cases
 from ombud.lab.runs.sweeping import Cell, label, parse_grid, points, run_sweep
 from ombud.lab.runs.target import Target
 from ombud.lab.statistics import Comparison, Mean, compare, holm, mean
@@ -28,6 +35,7 @@ __all__ = [
     "LOSSES",
     "METRICS",
     "USUAL",
+    "CaseDifference",
     "Cell",
     "Comparison",
     "Contrast",
@@ -39,9 +47,9 @@ __all__ = [
     "Measure",
     "Metric",
     "MetricSummary",
-    "Options",
     "RecordedRun",
     "RemoteTarget",
+    "RunOptions",
     "Step",
     "Target",
     "Undefined",

@@ -27,6 +27,7 @@ from pydantic_settings import (
 )
 
 from ombud.errors import BadSetting, OmbudError
+from ombud.masking import mask_values
 from ombud.settings.places import UNKNOWN_KIND, Source, kind_of, kinds, place_of
 from ombud.settings.plans import choices_of, nearest, path_of
 from ombud.settings.sections import (
@@ -155,15 +156,21 @@ def index_for(settings: Settings, source: str) -> IndexSettings:
 def rows(
     settings: Settings, flags: Mapping[str, Any] | None = None
 ) -> Iterator[tuple[str, Any, str]]:
-    """(key, value, origin) of every setting; origin is flag, env, file or default."""
+    """(key, value, origin) of every setting, passwords masked; origin is flag, env, file or
+    default."""
     trees = _trees(flags or {}, settings._file)
     for section in Settings.model_fields:
         value = getattr(settings, section)
         if not isinstance(value, BaseModel):
-            yield section, _plain(value), _origin((section,), trees)
+            yield section, _shown(value), _origin((section,), trees)
             continue
         for key in type(value).model_fields:
-            yield f"{section}.{key}", _plain(getattr(value, key)), _origin((section, key), trees)
+            shown = _shown(getattr(value, key))
+            yield f"{section}.{key}", shown, _origin((section, key), trees)
+
+
+def _shown(value: Any) -> Any:
+    return mask_values(_plain(value))
 
 
 def _plain(value: Any) -> Any:

@@ -34,6 +34,14 @@ def by_country(values: Any) -> Any:
     return {str(code).upper(): value for code, value in values.items()}
 
 
+def escaped(url: str) -> str:
+    """An @ in a password would make the rest of it the host's name, which errors repeat."""
+    authority = url.partition("://")[2].partition("/")[0]
+    if authority.count("@") > 1:
+        raise ValueError("an @ inside a password is written %40")
+    return url
+
+
 class GeneralSettings(Section):
     name: str = Field("the organisation", description="How answers call your organisation.")
     timezone: str = Field(
@@ -76,6 +84,8 @@ class ServerSettings(Section):
 
 class StoreSettings(Section):
     url: str = Field("", description="SQLAlchemy URL; empty = SQLite in .ombud/.")
+
+    _url = field_validator("url")(escaped)
 
 
 class IndexSettings(Section):
@@ -225,6 +235,8 @@ class ModelSettings(Section):
         ge=0,
         description="Threads of the embedder, and of a reranker in a folder; 0 = all cores.",
     )
+
+    _urls = field_validator("base_url", "reranker_url")(escaped)
 
     @field_validator("roles", mode="before")
     @classmethod

@@ -78,19 +78,10 @@ class ArxivSource:
                 "arXiv has no paper of these ids or this query.", hint="Are they spelled as there?"
             )
         self._abstracts = {f"{paper.id}.html": _abstract(paper) for paper in papers.values()}
-        refs = []
+        refs: list[Ref] = []
         for paper in papers.values():
-            facts = {"title": paper.title, "url": paper.page}
-            refs.append(
-                self._ref(f"{paper.id}.html", paper.page, facts, f"{paper.version} {paper.updated}")
-            )
-            if self._place.pdf and paper.pdf:
-                refs.append(
-                    self._ref(
-                        f"{paper.id}.pdf", paper.pdf, facts | {"url": paper.pdf}, paper.version
-                    )
-                )
-        return sorted((ref for ref in refs if ref is not None), key=lambda ref: ref.uri)
+            refs += self._refs(paper)
+        return sorted(refs, key=lambda ref: ref.uri)
 
     def read(self, ref: Ref) -> bytes:
         path = ref.uri.removeprefix(f"{self.name}/")
@@ -110,11 +101,21 @@ class ArxivSource:
             )
         return reply.body
 
-    def _ref(self, path: str, place: str, facts: Mapping[str, str], version: str) -> Ref | None:
-        if not self._matching.wanted(path):
-            return None
+    def _refs(self, paper: Paper) -> Iterator[Ref]:
+        if self._matching.wanted(f"{paper.id}.html"):
+            version = f"{paper.version} {paper.updated}"
+            yield self._ref(f"{paper.id}.html", paper, paper.page, version)
+        if self._place.pdf and paper.pdf and self._matching.wanted(f"{paper.id}.pdf"):
+            yield self._ref(f"{paper.id}.pdf", paper, paper.pdf, paper.version)
+
+    def _ref(self, path: str, paper: Paper, url: str, version: str) -> Ref:
+        facts = {"title": paper.title, "url": url}
         return Ref(
-            f"{self.name}/{path}", place, 0, dict(facts) | self._matching.facts_of(path), version
+            uri=f"{self.name}/{path}",
+            place=url,
+            size=0,
+            facts=facts | self._matching.facts_of(path),
+            version=version,
         )
 
     def _papers(self) -> Iterator[Paper]:
@@ -142,9 +143,10 @@ class ArxivSource:
         page by mistake; raises SourceError when it keeps to it, for that would be half a list."""
         for _ in range(PublicClient.POLICY.tries):
             feed = self._asked(asked)
-            said = words(_child(feed, "totalResults"))
-            total = int(said) if said.isdigit() else 0
-            if _child(feed, "entry") is not None or (said.isdigit() and total <= start):
+            results = words(_child(feed, "totalResults"))
+            total = int(results) if results.isdigit() else 0
+            at_the_end = results.isdigit() and total <= start
+            if at_the_end or _child(feed, "entry") is not None:
                 return feed, total
         raise SourceError("arXiv sent an empty page of results.", hint="Try again later.")
 
@@ -164,20 +166,15 @@ class ArxivSource:
             )
         for entry in feed:
             if local(entry) == "entry" and "/api/errors" in words(_child(entry, "id")):
-                said = words(_child(entry, "summary"))[:300].rstrip(".")
-                raise SourceError(f"arXiv answered: {said}.", hint="Check `query` and `ids`.")
+                reason = words(_child(entry, "summary"))[:300].rstrip(".")
+                raise SourceError(f"arXiv answered: {reason}.", hint="Check `query` and `ids`.")
         return feed
 
 
 def _paper_id(text: str) -> str:
     """The id as the API wants it; also from an address such as
     https://arxiv.org/abs/2401.01234v2."""
-    plain = re.sub(
-        r"^(?:https?://)?(?:[a-z.]*arxiv\.org/(?:abs|pdf)/|arxiv:)|\.pdf$",
-        "",
-        text.strip(),
-        flags=re.IGNORECASE,
-    )
+    plain = _AROUND.sub("", text.strip())
     if not PAPER.fullmatch(plain):
         raise SourceError(
             f"`{text}` is no id of arXiv.", hint="Such as 2401.01234, 2401.01234v2 or cs/0112017."
@@ -187,30 +184,43 @@ def _paper_id(text: str) -> str:
 
 def _entries(feed: Element) -> Iterator[Paper]:
     for entry in feed:
-        found = PAPER.search(words(_child(entry, "id"))) if local(entry) == "entry" else None
+        if local(entry) != "entry":
+            continue
+        match = PAPER.search(words(_child(entry, "id")))
         # An id that does not exist comes back as an entry without a title.
-        if found and words(_child(entry, "title")):
-            yield _paper(entry, found.group("id"), found.group("version") or "v1")
+        if match and words(_child(entry, "title")):
+            yield _paper(entry, match.group("id"), match.group("version") or "v1")
 
 
 def _paper(entry: Element, paper_id: str, version: str) -> Paper:
-    children = list(entry)
-    links = [child for child in children if local(child) == "link"]
-    pdf = next((link.get("href", "") for link in links if link.get("title") == "pdf"), "")
-    page = next((link.get("href", "") for link in links if link.get("rel") == "alternate"), "")
+    page = _link(entry, "rel", "alternate") or words(_child(entry, "id"))
+    authors = [words(_child(author, "name")) for author in _children(entry, "author")]
+    subjects = [category.get("term", "") for category in _children(entry, "category")]
     return Paper(
-        paper_id,
-        version,
-        words(_child(entry, "title")),
-        tuple(words(_child(child, "name")) for child in children if local(child) == "author"),
-        tuple(child.get("term", "") for child in children if local(child) == "category"),
-        words(_child(entry, "published"))[:10],
-        words(_child(entry, "updated")),
-        words(_child(entry, "comment")),
-        words(_child(entry, "summary")),
-        _secure(page or words(_child(entry, "id"))),
-        _secure(pdf),
+        id=paper_id,
+        version=version,
+        title=words(_child(entry, "title")),
+        authors=tuple(authors),
+        subjects=tuple(subjects),
+        published=words(_child(entry, "published"))[:10],
+        updated=words(_child(entry, "updated")),
+        comment=words(_child(entry, "comment")),
+        summary=words(_child(entry, "summary")),
+        page=_secure(page),
+        pdf=_secure(_link(entry, "title", "pdf")),
     )
+
+
+def _link(entry: Element, attribute: str, value: str) -> str:
+    """The first link with this attribute; empty when there is none."""
+    for link in _children(entry, "link"):
+        if link.get(attribute) == value:
+            return link.get("href", "")
+    return ""
+
+
+def _children(element: Element, name: str) -> list[Element]:
+    return [child for child in element if local(child) == name]
 
 
 def _secure(url: str) -> str:
@@ -219,7 +229,7 @@ def _secure(url: str) -> str:
 
 
 def _child(element: Element, name: str) -> Element | None:
-    return next((child for child in element if local(child) == name), None)
+    return next(iter(_children(element, name)), None)
 
 
 def _abstract(paper: Paper) -> bytes:
@@ -231,8 +241,10 @@ def _abstract(paper: Paper) -> bytes:
         "Comments": paper.comment,
         "arXiv": f"{paper.id}{paper.version}",
     }
-    lines = "".join(f"<li>{name}: {escape(value)}</li>" for name, value in rows.items() if value)
-    return document(
-        paper.title,
-        f"<h1>{escape(paper.title)}</h1><h2>Abstract</h2><p>{escape(paper.summary)}</p><ul>{lines}</ul>",
+    lines = [f"<li>{name}: {escape(value)}</li>" for name, value in rows.items() if value]
+    content = (
+        f"<h1>{escape(paper.title)}</h1>"
+        f"<h2>Abstract</h2><p>{escape(paper.summary)}</p>"
+        f"<ul>{''.join(lines)}</ul>"
     )
+    return document(paper.title, content)

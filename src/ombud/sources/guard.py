@@ -19,39 +19,42 @@ import httpx
 from ombud.errors import SourceError
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+AddressRange = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 _PUBLIC = ipaddress.ip_network("2000::/3")
 """The only part of IPv6 that is the internet: IPv4-mapped, NAT64, local and multicast forms all lie
 outside."""
-_SPECIAL = tuple(
-    ipaddress.ip_network(network)
-    for network in (
-        *(
-            "0.0.0.0/8",
-            "169.254.0.0/16",
-            "192.0.0.0/24",
-            "192.0.2.0/24",
-            "192.88.99.0/24",
-            "198.51.100.0/24",
-        ),
-        *("203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4"),
-        # IETF protocols with Teredo, documentation, 6to4.
-        *("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"),
-    )
+
+
+def _networks(*networks: str) -> tuple[AddressRange, ...]:
+    return tuple(map(ipaddress.ip_network, networks))
+
+
+_SPECIAL = _networks(
+    "0.0.0.0/8",
+    "169.254.0.0/16",
+    "192.0.0.0/24",
+    "192.0.2.0/24",
+    "192.88.99.0/24",
+    "198.51.100.0/24",
+    "203.0.113.0/24",
+    "224.0.0.0/4",
+    "240.0.0.0/4",
+    # IETF protocols with Teredo, documentation, 6to4.
+    "2001::/23",
+    "2001:db8::/32",
+    "2002::/16",
+    "3fff::/20",
 )
-_PRIVATE = tuple(
-    ipaddress.ip_network(network)
-    for network in (
-        *(
-            "10.0.0.0/8",
-            "100.64.0.0/10",
-            "127.0.0.0/8",
-            "172.16.0.0/12",
-            "192.168.0.0/16",
-            "198.18.0.0/15",
-        ),
-        *("::1/128", "fc00::/7"),
-    )
+_PRIVATE = _networks(
+    "10.0.0.0/8",
+    "100.64.0.0/10",
+    "127.0.0.0/8",
+    "172.16.0.0/12",
+    "192.168.0.0/16",
+    "198.18.0.0/15",
+    "::1/128",
+    "fc00::/7",
 )
 _METADATA = frozenset(
     ipaddress.ip_address(address)
@@ -78,13 +81,16 @@ def refusal(address: Address, *, private: bool = False) -> str:
     """
     if address in _METADATA:
         return "a cloud's metadata service"
-    if any(address.version == network.version and address in network for network in _PRIVATE):
+    if _in_any(address, _PRIVATE):
         return "" if private else "an address inside the network"
-    if any(address.version == network.version and address in network for network in _SPECIAL):
-        return "an address of a special kind"
-    if address.version == 6 and address not in _PUBLIC:
+    outside = address.version == 6 and address not in _PUBLIC
+    if outside or _in_any(address, _SPECIAL):
         return "an address of a special kind"
     return ""
+
+
+def _in_any(address: Address, networks: Iterable[AddressRange]) -> bool:
+    return any(address.version == network.version and address in network for network in networks)
 
 
 def host_key(host: str) -> str:
@@ -174,7 +180,8 @@ class Network(httpcore.NetworkBackend):
         private = host in self._private or f"{host}:{port}" in self._private
         for address in found:
             # One foot inside is enough to refuse: an honest name does not mix the two.
-            if why := refusal(address, private=private):
+            why = refusal(address, private=private)
+            if why:
                 shown = host if host == str(address) else f"{host} ({address})"
                 raise SourceError(f"{shown} is {why}: not read.", hint=PRIVATE_HINT)
         return found

@@ -15,8 +15,22 @@ from ombud.sources.metadata import normalise_metadata
 GLOB = glob.GLOBSTAR | glob.BRACE | glob.MATCHBASE
 EVERYTHING = ["**/*"]
 _FILES = frozenset(
-    f".{kind}"
-    for kind in "pdf docx pptx xlsx odt csv tsv txt md markdown html htm eml msg".split()  # noqa: SIM905
+    {
+        ".pdf",
+        ".docx",
+        ".pptx",
+        ".xlsx",
+        ".odt",
+        ".csv",
+        ".tsv",
+        ".txt",
+        ".md",
+        ".markdown",
+        ".html",
+        ".htm",
+        ".eml",
+        ".msg",
+    }
 )
 """Endings of documents that lie in a site beside its pages."""
 
@@ -48,12 +62,12 @@ class Matching:
         patterns: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> None:
         where = f"source `{name}`"
-        self.include, self.exclude = list(include), list(exclude)
+        self.include = list(include)
+        self.exclude = list(exclude)
         self.facts = normalise_metadata(facts or {}, where, strict=True)
-        self.patterns = {
-            p: normalise_metadata(layer, where, strict=True)
-            for p, layer in (patterns or {}).items()
-        }
+        self.patterns: dict[str, dict[str, Any]] = {}
+        for pattern, layer in (patterns or {}).items():
+            self.patterns[pattern] = normalise_metadata(layer, where, strict=True)
 
     def included(self, path: str) -> bool:
         return self.include == EVERYTHING or fits(path, self.include)

@@ -2,7 +2,7 @@
 settings."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
 from difflib import get_close_matches
 from typing import Any
@@ -13,9 +13,18 @@ from ombud.errors import SourceError
 from ombud.types import Document
 
 METADATA_KEYS = (
-    "title", "country", "audience", "effective_from", "effective_to", "supersedes", "status", "owner", "mandatory",
-    "language", "topic",
-)  # fmt: skip
+    "title",
+    "country",
+    "audience",
+    "effective_from",
+    "effective_to",
+    "supersedes",
+    "status",
+    "owner",
+    "mandatory",
+    "language",
+    "topic",
+)
 AUDIENCE_KEYS = ("roles", "grades", "groups", "contracts")
 STATUS = ("draft", "published", "withdrawn")
 LARGEST_YAML = 256 * 1024
@@ -76,37 +85,33 @@ def read_yaml(text: str, where: str) -> Any:
 
 
 def _value(key: str, value: Any, where: str) -> dict[str, Any]:
-    if key == "country":
-        return {"countries": _countries(value, where)}
-    if key == "audience":
-        return {"audience": _audience(value, where)}
-    if key in ("effective_from", "effective_to"):
-        return {key: _day(value, f"{where}: {key}")}
-    if key == "mandatory":
-        if not isinstance(value, bool):
-            raise SourceError(f"{where}: mandatory = {value!r} is neither true nor false.")
-        return {key: value}
+    if key in _READERS:
+        field, read = _READERS[key]
+        return {field: read(value, where)}
     if key == "status" and value not in STATUS:
         raise SourceError(f"{where}: status = {value!r} is not one of {', '.join(STATUS)}.")
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
-        hint = (
-            "YAML reads NO, yes and the like as true or false: quote them."
-            if isinstance(value, bool)
-            else ""
-        )
+    if isinstance(value, bool):
+        hint = "YAML reads NO, yes and the like as true or false: quote them."
         raise SourceError(f"{where}: {key} is not a text.", hint=hint)
+    if not isinstance(value, str | int | float):
+        raise SourceError(f"{where}: {key} is not a text.")
     return {key: str(value).strip()}
 
 
 def _countries(value: Any, where: str) -> tuple[str, ...]:
     # An unquoted NO arrives as False, which must not become "everywhere".
-    listed = value if isinstance(value, list | tuple) else [] if value == "" else [value]
-    codes = tuple(sorted({str(code).strip().upper() for code in listed}))
+    codes = sorted({str(code).strip().upper() for code in _listed(value)})
     for code in codes:
         if not re.fullmatch("[A-Z]{2}", code):
             hint = "Countries are two-letter codes such as GB; YAML reads NO as false: quote it."
             raise SourceError(f"{where}: country = {value!r} is not a country code.", hint=hint)
-    return codes
+    return tuple(codes)
+
+
+def _listed(value: Any) -> Sequence[Any]:
+    if isinstance(value, list | tuple):
+        return value
+    return [] if value == "" else [value]
 
 
 def _audience(value: Any, where: str) -> dict[str, tuple[str, ...]]:
@@ -122,7 +127,7 @@ def _audience(value: Any, where: str) -> dict[str, tuple[str, ...]]:
                 f"{where}: audience has no `{key}`.", hint=f"Known: {', '.join(AUDIENCE_KEYS)}."
             )
         values = listed if isinstance(listed, list | tuple) else [listed]
-        audience[key] = tuple(sorted(str(item) for item in values))
+        audience[key] = tuple(sorted(map(str, values)))
     return audience
 
 
@@ -137,3 +142,27 @@ def _day(value: Any, where: str) -> date:
         raise SourceError(
             f"{where} = {value!r} is not a day.", hint="Write days as 2026-01-31."
         ) from wrong
+
+
+def _effective_from(value: Any, where: str) -> date:
+    return _day(value, f"{where}: effective_from")
+
+
+def _effective_to(value: Any, where: str) -> date:
+    return _day(value, f"{where}: effective_to")
+
+
+def _mandatory(value: Any, where: str) -> bool:
+    if not isinstance(value, bool):
+        raise SourceError(f"{where}: mandatory = {value!r} is neither true nor false.")
+    return value
+
+
+_READERS: dict[str, tuple[str, Callable[[Any, str], Any]]] = {
+    "country": ("countries", _countries),
+    "audience": ("audience", _audience),
+    "effective_from": ("effective_from", _effective_from),
+    "effective_to": ("effective_to", _effective_to),
+    "mandatory": ("mandatory", _mandatory),
+}
+"""Key -> (field of `Document`, what checks and reads its value); all other keys are texts."""

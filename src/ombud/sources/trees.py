@@ -24,20 +24,32 @@ def read_tree(data: bytes, what: str) -> Element:
             raise SourceError(
                 f"{what} has a document type or is not UTF-8.", hint="Only plain XML is read."
             )
-        root: Element | None = None
-        depth = count = 0
-        for event, element in iterparse(BytesIO(plain), events=("start", "end")):  # noqa: S314 - bounded, no entities
-            depth += 1 if event == "start" else -1
-            count += event == "start"
-            root = element if root is None else root
-            if depth > DEEPEST or count > MOST_ELEMENTS:
-                raise SourceError(f"{what} nests too deeply or is too long.")
+        root = _bounded_tree(plain, what)
     except (ParseError, ValueError, LookupError, zlib.error, EOFError) as wrong:
         raise SourceError(
             f"{what} is not valid XML.", hint="Open it in a browser: is it the right address?"
         ) from wrong
     if root is None:
         raise SourceError(f"{what} is empty.")
+    return root
+
+
+def _bounded_tree(plain: bytes, what: str) -> Element | None:
+    """None where there is no element. Raises SourceError for a tree that is too deep or too
+    long."""
+    root: Element | None = None
+    depth = count = 0
+    events = iterparse(BytesIO(plain), events=("start", "end"))  # noqa: S314 - bounded, no entities
+    for event, element in events:
+        if event == "start":
+            depth += 1
+            count += 1
+        else:
+            depth -= 1
+        if root is None:
+            root = element
+        if depth > DEEPEST or count > MOST_ELEMENTS:
+            raise SourceError(f"{what} nests too deeply or is too long.")
     return root
 
 

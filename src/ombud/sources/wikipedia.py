@@ -13,6 +13,7 @@ from ombud.errors import SourceError
 from ombud.settings import Wikipedia
 from ombud.sources.client import HttpResponse, PublicClient, checked, refused
 from ombud.sources.guard import Network
+from ombud.sources.json_values import as_object
 from ombud.sources.matching import matching_of
 from ombud.sources.source import Ref
 from ombud.sources.web.pages import DEEPEST, depth_of, document, outermost
@@ -25,10 +26,10 @@ LANGUAGE = re.compile(r"[a-z]{2}(?=$|-)")
 # References are numbers and links to elsewhere; a quote with [3] in it would match nothing a reader
 # sees.
 FURNITURE = (
-    ".mw-editsection, .navbox, .vertical-navbox, .navbar, .sidebar, .toc, .toclimit, sup.reference, "
-    ".mw-references-wrap, ol.references, .reflist, .metadata, .ambox, .noprint, .mw-empty-elt, .sistersitebox, "
-    ".mw-jump-link, .mw-indicators, .navigation-not-searchable, .mw-cite-backlink, .mw-kartographer-map, "
-    ".catlinks, .printfooter, style, script, link"
+    ".mw-editsection, .navbox, .vertical-navbox, .navbar, .sidebar, .toc, .toclimit, "
+    "sup.reference, .mw-references-wrap, ol.references, .reflist, .metadata, .ambox, .noprint, "
+    ".mw-empty-elt, .sistersitebox, .mw-jump-link, .mw-indicators, .navigation-not-searchable, "
+    ".mw-cite-backlink, .mw-kartographer-map, .catlinks, .printfooter, style, script, link"
 )
 
 
@@ -75,35 +76,43 @@ class WikipediaSource:
             raise SourceError(
                 f"{self._place.url} has none of these: {named}.", hint="Are they spelled as there?"
             )
-        refs = []
+        refs: list[Ref] = []
         for article in found.values():
             path = f"{article.title.replace(' ', '_')}.html"
             if self._matching.wanted(path):
-                facts = {"title": article.title, "url": article.url}
-                if language := LANGUAGE.match(article.language):
-                    facts["language"] = language.group()
-                whole = facts | self._matching.facts_of(path)
-                refs.append(
-                    Ref(
-                        f"{self.name}/{path}",
-                        str(article.revision),
-                        0,
-                        whole,
-                        str(article.revision),
-                    )
-                )
+                refs.append(self._ref(article, path))
         return sorted(refs, key=lambda ref: ref.uri)
 
+    def _ref(self, article: Article, path: str) -> Ref:
+        facts = {"title": article.title, "url": article.url}
+        language = LANGUAGE.match(article.language)
+        if language:
+            facts["language"] = language.group()
+        revision = str(article.revision)
+        return Ref(
+            uri=f"{self.name}/{path}",
+            place=revision,
+            size=0,
+            facts=facts | self._matching.facts_of(path),
+            version=revision,
+        )
+
     def read(self, ref: Ref) -> bytes:
-        asked = {"action": "parse", "oldid": ref.place, "prop": "text", "disableeditsection": "1", "disabletoc": "1",
-                 "disablelimitreport": "1"}  # fmt: skip
+        query = {
+            "action": "parse",
+            "oldid": ref.place,
+            "prop": "text",
+            "disableeditsection": "1",
+            "disabletoc": "1",
+            "disablelimitreport": "1",
+        }
         try:
-            said = self._asked(asked)
+            answer = self._asked(query)
         finally:
             self._client.close()
         try:
-            text = str(said["parse"]["text"])
-            title = str(said["parse"]["title"])
+            text = str(answer["parse"]["text"])
+            title = str(answer["parse"]["title"])
         except (LookupError, TypeError) as wrong:
             raise self._nonsense() from wrong
         language = str(ref.facts.get("language", ""))
@@ -115,25 +124,27 @@ class WikipediaSource:
             yield from self._queried({"titles": "\x1f" + "\x1f".join(batch)}, missing)
         for category in self._place.categories:
             name = re.sub(r"^\s*category\s*:\s*", "", category, flags=re.IGNORECASE).strip()
-            members = {"generator": "categorymembers", "gcmtitle": f"Category:{name}", "gcmtype": "page",
-                       "gcmlimit": "max"}  # fmt: skip
+            members = {
+                "generator": "categorymembers",
+                "gcmtitle": f"Category:{name}",
+                "gcmtype": "page",
+                "gcmlimit": "max",
+            }
             yield from self._queried(members, missing)
 
     def _queried(self, what: Mapping[str, str], missing: MutableSequence[str]) -> Iterator[Article]:
         """Pages of one query, over all its continuations."""
-        asked = {"action": "query", "prop": "info", "inprop": "url", "redirects": "1", **what}
+        query = {"action": "query", "prop": "info", "inprop": "url", "redirects": "1", **what}
         carried: dict[str, str] = {}
         for _ in range(MOST_REQUESTS):
-            said = self._asked(asked | carried)
+            answer = self._asked(query | carried)
             try:
-                for page in said.get("query", {}).get("pages", []):
+                for page in answer.get("query", {}).get("pages", []):
                     if page.get("missing") or page.get("invalid"):
                         missing.append(str(page.get("title", "")))
                     elif page.get("lastrevid"):
                         yield _article(page)
-                following = {
-                    str(key): str(value) for key, value in said.get("continue", {}).items()
-                }
+                following = _texts(answer.get("continue", {}))
             except (AttributeError, LookupError, TypeError, ValueError) as wrong:
                 raise self._nonsense() from wrong
             if not following or following == carried:
@@ -148,18 +159,17 @@ class WikipediaSource:
         if not reply.ok:
             raise refused(reply)
         try:
-            said = json.loads(reply.body)
+            answer = json.loads(reply.body)
         except (ValueError, RecursionError) as wrong:
             raise self._nonsense() from wrong
-        if not isinstance(said, dict):
+        if not isinstance(answer, dict):
             raise self._nonsense()
-        if "error" in said:
-            error = said["error"] if isinstance(said["error"], dict) else {}
-            info = str(error.get("info", "no reason given"))[:300].rstrip(".")
-            raise SourceError(
-                f"{self._place.url} answered: {info}.", hint=_hint(str(error.get("code", "")))
-            )
-        return said
+        if "error" in answer:
+            error = as_object(answer["error"])
+            reason = str(error.get("info", "no reason given"))[:300].rstrip(".")
+            hint = _hint(str(error.get("code", "")))
+            raise SourceError(f"{self._place.url} answered: {reason}.", hint=hint)
+        return answer
 
     def _nonsense(self) -> SourceError:
         return SourceError(
@@ -171,7 +181,8 @@ class WikipediaSource:
 def _batches(titles: Iterable[str]) -> Iterator[list[str]]:
     batch: list[str] = []
     for title in dict.fromkeys(title.strip() for title in titles):
-        if batch and (len(batch) == BATCH or len(quote("".join([*batch, title]))) > BATCH_LETTERS):
+        letters = len(quote("".join([*batch, title])))
+        if batch and (len(batch) == BATCH or letters > BATCH_LETTERS):
             yield batch
             batch = []
         if title:
@@ -181,10 +192,16 @@ def _batches(titles: Iterable[str]) -> Iterator[list[str]]:
 
 
 def _article(page: Mapping[str, Any]) -> Article:
-    url = str(page.get("canonicalurl") or page.get("fullurl") or "")
     return Article(
-        str(page["title"]), int(page["lastrevid"]), url, str(page.get("pagelanguage", ""))
+        title=str(page["title"]),
+        revision=int(page["lastrevid"]),
+        url=str(page.get("canonicalurl") or page.get("fullurl") or ""),
+        language=str(page.get("pagelanguage", "")),
     )
+
+
+def _texts(values: Mapping[Any, Any]) -> dict[str, str]:
+    return {str(key): str(value) for key, value in values.items()}
 
 
 def _content(text: str) -> str:

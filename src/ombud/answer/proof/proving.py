@@ -44,8 +44,9 @@ class Prover:
 
     def borne_out(self, text: str, label: str = "") -> bool:
         """Whether the passage, or all of them together, say what `text` does."""
-        cited = [self._labels[label]] if label else self._labels.values()
-        return not check_claim(text, [hit.chunk for hit in cited])
+        hits = [self._labels[label]] if label else self._labels.values()
+        passages = [hit.chunk for hit in hits]
+        return not check_claim(text, passages)
 
     def _prove(self, claim: DraftClaim) -> Proof:
         if len(claim.text) > LONGEST_CLAIM:
@@ -92,13 +93,12 @@ class Prover:
             text = chunk.text[start:end]
             if not text.strip():
                 continue
-            support = coverage(weights, set(analyse(text, chunk.language)))
+            terms = set(analyse(text, chunk.language))
+            support = coverage(weights, terms)
             if numbers:
                 shared = numbers & numbers_in(text, chunk.language)
                 support += len(shared) / len(numbers)
             if support > best_support:
-                best, best_support = (start, end), support
-        if best is None:
-            return None
-        start, end = best
-        return cite(hit, chunk.start + start, chunk.start + end, self._stored)
+                best = (chunk.start + start, chunk.start + end)
+                best_support = support
+        return cite(hit, *best, self._stored) if best else None

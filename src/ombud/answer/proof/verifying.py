@@ -107,13 +107,17 @@ def _same(text: str) -> str:
 def _unsupported(
     sentences: Sequence[Sentence], held: frozenset[str], number_language: str
 ) -> Iterator[str]:
-    wanted = frozenset[str]().union(*(sentence.terms for sentence in sentences))
+    wanted: set[str] = set()
+    for sentence in sentences:
+        wanted |= sentence.terms
     if not wanted:
         return
     shared = wanted & held
+    too_few = len(shared) / len(wanted) < SUPPORT
     is_short = 2 <= len(wanted) <= SHORT
-    too_few = is_short and len(shared) < 2 and not _counts(sentences, number_language)
-    if len(shared) / len(wanted) < SUPPORT or too_few:
+    if is_short and len(shared) < 2:
+        too_few = too_few or not _counts(sentences, number_language)
+    if too_few:
         yield "most of its words are not in the cited text"
 
 

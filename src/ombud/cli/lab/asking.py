@@ -22,7 +22,7 @@ from ombud.cli.lab.target import complete, embed_of, instruments, target_of
 
 if TYPE_CHECKING:
     from ombud.app import Workspace
-    from ombud.lab import Options, RecordedRun
+    from ombud.lab import RecordedRun, RunOptions
     from ombud.types import Case
 
 DATASET = typer.Argument(help="Cases: a .jsonl or .csv file, a folder of them, or a BEIR folder.")
@@ -68,7 +68,12 @@ def run(
             asked = target_of(workspace, target, seconds, tell)
             options = _options(dataset, name, split, metrics, plan, notes, concurrency, seconds)
             tools = instruments(workspace, asked, options.metrics)
-            made = complete(run_cases(cases, asked, workspace.store, options, tools, tell), asked)
+            made = complete(
+                run_cases(
+                    cases, asked, workspace.store, options, instruments=tools, on_progress=tell
+                ),
+                asked,
+            )
         _say_run(workspace, made.id, as_json)
 
 
@@ -108,9 +113,16 @@ def sweep(
                 dataset, name, split, metrics, plan, notes, concurrency, seconds, study=True
             )
             tools = instruments(workspace, asked, options.metrics)
-            runs = complete(
-                run_all(cells, cases, asked, workspace.store, options, tools, tell), asked
+            work = run_all(
+                cells,
+                cases,
+                asked,
+                workspace.store,
+                options,
+                embed=tools.embed,
+                on_progress=tell,
             )
+            runs = complete(work, asked)
         recorded = [read_run(workspace.store, made.id) for made in runs]
         where = plot or workspace.data / "lab" / f"{options.study}.svg"
         _say_sweep(cells, recorded, str(options.metrics[0]), where, as_json)
@@ -152,7 +164,15 @@ def calibrate(
                     dataset, named, split, scored, ["abstain=0"], notes, concurrency, seconds
                 )
                 tools = instruments(workspace, asked, options.metrics)
-                work = run_cases(wanted, asked, workspace.store, options, tools, tell, reuse=True)
+                work = run_cases(
+                    wanted,
+                    asked,
+                    workspace.store,
+                    options,
+                    instruments=tools,
+                    on_progress=tell,
+                    reuse=True,
+                )
                 made = complete(work, asked)
                 found.append(decisions(read_run(workspace.store, made.id).observations))
         where = plot or workspace.data / "lab" / f"calibrate-{dataset.stem}.svg"
@@ -220,14 +240,14 @@ def _options(
     concurrency: int,
     seconds: float,
     study: bool = False,
-) -> "Options":
-    from ombud.lab import USUAL, Options, parse_metrics
+) -> "RunOptions":
+    from ombud.lab import USUAL, RunOptions, parse_metrics
     from ombud.settings import merge_plan
 
     changes = plan_values(list(plan))
     merge_plan(changes)  # what is misspelt is said before anything is asked
     called = name or dataset.resolve().stem
-    return Options(
+    return RunOptions(
         metrics=parse_metrics(metrics or USUAL),
         name=called,
         dataset=str(dataset.resolve()),

@@ -21,9 +21,8 @@ def _asked(seen: "Observation") -> Iterator[str]:
     yield f"{case.id}: {case.question}"
     for turn in case.history:
         yield f"  before that, {turn.role}: {turn.content}"
-    yield f"  {case.type}, to {case.expect}; asked by {person}" + (
-        f" as of {case.as_of}" if case.as_of else ""
-    )
+    as_of = f" as of {case.as_of}" if case.as_of else ""
+    yield f"  {case.type}, to {case.expect}; asked by {person}{as_of}"
     for reference in case.references:
         yield f"  reference: {reference.text}"
     for item in case.evidence:
@@ -36,18 +35,21 @@ def _asked(seen: "Observation") -> Iterator[str]:
 
 def _searched(seen: "Observation") -> Iterator[str]:
     trace = seen.answer.trace if seen.answer else seen.trace
-    by_id = {hit.chunk.id: hit.chunk for hit in seen.hits or ()}
+    hits = seen.hits or ()
     if trace:
         yield "\nQueries"
         for query in trace.queries:
             yield f"  {query.strategy}: {query.text!r}; to embed: {query.passage!r}"
-        yield from _rankings(trace, {identity: chunk.uri for identity, chunk in by_id.items()})
+        uris = {hit.chunk.id: hit.chunk.uri for hit in hits}
+        yield from _rankings(trace, uris)
     if seen.hits is not None:
         yield "\nHits"
-    for rank, hit in enumerate(seen.hits or (), 1):
-        where = " > ".join(hit.chunk.trail) or hit.chunk.title
-        yield f"  {rank:>2}  {hit.score:.4f}  {hit.chunk.uri}  {where}  ({', '.join(hit.found_by)})"
-        yield f"      {shorten(hit.chunk.text, 160)}"
+    for rank, hit in enumerate(hits, start=1):
+        chunk = hit.chunk
+        heading = " > ".join(chunk.trail) or chunk.title
+        legs = ", ".join(hit.found_by)
+        yield f"  {rank:>2}  {hit.score:.4f}  {chunk.uri}  {heading}  ({legs})"
+        yield f"      {shorten(chunk.text, 160)}"
 
 
 def _rankings(trace: "Trace", uris: dict[str, str]) -> Iterator[str]:
@@ -69,7 +71,8 @@ def _answered(answer: "Answer | None") -> Iterator[str]:
     if answer.claims:
         yield "\nClaims"
     for claim in answer.claims:
-        yield f"  {claim.verdict}: {claim.text} {[at + 1 for at in claim.citations]}"
+        numbers = [position + 1 for position in claim.citations]
+        yield f"  {claim.verdict}: {claim.text} {numbers}"
     yield f"\nSeconds: {answer.trace.seconds}; signals: {answer.trace.signals}"
     for note in (*answer.trace.notes, *answer.trace.degraded):
         yield f"  note: {note}"
@@ -78,5 +81,6 @@ def _answered(answer: "Answer | None") -> Iterator[str]:
 def _scored(scores: Sequence["Score"]) -> Iterator[str]:
     yield "\nScores"
     for score in scores:
-        said = f"none ({score.reason})" if score.value is None else f"{score.value:.4f}"
-        yield f"  {score.metric:<22} {said}" + (f"  by {score.by}" if score.by else "")
+        value = f"none ({score.reason})" if score.value is None else f"{score.value:.4f}"
+        by = f"  by {score.by}" if score.by else ""
+        yield f"  {score.metric:<22} {value}{by}"

@@ -21,13 +21,18 @@ from ombud.cli.lab.target import instruments, target_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ombud.lab import RecordedRun, Step, Verdict
+    from ombud.charts import Series
+    from ombud.lab import CaseDifference, RecordedRun, Step, Verdict
     from ombud.types import Run
 
 RUN = typer.Argument(
     help="Its id, the beginning of the id, its name (the newest of that name), or `last`."
 )
 WORST = 10
+TESTS_USED = (
+    "p: paired permutation test, Holm-corrected. "
+    "detectable: the least difference these cases can show."
+)
 
 
 def list_all(as_json: bool = JSON, home: Path | None = HOME) -> None:
@@ -71,7 +76,6 @@ def show(
     scores."""
     del home
     with errors_said(as_json):
-        from ombud.cli.tables import closing, summary_table
         from ombud.errors import BadRequest
         from ombud.lab import GROUPS, read_run
 
@@ -84,30 +88,34 @@ def show(
         if as_json:
             print_json(run_json(recorded))
             return
-        made = recorded.run
-        print(
-            f"Run {made.id} ({made.name}), {made.state}: {len(recorded.cases)} of {made.cases} cases of {made.dataset}"
-        )
-        print(
-            f"Split {made.split}, target {made.target}, configuration {made.digest}, started {_when(made)}"
-        )
-        for note in made.notes:
-            print(f"Note: {note}")
-        groups = dict.fromkeys(("overall", by))
-        print(
-            "\n" + summary_table(recorded.summary([group for group in GROUPS if group in groups]))
-        )
-        print("\n" + closing(recorded))
-        found = recorded.where_found()
-        if found.scores:
-            print(
-                f"\nAnswers to the {len(found.cases)} cases whose evidence the search brought back:\n"
-            )
-            print(summary_table(found.summary(["overall"])))
-        worst = [seen for seen in recorded.observations if seen.lost or seen.error][:WORST]
-        print("\nSuch as:" if worst else "")
-        for seen in worst:
-            print(f"  {seen.case.id}: {seen.error or seen.lost}: {seen.case.question}")
+        _say_run(recorded, by)
+
+
+def _say_run(recorded: "RecordedRun", by: str) -> None:
+    from ombud.cli.tables import closing, summary_table
+    from ombud.lab import GROUPS
+
+    run = recorded.run
+    cases = f"{len(recorded.cases)} of {run.cases} cases of {run.dataset}"
+    print(f"Run {run.id} ({run.name}), {run.state}: {cases}")
+    setup = f"target {run.target}, configuration {run.digest}"
+    print(f"Split {run.split}, {setup}, started {_when(run)}")
+    for note in run.notes:
+        print(f"Note: {note}")
+    groups = [group for group in GROUPS if group in ("overall", by)]
+    print()
+    print(summary_table(recorded.summary(groups)))
+    print()
+    print(closing(recorded))
+    found = recorded.where_found()
+    if found.scores:
+        cases = f"the {len(found.cases)} cases whose evidence the search brought back"
+        print(f"\nAnswers to {cases}:\n")
+        print(summary_table(found.summary(["overall"])))
+    worst = [seen for seen in recorded.observations if seen.lost or seen.error][:WORST]
+    print("\nSuch as:" if worst else "")
+    for seen in worst:
+        print(f"  {seen.case.id}: {seen.error or seen.lost}: {seen.case.question}")
 
 
 def compare(
@@ -134,28 +142,31 @@ def compare(
         chosen = str(parse_metric(metric)) if metric else rows[0].metric
         moved = changes(a, b, chosen)
         if as_json:
-            listed = [
+            print_json(
                 {
-                    "case": c.case.id,
-                    "metric": c.metric,
-                    "first": c.first.value,
-                    "second": c.second.value,
+                    "first": head_json(a.run),
+                    "second": head_json(b.run),
+                    "metrics": [contrast_json(row) for row in rows],
+                    "cases": [_difference_json(difference) for difference in moved],
                 }
-                for c in moved
-            ]
-            named = {"first": head_json(a.run), "second": head_json(b.run)}
-            print_json({**named, "metrics": [contrast_json(row) for row in rows], "cases": listed})
+            )
             return
         print(f"first:  {a.run.id} ({a.run.name})\nsecond: {b.run.id} ({b.run.name})\n")
         print(contrast_table(rows))
-        print(
-            "\np: paired permutation test, Holm-corrected. detectable: the least difference these cases can show."
-        )
+        print(f"\n{TESTS_USED}")
         print(f"\n{len(moved)} cases differ in {chosen}:")
-        for one in moved[:WORST]:
-            print(
-                f"  {figure(one.first.value)} -> {figure(one.second.value)}  {one.case.id}: {one.case.question}"
-            )
+        for difference in moved[:WORST]:
+            values = f"{figure(difference.first.value)} -> {figure(difference.second.value)}"
+            print(f"  {values}  {difference.case.id}: {difference.case.question}")
+
+
+def _difference_json(difference: "CaseDifference") -> dict[str, Any]:
+    return {
+        "case": difference.case.id,
+        "metric": difference.metric,
+        "first": difference.first.value,
+        "second": difference.second.value,
+    }
 
 
 def report(
@@ -240,69 +251,64 @@ def trend(
     """All runs of one dataset over time, each compared with the one before."""
     del home
     with errors_said(as_json):
-        from ombud.charts import Series, draw_lines
-        from ombud.cli.tables import between, figure, table
-        from ombud.lab import compute_trend as follow
-        from ombud.lab import parse_metric, read_run, same_dataset
+        from ombud.charts import draw_lines
+        from ombud.lab import compute_trend, parse_metric, read_run, same_dataset
         from ombud.store import list_runs
 
         store = open_workspace().store
         last = read_run(store, run)
-        known = [read_run(store, one.id) for one in same_dataset(list_runs(store), last.run)]
-        wanted = [str(parse_metric(name)) for name in metric] or list(last.metrics[:1])
-        followed = {name: follow(known, name) for name in wanted}
+        runs = [read_run(store, other.id) for other in same_dataset(list_runs(store), last.run)]
+        names = [str(parse_metric(name)) for name in metric] or list(last.metrics[:1])
+        followed = {name: compute_trend(runs, name) for name in names}
         if plot:
-            means = {name: [step.line.mean for step in steps] for name, steps in followed.items()}
-            series = [
-                Series(
-                    name,
-                    [
-                        (float(at), m.value, m.low, m.high)
-                        for at, m in enumerate(some, 1)
-                        if m.value is not None
-                    ],
-                )
-                for name, some in means.items()
-            ]
-            write_file(
-                plot,
-                draw_lines(
-                    f"Runs of {last.run.dataset} ({last.run.split})", ("run", "mean"), series
-                ),
-            )
+            title = f"Runs of {last.run.dataset} ({last.run.split})"
+            series = [_series(name, steps) for name, steps in followed.items()]
+            write_file(plot, draw_lines(title, ("run", "mean"), series))
         if as_json:
-            print_json(
-                {
-                    "trend": {
-                        name: [step_json(step) for step in steps]
-                        for name, steps in followed.items()
-                    }
-                }
-            )
+            trends: dict[str, Any] = {}
+            for name, steps in followed.items():
+                trends[name] = [step_json(step) for step in steps]
+            print_json({"trend": trends})
             return
         for name, steps in followed.items():
-            rows = [
-                (
-                    step.run.id,
-                    step.run.name,
-                    _when(step.run),
-                    step.run.digest,
-                    figure(step.line.mean.value),
-                    between(step.line.mean.low, step.line.mean.high),
-                    figure(step.since.comparison.difference, sign=True) if step.since else "",
-                    {True: "better", False: "WORSE", None: ""}[
-                        step.since.better if step.since else None
-                    ],
-                )
-                for step in steps
-            ]
-            print(
-                table(
-                    ("run", "name", "started", "configuration", name, "95 %", "since", ""),
-                    rows,
-                    left=4,
-                )
+            _say_trend(name, steps)
+
+
+def _series(name: str, steps: "Sequence[Step]") -> "Series":
+    from ombud.charts import Series
+
+    points: list[tuple[float, float, float | None, float | None]] = []
+    for number, step in enumerate(steps, start=1):
+        mean = step.line.mean
+        if mean.value is not None:
+            points.append((float(number), mean.value, mean.low, mean.high))
+    return Series(name, points)
+
+
+def _say_trend(name: str, steps: "Sequence[Step]") -> None:
+    from ombud.cli.tables import BETTER, between, figure, table
+
+    rows: list[tuple[str, ...]] = []
+    for step in steps:
+        difference = better = ""
+        if step.since:
+            difference = figure(step.since.comparison.difference, sign=True)
+            better = BETTER[step.since.better]
+        mean = step.line.mean
+        rows.append(
+            (
+                step.run.id,
+                step.run.name,
+                _when(step.run),
+                step.run.digest,
+                figure(mean.value),
+                between(mean.low, mean.high),
+                difference,
+                better,
             )
+        )
+    head = ("run", "name", "started", "configuration", name, "95 %", "since", "")
+    print(table(head, rows, left=4))
 
 
 def rescore(
@@ -325,7 +331,7 @@ def rescore(
         target = target_of(workspace, recorded.run.target)
         with progress(not as_json) as tell:
             tools = instruments(workspace, target, chosen)
-            count = again(workspace.store, recorded.run, chosen, tools, tell=tell)
+            count = again(workspace.store, recorded.run, chosen, tools, on_progress=tell)
         if as_json:
             print_json(run_json(read_run(workspace.store, recorded.run.id)))
         else:

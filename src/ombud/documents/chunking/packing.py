@@ -3,6 +3,7 @@
 In their chunks headings are text like any other; the trail holds those above a chunk's first
 character."""
 
+import math
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -105,7 +106,8 @@ class Packer:
 
         goal: tokens of text after which a chunk is long enough.
         """
-        begin = done = 0
+        begin = 0
+        done = 0
         while done < len(units):
             if done:
                 begin = self._back(units, begin, done, overlap)
@@ -116,11 +118,12 @@ class Packer:
         """One chunk where they fit; else as few as can be, of about the same length."""
         if not units:
             return
-        if self._size(units, 0, len(units)) <= self.most:
+        if self._size(units) <= self.most:
             yield self._chunk_of(units)
             return
-        total = sum(unit.tokens for unit in units)
-        parts = max(2, -(-total // self.room(units[0].start)))
+        total = _tokens(units)
+        room = self.room(units[0].start)
+        parts = max(2, math.ceil(total / room))
         yield from self.pack(units, goal=total / parts * 1.1)
 
     def _chunk_of(self, units: Sequence[Unit]) -> ChunkBounds:
@@ -170,8 +173,9 @@ class Packer:
 
     def _stripped(self, start: int, end: int) -> tuple[int, int]:
         """The positions, without the white space at both ends of what lies between them."""
-        end = start + len(self.text[start:end].rstrip())
-        start = end - len(self.text[start:end].lstrip())
+        without_tail = self.text[start:end].rstrip()
+        end = start + len(without_tail)
+        start = end - len(without_tail.lstrip())
         return start, end
 
     def _header(self, placed: PlacedBlock) -> tuple[str, int]:
@@ -185,33 +189,36 @@ class Packer:
         self._headers[placed.start] = header, tokens
         return header, tokens
 
-    def _size(self, units: Sequence[Unit], begin: int, end: int) -> int:
-        """Tokens of the chunk of units[begin:end]."""
-        first = units[begin]
+    def _size(self, units: Sequence[Unit]) -> int:
+        """Tokens of the chunk of those units."""
+        first = units[0]
         above = self.above(first.start).text
         header = first.header + "\n" if first.header else ""
-        text = self.text[first.start : units[end - 1].end]
-        return self._count(above + header + text)
+        return self._count(above + header + self._text_of(units))
+
+    def _text_of(self, units: Sequence[Unit]) -> str:
+        """What stands from the first unit to the last."""
+        start = units[0].start
+        end = units[-1].end
+        return self.text[start:end]
 
     def _back(self, units: Sequence[Unit], before: int, done: int, overlap: int) -> int:
         """Where the next chunk begins: after the last one's beginning, and so that it holds more
         than that did."""
         begin = done
         tokens = 0
-        while begin - 1 > before and tokens + units[begin - 1].tokens <= overlap:
+        for unit in reversed(units[before + 1 : done]):
+            tokens += unit.tokens
+            if tokens > overlap:
+                break
             begin -= 1
-            tokens += units[begin].tokens
-        while begin < done and self._repeats_too_much(units, begin, done, overlap):
+        while begin < done:
+            repeated = self._text_of(units[begin:done])
+            repeats_enough = self._count(repeated) <= overlap
+            if repeats_enough and self._size(units[begin : done + 1]) <= self.most:
+                break
             begin += 1
         return begin
-
-    def _repeats_too_much(self, units: Sequence[Unit], begin: int, done: int, overlap: int) -> bool:
-        """Whether a chunk from `begin` repeats more than `overlap` tokens, or has no room for the
-        next unit."""
-        repeated = self.text[units[begin].start : units[done - 1].end]
-        if self._count(repeated) > overlap:
-            return True
-        return self._size(units, begin, done + 1) > self.most
 
     def _extent(self, units: Sequence[Unit], begin: int, least: int, goal: float | None) -> int:
         """End of the run of units from `begin` that become one chunk; a heading goes with what it
@@ -222,13 +229,19 @@ class Packer:
             room -= self._count(first.header + "\n")
         enough = room if goal is None else min(room, goal)
         end = least
-        tokens = sum(unit.tokens for unit in units[begin:least])
-        while end < len(units) and tokens + units[end].tokens <= enough:
+        tokens = _tokens(units[begin:least])
+        while end < len(units):
             tokens += units[end].tokens
+            if tokens > enough:
+                break
             end += 1
         # Tokens of units do not quite add up; the whole chunk is what must fit.
-        while end > least and self._size(units, begin, end) > self.most:
+        while end > least and self._size(units[begin:end]) > self.most:
             end -= 1
         while least < end < len(units) and units[end - 1].heading:
             end -= 1
         return end
+
+
+def _tokens(units: Sequence[Unit]) -> int:
+    return sum(unit.tokens for unit in units)

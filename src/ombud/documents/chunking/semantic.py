@@ -86,11 +86,18 @@ def _distances(
     texts = [text[start:end] for start, end in spans]
     vectors = np.asarray(embed(texts), np.float32)
     row_of = {span: row for row, span in enumerate(spans)}
-    before = vectors[[row_of[span] for span, _ in borders]]
-    after = vectors[[row_of[span] for _, span in borders]]
-    similarities = np.einsum("ij,ij->i", before, after)
+    before, after = zip(*borders, strict=True)
+    similarities = np.einsum(
+        "ij,ij->i",
+        vectors[[row_of[span] for span in before]],
+        vectors[[row_of[span] for span in after]],
+    )
     distances = iter(np.round(1 - similarities, _DIGITS).tolist())
-    return [list(islice(distances, max(0, len(body) - 1))) for body in bodies]
+    by_body = []
+    for body in bodies:
+        inner_borders = max(0, len(body) - 1)
+        by_body.append(list(islice(distances, inner_borders)))
+    return by_body
 
 
 def _borders(body: Sequence[Unit], window: int) -> Iterator[tuple[Span, Span]]:
@@ -98,4 +105,8 @@ def _borders(body: Sequence[Unit], window: int) -> Iterator[tuple[Span, Span]]:
     for border in range(1, len(body)):
         before = body[max(0, border - window) : border]
         after = body[border : border + window]
-        yield (before[0].start, before[-1].end), (after[0].start, after[-1].end)
+        yield _span(before), _span(after)
+
+
+def _span(units: Sequence[Unit]) -> Span:
+    return units[0].start, units[-1].end

@@ -74,12 +74,11 @@ def _joined(outline: Iterable[OutlineSection], most: int, count: Count) -> Itera
     run: list[OutlineSection] = []
     tokens = 0
     for section in outline:
-        texts = [*section.trail[-1:], *(placed.block.text for placed in section.body)]
-        own_tokens = count(" ".join(texts))
+        own_tokens = count(_text_with_heading(section))
         if run:
+            above = " > ".join(section.above)
             are_siblings = _are_siblings(run[-1], section)
-            together = tokens + own_tokens
-            if not are_siblings or together + count(" > ".join(section.above)) > most:
+            if not are_siblings or tokens + own_tokens + count(above) > most:
                 yield _as_one(run)
                 run = []
                 tokens = 0
@@ -89,8 +88,17 @@ def _joined(outline: Iterable[OutlineSection], most: int, count: Count) -> Itera
         yield _as_one(run)
 
 
+def _text_with_heading(section: OutlineSection) -> str:
+    texts = list(section.trail[-1:])
+    for placed in section.body:
+        texts.append(placed.block.text)
+    return " ".join(texts)
+
+
 def _are_siblings(one: OutlineSection, other: OutlineSection) -> bool:
-    return one.heading is not None and one.level == other.level and one.above == other.above
+    if one.heading is None:
+        return False
+    return one.level == other.level and one.above == other.above
 
 
 def _as_one(run: list[OutlineSection]) -> OutlineSection:
@@ -137,40 +145,44 @@ class _Packing:
 
     def _extent(self, at: int) -> int:
         """End of the run of pieces from `at` that belong into one chunk."""
-        pieces = self._pieces
+        before = self._pieces[at]
+        tokens = before.tokens
         end = at + 1
-        tokens = pieces[at].tokens
-        while end < len(pieces) and tokens + pieces[end].tokens <= self._room:
-            is_parted = not pieces[end - 1].leads
-            is_long_enough = tokens > self._goal / 2
-            if is_parted and is_long_enough and tokens + self._ahead(end) > self._goal:
+        while end < len(self._pieces):
+            piece = self._pieces[end]
+            if tokens + piece.tokens > self._room:
                 break
-            tokens += pieces[end].tokens
+            may_end = tokens > self._goal / 2 and not before.leads
+            if may_end and tokens + self._ahead(end) > self._goal:
+                break
+            tokens += piece.tokens
+            before = piece
             end += 1
         return end
 
     def _ahead(self, at: int) -> int:
         """Tokens of a piece, and of the next one where it leads to that."""
-        tokens = self._pieces[at].tokens
-        if self._pieces[at].leads and at + 1 < len(self._pieces):
-            tokens += self._pieces[at + 1].tokens
-        return tokens
+        run = self._pieces[at : at + 2]
+        if not run[0].leads:
+            run = run[:1]
+        return sum(piece.tokens for piece in run)
 
     def _shortened(self, at: int, end: int) -> int:
         """The end of a run, moved back until its chunk fits and ends with no piece that leads."""
         # Tokens of pieces do not quite add up; the whole chunk is what must fit.
-        while end > at + 1 and self._size(at, end) > self._most:
+        least = at + 1
+        while end > least and self._size(self._pieces[at:end]) > self._most:
             end -= 1
-        while at + 1 < end < len(self._pieces) and self._pieces[end - 1].leads:
+        while least < end < len(self._pieces) and self._pieces[end - 1].leads:
             end -= 1
         return end
 
-    def _size(self, at: int, end: int) -> int:
-        """Tokens of the chunk of pieces[at:end]."""
-        first = self._pieces[at]
+    def _size(self, pieces: list[ChunkPiece]) -> int:
+        """Tokens of the chunk of those pieces."""
+        first = pieces[0]
+        last = pieces[-1]
         header = first.header + "\n" if first.header else ""
-        text = self._text[first.start : self._pieces[end - 1].end]
-        return self._count(self._above + header + text)
+        return self._count(self._above + header + self._text[first.start : last.end])
 
     def _bounds_of(self, pieces: list[ChunkPiece]) -> ChunkBounds:
         end = pieces[-1].end

@@ -19,8 +19,8 @@ from ombud.documents.office.docx_styles import (
     read_numbering,
     read_styles,
     value,
-    whole,
 )
+from ombud.documents.office.numbering import whole
 from ombud.documents.office.packages import Program, broken, opened
 from ombud.types import Block
 

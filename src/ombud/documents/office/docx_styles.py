@@ -5,12 +5,7 @@ from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element
 
 from ombud.documents.office import docx_names as w
-
-DEEPEST = 9
-_ROMAN = (
-    (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"),
-    (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
-)  # fmt: skip
+from ombud.documents.office.numbering import DEEPEST, Counts, whole, written
 
 
 @dataclass
@@ -34,6 +29,10 @@ class NumberingLevel:
     """Numbers of outer levels are written as decimals."""
 
 
+_USUAL = NumberingLevel()
+"""What a level is that a list does not define."""
+
+
 @dataclass
 class Numbering:
     """The lists of a document and how far each has counted."""
@@ -44,7 +43,8 @@ class Numbering:
     """Number id -> abstract list."""
     restarts: dict[tuple[str, int], int] = field(default_factory=dict)
     """(number id, level) -> first number, for lists that start anew."""
-    counts: dict[str, list[int | None]] = field(default_factory=dict)
+    counts: dict[str, Counts] = field(default_factory=dict)
+    """Abstract list -> how far it has counted."""
 
     def label(self, number: str, depth: int) -> str:
         """Count one paragraph and return its number as printed, "-" for a bullet, "" when the list
@@ -53,72 +53,39 @@ class Numbering:
         levels = self.levels.get(abstract or "", {})
         if abstract is None or depth not in levels:
             return ""
-        counts = self.counts.setdefault(abstract, [None] * DEEPEST)
-        if (number, depth) in self.restarts:
-            counts[depth] = self.restarts.pop((number, depth)) - 1
-        _count(counts, depth, levels)
+        counts = self.counts.setdefault(abstract, Counts())
+        restart = self.restarts.pop((number, depth), None)
+        if restart is not None:
+            counts.set(depth, restart - 1)
+        for outer in range(depth):
+            # A level that was skipped counts as begun.
+            counts.begin(outer, levels.get(outer, _USUAL).start)
         level = levels[depth]
+        counts.count(depth, level.start)
         if level.format == "bullet":
             return "-"
         if level.format == "none":
             return ""
-        return _filled_in(level, counts[: depth + 1], levels)
-
-
-def _count(counts: list[int | None], depth: int, levels: dict[int, NumberingLevel]) -> None:
-    """One more at that depth; deeper levels begin anew."""
-    for outer in range(depth):
-        if counts[outer] is None:
-            # A level that was skipped counts as begun.
-            counts[outer] = levels.get(outer, NumberingLevel()).start
-    current = counts[depth]
-    counts[depth] = levels[depth].start if current is None else current + 1
-    counts[depth + 1 :] = [None] * (DEEPEST - depth - 1)
+        return _filled_in(level, levels, counts, depth)
 
 
 def _filled_in(
-    level: NumberingLevel, counts: list[int | None], levels: dict[int, NumberingLevel]
+    level: NumberingLevel, levels: dict[int, NumberingLevel], counts: Counts, depth: int
 ) -> str:
     """The pattern of a level with the numbers of all levels down to it."""
     label = level.pattern
-    for depth, count in enumerate(counts):
-        above = levels.get(depth, NumberingLevel())
-        number = above.start if count is None else count
+    for outer in range(depth + 1):
+        above = levels.get(outer, _USUAL)
         style = "decimal" if level.legal else above.format
-        label = label.replace(f"%{depth + 1}", written(number, style))
+        number = written(counts.at(outer, above.start), style)
+        label = label.replace(f"%{outer + 1}", number)
     return label.strip()
-
-
-def written(value: int, style: str) -> str:
-    """A number in one of Word's formats: 4 -> 4, 04, d, D, iv, IV."""
-    if style in {"lowerLetter", "upperLetter"} and value > 0:
-        letter = chr(ord("a") + (value - 1) % 26) * min(1 + (value - 1) // 26, 9)
-        return letter if style == "lowerLetter" else letter.upper()
-    if style in {"lowerRoman", "upperRoman"} and 0 < value < 4000:
-        roman = _roman(value)
-        return roman if style == "lowerRoman" else roman.upper()
-    return f"{value:02d}" if style == "decimalZero" else str(value)
-
-
-def _roman(value: int) -> str:
-    numerals = []
-    for size, letters in _ROMAN:
-        numerals.append(letters * (value // size))
-        value %= size
-    return "".join(numerals)
 
 
 def value(node: Element | None, path: str) -> str | None:
     """Attribute w:val of a descendant, None when it is not there."""
     inner = node.find(path) if node is not None else None
     return inner.get(w.VALUE) if inner is not None else None
-
-
-def whole(text: str | None) -> int | None:
-    """A whole number of at most nine digits; None for anything else."""
-    if text is None or len(text) >= 10:
-        return None
-    return int(text) if text.lstrip("-").isdigit() else None
 
 
 def is_on(node: Element | None, path: str) -> bool | None:

@@ -10,8 +10,8 @@ from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
 from ombud.documents.blocks import ParsedFile, heading, list_of, paragraph, table_blocks, tidy
-from ombud.documents.office.docx_styles import DEEPEST, whole
-from ombud.documents.office.odt_lists import Counts, Lists
+from ombud.documents.office.numbering import DEEPEST, Counts, whole
+from ombud.documents.office.odt_lists import Lists
 from ombud.documents.office.packages import Package, Program, broken, opened
 from ombud.errors import SourceError
 from ombud.types import Block
@@ -82,7 +82,7 @@ class _Reader:
     lists: Lists = field(default_factory=Lists)
     styles: dict[str, tuple[str, str | None]] = field(default_factory=dict)
     """Paragraph style -> (its parent, list style)."""
-    outline: Counts = field(default_factory=lambda: [None] * DEEPEST)
+    outline: Counts = field(default_factory=Counts)
     titles: int = 0
     cells: int = 0
 

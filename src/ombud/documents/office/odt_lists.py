@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element
 
-from ombud.documents.office.docx_styles import DEEPEST, whole, written
+from ombud.documents.office.numbering import DEEPEST, Counts, whole, written
 
 _FORMATS = {
     "1": "decimal",
@@ -14,7 +14,6 @@ _FORMATS = {
     "i": "lowerRoman",
     "I": "upperRoman",
 }
-Counts = list[int | None]
 
 
 @dataclass
@@ -47,7 +46,7 @@ class Lists:
         """Counters for an outermost list: new ones unless it goes on with another."""
         counts = self._continued(style, node)
         if counts is None:
-            counts = [None] * DEEPEST
+            counts = Counts()
         self.latest[style] = counts
         name = node.get("id")
         if name:
@@ -65,31 +64,25 @@ class Lists:
         return counts
 
     def label(self, style: str, depth: int, counts: Counts, start: int | None = None) -> str:
-        """Count one item and return its number as printed, "-" for a bullet."""
+        """Count one item and return its number as printed, "-" for a bullet.
+
+        start: where the item begins a count of its own."""
         levels = self.styles.get(style, {})
         level = levels.get(depth)
         if level is None:
             return ""
-        counts[depth] = _next_number(counts[depth], level, start)
-        counts[depth + 1 :] = [None] * (DEEPEST - depth - 1)
+        if start is not None:
+            counts.set(depth, start - 1)
+        counts.count(depth, level.start)
         if level.format not in _FORMATS:
             return level.format
         numbers = []
         for outer in range(max(0, depth + 1 - level.shown), depth + 1):
             above = levels.get(outer, ListLevel())
-            if above.format not in _FORMATS:
-                continue
-            count = counts[outer]
-            number = above.start if count is None else count
-            numbers.append(written(number, _FORMATS[above.format]))
+            if above.format in _FORMATS:
+                number = counts.at(outer, above.start)
+                numbers.append(written(number, _FORMATS[above.format]))
         return f"{level.before}{'.'.join(numbers)}{level.after}".strip()
-
-
-def _next_number(current: int | None, level: ListLevel, start: int | None) -> int:
-    """start: where the item begins a count of its own."""
-    if start is not None:
-        return start
-    return level.start if current is None else current + 1
 
 
 def _levels(style: Element) -> Iterator[tuple[int, ListLevel]]:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
 from ombud.documents.blocks import ParsedFile, list_of, paragraph, tidy
-from ombud.documents.office.docx_styles import whole, written
+from ombud.documents.office.numbering import Counts, whole, written
 from ombud.documents.office.packages import Package, Program, Relation, broken, opened
 from ombud.documents.office.pptx_graphics import chart, diagram, table, words
 from ombud.errors import SourceError
@@ -253,7 +253,7 @@ def _master_styles(master: _Drawing, kind: str) -> list[Element]:
 def _paragraphs(body: Element, styles: list[Element]) -> Iterator[Block]:
     """Bullets that follow each other are one list."""
     items: list[str] = []
-    counts: dict[int, int] = {}
+    counts = Counts()
     for node in body.iterfind("p"):
         text = tidy(words(node))
         if not text:
@@ -268,7 +268,7 @@ def _paragraphs(body: Element, styles: list[Element]) -> Iterator[Block]:
         if items:
             yield from list_of(items)
             items = []
-            counts = {}
+            counts = Counts()
         yield paragraph(text)
     yield from list_of(items)
 
@@ -292,20 +292,15 @@ def _mark(properties: Element | None, depth: int, styles: list[Element]) -> Elem
     return None
 
 
-def _label(mark: Element, depth: int, counts: dict[int, int]) -> str:
+def _label(mark: Element, depth: int, counts: Counts) -> str:
     """The bullet or number of an item, counted."""
-    for deeper in [level for level in counts if level > depth]:
-        del counts[deeper]
     if mark.tag != "buAutoNum":
-        counts.pop(depth, None)
+        counts.end(depth)
         return "-"
-    if depth in counts:
-        counts[depth] += 1
-    else:
-        counts[depth] = whole(mark.get("startAt")) or 1
+    count = counts.count(depth, whole(mark.get("startAt")) or 1)
     scheme = _SCHEME.fullmatch(mark.get("type", ""))
     if scheme is None:
-        return f"{counts[depth]}."
+        return f"{count}."
     digits, form = scheme.groups()
-    number = written(counts[depth], _NUMBERED[digits])
+    number = written(count, _NUMBERED[digits])
     return _FORMS[form].format(number)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
 from ombud.documents.blocks import list_of, paragraph, pipe_table, table_blocks, tidy
-from ombud.documents.office.docx_styles import whole
+from ombud.documents.office.numbering import whole
 from ombud.types import Block
 
 MOST_POINTS = 10_000

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain
 
 from pdfplumber.table import (
     cells_to_tables,
@@ -19,6 +18,10 @@ MOST_EDGES = 4000
 CROWDED = 0.15
 """Share of cells with several columns inside above which the drawn lines are not the table's real
 ones."""
+
+
+FEWEST_LINES = 3
+"""That stand in columns, for a table without ruling."""
 
 
 @dataclass
@@ -125,15 +128,19 @@ def _covers(box: Edge, word: PdfWord) -> bool:
 
 def _holds_columns(lines: list[PdfLine]) -> bool:
     """Whether the lines of a cell stand in columns of their own."""
-    parted = [line for line in lines if len(line.segments) > 1]
-    return len(parted) > 1
+    parted = 0
+    for line in lines:
+        if len(line.segments) > 1:
+            parted += 1
+    return parted > 1
 
 
 def _is_tabular(rows: list[list[str]]) -> bool:
     """Whether enough of the rows have several cells with something in them."""
     several = 0
     for row in rows:
-        if sum(map(bool, row)) > 1:
+        filled_cells = sum(map(bool, row))
+        if filled_cells > 1:
             several += 1
     return several >= max(2, 0.4 * len(rows))
 
@@ -143,24 +150,31 @@ def aligned(number: int, lines: list[PdfLine]) -> Iterator[tuple[int, int, Table
     at = 0
     while at < len(lines):
         end = _end_of_run(lines, at)
-        table = _table_of_columns(number, lines[at:end]) if end - at >= 3 else None
-        if table:
-            yield at, end, table
+        if end - at >= FEWEST_LINES:
+            table = _table_of_columns(number, lines[at:end])
+            if table:
+                yield at, end, table
         at = max(end, at + 1)
 
 
 def _end_of_run(lines: list[PdfLine], start: int) -> int:
     """End of the lines from `start` that have several parts and follow closely."""
     end = start
-    while end < len(lines) and len(lines[end].segments) >= 2:
-        if end > start and not _is_next(lines[end - 1], lines[end]):
+    above: PdfLine | None = None
+    while end < len(lines):
+        line = lines[end]
+        if len(line.segments) < 2:
             break
+        if above and not _is_next(above, line):
+            break
+        above = line
         end += 1
     return end
 
 
 def _is_next(above: PdfLine, below: PdfLine) -> bool:
-    return below.top - above.bottom < 2.2 * (below.bottom - below.top)
+    gap = below.top - above.bottom
+    return gap < 2.2 * (below.bottom - below.top)
 
 
 def _table_of_columns(number: int, lines: list[PdfLine]) -> Table | None:
@@ -174,17 +188,20 @@ def _table_of_columns(number: int, lines: list[PdfLine]) -> Table | None:
     # Items with a number in front, and justified text, line up too.
     if len(columns) == 2 and all(len(row[0]) <= 3 for row in rows):
         return None
-    box = (columns[0][0], lines[0].top, columns[-1][1], lines[-1].bottom)
-    return Table(number, box, rows)
+    left, _ = columns[0]
+    _, right = columns[-1]
+    return Table(number, (left, lines[0].top, right, lines[-1].bottom), rows)
 
 
 def _column_spans(lines: list[PdfLine]) -> list[tuple[float, float]]:
     """(left, right) of each column: the parts of all lines, those that overlap as one."""
-    segments = sorted(chain.from_iterable(line.segments for line in lines))
+    segments: list[Segment] = []
+    for line in lines:
+        segments += line.segments
     columns: list[tuple[float, float]] = []
-    for x0, x1, _ in segments:
-        if columns and x0 <= columns[-1][1] + 1:
-            left, right = columns[-1]
+    for x0, x1, _ in sorted(segments):
+        left, right = columns[-1] if columns else (x0, x1)
+        if columns and x0 <= right + 1:
             columns[-1] = (left, max(right, x1))
         else:
             columns.append((x0, x1))

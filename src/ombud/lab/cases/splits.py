@@ -32,7 +32,11 @@ def select(cases: Iterable[Case], split: str) -> tuple[Case, ...]:
             f"No split is called `{split}`.", hint=f"Known: {', '.join((*SPLITS, OPEN))}."
         )
     wanted = {"dev", "test"} if split == OPEN else {split}
-    return tuple(case for case in cases if split_of(case.id) in wanted)
+    kept = []
+    for case in cases:
+        if split_of(case.id) in wanted:
+            kept.append(case)
+    return tuple(kept)
 
 
 def sample(cases: Sequence[Case], share: float, seed: int = 0) -> tuple[Case, ...]:

@@ -99,7 +99,10 @@ def threshold(given: Sequence[Decision], most: float | None = None) -> float:
 
 def _lowest_threshold(given: Sequence[Decision], most: float) -> float:
     for confidence in GRID:
-        answered = [one.answerable for one in given if one.confidence >= confidence]
+        answered = []
+        for one in given:
+            if one.confidence >= confidence:
+                answered.append(one.answerable)
         if not answered or answered.count(False) / len(answered) <= most:
             return confidence
     raise LabError(f"No threshold keeps the share at {most:g}.", hint="Allow a larger share.")

@@ -10,7 +10,7 @@ from typing import Any
 from ombud.errors import UnknownName
 from ombud.lab.cases.exchange import qrels_lines, qrels_of, run_lines
 from ombud.lab.report.comparing import RecordedRun
-from ombud.types import Observation
+from ombud.types import Observation, Score
 
 FORMATS: dict[str, str] = {
     "jsonl": "one observation a line: case, hits, answer with its trace, scores",
@@ -54,12 +54,15 @@ def _csv(recorded: RecordedRun) -> Iterator[str]:
         ]
     )
     for seen in recorded.observations:
-        case, answer = seen.case, seen.answer
-        said = [answer.outcome, answer.action] if answer else ["", ""]
-        scored = [values[metric].get(case.id) for metric in metrics]
-        figures = ["" if one is None or one.value is None else repr(one.value) for one in scored]
-        first = [case.id, case.question, case.type, case.person.country or "", case.expect]
-        yield _cells([*first, *said, seen.error, seen.lost, *figures])
+        case = seen.case
+        asked = [case.id, case.question, case.type, case.person.country or "", case.expect]
+        given = [seen.answer.outcome, seen.answer.action] if seen.answer else ["", ""]
+        figures = [_figure(values[metric].get(case.id)) for metric in metrics]
+        yield _cells([*asked, *given, seen.error, seen.lost, *figures])
+
+
+def _figure(score: Score | None) -> str:
+    return "" if score is None or score.value is None else repr(score.value)
 
 
 def _ragas(recorded: RecordedRun) -> Iterator[str]:
@@ -80,8 +83,11 @@ def _ragas(recorded: RecordedRun) -> Iterator[str]:
 
 
 def _contexts(seen: Observation) -> list[str]:
-    hits = seen.hits or ()
-    return ["\n".join(filter(None, (hit.chunk.header, hit.chunk.text))) for hit in hits]
+    texts = []
+    for hit in seen.hits or ():
+        parts = (hit.chunk.header, hit.chunk.text)
+        texts.append("\n".join(filter(None, parts)))
+    return texts
 
 
 def _trec(recorded: RecordedRun) -> Iterable[str]:
@@ -107,13 +113,14 @@ def _cells(cells: list[str]) -> str:
 
 def _harmless(cell: str) -> str:
     """A cell that a spreadsheet would take for a formula is text with an apostrophe before it."""
-    return f"'{cell}" if cell[:1] in _FORMULA or (cell[:1] == "-" and not _number(cell)) else cell
+    is_formula = cell[:1] in _FORMULA or (cell[:1] == "-" and not _is_number(cell))
+    return f"'{cell}" if is_formula else cell
 
 
 _FORMULA = set("=+@\t\r\n＝＋－＠")
 
 
-def _number(text: str) -> bool:
+def _is_number(text: str) -> bool:
     try:
         float(text)
     except ValueError:

@@ -16,12 +16,14 @@ from ombud.lab.runs.target import Target
 from ombud.types import Answer, Chunk, Hit, Question, Trace
 
 TRIES = 4
-WAIT, LONGEST_WAIT = 0.5, 30.0
-"""Seconds before the second try, doubled each time; and the longest that a server may ask for."""
+WAIT = 0.5
+"""Seconds before the second try, doubled each time."""
+LONGEST_WAIT = 30.0
+"""Seconds that a server may ask for at most."""
 PATIENCE = 300.0
 """Seconds that one question waits at most for a server that limits how often it is asked."""
 CONNECT_SECONDS = 5.0
-Shape = TypeVar("Shape", bound=BaseModel)
+Record = TypeVar("Record", bound=BaseModel)
 BUSY = {429, 502, 503, 504}
 
 
@@ -62,10 +64,10 @@ class RemoteTarget:
 
     def describe(self) -> dict[str, Any]:
         with self._open() as client:
-            said = _body(_sent(lambda: client.get("/api/v1/describe"), self.name))
-        if not isinstance(said, dict):
+            described = _body(_sent(lambda: client.get("/api/v1/describe"), self.name))
+        if not isinstance(described, dict):
             raise _nonsense("no description of itself")
-        return said
+        return described
 
     async def aclose(self) -> None:
         """Close what this event loop has open; asking on opens it again."""
@@ -168,7 +170,9 @@ def _lines(pieces: Iterable[bytes]) -> Iterator[str]:
     rest = b""
     for piece in pieces:
         *whole, rest = (rest + piece).split(b"\n")
-        yield from (line.decode(errors="replace") for line in whole if line.strip())
+        for line in whole:
+            if line.strip():
+                yield line.decode(errors="replace")
     if rest.strip():
         yield rest.decode(errors="replace")
 
@@ -198,25 +202,26 @@ def _asked(question: Question) -> dict[str, Any]:
 def _hit(row: Any) -> Hit:
     if not isinstance(row, dict):
         raise _nonsense("a hit that is no object")
-    chunk = {("id" if key == "chunk_id" else key): value for key, value in row.items()}
-    kept = {key: value for key, value in chunk.items() if key in Chunk.model_fields}
-    return _read(
-        Hit, {"chunk": kept, "score": row.get("score"), "found_by": row.get("found_by", ())}
-    )
+    chunk = {}
+    for key, value in row.items():
+        field = "id" if key == "chunk_id" else key
+        if field in Chunk.model_fields:
+            chunk[field] = value
+    hit = {"chunk": chunk, "score": row.get("score"), "found_by": row.get("found_by", ())}
+    return _read(Hit, hit)
 
 
-def _read(noun: type[Shape], value: Any) -> Shape:
+def _read(record: type[Record], value: Any) -> Record:
     try:
         # By way of JSON: the same rules for every target, and half characters are refused.
-        return noun.model_validate_json(json.dumps(value))
-    except (ValidationError, ValueError, RecursionError) as wrong:
-        first = (
-            wrong.errors()[0]
-            if isinstance(wrong, ValidationError)
-            else {"loc": (), "msg": str(wrong)}
-        )
+        return record.model_validate_json(json.dumps(value))
+    except ValidationError as wrong:
+        first = wrong.errors()[0]
         where = ".".join(str(part) for part in first["loc"]) or "it"
-        raise _nonsense(f"no {noun.__name__}: {where}: {str(first['msg']).lower()}") from wrong
+        why = f"{where}: {str(first['msg']).lower()}"
+        raise _nonsense(f"no {record.__name__}: {why}") from wrong
+    except (ValueError, RecursionError) as wrong:
+        raise _nonsense(f"no {record.__name__}: it: {str(wrong).lower()}") from wrong
 
 
 def _sent(send: Any, name: str) -> httpx.Response:
@@ -235,28 +240,27 @@ def _body(response: httpx.Response) -> Any:
 
 def _parsed(text: str) -> Any:
     try:
-        found = json.loads(text)
-        json.dumps(
-            found, ensure_ascii=False
-        ).encode()  # what cannot be stored is refused before a run begins
+        value = json.loads(text)
+        # What cannot be stored is refused before a run begins.
+        json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError as wrong:
         raise _nonsense("half a character (a lone surrogate)") from wrong
     except (ValueError, RecursionError) as wrong:
         raise _nonsense(f"no JSON: {text[:60]!r}") from wrong
-    return found
+    return value
 
 
 def _refused(response: httpx.Response) -> LabError:
     try:
         problem = response.json()
-        said = problem.get("detail") or problem.get("title") or ""
+        why = problem.get("detail") or problem.get("title") or ""
     except (ValueError, AttributeError, RecursionError):
-        said = response.reason_phrase
+        why = response.reason_phrase
     if response.is_redirect:
-        said = f"it has moved to {response.headers.get('location', 'nowhere')}"
+        why = f"it has moved to {response.headers.get('location', 'nowhere')}"
     # Half characters cannot be stored, and what is refused is stored with its case.
-    said = str(said)[:300].encode(errors="replace").decode()
-    return LabError(f"The target answered {response.status_code}: {said}")
+    why = str(why)[:300].encode(errors="replace").decode()
+    return LabError(f"The target answered {response.status_code}: {why}")
 
 
 def _nonsense(what: str) -> LabError:

@@ -5,7 +5,7 @@ import asyncio
 import json
 import time
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -36,15 +36,22 @@ from ombud.types import Case, Observation, Question, Run
 HOPELESS = 20
 """A target that fails so many cases before it answers the first one is set up wrongly: asking on is
 of no use."""
-SYNTHETIC = "Synthetic cases: only the passage a question was made from counts as relevant, which understates retrieval."
+SYNTHETIC = (
+    "Synthetic cases: only the passage a question was made from counts as relevant, "
+    "which understates retrieval."
+)
 _RESCORED = 200
 
-Tell = Callable[[str, int, int], None]
+OnProgress = Callable[[str, int, int], None]
 """(step, done, total)."""
 
 
+def no_progress(step: str, done: int, total: int) -> None:
+    """For whoever does not show it."""
+
+
 @dataclass(frozen=True, slots=True)
-class Options:
+class RunOptions:
     """How a run is made."""
 
     metrics: tuple[Metric, ...]
@@ -66,10 +73,10 @@ async def run_cases(
     cases: Sequence[Case],
     target: Target,
     store: Store,
-    options: Options,
-    instruments: Instruments | None = None,
-    tell: Tell = lambda *_: None,
+    options: RunOptions,
     *,
+    instruments: Instruments | None = None,
+    on_progress: OnProgress = no_progress,
     reuse: bool = False,
 ) -> Run:
     """Ask what was not asked yet; returns the finished run.
@@ -86,17 +93,21 @@ async def run_cases(
             hint="Choose another split or a larger sample.",
         )
     described = await asyncio.to_thread(target.describe)
-    run = _find(store, cases, target, options, described, reuse)
+    planned = _planned_run(cases, target.name, options, described)
+    run = _unfinished_run(store, planned, reuse=reuse) or _begun(store, planned)
     if run.state == "done":
         return run
+    tools = instruments or Instruments(text_of=target.text_of)
     with acquire_lease(store, f"lab run {run.id}"):
-        finished = done_places(store, run.id)
-        todo = [(place, case) for place, case in enumerate(cases) if finished.get(place, True)]
-        desk = _Desk(
-            target, store, run, options, instruments or Instruments(text_of=target.text_of), tell
-        )
-        await desk.work(todo, len(cases))
-        rescore(store, run, options.metrics, desk.instruments, missing_only=True)
+        failed = done_places(store, run.id)
+        left = []
+        for place, case in enumerate(cases):
+            if failed.get(place, True):
+                left.append((place, case))
+        runner = _Runner(target, options, tools)
+        keeper = _Keeper(store, run, on_progress)
+        await runner.ask_all(left, keeper)
+        rescore(store, run, options.metrics, tools, missing_only=True)
         config = {**run.config, "metrics": [str(metric) for metric in options.metrics]}
         run = run.model_copy(update={"state": "done", "ended": datetime.now(UTC), "config": config})
         save_run(store, run)
@@ -110,22 +121,22 @@ def rescore(
     instruments: Instruments,
     *,
     missing_only: bool = False,
-    tell: Tell = lambda *_: None,
+    on_progress: OnProgress = no_progress,
 ) -> int:
     """Score stored observations; returns how many. missing_only: those that lack one of the
     metrics."""
     wanted = {str(metric) for metric in metrics}
-    known = scored_places(store, run.id) if missing_only else {}
+    scored = scored_places(store, run.id) if missing_only else {}
     block: dict[int, Any] = {}
     count = 0
     for place, observation in read_observations(store, run.id):
-        if missing_only and wanted <= known.get(place, set()):
+        if missing_only and wanted <= scored.get(place, set()):
             continue
         block[place] = score(observation, metrics, instruments)
         count += 1
         if len(block) == _RESCORED:
             save_scores(store, run.id, block, SCORED_BY)
-            tell("score", count, run.cases)
+            on_progress("score", count, run.cases)
             block = {}
     save_scores(store, run.id, block, SCORED_BY)
     return count
@@ -139,180 +150,207 @@ def digest_of(cases: Sequence[Case]) -> str:
     return whole.hexdigest()[:16]
 
 
-def _find(
-    store: Store,
-    cases: Sequence[Case],
-    target: Target,
-    options: Options,
-    described: Mapping[str, Any],
-    reuse: bool,
+def _planned_run(
+    cases: Sequence[Case], target: str, options: RunOptions, described: Mapping[str, Any]
 ) -> Run:
-    """The unfinished run that this one goes on with, or a new one."""
+    """A run as it would be begun. Its digest is of all that it must share with one to go on
+    with."""
     config = {**described, "set": dict(options.plan), "changed": dict(options.changed)}
     dataset = digest_of(cases)
-    whole = json.dumps([dataset, target.name, options.split, config], sort_keys=True, default=str)
-    digest = sha256(whole.encode()).hexdigest()[:16]
-    for known in list_runs(store, digest=digest):
-        same = (known.name, known.study) == (options.name, options.study)
-        if same and (known.state == "running" or reuse):
-            return known
-    run = Run(
+    identity = [dataset, target, options.split, config]
+    written = json.dumps(identity, sort_keys=True, default=str)
+    notes = list(options.notes)
+    if any("synthetic" in case.tags for case in cases):
+        notes.append(SYNTHETIC)
+    return Run(
         id=uuid.uuid4().hex[:8],
         name=options.name,
         dataset=options.dataset,
         dataset_digest=dataset,
         split=options.split,
-        target=target.name,
+        target=target,
         config={**config, "metrics": [str(metric) for metric in options.metrics]},
-        digest=digest,
+        digest=sha256(written.encode()).hexdigest()[:16],
         study=options.study,
         cases=len(cases),
         started=datetime.now(UTC),
-        notes=(
-            *options.notes,
-            *([SYNTHETIC] if any("synthetic" in case.tags for case in cases) else []),
-        ),
+        notes=tuple(notes),
     )
+
+
+def _unfinished_run(store: Store, planned: Run, *, reuse: bool) -> Run | None:
+    """The run that this one goes on with; with `reuse` a finished one too."""
+    for run in list_runs(store, digest=planned.digest):
+        is_same = (run.name, run.study) == (planned.name, planned.study)
+        if is_same and (run.state == "running" or reuse):
+            return run
+    return None
+
+
+def _begun(store: Store, run: Run) -> Run:
     start_run(store, run)
-    if options.split == "sealed":
-        looks = add_look(store, run)
-        run = run.model_copy(
-            update={"notes": (*run.notes, f"Look {looks} at the sealed split of this dataset.")}
-        )
-        save_run(store, run)
+    if run.split != "sealed":
+        return run
+    looks = add_look(store, run)
+    note = f"Look {looks} at the sealed split of this dataset."
+    run = run.model_copy(update={"notes": (*run.notes, note)})
+    save_run(store, run)
     return run
 
 
-class _Desk:
-    """Workers that ask, and one writer that keeps what waits: as many rows a commit as came in
-    during the last."""
+class _Keeper:
+    """One writer that keeps what waits: as many rows a commit as came in during the last."""
 
-    def __init__(
-        self,
-        target: Target,
-        store: Store,
-        run: Run,
-        options: Options,
-        instruments: Instruments,
-        tell: Tell,
-    ) -> None:
-        self.target, self.store, self.run, self.options, self.tell = (
-            target,
-            store,
-            run,
-            options,
-            tell,
-        )
-        self.instruments = instruments
-        self.hits, self.answer = needs(options.metrics)
-        self.shelf = IndexedPassages(target.passages)
-        self.waiting: list[Done] = []
-        self.batch: list[Done] = []
-        self.writing: Future[None] | None = None
-        self.pen = ThreadPoolExecutor(1)
-        self.came = asyncio.Event()
-        self.answered = self.failed = 0
+    def __init__(self, store: Store, run: Run, on_progress: OnProgress) -> None:
+        self._store = store
+        self._run = run
+        self._on_progress = on_progress
+        self._kept = 0
+        self._waiting: list[Done] = []
+        self._batch: list[Done] = []
+        self._writing: Future[None] | None = None
+        self._thread = ThreadPoolExecutor(1)
+        self._has_come = asyncio.Event()
 
-    async def work(self, todo: Sequence[tuple[int, Case]], total: int) -> None:
-        kept = total - len(todo)
-        self.tell("ask", kept, total)
-        queue = iter(todo)
+    def begin(self, left: int) -> None:
+        """left: cases that are to be asked."""
+        self._kept = self._run.cases - left
+        self._report()
+
+    def add(self, done: Done) -> None:
+        self._waiting.append(done)
+        self._has_come.set()
+
+    async def write(self) -> None:
+        """Until it is cancelled."""
+        while True:
+            await self._has_come.wait()
+            self._has_come.clear()
+            self._batch = self._waiting
+            self._waiting = []
+            self._writing = self._thread.submit(
+                save_done, self._store, self._run.id, self._batch, SCORED_BY
+            )
+            await asyncio.wrap_future(self._writing)
+            self._kept += len(self._batch)
+            self._report()
+
+    def close(self) -> None:
+        """A commit that was begun is waited for, one that was not is made here: nothing is kept
+        twice or lost."""
+        if self._writing and self._writing.cancel():
+            self._waiting = [*self._batch, *self._waiting]
+        elif self._writing:
+            wait([self._writing])
+        self._thread.shutdown()
+        save_done(self._store, self._run.id, self._waiting, SCORED_BY)
+
+    def finish(self) -> None:
+        self._kept = self._run.cases
+        self._report()
+
+    def _report(self) -> None:
+        self._on_progress("ask", self._kept, self._run.cases)
+
+
+class _Runner:
+    """Workers that ask, each one case at a time."""
+
+    def __init__(self, target: Target, options: RunOptions, instruments: Instruments) -> None:
+        self._target = target
+        self._options = options
+        self._instruments = instruments
+        self._wants_hits, self._wants_answer = needs(options.metrics)
+        self._passages = IndexedPassages(target.passages)
+        self._answered = 0
+        self._failed = 0
+
+    async def ask_all(self, left: Sequence[tuple[int, Case]], keeper: _Keeper) -> None:
+        """left: place in the dataset, and case."""
+        keeper.begin(len(left))
+        queue = iter(left)
         try:
             async with asyncio.TaskGroup() as group:
-                writer = group.create_task(self._write(kept, total))
+                writer = group.create_task(keeper.write())
                 async with asyncio.TaskGroup() as workers:
-                    for _ in range(min(self.options.concurrency, len(todo))):
-                        workers.create_task(self._ask_all(queue))
+                    for _ in range(min(self._options.concurrency, len(left))):
+                        workers.create_task(self._work(queue, keeper))
                 writer.cancel()
         except BaseExceptionGroup as several:
-            raise _first(several) from several
+            raise _most_telling(several) from several
         finally:
-            self._flush()
-        self.tell("ask", total, total)
+            keeper.close()
+        keeper.finish()
 
-    async def _ask_all(self, queue: Any) -> None:
+    async def _work(self, queue: Iterator[tuple[int, Case]], keeper: _Keeper) -> None:
         for place, case in queue:
             observation = await self._observe(case)
             self._count(observation)
             scores = await asyncio.to_thread(
-                score, observation, self.options.metrics, self.instruments
+                score, observation, self._options.metrics, self._instruments
             )
-            self.waiting.append(Done(place, observation, scores))
-            self.came.set()
+            keeper.add(Done(place, observation, scores))
 
     async def _observe(self, case: Case) -> Observation:
-        question = Question(
-            text=case.question, asker=case.person, history=case.history, as_of=case.as_of
-        )
-        plan, found, answer = self.options.plan, None, None
-        trace, seconds = None, None
         try:
-            async with asyncio.timeout(self.options.seconds):
-                if self.hits:
-                    started = time.perf_counter()
-                    found, trace = await self.target.search(question, plan)
-                    seconds = time.perf_counter() - started
-                if self.answer:
-                    started = time.perf_counter()
-                    answer = await self.target.ask(question, plan)
-                    seconds, trace = time.perf_counter() - started, None
+            async with asyncio.timeout(self._options.seconds):
+                seen = await self._ask(case)
         except Unreachable:
             raise
         except TimeoutError:
-            return Observation(
-                case=case, error=f"no answer within {self.options.seconds:g} seconds"
-            )
-        except OmbudError as failed:
-            return Observation(case=case, error=f"{failed} {failed.hint}".strip())
-        seen = Observation(case=case, hits=found, answer=answer, seconds=seconds, trace=trace)
+            seconds = f"{self._options.seconds:g} seconds"
+            return Observation(case=case, error=f"no answer within {seconds}")
+        except OmbudError as error:
+            return Observation(case=case, error=f"{error} {error.hint}".strip())
         try:
-            lost = await asyncio.to_thread(locate_loss, seen, self.shelf)
-        except (
-            OmbudError
-        ):  # the answer counts, also where nobody may say where its evidence was lost
-            lost = ""
+            lost = await asyncio.to_thread(locate_loss, seen, self._passages)
+        except OmbudError:
+            # The answer counts, also where nobody may say where its evidence was lost.
+            return seen
         return seen.model_copy(update={"lost": lost}) if lost else seen
 
+    async def _ask(self, case: Case) -> Observation:
+        """What the metrics need: a search, an answer, or both; the time of an answer counts."""
+        question = Question(
+            text=case.question, asker=case.person, history=case.history, as_of=case.as_of
+        )
+        hits = trace = answer = seconds = None
+        if self._wants_hits:
+            started = time.perf_counter()
+            hits, trace = await self._target.search(question, self._options.plan)
+            seconds = time.perf_counter() - started
+        if self._wants_answer:
+            started = time.perf_counter()
+            answer = await self._target.ask(question, self._options.plan)
+            seconds = time.perf_counter() - started
+            trace = None  # the answer holds its own
+        return Observation(case=case, hits=hits, answer=answer, seconds=seconds, trace=trace)
+
     def _count(self, observation: Observation) -> None:
-        self.failed += bool(observation.error)
-        self.answered += not observation.error
-        if not self.answered and self.failed >= HOPELESS:
+        """Raises LabError when there is no use in going on."""
+        if observation.error:
+            self._failed += 1
+        else:
+            self._answered += 1
+        if not self._answered and self._failed >= HOPELESS:
             raise LabError(
-                f"The first {self.failed} cases all failed; the last one: {observation.error}",
+                f"The first {self._failed} cases all failed; the last one: {observation.error}",
                 hint="Put that right; the run then goes on.",
             )
 
-    async def _write(self, kept: int, total: int) -> None:
-        while True:
-            await self.came.wait()
-            self.came.clear()
-            self.batch, self.waiting = self.waiting, []
-            self.writing = self.pen.submit(
-                save_done, self.store, self.run.id, self.batch, SCORED_BY
-            )
-            await asyncio.wrap_future(self.writing)
-            kept += len(self.batch)
-            self.tell("ask", kept, total)
 
-    def _flush(self) -> None:
-        """A commit that was begun is waited for, one that was not is made here: nothing is kept
-        twice or lost."""
-        if self.writing and self.writing.cancel():
-            self.waiting = [*self.batch, *self.waiting]
-        elif self.writing:
-            wait([self.writing])
-        self.pen.shutdown()
-        save_done(self.store, self.run.id, self.waiting, SCORED_BY)
-
-
-def _first(several: BaseExceptionGroup[Any]) -> BaseException:
+def _most_telling(several: BaseExceptionGroup[Any]) -> BaseException:
     """What stopped the run: of several, what ombud itself can explain."""
-    found: list[BaseException] = []
-    stack: list[BaseException] = [several]
-    while stack:
-        one = stack.pop(0)
-        if isinstance(one, BaseExceptionGroup):
-            stack.extend(one.exceptions)
+    errors = list(_single_errors(several))
+    for error in errors:
+        if isinstance(error, OmbudError):
+            return error
+    return errors[0]
+
+
+def _single_errors(several: BaseExceptionGroup[Any]) -> Iterator[BaseException]:
+    for error in several.exceptions:
+        if isinstance(error, BaseExceptionGroup):
+            yield from _single_errors(error)
         else:
-            found.append(one)
-    return next((one for one in found if isinstance(one, OmbudError)), found[0])
+            yield error

@@ -12,10 +12,10 @@ from typing import Any
 from pydantic import ValidationError
 
 from ombud.errors import LabError
-from ombud.lab.metrics.metric import Instruments
+from ombud.lab.metrics.metric import Embed, Instruments
 from ombud.lab.report.comparing import RecordedRun, direction
 from ombud.lab.report.summary import cluster_of
-from ombud.lab.runs.running import Options, Tell, run_cases
+from ombud.lab.runs.running import OnProgress, RunOptions, no_progress, run_cases
 from ombud.lab.runs.target import Target
 from ombud.lab.statistics import Mean, mean
 from ombud.settings import IndexSettings, merge_plan, nearest
@@ -31,7 +31,7 @@ Cell = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class SweepPoint:
     """One cell's place in the plane of quality and time."""
 
     cell: Cell
@@ -51,17 +51,7 @@ def parse_grid(axes: Sequence[str]) -> tuple[Cell, ...]:
     object as JSON inside a JSON list (`plan.weights=[{"sparse": 1, "dense": 0}]`)."""
     parsed: dict[str, list[Any]] = {}
     for axis in axes:
-        key, mark, text = axis.partition("=")
-        if (
-            not mark
-            or not text.strip()
-            or key.split(".")[0] not in {"plan", "index"}
-            or "." not in key
-        ):
-            raise LabError(
-                f"`{axis}` is not an axis.",
-                hint="Such as plan.k=3,5,7,10 or index.chunk_tokens=128,256.",
-            )
+        key, text = _axis(axis)
         if key in parsed:
             raise LabError(
                 f"`{key}` is given twice.", hint="One axis a key, its values separated by commas."
@@ -73,17 +63,35 @@ def parse_grid(axes: Sequence[str]) -> tuple[Cell, ...]:
         raise LabError(
             f"{what}.", hint=f"Give one to {MOST} combinations, such as plan.k=3,5,7,10."
         )
-    cells = tuple(dict(zip(parsed, values, strict=True)) for values in product(*parsed.values()))
-    for cell in cells:  # what is misspelt or out of range is said before anything is asked
+    cells = []
+    for values in product(*parsed.values()):
+        cell = dict(zip(parsed, values, strict=True))
+        # What is misspelt or out of range is said before anything is asked.
         merge_plan(part(cell, "plan"))
         _check_index(part(cell, "index"))
-    return cells
+        cells.append(cell)
+    return tuple(cells)
+
+
+def _axis(axis: str) -> tuple[str, str]:
+    """Key and the text of its values."""
+    key, _, text = axis.partition("=")
+    section, _, field = key.partition(".")
+    if section not in {"plan", "index"} or not field or not text.strip():
+        raise LabError(
+            f"`{axis}` is not an axis.",
+            hint="Such as plan.k=3,5,7,10 or index.chunk_tokens=128,256.",
+        )
+    return key, text
 
 
 def part(cell: Cell, section: str) -> dict[str, Any]:
     """The plan fields of a cell, without `plan.`; the index settings keep their whole key."""
-    mine = {key: value for key, value in cell.items() if key.startswith(f"{section}.")}
-    return {key.removeprefix("plan."): value for key, value in mine.items()}
+    fields = {}
+    for key, value in cell.items():
+        if key.startswith(f"{section}."):
+            fields[key.removeprefix("plan.")] = value
+    return fields
 
 
 def label(cell: Cell) -> str:
@@ -96,9 +104,10 @@ async def run_sweep(
     cases: Sequence[Case],
     target: Target,
     store: Store,
-    options: Options,
-    instruments: Instruments,
-    tell: Tell = lambda *_: None,
+    options: RunOptions,
+    *,
+    embed: Embed | None = None,
+    on_progress: OnProgress = no_progress,
 ) -> tuple[Run, ...]:
     """A run a cell, one after the other so that their times compare; finished ones of the same
     study are kept.
@@ -108,87 +117,88 @@ async def run_sweep(
     variants: dict[str, Target] = {}
     runs = []
     for number, cell in enumerate(cells):
-        tell("sweep", number, len(cells))
+        on_progress("sweep", number, len(cells))
         changed = part(cell, "index")
         key = json.dumps(changed, sort_keys=True)
         if key not in variants:
-            variants[key] = await asyncio.to_thread(target.variant, changed) if changed else target
-        asked = variants[key]
-        mine = replace(
-            options,
-            plan={**options.plan, **part(cell, "plan")},
-            changed=changed,
-            name=label(cell),
-            notes=options.notes,
+            variants[key] = target
+            if changed:
+                variants[key] = await asyncio.to_thread(target.variant, changed)
+        variant = variants[key]
+        plan = {**options.plan, **part(cell, "plan")}
+        run = await run_cases(
+            cases,
+            variant,
+            store,
+            replace(options, plan=plan, changed=changed, name=label(cell)),
+            instruments=Instruments(embed, variant.text_of),
+            on_progress=on_progress,
+            reuse=True,
         )
-        tools = Instruments(instruments.embed, asked.text_of)
-        runs.append(await run_cases(cases, asked, store, mine, tools, tell, reuse=True))
-    tell("sweep", len(cells), len(cells))
+        runs.append(run)
+    on_progress("sweep", len(cells), len(cells))
     return tuple(runs)
 
 
 def points(
     cells: Sequence[Cell], recorded: Sequence[RecordedRun], metric: str
-) -> tuple[Placed, ...]:
+) -> tuple[SweepPoint, ...]:
     """Each cell's quality with its interval and its median latency, the Pareto front marked.
 
     Of a metric such as price less is better; of one that is neither, more.
     """
     sign = direction(metric) or 1
-    placed = [
-        Placed(cell, one.run, _quality(one, metric), _median(one))
-        for cell, one in zip(cells, recorded, strict=True)
-    ]
-    return tuple(
-        replace(point, front=not any(_beats(other, point, sign) for other in placed))
-        for point in placed
-    )
+    placed = []
+    for cell, run in zip(cells, recorded, strict=True):
+        placed.append(SweepPoint(cell, run.run, _quality(run, metric), _median_seconds(run)))
+    marked = []
+    for point in placed:
+        beaten = any(_beats(other, point, sign) for other in placed)
+        marked.append(replace(point, front=not beaten))
+    return tuple(marked)
 
 
 def _quality(recorded: RecordedRun, metric: str) -> Mean:
-    values = recorded.values(metric)
-    rows = [
-        (values[case.id].value, cluster_of(case)) for case in recorded.cases if case.id in values
-    ]
-    return mean([value for value, _ in rows], [cluster for _, cluster in rows])
+    scores = recorded.values(metric)
+    scored = [case for case in recorded.cases if case.id in scores]
+    values = [scores[case.id].value for case in scored]
+    return mean(values, [cluster_of(case) for case in scored])
 
 
-def _median(recorded: RecordedRun) -> float | None:
-    times = [
-        seen.seconds
-        for seen in recorded.observations
-        if not seen.error and seen.seconds is not None
-    ]
+def _median_seconds(recorded: RecordedRun) -> float | None:
+    times = []
+    for seen in recorded.observations:
+        if not seen.error and seen.seconds is not None:
+            times.append(seen.seconds)
     return median(times) if times else None
 
 
-def _beats(other: Placed, point: Placed, sign: int) -> bool:
+def _beats(other: SweepPoint, point: SweepPoint, sign: int) -> bool:
     if point.quality.value is None or point.seconds is None:
         return True
     if other.quality.value is None or other.seconds is None:
         return False
-    better, faster = (
-        sign * (other.quality.value - point.quality.value),
-        point.seconds - other.seconds,
-    )
+    better = sign * (other.quality.value - point.quality.value)
+    faster = point.seconds - other.seconds
     return better >= 0 and faster >= 0 and (better > 0 or faster > 0)
 
 
 def _check_index(changed: Mapping[str, Any]) -> None:
     fields = {key.removeprefix("index."): value for key, value in changed.items()}
-    if unknown := next(
-        (field for field in fields if field not in IndexSettings.model_fields), None
-    ):
-        raise LabError(
-            f"`index.{unknown}` is not a setting.",
-            hint=nearest(unknown, IndexSettings.model_fields),
-        )
+    for field in fields:
+        if field not in IndexSettings.model_fields:
+            raise LabError(
+                f"`index.{field}` is not a setting.",
+                hint=nearest(field, IndexSettings.model_fields),
+            )
     try:
         IndexSettings.model_validate(fields)
     except ValidationError as wrong:
         first = wrong.errors()[0]
-        said = f"index.{first['loc'][0]}: {str(first['msg']).lower()}, not {first['input']!r}."
-        raise LabError(said, hint="`ombud settings` lists them all.") from wrong
+        problem = f"{str(first['msg']).lower()}, not {first['input']!r}."
+        raise LabError(
+            f"index.{first['loc'][0]}: {problem}", hint="`ombud settings` lists them all."
+        ) from wrong
 
 
 def _values(key: str, text: str) -> list[Any]:
@@ -200,7 +210,7 @@ def _values(key: str, text: str) -> list[Any]:
                 f"`{key}`: not a JSON list: {wrong}.", hint="Or write the values with commas."
             ) from wrong
         return list(found)
-    values = [_value(one.strip()) for one in text.split(",")]
+    values = [_value(part.strip()) for part in text.split(",")]
     return [str(value).split("+") for value in values] if key in LISTED else values
 
 
@@ -214,8 +224,6 @@ def _value(text: str) -> Any:
 def _spelt(value: Any) -> str:
     if isinstance(value, list):
         return "+".join(map(str, value))
-    return (
-        json.dumps(value, separators=(",", ":"))
-        if isinstance(value, dict | bool | None)
-        else str(value)
-    )
+    if isinstance(value, dict | bool | None):
+        return json.dumps(value, separators=(",", ":"))
+    return str(value)

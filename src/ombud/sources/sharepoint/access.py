@@ -4,8 +4,7 @@ SharePoint lists for an item all that is in force, so a reader needs to be named
 only. What makes an audience narrower here than the file is there, never wider:
 
 * Groups of Entra are known by their id, for two may have the same name; `groups` of the settings
-  gives either a name
-  of the house. "Owners of a group" is a principal of its own, `ID_o`, and not the group.
+  gives either a name of the house. "Owners of a group" is a principal of its own, `ID_o`, and not the group.
 * Groups of the site are `sharepoint-group:NAME`, people named one by one `sharepoint-user:ID`: a
   person has such a
   group only when the identity provider, or `groups`, says so. Nobody's memberships are looked up.
@@ -23,6 +22,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ombud.sources.access import NotShown, Principal
+from ombud.sources.json_values import as_object, as_text
 from ombud.types import Audience
 
 USER, GROUP = "sharepoint-user:", "sharepoint-group:"
@@ -54,7 +54,9 @@ def readers(
     links: a link that works for the whole organisation gives it to everybody.
     """
     moment = now or datetime.now(UTC)
-    found = {who for said in permissions for who in _granted(_map(said), links, moment)}
+    found: set[Principal] = set()
+    for permission in permissions:
+        found.update(_granted(as_object(permission), links, moment))
     if not found:
         raise NotShown("no permission that it shows names a reader")
     return frozenset(found)
@@ -63,7 +65,9 @@ def readers(
 def audience(principals: Iterable[Principal], groups: Mapping[str, str]) -> Audience:
     """groups: name or id there -> name here, or `*`."""
     names = {_here(who, groups) for who in principals}
-    return {} if EVERYBODY_HERE in names else {"groups": tuple(sorted(names))} if names else NOBODY
+    if EVERYBODY_HERE in names:
+        return {}
+    return {"groups": tuple(sorted(names))} if names else NOBODY
 
 
 def _here(who: Principal, groups: Mapping[str, str]) -> str:
@@ -71,21 +75,14 @@ def _here(who: Principal, groups: Mapping[str, str]) -> str:
         return EVERYBODY_HERE
     if who.kind == "user":
         return f"{USER}{who.id}"
-    otherwise = f"{GROUP}{who.name}" if who.kind == "site" else who.id
-    return (
-        (groups.get(who.id) if who.id else None)
-        or (groups.get(who.name) if who.name else None)
-        or otherwise
-    )
+    for key in (who.id, who.name):
+        if key and groups.get(key):
+            return groups[key]
+    return f"{GROUP}{who.name}" if who.kind == "site" else who.id
 
 
 def _granted(permission: Mapping[str, Any], links: bool, now: datetime) -> Iterator[Principal]:
-    roles = permission.get("roles")
-    if not isinstance(roles, list) or not any(
-        isinstance(r, str) and r.lower() in READING for r in roles
-    ):
-        return
-    if permission.get("hasPassword") or _ended(permission.get("expirationDateTime"), now):
+    if not _gives_reading(permission, now):
         return
     link = permission.get("link")
     if isinstance(link, dict):
@@ -94,48 +91,56 @@ def _granted(permission: Mapping[str, Any], links: bool, now: datetime) -> Itera
         if links and link.get("scope") in WIDE:
             yield EVERYBODY
     named = permission.get("grantedToIdentitiesV2")
-    for said in (permission.get("grantedToV2"), *(named if isinstance(named, list) else ())):
-        who = _principal(_map(said))
+    identities = [permission.get("grantedToV2"), *(named if isinstance(named, list) else ())]
+    for identity in identities:
+        who = _principal(as_object(identity))
         if who is not None:
             yield who
 
 
-def _principal(said: Mapping[str, Any]) -> Principal | None:
-    login = _text(_map(said.get("siteUser")).get("loginName"))
+def _gives_reading(permission: Mapping[str, Any], now: datetime) -> bool:
+    roles = permission.get("roles")
+    if not isinstance(roles, list):
+        return False
+    lowered = {role.lower() for role in roles if isinstance(role, str)}
+    if not lowered & READING or permission.get("hasPassword"):
+        return False
+    return not _ended(permission.get("expirationDateTime"), now)
+
+
+def _principal(identities: Mapping[str, Any]) -> Principal | None:
+    login = _text(as_object(identities.get("siteUser")).get("loginName"))
     if login.startswith(_EVERYONE):
         return EVERYBODY
-    group, user = _map(said.get("group")), _map(said.get("user"))
-    if identity := _id(group):
+    group = as_object(identities.get("group"))
+    if _id(group):
         owners = _OWNERS if login.endswith(_OWNERS) else ""
-        return Principal("group", f"{identity}{owners}", _text(group.get("displayName")))
-    if identity := _id(user):
-        return Principal("user", identity)
+        return Principal("group", f"{_id(group)}{owners}", _text(group.get("displayName")))
+    user = as_object(identities.get("user"))
+    if _id(user):
+        return Principal("user", _id(user))
     # A number that counts within the site only: its name is what the settings can say.
-    site = _map(said.get("sharePointGroup")) or _map(said.get("siteGroup"))
+    site = as_object(identities.get("sharePointGroup")) or as_object(identities.get("siteGroup"))
     name = _text(site.get("displayName")) or _text(site.get("title"))
     return Principal("site", "", name) if name else None
 
 
-def _ended(said: Any, now: datetime) -> bool:
+def _ended(expiration: Any, now: datetime) -> bool:
     """A time that cannot be read has passed; the first one there is stands for none."""
-    if said in (None, ""):
+    if expiration in (None, ""):
         return False
     try:
-        until = datetime.fromisoformat(str(said))
+        until = datetime.fromisoformat(str(expiration))
     except ValueError:
         return True
     return until.year > 1 and until.replace(tzinfo=until.tzinfo or UTC) <= now
 
 
-def _id(said: Mapping[str, Any]) -> str:
+def _id(identity: Mapping[str, Any]) -> str:
     """It becomes the name of a group, so it must not be one with a meaning of its own."""
-    found = _text(said.get("id"))
+    found = _text(identity.get("id"))
     return found if _ID.fullmatch(found) else ""
 
 
 def _text(value: Any) -> str:
-    return value.strip() if isinstance(value, str) else ""
-
-
-def _map(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
+    return as_text(value).strip()

@@ -20,6 +20,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 from ombud.errors import SourceError
 from ombud.sources.access import NotShown
+from ombud.sources.json_values import as_object, as_text, is_table
 from ombud.sources.site import SiteClient
 
 MOST_ANSWERS = 10_000
@@ -77,7 +78,9 @@ class SharePointSite:
 
     def __init__(self, client: SiteClient, graph: str, address: str) -> None:
         """graph: such as https://graph.microsoft.com. address: of the site."""
-        self._client, self._graph, self._address = client, graph, address
+        self._client = client
+        self._graph = graph
+        self._address = address
         self._base = f"{graph}/v1.0"
         self._known = ""
 
@@ -86,52 +89,54 @@ class SharePointSite:
         if not self._known:
             parts = urlsplit(self._address)
             path = quote(unquote(parts.path).strip("/"))
-            said = self._one(f"/sites/{parts.netloc}{f':/{path}' if path else ''}")
-            if said is None:
+            site = self._one(f"/sites/{parts.netloc}{f':/{path}' if path else ''}")
+            if site is None:
                 raise SourceError(
                     f"The site {self._address} is not there, or the application may not see it.",
-                    hint="Check url; grant the application Sites.Read.All, or Sites.Selected and this site.",
+                    hint="Check url; grant the application Sites.Read.All, or Sites.Selected and "
+                    "this site.",
                 )
-            self._known = _id(said)
+            self._known = _id(site)
         return self._known
 
     def libraries(self, names: tuple[str, ...]) -> list[Library]:
         """Document libraries by name; all when there are no names. Those that SharePoint made for
         itself are none."""
-        found = {
-            _text(row.get("name")): _id(row) for row in self._rows(f"/sites/{self.id}/drives") or ()
-        }
+        drives = self._rows(f"/sites/{self.id}/drives") or []
+        found = {as_text(row.get("name")): _id(row) for row in drives}
         missing = [name for name in names if name not in found]
         if missing:
+            seen = ", ".join(sorted(found)[:10]) or "none of them"
             raise SourceError(
                 f"There is no library `{missing[0]}`, or the application may not see it.",
-                hint=f"It sees {', '.join(sorted(found)[:10]) or 'none of them'}. Capital letters count.",
+                hint=f"It sees {seen}. Capital letters count.",
             )
         if not found:
             raise SourceError(
                 "The application sees no library.", hint="Check its permissions for this site."
             )
-        return [Library(found[name], name) for name in dict.fromkeys(names or found)]
+        return [Library(drive=found[name], name=name) for name in dict.fromkeys(names or found)]
 
     def items(self, drive: str, *, unique: bool = False) -> list[Item]:
         """Every file, wherever it lies. unique: with the ids that lists know them by."""
-        rows: dict[str, dict[str, Any]] = {}
-        select = "?$select=*,sharepointIds" if unique else ""
-        for _ in range(1 + AGAIN):
-            listed = self._rows(
-                f"/drives/{drive}/root/delta{select}", absent={GONE}, until="@odata.deltaLink"
-            )
-            if listed is not None:
-                # What changes meanwhile is listed again; the last word counts.
-                rows = {_id(row): row for row in listed}
-                break
-        else:
-            raise SourceError(
-                "Graph keeps losing its place in the library.", hint="Sync again later."
-            )
+        rows = {_id(row): row for row in self._listing(drive, unique=unique)}
         here = {key: row for key, row in rows.items() if "deleted" not in row}
-        paths = {key: _path(key, here, rows) for key, row in here.items() if _is_file(row)}
-        return [_item(drive, here[key], path) for key, path in paths.items() if path]
+        items = []
+        for key, row in here.items():
+            path = _path(key, here, rows) if _is_file(row) else ""
+            if path:
+                items.append(_item(drive, row, path))
+        return items
+
+    def _listing(self, drive: str, *, unique: bool) -> list[Mapping[str, Any]]:
+        """What changes meanwhile is listed again; the last word counts."""
+        select = "?$select=*,sharepointIds" if unique else ""
+        path = f"/drives/{drive}/root/delta{select}"
+        for _ in range(1 + AGAIN):
+            listed = self._rows(path, absent={GONE}, until="@odata.deltaLink")
+            if listed is not None:
+                return listed
+        raise SourceError("Graph keeps losing its place in the library.", hint="Sync again later.")
 
     def permissions(self, item: Item) -> list[Any]:
         rows = self._rows(f"/drives/{item.drive}/items/{item.id}/permissions", absent=HIDDEN)
@@ -157,82 +162,92 @@ class SharePointSite:
                 "The application may not read the site's pages.",
                 hint="Grant it Sites.Read.All, or set pages = false.",
             )
-        return [
-            SitePage(_id(row), _text(row.get("name")), *_state(row), _text(row.get("webUrl")))
-            for row in rows
-        ]
+        return [_site_page(row) for row in rows]
 
     def page_items(self) -> dict[str, Item]:
         """Files behind the site's pages by the pages' ids, for it is the files that have
         permissions."""
-        lists = (
-            self._rows(f"/sites/{self.id}/lists?$select=id,name,list,system", absent=HIDDEN) or []
-        )
+        path = f"/sites/{self.id}/lists?$select=id,name,list,system"
         found: dict[str, Item] = {}
-        for row in lists:
-            if _map(row.get("list")).get("template") == PAGES_LIBRARY:
-                drive = self._one(f"/sites/{self.id}/lists/{_id(row)}/drive")
-                items = self.items(_id(drive), unique=True) if drive is not None else []
-                found |= {item.unique: item for item in items if item.unique}
+        for row in self._rows(path, absent=HIDDEN) or []:
+            if as_object(row.get("list")).get("template") != PAGES_LIBRARY:
+                continue
+            drive = self._one(f"/sites/{self.id}/lists/{_id(row)}/drive")
+            items = self.items(_id(drive), unique=True) if drive is not None else []
+            for item in items:
+                if item.unique:
+                    found[item.unique] = item
         return found
 
     def content(self, page: str) -> Content | None:
         """None when the page is gone."""
-        said = self._one(
-            f"/sites/{self.id}/pages/{page}/microsoft.graph.sitePage?$expand=canvasLayout"
-        )
-        if said is None:
+        path = f"/sites/{self.id}/pages/{page}/microsoft.graph.sitePage?$expand=canvasLayout"
+        row = self._one(path)
+        if row is None:
             return None
-        if "canvasLayout" not in said:
+        if "canvasLayout" not in row:
             raise SourceError(
                 "Graph sent the page without its content.", hint="The next sync tries again."
             )
-        return Content(*_state(said), _text(said.get("title")), _map(said["canvasLayout"]))
+        version, editing = _state(row)
+        return Content(
+            version=version,
+            editing=editing,
+            title=as_text(row.get("title")),
+            canvas=as_object(row["canvasLayout"]),
+        )
 
     def _one(self, path: str) -> Mapping[str, Any] | None:
         """None when it is hidden or gone."""
         answered = self._client.get_json(f"{self._base}{path}", absent=HIDDEN)
         if answered is None:
             return None
-        if not isinstance(answered[0], dict):
+        value, _ = answered
+        if not isinstance(value, dict):
             raise SourceError(
                 f"{path} is no object.", hint="Is the address that of Microsoft Graph?"
             )
-        return answered[0]
+        return value
 
     def _rows(
         self, path: str, absent: Container[int] = (), until: str = ""
-    ) -> list[dict[str, Any]] | None:
+    ) -> list[Mapping[str, Any]] | None:
         """Every row of a list in parts; None for a status in `absent`. Raises SourceError rather
         than give half.
 
-        until: what the last part must hold.
-        """
-        url, asked = f"{self._base}{path}", set[str]()
-        rows: list[dict[str, Any]] = []
+        until: what the last part must hold."""
+        url = f"{self._base}{path}"
+        asked: set[str] = set()
+        rows: list[Mapping[str, Any]] = []
         while url:
             if url in asked or len(asked) >= MOST_ANSWERS:
                 raise SourceError(
                     f"The list {_plain(path)} leads round in circles.", hint="Sync again later."
                 )
             asked.add(url)
-            answered = self._client.get_json(url, absent=absent)
-            if answered is None:
+            part = self._part(url, path, absent)
+            if part is None:
                 return None
-            said = answered[0] if isinstance(answered[0], dict) else {}
-            part = said.get("value")
-            if not isinstance(part, list) or not all(isinstance(row, dict) for row in part):
-                raise SourceError(
-                    f"{_plain(path)} is no list.", hint="Is the address that of Microsoft Graph?"
-                )
-            rows += part
-            url = self._following(said)
-            if not url and until and not said.get(until):
+            rows += part["value"]
+            url = self._following(part)
+            if not url and until and not part.get(until):
                 raise SourceError(f"The list {_plain(path)} breaks off.", hint="Sync again later.")
         return rows
 
-    def _following(self, said: Mapping[str, Any]) -> str:
-        url = said.get("@odata.nextLink")
+    def _part(self, url: str, path: str, absent: Container[int]) -> Mapping[str, Any] | None:
+        """An object with rows in `value`; None for a status in `absent`."""
+        answered = self._client.get_json(url, absent=absent)
+        if answered is None:
+            return None
+        part = as_object(answered[0])
+        if not is_table(part.get("value")):
+            raise SourceError(
+                f"{_plain(path)} is no list.", hint="Is the address that of Microsoft Graph?"
+            )
+        return part
+
+    def _following(self, part: Mapping[str, Any]) -> str:
+        url = part.get("@odata.nextLink")
         if not url:
             return ""
         if not isinstance(url, str) or not url.startswith(f"{self._graph}/"):
@@ -244,7 +259,7 @@ def _path(key: str, here: Mapping[str, Mapping[str, Any]], rows: Mapping[str, An
     """From the library's root; empty for what lies in a deleted folder."""
     names = [_name(here[key])]
     for _ in range(DEEPEST):
-        over = _text(_map(here[key].get("parentReference")).get("id"))
+        over = as_text(as_object(here[key].get("parentReference")).get("id"))
         if over not in here:
             if over in rows:
                 return ""
@@ -267,26 +282,39 @@ def _is_file(row: Mapping[str, Any]) -> bool:
 
 
 def _item(drive: str, row: Mapping[str, Any], path: str) -> Item:
-    size, ids = row.get("size"), _map(row.get("sharepointIds"))
+    size = row.get("size")
+    ids = as_object(row.get("sharepointIds"))
     return Item(
-        drive,
-        _id(row),
-        path,
-        _version(row),
-        size if isinstance(size, int) else 0,
-        _text(row.get("webUrl")),
-        _text(ids.get("listItemUniqueId")).lower(),
+        drive=drive,
+        id=_id(row),
+        path=path,
+        version=_version(row),
+        size=size if isinstance(size, int) else 0,
+        url=as_text(row.get("webUrl")),
+        unique=as_text(ids.get("listItemUniqueId")).lower(),
+    )
+
+
+def _site_page(row: Mapping[str, Any]) -> SitePage:
+    version, editing = _state(row)
+    return SitePage(
+        id=_id(row),
+        name=as_text(row.get("name")),
+        version=version,
+        editing=editing,
+        url=as_text(row.get("webUrl")),
     )
 
 
 def _version(row: Mapping[str, Any]) -> str:
-    return _text(row.get("cTag")) or _text(row.get("eTag"))
+    return as_text(row.get("cTag")) or as_text(row.get("eTag"))
 
 
 def _state(row: Mapping[str, Any]) -> tuple[str, bool]:
     """(version, editing). Numbers are MAJOR.MINOR; publishing makes a new major one."""
-    said = _map(row.get("publishingState"))
-    level, number = _text(said.get("level")), _text(said.get("versionId"))
+    state = as_object(row.get("publishingState"))
+    level = as_text(state.get("level"))
+    number = as_text(state.get("versionId"))
     if not level or not re.fullmatch(r"\d{1,9}\.\d{1,9}", number):
         raise SourceError(
             "Graph listed a page without its version.",
@@ -300,12 +328,12 @@ def _state(row: Mapping[str, Any]) -> tuple[str, bool]:
 
 def _name(row: Mapping[str, Any]) -> str:
     """Text of somebody's choice: no step of a path, no half characters."""
-    return _text(row.get("name")).replace("/", "_").encode(errors="backslashreplace").decode()
+    return as_text(row.get("name")).replace("/", "_").encode(errors="backslashreplace").decode()
 
 
 def _id(row: Mapping[str, Any]) -> str:
     """It goes into addresses and uris, so it must look like one."""
-    found = _text(row.get("id"))
+    found = as_text(row.get("id"))
     if not re.fullmatch(r"[\w!.,-]{1,300}", found, re.ASCII) or not found.strip("."):
         raise SourceError(
             "Graph listed something without an id.", hint="Is it Microsoft Graph that answers?"
@@ -315,11 +343,3 @@ def _id(row: Mapping[str, Any]) -> str:
 
 def _plain(path: str) -> str:
     return path.partition("?")[0]
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""
-
-
-def _map(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}

@@ -11,41 +11,45 @@ from typing import Any
 
 from selectolax.lexbor import LexborHTMLParser
 
+from ombud.sources.json_values import as_object, as_objects
 from ombud.sources.web.pages import DEEPEST, depth_of
 
 
 def render(title: str, canvas: Mapping[str, Any]) -> str:
     """The title as heading, and a division for each part; nothing that an odd part says spoils the
     others."""
-    parts = "".join(f"<div>{words}</div>\n" for part in _parts(canvas) if (words := _words(part)))
-    return f"<h1>{escape(title)}</h1>\n{parts}" if title else parts
+    divisions = []
+    for part in _parts(canvas):
+        words = _words(part)
+        if words:
+            divisions.append(f"<div>{words}</div>\n")
+    content = "".join(divisions)
+    return f"<h1>{escape(title)}</h1>\n{content}" if title else content
 
 
 def _parts(canvas: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    for section in _rows(canvas.get("horizontalSections")):
-        for column in _rows(section.get("columns")):
-            yield from _rows(column.get("webparts"))
-    beside = canvas.get("verticalSection")
-    if isinstance(beside, dict):
-        yield from _rows(beside.get("webparts"))
+    for section in as_objects(canvas.get("horizontalSections")):
+        for column in as_objects(section.get("columns")):
+            yield from as_objects(column.get("webparts"))
+    beside = as_object(canvas.get("verticalSection"))
+    yield from as_objects(beside.get("webparts"))
 
 
 def _words(part: Mapping[str, Any]) -> str:
     text = part.get("innerHtml")
     if isinstance(text, str):
         return _closed(text)
-    data = part.get("data")
-    said = data.get("serverProcessedContent") if isinstance(data, dict) else None
-    content = said if isinstance(said, dict) else {}
-    plain = "".join(
+    content = as_object(as_object(part.get("data")).get("serverProcessedContent"))
+    paragraphs = [
         f"<p>{escape(words)}</p>" for words in _values(content.get("searchablePlainTexts"))
-    )
-    return plain + "".join(_closed(html) for html in _values(content.get("htmlStrings")))
+    ]
+    divisions = [_closed(html) for html in _values(content.get("htmlStrings"))]
+    return "".join(paragraphs + divisions)
 
 
 def _values(pairs: Any) -> Iterator[str]:
     """Of a list of keys and values."""
-    for pair in _rows(pairs):
+    for pair in as_objects(pairs):
         value = pair.get("value")
         if isinstance(value, str) and value.strip():
             yield value
@@ -57,9 +61,3 @@ def _closed(html: str) -> str:
         return html  # the parser will say what is wrong with it
     body = LexborHTMLParser(html).body
     return (body.inner_html or "") if body else ""
-
-
-def _rows(value: Any) -> Iterator[Mapping[str, Any]]:
-    for row in value if isinstance(value, list) else ():
-        if isinstance(row, dict):
-            yield row

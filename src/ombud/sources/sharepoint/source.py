@@ -2,13 +2,13 @@
 
 A file is NAME/DRIVE ID/ITEM ID.ending, a page NAME/SitePages/PAGE ID.html: renamed or moved within
 its library it stays the same document. Patterns see what people see: LIBRARY/FOLDER/FILE and
-SitePages/NAME.aspx. Who may read them is in `sharepoint_access`, how they are listed in
-`sharepoint_api`.
+SitePages/NAME.aspx. Who may read them is in `access`, how they are listed in `api`.
 
 Of a file that is checked out SharePoint gives an application what was last checked in. A page that
 is being edited keeps what was last published; of one that was never published nothing is read."""
 
 import os
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
@@ -20,7 +20,7 @@ from ombud.sources.matching import is_document, matching_of
 from ombud.sources.sharepoint.access import NOBODY, audience, readers
 from ombud.sources.sharepoint.api import Item, SharePointSite, SitePage
 from ombud.sources.sharepoint.pages import render
-from ombud.sources.sharepoint.token import Token
+from ombud.sources.sharepoint.token import Application, Token
 from ombud.sources.site import SiteClient
 from ombud.sources.source import Ref
 from ombud.sources.web.pages import document
@@ -49,32 +49,39 @@ def open_sharepoint(place: SharePoint, home: Path) -> "SharePointSource":
 
 class SharePointSource:
     def __init__(self, place: SharePoint) -> None:
-        self.name, self._place = place.name, place
+        self.name = place.name
+        self._place = place
         self._matching = matching_of(place)
         self._opened: SharePointSite | None = None
 
     def list(self) -> list[Ref]:
         """Asks for the permissions of every file and page: those change without a new version."""
-        site = self._site()
-        found: list[tuple[Ref, Item | None]] = []
-        for library in site.libraries(self._place.libraries):
-            for item in site.items(library.drive):
-                path = f"{library.name}/{item.path}"
-                if is_document(path) and self._matching.wanted(path):
-                    found.append((self._file(item, path), item))
+        found = [*self._files()]
         if self._place.pages:
-            pages = [
-                page
-                for page in site.pages()
-                if page.version and self._matching.wanted(f"{PAGES}/{page.name}")
-            ]
-            items = site.page_items() if pages else {}
-            found += [(self._page(page), items.get(page.id.lower())) for page in pages]
+            found += self._pages()
         pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="sharepoint")
         try:
             return [*pool.map(lambda pair: self._with_readers(*pair), found)]
         finally:
             pool.shutdown(cancel_futures=True)
+
+    def _files(self) -> Iterator[tuple[Ref, Item | None]]:
+        site = self._site()
+        for library in site.libraries(self._place.libraries):
+            for item in site.items(library.drive):
+                path = f"{library.name}/{item.path}"
+                if is_document(path) and self._matching.wanted(path):
+                    yield self._file(item, path), item
+
+    def _pages(self) -> Iterator[tuple[Ref, Item | None]]:
+        site = self._site()
+        pages = []
+        for page in site.pages():
+            if page.version and self._matching.wanted(f"{PAGES}/{page.name}"):
+                pages.append(page)
+        items = site.page_items() if pages else {}
+        for page in pages:
+            yield self._page(page), items.get(page.id.lower())
 
     def read(self, ref: Ref) -> bytes:
         if ref.place.startswith(_REFUSED):
@@ -124,10 +131,12 @@ class SharePointSource:
             graph = place.graph.rstrip("/")
             token = Token(
                 self.name,
-                place.authority.rstrip("/"),
-                place.tenant,
-                place.client,
-                f"{graph}/.default",
+                Application(
+                    authority=place.authority.rstrip("/"),
+                    tenant=place.tenant,
+                    client=place.client,
+                    scope=f"{graph}/.default",
+                ),
                 secret=secret,
                 variable=place.secret_env,
             )
@@ -138,21 +147,25 @@ class SharePointSource:
 
     def _file(self, item: Item, path: str) -> Ref:
         name = PurePosixPath(item.path)
-        facts = (
-            {"title": name.stem.replace("_", " ").strip()}
-            | self._matching.facts_of(path)
-            | {"url": item.url}
+        title = name.stem.replace("_", " ").strip()
+        facts = {"title": title} | self._matching.facts_of(path) | {"url": item.url}
+        return Ref(
+            uri=f"{self.name}/{item.drive}/{item.id}{name.suffix.lower()}",
+            place=f"{_FILE}{item.drive} {item.id} {item.version}",
+            size=item.size,
+            facts=facts,
+            version=item.version,
         )
-        place = f"{_FILE}{item.drive} {item.id} {item.version}"
-        uri = f"{self.name}/{item.drive}/{item.id}{name.suffix.lower()}"
-        return Ref(uri, place, item.size, facts, item.version)
 
     def _page(self, page: SitePage) -> Ref:
         # Not its title, which editors change before they publish; it stands in the page itself.
         facts = self._matching.facts_of(f"{PAGES}/{page.name}") | {"url": page.url}
-        place = f"{_PAGE}{page.id} {page.version}"
         return Ref(
-            f"{self.name}/{PAGES}/{page.id}.html", place, 0, facts, f"{page.version}.{WRITTEN_BY}"
+            uri=f"{self.name}/{PAGES}/{page.id}.html",
+            place=f"{_PAGE}{page.id} {page.version}",
+            size=0,
+            facts=facts,
+            version=f"{page.version}.{WRITTEN_BY}",
         )
 
     def _with_readers(self, ref: Ref, item: Item | None) -> Ref:
@@ -163,7 +176,8 @@ class SharePointSource:
             found = readers(self._site().permissions(item), links=self._place.links)
         except NotShown as hidden:
             return Ref(ref.uri, f"{_REFUSED}{hidden}", 0, {"audience": NOBODY})
-        allowed = narrow(ref.facts.get("audience", {}), audience(found, self._place.groups), NOBODY)
+        there = audience(found, self._place.groups)
+        allowed = narrow(ref.facts.get("audience", {}), there, NOBODY)
         return ref._replace(facts={**ref.facts, "audience": allowed})
 
 

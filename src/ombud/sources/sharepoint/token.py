@@ -18,6 +18,7 @@ from msal import ConfidentialClientApplication
 from msal.exceptions import MsalError
 
 from ombud.errors import SourceError
+from ombud.sources.json_values import as_object
 from ombud.sources.site import SiteClient
 
 REASONS = {
@@ -45,31 +46,31 @@ _ODD = (MsalError, AttributeError, LookupError, TypeError, ValueError)
 """What comes out of msal when an answer is not what it trusts it to be."""
 
 
+class Application(NamedTuple):
+    """What is registered in Entra."""
+
+    authority: str
+    """Address of the sign-in, such as https://login.microsoftonline.com."""
+    tenant: str
+    client: str
+    scope: str
+    """Such as https://graph.microsoft.com/.default."""
+
+
 class Token:
     """What `SiteClient` takes as credentials; several threads may share one. Raises SourceError.
 
-    name: of the source. scope: such as https://graph.microsoft.com/.default. variable: where the
-    secret stands."""
+    name: of the source. variable: where the secret stands."""
 
-    def __init__(
-        self,
-        name: str,
-        authority: str,
-        tenant: str,
-        client: str,
-        scope: str,
-        *,
-        secret: str,
-        variable: str,
-    ) -> None:
-        self._name, self._scope, self._variable = name, scope, variable
-        self._authority, self._tenant, self._client = authority, tenant, client
+    def __init__(self, name: str, application: Application, *, secret: str, variable: str) -> None:
+        self._name = name
+        self._registered = application
+        self._variable = variable
         self._credential = _credential(secret, variable)
-        self._wire = _Wire(
-            SiteClient(
-                f"The sign-in at {urlsplit(authority).hostname}", authority, credentials={}, hint=""
-            )
-        )
+        authority = application.authority
+        host = urlsplit(authority).hostname
+        client = SiteClient(f"The sign-in at {host}", authority, credentials={}, hint="")
+        self._wire = _Wire(client)
         self._application: ConfidentialClientApplication | None = None
         self._last: Mapping[str, str] = {}
         self._lock = threading.Lock()
@@ -80,12 +81,12 @@ class Token:
             if refused is not None and refused == self._last and self._application is not None:
                 self._application.remove_tokens_for_client()
             try:
-                said = self._opened().acquire_token_for_client([self._scope])
+                answer = self._opened().acquire_token_for_client([self._registered.scope])
             except _ODD as failed:
                 raise self._failure(failed) from failed
-            token = said.get("access_token") if isinstance(said, dict) else None
+            token = as_object(answer).get("access_token")
             if not (isinstance(token, str) and token.isascii() and token.isprintable()):
-                raise self._denial(said)
+                raise self._denial(answer)
             self._last = {"authorization": f"Bearer {token}", "accept": "application/json, */*"}
             return self._last
 
@@ -93,37 +94,33 @@ class Token:
         """Asks the authority for its addresses, once."""
         if self._application is None:
             self._application = ConfidentialClientApplication(
-                self._client,
+                self._registered.client,
                 client_credential=self._credential,
-                authority=f"{self._authority}/{self._tenant}",
+                authority=f"{self._registered.authority}/{self._registered.tenant}",
                 http_client=self._wire,
                 instance_discovery=False,
             )
         return self._application
 
     def _failure(self, failed: Exception) -> SourceError:
-        if (
-            self._application is None
-            and isinstance(failed, ValueError)
-            and self._wire.status in {400, 404}
-        ):
-            return self._said("90002")
+        status = self._wire.status
+        if self._application is None and isinstance(failed, ValueError) and status in {400, 404}:
+            return self._refusal("90002")
         return SourceError(
-            f"The sign-in for source `{self._name}` answered {self._wire.status} and nothing that can be used.",
+            f"The sign-in for source `{self._name}` answered {status} and nothing that can be "
+            "used.",
             hint="Try again later; else check authority, and whether a proxy stands before it.",
         )
 
-    def _denial(self, said: Any) -> SourceError:
+    def _denial(self, answer: Any) -> SourceError:
         """Of the answer only its number is told: the rest repeats what was sent."""
-        text = str(said.get("error_description", "")) if isinstance(said, dict) else ""
-        number = re.search(r"AADSTS(\d+)", text)
-        return self._said(number[1] if number else "")
+        description = str(as_object(answer).get("error_description", ""))
+        number = re.search(r"AADSTS(\d+)", description)
+        return self._refusal(number[1] if number else "")
 
-    def _said(self, number: str) -> SourceError:
-        otherwise = (
-            f"the sign-in answered {f'AADSTS{number}' if number else 'oddly'}",
-            "Look at the app registration.",
-        )
+    def _refusal(self, number: str) -> SourceError:
+        answered = f"AADSTS{number}" if number else "oddly"
+        otherwise = (f"the sign-in answered {answered}", "Look at the app registration.")
         what, hint = REASONS.get(number, otherwise)
         return SourceError(
             f"No token for source `{self._name}`: {what}.",
@@ -142,7 +139,8 @@ def _credential(secret: str, variable: str) -> str | dict[str, str]:
     except (ValueError, TypeError) as wrong:
         raise SourceError(
             f"{variable} holds no certificate that can be used.",
-            hint="It is one PEM text: the RSA private key, without a passphrase, and the certificate.",
+            hint="It is one PEM text: the RSA private key, without a passphrase, and the "
+            "certificate.",
         ) from wrong
     return {"private_key": secret, "public_certificate": secret}
 
@@ -172,10 +170,9 @@ class _Wire:
         data: Mapping[str, str | bytes] | None = None,
         **_: Any,
     ) -> _Reply:
-        form = {
-            key: value.decode() if isinstance(value, bytes) else value
-            for key, value in (data or {}).items()
-        }
+        form: dict[str, str] = {}
+        for key, value in (data or {}).items():
+            form[key] = value.decode() if isinstance(value, bytes) else value
         return self._reply(url, headers, form)
 
     def close(self) -> None:

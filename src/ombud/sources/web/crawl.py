@@ -27,7 +27,7 @@ ANSWERS = 4
 them."""
 
 
-class Look(NamedTuple):
+class Visit(NamedTuple):
     """What came of asking for one address; one of these is set."""
 
     seen: FetchState | None = None
@@ -39,6 +39,26 @@ class Look(NamedTuple):
     """Why nobody knows for now."""
 
 
+class Site(NamedTuple):
+    """What belongs to a source."""
+
+    place: Web
+    hosts: frozenset[str]
+    matching: Matching
+
+
+class _Waiting(NamedTuple):
+    """An address to ask for; the smallest is next."""
+
+    urgency: int
+    number: int
+    url: str
+    depth: int
+    """Links from a start page."""
+    hops: int
+    """Redirects that led here."""
+
+
 class Crawl:
     """Breadth first, so that a trap far down (a calendar without end) never keeps out what is near.
 
@@ -47,37 +67,42 @@ class Crawl:
 
     def __init__(
         self,
-        place: Web,
-        hosts: frozenset[str],
+        site: Site,
         client: PublicClient,
-        matching: Matching,
         old: Mapping[str, FetchState],
         keep: Callable[[str, bytes], None],
     ) -> None:
-        self._place, self._hosts, self._client, self._matching = place, hosts, client, matching
-        self._old, self._keep, self._robots = old, keep, Robots(client)
-        self.looks: dict[str, Look] = {}
+        self._place = site.place
+        self._hosts = site.hosts
+        self._matching = site.matching
+        self._client = client
+        self._old = old
+        self._keep = keep
+        self._robots = Robots(client)
+        self.visits: dict[str, Visit] = {}
+        """Address -> what came of asking for it."""
         self._pages = 0
         self._least: dict[str, int] = {}
         """Fewest links from a start page."""
-        self._queue: list[tuple[int, int, str, int, int]] = []
+        self._queue: list[_Waiting] = []
 
     def start(self, url: str) -> None:
         """Raises SourceError when it cannot be had: what it leads to would be taken for gone."""
         for _ in range(HOPS + 1):
-            look = self._look(url)
-            if failed := look.gone or look.failed:
+            visit = self._visit(url)
+            failed = visit.gone or visit.failed
+            if failed:
                 raise failed
-            if not look.target:
+            if not visit.target:
                 self._least[url] = 0
                 self._follow(url, 0, 0)
                 return
-            if not self._ours(look.target):
+            if not self._ours(visit.target):
                 raise SourceError(
-                    f"The start page {url} leads to {host_of(look.target)}.",
+                    f"The start page {url} leads to {host_of(visit.target)}.",
                     hint="Start there, or add it to `hosts`.",
                 )
-            url = look.target
+            url = visit.target
         raise SourceError(
             f"The start page {url} is redirected in circles.", hint="Give the address it ends at."
         )
@@ -89,16 +114,19 @@ class Crawl:
 
     def run(self) -> None:
         while self._queue:
-            _, _, url, depth, hops = heapq.heappop(self._queue)
-            if self._pages >= self._place.pages or len(self.looks) >= ANSWERS * self._place.pages:
+            waiting = heapq.heappop(self._queue)
+            answers = len(self.visits)
+            if self._pages >= self._place.pages or answers >= ANSWERS * self._place.pages:
                 return
-            self._follow(url, depth, hops)
+            self._follow(waiting.url, waiting.depth, waiting.hops)
 
     def _follow(self, url: str, depth: int, hops: int) -> None:
-        look = self._look(url)
-        if look.target:
-            self._push(look.target, depth, hops + 1)
-        seen = look.seen or (self._old.get(url) if look.failed else None)
+        visit = self._visit(url)
+        if visit.target:
+            self._push(visit.target, depth, hops + 1)
+        seen = visit.seen
+        if visit.failed:
+            seen = self._old.get(url)
         if seen is None:
             return
         if seen.canonical:
@@ -110,65 +138,86 @@ class Crawl:
     def _push(self, url: str, depth: int, hops: int, *, urgency: int | None = None) -> None:
         if self._least.get(url, depth + 1) <= depth or hops > HOPS:
             return
-        if url not in self._least and not (
-            self._ours(url) and worth_asking(url) and not self._matching.excluded(path_of(url))
-        ):
+        if url not in self._least and not self._wanted(url):
             self._least[url] = -1  # never asked about again
             return
         self._least[url] = depth
-        heapq.heappush(
-            self._queue, (depth if urgency is None else urgency, len(self._least), url, depth, hops)
+        waiting = _Waiting(
+            urgency=depth if urgency is None else urgency,
+            number=len(self._least),
+            url=url,
+            depth=depth,
+            hops=hops,
         )
+        heapq.heappush(self._queue, waiting)
+
+    def _wanted(self, url: str) -> bool:
+        if not self._ours(url) or not worth_asking(url):
+            return False
+        return not self._matching.excluded(path_of(url))
 
     def _ours(self, url: str) -> bool:
         return bare(host_of(url)) in self._hosts
 
-    def _look(self, url: str) -> Look:
-        if url not in self.looks:
+    def _visit(self, url: str) -> Visit:
+        """Asks once for each address."""
+        if url not in self.visits:
             try:
-                look = self._asked(url)
+                visit = self._asked(url)
             except SourceError as failed:
-                look = Look(failed=failed)
-            self.looks[url] = look
-            self._pages += bool(look.seen and look.seen.kind)
-        return self.looks[url]
+                visit = Visit(failed=failed)
+            self.visits[url] = visit
+            if visit.seen and visit.seen.kind:
+                self._pages += 1
+        return self.visits[url]
 
-    def _asked(self, url: str) -> Look:
+    def _asked(self, url: str) -> Visit:
         if not self._robots.allow(url):
             why = SourceError(
                 f"{url} is closed to ombud by robots.txt.", hint="Ask its owner to let `ombud` in."
             )
-            return Look(gone=why)
+            return Visit(gone=why)
         old = self._old.get(url)
-        reply = self._client.get(
-            url, headers=old.conditions if old else None, hops=0, body_limit=_body_limit
-        )
-        if reply.status == 304 and old and old.conditions:
-            return Look(seen=old)
-        if reply.target:
-            target = absolute(reply.target)
-            return Look(target=target) if target != url else Look(gone=refused(reply))
-        if reply.status in PublicClient.POLICY.busy or reply.status >= 500:
-            return Look(failed=refused(reply))
-        if not reply.ok:
-            # Also 401 and 403: what is no longer public must not go on answering.
-            return Look(gone=refused(reply))
+        conditions = old.conditions if old else {}
+        reply = self._client.get(url, headers=conditions, hops=0, body_limit=_body_limit)
+        if reply.status == 304 and old and conditions:
+            return Visit(seen=old)
+        if reply.ok:
+            return self._read(url, reply)
+        return _without_page(url, reply)
+
+    def _read(self, url: str, reply: HttpResponse) -> Visit:
         seen, data = understood(url, reply, self._hosts)
         if seen.kind and seen.listed:
             self._keep(url, data)
-        return Look(seen=seen)
+        return Visit(seen=seen)
+
+
+def _without_page(url: str, reply: HttpResponse) -> Visit:
+    if reply.target:
+        target = absolute(reply.target)
+        return Visit(target=target) if target != url else Visit(gone=refused(reply))
+    if reply.status in PublicClient.POLICY.busy or reply.status >= 500:
+        return Visit(failed=refused(reply))
+    # Also 401 and 403: what is no longer public must not go on answering.
+    return Visit(gone=refused(reply))
 
 
 def understood(url: str, reply: HttpResponse, hosts: frozenset[str]) -> tuple[FetchState, bytes]:
     """What an answer is, and the bytes of the document it becomes."""
-    kind = kind_of(url, reply.headers, reply.body) if kind_of(url, reply.headers) else ""
-    page, data = WebPage(listed=not refuses_index(reply.headers)), reply.body
+    kind = kind_of(url, reply.headers)
+    if kind:
+        kind = kind_of(url, reply.headers, reply.body)
+    page = WebPage(listed=not refuses_index(reply.headers))
+    data = reply.body
     if kind == ".html":
         page = read_page(url, reply.body, reply.headers)
         data = page.content
-        kind = "" if page.blank and page.links else kind
+        if page.blank and page.links:
+            kind = ""
     elif kind in {".txt", ".md", ".csv"}:
         data = text_of(reply.body, reply.headers).encode(errors="replace")
+    links = [link for link in page.links if bare(host_of(link)) in hosts]
     seen = FetchState(
         kind=kind,
         etag=reply.headers.get("etag", ""),
@@ -177,7 +226,7 @@ def understood(url: str, reply: HttpResponse, hosts: frozenset[str]) -> tuple[Fe
         size=len(data) if kind else 0,
         listed=page.listed,
         canonical=_believed(url, page.canonical, hosts),
-        links=tuple(link for link in page.links if bare(host_of(link)) in hosts),
+        links=tuple(links),
     )
     return seen, data
 
@@ -187,9 +236,13 @@ def _believed(url: str, canonical: str, hosts: frozenset[str]) -> str:
     site."""
     if not canonical or canonical == url or bare(host_of(canonical)) not in hosts:
         return ""
-    return "" if path_of(canonical) == "index.html" and path_of(url) != "index.html" else canonical
+    if path_of(canonical) == "index.html" and path_of(url) != "index.html":
+        return ""
+    return canonical
 
 
 def _body_limit(reply: HttpResponse) -> int:
     kind = kind_of(reply.url, reply.headers)
-    return LARGEST_HTML if kind == ".html" else LARGEST if kind else 0
+    if not kind:
+        return 0
+    return LARGEST_HTML if kind == ".html" else LARGEST

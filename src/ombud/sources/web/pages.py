@@ -3,7 +3,7 @@ content."""
 
 import codecs
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
@@ -21,41 +21,47 @@ LITTLE = 200
 
 _OFFICE = "application/vnd.openxmlformats-officedocument"
 _TYPES = {
-    "text/html": ".html", "application/xhtml+xml": ".html", "application/pdf": ".pdf", "application/x-pdf": ".pdf",
-    "text/plain": ".txt", "text/markdown": ".md", "text/x-markdown": ".md", "text/csv": ".csv",
-    "message/rfc822": ".eml", "application/vnd.oasis.opendocument.text": ".odt",
-    f"{_OFFICE}.wordprocessingml.document": ".docx", f"{_OFFICE}.spreadsheetml.sheet": ".xlsx",
+    "text/html": ".html",
+    "application/xhtml+xml": ".html",
+    "application/pdf": ".pdf",
+    "application/x-pdf": ".pdf",
+    "text/plain": ".txt",
+    "text/markdown": ".md",
+    "text/x-markdown": ".md",
+    "text/csv": ".csv",
+    "message/rfc822": ".eml",
+    "application/vnd.oasis.opendocument.text": ".odt",
+    f"{_OFFICE}.wordprocessingml.document": ".docx",
+    f"{_OFFICE}.spreadsheetml.sheet": ".xlsx",
     f"{_OFFICE}.presentationml.presentation": ".pptx",
-}  # fmt: skip
-_VAGUE = frozenset({"", "application/octet-stream", "binary/octet-stream", "application/zip", "text/plain",
-                    "application/download", "application/force-download"})  # fmt: skip
+}
+_VAGUE = frozenset(
+    {
+        "",
+        "application/octet-stream",
+        "binary/octet-stream",
+        "application/zip",
+        "text/plain",
+        "application/download",
+        "application/force-download",
+    }
+)
 """Types that servers give to what they do not know: the address says more."""
 _BY_NAME = {suffix: suffix for suffix in _TYPES.values()} | {".htm": ".html", ".markdown": ".md"}
 _ZIPPED = frozenset({".docx", ".xlsx", ".pptx", ".odt"})
 _TEXTS = frozenset({".html", ".txt", ".md", ".csv"})
 _NOT_READ = re.compile(
-    r"\.(?:png|jpe?g|gif|svg|webp|avif|ico|bmp|tiff?|css|js|mjs|map|json|woff2?|ttf|eot|mp[34]|m4[av]|mov|avi|webm"
-    r"|og[gv]|wav|zip|gz|tgz|bz2|xz|7z|rar|tar|exe|msi|dmg|iso|apk|deb|rpm|jar|rss|atom|ics|vcf)$",
+    r"\.(?:png|jpe?g|gif|svg|webp|avif|ico|bmp|tiff?"
+    r"|css|js|mjs|map|json|woff2?|ttf|eot"
+    r"|mp[34]|m4[av]|mov|avi|webm|og[gv]|wav"
+    r"|zip|gz|tgz|bz2|xz|7z|rar|tar|exe|msi|dmg|iso|apk|deb|rpm|jar"
+    r"|rss|atom|ics|vcf)$",
     re.IGNORECASE,
 )
 
 _TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)\b[^<>]*?(/?)>")
 _VOID = frozenset(
-    (
-        "area",
-        "base",
-        "br",
-        "col",
-        "embed",
-        "hr",
-        "img",
-        "input",
-        "link",
-        "meta",
-        "source",
-        "track",
-        "wbr",
-    )
+    "area base br col embed hr img input link meta source track wbr".split()  # noqa: SIM905
 )
 _META_CHARSET = re.compile(rb"<meta[^>]{0,200}charset=[\"']?\s*([\w-]+)", re.IGNORECASE)
 _CHARSET = re.compile(r"charset=[\"']?\s*([\w-]+)", re.IGNORECASE)
@@ -63,17 +69,20 @@ _REFRESH = re.compile(r"^\s*[\d.]*\s*[;,]\s*url\s*=\s*[\"']?([^\"']+)", re.IGNOR
 _CANONICAL = re.compile(r"<([^<>]+)>\s*;[^,]*\brel\s*=\s*\"?canonical\b", re.IGNORECASE)
 
 _FURNITURE = (
-    "nav, aside, body > header, body > footer, footer, script, style, noscript, template, iframe, dialog, input, "
-    "[role=navigation], [role=banner], [role=contentinfo], [role=search], [role=complementary], [role=dialog], "
-    "[role=alertdialog], [role=menu], [role=menubar], [hidden], [aria-hidden=true], [aria-modal=true]"
+    "nav, aside, body > header, body > footer, footer, script, style, noscript, template, iframe, "
+    "dialog, input, [role=navigation], [role=banner], [role=contentinfo], [role=search], "
+    "[role=complementary], [role=dialog], [role=alertdialog], [role=menu], [role=menubar], "
+    "[hidden], [aria-hidden=true], [aria-modal=true]"
 )
 _NAMED_FURNITURE = re.compile(
-    r"(?:^|[-_\s])(?:cookies?|consent|gdpr)[-_]?(?:banner|bar|notice|popup|pop-up|modal|overlay|dialog|message|layer"
+    r"(?:^|[-_\s])(?:cookies?|consent|gdpr)[-_]?"
+    r"(?:banner|bar|notice|popup|pop-up|modal|overlay|dialog|message|layer"
     r"|disclaimer|widget|manager|container|wrapper)(?:$|[-_\s])"
-    r"|onetrust-|cybotcookiebot|usercentrics|didomi-|qc-cmp2|cky-consent|truste_|sp_message_container|cc-window"
-    r"|osano-cm|klaro|borlabs-cookie"
-    r"|(?:^|\s)(?:breadcrumbs?|skip-?(?:link|nav|to-content)|site-(?:header|footer|nav|menu)|share-(?:buttons|links)"
-    r"|social-(?:share|links|media)|print-?only|noprint|sidebar|mw-editsection|catlinks)(?:\s|$)",
+    r"|onetrust-|cybotcookiebot|usercentrics|didomi-|qc-cmp2|cky-consent|truste_"
+    r"|sp_message_container|cc-window|osano-cm|klaro|borlabs-cookie"
+    r"|(?:^|\s)(?:breadcrumbs?|skip-?(?:link|nav|to-content)|site-(?:header|footer|nav|menu)"
+    r"|share-(?:buttons|links)|social-(?:share|links|media)|print-?only|noprint|sidebar"
+    r"|mw-editsection|catlinks)(?:\s|$)",
     re.IGNORECASE,
 )
 
@@ -107,24 +116,32 @@ def kind_of(url: str, headers: Mapping[str, str], body: bytes | None = None) -> 
 
     body: what it really is wins over what the server calls it, once it is there.
     """
-    named = headers.get("content-type", "").partition(";")[0].strip().lower()
+    media_type = headers.get("content-type", "").partition(";")[0].strip().lower()
+    vague = media_type in _VAGUE
     plugin = _plugin_kind(url)
-    if plugin and (named in _VAGUE or named not in _TYPES):
+    if plugin and (vague or media_type not in _TYPES):
         return plugin
-    own = _BY_NAME.get(PurePosixPath(path_of(url)).suffix.lower(), "")
-    kind = (own if named in _VAGUE else "") or _TYPES.get(named, "")
-    if body is None:
-        return kind or (".html" if not named else "")
+    by_name = _BY_NAME.get(PurePosixPath(path_of(url)).suffix.lower(), "")
+    kind = _TYPES.get(media_type, "")
+    if vague and by_name:
+        kind = by_name
+    if body is not None:
+        return _kind_of_body(body, media_type, kind, by_name)
+    return kind if media_type else kind or ".html"
+
+
+def _kind_of_body(body: bytes, media_type: str, kind: str, by_name: str) -> str:
+    """What the bytes are; `kind` and `by_name` are what the server and the address say."""
     start = body[:1024].lstrip(b"\xef\xbb\xbf \t\r\n")
     if start.startswith(b"%PDF-"):
         return ".pdf"
     if start.startswith(b"PK\x03\x04"):
-        return kind if kind in _ZIPPED else own if own in _ZIPPED else ""
+        return next((zipped for zipped in (kind, by_name) if zipped in _ZIPPED), "")
     if start[:100].lower().startswith((b"<!doctype html", b"<html")):
         return ".html"
     if kind in {".pdf", *_ZIPPED}:
         return ""  # neither what it is called nor a page
-    if not kind and not named and b"\0" not in start:
+    if not kind and not media_type and b"\0" not in start:
         return ".html" if b"<" in start else ".txt"
     return "" if kind in _TEXTS and _is_binary(body) else kind
 
@@ -145,16 +162,10 @@ def canonical_header(url: str, headers: Mapping[str, str]) -> str:
 
 def text_of(body: bytes, headers: Mapping[str, str]) -> str:
     """Decoded by byte order mark, header, the page itself, else UTF-8 or Windows-1252."""
-    for mark, encoding in ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"),
-                           (codecs.BOM_UTF16_BE, "utf-16")):  # fmt: skip
+    for mark, encoding in _MARKS:
         if body.startswith(mark):
             return body.decode(encoding, errors="replace")
-    inside = _META_CHARSET.search(body[:4096])
-    named = _CHARSET.search(headers.get("content-type", ""))
-    for name in (
-        named.group(1) if named else "",
-        inside.group(1).decode("ascii") if inside else "",
-    ):
+    for name in _named_encodings(body, headers):
         encoding = _ALIASES.get(name.lower(), name)
         try:
             if name and codecs.lookup(encoding)._is_text_encoding:
@@ -167,6 +178,21 @@ def text_of(body: bytes, headers: Mapping[str, str]) -> str:
         return body.decode("cp1252", errors="replace")
 
 
+def _named_encodings(body: bytes, headers: Mapping[str, str]) -> Iterator[str]:
+    """As the header calls it, then as the page does."""
+    header = _CHARSET.search(headers.get("content-type", ""))
+    if header:
+        yield header.group(1)
+    inside = _META_CHARSET.search(body[:4096])
+    if inside:
+        yield inside.group(1).decode("ascii")
+
+
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
 _ALIASES = {
     "iso-8859-1": "cp1252",
     "latin1": "cp1252",
@@ -185,23 +211,36 @@ def read_page(url: str, body: bytes, headers: Mapping[str, str]) -> WebPage:
         return WebPage(content=source.encode(errors="replace"), listed=not refuses_index(headers))
     tree = LexborHTMLParser(source)
     wishes = _wishes(tree)
-    base = tree.css_first("base[href]")
-    here = (absolute(str(base.attributes.get("href") or ""), url) if base else "") or url
-    links = () if wishes & {"nofollow", "none"} else _links(tree, here)
-    canonical = tree.css_first("link[rel=canonical][href]")
-    real = (
-        absolute(str(canonical.attributes.get("href") or ""), here)
-        if canonical
-        else canonical_header(url, headers)
-    )
-    listed = not (wishes & {"noindex", "none"} or refuses_index(headers))
-    named = tree.css_first("head title") or tree.css_first("title")
-    title = " ".join(named.text().split()) if named else ""
+    base_href = _attribute(tree, "base[href]", "href")
+    base = (absolute(base_href, url) if base_href is not None else "") or url
+    links = () if wishes & {"nofollow", "none"} else _links(tree, base)
+    canonical = _attribute(tree, "link[rel=canonical][href]", "href")
+    if canonical is None:
+        real_address = canonical_header(url, headers)
+    else:
+        real_address = absolute(canonical, base)
+    title = _title(tree)
     language = str(tree.root.attributes.get("lang") or "") if tree.root else ""
     content = document(title, main_content(tree), language)
     return WebPage(
-        title, links, real, listed, not (tree.body and tree.body.text().strip()), content
+        title=title,
+        links=links,
+        canonical=real_address,
+        listed=not wishes & {"noindex", "none"} and not refuses_index(headers),
+        blank=not (tree.body and tree.body.text().strip()),
+        content=content,
     )
+
+
+def _attribute(tree: LexborHTMLParser, selector: str, name: str) -> str | None:
+    """Of the first element that fits; None where none does."""
+    node = tree.css_first(selector)
+    return None if node is None else str(node.attributes.get(name) or "")
+
+
+def _title(tree: LexborHTMLParser) -> str:
+    node = tree.css_first("head title") or tree.css_first("title")
+    return " ".join(node.text().split()) if node else ""
 
 
 def document(title: str, content: str, language: str = "") -> bytes:
@@ -287,24 +326,29 @@ def _wishes(tree: LexborHTMLParser) -> set[str]:
     wishes: set[str] = set()
     for meta in tree.css("meta[name][content]"):
         if str(meta.attributes.get("name")).strip().lower() in {"robots", "ombud"}:
-            wishes |= {
-                wish.strip() for wish in str(meta.attributes.get("content")).lower().split(",")
-            }
+            listed = str(meta.attributes.get("content")).lower().split(",")
+            wishes.update(wish.strip() for wish in listed)
     return wishes
 
 
 def _links(tree: LexborHTMLParser, base: str) -> tuple[str, ...]:
-    found = []
+    addresses = _refreshes(tree, base)
+    for node in tree.css("a[href], area[href]"):
+        if "nofollow" not in str(node.attributes.get("rel") or "").lower().split():
+            addresses.append(absolute(str(node.attributes.get("href") or ""), base))
+        if len(addresses) >= MOST_LINKS:
+            break
+    return tuple(dict.fromkeys(filter(None, addresses)))
+
+
+def _refreshes(tree: LexborHTMLParser, base: str) -> list[str]:
+    """Where the page goes on to by itself."""
+    addresses = []
     for meta in tree.css("meta[http-equiv][content]"):
         refresh = _REFRESH.match(str(meta.attributes.get("content")))
         if refresh and str(meta.attributes.get("http-equiv")).lower() == "refresh":
-            found.append(absolute(refresh.group(1), base))
-    for node in tree.css("a[href], area[href]"):
-        if "nofollow" not in str(node.attributes.get("rel") or "").lower().split():
-            found.append(absolute(str(node.attributes.get("href") or ""), base))
-        if len(found) >= MOST_LINKS:
-            break
-    return tuple(dict.fromkeys(link for link in found if link))
+            addresses.append(absolute(refresh.group(1), base))
+    return addresses
 
 
 def depth_of(source: str) -> int:

@@ -1,6 +1,6 @@
 """Sitemaps: XML, gzipped or lists of addresses, and indexes of them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from ombud.errors import SourceError
@@ -53,30 +53,50 @@ class Sitemaps:
             raise SourceError(
                 f"The sitemap {url} is on another host.", hint="Add it to the source's `hosts`."
             )
-        old = {
-            key: self._old[key] for key in (f"{url}#pages", f"{url}#sitemaps") if key in self._old
-        }
-        conditions = next(iter(old.values())).conditions if old else {}
-        reply = self._client.get(url, headers=conditions)
+        old = self._remembered(url)
+        reply = self._client.get(url, headers=_conditions(old))
         if reply.status == 304 and old:
             self.seen |= old
             nothing = FetchState(kind="")
-            pages, sitemaps = (
-                old.get(f"{url}#{part}", nothing).links for part in ("pages", "sitemaps")
-            )
-            return Sitemap(pages, sitemaps)
+            pages = old.get(_pages_key(url), nothing)
+            sitemaps = old.get(_sitemaps_key(url), nothing)
+            return Sitemap(pages.links, sitemaps.links)
         if named and reply.status in GONE:
             return Sitemap((), ())
         if not reply.ok:
             raise refused(reply)
-        found = parsed(url, reply.body, reply.headers.get("content-type", ""))
-        marks = {
-            "etag": reply.headers.get("etag", ""),
-            "modified": reply.headers.get("last-modified", ""),
-        }
-        self.seen[f"{url}#pages"] = FetchState(kind="", links=found.pages, **marks)
-        self.seen[f"{url}#sitemaps"] = FetchState(kind="", links=found.sitemaps, **marks)
-        return found
+        sitemap = parsed(url, reply.body, reply.headers.get("content-type", ""))
+        self._remember(url, sitemap, reply.headers)
+        return sitemap
+
+    def _remembered(self, url: str) -> dict[str, FetchState]:
+        keys = (_pages_key(url), _sitemaps_key(url))
+        return {key: self._old[key] for key in keys if key in self._old}
+
+    def _remember(self, url: str, sitemap: Sitemap, headers: Mapping[str, str]) -> None:
+        mark = FetchState(
+            kind="",
+            etag=headers.get("etag", ""),
+            modified=headers.get("last-modified", ""),
+        )
+        pages = mark.model_copy(update={"links": sitemap.pages})
+        sitemaps = mark.model_copy(update={"links": sitemap.sitemaps})
+        self.seen[_pages_key(url)] = pages
+        self.seen[_sitemaps_key(url)] = sitemaps
+
+
+def _conditions(old: Mapping[str, FetchState]) -> Mapping[str, str]:
+    for state in old.values():
+        return state.conditions
+    return {}
+
+
+def _pages_key(url: str) -> str:
+    return f"{url}#pages"
+
+
+def _sitemaps_key(url: str) -> str:
+    return f"{url}#sitemaps"
 
 
 def parsed(url: str, data: bytes, content_type: str) -> Sitemap:
@@ -89,15 +109,19 @@ def parsed(url: str, data: bytes, content_type: str) -> Sitemap:
             f"{url} is no sitemap.", hint=f"It holds <{local(root)}>; a page belongs in `start`."
         )
     # Only the address of the page itself: images and videos bring <loc> of their own, deeper in.
-    found = _addresses(
-        (words(inner) for entry in root for inner in entry if local(inner) == "loc"), url
-    )
-    return Sitemap((), found) if local(root) == "sitemapindex" else Sitemap(found, ())
+    named: list[str] = []
+    for entry in root:
+        named += [words(inner) for inner in entry if local(inner) == "loc"]
+    addresses = _addresses(named, url)
+    if local(root) == "sitemapindex":
+        return Sitemap(pages=(), sitemaps=addresses)
+    return Sitemap(pages=addresses, sitemaps=())
 
 
-def _addresses(found: Iterator[str] | list[str], url: str) -> tuple[str, ...]:
-    return tuple(
-        dict.fromkeys(
-            address for text in found if text.strip() and (address := absolute(text, url))
-        )
-    )
+def _addresses(texts: Iterable[str], url: str) -> tuple[str, ...]:
+    addresses: dict[str, None] = {}
+    for text in texts:
+        address = absolute(text, url) if text.strip() else ""
+        if address:
+            addresses[address] = None
+    return tuple(addresses)

@@ -10,7 +10,7 @@ from ombud.sources.client import PublicClient, refused
 from ombud.sources.guard import Network
 from ombud.sources.matching import Matching, matching_of
 from ombud.sources.source import Ref
-from ombud.sources.web.crawl import Crawl, understood
+from ombud.sources.web.crawl import Crawl, Site, Visit, understood
 from ombud.sources.web.pages import kind_of
 from ombud.sources.web.sitemaps import Sitemaps
 from ombud.sources.web.state import Bodies, FetchState, Memory, state_path
@@ -62,9 +62,8 @@ class WebSource:
     def _crawled(self) -> dict[str, FetchState]:
         """Every address that is or leads to a document; what is remembered of them is saved."""
         old = self._memory.load(self._hosts)
-        crawl = Crawl(
-            self._place, self._hosts, self._client, self._matching, old, self._bodies.keep
-        )
+        site = Site(place=self._place, hosts=self._hosts, matching=self._matching)
+        crawl = Crawl(site, self._client, old, self._bodies.keep)
         sitemaps = Sitemaps(self._client, old, self._hosts)
         for url in self._start:
             crawl.start(url)
@@ -72,16 +71,22 @@ class WebSource:
             crawl.add(url)
         crawl.run()
         found: dict[str, FetchState] = {}
-        for url, look in crawl.looks.items():
-            seen = look.seen or (old.get(url) if look.failed else None)
-            if seen is None and look.failed:
-                self._failed[url] = look.failed
-                seen = FetchState(kind=kind_of(url, {}) or ".html", digest="")
+        for url, visit in crawl.visits.items():
+            seen = self._seen(url, visit, old)
             if seen is not None:
                 found[url] = seen
         remembered = {url: seen for url, seen in found.items() if url not in self._failed}
         self._memory.save(remembered | sitemaps.seen, self._hosts)
         return found
+
+    def _seen(self, url: str, visit: Visit, old: Mapping[str, FetchState]) -> FetchState | None:
+        """What an address is now; what it last was, where nobody knows for now."""
+        if not visit.failed:
+            return visit.seen
+        if url in old:
+            return old[url]
+        self._failed[url] = visit.failed
+        return FetchState(kind=kind_of(url, {}) or ".html", digest="")
 
     def read(self, ref: Ref) -> bytes:
         url = ref.place
@@ -111,35 +116,47 @@ class WebSource:
 def refs_of(source: str, chosen: Mapping[str, FetchState], matching: Matching) -> Iterator[Ref]:
     names = {url: name_of(url, seen.kind) for url, seen in chosen.items()}
     taken: set[str] = set()
-    # An address that is spelled like its name has the first right to it.
-    for url in sorted(names, key=lambda url: (path_of(url) != names[url].partition("/")[2], url)):
+
+    def first_right(url: str) -> tuple[bool, str]:
+        """An address that is spelled like its name has the first right to it."""
+        return path_of(url) != names[url].partition("/")[2], url
+
+    for url in sorted(names, key=first_right):
         name = names[url]
         if name in taken:
-            path = PurePosixPath(name)
-            name = f"{name.removesuffix(path.suffix)}~{sha256(url.encode()).hexdigest()[:8]}{path.suffix}"
+            suffix = PurePosixPath(name).suffix
+            mark = sha256(url.encode()).hexdigest()[:8]
+            name = f"{name.removesuffix(suffix)}~{mark}{suffix}"
         taken.add(name)
-        facts = matching.facts_of(path_of(url)) | {"url": url}
-        yield Ref(f"{source}/{name}", url, chosen[url].size, facts, chosen[url].digest)
+        yield Ref(
+            uri=f"{source}/{name}",
+            place=url,
+            size=chosen[url].size,
+            facts=matching.facts_of(path_of(url)) | {"url": url},
+            version=chosen[url].digest,
+        )
 
 
 def documents(found: dict[str, FetchState], matching: Matching) -> dict[str, FetchState]:
     """Each page once, under the address it calls its own."""
-    pages = {
-        url: seen
-        for url, seen in found.items()
-        if seen.kind and seen.listed and matching.included(path_of(url))
-    }
-    one: dict[tuple[str, str], str] = {}
-    for url in sorted(
-        pages, key=lambda url: (not url.startswith("https:"), "?" in url, len(url), url)
-    ):
-        seen = pages[url]
-        if real_address(url, pages) != url or (
-            url.startswith("http:") and f"https:{url[5:]}" in pages
-        ):
-            continue
-        one.setdefault((plain_of(url), seen.digest or url), url)
-    return {url: pages[url] for url in one.values()}
+    pages: dict[str, FetchState] = {}
+    for url, seen in found.items():
+        if seen.kind and seen.listed and matching.included(path_of(url)):
+            pages[url] = seen
+    chosen: dict[tuple[str, str], str] = {}
+    for url in sorted(pages, key=_plainest_first):
+        if real_address(url, pages) == url and not _is_secure_too(url, pages):
+            chosen.setdefault((plain_of(url), pages[url].digest or url), url)
+    return {url: pages[url] for url in chosen.values()}
+
+
+def _plainest_first(url: str) -> tuple[bool, bool, int, str]:
+    return not url.startswith("https:"), "?" in url, len(url), url
+
+
+def _is_secure_too(url: str, pages: Mapping[str, FetchState]) -> bool:
+    """Whether the same page was found under https."""
+    return url.startswith("http:") and f"https:{url[5:]}" in pages
 
 
 def real_address(url: str, pages: dict[str, FetchState]) -> str:

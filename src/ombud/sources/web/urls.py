@@ -13,8 +13,8 @@ MOST_REPEATS = 3
 """Times a folder may stand in a path: relative links that are wrong repeat it for ever."""
 
 _TRACKING = re.compile(
-    r"(utm_[a-z_]+|gclid|gbraid|wbraid|fbclid|msclkid|yclid|dclid|igshid|mc_[ce]id|_ga|_gl|_hsenc|_hsmi|mkt_tok"
-    r"|phpsessid|jsessionid|aspsessionid[a-z]*)(=.*)?",
+    r"(utm_[a-z_]+|gclid|gbraid|wbraid|fbclid|msclkid|yclid|dclid|igshid|mc_[ce]id|_ga|_gl|_hsenc"
+    r"|_hsmi|mkt_tok|phpsessid|jsessionid|aspsessionid[a-z]*)(=.*)?",
     re.IGNORECASE,
 )
 _SESSION = re.compile(r";jsessionid=[^/?]*", re.IGNORECASE)
@@ -31,20 +31,30 @@ def absolute(link: str, page: str = "") -> str:
     Fragments, default ports and tracking parameters are dropped, parameters sorted.
     """
     try:
-        url = httpx.URL(page).join(_cleaned(link)) if page else httpx.URL(_cleaned(link))
-        if url.scheme not in {"http", "https"} or not url.host or url.userinfo or url.port == 0:
+        cleaned = _cleaned(link)
+        url = httpx.URL(page).join(cleaned) if page else httpx.URL(cleaned)
+        if not _is_plain(url):
             return ""
         host = url.raw_host.decode("ascii").rstrip(".")
-        if "%" in host:
-            return ""
-        path = _spelled(_SESSION.sub("", url.raw_path.decode("ascii").partition("?")[0])) or "/"
+        raw_path = url.raw_path.decode("ascii").partition("?")[0]
         query = _query(url.query.decode("ascii"))
     except (httpx.InvalidURL, UnicodeError, ValueError):
         return ""
+    if "%" in host:
+        return ""
+    path = _spelled(_SESSION.sub("", raw_path)) or "/"
     netloc = f"[{host}]" if ":" in host else host
     port = f":{url.port}" if url.port else ""
-    whole = f"{url.scheme}://{netloc}{port}{path}{'?' * bool(query)}{query}"
-    return whole if len(whole) <= LONGEST and not _repeats(path) else ""
+    mark = "?" if query else ""
+    whole = f"{url.scheme}://{netloc}{port}{path}{mark}{query}"
+    return "" if len(whole) > LONGEST or _repeats(path) else whole
+
+
+def _is_plain(url: httpx.URL) -> bool:
+    """Whether it is an address of the web, without a user or password."""
+    if url.scheme not in {"http", "https"} or not url.host:
+        return False
+    return not url.userinfo and url.port != 0
 
 
 def host_of(url: str) -> str:
@@ -107,16 +117,20 @@ def _cleaned(link: str) -> str:
 
 
 def _spelled(path: str) -> str:
-    def one(found: re.Match[str]) -> str:
-        letter = chr(int(found.group(1), 16))
-        return letter if letter in _UNRESERVED else found.group().upper()
+    def plain_where_it_may_be(escape: re.Match[str]) -> str:
+        letter = chr(int(escape.group(1), 16))
+        return letter if letter in _UNRESERVED else escape.group().upper()
 
-    return _ESCAPE.sub(one, path)
+    return _ESCAPE.sub(plain_where_it_may_be, path)
 
 
 def _query(query: str) -> str:
-    parts = [part for part in _spelled(query).split("&") if part and not _TRACKING.fullmatch(part)]
-    return "&".join(sorted(parts, key=lambda part: part.partition("=")[0]))
+    parts = []
+    for part in _spelled(query).split("&"):
+        if part and not _TRACKING.fullmatch(part):
+            parts.append(part)
+    parts.sort(key=lambda part: part.partition("=")[0])
+    return "&".join(parts)
 
 
 def _repeats(path: str) -> bool:

@@ -48,8 +48,11 @@ def find_abbreviations(text: str, language: str = "en") -> list[tuple[str, str]]
     definitions: list[tuple[str, str]] = []
     for start, end in split_sentences(text, language):
         definitions += _definitions(text[start:end])
-    distinct = dict.fromkeys(definitions)
-    return [(short, long) for short, long in distinct if not _is_word(short, text)]
+    kept: list[tuple[str, str]] = []
+    for short, long in dict.fromkeys(definitions):
+        if not _is_word(short, text):
+            kept.append((short, long))
+    return kept
 
 
 def _definitions(sentence: str) -> Iterator[tuple[str, str]]:
@@ -120,7 +123,7 @@ def _by_initials(short: str, words: str) -> str:
     """The end of `words` whose initials are the letters of `short`, small words with or without
     theirs."""
     parts = list(_PART.finditer(words))
-    content = [part for part in parts if part.group().lower() not in _LINKS]
+    content = [part for part in parts if part[0].lower() not in _LINKS]
     for candidates in (content, parts):
         start = _start_of_initials(_letters(short), candidates)
         if start is not None:
@@ -171,8 +174,7 @@ def _is_long(short: str, long: str) -> bool:
     at most one goes without a letter, else a sentence's words are taken for a name's."""
     if not len(short) + 2 < len(long) <= _MOST_CHARACTERS:
         return False
-    parts = _PART.findall(long)
-    words = [part.lower() for part in parts]
+    words = _PART.findall(long.lower())
     if short.lower() in words or words[0] in _OPENERS | _LINKS:
         return False
     if any(map(str.isdigit, words)) or not _CODE_MARKS.isdisjoint(long):

@@ -112,11 +112,18 @@ class JudgedMessages(NamedTuple):
             "hard ordinary denied": denied[hard & ordinary],
             "danger found": alarmed_in_danger[danger],
         }
-        return [wilson_rate(name, hits.tolist()) for name, hits in rows.items() if len(hits)]
+        rates = []
+        for name, hits in rows.items():
+            if len(hits):
+                rates.append(wilson_rate(name, hits.tolist()))
+        return rates
 
     def _rates_by_kind(self, alarmed: Flags, denied: Flags) -> list[Rate]:
         """Kinds of what is out of scope are to be denied, all others to raise an alarm."""
-        outside = {message.kind for message in self.messages if message.label == "out_of_scope"}
+        outside = set()
+        for message in self.messages:
+            if message.label == "out_of_scope":
+                outside.add(message.kind)
         rates = []
         for kind in sorted({message.kind for message in self.messages if message.kind}):
             of_kind = np.array([message.kind == kind for message in self.messages])
