@@ -94,7 +94,7 @@ def handbooks() -> Workspace:
     (HOME / "ombud.toml").write_text(TOML.format(shared=SHARED), encoding="utf-8")
     workspace = Workspace(HOME)
     sources = configured_sources(workspace.settings, workspace.home, workspace.store)
-    for report in sync_sources(workspace.ingest, sources, tell=tell):
+    for report in sync_sources(workspace.ingest, sources, on_progress=tell):
         say(
             f"{report.name}: {report.added} added, {report.unchanged} unchanged, {len(report.failed)} failed"
         )
