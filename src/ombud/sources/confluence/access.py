@@ -8,8 +8,7 @@ Three things make an audience narrower here than the page is there, never wider:
 * An audience is any-of inside `groups`. Of two restricted levels only those named by both count,
   for "member of this group and of that one" cannot be said, and nobody's memberships are looked up.
 * People named one by one are groups called `confluence-user:ACCOUNT ID`, which a person has only
-  when the identity
-  provider says so.
+  when the identity provider says so.
 * What cannot be read is readable by nobody.
 
 Permissions of whole spaces are not looked at: not every account may read them by the API. What
@@ -53,8 +52,9 @@ class Restrictions:
             if level not in self._known:
                 self._known[level] = self._direct(level)
             here = self._known[level]
-            if here is not None:
-                left = here if left is None else left & here
+            if here is None:
+                continue
+            left = here if left is None else left & here
         return left
 
     def _direct(self, level: str) -> Readers:
@@ -84,8 +84,15 @@ def audience(readers: Readers, groups: Mapping[str, str]) -> Audience:
         if who.kind == "user":
             names.add(f"{USER}{who.id}")
         elif not who.name.startswith(_RESERVED):
-            names.add(groups.get(who.name) or groups.get(who.id) or who.name or who.id)
+            names.add(_group_here(who, groups))
     return {"groups": tuple(sorted(names))} if names else NOBODY
+
+
+def _group_here(group: Principal, groups: Mapping[str, str]) -> str:
+    for key in (group.name, group.id):
+        if groups.get(key):
+            return groups[key]
+    return group.name or group.id
 
 
 def _names(answer: Any) -> tuple[set[Principal], int]:
@@ -117,9 +124,19 @@ def _goes_on(part: Mapping[str, Any], rows: int) -> bool:
 
 
 def _principal(kind: str, row: Mapping[str, Any]) -> Principal:
-    keys = ("id", "name") if kind == "group" else ("accountId", "userKey", "username")
-    identities = [str(row[key]) for key in keys if row.get(key)]
-    if not identities:
-        raise NotShown(f"its read restrictions name a {kind} without a name")
-    name = str(row.get("name") or "") if kind == "group" else ""
-    return Principal(kind=kind, id=identities[0], name=name)
+    for key in _IDENTITIES[kind]:
+        if row.get(key):
+            name = str(row.get("name") or "")
+            return Principal(
+                kind=kind,
+                id=str(row[key]),
+                name=name if kind == "group" else "",
+            )
+    raise NotShown(f"its read restrictions name a {kind} without a name")
+
+
+_IDENTITIES = {
+    "group": ("id", "name"),
+    "user": ("accountId", "userKey", "username"),
+}
+"""Kind of principal -> where its id stands, best first."""

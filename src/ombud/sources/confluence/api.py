@@ -6,7 +6,7 @@ restrictions, searches an index that lags behind, and compares times in the inst
 decides nothing here but which pages are read again for safety."""
 
 import re
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -132,6 +132,18 @@ class ConfluenceSite:
             url = self._following(part, answered[1])
         return rows
 
+    def _named_rows(
+        self, path: str, query: Mapping[str, Any], parameter: str, keys: tuple[str, ...]
+    ) -> list[dict[str, Any]]:
+        """The rows of each key, one request a key; of all where there are no keys."""
+        queries = [{parameter: key, **query} for key in keys]
+        if not keys:
+            queries = [dict(query)]
+        rows: list[dict[str, Any]] = []
+        for asked in queries:
+            rows += self._rows(path, asked) or []
+        return rows
+
     def _following(self, part: Mapping[str, Any], answer: HttpResponse) -> str:
         links = as_object(part.get("_links"))
         base = as_text(links.get("base"))
@@ -153,18 +165,21 @@ class ConfluenceSite:
         if re.match(r"https?://", link):
             return link
         path = link if link.startswith("/") else f"/{link}"
-        place = urlsplit(self._root)
-        if place.path and path.startswith(f"{place.path}/"):
-            return f"{place.scheme}://{place.netloc}{path}"
+        root = urlsplit(self._root)
+        if root.path and path.startswith(f"{root.path}/"):
+            return f"{root.scheme}://{root.netloc}{path}"
         if self._context and path.startswith(f"{self._context}/"):
             return self._root + path
         return self._base + path
 
     def _url(self, row: Mapping[str, Any], *names: str) -> str:
+        """The first of these links, where it leads to this site; else empty."""
         links = as_object(row.get("_links"))
-        paths = [as_text(links.get(name) or row.get(name)) for name in names]
-        path = next(filter(None, paths), "")
-        return f"{self._shown}{path}" if path.startswith("/") else ""
+        for name in names:
+            path = as_text(links.get(name) or row.get(name))
+            if path:
+                return f"{self._shown}{path}" if path.startswith("/") else ""
+        return ""
 
 
 _COLLECTIONS = {
@@ -186,10 +201,7 @@ class Cloud(ConfluenceSite):
     def spaces(self, keys: tuple[str, ...], archived: bool) -> list[Space]:
         self._parents.clear()  # a new look: folders may have been moved since the last one
         query: dict[str, Any] = {"limit": PAGES_AT_ONCE}
-        queries = [{"keys": key, **query} for key in keys] or [query]
-        rows: list[dict[str, Any]] = []
-        for asked in queries:
-            rows += self._rows("/api/v2/spaces", asked) or []
+        rows = self._named_rows("/api/v2/spaces", query, "keys", keys)
         return _chosen(rows, keys, archived)
 
     def pages(self, space: Space, archived: bool) -> list[ConfluencePage]:
@@ -197,13 +209,14 @@ class Cloud(ConfluenceSite):
         if not archived:  # without a status the list holds current and archived pages
             query["status"] = "current"
         rows = self._rows(f"/api/v2/spaces/{space.id}/pages", query) or []
-        # Archived pages may be parents of current ones, too.
-        self._parents |= {_id(row): _parent(row) for row in rows}
+        for row in rows:  # archived pages may be parents of current ones, too
+            self._parents[_id(row)] = _parent(row)
         wanted = {"current", "archived"} if archived else {"current"}
         pages = []
         for row in rows:
             if row.get("status", "current") in wanted:
-                pages.append(_page(row, space, self._url(row, "webui")))
+                url = self._url(row, "webui")
+                pages.append(_page(row, space, url))
         return pages
 
     def above(self, page: ConfluencePage) -> tuple[str, ...]:
@@ -233,10 +246,10 @@ class Cloud(ConfluenceSite):
         return _body(self._one(f"/api/v2/pages/{page}", {"body-format": "storage"}))
 
     def _attachment(self, row: dict[str, Any]) -> Attachment | None:
-        link = as_text(row.get("downloadLink")) or as_text(
-            as_object(row.get("_links")).get("download")
-        )
-        return _file(row, row.get("fileSize"), link, self._url(row, "webui", "webuiLink"))
+        links = as_object(row.get("_links"))
+        link = as_text(row.get("downloadLink")) or as_text(links.get("download"))
+        url = self._url(row, "webui", "webuiLink")
+        return _file(row, row.get("fileSize"), link, url)
 
     def _lies_in(self, kind: str, content: str) -> tuple[str, str]:
         if content not in self._parents:
@@ -259,10 +272,7 @@ class DataCenter(ConfluenceSite):
 
     def spaces(self, keys: tuple[str, ...], archived: bool) -> list[Space]:
         query: dict[str, Any] = {"start": 0, "limit": V1_AT_ONCE}
-        queries = [{"spaceKey": key, **query} for key in keys] or [query]
-        rows: list[dict[str, Any]] = []
-        for asked in queries:
-            rows += self._rows("/rest/api/space", asked) or []
+        rows = self._named_rows("/rest/api/space", query, "spaceKey", keys)
         return _chosen(rows, keys, archived)
 
     def pages(self, space: Space, archived: bool) -> list[ConfluencePage]:
@@ -302,37 +312,43 @@ class DataCenter(ConfluenceSite):
     def _page(self, row: dict[str, Any], space: Space) -> ConfluencePage:
         ancestors = row.get("ancestors")
         above = tuple(map(_id, ancestors)) if isinstance(ancestors, list) else None
-        named = as_object(as_object(row.get("metadata")).get("labels")).get("results")
+        metadata = as_object(row.get("metadata"))
+        named = as_object(metadata.get("labels")).get("results")
         labels = _labels(named) if isinstance(named, list) else None
-        return _page(row, space, self._url(row, "webui"))._replace(above=above, labels=labels)
+        page = _page(row, space, self._url(row, "webui"))
+        return page._replace(above=above, labels=labels)
 
     def _attachment(self, row: dict[str, Any]) -> Attachment | None:
-        link = as_text(as_object(row.get("_links")).get("download"))
-        return _file(
-            row, as_object(row.get("extensions")).get("fileSize"), link, self._url(row, "webui")
-        )
+        links = as_object(row.get("_links"))
+        extensions = as_object(row.get("extensions"))
+        url = self._url(row, "webui")
+        return _file(row, extensions.get("fileSize"), as_text(links.get("download")), url)
 
 
 def _chosen(rows: list[dict[str, Any]], keys: tuple[str, ...], archived: bool) -> list[Space]:
     """Spaces by key; those that are named are read although they are archived."""
     found = {str(row.get("key")): row for row in rows}
-    missing = [key for key in keys if key not in found]
-    if missing:
-        seen = ", ".join(sorted(found)[:10]) or "none of them"
-        raise SourceError(
-            f"There is no space `{missing[0]}`, or the account may not see it.",
-            hint=f"It sees {seen}. Capital letters count.",
-        )
+    for key in keys:
+        if key not in found:
+            raise _no_space(key, sorted(found))
     if not found:
         # Not an empty site: an account that is not recognised is let in as a guest who sees
         # nothing.
         raise SourceError(
             "The account sees no space.", hint="Check user and token, and its permissions."
         )
-    wanted = dict.fromkeys(keys)
+    wanted = list(keys)
     if not keys:
-        wanted = dict.fromkeys(key for key, row in found.items() if archived or _is_current(row))
-    return [Space(_id(found[key]), key) for key in wanted]
+        wanted = [key for key, row in found.items() if archived or _is_current(row)]
+    return [Space(_id(found[key]), key) for key in dict.fromkeys(wanted)]
+
+
+def _no_space(key: str, seen: Sequence[str]) -> SourceError:
+    listed = ", ".join(seen[:10]) or "none of them"
+    return SourceError(
+        f"There is no space `{key}`, or the account may not see it.",
+        hint=f"It sees {listed}. Capital letters count.",
+    )
 
 
 def _is_current(row: Mapping[str, Any]) -> bool:
@@ -358,10 +374,11 @@ def _page(row: dict[str, Any], space: Space, url: str) -> ConfluencePage:
 def _file(row: dict[str, Any], size: Any, link: str, url: str) -> Attachment | None:
     if not _is_current(row) or not link:
         return None
+    _, version = _version(row)
     return Attachment(
         name=as_text(row.get("title")),
         size=size if isinstance(size, int) else 0,
-        version=f"{_id(row)}.{_version(row)[1]}",
+        version=f"{_id(row)}.{version}",
         link=link,
         url=url,
     )
@@ -371,12 +388,14 @@ def _body(answer: Any) -> Body | None:
     if answer is None:
         return None
     row = as_object(answer)
-    storage = as_object(as_object(row.get("body")).get("storage")).get("value")
+    body = as_object(row.get("body"))
+    storage = as_object(body.get("storage")).get("value")
     if not isinstance(storage, str):
         raise SourceError(
             "Confluence sent the page without its body.", hint="The next sync tries again."
         )
-    return Body(_version(row)[0], as_text(row.get("title")), storage)
+    number, _ = _version(row)
+    return Body(number=number, title=as_text(row.get("title")), storage=storage)
 
 
 def _labels(rows: list[dict[str, Any]] | None) -> tuple[str, ...]:

@@ -105,8 +105,9 @@ class ConfluenceSource:
             listed = site.pages(space, self._place.archived)
             including = site.including(space) if listed else set()
             for page in listed:
+                includes = including is None or page.id in including
                 # A page may be moved while the list is read, and then stands in it twice.
-                pages[page.id] = (page, including is None or page.id in including)
+                pages[page.id] = (page, includes)
 
         def refs_of(listed: tuple[ConfluencePage, bool]) -> tuple[Ref, ...]:
             page, includes = listed
@@ -129,10 +130,18 @@ class ConfluenceSource:
                 hint="Let the account see that, or leave the page out with `exclude`.",
             )
         if ref.place.startswith(_FILE):
-            data = self._site().download(ref.place.removeprefix(_FILE))
+            return self._file(ref)
+        return self._page(ref)
+
+    def _file(self, ref: Ref) -> bytes:
+        data = self._site().download(ref.place.removeprefix(_FILE))
+        is_markdown = PurePosixPath(ref.uri).suffix.lower() in {".md", ".markdown"}
+        if is_markdown and ref.facts.get("audience"):
             # Front matter is the strongest word on a document; here it must not undo a restriction.
-            is_markdown = PurePosixPath(ref.uri).suffix.lower() in {".md", ".markdown"}
-            return b"\n" + data if is_markdown and ref.facts.get("audience") else data
+            return b"\n" + data
+        return data
+
+    def _page(self, ref: Ref) -> bytes:
         space, page, number = ref.place.removeprefix(_PAGE).rsplit(" ", 2)
         body = self._site().body(page)
         if body is None:
@@ -144,7 +153,8 @@ class ConfluenceSource:
             raise SourceError(
                 "The page was changed while it was read.", hint="The next sync reads it."
             )
-        written = self._written(body, space, ref.facts.get("audience", {}), (page,), Counter())
+        readers = ref.facts.get("audience", {})
+        written = self._written(body, space, readers, (page,), Counter())
         title = escape(body.title)
         # The title is known beside the bytes. A page of nothing else (most parents are) is no
         # damaged file.
@@ -156,9 +166,12 @@ class ConfluenceSource:
         if self._opened is None:
             user = self._place.user
             token = self._token()
-            basic = base64.b64encode(f"{user}:{token}".encode()).decode()
+            authorization = f"Bearer {token}"
+            if user:
+                pair = base64.b64encode(f"{user}:{token}".encode())
+                authorization = f"Basic {pair.decode()}"
             credentials = {
-                "authorization": f"Basic {basic}" if user else f"Bearer {token}",
+                "authorization": authorization,
                 "accept": "application/json, */*",
             }
             whose = "user and the token" if user else "the token"
@@ -206,15 +219,17 @@ class ConfluenceSource:
             if wanted:
                 yield Ref(f"{self.name}/{relative}", f"{_REFUSED}{hidden}", 0, {"audience": NOBODY})
             return
-        facts = self._facts_of(relative, shown) | {"url": page.url}
-        seen[page.space, page.title] = _Seen(page, facts.get("audience", {}))
+        facts = self._facts_of(relative, shown)
+        facts["url"] = page.url
+        seen[page.space, page.title] = _Seen(page, facts["audience"])
         if wanted:
-            title = {"title": page.title} if page.title else {}
+            if page.title:
+                facts["title"] = page.title
             yield Ref(
                 uri=f"{self.name}/{relative}",
                 place=f"{_PAGE}{page.space} {page.id} {page.number}",
                 size=0,
-                facts=facts | title,
+                facts=facts,
                 version="" if includes else f"{page.version}.{WRITTEN_BY}",
             )
         yield from self._files(page, shown)
@@ -231,17 +246,18 @@ class ConfluenceSource:
 
     def _files(self, page: ConfluencePage, shown: _Shown) -> Iterator[Ref]:
         for file in shown.files:
-            # A name is text of somebody's choice: no step of a path, no half characters.
-            name = file.name.replace("/", "_").encode(errors="backslashreplace").decode()
+            name = _safe(file.name)
             relative = f"{page.space}/{page.id}/{name}"
-            if is_document(name) and self._matching.wanted(relative):
-                yield Ref(
-                    uri=f"{self.name}/{relative}",
-                    place=f"{_FILE}{file.link}",
-                    size=file.size,
-                    facts=self._facts_of(relative, shown) | {"url": file.url or page.url},
-                    version=file.version,
-                )
+            if not is_document(name) or not self._matching.wanted(relative):
+                continue
+            facts = self._facts_of(relative, shown)
+            yield Ref(
+                uri=f"{self.name}/{relative}",
+                place=f"{_FILE}{file.link}",
+                size=file.size,
+                facts=facts | {"url": file.url or page.url},
+                version=file.version,
+            )
 
     def _facts_of(self, relative: str, shown: _Shown) -> dict[str, Any]:
         """Weakest first: the source's own, patterns, labels in the order of the settings. Of
@@ -257,7 +273,8 @@ class ConfluenceSource:
             if both:
                 labelled["audience"] = both
         facts = self._matching.facts_of(relative) | labelled
-        return facts | {"audience": narrow(facts.get("audience", {}), shown.readers, NOBODY)}
+        facts["audience"] = narrow(facts.get("audience", {}), shown.readers, NOBODY)
+        return facts
 
     def _written(
         self, body: Body, space: str, readers: Audience, chain: tuple[str, ...], shown: Counter[str]
@@ -289,3 +306,8 @@ class ConfluenceSource:
         if (kind, value) not in self._people:
             self._people[kind, value] = self._site().person(kind, value)
         return self._people[kind, value]
+
+
+def _safe(name: str) -> str:
+    """A name is text of somebody's choice: no step of a path, no half characters."""
+    return name.replace("/", "_").encode(errors="backslashreplace").decode()

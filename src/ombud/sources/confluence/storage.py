@@ -161,10 +161,12 @@ class _Page:
         self.stack.append(_Element(name, attributes))
 
     def close(self, name: str) -> None:
-        if any(element.name == name for element in self.stack[1:]):
-            while self.stack[-1].name != name:
-                self.close_last()
+        open_names = [element.name for element in self.stack[1:]]
+        if name not in open_names:
+            return
+        while self.stack[-1].name != name:
             self.close_last()
+        self.close_last()
 
     def close_last(self) -> None:
         element = self.stack.pop()
@@ -224,17 +226,20 @@ class _Page:
 
     def _excerpt(self, element: _Element) -> str:
         body = element.named.get("*body", "")
-        for name in (unescape(element.named.get("name", "")), ""):
-            self.excerpts.setdefault(name, body)
-        # Hidden, it is only there for other pages to show.
-        return "" if element.named.get("hidden") == "true" else f"<div>{body}</div>"
+        name = unescape(element.named.get("name", ""))
+        self.excerpts.setdefault(name, body)
+        self.excerpts.setdefault("", body)
+        if element.named.get("hidden") == "true":  # it is only there for other pages to show
+            return ""
+        return f"<div>{body}</div>"
 
     def _included(self, macro: str, element: _Element) -> str:
         kind, attributes = element.target
         if kind == "ri:page":
             title = attributes.get("ri:content-title", "")
         else:
-            title = unescape(_MARKUP.sub("", element.named.get("", "").strip()))
+            named = element.named.get("", "").strip()
+            title = unescape(_MARKUP.sub("", named))
         if not title:
             return ""
         page = self._include(attributes.get("ri:space-key", ""), title)
@@ -253,7 +258,8 @@ class _Page:
         name = self._named(element.target)
         words = element.inner.strip()
         if not has_text(words):
-            return f"<span>{name or escape(element.attributes.get('ac:anchor', ''))}</span>"
+            anchor = escape(element.attributes.get("ac:anchor", ""))
+            return f"<span>{name or anchor}</span>"
         if element.target[0] == "ri:attachment" and name not in words:
             return f"<span>{words} ({name})</span>"
         return f"<span>{words}</span>"
@@ -264,9 +270,11 @@ class _Page:
             for key in ("account-id", "userkey", "username"):
                 value = attributes.get(f"ri:{key}")
                 if value:
-                    return escape(f"@{self._person(key, value) or value}")
+                    name = self._person(key, value) or value
+                    return escape(f"@{name}")
             return ""
-        return escape(attributes.get(_TITLE_OF.get(kind, ""), ""))
+        attribute = _TITLE_OF.get(kind, "")
+        return escape(attributes.get(attribute, ""))
 
 
 def _image(element: _Element) -> str:
@@ -278,8 +286,10 @@ def _task_list(element: _Element) -> str:
 
 
 def _task(element: _Element) -> str:
-    mark = "x" if element.named.get("*status", "").strip() == "complete" else " "
-    return f"<li>[{mark}] {element.named.get('*body', '')}</li>"
+    status = element.named.get("*status", "")
+    mark = "x" if status.strip() == "complete" else " "
+    body = element.named.get("*body", "")
+    return f"<li>[{mark}] {body}</li>"
 
 
 def _extension(element: _Element) -> str:
@@ -296,7 +306,8 @@ def _plain_html(element: _Element) -> str:
     kept = ""
     for key in _KEPT:
         if key in element.attributes:
-            kept += f' {key}="{escape(element.attributes[key])}"'
+            value = escape(element.attributes[key])
+            kept += f' {key}="{value}"'
     return f"<{element.name}{kept}>{element.inner}</{element.name}>"
 
 
