@@ -6,6 +6,7 @@ import tomllib
 import unicodedata
 from collections.abc import Iterator
 from functools import cache, lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -94,16 +95,14 @@ def read_passage(passage: CitedPassage) -> tuple[Sentence, ...]:
 
 
 def _sentences(passage: CitedPassage) -> Iterator[Sentence]:
-    spans = evidence_spans(passage.text, passage.language)
-    lines = [passage.text[start:end] for start, end in spans]
     head = ""
     lead = ""
-    for before, line, following in zip(["", *lines], lines, [*lines[1:], ""], strict=False):
-        is_row = bool(ROW.match(line))
-        is_item = bool(ITEM.match(line))
+    for before, line, following in _lines_with_neighbours(passage):
         if RULE.match(line):
             head = before
             continue
+        is_row = bool(ROW.match(line))
+        is_item = bool(ITEM.match(line))
         if not is_row:
             head = ""
         above = [passage.above, head]
@@ -111,8 +110,19 @@ def _sentences(passage: CitedPassage) -> Iterator[Sentence]:
             above.append(lead)
         introduction = "\n".join(filter(None, above))
         yield read_sentence(line, introduction, passage.language, row=is_row)
-        if not is_item and not is_row:
-            lead = line if _leads_in(line, following) else ""
+        if is_item or is_row:
+            continue
+        lead = line if _leads_in(line, following) else ""
+
+
+def _lines_with_neighbours(passage: CitedPassage) -> Iterator[tuple[str, str, str]]:
+    """(line before, line, line behind), of those that are evidence."""
+    spans = evidence_spans(passage.text, passage.language)
+    lines = [passage.text[start:end] for start, end in spans]
+    before = ""
+    for line, following in pairwise([*lines, ""]):
+        yield before, line, following
+        before = line
 
 
 def _leads_in(line: str, following: str) -> bool:
@@ -196,8 +206,9 @@ def _clauses(parts: list[str], language: str) -> Iterator[Clause]:
 @lru_cache(maxsize=4096)
 def content_terms(text: str, language: str) -> frozenset[str]:
     """Index terms that are no numbers, those of compounds in parts."""
-    terms = set(analyse(text, language)) - _number_terms()
-    return frozenset(term for term in terms if not term[0].isdigit())
+    terms = analyse(text, language)
+    words = [term for term in terms if not term[0].isdigit()]
+    return frozenset(words) - _number_terms()
 
 
 @cache
@@ -211,5 +222,8 @@ def plain_sentence(text: str) -> str:
     plain = unicodedata.normalize("NFKC", text)
     plain = re.sub(r"[“”„‟″«»]", '"', plain)
     plain = re.sub(r"[‘’‚‛′]", "'", plain)
-    lines = [MARKS.sub("", line).strip() for line in plain.splitlines()]
+    lines: list[str] = []
+    for line in plain.splitlines():
+        bare = MARKS.sub("", line)
+        lines.append(bare.strip())
     return " ".join(lines).strip()

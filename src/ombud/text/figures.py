@@ -61,15 +61,20 @@ def read_figures(text: str, language: str = "en") -> SentenceFigures:
 
 def numbers_beside_quantities(figures: SentenceFigures, language: str = "en") -> frozenset[str]:
     """Numbers outside of quantities, and those that count things."""
-    rest = figures.text
-    for quantity in reversed(figures.quantities):
-        if not quantity.kind.startswith("count"):
-            rest = rest[: quantity.start] + " " + rest[quantity.end :]
-    return _numbers(rest, language)
+    parts: list[str] = []
+    end = 0
+    for quantity in figures.quantities:
+        if quantity.kind.startswith("count"):
+            continue
+        parts.append(figures.text[end : quantity.start])
+        end = quantity.end
+    parts.append(figures.text[end:])
+    return _numbers(" ".join(parts), language)
 
 
 def _numbers(plain: str, language: str) -> frozenset[str]:
-    return frozenset(numbers_of_plain(_LABEL.sub(" ", plain), language))
+    without_labels = _LABEL.sub(" ", plain)
+    return frozenset(numbers_of_plain(without_labels, language))
 
 
 def _half_hour(match: re.Match[str]) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Generic, TypeVar
 
 Value = TypeVar("Value")
+Words = tuple[str, ...]
 WORD = re.compile(r"[^\W_]+")
 """A word; "part-time" is two, so that it is found however it is written."""
 
@@ -14,22 +15,25 @@ class Phrases(Generic[Value]):
     """Phrases, each with a value; of one that ends in `*` the last word may go on in any way."""
 
     def __init__(self, phrases: Iterable[tuple[str, Value]]) -> None:
-        self._exact: dict[str, list[tuple[tuple[str, ...], Value]]] = defaultdict(list)
+        self._exact: dict[str, list[tuple[Words, Value]]] = defaultdict(list)
         self._open: dict[str, list[Value]] = defaultdict(list)
         for phrase, value in sorted(phrases, key=_descending_length):
-            words = WORD.findall(phrase)
-            first = words[0]
-            is_open = phrase.endswith("*")
-            if is_open and len(words) == 1:
-                self._open[first].append(value)
-                continue
-            if is_open:
-                words[-1] += "*"
-            self._exact[first].append((tuple(words), value))
+            self._add(phrase, value)
         lengths = set(map(len, self._open))
         self._lengths = sorted(lengths, reverse=True)
         first_words = [*self._exact, *self._open]
         self._beginnings = {word[:2] for word in first_words}
+
+    def _add(self, phrase: str, value: Value) -> None:
+        words = WORD.findall(phrase)
+        first = words[0]
+        is_open = phrase.endswith("*")
+        if is_open and len(words) == 1:
+            self._open[first].append(value)
+            return
+        if is_open:
+            words[-1] += "*"
+        self._exact[first].append((tuple(words), value))
 
     def at(self, words: Sequence[str], place: int) -> Iterator[tuple[int, Value]]:
         """(words long, value) of the phrases that begin at `place`, the longest first, open ends

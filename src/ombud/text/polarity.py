@@ -72,11 +72,13 @@ def count_denials(text: str, language: str = "en") -> int:
 
 @lru_cache(maxsize=4096)
 def _count_english_denials(text: str) -> int:
-    text = without_comparisons(_QUOTED.sub(" ", text))
-    text = _NEITHER.sub(r"not\1", text)
-    by_grammar = len(_denials("en").findall(text)) + len(_CONTRACTION.findall(text))
-    by_meaning = len(_pattern("denying").findall(text))
-    return by_grammar + by_meaning
+    unquoted = _QUOTED.sub(" ", text)
+    said = without_comparisons(unquoted)
+    said = _NEITHER.sub(r"not\1", said)
+    denials = 0
+    for pattern in (_denials("en"), _CONTRACTION, _pattern("denying")):
+        denials += len(pattern.findall(said))
+    return denials
 
 
 def without_comparisons(text: str) -> str:

@@ -4,7 +4,7 @@ English only: in other languages words are found, roles are not.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from ombud.text.dates import MONTHS
@@ -109,6 +109,7 @@ _RATE_ADVERBS = {
     "annually": "year",
     "hourly": "hour",
 }
+_CLAUSE_END = re.compile(r"[.;:,(|]")
 _BEFORE = 60
 """Characters in front of a quantity that tell its role; behind it `_AFTER`."""
 _AFTER = 45
@@ -117,7 +118,8 @@ _AFTER = 45
 def plain_quantities(sentence: str) -> str:
     """What quantities are looked for in: as `spell_out` makes it, with "two (2) weeks" as "2
     weeks"; in "EUR 5 may" is no month."""
-    plain = spell_out(re.sub(r"(?<=\d) may\b", " can", sentence))
+    without_month = re.sub(r"(?<=\d) may\b", " can", sentence)
+    plain = spell_out(without_month)
     return re.sub(r"\b[a-z]+ \((\d+)\)", r"\1", plain)
 
 
@@ -129,9 +131,18 @@ def find_quantities(text: str, language: str = "en") -> list[Quantity]:
     quantities: list[Quantity] = []
     for read in _READERS:
         for candidate in read(text, language):
-            if not any(_overlap(candidate, other) for other in quantities):
+            if not _overlaps_any(candidate, quantities):
                 quantities.append(_in_context(candidate, text))
-    return sorted(quantities, key=lambda quantity: quantity.start)
+    quantities.sort(key=_start)
+    return quantities
+
+
+def _start(quantity: Quantity) -> int:
+    return quantity.start
+
+
+def _overlaps_any(quantity: Quantity, others: Iterable[Quantity]) -> bool:
+    return any(_overlap(quantity, other) for other in others)
 
 
 def _overlap(first: Quantity, second: Quantity) -> bool:
@@ -168,9 +179,12 @@ def _money(text: str, language: str) -> Iterator[Quantity]:
     for name, pattern in (*_SIGN_FIRST, *_SIGN_LAST):
         for match in pattern.finditer(text):
             amount = _number(match["n"], language)
-            if amount is not None:
-                amount *= _SCALES.get(match["scale"], 1)
-                yield Quantity(name, amount, *match.span())
+            if amount is None:
+                continue
+            scale = match["scale"]
+            if scale:
+                amount *= _SCALES[scale]
+            yield Quantity(name, amount, *match.span())
 
 
 def _with_unit(text: str, language: str) -> Iterator[Quantity]:
@@ -253,13 +267,16 @@ def _in_context(quantity: Quantity, text: str) -> Quantity:
     """With its role and what it is per."""
     begin = max(0, quantity.start - _BEFORE)
     before = text[begin : quantity.start].rstrip()
-    after = text[quantity.end : quantity.end + _AFTER]
-    clause, *_ = re.split(r"[.;:,(|]", after)
+    end = quantity.end + _AFTER
+    after = text[quantity.end : end]
+    clause = _CLAUSE_END.split(after)[0]
     rate = _RATE.search(clause)
     if rate and rate.start() <= 1:  # "20 hours a week or more"
         after = after[rate.end() :]
-    role = role_of(quantity.kind, before, after)
-    return quantity._replace(role=role, per=_unit_of_rate(rate))
+    return quantity._replace(
+        role=role_of(quantity.kind, before, after),
+        per=_unit_of_rate(rate),
+    )
 
 
 def _unit_of_rate(match: re.Match[str] | None) -> str:

@@ -30,7 +30,8 @@ def units_named(text: str) -> set[str]:
     plain = spell_out(text)
     named = {name for name, pattern in _patterns().items() if pattern.search(plain)}
     # "You may" is no month, "in May" and "1 May" are.
-    if "may" in named and not _may_beside_number().search(plain) and not _MAY.search(text):
+    is_month = _may_beside_number().search(plain) or _MAY.search(text)
+    if not is_month:
         named.discard("may")
     return named
 

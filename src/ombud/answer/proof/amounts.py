@@ -92,6 +92,8 @@ UNIT = re.compile(
 )
 YEAR = re.compile(r"20\d\d")
 LEAD_TIME = re.compile(r"s?[^.;]{0,30}\b(?:before|ahead|in advance)\b")
+CENTS_LENGTH = 3
+"""Digits of a number of cents."""
 SHOWN = 40
 """Characters of a number in an objection."""
 NEARLY_ZERO = 1e-6
@@ -215,14 +217,26 @@ def _supports(quantity: Quantity, other: ScoredSentence) -> list[_Support]:
 def equals(claim: Quantity, other: Quantity) -> bool:
     """The same amount: 24 months are 2 years and 60 minutes an hour, but 5 working days are not 5
     days."""
-    if claim.kind == other.kind:
-        other_year = claim.year and other.year and claim.year != other.year
-        return _nearly_equal(claim.value, other.value) and not other_year
-    if claim.kind == "days" and other.kind == "minutes":  # 24 hours are a day
-        return _nearly_equal(claim.value * DAY, other.value)
-    if claim.kind == "minutes" and other.kind == "days":
-        return _nearly_equal(claim.value, other.value * DAY)
+    kinds = {claim.kind, other.kind}
+    if len(kinds) == 1:
+        same_value = _nearly_equal(claim.value, other.value)
+        return same_value and not _differ(claim.year, other.year)
+    if kinds == {"days", "minutes"}:  # 24 hours are a day
+        return _nearly_equal(_in_minutes(claim), _in_minutes(other))
     return False
+
+
+def _differ(first: object, second: object) -> bool:
+    """Whether both are known and not the same."""
+    if not first or not second:
+        return False
+    return first != second
+
+
+def _in_minutes(duration: Quantity) -> float:
+    if duration.kind == "days":
+        return duration.value * DAY
+    return duration.value
 
 
 def _nearly_equal(first: float, second: float) -> bool:
@@ -262,10 +276,10 @@ def _count(quantity: Quantity) -> str:
     """Its number as it was counted: 2 of "2 weeks"; empty where it is beyond all reason."""
     if abs(quantity.value) >= BEYOND_REASON:
         return ""
-    size = 1.0
+    count = quantity.value
     if quantity.kind in ("days", "minutes"):
-        size = SIZES.get(quantity.unit, 1.0)
-    return plain_decimal(f"{quantity.value / size:.6f}")
+        count /= SIZES.get(quantity.unit, 1.0)
+    return plain_decimal(f"{count:.6f}")
 
 
 def _contradict(claim: Quantity, supports: Sequence[_Support], text: str) -> bool:
@@ -273,7 +287,7 @@ def _contradict(claim: Quantity, supports: Sequence[_Support], text: str) -> boo
     stated = [support.quantity for support in supports if support.quantity]
     if len(stated) < len(supports):
         return False
-    if all(_differ_in_rate(claim, other) for other in stated):
+    if all(_differ(claim.per, other.per) for other in stated):
         return True
     if LEAD_TIME.match(text[claim.end :]):  # "no later than 2 weeks before"
         return False
@@ -290,10 +304,6 @@ def _limits_to_other_side(roles: set[str], stated_roles: set[str]) -> bool:
         if not stated_roles.isdisjoint(other_side):
             return True
     return False
-
-
-def _differ_in_rate(first: Quantity, second: Quantity) -> bool:
-    return bool(first.per and second.per) and first.per != second.per
 
 
 # Numbers ------------------------------------------------------------------------------------------
@@ -326,9 +336,12 @@ def _is_year_of_document(number: str, scored: Sequence[ScoredSentence]) -> bool:
 
 def _as_euros(number: str, claim: SentenceFigures) -> Iterator[str]:
     """0.30 of "30 cents"."""
-    cents = rf"\b{re.escape(number)} cents\b"
-    if len(number) < 4 and re.search(cents, claim.text):
-        yield plain_decimal(f"0.{number.zfill(2)}")
+    if len(number) > CENTS_LENGTH:
+        return
+    cents = re.escape(number) + " cents"
+    if re.search(rf"\b{cents}\b", claim.text):
+        decimals = number.zfill(2)
+        yield plain_decimal(f"0.{decimals}")
 
 
 def _limits_differ(number: str, claim: SentenceFigures, scored: Sequence[ScoredSentence]) -> bool:
@@ -353,11 +366,15 @@ def _roles_of(number: str, quantities: Iterable[Quantity]) -> set[str]:
 
 
 def _rate_objections(claim: str, scored: Sequence[ScoredSentence]) -> Iterator[str]:
-    rivals = _rivals(scored, _best_score(scored))
+    best = _best_score(scored)
+    rivals = _rivals(scored, best)
     passages = _read_text(rivals)
     for match in RATE.finditer(claim):
-        per = match["per"] or RATE_ADVERBS[match["adverb"]]
-        if not re.search(RATE_NAMED[per], passages):
+        per = match["per"]
+        if not per:
+            per = RATE_ADVERBS[match["adverb"]]
+        named = re.search(RATE_NAMED[per], passages)
+        if not named:
             yield f"`{match[0]}` is not in the cited text"
 
 

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from ombud.answer.proof.nearest import (
     ClaimClause,
     NearClause,
+    closest_clauses,
     joined_whole_text,
     surely_near,
 )
@@ -96,8 +97,7 @@ def duty_objections(
 
 
 def _duties(claim: ClaimClause, near: Sequence[NearClause], passages: Sequence[Sentence]) -> Duties:
-    best = max(other.score for other in near)
-    closest = [other for other in near if other.score >= CLOSEST * best]
+    closest = closest_clauses(near, CLOSEST)
     clauses = list(map(_opening, closest))
     here = "\n".join(clauses)
     around = joined_whole_text(closest)
@@ -105,6 +105,8 @@ def _duties(claim: ClaimClause, near: Sequence[NearClause], passages: Sequence[S
     if not surely_near(closest):
         spared = "\n".join(sentence.text.lower() for sentence in passages)
     obliges = polarity.expresses("oblige", here)
+    timeless = "never" in claim.text
+    beyond_sparing = polarity.without_sparing(here)
     return Duties(
         obliges=obliges,
         bids=obliges or any(map(polarity.bids, clauses)),
@@ -112,8 +114,8 @@ def _duties(claim: ClaimClause, near: Sequence[NearClause], passages: Sequence[S
         spares=polarity.expresses("spare", here),
         advises=polarity.expresses("advise", here),
         forbids=polarity.forbids(here),
-        forbids_else=polarity.forbids(polarity.without_sparing(here)),
-        sets_time="never" not in claim.text and any(map(_sets_time, closest)),
+        forbids_else=polarity.forbids(beyond_sparing),
+        sets_time=not timeless and any(map(_sets_time, closest)),
         obliges_around=polarity.expresses("oblige", around),
         allows_around=polarity.expresses("allow", around),
         spares_around=polarity.expresses("spare", spared),

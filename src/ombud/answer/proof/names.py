@@ -69,11 +69,12 @@ def _named_currencies(text: str) -> frozenset[str]:
 
 
 def _initials(words: list[str]) -> frozenset[str]:
-    letters = "".join(word[0] for word in words).casefold()
+    first_letters = [word[0] for word in words]
+    letters = "".join(first_letters).casefold()
     initials: set[str] = set()
     for size in INITIALS:
-        for start in range(len(letters) - size + 1):
-            initials.add(letters[start : start + size])
+        ends = range(size, len(letters) + 1)
+        initials.update(letters[end - size : end] for end in ends)
     return frozenset(initials)
 
 
@@ -99,17 +100,20 @@ def _missing(name: str, known: PassageVocabulary) -> Iterator[str]:
     words = [word for word in split_words(name) if word not in CURRENCY_CODES]
     if _is_abbreviated(words, known):
         return
-    missing = [word for word in words if not _is_known(word, known)]
-    for word in missing:
-        yield f"`{word.casefold()}` is not in the cited text"
+    all_known = True
+    for word in words:
+        if not _is_known(word, known):
+            all_known = False
+            yield f"`{word.casefold()}` is not in the cited text"
     pairs = pairwise(map(word_stem, words))
-    if not missing and not known.pairs.issuperset(pairs):
+    if all_known and not known.pairs.issuperset(pairs):
         yield f"`{name}` is not in the cited text"
 
 
 def _is_abbreviated(words: list[str], known: PassageVocabulary) -> bool:
     """Whether the passages shorten the name: HRBP for "HR Business Partner"."""
-    short = "".join(word if word.isupper() else word[0] for word in words).casefold()
+    initials = [word if word.isupper() else word[0] for word in words]
+    short = "".join(initials).casefold()
     return len(short) > 2 and short in known.stems
 
 

@@ -1,6 +1,6 @@
 """The clauses of passages that speak of what a claim's clause does."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from ombud.text import Clause, Sentence
@@ -53,11 +53,22 @@ def nearest_clauses(claim: ClaimClause, passages: Sequence[Sentence]) -> list[Ne
     Either all are sure or none is.
     """
     candidates = list(_candidates(claim, passages))
-    best = max((near.score for near in candidates), default=0.0)
+    best = best_score(candidates)
     if best < LEAST * len(claim.terms):
         return []
-    close = [near for near in candidates if near.score >= CLOSE * best]
-    return [near for near in close if near.sure] or close
+    close = closest_clauses(candidates, CLOSE)
+    sure = [near for near in close if near.sure]
+    return sure or close
+
+
+def best_score(near: Iterable[NearClause]) -> float:
+    return max((other.score for other in near), default=0.0)
+
+
+def closest_clauses(near: Sequence[NearClause], share: float) -> list[NearClause]:
+    """Those with this share of the best one's score."""
+    least = share * best_score(near)
+    return [other for other in near if other.score >= least]
 
 
 def _candidates(claim: ClaimClause, passages: Sequence[Sentence]) -> Iterator[NearClause]:

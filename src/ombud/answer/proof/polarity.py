@@ -74,6 +74,10 @@ def _text_around(
     """Sentences about the same matter, with what stands above them."""
     sentences = [other.sentence for other in near]
     for sentence in passages:
-        if len(sentence.terms & claim.sentence.terms) > 1:
+        shared = sentence.terms & claim.sentence.terms
+        if len(shared) > 1:
             sentences.append(sentence)
-    return "\n".join(f"{sentence.text}\n{sentence.above}".lower() for sentence in sentences)
+    texts: list[str] = []
+    for sentence in sentences:
+        texts += [sentence.text, sentence.above]
+    return "\n".join(texts).lower()

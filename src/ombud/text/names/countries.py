@@ -55,16 +55,20 @@ class _Mention(NamedTuple):
 
     @property
     def written(self) -> str:
-        return self.text[self.tokens[self.first].start : self.tokens[self.end - 1].end]
+        start = self.tokens[self.first].start
+        end = self.tokens[self.end - 1].end
+        return self.text[start:end]
 
     @property
     def before(self) -> str:
-        start = self.tokens[self.first].start
-        return self.text[max(0, start - _LOOK_BACK) : start]
+        end = self.tokens[self.first].start
+        start = max(0, end - _LOOK_BACK)
+        return self.text[start:end]
 
     @property
     def after(self) -> str:
-        return self.text[self.tokens[self.end - 1].end :]
+        last = self.tokens[self.end - 1]
+        return self.text[last.end :]
 
     def word_before(self, distance: int = 1) -> str:
         """Empty at the beginning of the text."""
@@ -79,7 +83,9 @@ def named_countries(text: str, known: Collection[str] | None = None) -> tuple[st
     By name, and by adjective where it is of a workplace or a rule. Where a name is also a word or a
     person's, and nothing says that the country is meant, it is not found."""
     text = _DOTTED.sub(_without_dots, text)
-    tokens = [_Token(m.group(), m.start(), m.end()) for m in WORD.finditer(_fold(text))]
+    tokens: list[_Token] = []
+    for match in WORD.finditer(_fold(text)):
+        tokens.append(_Token(match[0], *match.span()))
     words = [token.word for token in tokens]
     codes: dict[str, None] = {}
     place = 0
@@ -102,8 +108,17 @@ def _without_dots(match: re.Match[str]) -> str:
 
 def _mention_at(place: int, words: list[str], tokens: list[_Token], text: str) -> _Mention | None:
     for length, entry in _entries().at(words, place):
-        mention = _Mention(entry=entry, text=text, tokens=tokens, first=place, end=place + length)
-        if _is_whole(tokens[place : place + length], text) and _is_meant(mention):
+        end = place + length
+        if not _is_whole(tokens[place:end], text):
+            continue
+        mention = _Mention(
+            entry=entry,
+            text=text,
+            tokens=tokens,
+            first=place,
+            end=end,
+        )
+        if _is_meant(mention):
             return mention
     return None
 
@@ -115,7 +130,11 @@ def country_names(codes: Collection[str]) -> list[str]:
 
 def _is_whole(tokens: list[_Token], text: str) -> bool:
     """Whether nothing but a blank, a hyphen or an apostrophe stands between the words."""
-    return all(text[a.end : b.start] in (" ", "-", "'", "’") for a, b in pairwise(tokens))
+    for token, following in pairwise(tokens):
+        between = text[token.end : following.start]
+        if between not in (" ", "-", "'", "’"):
+            return False
+    return True
 
 
 def _is_meant(mention: _Mention) -> bool:
@@ -163,21 +182,31 @@ _MEANT: dict[_Kind, Callable[[_Mention], bool]] = {
 def _is_us(mention: _Mention) -> bool:
     """The pronoun is in small letters, or everything is in capitals; "the us" is the country in
     any."""
-    around = mention.before + mention.written + mention.after[:_LOOK_BACK]
-    shouting = sum(map(str.isupper, around)) > sum(map(str.islower, around))
-    if mention.written == "US" and not shouting:
+    if mention.written == "US" and not _is_shouting(mention):
         return True
     if mention.word_before() != "the":
         return False
     places = (*_listed()["at"], "to", "from", "for")
-    return mention.word_before(2) in places or _before_work(mention)
+    if mention.word_before(2) in places:
+        return True
+    return _before_work(mention)
+
+
+def _is_shouting(mention: _Mention) -> bool:
+    """Whether most letters around are capitals."""
+    around = mention.before + mention.written + mention.after[:_LOOK_BACK]
+    capitals = sum(map(str.isupper, around))
+    return capitals > sum(map(str.islower, around))
 
 
 def _is_capital(mention: _Mention) -> bool:
     """Whether a name is written as one, or nothing in the text is; German adjectives are small."""
-    if not any(map(str.isupper, mention.text.replace("I", ""))):
+    others = mention.text.replace("I", "")
+    if not any(map(str.isupper, others)):
         return True
-    return mention.written[:1].isupper() or _fold(mention.written) not in _english()
+    if mention.written[:1].isupper():
+        return True
+    return _fold(mention.written) not in _english()
 
 
 def _after_place(mention: _Mention) -> bool:
@@ -251,7 +280,8 @@ def _english() -> frozenset[str]:
     for by_key in _listed()["country"].values():
         names += by_key.get("guarded", ())
         names += by_key.get("adjectives", ())
-    return frozenset(_fold(name) for name in names if name[:1].isupper())
+    capital = [name for name in names if name[:1].isupper()]
+    return frozenset(map(_fold, capital))
 
 
 class _WorkWords(NamedTuple):
