@@ -61,10 +61,13 @@ def _terms(word: str, language: str) -> list[str]:
     parts = PART.findall(word)
     stop_words = _stop_words(language)
     terms = [_stem(part, language) for part in parts if part not in stop_words]
-    is_short = len(parts) > 1 and len(word) <= LONGEST_WHOLE
-    if is_short and _WHOLE.search(word):
+    if len(parts) > 1 and _is_one_word(word):
         terms.append(re.sub(r"['’]", "", word))
     return list(map(_cut, terms))
+
+
+def _is_one_word(word: str) -> bool:
+    return len(word) <= LONGEST_WHOLE and bool(_WHOLE.search(word))
 
 
 def _cut(term: str) -> str:

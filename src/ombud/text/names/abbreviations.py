@@ -20,6 +20,8 @@ def _set(words: str) -> frozenset[str]:
 
 
 _MOST_CHARACTERS = 120
+_LEAST_LONGER = 3
+"""Characters that an expansion has more than its abbreviation."""
 _BRACKETS = re.compile(r"\(([^()]{2,120})\)")
 _PART = re.compile(r"[^\W_]+")
 _SHORT = re.compile(r"[^\W_](?:[^\W_]|[&/.-](?=[^\W_])|\.$){1,9}")
@@ -47,12 +49,10 @@ def find_abbreviations(text: str, language: str = "en") -> list[tuple[str, str]]
     left out, for it would be found in every question that has the word."""
     definitions: list[tuple[str, str]] = []
     for start, end in split_sentences(text, language):
-        definitions += _definitions(text[start:end])
-    kept: list[tuple[str, str]] = []
-    for short, long in dict.fromkeys(definitions):
-        if not _is_word(short, text):
-            kept.append((short, long))
-    return kept
+        sentence = text[start:end]
+        definitions += _definitions(sentence)
+    distinct = list(dict.fromkeys(definitions))
+    return [pair for pair in distinct if not _is_word(pair[0], text)]
 
 
 def _definitions(sentence: str) -> Iterator[tuple[str, str]]:
@@ -172,7 +172,7 @@ def _place_before(end: int, wanted: str, words: str, *, begins_word: bool) -> in
 def _is_long(short: str, long: str) -> bool:
     """Longer than the short form, not holding it, its words accounted for: of those with a meaning
     at most one goes without a letter, else a sentence's words are taken for a name's."""
-    if not len(short) + 2 < len(long) <= _MOST_CHARACTERS:
+    if len(long) > _MOST_CHARACTERS or len(long) < len(short) + _LEAST_LONGER:
         return False
     words = _PART.findall(long.lower())
     if short.lower() in words or words[0] in _OPENERS | _LINKS:

@@ -235,13 +235,12 @@ def _cells(row: str) -> list[str]:
 def _row(raw: str, head: list[str]) -> Iterator[_Line]:
     cells = _cells(raw)
     columns = head if len(head) == len(cells) else [""] * len(cells)
-    label = cells[0]
-    for column, cell in list(zip(columns, cells, strict=True))[1:]:
-        if not cell:
-            continue
-        bare_cell = _BRACKETS.sub(" ", cell)
-        text = _CELL.join((label, column, bare_cell))
-        yield _Line(raw.strip(), text)
+    label, *others = cells
+    for column, cell in zip(columns[1:], others, strict=True):
+        if cell:
+            bare = _BRACKETS.sub(" ", cell)
+            text = _CELL.join((label, column, bare))
+            yield _Line(raw.strip(), text)
 
 
 def _blank(match: re.Match[str]) -> str:
@@ -265,22 +264,28 @@ def _terms(bare: str, quantity: Quantity) -> dict[str, float]:
     units nothing."""
     terms: dict[str, float] = {}
     for clause in _CLAUSE.finditer(bare):
-        start, end = clause.span()
-        # "Amtrak: business class on journeys over 3 hours"
-        is_label = bare.startswith(":", end)
-        is_own = start <= quantity.start <= end
-        factor = 1.0 if is_label or is_own else ASIDE
-        for word in WORD.findall(clause.group()):
+        factor = _clause_weight(clause, quantity)
+        for word in WORD.findall(clause[0]):
             weight = factor * word_weight(word)
             if not weight:
                 continue
             for stem in word_stems(word):
-                terms[stem] = max(weight, terms.get(stem, 0.0))
+                before = terms.get(stem, 0.0)
+                terms[stem] = max(weight, before)
     # Grades are compared apart.
     grades = [stem for stem in terms if has_digit(stem)]
     for grade in grades:
         del terms[grade]
     return terms
+
+
+def _clause_weight(clause: re.Match[str], quantity: Quantity) -> float:
+    start, end = clause.span()
+    if start <= quantity.start <= end:
+        return 1.0
+    # "Amtrak: business class on journeys over 3 hours"
+    is_label = clause.string.startswith(":", end)
+    return 1.0 if is_label else ASIDE
 
 
 _NO_CHUNK = Chunk(id="", document_id="", title="", uri="", start=0, end=0, text="")
