@@ -13,6 +13,7 @@ import tempfile
 import types
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from string import Template
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -37,7 +38,10 @@ from ombud.web.problems import problem
 ROOT = Path(__file__).parents[1]
 REFERENCE = ROOT / "docs" / "reference"
 CODE = ROOT / "src" / "ombud"
-HEAD = "<!-- Made by docs/generate.py from the code. Do not edit; change the code and run `make docs`. -->\n\n"
+HEAD = (
+    "<!-- Made by docs/generate.py from the code. Do not edit; change the code and run "
+    "`make docs`. -->\n\n"
+)
 
 Rows = Sequence[Sequence[str]]
 
@@ -70,10 +74,8 @@ def pages() -> dict[str, str]:
         "prompts.md": prompts_page(),
         "settings.md": settings_page(),
     }
-    return {
-        name: HEAD + text.rstrip() + "\n"
-        for name, text in {**made, "README.md": index_page(made)}.items()
-    }
+    made["README.md"] = index_page(made)
+    return {name: HEAD + text.rstrip() + "\n" for name, text in made.items()}
 
 
 def stale(wanted: Mapping[str, str], folder: Path = REFERENCE) -> list[str]:
@@ -86,9 +88,10 @@ def _same(path: Path, text: str) -> bool:
 
 
 def index_page(made: Mapping[str, str]) -> str:
-    lines = [
-        f"* [{text.splitlines()[0].removeprefix('# ')}]({name})" for name, text in made.items()
-    ]
+    lines = []
+    for name, text in made.items():
+        title = text.splitlines()[0].removeprefix("# ")
+        lines.append(f"* [{title}]({name})")
     return "# Reference\n\nMade from the code; a test compares it.\n\n" + "\n".join(lines)
 
 
@@ -98,10 +101,12 @@ def index_page(made: Mapping[str, str]) -> str:
 def settings_page() -> str:
     words = [
         "# Settings",
-        "They stand in `ombud.toml` of the workspace. A variable `OMBUD_SECTION__KEY` wins over the file (lists are "
-        "JSON there), and a command's flag wins over both. A key nobody knows is an error. `ombud settings` prints "
-        "every setting with its value and where that comes from.",
-        'Settings marked "reserved" are checked when they are read, but nothing is behind them in this version.',
+        "They stand in `ombud.toml` of the workspace. A variable `OMBUD_SECTION__KEY` wins over "
+        "the file (lists are JSON there), and a command's flag wins over both. A key nobody knows "
+        "is an error. `ombud settings` prints every setting with its value and where that comes "
+        "from.",
+        'Settings marked "reserved" are checked when they are read, but nothing is behind them in '
+        "this version.",
     ]
     for name, field in Settings.model_fields.items():
         if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
@@ -114,7 +119,8 @@ def settings_page() -> str:
         "An experiment holds as well:",
         _fields_table(Experiment, "experiment.NAME.", only=("share", "countries", "off")),
         "## [[source]]",
-        "One block a source, as many as there are. `type` says what kind it is; a folder, when it does not.",
+        "One block a source, as many as there are. `type` says what kind it is; a folder, when it "
+        "does not.",
         _fields_table(SourceSettings, "source."),
         *(part for place in PLACES for part in _place(place)),
     ]
@@ -179,19 +185,24 @@ def _type_of(field: FieldInfo) -> str:
 
 def _bounds(limits: Sequence[Any]) -> str:
     signs = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "less than"}
-    said = [
-        f"{word} {getattr(one, sign)}"
-        for one in limits
-        for sign, word in signs.items()
-        if hasattr(one, sign)
-    ]
-    return f", {', '.join(said)}" if said else ""
+    words = []
+    for limit in limits:
+        for sign, word in signs.items():
+            if hasattr(limit, sign):
+                words.append(f"{word} {getattr(limit, sign)}")
+    return f", {', '.join(words)}" if words else ""
 
 
 PLAIN = {
-    str: "text", int: "whole number", float: "number", bool: "true or false", Path: "path", Any: "any",
-    type(None): "unset", Plan: "table of plan fields",
-}  # fmt: skip
+    str: "text",
+    int: "whole number",
+    float: "number",
+    bool: "true or false",
+    Path: "path",
+    Any: "any",
+    type(None): "unset",
+    Plan: "table of plan fields",
+}
 
 
 def _words_of(kind: Any) -> str:
@@ -199,11 +210,12 @@ def _words_of(kind: Any) -> str:
     if origin is Literal:
         return " or ".join(f"`{value}`" for value in inner)
     if origin in (Union, types.UnionType):
-        return " or ".join(_words_of(one) for one in inner)
+        return " or ".join(map(_words_of, inner))
     if origin is tuple:
         return f"list of {_words_of(inner[0])}"
     if origin is dict:
-        return f"table of {_words_of(inner[1])}" if inner[1] not in (Any, PlanOverlay) else "table"
+        _, value = inner
+        return "table" if value in (Any, PlanOverlay) else f"table of {_words_of(value)}"
     return PLAIN.get(kind) or str(getattr(kind, "__name__", kind))
 
 
@@ -213,12 +225,13 @@ def _words_of(kind: Any) -> str:
 def cli_page() -> str:
     words = [
         "# Commands",
-        "`--home` stands before or after the verb. Without it the workspace is `OMBUD_HOME`, else the nearest parent "
-        "folder with an `ombud.toml`. Exit codes: see [errors](errors.md).",
+        "`--home` stands before or after the verb. Without it the workspace is `OMBUD_HOME`, else "
+        "the nearest parent folder with an `ombud.toml`. Exit codes: see [errors](errors.md).",
     ]
     for name, command in commands():
         words += [f"## {name}", _tidy(command.help), f"```text\n{_usage(name, command)}\n```"]
-        if table := _parameters(command):
+        table = _parameters(command)
+        if table:
             words.append(table)
     return "\n\n".join(words)
 
@@ -237,12 +250,11 @@ def _leaves(name: str, command: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _usage(name: str, command: Any) -> str:
-    given = [
-        _spelt(n, info, kind)
-        for n, info, kind in _declared(command)
-        if isinstance(info, ArgumentInfo)
-    ]
-    return " ".join([name, "[OPTIONS]", *given])
+    arguments = []
+    for argument, info, kind in _declared(command):
+        if isinstance(info, ArgumentInfo):
+            arguments.append(_spelt(argument, info, kind))
+    return " ".join([name, "[OPTIONS]", *arguments])
 
 
 def _declared(command: Any) -> Iterator[tuple[str, ParameterInfo, Any]]:
@@ -263,20 +275,26 @@ def _spelt(name: str, info: ParameterInfo, kind: Any) -> str:
 def _parameters(command: Any) -> str:
     rows = []
     for name, info, kind in _declared(command):
-        bounds = {"at least": info.min, "at most": info.max}
-        limits = [f"{word} {limit}" for word, limit in bounds.items() if limit is not None]
-        takes = info.metavar if isinstance(info, OptionInfo) and info.metavar else _taken(kind)
-        rows.append(
-            [f"`{_spelt(name, info, kind)}`", ", ".join([takes, *limits]), _tidy(info.help)]
-        )
+        spelling = f"`{_spelt(name, info, kind)}`"
+        rows.append([spelling, _takes(info, kind), _tidy(info.help)])
     return _table(("option", "takes", "what"), rows)
+
+
+def _takes(info: ParameterInfo, kind: Any) -> str:
+    """What an option is given, with its limits."""
+    words = [info.metavar if isinstance(info, OptionInfo) and info.metavar else _taken(kind)]
+    if info.min is not None:
+        words.append(f"at least {info.min}")
+    if info.max is not None:
+        words.append(f"at most {info.max}")
+    return ", ".join(words)
 
 
 def _taken(kind: Any) -> str:
     if get_origin(kind) is list:
         return f"{_taken(get_args(kind)[0])}, repeated"
-    kinds = [one for one in get_args(kind) or [kind] if one is not type(None)]
-    return "nothing" if kinds == [bool] else " or ".join(_words_of(one) for one in kinds)
+    kinds = [inner for inner in get_args(kind) or [kind] if inner is not type(None)]
+    return "nothing" if kinds == [bool] else " or ".join(map(_words_of, kinds))
 
 
 # Errors -------------------------------------------------------------------------------------------
@@ -297,8 +315,8 @@ def errors_page() -> str:
         "## Exit codes",
         _table(("code", "when"), _exit_codes()),
         "## HTTP statuses that are no error of ombud's own",
-        "They come with `type` `about:blank`, or `urn:ombud:bad-request` for a request that cannot be read and "
-        "`urn:ombud:unexpected` for a fault nobody foresaw.",
+        "They come with `type` `about:blank`, or `urn:ombud:bad-request` for a request that cannot "
+        "be read and `urn:ombud:unexpected` for a fault nobody foresaw.",
         _table(("status", "when"), _plain_statuses()),
     ]
     return "\n\n".join(words)
@@ -306,18 +324,24 @@ def errors_page() -> str:
 
 def error_classes() -> list[type[errors.OmbudError]]:
     """Every error, in the order of the page that defines them."""
-    return [
-        c for c in vars(errors).values() if isinstance(c, type) and issubclass(c, errors.OmbudError)
-    ]
+    classes = []
+    for value in vars(errors).values():
+        if isinstance(value, type) and issubclass(value, errors.OmbudError):
+            classes.append(value)
+    return classes
 
 
 def _error_rows() -> Rows:
     rows = []
     for error in error_classes():
-        again = "yes" if error.retryable else ""
-        kind = problem(error("")).type
         rows.append(
-            [f"`{error.__name__}`", str(error.exit_code), str(error.status), again, f"`{kind}`"]
+            [
+                f"`{error.__name__}`",
+                str(error.exit_code),
+                str(error.status),
+                "yes" if error.retryable else "",
+                f"`{problem(error('')).type}`",
+            ]
         )
     return rows
 
@@ -326,12 +350,16 @@ def _exit_codes() -> Rows:
     by_code: dict[int, list[str]] = {}
     for error in error_classes():
         by_code.setdefault(error.exit_code, []).append(f"`{error.__name__}`")
-    more = {
-        1: "; also documents that failed in a sync, lines that failed in a batch, a check of `ombud doctor`"
+    others = {
+        1: "; also documents that failed in a sync, lines that failed in a batch, "
+        "a check of `ombud doctor`",
+        2: "; also options that a command does not know",
     }
-    more[2] = "; also options that a command does not know"
-    rows = [[str(code), ", ".join(by_code[code]) + more.get(code, "")] for code in sorted(by_code)]
-    return [["0", "it worked; a denial is an answer too"], *rows, [str(INTERRUPTED), "Ctrl-C"]]
+    rows = [["0", "it worked; a denial is an answer too"]]
+    for code, names in sorted(by_code.items()):
+        rows.append([str(code), ", ".join(names) + others.get(code, "")])
+    rows.append([str(INTERRUPTED), "Ctrl-C"])
+    return rows
 
 
 def _plain_statuses() -> Rows:
@@ -357,8 +385,8 @@ def metrics_page() -> str:
     return "\n\n".join(
         [
             "# Metrics",
-            "`k` is a number of hits, such as `recall@8`; `1000w` the first 1000 words returned. A metric that cannot "
-            "be computed for a case has no value there, and says why.",
+            "`k` is a number of hits, such as `recall@8`; `1000w` the first 1000 words returned. "
+            "A metric that cannot be computed for a case has no value there, and says why.",
             _table(("metric", "what it measures", "unit", "better"), rows),
         ]
     )
@@ -380,16 +408,18 @@ FILLED_BY = {
     "organisation": "`general.name`",
     "date": "the day whose rules are asked for: `as_of`, else today in `general.timezone`",
     "audience": "`audience` of the persona",
-    "connections": "paths of the graph, one triplet a line with the label of its passage; the section is left out "
-    "where there are none",
+    "connections": "paths of the graph, one triplet a line with the label of its passage; the "
+    "section is left out where there are none",
     "country": "the asker's country, or `not given`",
     "roles": "the asker's roles, or `none`",
     "grade": "the asker's grade, or `not given`",
     "local": "passages of the asker's country, labelled L1, L2, …; mandatory ones are marked",
     "shared": "passages that apply everywhere, labelled G1, G2, …",
-    "history": "up to six earlier messages of the conversation; the section is left out where there are none",
+    "history": "up to six earlier messages of the conversation; the section is left out where "
+    "there are none",
     "question": "the question, word for word",
-    "problems": "each claim that failed its check, and why; or that the language is not the right one",
+    "problems": "each claim that failed its check, and why; or that the language is not the right "
+    "one",
     "style": "`density`, `style` and `vocabulary` of the persona",
     "tailoring": "`instructions` of the persona",
     "turn": "all other sections of the message",
@@ -412,9 +442,11 @@ SENT = {
     "question": "The message that goes with `compose`.",
     "reformulate": "Strategy `reformulate`: a more formal question.",
     "rewrite": "Strategy `rewrite`: a question that stands alone.",
-    "situation": "The message that goes with the strategies: the question and what was said before.",
+    "situation": "The message that goes with the strategies: the question and what was said "
+    "before.",
     "stepback": "Strategy `stepback`: the broader question.",
-    "triplets": 'Reads subject, predicate and object out of a passage, with `index.graph = "model"`.',
+    "triplets": "Reads subject, predicate and object out of a passage, with "
+    '`index.graph = "model"`.',
     "triage": "Whom a message is for, where a search asks a model but not `understand`.",
     "understand": "Strategy `understand`: all of the strategies' texts in one call.",
     "repair": "Added to that message, once, when claims fail their check and `plan.refine` is on.",
@@ -424,9 +456,10 @@ SENT = {
 def prompts_page() -> str:
     words = [
         "# Prompts",
-        "All words that are said to models, in `src/ombud/prompts/TASK/MODEL.txt`. The most specific file wins: for "
-        "`openai:gpt-4.1-mini` that is `gpt-4.1-mini.txt`, then `gpt-4.1.txt`, `gpt.txt` and `default.txt`. A "
-        "workspace may have [its own](../guides/operating.md#your-own-prompts). The digest is what an answer's trace "
+        "All words that are said to models, in `src/ombud/prompts/TASK/MODEL.txt`. The most "
+        "specific file wins: for `openai:gpt-4.1-mini` that is `gpt-4.1-mini.txt`, then "
+        "`gpt-4.1.txt`, `gpt.txt` and `default.txt`. A workspace may have "
+        "[its own](../guides/operating.md#your-own-prompts). The digest is what an answer's trace "
         "records.",
     ]
     for path in sorted(PROMPTS.glob("*/*.txt")):
@@ -457,7 +490,9 @@ def api_page() -> str:
     words.append("## Shapes")
     notes = _notes()
     for name, schema in sorted(described["components"]["schemas"].items()):
-        words += [f"### {name}", *([schema["description"]] if "description" in schema else [])]
+        words.append(f"### {name}")
+        if "description" in schema:
+            words.append(schema["description"])
         words.append(_table(("field", "type", "default", "what"), _fields(name, schema, notes)))
     return "\n\n".join(words)
 
@@ -471,39 +506,40 @@ def openapi() -> dict[str, Any]:
 
 def _route(name: str, operation: Mapping[str, Any]) -> list[str]:
     words = [f"### {name}", _tidy(operation.get("description", ""))]
-    given = [
-        [f"`{p['name']}`", p["in"], _shape(p["schema"])] for p in operation.get("parameters", ())
-    ]
+    given = []
+    for parameter in operation.get("parameters", ()):
+        given.append([f"`{parameter['name']}`", parameter["in"], _shape(parameter["schema"])])
     if given:
         words.append(_table(("parameter", "in", "type"), given))
     if "requestBody" in operation:
         words.append(f"Body: {_content(operation['requestBody'])}.")
-    rows = [
-        [status, _content(r), r.get("description", "")]
-        for status, r in sorted(operation["responses"].items())
-    ]
+    rows = []
+    for status, response in sorted(operation["responses"].items()):
+        rows.append([status, _content(response), response.get("description", "")])
     words.append(_table(("status", "body", "when"), rows))
     return words
 
 
 def _content(described: Mapping[str, Any]) -> str:
     kinds = described.get("content", {})
-    return " or ".join(
-        f"`{media}`" if content["schema"] == {"type": "string"} else _shape(content["schema"])
-        for media, content in kinds.items()
-    )
+    shapes = []
+    for media, content in kinds.items():
+        is_text = content["schema"] == {"type": "string"}
+        shapes.append(f"`{media}`" if is_text else _shape(content["schema"]))
+    return " or ".join(shapes)
 
 
 def _fields(name: str, schema: Mapping[str, Any], notes: Mapping[tuple[str, str], str]) -> Rows:
     needed = schema.get("required", [])
     rows = []
     for field, kind in schema.get("properties", {}).items():
-        plain = "default" in kind and "$ref" not in kind
-        default = f"`{json.dumps(kind['default'], ensure_ascii=False)}`" if plain else ""
+        default = ""
+        if field in needed:
+            default = "(required)"
+        elif "default" in kind and "$ref" not in kind:
+            default = f"`{json.dumps(kind['default'], ensure_ascii=False)}`"
         what = kind.get("description") or notes.get((name, field), "")
-        rows.append(
-            [f"`{field}`", _shape(kind), "(required)" if field in needed else default, _tidy(what)]
-        )
+        rows.append([f"`{field}`", _shape(kind), default, _tidy(what)])
     return rows
 
 
@@ -512,13 +548,11 @@ def _shape(schema: Mapping[str, Any]) -> str:
         name = schema["$ref"].rsplit("/", 1)[-1]
         return f"[{name}](#{name.lower()})"
     if "anyOf" in schema:
-        return " or ".join(dict.fromkeys(_shape(one) for one in schema["anyOf"]))
+        return " or ".join(dict.fromkeys(map(_shape, schema["anyOf"])))
     if "enum" in schema or "const" in schema:
-        return " or ".join(
-            f"`{json.dumps(value)}`" for value in schema.get("enum", [schema.get("const")])
-        )
+        return _values(schema.get("enum", [schema.get("const")]))
     if "prefixItems" in schema:
-        return f"[{', '.join(_shape(one) for one in schema['prefixItems'])}]"
+        return f"[{', '.join(map(_shape, schema['prefixItems']))}]"
     if schema.get("type") == "array":
         return f"list of {_shape(schema['items'])}"
     if schema.get("type") == "object":
@@ -527,43 +561,45 @@ def _shape(schema: Mapping[str, Any]) -> str:
     return _scalar(schema)
 
 
+def _values(allowed: Sequence[Any]) -> str:
+    return " or ".join(f"`{json.dumps(value)}`" for value in allowed)
+
+
+_LIMITS = {
+    "minimum": "at least {}",
+    "maximum": "at most {}",
+    "maxLength": "at most {} characters",
+    "pattern": "like `{}`",
+}
+
+
 def _scalar(schema: Mapping[str, Any]) -> str:
-    limits = {
-        "minimum": "at least {}",
-        "maximum": "at most {}",
-        "maxLength": "at most {} characters",
-    }
-    said = [
-        words.format(schema[key])
-        for key, words in {**limits, "pattern": "like `{}`"}.items()
-        if key in schema
-    ]
-    return ", ".join([str(schema.get("format") or schema.get("type") or "any"), *said])
+    words = [str(schema.get("format") or schema.get("type") or "any")]
+    for key, form in _LIMITS.items():
+        if key in schema:
+            words.append(form.format(schema[key]))
+    return ", ".join(words)
 
 
 def _notes() -> dict[tuple[str, str], str]:
     """(class, field) -> the words that stand under the field in the code."""
-    found: dict[tuple[str, str], str] = {}
-    for path in (
-        *sorted((CODE / "types").glob("*.py")),
-        CODE / "web" / "shapes.py",
-        CODE / "web" / "problems.py",
-    ):
+    paths = sorted((CODE / "types").glob("*.py"))
+    paths += [CODE / "web" / "shapes.py", CODE / "web" / "problems.py"]
+    notes: dict[tuple[str, str], str] = {}
+    for path in paths:
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
             if isinstance(node, ast.ClassDef):
-                found |= {(node.name, field): text for field, text in _documented(node)}
-    return found
+                for field, text in _documented(node):
+                    notes[node.name, field] = text
+    return notes
 
 
 def _documented(node: ast.ClassDef) -> Iterator[tuple[str, str]]:
-    for field, below in zip(node.body, node.body[1:], strict=False):
-        said = below.value if isinstance(below, ast.Expr) else None
-        if (
-            isinstance(field, ast.AnnAssign)
-            and isinstance(field.target, ast.Name)
-            and isinstance(said, ast.Constant)
-        ):
-            yield field.target.id, str(said.value)
+    for field, below in pairwise(node.body):
+        if not isinstance(field, ast.AnnAssign) or not isinstance(field.target, ast.Name):
+            continue
+        if isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant):
+            yield field.target.id, str(below.value.value)
 
 
 # Markdown -----------------------------------------------------------------------------------------
@@ -572,7 +608,9 @@ def _documented(node: ast.ClassDef) -> Iterator[tuple[str, str]]:
 def _table(head: Sequence[str], rows: Rows) -> str:
     if not rows:
         return ""
-    lines = [head, ["---"] * len(head), *([_cell(text) for text in row] for row in rows)]
+    lines = [head, ["---"] * len(head)]
+    for row in rows:
+        lines.append(list(map(_cell, row)))
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 

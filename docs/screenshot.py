@@ -14,6 +14,7 @@ from pathlib import Path
 from playwright.sync_api import Page, sync_playwright
 
 ROOT = Path(__file__).parents[1]
+OMBUD = [sys.executable, "-m", "ombud", "--home", str(ROOT / "sample")]
 QUESTION = "How many days of annual leave do I get?"
 ARGUMENTS = [
     "--no-sandbox",
@@ -26,17 +27,9 @@ ARGUMENTS = [
 
 
 def main() -> None:
-    command = [
-        sys.executable,
-        "-m",
-        "ombud",
-        "--home",
-        str(ROOT / "sample"),
-        "serve",
-        "--port",
-        "0",
-    ]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+    with subprocess.Popen(
+        [*OMBUD, "serve", "--port", "0"], stdout=subprocess.PIPE, text=True
+    ) as server:
         url = next(iter(server.stdout or [])).split()[-1]
         try:
             _take(url, ROOT / "docs/chat.png")
@@ -50,20 +43,13 @@ def main() -> None:
 
 def _measure(report: Path) -> None:
     """Two runs of the sample's test split, compared."""
-    ombud = [sys.executable, "-m", "ombud", "--home", str(ROOT / "sample"), "lab"]
+    cases = str(ROOT / "sample/cases")
     for mode in ("sparse", "hybrid"):
-        run = [
-            "run",
-            str(ROOT / "sample/cases"),
-            "--split",
-            "test",
-            "--name",
-            mode,
-            "--plan",
-            f"mode={mode}",
-        ]
-        subprocess.run([*ombud, *run], check=True, stdout=subprocess.DEVNULL)
-    subprocess.run([*ombud, "report", "sparse", "hybrid", "--html", str(report)], check=True)
+        run = [*OMBUD, "lab", "run", cases, "--split", "test"]
+        run += ["--name", mode, "--plan", f"mode={mode}"]
+        subprocess.run(run, check=True, stdout=subprocess.DEVNULL)
+    compare = [*OMBUD, "lab", "report", "sparse", "hybrid", "--html", str(report)]
+    subprocess.run(compare, check=True)
 
 
 @contextmanager

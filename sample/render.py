@@ -124,11 +124,18 @@ def read_blocks(parent: SyntaxTreeNode) -> Iterator[Block]:
             case "ordered_list":
                 yield Items(int(node.attrs.get("start", 1)), read_items(node))
             case "table":
-                rows = (row for part in node.children for row in part.children)
-                yield Grid(tuple(tuple(map(read_spans, row.children)) for row in rows))
+                yield Grid(read_rows(node))
             case other:
                 line = node.map[0] + 1 if node.map else "?"
                 raise ValueError(f"line {line}: {other} is not plain Markdown")
+
+
+def read_rows(table: SyntaxTreeNode) -> tuple[tuple[Spans, ...], ...]:
+    rows = []
+    for part in table.children:
+        for row in part.children:
+            rows.append(tuple(map(read_spans, row.children)))
+    return tuple(rows)
 
 
 def read_items(node: SyntaxTreeNode) -> tuple[tuple[Block, ...], ...]:
@@ -179,6 +186,7 @@ HEADINGS = {
 INK, RULE = colors.HexColor("#444444"), colors.HexColor("#888888")
 SHADE = colors.HexColor("#e8ecf0")
 MARGIN, CELL_PADDING = 22 * mm, 5.0
+INDENT = 16
 FRAME_PADDING = 6.0  # reportlab's own, inside the margins
 GRID_STYLE = TableStyle(
     [
@@ -212,11 +220,9 @@ def layout_pdf(draft: Draft, pages: int) -> tuple[bytes, int]:
         invariant=1,
     )
     width = document.width - 2 * FRAME_PADDING
-    title = PdfParagraph(escape(draft.title), HEADINGS[1])
-    story = [
-        title,
-        *(part for block in draft.blocks for part in pdf_block(block, width)),
-    ]
+    story: list[Flowable] = [PdfParagraph(escape(draft.title), HEADINGS[1])]
+    for block in draft.blocks:
+        story += pdf_block(block, width)
     furniture = partial(draw_furniture, draft=draft, pages=pages)
     document.build(story, onFirstPage=furniture, onLaterPages=furniture)
     return buffer.getvalue(), document.page
@@ -225,7 +231,9 @@ def layout_pdf(draft: Draft, pages: int) -> tuple[bytes, int]:
 def draw_furniture(canvas: Canvas, document: SimpleDocTemplate, draft: Draft, pages: int) -> None:
     """Running header and footer of one page."""
     width, height = document.pagesize
-    right, top, bottom = width - MARGIN, height - 15 * mm, 13 * mm
+    right = width - MARGIN
+    top = height - 15 * mm
+    bottom = 13 * mm
     canvas.saveState()
     canvas.setFont("Helvetica", 8)
     canvas.setFillColor(INK)
@@ -251,21 +259,23 @@ def pdf_block(block: Block, width: float) -> list[Flowable]:
 
 
 def pdf_list(block: Items, width: float) -> ListFlowable:
-    indent = 16
-    items = [
-        [part for inner in item for part in pdf_item_block(inner, width - indent)]
-        for item in block.items
-    ]
-    kind, start = ("bullet", "\u2022") if block.start is None else ("1", block.start)
+    is_numbered = block.start is not None
     return ListFlowable(
-        items,
-        bulletType=kind,
-        start=start,
-        bulletFormat=None if block.start is None else "%s.",
+        [pdf_item(item, width - INDENT) for item in block.items],
+        bulletType="1" if is_numbered else "bullet",
+        start=block.start if is_numbered else "\u2022",
+        bulletFormat="%s." if is_numbered else None,
         bulletFontName="Helvetica",
         bulletFontSize=BODY.fontSize,
-        leftIndent=indent,
+        leftIndent=INDENT,
     )
+
+
+def pdf_item(item: tuple[Block, ...], width: float) -> list[Flowable]:
+    parts: list[Flowable] = []
+    for block in item:
+        parts += pdf_item_block(block, width)
+    return parts
 
 
 def pdf_item_block(block: Block, width: float) -> list[Flowable]:
@@ -276,20 +286,30 @@ def pdf_item_block(block: Block, width: float) -> list[Flowable]:
 
 def pdf_table(block: Grid, width: float) -> PdfTable:
     head, *body = block.rows
-    cells = [[PdfParagraph(pdf_markup(spans), CELL_HEAD) for spans in head]]
-    cells += [[PdfParagraph(pdf_markup(spans), CELL) for spans in row] for row in body]
-    return PdfTable(cells, colWidths=column_widths(block, width), repeatRows=1, style=GRID_STYLE)
+    return PdfTable(
+        [pdf_row(head, CELL_HEAD), *(pdf_row(row, CELL) for row in body)],
+        colWidths=column_widths(block, width),
+        repeatRows=1,
+        style=GRID_STYLE,
+    )
+
+
+def pdf_row(row: tuple[Spans, ...], style: ParagraphStyle) -> list[PdfParagraph]:
+    return [PdfParagraph(pdf_markup(spans), style) for spans in row]
 
 
 def column_widths(block: Grid, width: float) -> list[float]:
     """Every column fits its longest word; the rest goes where the long texts are."""
-    columns = [list(map(plain, column)) for column in zip(*block.rows, strict=True)]
-    least = [text_width(" ".join(column).split()) for column in columns]
-    wanted = [text_width(column) for column in columns]
+    least = []
+    extra = []
+    for column in zip(*block.rows, strict=True):
+        texts = list(map(plain, column))
+        longest_word = text_width(" ".join(texts).split())
+        least.append(longest_word)
+        extra.append(text_width(texts) - longest_word + 1)
     spare = width - sum(least)
     if spare < 0:
         return [width * part / sum(least) for part in least]
-    extra = [want - low + 1 for want, low in zip(wanted, least, strict=True)]
     share = spare / sum(extra)
     return [low + share * part for low, part in zip(least, extra, strict=True)]
 
@@ -308,13 +328,12 @@ def _pdf_span(span: Span) -> str:
     # The standard fonts have no other letters: fail rather than print boxes.
     span.text.encode("cp1252")
     markup = escape(span.text).replace("\n", "<br/>")
-    for wanted, tag, attributes in (
-        (span.bold, "b", ""),
-        (span.italic, "i", ""),
-        (span.code, "font", ' face="Courier"'),
-    ):
-        if wanted:
-            markup = f"<{tag}{attributes}>{markup}</{tag}>"
+    if span.bold:
+        markup = f"<b>{markup}</b>"
+    if span.italic:
+        markup = f"<i>{markup}</i>"
+    if span.code:
+        markup = f'<font face="Courier">{markup}</font>'
     return markup
 
 
@@ -335,16 +354,20 @@ def write_docx(draft: Draft, target: Path) -> None:
 
 def set_properties(document: WordDocument, draft: Draft) -> None:
     properties = document.core_properties
-    properties.title, properties.author = draft.title, COMPANY
-    properties.last_modified_by, properties.comments = COMPANY, ""
-    properties.created = properties.modified = FIXED_DATE
+    properties.title = draft.title
+    properties.author = COMPANY
+    properties.last_modified_by = COMPANY
+    properties.comments = ""
+    properties.created = FIXED_DATE
+    properties.modified = FIXED_DATE
 
 
 def set_page(document: WordDocument, draft: Draft) -> None:
     section = document.sections[0]
-    width, height = (Inches(8.5), Inches(11)) if draft.letter else (Cm(21), Cm(29.7))
-    section.page_width, section.page_height = width, height
-    section.left_margin = section.right_margin = Cm(2.2)
+    section.page_width = Inches(8.5) if draft.letter else Cm(21)
+    section.page_height = Inches(11) if draft.letter else Cm(29.7)
+    section.left_margin = Cm(2.2)
+    section.right_margin = Cm(2.2)
     section.header.paragraphs[0].text = f"{draft.title} | {COMPANY}"
     footer = section.footer.paragraphs[0]
     footer.add_run(f"{FOOTER} | Page ")
@@ -420,7 +443,8 @@ def add_table(document: WordDocument, block: Grid) -> None:
 def add_runs(paragraph: WordParagraph, spans: Spans) -> None:
     for span in spans:
         run = paragraph.add_run(span.text)
-        run.bold, run.italic = span.bold or None, span.italic or None
+        run.bold = span.bold or None
+        run.italic = span.italic or None
         if span.code:
             run.font.name = "Courier New"
 
@@ -440,15 +464,21 @@ def without_timestamps(package: BytesIO) -> bytes:
 WRITERS = {".pdf": write_pdf, ".docx": write_docx}
 
 
+def render_draft(path: Path, target: Path) -> None:
+    """Raises ValueError for a draft that is not plain Markdown, or has the wrong name."""
+    write = WRITERS.get(target.suffix)
+    if write is None:
+        raise ValueError("a draft is called NAME.pdf.md or NAME.docx.md")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    write(read_draft(path), target)
+
+
 def main() -> int:
     failed = 0
     for path in sorted(DRAFTS.rglob("*.md")):
         target = HANDBOOK / path.relative_to(DRAFTS).with_suffix("")
-        target.parent.mkdir(parents=True, exist_ok=True)
         try:
-            if target.suffix not in WRITERS:
-                raise ValueError("a draft is called NAME.pdf.md or NAME.docx.md")
-            WRITERS[target.suffix](read_draft(path), target)
+            render_draft(path, target)
         except ValueError as error:
             failed += 1
             print(f"{path.relative_to(SAMPLE)}: {error}", file=sys.stderr)

@@ -4,6 +4,7 @@ Each check looks at every module and names all places that break it, as `file:li
 """
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -248,3 +249,22 @@ def test_the_list_of_commands_waits_for_no_other_room() -> None:
     ).stdout.split()
     rooms = {name.split(".")[1] for name in loaded}
     assert rooms <= {"cli", "errors", "masking", "settings", "types", "registry"}, rooms
+
+
+def test_the_map_of_the_house_names_what_is_there() -> None:
+    """Paths of ARCHITECTURE.md, as far as they begin with a room."""
+    words = re.findall(r"`([\w/.-]+/[\w.-]*)`", (ROOT.parents[1] / "ARCHITECTURE.md").read_text())
+    paths = [word for word in words if word.split("/")[0] in FLOOR and "NAME" not in word]
+    missing = [path for path in paths if not (ROOT / path).exists()]
+    assert len(paths) > 50
+    assert not missing
+
+
+def test_the_glossary_names_what_the_code_calls_so() -> None:
+    text = (ROOT.parents[1] / "docs" / "glossary.md").read_text()
+    rows = re.findall(r"\(`([A-Z]\w+)`, (\w+)\)", text)
+    assert len(rows) > 40
+    for name, room in rows:
+        defined = re.compile(rf"^(class {name}\b|{name}\b.* = )", re.MULTILINE)
+        found = any(defined.search(module.text) for module in MODULES if module.room == room)
+        assert found, f"{room} defines no {name}"

@@ -26,7 +26,7 @@ def open_corpus(name: str, toml: str) -> Workspace:
     (home / "ombud.toml").write_text(toml, encoding="utf-8")
     workspace = Workspace(home)
     sources = configured_sources(workspace.settings, workspace.home, workspace.store)
-    for report in sync_sources(workspace.ingest, sources, allow_deletes=True, tell=tell):
+    for report in sync_sources(workspace.ingest, sources, allow_deletes=True, on_progress=tell):
         say(
             f"{report.name}: {report.added} added, {report.unchanged} unchanged, {len(report.failed)} failed"
         )

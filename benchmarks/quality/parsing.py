@@ -2,10 +2,9 @@
 instead.
 
 * Tables: the 40 US documents of the ICDAR 2013 competition that lie in ../shared. A neighbour
-  relation is a pair of
-  cells, one right of or below the other with only empty cells between; F1 over relations, their
-  texts compared without spaces, case and most punctuation. Micro: over all relations; macro: the
-  mean over documents.
+  relation is a pair of cells, one right of or below the other with only empty cells between; F1
+  over relations, their texts compared without spaces, case and most punctuation. Micro: over all
+  relations; macro: the mean over documents.
 * Headings: the share of the headings in docling's ground truth that are found, for digital PDFs and
   Word documents.
 * Speed: pages a second of two parser processes, over the same 40 documents.
@@ -26,7 +25,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib.util import find_spec
-from itertools import pairwise
+from itertools import chain, pairwise, zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 from xml.etree import ElementTree
@@ -47,8 +46,15 @@ TABLES = DOCUMENTS / "icdar2013-us"
 HEADINGS = DOCUMENTS / "docling"
 TARGETS = {"micro": 0.80, "macro": 0.75, "headings": 0.98, "speed": 30.0}
 RESAMPLES = 2000
+WORST = 6
+"""Documents that are named for their score."""
+KINDS = {".pdf": "digital PDF", ".docx": "Word"}
+"""Ending of a file whose headings are known -> what it is called."""
+OURS = "ombud"
 Grid = list[list[str]]
 Relations = Counter[tuple[str, str, str]]
+_HEADING = re.compile(r"^#+\s+(.+)$", re.MULTILINE)
+_RULE = re.compile(r"\s*:?-+:?\s*")
 
 
 class Parsed(NamedTuple):
@@ -77,18 +83,17 @@ def main() -> None:
     if len(sys.argv) > 1:
         # Behind our own packages, so that those stay as they are pinned.
         sys.path += [str(path) for path in Path(sys.argv[1]).glob("lib/python3*/site-packages")]
-    truth = {path: list(_truth(path)) for path in sorted(TABLES.glob("*-str.xml"))}
-    lone = [path.name for path in truth if not _source(path).exists()]
-    wanted = {_source(path): grids for path, grids in truth.items() if _source(path).exists()}
-    lines = [
-        _HEADER.format(commit=commit(), n=len(wanted)),
-        "",
-        *_tables(wanted),
-        "",
-        "## Headings",
-        "",
-    ]
-    lines += [*_headings(), "", "## Speed", "", *_speed(list(wanted))]
+    wanted: dict[Path, list[Grid]] = {}
+    lone = []
+    for truth in sorted(TABLES.glob("*-str.xml")):
+        source = _source(truth)
+        if source.exists():
+            wanted[source] = list(_truth(truth))
+        else:
+            lone.append(truth.name)
+    lines = [_HEADER.format(commit=commit(), n=len(wanted)), "", *_tables(wanted)]
+    lines += ["", "## Headings", "", *_headings()]
+    lines += ["", "## Speed", "", *_speed(list(wanted))]
     lines += ["", "Skipped, for their PDF is not here: " + (", ".join(lone) or "none") + "."]
     target = ROOT / "docs/results/parsing.md"
     target.write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -97,36 +102,51 @@ def main() -> None:
 
 def _readers() -> dict[str, Reader | None]:
     """What is compared; None for a program that is not installed."""
-    known: dict[str, Reader] = {
-        "ombud": _by_ombud,
+    readers: dict[str, Reader] = {
+        OURS: _by_ombud,
         "pdfplumber": _by_pdfplumber,
         "markitdown": _by_markitdown,
     }
-    return {name: reader if find_spec(name) else None for name, reader in known.items()}
+    return {name: reader if find_spec(name) else None for name, reader in readers.items()}
+
+
+def _facts(path: Path) -> Document:
+    return Document(id="x", source="s", uri=path.name, title="", language="en")
 
 
 def _by_ombud(path: Path) -> Parsed:
-    document = parse(
-        path.read_bytes(), Document(id="x", source="s", uri=path.name, title="", language="en")
-    )
-    tables = [_cells(block.text.split("\n")) for block in document.blocks if block.kind == "table"]
-    return Parsed(tables, [block.text for block in document.blocks if block.kind == "heading"])
+    document = parse(path.read_bytes(), _facts(path))
+    tables = []
+    headings = []
+    for block in document.blocks:
+        if block.kind == "table":
+            tables.append(_cells(block.text.split("\n")))
+        elif block.kind == "heading":
+            headings.append(block.text)
+    return Parsed(tables, headings)
 
 
 def _by_pdfplumber(path: Path) -> Parsed:
     """Its tables with default settings; it knows no headings."""
     import pdfplumber
 
+    tables = []
     with pdfplumber.open(io.BytesIO(path.read_bytes())) as document:
-        tables = [table for page in document.pages for table in page.extract_tables()]
-    return Parsed([[[cell or "" for cell in row] for row in table] for table in tables], [])
+        for page in document.pages:
+            for table in page.extract_tables():
+                tables.append([_without_none(row) for row in table])
+    return Parsed(tables, [])
+
+
+def _without_none(row: Sequence[str | None]) -> list[str]:
+    return [cell or "" for cell in row]
 
 
 def _by_markitdown(path: Path) -> Parsed:
     from markitdown import MarkItDown  # type: ignore[import-not-found, unused-ignore]
 
     text: str = MarkItDown(enable_plugins=False).convert(str(path)).text_content
-    return Parsed(list(_markdown_tables(text)), re.findall(r"^#+\s+(.+)$", text, re.MULTILINE))
+    return Parsed(list(_markdown_tables(text)), _HEADING.findall(text))
 
 
 def _markdown_tables(text: str) -> Iterator[Grid]:
@@ -140,10 +160,14 @@ def _markdown_tables(text: str) -> Iterator[Grid]:
 
 
 def _cells(lines: Iterable[str]) -> Grid:
-    rows = (
-        re.split(r"(?<!\\)\|", line.strip().removeprefix("|").removesuffix("|")) for line in lines
-    )
-    return [row for row in rows if not all(re.fullmatch(r"\s*:?-+:?\s*", cell) for cell in row)]
+    """The cells of a Markdown table, without the rule below its header."""
+    grid = []
+    for line in lines:
+        inside = line.strip().removeprefix("|").removesuffix("|")
+        row = re.split(r"(?<!\\)\|", inside)
+        if not all(map(_RULE.fullmatch, row)):
+            grid.append(row)
+    return grid
 
 
 def _tables(wanted: dict[Path, list[Grid]]) -> list[str]:
@@ -151,30 +175,51 @@ def _tables(wanted: dict[Path, list[Grid]]) -> list[str]:
         "| reader | micro F1 | macro F1 | micro precision | micro recall | failed |",
         "|---|---|---|---|---|---|",
     ]
+    verdict = ""
     for name, reader in _readers().items():
         say(f"tables: {name}")
         if reader is None:
             lines.append(f"| {name} | not installed | | | | |")
             continue
-        scores, failed = [], 0
-        for path, grids in wanted.items():
-            parsed = _tried(reader, path)
-            failed += parsed is None
-            scores.append(_score(grids, parsed.tables if parsed else []))
-        right, asked, found = (sum(column) for column in zip(*scores, strict=True))
-        lines.append(
-            f"| {name} | {_between(scores, _micro)} | {_between(scores, _macro)} "
-            f"| {right / max(1, found):.3f} | {right / asked:.3f} | {failed} |"
-        )
-        if name == "ombud":
-            worst = sorted(zip((s.f1 for s in scores), (p.stem for p in wanted), strict=True))[:6]
-            verdict = (
-                _verdict(_micro(scores), TARGETS["micro"]),
-                _verdict(_macro(scores), TARGETS["macro"]),
-            )
-            said = ", ".join(f"{stem} {f1:.2f}" for f1, stem in worst)
-    wants = f"Targets: micro {TARGETS['micro']:.2f} ({verdict[0]}), macro {TARGETS['macro']:.2f} ({verdict[1]})."
-    return [*lines, "", f"{wants} Ours at its worst: {said}."]
+        scores, failed = _scores(reader, wanted)
+        lines.append(_table_line(name, scores, failed))
+        if name == OURS:
+            verdict = _verdict_on_tables(scores, list(wanted))
+    return [*lines, "", verdict]
+
+
+def _scores(reader: Reader, wanted: dict[Path, list[Grid]]) -> tuple[list[Score], int]:
+    """(the score of each document, how many could not be read)."""
+    scores = []
+    failed = 0
+    for path, grids in wanted.items():
+        parsed = _tried(reader, path)
+        if parsed is None:
+            failed += 1
+            parsed = Parsed([], [])
+        scores.append(_score(grids, parsed.tables))
+    return scores, failed
+
+
+def _table_line(name: str, scores: Sequence[Score], failed: int) -> str:
+    right, wanted, found = (sum(column) for column in zip(*scores, strict=True))
+    precision = right / max(1, found)
+    recall = right / wanted
+    return (
+        f"| {name} | {_between(scores, _micro)} | {_between(scores, _macro)} "
+        f"| {precision:.3f} | {recall:.3f} | {failed} |"
+    )
+
+
+def _verdict_on_tables(scores: Sequence[Score], paths: Sequence[Path]) -> str:
+    micro = _verdict(_micro(scores), TARGETS["micro"])
+    macro = _verdict(_macro(scores), TARGETS["macro"])
+    ranked = sorted((score.f1, path.stem) for score, path in zip(scores, paths, strict=True))
+    worst = ", ".join(f"{stem} {f1:.2f}" for f1, stem in ranked[:WORST])
+    return (
+        f"Targets: micro {TARGETS['micro']:.2f} ({micro}), macro {TARGETS['macro']:.2f} ({macro}). "
+        f"Ours at its worst: {worst}."
+    )
 
 
 def _tried(reader: Reader, path: Path) -> Parsed | None:
@@ -200,11 +245,11 @@ def _macro(scores: Sequence[Score]) -> float:
 def _between(scores: Sequence[Score], mean: Callable[[Sequence[Score]], float]) -> str:
     """A mean and its 95 % interval over resampled documents."""
     draw = np.random.default_rng(7)
-    made = [
-        mean([scores[i] for i in draw.integers(0, len(scores), len(scores))])
-        for _ in range(RESAMPLES)
-    ]
-    low, high = np.quantile(made, (0.025, 0.975))
+    means = []
+    for _ in range(RESAMPLES):
+        positions = draw.integers(0, len(scores), len(scores))
+        means.append(mean([scores[position] for position in positions]))
+    low, high = np.quantile(means, (0.025, 0.975))
     return f"{mean(scores):.3f} ({low:.3f} to {high:.3f})"
 
 
@@ -219,85 +264,124 @@ def _source(truth: Path) -> Path:
 def _truth(path: Path) -> Iterator[Grid]:
     """The tables of a document; a cell that spans several places stands in its first."""
     for region in ElementTree.parse(path).getroot().iter("region"):
-        cells = {
-            (int(cell.get("start-row", 0)), int(cell.get("start-col", 0))): cell.findtext("content")
-            or ""
-            for cell in region.iter("cell")
-        }
+        cells = {}
+        for cell in region.iter("cell"):
+            place = int(cell.get("start-row", 0)), int(cell.get("start-col", 0))
+            cells[place] = cell.findtext("content") or ""
         if cells:
-            height, width = max(row for row, _ in cells) + 1, max(column for _, column in cells) + 1
-            yield [
-                [cells.get((row, column), "") for column in range(width)] for row in range(height)
-            ]
+            yield _grid(cells)
+
+
+def _grid(cells: dict[tuple[int, int], str]) -> Grid:
+    """(row, column) -> text, as rows; blanks where nothing stands."""
+    height = max(row for row, _ in cells) + 1
+    width = max(column for _, column in cells) + 1
+    grid = [[""] * width for _ in range(height)]
+    for (row, column), text in cells.items():
+        grid[row][column] = text
+    return grid
 
 
 def _score(wanted: Iterable[Grid], found: Iterable[Grid]) -> Score:
-    asked = sum((_relations(grid) for grid in wanted), Relations())
-    made = sum((_relations(grid) for grid in found), Relations())
-    return Score((asked & made).total(), asked.total(), made.total())
+    true_relations = _relations_of_all(wanted)
+    found_relations = _relations_of_all(found)
+    right = true_relations & found_relations
+    return Score(right.total(), true_relations.total(), found_relations.total())
 
 
-def _relations(grid: Grid) -> Relations:
-    rows = [[_plain(cell) for cell in row] for row in grid]
-    width = max((len(row) for row in rows), default=0)
-    columns = [[row[at] if at < len(row) else "" for row in rows] for at in range(width)]
-    made: Relations = Counter()
-    for direction, cells_in_line in (("right", rows), ("below", columns)):
-        for line in cells_in_line:
-            filled = [cell for cell in line if cell]
-            made.update((one, other, direction) for one, other in pairwise(filled))
-    return made
+def _relations_of_all(grids: Iterable[Grid]) -> Relations:
+    relations = Relations()
+    for grid in grids:
+        rows = [list(map(_plain, row)) for row in grid]
+        columns = list(zip_longest(*rows, fillvalue=""))
+        relations += _relations("right", rows)
+        relations += _relations("below", columns)
+    return relations
+
+
+def _relations(direction: str, lines: Iterable[Sequence[str]]) -> Relations:
+    """Neighbours in the lines of one direction."""
+    relations = Relations()
+    for line in lines:
+        filled = [cell for cell in line if cell]
+        for one, other in pairwise(filled):
+            relations[one, other, direction] += 1
+    return relations
 
 
 def _plain(text: str) -> str:
     """Letters, digits, and the marks that change a number."""
-    return re.sub(
-        r"[^\w%§€$£.,+-]", "", unicodedata.normalize("NFKC", text.replace("<br>", " ")).casefold()
-    )
+    normal = unicodedata.normalize("NFKC", text.replace("<br>", " "))
+    return re.sub(r"[^\w%§€$£.,+-]", "", normal.casefold())
+
+
+class Recall(NamedTuple):
+    """Headings of the documents of one kind."""
+
+    right: int = 0
+    wanted: int = 0
+    missed: tuple[str, ...] = ()
 
 
 def _headings() -> list[str]:
     """Only documents whose truth is here; the truth for pictures of text is none."""
-    kinds = {".pdf": "digital PDF", ".docx": "Word"}
-    pairs = [
-        (path, _headings_of(path)) for path in sorted(HEADINGS.iterdir()) if path.suffix in kinds
-    ]
-    pairs = [(path, names) for path, names in pairs if names]
-    lines = [f"| reader | {' | '.join(kinds.values())} | missed |", "|---|---|---|---|"]
+    lines = [f"| reader | {' | '.join(KINDS.values())} | missed |", "|---|---|---|---|"]
     verdicts: list[str] = []
     for name, reader in _readers().items():
         say(f"headings: {name}")
-        cells: list[str] = []
-        missed: list[str] = []
-        for suffix in kinds:
-            right = total = 0
-            for path, names in pairs:
-                if path.suffix != suffix or reader is None:
-                    continue
-                parsed = _tried(reader, path)
-                left = Counter(map(_bare, names)) - Counter(
-                    map(_bare, parsed.headings if parsed else [])
-                )
-                right, total = right + len(names) - left.total(), total + len(names)
-                missed += [f"{path.name}: {heading}" for heading in left][:6]
-            cells.append(f"{right / total:.3f} ({right} of {total})" if total else "not installed")
-            if name == "ombud" and total:
-                verdicts.append(f"{kinds[suffix]} {_verdict(right / total, TARGETS['headings'])}")
-        shown = "; ".join(missed) if name == "ombud" else ""
+        recalls = {suffix: _recall(reader, suffix) for suffix in KINDS}
+        cells = list(map(_shown_recall, recalls.values()))
         if name == "pdfplumber" and reader:
             cells = ["knows none", "reads none"]
-        lines.append(f"| {name} | {' | '.join(cells)} | {shown} |")
+        missed = ""
+        if name == OURS:
+            verdicts = _verdicts_on_headings(recalls)
+            missed = "; ".join(chain.from_iterable(recall.missed for recall in recalls.values()))
+        lines.append(f"| {name} | {' | '.join(cells)} | {missed} |")
     return [*lines, "", f"Target: {TARGETS['headings']:.2f} each: {', '.join(verdicts)}."]
 
 
+def _recall(reader: Reader | None, suffix: str) -> Recall:
+    """How many headings a reader finds in the files of one kind."""
+    if reader is None:
+        return Recall()
+    right = 0
+    wanted = 0
+    missed: list[str] = []
+    for path in sorted(HEADINGS.glob(f"*{suffix}")):
+        names = _headings_of(path)
+        if not names:
+            continue
+        parsed = _tried(reader, path)
+        found = Counter(map(_bare, parsed.headings if parsed else []))
+        left = Counter(map(_bare, names)) - found
+        right += len(names) - left.total()
+        wanted += len(names)
+        missed += [f"{path.name}: {heading}" for heading in left][:WORST]
+    return Recall(right, wanted, tuple(missed))
+
+
+def _shown_recall(recall: Recall) -> str:
+    if not recall.wanted:
+        return "not installed"
+    return f"{recall.right / recall.wanted:.3f} ({recall.right} of {recall.wanted})"
+
+
+def _verdicts_on_headings(recalls: dict[str, Recall]) -> list[str]:
+    verdicts = []
+    for suffix, recall in recalls.items():
+        if recall.wanted:
+            verdict = _verdict(recall.right / recall.wanted, TARGETS["headings"])
+            verdicts.append(f"{KINDS[suffix]} {verdict}")
+    return verdicts
+
+
 def _headings_of(path: Path) -> list[str]:
-    folder = HEADINGS / "groundtruth"
-    truth = next(
-        (p for p in (folder / f"{path.name}.md", folder / f"{path.stem}.md") if p.exists()), None
-    )
-    return (
-        re.findall(r"^#+\s+(.+)$", truth.read_text(encoding="utf-8"), re.MULTILINE) if truth else []
-    )
+    for name in (f"{path.name}.md", f"{path.stem}.md"):
+        truth = HEADINGS / "groundtruth" / name
+        if truth.exists():
+            return _HEADING.findall(truth.read_text(encoding="utf-8"))
+    return []
 
 
 def _bare(heading: str) -> str:
@@ -319,11 +403,8 @@ def _speed(paths: list[Path]) -> list[str]:
         lines.append(f"| {processes} | {best:.1f} | {pages / busy:.1f} | {pages} |")
     verdict = _verdict(best, TARGETS["speed"])
     load = Path("/proc/loadavg").read_text(encoding="ascii").split()[0]
-    return [
-        *lines,
-        "",
-        f"Target: {TARGETS['speed']:.0f} on two cores ({verdict}). The machine was shared: load {load}.",
-    ]
+    target = f"Target: {TARGETS['speed']:.0f} on two cores ({verdict})."
+    return [*lines, "", f"{target} The machine was shared: load {load}."]
 
 
 def _pages(path: Path) -> int:
@@ -359,10 +440,10 @@ def _used(worker: Worker) -> float:
     process = worker._process
     if process is None:
         return 0.0
-    fields = (
-        Path(f"/proc/{process.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
-    )
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    status = Path(f"/proc/{process.pid}/stat").read_text(encoding="ascii")
+    fields = status.rpartition(")")[2].split()
+    user, system = int(fields[11]), int(fields[12])
+    return (user + system) / os.sysconf("SC_CLK_TCK")
 
 
 def _drain(worker: Worker, waiting: list[Path]) -> None:
@@ -375,9 +456,7 @@ def _drain(worker: Worker, waiting: list[Path]) -> None:
 
 
 def _send(worker: Worker, path: Path) -> Any:
-    return worker.parse(
-        path.read_bytes(), Document(id="x", source="s", uri=path.name, title="", language="en")
-    )
+    return worker.parse(path.read_bytes(), _facts(path))
 
 
 _HEADER = (Path(__file__).parent / "parsing_header.md").read_text(encoding="utf-8").rstrip()

@@ -30,16 +30,20 @@ def sentence(word: str, length: int) -> str:
 
 
 KINDS = st.sampled_from(["text", "list", "table", "code", "heading"])
-LINES = st.lists(
-    st.text("ab .|-。\u0301é", min_size=1, max_size=60).filter(str.strip), min_size=1, max_size=12
-)
+SPACED = "ab .|-\u0301é"
+"""Letters and signs of scripts that put blanks between words."""
+
+
+def some_lines(letters: str) -> st.SearchStrategy[list[str]]:
+    line = st.text(letters, min_size=1, max_size=60).filter(str.strip)
+    return st.lists(line, min_size=1, max_size=12)
 
 
 @st.composite
-def documents(draw: st.DrawFn) -> Document:
+def documents(draw: st.DrawFn, letters: str = SPACED + "。") -> Document:
     blocks = []
     for kind in draw(st.lists(KINDS, max_size=12)):
-        lines = [" ".join(line.split()) for line in draw(LINES)]
+        lines = [" ".join(line.split()) for line in draw(some_lines(letters))]
         joint = " " if kind in {"text", "heading"} else "\n"
         level = draw(st.integers(1, 4)) if kind == "heading" else 0
         blocks.append(

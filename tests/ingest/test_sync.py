@@ -476,7 +476,7 @@ def test_progress_is_told_to_the_end(shelf: Shelf) -> None:
     sync_sources(
         shelf.workspace.ingest,
         [FolderSource("docs", shelf.folder)],
-        tell=lambda *step: told.append(step),
+        on_progress=lambda *step: told.append(step),
     )
     assert [step for step in told if step[0] == "compare"] == [("compare", n, 3) for n in (1, 2, 3)]
     assert ("index", 3, 3) in told
@@ -489,7 +489,7 @@ def test_many_chunks_are_committed_in_several_batches(shelf: Shelf) -> None:
     sync_sources(
         shelf.workspace.ingest,
         [FolderSource("docs", shelf.folder)],
-        tell=lambda step, now, _: done.append(now) if step == "index" else None,
+        on_progress=lambda step, now, _: done.append(now) if step == "index" else None,
     )
     assert len(done) > 1
     assert done == sorted(done)

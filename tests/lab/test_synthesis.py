@@ -218,6 +218,10 @@ def test_a_history_of_versions_is_no_table_to_ask_about() -> None:
             "How much does the company pay for a home office?",
         ),
         (
+            "The company pays €2 500 for a home office.",
+            "How much does the company pay for a home office?",
+        ),
+        (
             "Submit the expense report within two weeks.",
             "Within how many weeks do I have to submit the expense report?",
         ),

@@ -41,6 +41,8 @@ from ombud.types import (
 )
 
 OnEvent = Callable[[str, dict[str, Any]], None]
+MOST_SHOWN = 3
+"""Best hits that count as shown where an answer cites none."""
 LEAST_TERMS = 2
 """Content words below which a question without history is too vague to answer."""
 ANNOUNCED = ("search", "compose")
@@ -143,7 +145,10 @@ class AskRun:
     async def compose(self) -> None:
         """The answer: by the chat model where there is one, else in quotes."""
         chat = self.parts.chat
-        body = await (self._written(chat) if chat else asyncio.to_thread(self._quoted))
+        if chat:
+            body = await self._written(chat)
+        else:
+            body = await asyncio.to_thread(self._quoted)
         record = own_record(self.question.text)
         if record:
             country = self.question.asker.country
@@ -159,7 +164,8 @@ class AskRun:
         composed = body.composed
         text = composed.text
         if body.action == "contact":
-            text = f"{text} {wording.closing(body.action, bool(contacts))}"
+            closing = wording.closing(body.action, bool(contacts))
+            text = f"{text} {closing}"
         if self.claims:
             for place, claim in enumerate(composed.claims):
                 citations = [composed.citations[n] for n in claim.citations]
@@ -191,7 +197,8 @@ class AskRun:
         triaged = triage(self.question.text)
         if triaged.label != "out_of_scope" or triaged.injected:
             return triaged
-        if self.question.history or not count_own_terms(self.question, self.parts.knowledge.engine):
+        own_terms = count_own_terms(self.question, self.parts.knowledge.engine)
+        if self.question.history or not own_terms:
             return triaged._replace(label="ordinary", settled=True)
         return triaged
 
@@ -210,17 +217,20 @@ class AskRun:
 
     def _decided(self) -> Body | None:
         """What is said in place of an answer, if that is already clear."""
+        spans, signals = self.assessment
         matter = self.triaged.matter
         sure = self._confidence >= self._threshold
         if matter:
             quotable = sure and self.parts.settings.answer.sensitive_quotes
-            spans = self.assessment.spans if quotable else ()
-            return handoff_body(self.question, matter, spans, self.parts)
-        if self.assessment.signals["own_terms"] < LEAST_TERMS and not self.question.history:
+            shown = spans if quotable else ()
+            return handoff_body(self.question, matter, shown, self.parts)
+        is_vague = signals["own_terms"] < LEAST_TERMS
+        if is_vague and not self.question.history:
             return clarify_body(self.found, self.parts)
-        if self.triaged.label == "out_of_scope" and self._confidence < self._least_in_scope():
+        looks_outside = self.triaged.label == "out_of_scope"
+        if looks_outside and self._confidence < self._least_in_scope():
             return outside_body(self.parts)
-        if not sure or not self.assessment.spans:
+        if not sure or not spans:
             return self._unanswered()
         return None
 
@@ -276,18 +286,26 @@ class AskRun:
         """Of the matter, of one's own record, or of the topic of what is shown."""
         if body.outcome == "denied" and body.action == "none":
             return ()
-        contacts, country = self.parts.contacts, self.question.asker.country
-        if self.triaged.matter:
-            return contacts.find(self.triaged.matter.topic, country)
+        contacts = self.parts.contacts
+        country = self.question.asker.country
+        matter = self.triaged.matter
+        if matter:
+            return contacts.find(matter.topic, country)
         record = own_record(self.question.text)
-        named = contacts.named(record.topic, country) if record else ()
-        return named or contacts.find(topic_of(self._shown_hits(body)), country)
+        if record:
+            named = contacts.named(record.topic, country)
+            if named:
+                return named
+        topic = topic_of(self._shown_hits(body))
+        return contacts.find(topic, country)
 
     def _shown_hits(self, body: Body) -> Sequence[Hit]:
         """The hits that the answer cites, else the best ones."""
         hits = self.found.evidence.hits
         cited = {citation.chunk_id for citation in body.composed.citations}
-        shown = [hit for hit in hits if hit.chunk.id in cited] or hits[:3]
+        shown: Sequence[Hit] = [hit for hit in hits if hit.chunk.id in cited]
+        if not shown:
+            shown = hits[:MOST_SHOWN]
         return most_alike(shown) if body.action == "clarify" else shown
 
     def _trace(self, body: Body, seconds: Mapping[str, float]) -> Trace:
@@ -332,7 +350,8 @@ class StepTimer:
 
     def rest(self, step: str) -> None:
         """Gives to a step all that has passed and that no other step has."""
-        self._seconds[step] = self._elapsed() - sum(self._seconds.values())
+        claimed = sum(self._seconds.values())
+        self._seconds[step] = self._elapsed() - claimed
 
     def total(self) -> dict[str, float]:
         """All steps and `total`; a run that was decided early has measured no signals."""

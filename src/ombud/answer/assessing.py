@@ -30,21 +30,28 @@ def assess_evidence(
 ) -> Assessment:
     """Spans and signals of the question as it was said: what a model wrote is a search key and
     proves nothing."""
-    engine, embedder = knowledge.engine, knowledge.embedder
+    engine = knowledge.engine
     query = standard_query(question, knowledge.glossary)
     if found.queries != (query,):
         as_said = find_passages([query], found.plan, where, knowledge)
         found = found._replace(best=as_said.best)
     dense = "dense" in found.best
-    weights = term_weights(query_terms(query.text, engine), engine)
+    search_terms = query_terms(query.text, engine)
+    weights = term_weights(search_terms, engine)
     spans = candidate_spans(found.evidence)
-    rows = span_features(question, query, weights, spans, embedder)
-    signals = measure_signals(query_terms(query.passage, engine), found, engine, rows)
-    signals["confidence"] = estimate_confidence(signals, load_weights(dense=dense))
+    rows = span_features(question, query, weights, spans, knowledge.embedder)
+    said_terms = query_terms(query.passage, engine)
+    signals = measure_signals(said_terms, found, engine, rows)
+    confidence_weights = load_weights(dense=dense)
+    signals["confidence"] = estimate_confidence(signals, confidence_weights)
     signals["own_terms"] = float(count_own_terms(question, engine))
-    return Assessment(rank_spans(spans, rows, dense=dense), signals)
+    return Assessment(
+        spans=rank_spans(spans, rows, dense=dense),
+        signals=signals,
+    )
 
 
 def count_own_terms(question: Question, engine: Engine) -> int:
     """Distinct index terms of the last turn alone."""
-    return len(set(query_terms(question.text, engine)))
+    terms = query_terms(question.text, engine)
+    return len(set(terms))

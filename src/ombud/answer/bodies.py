@@ -58,7 +58,11 @@ def handoff_body(
     if not quotes.claims:
         return _denied("handoff", opening, quotes)
     text = f"{opening}\n\n{wording.POLICY_SAYS}\n\n{quotes.text}"
-    return Body(outcome="partial", action="handoff", composed=quotes._replace(text=text))
+    return Body(
+        outcome="partial",
+        action="handoff",
+        composed=quotes._replace(text=text),
+    )
 
 
 def outside_body(parts: AnswerParts) -> Body:
@@ -97,7 +101,11 @@ def quoted_body(
     sorry = apology("quoted", asked_in(question.text), languages)
     if sorry:
         composed = composed._replace(text=f"{sorry}\n\n{composed.text}")
-    return Body(outcome=outcome, action="none", composed=composed)
+    return Body(
+        outcome=outcome,
+        action="none",
+        composed=composed,
+    )
 
 
 def written_body(written: WrittenAnswer, found: SearchResult) -> Body:
@@ -129,7 +137,11 @@ def with_own_record(body: Body, record: OwnRecord, shown_below: bool) -> Body:
 
 
 def _denied(action: Action, text: str, composed: Composed = NOTHING) -> Body:
-    return Body(outcome="denied", action=action, composed=composed._replace(text=text))
+    return Body(
+        outcome="denied",
+        action=action,
+        composed=composed._replace(text=text),
+    )
 
 
 def _headings(found: SearchResult) -> tuple[str, ...]:

@@ -35,8 +35,11 @@ class Contacts:
     def _of(self, topic: str, country: str | None) -> list[Contact]:
         if not topic:
             return []
-        of_topic = [contact for contact in self._contacts if contact.topic == topic]
-        return [contact for contact in of_topic if contact.country == country]
+        matching: list[Contact] = []
+        for contact in self._contacts:
+            if contact.topic == topic and contact.country == country:
+                matching.append(contact)
+        return matching
 
 
 def topic_of(hits: Sequence[Hit]) -> str:

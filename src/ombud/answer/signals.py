@@ -5,9 +5,9 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from ombud.answer.quoting.spans import SpanRow, chunk_terms, coverage
+from ombud.answer.quoting.spans import SpanRow, coverage
 from ombud.index import Engine, blocking
-from ombud.retrieve import SearchResult, query_terms
+from ombud.retrieve import SearchResult, chunk_terms, query_terms
 from ombud.types import Hit
 
 DEPTH = 5
@@ -29,23 +29,28 @@ def measure_signals(
 
     terms: index terms of the question as it was said. spans: features of the sentences of the
     evidence."""
+    best = found.best
     weights = term_weights(terms, engine)
-    terms_of = [chunk_terms(hit) for hit in found.evidence.hits[:DEPTH]]
+    terms_of = _terms_of(found.evidence.hits[:DEPTH])
     unheld = _idf(blocking(engine.stats()).chunks, 0)
     known = sum(weight < unheld for weight in weights.values())
     total = sum(weights.values()) or 1.0
     return {
-        "cosine": max(0.0, found.best.get("dense", 0.0)),
+        "cosine": max(0.0, best.get("dense", 0.0)),
         "cosine_span": _best(row["cosine"] for row in spans),
         "coverage_best": _best(coverage(weights, held) for held in terms_of),
         "coverage_all": coverage(weights, set().union(*terms_of)),
         "known_terms": known / max(1, len(weights)),
         "rare_held": _rare_held(weights, terms_of),
         "length": min(len(weights), LONG) / LONG,
-        "sparse_share": found.best.get("sparse", 0.0) / total,
+        "sparse_share": best.get("sparse", 0.0) / total,
         "span_match": _best(row["cosine"] * row["terms"] for row in spans),
         "span_terms": _best(row["terms"] for row in spans),
     }
+
+
+def _terms_of(hits: Sequence[Hit]) -> list[set[str]]:
+    return [set(chunk_terms(hit.chunk)) for hit in hits]
 
 
 def _best(values: Iterable[float]) -> float:
@@ -63,15 +68,16 @@ def _rare_held(weights: Mapping[str, float], terms_of: Sequence[set[str]]) -> fl
 def unheard(text: str, hits: Sequence[Hit], engine: Engine, most: int = 3) -> tuple[str, ...]:
     """Words of a message, as they were written, that none of the passages has: the rarest, in the
     order of the text."""
-    held = set[str]().union(*map(chunk_terms, hits))
-    missing: dict[str, str] = {}
-    for word in dict.fromkeys(WORD.findall(text[:LONGEST])):
+    held = set[str]().union(*_terms_of(hits))
+    term_of: dict[str, str] = {}
+    for word in WORD.findall(text[:LONGEST]):
         terms = query_terms(word, engine)
         if len(terms) == 1 and terms[0] not in held:
-            missing[word] = terms[0]
-    weights = term_weights(list(missing.values()), engine)
-    rarest = sorted(missing, key=lambda word: -weights[missing[word]])[:most]
-    return tuple(word for word in missing if word in rarest)
+            term_of[word] = terms[0]
+    missing = list(term_of)
+    weights = term_weights(list(term_of.values()), engine)
+    rarest_first = sorted(missing, key=lambda word: -weights[term_of[word]])
+    return tuple(sorted(rarest_first[:most], key=missing.index))
 
 
 def term_weights(terms: Sequence[str], engine: Engine) -> dict[str, float]:

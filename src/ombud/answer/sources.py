@@ -40,17 +40,29 @@ def sources_of(
 
 
 def _claims_resting_on(places: Sequence[int], claims: Sequence[Claim]) -> int:
-    return sum(not set(places).isdisjoint(claim.citations) for claim in claims)
+    count = 0
+    for claim in claims:
+        if not set(places).isdisjoint(claim.citations):
+            count += 1
+    return count
 
 
 def _line(cited: Sequence[Citation], covers: Mapping[str, str]) -> str:
     """What the model says that the first of them covers, else the headings above them."""
+    line = _headings(cited)
+    for citation in cited:
+        if citation.chunk_id in covers:
+            line = covers[citation.chunk_id]
+            break
+    if len(line) <= LONGEST:
+        return line
+    whole_words, _, _ = line[: LONGEST - 1].rpartition(" ")
+    return f"{whole_words}…"
+
+
+def _headings(cited: Sequence[Citation]) -> str:
     headings: dict[str, None] = {}
     for citation in cited:
         if citation.trail and citation.trail[-1] != citation.title:
             headings[citation.trail[-1]] = None
-    by_model = [covers[citation.chunk_id] for citation in cited if citation.chunk_id in covers]
-    line = by_model[0] if by_model else "; ".join(list(headings)[:HEADINGS])
-    if len(line) <= LONGEST:
-        return line
-    return f"{line[: LONGEST - 1].rpartition(' ')[0]}…"
+    return "; ".join(list(headings)[:HEADINGS])

@@ -54,7 +54,8 @@ def own_record(name: str, shown_below: bool) -> str:
 
 
 def _either(words: Sequence[str]) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
+    *others, last = words
+    return f"{', '.join(others)} or {last}" if others else last
 
 
 def closing(action: str, contact_known: bool) -> str:

@@ -43,7 +43,7 @@ def run_sync(
     processes."""
     with _noted(workspace.store, "sync", tell) as note:
         reports = sync_sources(
-            workspace.ingest, sources, allow_deletes=allow_deletes, tell=note.tell
+            workspace.ingest, sources, allow_deletes=allow_deletes, on_progress=note.tell
         )
         note.failed = [failure.model_dump() for report in reports for failure in report.failed]
         note.notes = [f"{report.name}: {report.note}" for report in reports if report.note]

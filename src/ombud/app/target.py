@@ -80,7 +80,7 @@ class LocalTarget:
             shadow.ingest,
             configured_sources(main.settings, main.home, main.store),
             allow_deletes=True,
-            tell=self._tell,
+            on_progress=self._tell,
         )
         known = {document.uri for document in library.documents(main, None)}
         extra = [

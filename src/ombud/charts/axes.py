@@ -30,7 +30,7 @@ def round_ticks(values: Numbers, unit: str, count: int, *, whole: bool = False) 
     two.
 
     whole: shares stand on the whole of 0 to 1."""
-    drawable = [value for value in values if is_drawable(value)]
+    drawable = list(filter(is_drawable, values))
     low = min(drawable, default=0.0)
     high = max(drawable, default=1.0)
     is_share = unit in SHARES and low >= 0 and high <= 1

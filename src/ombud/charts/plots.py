@@ -210,7 +210,10 @@ def draw_scatter(
     """What is gained against what it costs: points of the front are filled, named and joined, the
     others hollow."""
     canvas = Canvas(title, width)
-    drawn = [point for point in points if is_drawable(point.x) and is_drawable(point.y)]
+    drawn = []
+    for point in points:
+        if is_drawable(point.x) and is_drawable(point.y):
+            drawn.append(point)
     if not drawn:
         return canvas.without_values()
     ys: list[float | None] = []
@@ -343,7 +346,11 @@ def draw_lines(
 
 
 def _names_by_number(series: Sequence[Series]) -> dict[int, str]:
-    return {number: one.name for number, one in enumerate(series) if one.points}
+    names = {}
+    for number, one in enumerate(series):
+        if one.points:
+            names[number] = one.name
+    return names
 
 
 def _drawable_marks(marks: Iterable[Mark]) -> list[Mark]:
@@ -362,7 +369,10 @@ def _listed(series: Iterable[Series], marks: Iterable[Mark]) -> Iterator[str]:
 
 def _drawable_rows(rows: Iterable[Row]) -> list[Row]:
     """By x."""
-    drawable = [row for row in rows if is_drawable(row[0]) and is_drawable(row[1])]
+    drawable = []
+    for row in rows:
+        if is_drawable(row[0]) and is_drawable(row[1]):
+            drawable.append(row)
     return sorted(drawable, key=lambda row: row[0])
 
 

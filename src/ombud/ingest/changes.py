@@ -2,7 +2,8 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import date
 from hashlib import sha256
 from posixpath import splitext
@@ -10,6 +11,7 @@ from typing import NamedTuple
 
 from ombud.documents import front_matter, kinds, recipe_of
 from ombud.errors import SourceError
+from ombud.ingest.parts import OnProgress
 from ombud.ingest.report import Failure
 from ombud.ingest.rows import form_of
 from ombud.settings import Settings, index_for
@@ -39,70 +41,96 @@ class DocumentChange(NamedTuple):
         )
 
 
-class SyncPlan(NamedTuple):
-    changes: list[DocumentChange]
-    gone: list[DocumentEntry]
-    moved: dict[str, str]
+class KnownDocuments(NamedTuple):
+    """What is held of one source, by document id."""
+
+    entries: Mapping[str, DocumentEntry]
+    documents: Mapping[str, Document]
+    chunks: Mapping[str, int]
+    """Chunks in the index."""
+
+
+@dataclass
+class SyncPlan:
+    changes: list[DocumentChange] = field(default_factory=list)
+    gone: list[DocumentEntry] = field(default_factory=list)
+    moved: dict[str, str] = field(default_factory=dict)
     """New id -> old id, where the same bytes stand under another name."""
-    unchanged: int
-    failed: list[Failure]
-    skipped: dict[str, int]
-    documents: list[Document]
+    unchanged: int = 0
+    failed: list[Failure] = field(default_factory=list)
+    skipped: dict[str, int] = field(default_factory=dict)
+    documents: list[Document] = field(default_factory=list)
     """Everything that was listed and could be read."""
-    stamps: dict[str, str]
+    stamps: dict[str, str] = field(default_factory=dict)
     """Unchanged documents that had to be read to see it -> what spares that the next time."""
 
 
 def plan_changes(
-    source: Source,
-    known: Mapping[str, DocumentEntry],
-    documents: Mapping[str, Document],
-    indexed: Mapping[str, int],
-    settings: Settings,
-    tell: Callable[[str, int, int], None],
+    source: Source, known: KnownDocuments, settings: Settings, on_progress: OnProgress
 ) -> SyncPlan:
-    """Compare; reads what the source does not say is unchanged, keeps none of it in memory.
-
-    known, documents: what is stored of this source, by document id; indexed: chunks in the index.
-    Raises SourceError when the source cannot be listed."""
+    """Compare; reads what the source does not say is unchanged, keeps none of it in memory. Raises
+    SourceError when the source cannot be listed."""
     refs = source.list()
-    readable, recipe = kinds(), _digest(*_recipe(settings, source.name))
-    skipped = Counter(suffix for ref in refs if (suffix := _suffix(ref)) not in readable)
-    plan = SyncPlan([], [], {}, 0, [], dict(skipped), [], {})
-    unchanged, seen = 0, set()
+    readable = kinds()
+    comparison = _Comparison(source, known, settings)
+    plan = comparison.plan
+    skipped = Counter[str]()
+    listed: set[str] = set()
     for number, ref in enumerate(refs, start=1):
-        tell("compare", number, len(refs))
-        identity = document_id(ref.uri)
-        if _suffix(ref) not in readable:
+        on_progress("compare", number, len(refs))
+        suffix = _suffix(ref)
+        if suffix not in readable:
+            skipped[suffix] += 1
             continue
-        seen.add(identity)
-        entry, stamp = known.get(identity), _stamp(recipe, ref)
-        if entry and stamp and (entry.stamp, entry.chunks) == (stamp, indexed.get(identity, 0)):
-            plan.documents.append(documents[identity])
-            unchanged += 1
-            continue
+        listed.add(document_id(ref.uri))
+        comparison.add(ref)
+    plan.skipped = dict(skipped)
+    for key, entry in known.entries.items():
+        if key not in listed:
+            plan.gone.append(entry)
+    plan.moved = dict(_moves(plan.changes, plan.gone))
+    return plan
+
+
+class _Comparison:
+    """Documents of a source against what is held of them, one by one."""
+
+    def __init__(self, source: Source, known: KnownDocuments, settings: Settings) -> None:
+        self.plan = SyncPlan()
+        self._source = source
+        self._known = known
+        self._settings = settings
+        self._recipe = _digest(*_recipe(settings, source.name))
+
+    def add(self, ref: Ref) -> None:
+        key = document_id(ref.uri)
+        entry = self._known.entries.get(key)
+        chunks = self._known.chunks.get(key, 0)
+        stamp = _stamp(self._recipe, ref)
+        if entry and stamp and (entry.stamp, entry.chunks) == (stamp, chunks):
+            self.plan.documents.append(self._known.documents[key])
+            self.plan.unchanged += 1
+            return
         try:
-            change = _compare(source, ref, entry, indexed.get(identity, 0), settings)._replace(
-                stamp=stamp
-            )
+            change = _compare(self._source, ref, entry, chunks, self._settings)
         except SourceError as failed:
-            plan.failed.append(failure(ref.uri, failed))
-            if (
-                entry
-                and ref.facts.get("audience", documents[identity].audience)
-                != documents[identity].audience
-            ):
-                plan.changes.append(_narrowed(ref, entry, documents[identity]))
-            continue
-        plan.documents.append(change.document)
-        if change.new or change.content or change.facts_digest != known[identity].facts_digest:
-            plan.changes.append(change)
+            self._add_failed(ref, entry, failed)
+            return
+        change = change._replace(stamp=stamp)
+        self.plan.documents.append(change.document)
+        if entry and not change.content and change.facts_digest == entry.facts_digest:
+            self.plan.stamps[key] = stamp
+            self.plan.unchanged += 1
         else:
-            plan.stamps[identity] = stamp
-            unchanged += 1
-    plan.gone.extend(entry for identity, entry in known.items() if identity not in seen)
-    moved = dict(_moves(plan.changes, plan.gone))
-    return plan._replace(unchanged=unchanged, moved=moved)
+            self.plan.changes.append(change)
+
+    def _add_failed(self, ref: Ref, entry: DocumentEntry | None, error: SourceError) -> None:
+        self.plan.failed.append(failure(ref.uri, error))
+        if entry is None:
+            return
+        document = self._known.documents[document_id(ref.uri)]
+        if ref.facts.get("audience", document.audience) != document.audience:
+            self.plan.changes.append(_narrowed(ref, entry, document))
 
 
 def document_id(uri: str) -> str:
@@ -131,9 +159,20 @@ def _compare(
     document = apply_metadata(blank, facts).model_copy(update={"digest": sha256(data).hexdigest()})
     _check_dates(document.effective_from, document.effective_to)
     recipe = _digest(*_recipe(settings, source.name), document.title, document.language)
-    same = entry and (entry.digest, entry.recipe, entry.chunks) == (document.digest, recipe, chunks)
-    facts_digest = _digest(document.model_dump(mode="json", exclude={"digest", "text", "blocks"}))
-    return DocumentChange(ref, document, facts_digest, recipe, content=not same, new=entry is None)
+    is_same = entry is not None and (entry.digest, entry.recipe, entry.chunks) == (
+        document.digest,
+        recipe,
+        chunks,
+    )
+    facts = document.model_dump(mode="json", exclude={"digest", "text", "blocks"})
+    return DocumentChange(
+        ref=ref,
+        document=document,
+        facts_digest=_digest(facts),
+        recipe=recipe,
+        content=not is_same,
+        new=entry is None,
+    )
 
 
 def _recipe(settings: Settings, source: str) -> tuple[object, ...]:
@@ -146,7 +185,12 @@ def _narrowed(ref: Ref, entry: DocumentEntry, document: Document) -> DocumentCha
     digests are left empty, so that the next sync looks at it again whatever the source says."""
     changed = document.model_copy(update={"audience": ref.facts["audience"]})
     return DocumentChange(
-        ref, changed, facts_digest="", recipe=entry.recipe, content=False, new=False
+        ref=ref,
+        document=changed,
+        facts_digest="",
+        recipe=entry.recipe,
+        content=False,
+        new=False,
     )
 
 

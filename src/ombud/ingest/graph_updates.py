@@ -147,15 +147,17 @@ class _Update:
         chunks = await self._parts.engine.get(chunk_ids)
         before = read_extracted(store, document.id) if self._extractor.model else Extracted({}, ())
         triplets = await self._extractor.read(document, chunk_ids, chunks, before)
-        is_saved = await asyncio.to_thread(
-            save_graph,
-            store,
+        is_saved = await asyncio.to_thread(self._save, document, triplets)
+        return _DocumentUpdate(triplets, is_saved)
+
+    def _save(self, document: Document, triplets: DocumentTriplets) -> bool:
+        return save_graph(
+            self._parts.store,
             document.id,
             triplets.digest,
             triplets.extracted,
             triplets.names,
         )
-        return _DocumentUpdate(triplets, is_saved)
 
     async def _merge(self, new_keys: set[str]) -> str:
         """Let the model say which near-equal entities are one. Why it did not, else nothing."""

@@ -1,7 +1,7 @@
 """The index made anew from the stored texts, beside the one that serves: no source is asked and
 nobody waits."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from ombud.documents import chunk
@@ -12,7 +12,6 @@ from ombud.ingest.parts import IngestParts, OnProgress
 from ombud.ingest.rows import estimate, rows_of
 from ombud.settings import index_for
 from ombud.store import (
-    Store,
     acquire_lease,
     document_ids,
     find_document,
@@ -24,7 +23,7 @@ from ombud.text import find_abbreviations
 from ombud.types import Chunk, Document
 
 BATCH_CHUNKS = 512
-_COPIED = 200
+COPIED = 200
 """Documents at once."""
 
 
@@ -44,8 +43,15 @@ class Generation(NamedTuple):
     """Lets it count."""
 
 
+class _CutDocument(NamedTuple):
+    document: Document
+    chunks: list[Chunk]
+
+
 def rebuild_index(
-    parts: IngestParts, begin: Callable[[], Generation], tell: OnProgress = lambda *_: None
+    parts: IngestParts,
+    begin: Callable[[], Generation],
+    on_progress: OnProgress = lambda *_: None,
 ) -> Rebuilt:
     """Fill a new generation from the stored texts, then let it count.
 
@@ -55,37 +61,31 @@ def rebuild_index(
     the graph now. Raises Busy."""
     check_graph(parts)
     with acquire_lease(parts.store, "sync") as lease:
-        engine, switch = begin()
-        parts = parts._replace(engine=engine)
-        form = parts.settings.index
-        known = list_documents(parts.store)
+        generation = begin()
+        parts = parts._replace(engine=generation.engine)
+        stored = list_documents(parts.store)
         counts: dict[str, int] = {}
-        missing: list[str] = []
-        for batch in _batches(_cut(parts, known, missing)):
+        missing: list[Document] = []
+        for batch in _batches(_cut(parts, stored, missing)):
             lease.check()
-            documents = [document for document, _ in batch]
-            chunks = [one for _, some in batch for one in some]
-            blocking(
-                parts.engine.upsert(
-                    [document.id for document in documents],
-                    rows_of(documents, chunks, parts.embedder, form),
-                )
-            )
-            for document in documents:
-                save_abbreviations(
-                    parts.store, document.id, find_abbreviations(document.text, document.language)
-                )
-            counts |= {document.id: len(some) for document, some in batch}
-            tell("rebuild", len(counts), len(known))
-        tell("optimise", 0, 1)
+            _add(parts, batch)
+            for item in batch:
+                counts[item.document.id] = len(item.chunks)
+            on_progress("rebuild", len(counts), len(stored))
+        on_progress("optimise", 0, 1)
         blocking(parts.engine.maintain())
-        _drop_deleted(parts.engine, parts.store, counts)
+        _drop_deleted(parts, counts)
         lease.check()
-        switch()
-        save_chunks(parts.store, {**counts, **dict.fromkeys(_ids(known, missing), 0)})
-        for source in sorted({document.source for document in known}):
-            update_graph(parts, source, lease, tell)
-    return Rebuilt(len(counts), sum(counts.values()), tuple(missing))
+        generation.switch()
+        uncounted = {document.id: 0 for document in missing}
+        save_chunks(parts.store, counts | uncounted)
+        for source in sorted({document.source for document in stored}):
+            update_graph(parts, source, lease, on_progress)
+    return Rebuilt(
+        documents=len(counts),
+        chunks=sum(counts.values()),
+        missing=tuple(document.uri for document in missing),
+    )
 
 
 def copy_index(parts: IngestParts, begin: Callable[[], Generation]) -> None:
@@ -93,50 +93,64 @@ def copy_index(parts: IngestParts, begin: Callable[[], Generation]) -> None:
     deleted is in it, while an engine may keep deleted rows in its files for long. Raises Busy."""
     with acquire_lease(parts.store, "sync") as lease:
         engine, switch = begin()
-        kept = sorted(blocking(parts.engine.documents()))
-        for start in range(0, len(kept), _COPIED):
-            some = kept[start : start + _COPIED]
-            blocking(engine.upsert(some, blocking(parts.engine.rows(some))))
+        document_ids_kept = sorted(blocking(parts.engine.documents()))
+        for start in range(0, len(document_ids_kept), COPIED):
+            batch = document_ids_kept[start : start + COPIED]
+            rows = blocking(parts.engine.rows(batch))
+            blocking(engine.upsert(batch, rows))
         blocking(engine.maintain())
         lease.check()
         switch()
 
 
+def _add(parts: IngestParts, batch: Sequence[_CutDocument]) -> None:
+    documents = [item.document for item in batch]
+    chunks: list[Chunk] = []
+    for item in batch:
+        chunks += item.chunks
+    rows = rows_of(documents, chunks, parts.embedder, parts.settings.index)
+    blocking(parts.engine.upsert([document.id for document in documents], rows))
+    for document in documents:
+        abbreviations = find_abbreviations(document.text, document.language)
+        save_abbreviations(parts.store, document.id, abbreviations)
+
+
 def _cut(
-    parts: IngestParts, known: list[Document], missing: list[str]
-) -> Iterator[tuple[Document, list[Chunk]]]:
-    count = parts.embedder.count if parts.embedder else estimate
-    embed = parts.embedder.embed if parts.embedder else None
-    for facts in known:
+    parts: IngestParts, stored: Iterable[Document], missing: list[Document]
+) -> Iterator[_CutDocument]:
+    """Documents with their chunks; those whose text is gone, or cannot be cut, go to `missing`."""
+    embedder = parts.embedder
+    count = embedder.count if embedder else estimate
+    embed = embedder.embed if embedder else None
+    for facts in stored:
         try:
             document = find_document(parts.store, facts.id)
-            chunks = chunk(document, index_for(parts.settings, document.source), count, embed)
+            form = index_for(parts.settings, document.source)
+            chunks = chunk(document, form, count, embed)
         except (NotFound, SourceError):
-            missing.append(facts.uri)
+            missing.append(facts)
             continue
-        yield document, chunks
+        yield _CutDocument(document, chunks)
 
 
-def _batches(
-    items: Iterator[tuple[Document, list[Chunk]]],
-) -> Iterator[list[tuple[Document, list[Chunk]]]]:
-    batch: list[tuple[Document, list[Chunk]]] = []
+def _batches(items: Iterable[_CutDocument]) -> Iterator[list[_CutDocument]]:
+    batch: list[_CutDocument] = []
+    chunks = 0
     for item in items:
         batch.append(item)
-        if sum(len(chunks) for _, chunks in batch) >= BATCH_CHUNKS:
+        chunks += len(item.chunks)
+        if chunks >= BATCH_CHUNKS:
             yield batch
             batch = []
+            chunks = 0
     if batch:
         yield batch
 
 
-def _drop_deleted(engine: Engine, store: Store, counts: dict[str, int]) -> None:
-    gone = sorted(counts.keys() - document_ids(store).keys())
+def _drop_deleted(parts: IngestParts, counts: dict[str, int]) -> None:
+    """Without what was deleted while the index was built."""
+    gone = sorted(counts.keys() - document_ids(parts.store).keys())
     if gone:
-        blocking(engine.delete(gone))
-        for identity in gone:
-            del counts[identity]
-
-
-def _ids(known: list[Document], missing: list[str]) -> list[str]:
-    return [document.id for document in known if document.uri in set(missing)]
+        blocking(parts.engine.delete(gone))
+    for document_id in gone:
+        del counts[document_id]

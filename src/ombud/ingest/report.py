@@ -27,5 +27,10 @@ class SyncReport(Record):
     """Why the source was not synced whole, where it was not."""
 
     @property
+    def changed(self) -> bool:
+        """Whether the index holds something else than before."""
+        return any((self.added, self.updated, self.moved, self.deleted))
+
+    @property
     def ok(self) -> bool:
         return not self.failed and not self.note

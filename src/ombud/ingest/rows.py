@@ -26,41 +26,50 @@ def rows_of(
 ) -> Iterator[Row]:
     """Rows of the index: each chunk with its source, its terms and, where the embedder reads its
     language, vectors."""
-    source = {document.id: document.source for document in documents}
-    known = [
-        c
-        for c in chunks
-        if embedder and (embedder.languages is None or c.language not in UNREADABLE)
-    ]
-    read = _read(known, embedder, form) if embedder and known else {}
-    for c in chunks:
-        vectors, tokens = read.get(c.id, (None, None))
-        yield Row(c, source[c.document_id], terms(c, form), vectors, tokens)
+    sources = {document.id: document.source for document in documents}
+    vectors = _ChunkVectors(embedder, form, chunks) if embedder else None
+    for chunk in chunks:
+        yield Row(
+            chunk=chunk,
+            source=sources[chunk.document_id],
+            terms=terms(chunk, form),
+            vectors=vectors.windows.get(chunk.id) if vectors else None,
+            tokens=vectors.tokens.get(chunk.id) if vectors else None,
+        )
 
 
 def form_of(form: IndexSettings) -> tuple[str, ...]:
     """What of the settings changes rows without cutting anything anew; empty for the usual form."""
     usual = IndexSettings()
-    names = ("header", "tables", "vectors")
-    return tuple(
-        f"{name}={getattr(form, name)}"
-        for name in names
-        if getattr(form, name) != getattr(usual, name)
-    )
+    parts: list[str] = []
+    for name in ("header", "tables", "vectors"):
+        value = getattr(form, name)
+        if value != getattr(usual, name):
+            parts.append(f"{name}={value}")
+    return tuple(parts)
 
 
 def searchable(chunk: Chunk, form: IndexSettings) -> str:
     """What is embedded and indexed: the heading trail as context, a table's header, the text."""
     trail = " > ".join(chunk.trail) if form.header else ""
-    body = "\n".join(filter(None, (chunk.header, chunk.text)))
-    return "\n".join(filter(None, (trail, read_rows(body) if form.tables == "rows" else body)))
+    body = _lines(chunk.header, chunk.text)
+    if form.tables == "rows":
+        body = read_rows(body)
+    return _lines(trail, body)
+
+
+def _lines(*parts: str) -> str:
+    return "\n".join(part for part in parts if part)
 
 
 def terms(chunk: Chunk, form: IndexSettings) -> str:
     """Index terms; headings count three times, for they say what the text is about (dev: +.04 quote
     recall@1000w)."""
-    trail = analyse(" ".join(chunk.trail), chunk.language) if form.header else []
-    return " ".join([*trail, *trail, *analyse(searchable(chunk, form), chunk.language)])
+    whole = analyse(searchable(chunk, form), chunk.language)
+    if not form.header:
+        return " ".join(whole)
+    trail = analyse(" ".join(chunk.trail), chunk.language)
+    return " ".join([*trail, *trail, *whole])
 
 
 def estimate(text: str) -> int:
@@ -68,28 +77,47 @@ def estimate(text: str) -> int:
     return -(-len(text.split()) * 4 // 3)
 
 
-def _read(
-    chunks: Sequence[Chunk], embedder: Embedder, form: IndexSettings
-) -> dict[str, tuple[Vector, bytes | None]]:
-    """Chunk id -> its vectors and its packed tokens."""
-    whole = embedder.read([searchable(c, form) for c in chunks])
-    pairs = [[] if form.vectors == "chunk" else _pairs(c, form) for c in chunks]
-    texts = [text for some in pairs for text in some]
-    inner = [reading.windows for reading in embedder.read(texts)] if texts else []
-    found: dict[str, tuple[Vector, bytes | None]] = {}
-    for c, reading, some in zip(chunks, whole, pairs, strict=True):
-        mine, inner = inner[: len(some)], inner[len(some) :]
-        found[c.id] = (
-            np.concatenate([reading.windows, *mine]),
-            reading.tokens.pack() if reading.tokens else None,
-        )
-    return found
+class _ChunkVectors:
+    """What an embedder reads in those of the chunks whose language it reads."""
+
+    def __init__(self, embedder: Embedder, form: IndexSettings, chunks: Sequence[Chunk]) -> None:
+        self.windows: dict[str, Vector] = {}
+        """Chunk id -> its vectors, those of its pairs of paragraphs last."""
+        self.tokens: dict[str, bytes] = {}
+        """Chunk id -> its packed tokens."""
+        if embedder.languages is not None:
+            chunks = [chunk for chunk in chunks if chunk.language not in UNREADABLE]
+        if chunks:
+            self._read(embedder, form, chunks)
+
+    def _read(self, embedder: Embedder, form: IndexSettings, chunks: Sequence[Chunk]) -> None:
+        readings = embedder.read([searchable(chunk, form) for chunk in chunks])
+        pairs: list[str] = []
+        owners: list[str] = []
+        for chunk, reading in zip(chunks, readings, strict=True):
+            self.windows[chunk.id] = reading.windows
+            if reading.tokens:
+                self.tokens[chunk.id] = reading.tokens.pack()
+            for pair in _pairs(chunk, form):
+                pairs.append(pair)
+                owners.append(chunk.id)
+        if not pairs:
+            return
+        of_pairs: dict[str, list[Vector]] = {}
+        for owner, reading in zip(owners, embedder.read(pairs), strict=True):
+            of_pairs.setdefault(owner, []).append(reading.windows)
+        for chunk_id, windows in of_pairs.items():
+            self.windows[chunk_id] = np.concatenate([self.windows[chunk_id], *windows])
 
 
 def _pairs(chunk: Chunk, form: IndexSettings) -> list[str]:
-    """Neighbouring paragraphs two by two, under their heading; none for a chunk of one or two."""
+    """Neighbouring paragraphs two by two, under their heading; none for a chunk of one or two, or
+    where chunks have vectors of the whole alone."""
+    if form.vectors == "chunk":
+        return []
     paragraphs = [part for part in re.split(r"\n\s*\n", chunk.text) if part.strip()]
     if len(paragraphs) < 3:
         return []
     trail = " > ".join(chunk.trail) + "\n" if form.header else ""
-    return [f"{trail}{one}\n{other}" for one, other in pairwise(paragraphs)][:MOST_PAIRS]
+    pairs = [f"{trail}{first}\n{second}" for first, second in pairwise(paragraphs)]
+    return pairs[:MOST_PAIRS]

@@ -5,26 +5,24 @@ Order of writes: add or update = one index commit replacing all chunks of the do
 digests in SQL; delete = tombstone in SQL, index, then the row. A sync killed anywhere is finished
 by the next one."""
 
-import threading
-from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass, field
 from datetime import date
-from queue import Queue, SimpleQueue
-from typing import NamedTuple
 
-from ombud.documents import DocumentParser, chunk, open_parsers
+from ombud.documents import DocumentParser, open_parsers
 from ombud.errors import SourceError
 from ombud.index import blocking
-from ombud.ingest.changes import DocumentChange, SyncPlan, failure, plan_changes
+from ombud.ingest.changes import DocumentChange, KnownDocuments, SyncPlan, plan_changes
 from ombud.ingest.graph_updates import check_graph, update_graph
 from ombud.ingest.parts import IngestParts, OnProgress
+from ombud.ingest.reading import ChunkedDocument, DocumentReader, read_ahead
 from ombud.ingest.report import Failure, SyncReport
-from ombud.ingest.rows import estimate, rows_of
-from ombud.settings import Settings, index_for
+from ombud.ingest.rows import rows_of
+from ombud.settings import Settings
 from ombud.sources import Source
 from ombud.store import (
+    DocumentEntry,
     Lease,
     acquire_lease,
     bury_documents,
@@ -43,23 +41,10 @@ from ombud.store import (
     tombstones,
 )
 from ombud.text import find_abbreviations
-from ombud.types import Chunk, Document
+from ombud.types import Chunk
 
-BATCH_CHUNKS = 512
-"""Chunks embedded and committed together: enough to sort by length, little enough to lose at a
-kill."""
-AHEAD = 1
-"""Batches cut and waiting beside the one that is embedded."""
 FEW = 10
 """Documents that may vanish without the share being looked at."""
-
-
-class ChunkedDocument(NamedTuple):
-    """A document as it goes into the index."""
-
-    change: DocumentChange
-    document: Document
-    chunks: list[Chunk]
 
 
 def sync_sources(
@@ -67,7 +52,7 @@ def sync_sources(
     sources: Sequence[Source],
     *,
     allow_deletes: bool = False,
-    tell: OnProgress = lambda *_: None,
+    on_progress: OnProgress = lambda *_: None,
 ) -> list[SyncReport]:
     """Bring the index to what the sources hold now; raises Busy when another process does just
     that.
@@ -75,20 +60,20 @@ def sync_sources(
     One bad document is one `Failure` in its source's report and never stops the rest.
     """
     check_graph(parts)
+    reports: list[SyncReport] = []
     with acquire_lease(parts.store, "sync") as lease:
         _reconcile(parts)
+        run = SyncRun(parts, lease, allow_deletes, on_progress)
         with ExitStack() as stack:
             parsers = open_parsers(parts.settings.documents)
             for parser in parsers:
                 stack.callback(parser.close)
             parsers[0].warm()  # loads its formats while the first source is listed
-            reports = [
-                _sync_source(parts, source, parsers, lease, allow_deletes, tell)
-                for source in sources
-            ]
+            for source in sources:
+                reports.append(run.sync(source, parsers))
         _settle_ends(parts)
-        if any(r.added or r.updated or r.moved or r.deleted for r in reports):
-            tell("optimise", 0, 1)
+        if any(report.changed for report in reports):
+            on_progress("optimise", 0, 1)
             blocking(parts.engine.maintain())
     return reports
 
@@ -111,57 +96,128 @@ def _settle_ends(parts: IngestParts) -> None:
 def _reconcile(parts: IngestParts) -> None:
     """Finish what a killed process began, and drop chunks that no document owns."""
     buried = tombstones(parts.store)
-    orphans = blocking(parts.engine.documents()).keys() - document_ids(parts.store).keys()
+    indexed = blocking(parts.engine.documents())
+    orphans = indexed.keys() - document_ids(parts.store).keys()
     if buried or orphans:
         blocking(parts.engine.delete(sorted(orphans | set(buried))))
         forget_document(parts.store, buried)
 
 
-def _sync_source(
-    parts: IngestParts,
-    source: Source,
-    parsers: Sequence[DocumentParser],
-    lease: Lease,
-    allow_deletes: bool,
-    tell: OnProgress,
-) -> SyncReport:
-    known = document_entries(parts.store, source.name)
-    try:
-        stored = {document.id: document for document in list_documents(parts.store, source.name)}
-        plan = plan_changes(
-            source, known, stored, blocking(parts.engine.documents()), parts.settings, tell
+@dataclass
+class _Progress:
+    """What came of the documents of one source."""
+
+    plan: SyncPlan
+    begins: Mapping[str, date]
+    """Document id -> the day its successor takes its place."""
+    done: list[DocumentChange] = field(default_factory=list)
+    failed: list[Failure] = field(default_factory=list)
+    deleted: int = 0
+    note: str = ""
+
+
+class SyncRun:
+    """One sync, source by source, under one lease."""
+
+    def __init__(
+        self, parts: IngestParts, lease: Lease, allow_deletes: bool, on_progress: OnProgress
+    ) -> None:
+        self._parts = parts
+        self._lease = lease
+        self._allow_deletes = allow_deletes
+        self._on_progress = on_progress
+
+    def sync(self, source: Source, parsers: Sequence[DocumentParser]) -> SyncReport:
+        parts = self._parts
+        entries = document_entries(parts.store, source.name)
+        try:
+            plan = self._plan(source, entries)
+        except SourceError as failed:
+            return SyncReport(name=source.name, note=f"{failed} {failed.hint} Nothing was changed.")
+        others = list_documents(parts.store, but=source.name)
+        progress = _Progress(plan, begins=successors([*plan.documents, *others]))
+        progress.failed += plan.failed
+        if not self._allow_deletes:
+            progress.note = _too_many_gone(parts.settings, plan, len(entries))
+        self._take_facts(progress)
+        self._take_content(progress, DocumentReader(parts, source, parsers))
+        if plan.stamps:
+            save_stamps(parts.store, plan.stamps)
+        if not progress.note:
+            self._delete_gone(progress)
+        graph = update_graph(parts, source.name, self._lease, self._on_progress)
+        progress.failed += graph.failed
+        progress.note = f"{progress.note} {graph.note}".strip()
+        return _report(source.name, progress)
+
+    def _plan(self, source: Source, entries: Mapping[str, DocumentEntry]) -> SyncPlan:
+        parts = self._parts
+        stored = list_documents(parts.store, source.name)
+        known = KnownDocuments(
+            entries=entries,
+            documents={document.id: document for document in stored},
+            chunks=blocking(parts.engine.documents()),
         )
-    except SourceError as failed:
-        return SyncReport(name=source.name, note=f"{failed} {failed.hint} Nothing was changed.")
-    note = _too_many_gone(parts.settings, plan, len(known), allow_deletes)
-    others = list_documents(parts.store, but=source.name)
-    begins = successors([*plan.documents, *others])
-    failed_documents = list(plan.failed)
-    _take_facts(parts, [c for c in plan.changes if not c.content], begins)
-    content = [c for c in plan.changes if c.content]
-    done: list[DocumentChange] = []
-    for batch in _cut_all(parts, _Reader(source, parsers), content, failed_documents):
-        lease.check()
-        _commit(parts, batch, begins)
-        done += [item.change for item in batch]
-        tell("index", len(done) + len(failed_documents) - len(plan.failed), len(content))
-    if plan.stamps:
-        save_stamps(parts.store, plan.stamps)
-    gone = [] if note else [e.id for e in plan.gone]
-    if gone:
-        lease.check()
-        delete_documents(parts, gone)
-    graph = update_graph(parts, source.name, lease, tell)
-    note = f"{note} {graph.note}".strip()
-    return _report(source.name, plan, done, len(gone), [*failed_documents, *graph.failed], note)
+        return plan_changes(source, known, parts.settings, self._on_progress)
+
+    def _take_facts(self, progress: _Progress) -> None:
+        """Documents of which only metadata have changed."""
+        parts = self._parts
+        for change in progress.plan.changes:
+            if change.content:
+                continue
+            before = find_document(parts.store, change.document.id)
+            # What parsing found out stays where the source says nothing.
+            read_before = {
+                "title": change.document.title or before.title,
+                "language": change.document.language or before.language,
+            }
+            document = change.document.model_copy(update=read_before)
+            document = cut_document(document, progress.begins)
+            blocking(parts.engine.revise(document))
+            chunks = document_ids(parts.store)[document.id]
+            save_facts(parts.store, document, change.kept(chunks))
+
+    def _take_content(self, progress: _Progress, reader: DocumentReader) -> None:
+        """Documents that are parsed and embedded again."""
+        content = [change for change in progress.plan.changes if change.content]
+        failed_before = len(progress.failed)
+        for batch in read_ahead(reader, content, progress.failed):
+            self._lease.check()
+            self._commit(batch, progress.begins)
+            progress.done += [item.change for item in batch]
+            read = len(progress.done) + len(progress.failed) - failed_before
+            self._on_progress("index", read, len(content))
+
+    def _commit(self, batch: Sequence[ChunkedDocument], begins: Mapping[str, date]) -> None:
+        parts = self._parts
+        documents = [cut_document(item.document, begins) for item in batch]
+        chunks: list[Chunk] = []
+        for item, document in zip(batch, documents, strict=True):
+            end = {"effective_to": document.effective_to}
+            chunks += [chunk.model_copy(update=end) for chunk in item.chunks]
+        rows = rows_of(documents, chunks, parts.embedder, parts.settings.index)
+        blocking(parts.engine.upsert([document.id for document in documents], rows))
+        for item, document in zip(batch, documents, strict=True):
+            abbreviations = find_abbreviations(item.document.text, item.document.language)
+            stamp = item.change.kept(len(item.chunks))
+            save_document(parts.store, document, stamp, abbreviations)
+
+    def _delete_gone(self, progress: _Progress) -> None:
+        gone = [entry.id for entry in progress.plan.gone]
+        if gone:
+            self._lease.check()
+            delete_documents(self._parts, gone)
+        progress.deleted = len(gone)
 
 
-def _too_many_gone(settings: Settings, plan: SyncPlan, known: int, allow: bool) -> str:
+def _too_many_gone(settings: Settings, plan: SyncPlan, known: int) -> str:
+    """Why nothing is deleted; empty where it may be."""
     lost = len(plan.gone) - len(plan.moved)
-    few = lost <= FEW or lost <= settings.sync.largest_loss * known
-    if (
-        allow or lost <= 0 or (few and lost < known)
-    ):  # all gone is an unmounted drive, however few they are
+    if lost <= 0:
+        return ""
+    is_few = lost <= FEW or lost <= settings.sync.largest_loss * known
+    if is_few and lost < known:  # all gone is an unmounted drive, however few they are
         return ""
     return (
         f"{lost} of {known} documents are gone from the source, so none was deleted. "
@@ -169,164 +225,21 @@ def _too_many_gone(settings: Settings, plan: SyncPlan, known: int, allow: bool) 
     )
 
 
-def _report(
-    name: str,
-    plan: SyncPlan,
-    done: list[DocumentChange],
-    gone: int,
-    failed: list[Failure],
-    note: str,
-) -> SyncReport:
-    finished = {c.document.id for c in done}
-    moved = len(finished & plan.moved.keys())
-    facts_only = sum(not c.content for c in plan.changes)
+def _report(name: str, progress: _Progress) -> SyncReport:
+    plan = progress.plan
+    moved = new = 0
+    for change in progress.done:
+        moved += change.document.id in plan.moved
+        new += change.new
+    facts_only = sum(not change.content for change in plan.changes)
     return SyncReport(
         name=name,
-        added=sum(c.new for c in done) - moved,
-        updated=sum(not c.new for c in done) + facts_only,
+        added=new - moved,
+        updated=len(progress.done) - new + facts_only,
         moved=moved,
-        deleted=max(0, gone - moved),
+        deleted=max(0, progress.deleted - moved),
         unchanged=plan.unchanged,
-        failed=tuple(failed),
+        failed=tuple(progress.failed),
         skipped=plan.skipped,
-        note=note,
+        note=progress.note,
     )
-
-
-def _take_facts(
-    parts: IngestParts, changes: Sequence[DocumentChange], begins: Mapping[str, date]
-) -> None:
-    for change in changes:
-        old = find_document(parts.store, change.document.id)
-        # What parsing found out stays where the source says nothing.
-        found = {
-            "title": change.document.title or old.title,
-            "language": change.document.language or old.language,
-        }
-        document = cut_document(change.document.model_copy(update=found), begins)
-        blocking(parts.engine.revise(document))
-        count = document_ids(parts.store)[document.id]
-        save_facts(parts.store, document, change.kept(count))
-
-
-def _cut_all(
-    parts: IngestParts, reader: "_Reader", changes: list[DocumentChange], failed: list[Failure]
-) -> Iterator[list[ChunkedDocument]]:
-    """Parse and chunk ahead of the embedder, in a thread that waits on the parser process; whole
-    batches, so that the next one is there when one is done."""
-    queue: Queue[list[ChunkedDocument] | BaseException | None] = Queue(AHEAD)
-    stop = threading.Event()
-
-    def cuts() -> Iterator[ChunkedDocument]:
-        with ThreadPoolExecutor(reader.width, thread_name_prefix="parse") as pool:
-            for change, task in _in_order(
-                pool, lambda change: _cut(parts, reader, change), changes, 2 * reader.width
-            ):
-                if stop.is_set():
-                    return
-                try:
-                    yield task.result()
-                except SourceError as bad:
-                    failed.append(failure(change.ref.uri, bad))
-
-    def work() -> None:
-        try:
-            for batch in _batches(cuts()):
-                queue.put(batch)
-            queue.put(None)
-        except BaseException as broken:  # noqa: BLE001 - raised again where the sync runs
-            queue.put(broken)
-
-    thread = threading.Thread(target=work, name="parse", daemon=True)
-    thread.start()
-    try:
-        while (item := queue.get()) is not None:
-            if isinstance(item, BaseException):
-                raise item
-            yield item
-    finally:
-        stop.set()
-        while thread.is_alive():  # it may be waiting for room in the queue
-            if not queue.empty():
-                queue.get_nowait()
-            thread.join(0.05)
-
-
-def _in_order(
-    pool: Executor,
-    work: Callable[[DocumentChange], ChunkedDocument],
-    changes: Sequence[DocumentChange],
-    ahead: int,
-) -> Iterator[tuple[DocumentChange, Future[ChunkedDocument]]]:
-    """Each change with its task, in their order; at most `ahead` are begun. What is not begun at
-    the end never is."""
-    begun: deque[tuple[DocumentChange, Future[ChunkedDocument]]] = deque()
-    try:
-        for change in changes:
-            begun.append((change, pool.submit(work, change)))
-            if len(begun) >= ahead:
-                yield begun.popleft()
-        while begun:
-            yield begun.popleft()
-    finally:
-        for _, task in begun:
-            task.cancel()
-
-
-class _Reader:
-    """Reads and parses for several threads. Sources are asked by one at a time: they keep to a
-    polite rate."""
-
-    def __init__(self, source: Source, parsers: Sequence[DocumentParser]) -> None:
-        self.source, self.width, self._asking = source, len(parsers), threading.Lock()
-        self._free = SimpleQueue[DocumentParser]()
-        for parser in parsers:
-            self._free.put(parser)
-
-    def read(self, change: DocumentChange) -> Document:
-        with self._asking:
-            data = self.source.read(change.ref)
-        parser = self._free.get()
-        try:
-            return parser.parse(data, change.document)
-        finally:
-            self._free.put(parser)
-
-
-def _cut(parts: IngestParts, reader: _Reader, change: DocumentChange) -> ChunkedDocument:
-    document = reader.read(change)
-    count = parts.embedder.count if parts.embedder else estimate
-    embed = parts.embedder.embed if parts.embedder else None
-    chunks = chunk(document, index_for(parts.settings, reader.source.name), count, embed)
-    if not chunks:
-        raise SourceError("Nothing in it can be searched.", hint="Is it empty?")
-    return ChunkedDocument(change, document, chunks)
-
-
-def _batches(items: Iterator[ChunkedDocument]) -> Iterator[list[ChunkedDocument]]:
-    batch: list[ChunkedDocument] = []
-    chunks = 0
-    for item in items:
-        batch.append(item)
-        chunks += len(item.chunks)
-        if chunks >= BATCH_CHUNKS:
-            yield batch
-            batch, chunks = [], 0
-    if batch:
-        yield batch
-
-
-def _commit(
-    parts: IngestParts, batch: Sequence[ChunkedDocument], begins: Mapping[str, date]
-) -> None:
-    shown = [cut_document(item.document, begins) for item in batch]
-    chunks = [
-        c.model_copy(update={"effective_to": document.effective_to})
-        for item, document in zip(batch, shown, strict=True)
-        for c in item.chunks
-    ]
-    rows = rows_of(shown, chunks, parts.embedder, parts.settings.index)
-    blocking(parts.engine.upsert([document.id for document in shown], rows))
-    for item, document in zip(batch, shown, strict=True):
-        explained = find_abbreviations(item.document.text, item.document.language)
-        save_document(parts.store, document, item.change.kept(len(item.chunks)), explained)

@@ -178,7 +178,10 @@ def effect_size(first: Sequence[float | None], second: Sequence[float | None]) -
 def cohens_d(first: Sequence[float | None], second: Sequence[float | None]) -> float | None:
     """Cohen's d_av of pairs: mean difference / mean of the two standard deviations (Lakens
     2013)."""
-    pairs = [(a, b) for a, b in zip(first, second, strict=True) if a is not None and b is not None]
+    pairs = []
+    for a, b in zip(first, second, strict=True):
+        if a is not None and b is not None:
+            pairs.append((a, b))
     if len(pairs) < 2:
         return None
     left = [a for a, _ in pairs]

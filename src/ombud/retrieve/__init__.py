@@ -27,6 +27,7 @@ from ombud.retrieve.router.weights import (
 from ombud.retrieve.searching import check_plan, find_passages, search
 from ombud.retrieve.strategies.glossary import read_glossary
 from ombud.retrieve.strategies.own_words import both_ways, query_terms, standard_query
+from ombud.retrieve.terms import chunk_terms
 
 __all__ = [
     "CONTRADICTING",
@@ -48,6 +49,7 @@ __all__ = [
     "both_ways",
     "carry_over",
     "check_plan",
+    "chunk_terms",
     "classify_by_model",
     "contradiction_notes",
     "find_contradictions",

@@ -140,18 +140,17 @@ def question_parts(text: str) -> tuple[str, ...]:
     sentences = _sentences(aside_free(text))
     questions = _questions(sentences)
     if len(questions) < 2:
-        whole = " ".join(sentence.text for sentence in sentences)
-        return (whole or text.strip(),)
+        return (_joined_text(sentences) or text.strip(),)
     before = [sentence.text for sentence in sentences if not sentence.asks]
     setting = _SETTING.match(questions[0])
     if setting:
         before.append(setting["setting"])
         questions[0] = questions[0][setting.end() :]
-    parts = [" ".join([*before, questions[0]])]
+    parts = [[*before, questions[0]]]
     for previous, question in pairwise(questions):
-        told = [*before, previous] if _points_back(question) else before
-        parts.append(" ".join([*told, question]))
-    return tuple(parts)
+        needed = [previous] if _points_back(question) else []
+        parts.append([*before, *needed, question])
+    return tuple(map(" ".join, parts))
 
 
 def _questions(sentences: Sequence[_Sentence]) -> list[str]:
@@ -175,18 +174,22 @@ def aside_free(text: str) -> str:
     a date, a country or an abbreviation, speaks of nothing that policies speak of and shares no
     word with the question, and no question right behind it points back."""
     sentences = _sentences(text)
-    asking = [sentence for sentence in sentences if sentence.asks]
+    asking = [sentence.text for sentence in sentences if sentence.asks]
     if len(sentences) < LEAST_SENTENCES or not asking:
-        return " ".join(sentence.text for sentence in sentences) or text.strip()
+        return _joined_text(sentences) or text.strip()
     question_terms: set[str] = set()
-    for sentence in asking:
-        question_terms.update(analyse(sentence.text))
-    kept: list[str] = []
+    for question in asking:
+        question_terms.update(analyse(question))
+    kept: list[_Sentence] = []
     for place, sentence in enumerate(sentences):
         matters = sentence.asks or _matters(sentence.text, question_terms)
         if matters or _leaned_on(sentences, place):
-            kept.append(sentence.text)
-    return " ".join(kept)
+            kept.append(sentence)
+    return _joined_text(kept)
+
+
+def _joined_text(sentences: Sequence[_Sentence]) -> str:
+    return " ".join(sentence.text for sentence in sentences)
 
 
 def carry_over(question: Question) -> str:
@@ -196,19 +199,23 @@ def carry_over(question: Question) -> str:
 
     An answer is worded as the documents are, the asker's turns often are not. For turns that lean
     on history."""
-    answers = [turn.content for turn in question.history if turn.role == "assistant"]
-    if not answers:
-        return ""
-    headings = " ".join(_HEADING.findall(answers[-1]))
-    words = _NAMED.findall(f"{headings} {answers[-1]}")
-    content_words = dict.fromkeys(word for word in words if analyse(word))
+    answer = ""
+    for turn in question.history:
+        if turn.role == "assistant":
+            answer = turn.content
+    headings = " ".join(_HEADING.findall(answer))
+    content_words: dict[str, None] = {}
+    for word in _NAMED.findall(f"{headings} {answer}"):
+        if analyse(word):
+            content_words[word] = None
     return " ".join(list(content_words)[:MOST_CARRIED])
 
 
 def _sentences(text: str) -> list[_Sentence]:
     """Sentences as people type them, greetings and thanks left out."""
     pieces: list[str] = []
-    for piece in _END.split(re.sub(r"[^\S\n]+", " ", text.strip())):
+    one_blank = re.sub(r"[^\S\n]+", " ", text.strip())
+    for piece in _END.split(one_blank):
         if pieces and _SHORTENED.search(pieces[-1]):
             pieces[-1] = f"{pieces[-1]} {piece}"
         elif piece and piece.strip():

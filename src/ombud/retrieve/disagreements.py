@@ -75,8 +75,10 @@ def contradiction_notes(evidence: Evidence) -> tuple[str, ...]:
         titles[hit.chunk.id] = f"{hit.chunk.title} ({hit.chunk.uri})"
     notes: list[str] = []
     for contradiction in evidence.contradictions:
-        first, second = titles[contradiction.first], titles[contradiction.second]
-        notes.append(f"{first} and {second} {KINDS[contradiction.kind]}")
+        first = titles[contradiction.first]
+        second = titles[contradiction.second]
+        says = KINDS[contradiction.kind]
+        notes.append(f"{first} and {second} {says}")
     return tuple(notes)
 
 
@@ -140,10 +142,11 @@ def _disjoint(first: Collection[T], second: Collection[T]) -> bool:
 
 def _is_successor(first: Chunk, second: Chunk) -> bool:
     """Whether one of them begins after the other has ended."""
-    chunks = (first, second)
-    begins = [chunk.effective_from for chunk in chunks if chunk.effective_from]
-    ends = [chunk.effective_to for chunk in chunks if chunk.effective_to]
-    return bool(begins and ends) and max(begins) > min(ends)
+    begins = list(filter(None, (first.effective_from, second.effective_from)))
+    ends = list(filter(None, (first.effective_to, second.effective_to)))
+    if not begins or not ends:
+        return False
+    return max(begins) > min(ends)
 
 
 # Figures ------------------------------------------------------------------------------------------
@@ -197,7 +200,10 @@ def _whole_days(quantity: Quantity) -> Quantity:
     is_limit = quantity.kind == "minutes" and quantity.role in ("after", "within")
     if not is_limit or quantity.value % MINUTES_OF_DAY:
         return quantity
-    return quantity._replace(kind="days", value=quantity.value / MINUTES_OF_DAY)
+    return quantity._replace(
+        kind="days",
+        value=quantity.value / MINUTES_OF_DAY,
+    )
 
 
 # Circumstances ------------------------------------------------------------------------------------
@@ -266,8 +272,10 @@ def _likeness(first: FigureStatement, second: FigureStatement) -> float:
 
     Of a floor and a local rule it is the floor's share alone: the local rule may say more.
     """
-    shared = sum(first.terms[term] for term in _known_terms(first.own, second.own))
-    of_first, of_second = _covered(first, second), _covered(second, first)
+    in_both = _known_terms(first.own, second.own)
+    shared = sum(first.terms[term] for term in in_both)
+    of_first = _covered(first, second)
+    of_second = _covered(second, first)
     if shared < LEAST_SHARED:
         return 0.0
     if not _headings_meet(first, second, shared, min(of_first, of_second)):

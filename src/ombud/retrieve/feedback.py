@@ -8,8 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ombud.index import Engine, Filter, Leg, Vector
-from ombud.text import analyse
-from ombud.types import Chunk
+from ombud.retrieve.terms import chunk_terms
 
 BELIEVED = 10
 """First hits that are taken for relevant."""
@@ -50,7 +49,8 @@ async def _with_new_terms(sparse: Leg, first: FeedbackSearch) -> Sequence[Leg]:
     terms = _relevance_terms(sparse, first.terms.split())
     if not terms:
         return ()
-    return await first.engine.search(" ".join(terms), None, first.where, first.k, "sparse")
+    text = " ".join(terms)
+    return await first.engine.search(text, None, first.where, first.k, "sparse")
 
 
 async def _with_moved_vector(dense: Leg, first: FeedbackSearch) -> Sequence[Leg]:
@@ -67,24 +67,25 @@ def _relevance_terms(leg: Leg, asked: Sequence[str]) -> list[str]:
     total = sum(score for _, score in best) or 1.0
     weights: dict[str, float] = defaultdict(float)
     for chunk, score in best:
-        counts = _term_counts(chunk)
+        counts = Counter(chunk_terms(chunk))
+        terms = counts.total()
         for term, count in counts.items():
-            weights[term] += score / total * count / counts.total()
+            weights[term] += score / total * count / terms
     new = [term for term in weights if term not in asked]
     new.sort(key=lambda term: (-weights[term], term))
     return new[:NEW_TERMS]
 
 
-def _term_counts(chunk: Chunk) -> Counter[str]:
-    return Counter(analyse("\n".join((*chunk.trail, chunk.header, chunk.text)), chunk.language))
-
-
 async def _rocchio(leg: Leg, vector: Vector | None, engine: Engine) -> Vector | None:
-    windows_of = await engine.vectors([chunk.id for chunk, _ in leg.hits[:BELIEVED]])
+    chunk_ids = [chunk.id for chunk, _ in leg.hits[:BELIEVED]]
+    windows_of = await engine.vectors(chunk_ids)
     if vector is None or not windows_of:
         return None
-    # Of several windows of a chunk, the one that was found.
-    nearest = [windows[int(np.argmax(windows @ vector))] for windows in windows_of.values()]
+    nearest: list[Vector] = []
+    for windows in windows_of.values():
+        # Of several windows of a chunk, the one that was found.
+        found = int(np.argmax(windows @ vector))
+        nearest.append(windows[found])
     moved = KEPT * vector + (1 - KEPT) * np.mean(nearest, axis=0)
     length = float(np.linalg.norm(moved))
     return (moved / length).astype(np.float32) if length else None

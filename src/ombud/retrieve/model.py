@@ -27,7 +27,10 @@ class Understanding(BaseModel):
     passage: str = ""
     keywords: Annotated[list[str], at_most(MOST_KEYWORDS)] = []
     broader: str = ""
-    contexts: int = Field(default=1, description="0, 1, 2, or 3 for three and more.")
+    contexts: int = Field(
+        default=1,
+        description="0, 1, 2, or 3 for three and more.",
+    )
     triage: Literal["ordinary", "sensitive", "out_of_scope", "vague"] = "ordinary"
 
 
@@ -116,7 +119,9 @@ class StrategyModel:
 
 
 def _fields(question: Question) -> dict[str, str]:
-    turns = [f"{m.role}: {m.content[:LONGEST]}" for m in question.history[-TURNS:]]
+    turns: list[str] = []
+    for turn in question.history[-TURNS:]:
+        turns.append(f"{turn.role}: {turn.content[:LONGEST]}")
     return {
         "country": question.asker.country or "not given",
         "history": "\n".join(turns) or "(none)",

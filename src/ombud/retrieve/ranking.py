@@ -194,17 +194,24 @@ class RankRun:
             if chunk.countries:
                 score += bonus
             names = found_by[chunk_id]
-            hits.append(Hit(chunk=chunk, score=score, found_by=tuple(names)))
+            hits.append(
+                Hit(
+                    chunk=chunk,
+                    score=score,
+                    found_by=tuple(names),
+                )
+            )
         return by_scope(hits).hits
 
     def _weighted(self) -> Weighted:
         """Each leg as (chunk id, score) rows with its weight. However many texts were searched for,
         words and vectors keep their shares."""
+        weights = self.plan.weights
         legs_of_name = Counter(leg.name for _, leg in self.legs)
         foreign = self._is_foreign()
         weighted: list[tuple[Scores, float]] = []
         for _, leg in self.legs:
-            weight = self.plan.weights.get(leg.name, 1.0) / legs_of_name[leg.name]
+            weight = weights.get(leg.name, 1.0) / legs_of_name[leg.name]
             if foreign and leg.name == "dense":
                 weight *= FOREIGN
             rows = [(chunk.id, score) for chunk, score in leg.hits]
@@ -229,6 +236,9 @@ def _best_scores(legs: Sequence[_QueryLeg]) -> dict[str, float]:
     return best
 
 
+_Row = tuple[str, int, float]
+
+
 # What the trace shows -----------------------------------------------------------------------------
 
 
@@ -238,16 +248,19 @@ def _leg_name(chunk: Chunk, leg: Leg, query: Query, where: Filter) -> str:
 
 
 def _rankings(legs: Sequence[_QueryLeg], where: Filter) -> list[Ranking]:
-    rows: dict[str, list[tuple[str, int, float]]] = {}
+    rows_of: dict[str, list[_Row]] = {}
     for query, leg in legs:
         for chunk, score in leg.hits:
-            ranking = rows.setdefault(_leg_name(chunk, leg, query, where), [])
-            ranking.append((chunk.id, len(ranking) + 1, round(score, 6)))
-    return [Ranking(leg=name, rows=tuple(ranking)) for name, ranking in rows.items()]
+            name = _leg_name(chunk, leg, query, where)
+            rows = rows_of.setdefault(name, [])
+            rank = len(rows) + 1
+            rows.append((chunk.id, rank, round(score, 6)))
+    return [Ranking(leg=name, rows=tuple(rows)) for name, rows in rows_of.items()]
 
 
 def _late_ranking(hits: Sequence[Hit], nearness: Sequence[float]) -> list[Ranking]:
-    rows: list[tuple[str, int, float]] = []
-    for rank, (hit, score) in enumerate(zip(hits, nearness, strict=False), start=1):
+    rows: list[_Row] = []
+    for hit, score in zip(hits, nearness, strict=False):
+        rank = len(rows) + 1
         rows.append((hit.chunk.id, rank, round(score, 6)))
     return [Ranking(leg="late", rows=tuple(rows))] if rows else []

@@ -10,10 +10,12 @@ FLOOR_FROM = 5
 
 
 def by_scope(hits: Sequence[Hit]) -> Evidence:
-    return Evidence(
-        local=tuple(hit for hit in hits if hit.chunk.countries),
-        shared=tuple(hit for hit in hits if not hit.chunk.countries),
-    )
+    local: list[Hit] = []
+    shared: list[Hit] = []
+    for hit in hits:
+        scope = local if hit.chunk.countries else shared
+        scope.append(hit)
+    return Evidence(local=tuple(local), shared=tuple(shared))
 
 
 def scope_of(chunk: Chunk, where: Filter) -> str:
@@ -42,8 +44,13 @@ def _floor_opening(best: Sequence[Hit], ranked: Sequence[Hit]) -> Hit | None:
     for hit in best:
         if hit.chunk.countries and hit.chunk.topic:
             topics.add(hit.chunk.topic)
-    floors = [hit for hit in ranked if hit.chunk.mandatory and hit.chunk.topic in topics]
-    if not floors:
-        return None
-    of_document = [hit for hit in floors if hit.chunk.uri == floors[0].chunk.uri]
-    return min(of_document, key=lambda hit: hit.chunk.start)
+    opening: Hit | None = None
+    for hit in ranked:
+        chunk = hit.chunk
+        if not chunk.mandatory or chunk.topic not in topics:
+            continue
+        if opening is None or (
+            chunk.uri == opening.chunk.uri and chunk.start < opening.chunk.start
+        ):
+            opening = hit
+    return opening

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from ombud.index import Engine, Leg
-from ombud.text import analyse
+from ombud.retrieve.terms import chunk_terms
 from ombud.types import Chunk
 
 CANDIDATES = 1000
@@ -23,15 +23,18 @@ async def by_tfidf(leg: Leg, terms: str, engine: Engine) -> Leg:
     """
     asked = Counter(terms.split())
     stats = await engine.stats(list(asked))
-    idf = {term: _idf(stats.chunks, holders) for term, holders in stats.documents_with.items()}
+    idf: dict[str, float] = {}
+    for term, holders in stats.documents_with.items():
+        idf[term] = _idf(stats.chunks, holders)
     otherwise = _idf(stats.chunks, stats.chunks // 100)
     query = _weights(asked, idf, otherwise)
     query_length = _length(query)
     scored: list[tuple[Chunk, float]] = []
     for chunk, _ in leg.hits:
-        text = "\n".join((*chunk.trail, chunk.header, chunk.text))
-        weights = _weights(Counter(analyse(text, chunk.language)), idf, otherwise)
-        shared = sum(weight * weights.get(term, 0.0) for term, weight in query.items())
+        weights = _weights(Counter(chunk_terms(chunk)), idf, otherwise)
+        shared = 0.0
+        for term, weight in query.items():
+            shared += weight * weights.get(term, 0.0)
         cosine = shared / _length(weights) / query_length
         scored.append((chunk, cosine))
     scored.sort(key=lambda row: (-row[1], row[0].id))
@@ -42,7 +45,8 @@ def _weights(counts: Counter[str], idf: Mapping[str, float], otherwise: float) -
     """Term -> (1 + ln tf) x idf; `otherwise` is the idf of terms that the question has not."""
     weights: dict[str, float] = {}
     for term, count in counts.items():
-        weights[term] = (1 + math.log(count)) * idf.get(term, otherwise)
+        frequency = 1 + math.log(count)
+        weights[term] = frequency * idf.get(term, otherwise)
     return weights
 
 

@@ -50,7 +50,10 @@ def _with_thresholds(
     answer = float(np.mean(GRID[best]))
     full = float(np.quantile(confidences[answerable], FULL_SHARE))
     signal = "cosine" if dense else "coverage_all"
-    topical = [question.signals[signal] for question in questions if question.on_topic]
+    topical = []
+    for question in questions:
+        if question.on_topic:
+            topical.append(question.signals[signal])
     on_topic = float(np.quantile(topical, OFF_TOPIC_SHARE))
     return weights._replace(
         answer=round(answer, 3), full=round(max(full, answer), 3), on_topic=round(on_topic, 3)

@@ -26,7 +26,7 @@ def fit_logistic(
             "A fit needs questions with an answer and questions without.",
             hint="Add the missing kind.",
         )
-    values = np.array([[row[feature] for feature in features] for row in rows])
+    values = np.array([_values(row, features) for row in rows])
     positive = np.array(labels, float)
     mean = values.mean(axis=0)
     scale = np.maximum(values.std(axis=0), 1e-6)
@@ -41,6 +41,10 @@ def fit_logistic(
         weight=_rounded(coefficients[:-1]),
         bias=round(float(coefficients[-1]), 4),
     )
+
+
+def _values(row: FeatureRow, features: Sequence[str]) -> list[float]:
+    return [row[feature] for feature in features]
 
 
 def _newton(design: Numbers, positive: Numbers, importance: Numbers) -> Numbers:

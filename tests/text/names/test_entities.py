@@ -16,6 +16,7 @@ from ombud.text.names.entities import alternative_keys, display_name, entity_key
         ("employee’s handbook", "employee's handbooks"),
         ("§ 20-871(b)(1) of the Code", "section 20-871"),
         ("25 working days of paid annual leave for each year", "paid annual leave"),
+        ("2 500 hours of paid annual leave", "paid annual leave"),
         ("4 weeks' notice", "notice"),
         ("notice within 30 days of the request", "notice"),
         ("Résumé", "resume"),

@@ -20,7 +20,7 @@ from ombud.answer.wording import BROKEN_OFF
 from ombud.errors import MalformedOutput, ModelError
 from ombud.models import Chat, ChatReply
 from ombud.prompts import load as load_prompt
-from ombud.retrieve import ModelUsage
+from ombud.retrieve import ModelUsage, usage_of
 from ombud.types import Citation, Claim, Evidence, Hit, Outcome, Plan, Question
 
 LONGEST_SUGGESTION = LONGEST_COVERS = 150
@@ -118,7 +118,7 @@ class _Composition:
         self.deadline = time.monotonic() + request.seconds
         self.replies: list[ChatReply[Draft]] = []
         self.prompt_digests = dict(self.prompt.digests)
-        self.degraded = [f"prompt: {note}" for note in self.prompt.notes]
+        self.degraded = self._prompt_notes()
 
     async def written(self) -> WrittenAnswer:
         checked = self._check(await self._ask(self.prompt.message))
@@ -129,15 +129,13 @@ class _Composition:
             raise MalformedOutput(
                 "What the model wrote was endless, or not in the language of the documents."
             )
-        left_out = [why.split("”: ")[-1] for why in checked.problems.values()]
-        notes = [f"claim left out: {why[:LONGEST_NOTE]}" for why in left_out[:MOST_NOTES]]
         return WrittenAnswer(
             composed=with_apology(composed, self.request.question.text, self.languages),
             outcome=_outcome(checked, composed),
             spent=self._spent(),
             evidence=tuple(self.labels.values()),
             suggestions=self._suggestions(draft),
-            notes=tuple(notes),
+            notes=_notes(checked.problems),
             degraded=tuple(self.degraded),
             covers=self._covers(draft, composed),
             reasoning=draft.reasoning,
@@ -150,14 +148,20 @@ class _Composition:
         composed = composed._replace(text=f"{composed.text}\n\n{BROKEN_OFF}")
         claims = "claim" if len(proven) == 1 else "claims"
         note = f"model: it broke off after {len(proven)} {claims}: {reason(failed)}"
-        prompt_notes = [f"prompt: {note}" for note in self.prompt.notes]
         return WrittenAnswer(
             composed=composed,
             outcome="partial",
-            spent=ModelUsage(self.request.chat.name, self.prompt.digests, price=None),
+            spent=ModelUsage(
+                self.request.chat.name,
+                self.prompt.digests,
+                price=None,
+            ),
             evidence=tuple(self.labels.values()),
-            degraded=(*prompt_notes, note),
+            degraded=(*self._prompt_notes(), note),
         )
+
+    def _prompt_notes(self) -> list[str]:
+        return [f"prompt: {note}" for note in self.prompt.notes]
 
     async def _ask(self, message: str) -> Draft:
         """The model's draft; raises ModelError."""
@@ -181,8 +185,10 @@ class _Composition:
                 problems[place] = TOO_MUCH
                 continue
             why = self.prover.prove(claim).why_not
-            if why:
-                problems[place] = why if why == TOO_MUCH else f"“{claim.text}”: {why}"
+            if why == TOO_MUCH:
+                problems[place] = why
+            elif why:
+                problems[place] = f"“{claim.text}”: {why}"
         return _Checked(draft, problems)
 
     async def _repaired(self, checked: _Checked) -> _Checked:
@@ -210,29 +216,40 @@ class _Composition:
         return checked if again.proven < least else again
 
     def _repair_message(self, draft: Draft, problems: Sequence[str]) -> str:
-        repair = load_prompt("repair", self.request.chat.name, self.request.prompts)
+        chat, prompts = self.request.chat, self.request.prompts
+        repair = load_prompt("repair", chat.name, prompts)
         self.prompt_digests[repair.name] = repair.digest
         if repair.note:
             self.degraded.append(f"prompt: {repair.note}")
-        listed = "\n".join(f"- {problem}" for problem in problems)
-        request = repair.fill(problems=listed)
-        return f"{self.prompt.message}\n\n=== Your answer ===\n{_echo(draft)}\n\n{request}"
+        listed = [f"- {problem}" for problem in problems]
+        paragraphs = (
+            self.prompt.message,
+            f"=== Your answer ===\n{_echo(draft)}",
+            repair.fill(problems="\n".join(listed)),
+        )
+        return "\n\n".join(paragraphs)
 
     def _composed(self, checked: _Checked) -> Composed:
         """The proven claims with their citations."""
-        texts: list[str] = []
-        citations_of: list[tuple[Citation, ...]] = []
+        proven: list[tuple[str, tuple[Citation, ...]]] = []
+        every_citation: list[Citation] = []
         for place, claim in enumerate(checked.draft.claims):
-            if place not in checked.problems:
-                texts.append(inert(claim.text.strip()))
-                citations_of.append(self.prover.prove(claim).citations)
-        every = [citation for citations in citations_of for citation in citations]
-        distinct, places = number(every)
+            if place in checked.problems:
+                continue
+            citations = self.prover.prove(claim).citations
+            proven.append((inert(claim.text.strip()), citations))
+            every_citation += citations
+        distinct, places = number(every_citation)
         claims: list[Claim] = []
         start = 0
-        for text, citations in zip(texts, citations_of, strict=True):
+        for text, citations in proven:
             end = start + len(citations)
-            claims.append(Claim(text=text, citations=tuple(dict.fromkeys(places[start:end]))))
+            claims.append(
+                Claim(
+                    text=text,
+                    citations=tuple(dict.fromkeys(places[start:end])),
+                )
+            )
             start = end
         paragraphs = [marked(claim.text, claim.citations) for claim in claims]
         return Composed(tuple(claims), tuple(distinct), "\n\n".join(paragraphs))
@@ -245,16 +262,11 @@ class _Composition:
         return written_in(draft.claims_text, min(self.languages)) not in self.languages
 
     def _spent(self) -> ModelUsage:
-        price: float | None = 0.0
+        spent = ModelUsage()
         for reply in self.replies:
-            price = None if price is None or reply.price is None else price + reply.price
-        return ModelUsage(
-            model=self.replies[-1].model,
-            prompts=self.prompt_digests,
-            tokens_in=sum(reply.tokens_in for reply in self.replies),
-            tokens_out=sum(reply.tokens_out for reply in self.replies),
-            price=price,
-        )
+            spent = spent.plus(usage_of(reply))
+        model = self.replies[-1].model
+        return spent._replace(model=model, prompts=self.prompt_digests)
 
     def _suggestions(self, draft: Draft) -> tuple[str, ...]:
         """Questions that the passages bear out too: nothing a model says is shown unchecked."""
@@ -271,12 +283,13 @@ class _Composition:
         covers: dict[str, str] = {}
         for source in draft.sources[:MOST_CLAIMS]:
             hit = self.labels.get(source.passage)
-            if hit is None or hit.chunk.id not in cited or hit.chunk.id in covers:
+            chunk_id = hit.chunk.id if hit else ""
+            if chunk_id not in cited or chunk_id in covers:
                 continue
             line = " ".join(source.covers.split()).rstrip(".")
             fits = 0 < len(line) <= LONGEST_COVERS
             if fits and self.prover.borne_out(line, source.passage):
-                covers[hit.chunk.id] = line
+                covers[chunk_id] = line
         return covers
 
 
@@ -285,6 +298,15 @@ def reason(failed: ModelError) -> str:
     hold."""
     first_line = str(failed).partition("\n")[0]
     return first_line.partition(" body:")[0].removesuffix(",")[:LONGEST_NOTE]
+
+
+def _notes(problems: Mapping[int, str]) -> tuple[str, ...]:
+    """Why claims were left out, without what they said."""
+    notes: list[str] = []
+    for problem in problems.values():
+        *_, why = problem.split("”: ")
+        notes.append(f"claim left out: {why[:LONGEST_NOTE]}")
+    return tuple(notes[:MOST_NOTES])
 
 
 def _echo(draft: Draft) -> str:

@@ -26,10 +26,19 @@ class DraftSource(BaseModel):
 
 
 class Draft(BaseModel):
-    reasoning: str = Field(default="", description="Your working; never shown.")
-    claims: list[DraftClaim] = Field(default=[], description="The answer, in order.")
+    reasoning: str = Field(
+        default="",
+        description="Your working; never shown.",
+    )
+    claims: list[DraftClaim] = Field(
+        default=[],
+        description="The answer, in order.",
+    )
     outcome: Literal["full", "partial", "denied"] = "full"
-    suggestions: list[str] = Field(default=[], description="Up to three short follow-up questions.")
+    suggestions: list[str] = Field(
+        default=[],
+        description="Up to three short follow-up questions.",
+    )
     sources: list[DraftSource] = Field(
         default=[], description="One for each passage that was cited."
     )

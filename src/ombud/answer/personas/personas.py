@@ -22,17 +22,37 @@ class Persona(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    name: str = Field(pattern="^[a-z0-9][a-z0-9_-]{0,39}$", description="As the file is called.")
+    name: str = Field(
+        pattern="^[a-z0-9][a-z0-9_-]{0,39}$",
+        description="As the file is called.",
+    )
     audience: str = Field(
         min_length=1, max_length=300, description="Who asks, such as `a manager`."
     )
     instructions: str = Field(
         "", max_length=4000, description="What to tell them of a rule, and how."
     )
-    length: int = Field(150, ge=20, le=2000, description="Words of an answer, about.")
-    density: str = Field("", max_length=1000, description="How much goes into a sentence.")
-    style: str = Field("", max_length=1000, description="The tone.")
-    vocabulary: str = Field("", max_length=1000, description="Which words.")
+    length: int = Field(
+        150,
+        ge=20,
+        le=2000,
+        description="Words of an answer, about.",
+    )
+    density: str = Field(
+        "",
+        max_length=1000,
+        description="How much goes into a sentence.",
+    )
+    style: str = Field(
+        "",
+        max_length=1000,
+        description="The tone.",
+    )
+    vocabulary: str = Field(
+        "",
+        max_length=1000,
+        description="Which words.",
+    )
     model: str = Field(
         "",
         description="Chat model asked first for this persona; empty = that of the role `compose`.",
@@ -68,10 +88,10 @@ def _read(path: Path) -> Persona:
             raise BadSetting(
                 f"{path} is too long for a persona.", hint=f"At most {LARGEST} characters."
             )
-        values = {
-            key: " ".join(v.split()) if isinstance(v, str) else v
-            for key, v in tomllib.loads(text).items()
-        }
+        values = tomllib.loads(text)
+        for key, value in values.items():
+            if isinstance(value, str):
+                values[key] = " ".join(value.split())
         persona = Persona.model_validate(values)
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as wrong:
         raise BadSetting(

@@ -33,12 +33,22 @@ def choose(spans: Sequence[AnswerSpan], embedder: Embedder | None) -> list[Answe
     A country's own rule speaks instead of the global one on its topic, unless that one is
     mandatory: then the best of the mandatory one stands beside it."""
     ruled = _locally_ruled_topics(spans[:POOL])
-    kept = [span for span in spans[:POOL] if not _is_overridden(span, ruled)]
-    pool = [span for span in kept if span.score >= LEAST_SHARE * kept[0].score]
-    chosen = _distinct(pool, embedder)
+    chosen = _distinct(_pool(spans, ruled), embedder)
     floors = _floors(spans, ruled)
     best = [span for span in chosen if span not in floors]
     return _in_reading_order([*best, *floors[:1]])
+
+
+def _pool(spans: Sequence[AnswerSpan], ruled: set[str]) -> list[AnswerSpan]:
+    """The spans that count, as long as they are good enough beside the best of them."""
+    pool: list[AnswerSpan] = []
+    for span in spans[:POOL]:
+        if _is_overridden(span, ruled):
+            continue
+        best = pool[0] if pool else span
+        if span.score >= LEAST_SHARE * best.score:
+            pool.append(span)
+    return pool
 
 
 def _locally_ruled_topics(spans: Sequence[AnswerSpan]) -> set[str]:
@@ -58,13 +68,19 @@ def _is_overridden(span: AnswerSpan, ruled: set[str]) -> bool:
 
 def _floors(spans: Sequence[AnswerSpan], ruled: set[str]) -> list[AnswerSpan]:
     """Spans of mandatory documents on these topics; a policy says its rule first."""
-    floors = [span for span in spans if span.hit.chunk.mandatory and span.hit.chunk.topic in ruled]
+    floors: list[AnswerSpan] = []
+    for span in spans:
+        chunk = span.hit.chunk
+        if chunk.mandatory and chunk.topic in ruled:
+            floors.append(span)
     return sorted(floors, key=lambda span: (span.hit.chunk.start, -span.score))
 
 
 def _distinct(pool: Sequence[AnswerSpan], embedder: Embedder | None) -> list[AnswerSpan]:
     """The best of the pool that say different things, as many as there is room for."""
-    vectors = embedder.embed([span.text for span in pool]) if embedder and pool else None
+    vectors = None
+    if embedder and pool:
+        vectors = embedder.embed([span.text for span in pool])
     chosen: list[AnswerSpan] = []
     places: list[int] = []
     words = 0
@@ -83,13 +99,18 @@ def _distinct(pool: Sequence[AnswerSpan], embedder: Embedder | None) -> list[Ans
 def _is_full(chosen: Sequence[AnswerSpan], span: AnswerSpan) -> bool:
     """Whether there is no room for a span: the rows of one table take one place together, if they
     are as likely."""
-    rows = [other for other in chosen if is_row(other.text)]
-    beside = [row for row in rows if row.hit.chunk.id == span.hit.chunk.id]
+    rows_of: dict[str, list[AnswerSpan]] = {}
+    sentences = 0
+    for other in chosen:
+        if is_row(other.text):
+            rows_of.setdefault(other.hit.chunk.id, []).append(other)
+        else:
+            sentences += 1
+    beside = rows_of.get(span.hit.chunk.id)
     if beside and is_row(span.text):
         likeliest = max(map(_odds, beside))
         return len(beside) == MOST_ROWS or _odds(span) < ALIKE * likeliest
-    tables = {row.hit.chunk.id for row in rows}
-    return len(tables) + len(chosen) - len(rows) >= MOST_SPANS
+    return len(rows_of) + sentences >= MOST_SPANS
 
 
 def _odds(span: AnswerSpan) -> float:
@@ -97,7 +118,8 @@ def _odds(span: AnswerSpan) -> float:
 
 
 def _has_text(chosen: Sequence[AnswerSpan], span: AnswerSpan) -> bool:
-    return any(span.text.strip() == other.text.strip() for other in chosen)
+    texts = [other.text.strip() for other in chosen]
+    return span.text.strip() in texts
 
 
 def _is_redundant(
@@ -105,7 +127,11 @@ def _is_redundant(
 ) -> bool:
     if vectors is None:
         return False
-    return any(float(vectors[place] @ vectors[other]) > REDUNDANT for other in chosen)
+    for other in chosen:
+        cosine = float(vectors[place] @ vectors[other])
+        if cosine > REDUNDANT:
+            return True
+    return False
 
 
 def _in_reading_order(spans: Sequence[AnswerSpan]) -> list[AnswerSpan]:
@@ -113,9 +139,10 @@ def _in_reading_order(spans: Sequence[AnswerSpan]) -> list[AnswerSpan]:
     stand in it."""
     best: dict[str, tuple[bool, float]] = {}
     for span in spans:
-        uri = span.hit.chunk.uri
-        rank = (not span.hit.chunk.countries, -span.score)
-        best[uri] = min(best.get(uri, rank), rank)
+        chunk = span.hit.chunk
+        rank = (not chunk.countries, -span.score)
+        before = best.get(chunk.uri, rank)
+        best[chunk.uri] = min(before, rank)
 
     def place(span: AnswerSpan) -> tuple[tuple[bool, float], str, int]:
         uri = span.hit.chunk.uri

@@ -29,7 +29,12 @@ def quote_spans(
     last_uri = ""
     for group in _groups(pieces):
         places = dict.fromkeys(piece.place for piece in group)
-        claims.append(Claim(text=inert(_text(group, markers=False)), citations=tuple(places)))
+        claims.append(
+            Claim(
+                text=inert(_text(group, markers=False)),
+                citations=tuple(places),
+            )
+        )
         citation = citations[group[0].place]
         if several_documents and citation.uri != last_uri:
             paragraphs.append(f"**{_heading(citation)}**")
@@ -54,8 +59,7 @@ def _proven(spans: Sequence[AnswerSpan], stored: Stored) -> tuple[list[_Piece], 
             borne_out.append(span)
             citations.append(citation)
     distinct, places = number(citations)
-    pieces = [_Piece(span, place) for span, place in zip(borne_out, places, strict=True)]
-    return pieces, distinct
+    return list(map(_Piece, borne_out, places)), distinct
 
 
 def _fill_gaps(spans: Sequence[AnswerSpan], everything: Sequence[AnswerSpan]) -> list[AnswerSpan]:
@@ -76,8 +80,8 @@ def _fill_gaps(spans: Sequence[AnswerSpan], everything: Sequence[AnswerSpan]) ->
 
 
 def _holds(spans: Sequence[AnswerSpan], span: AnswerSpan) -> bool:
-    chunk_id = span.hit.chunk.id
-    return any(other.hit.chunk.id == chunk_id and other.start == span.start for other in spans)
+    places = [(other.hit.chunk.id, other.start) for other in spans]
+    return (span.hit.chunk.id, span.start) in places
 
 
 def _between(
@@ -93,12 +97,18 @@ def _family(span: AnswerSpan, everything: Sequence[AnswerSpan]) -> list[AnswerSp
     kind = _kind(span)
     if kind == "text":
         return [span]
-    chunk_id = span.hit.chunk.id
-    of_chunk = [other for other in everything if other.hit.chunk.id == chunk_id]
-    near = [other for other in of_chunk if _kind(other) == kind]
+    near: list[AnswerSpan] = []
+    for other in everything:
+        if other.hit.chunk.id == span.hit.chunk.id and _kind(other) == kind:
+            near.append(other)
     near.sort(key=lambda other: other.start)
     starts = [other.start for other in near]
-    first = last = starts.index(span.start)
+    return _run_around(starts.index(span.start), near)
+
+
+def _run_around(place: int, near: list[AnswerSpan]) -> list[AnswerSpan]:
+    """Those that follow each other, with the one at `place` among them."""
+    first = last = place
     while first and _together(near[first - 1], near[first]):
         first -= 1
     while last + 1 < len(near) and _together(near[last], near[last + 1]):
@@ -118,10 +128,15 @@ def _groups(pieces: Sequence[_Piece]) -> list[list[_Piece]]:
 
 
 def _together(first: AnswerSpan, second: AnswerSpan) -> bool:
-    chunk, kind = first.hit.chunk, _kind(first)
-    if chunk.id != second.hit.chunk.id or kind != _kind(second):
+    chunk = first.hit.chunk
+    kind = _kind(first)
+    if second.hit.chunk.id != chunk.id:
         return False
-    between = chunk.text[first.end - chunk.start : second.start - chunk.start]
+    if _kind(second) != kind:
+        return False
+    begin = first.end - chunk.start
+    end = second.start - chunk.start
+    between = chunk.text[begin:end]
     if kind == "text":
         return not between.strip() and "\n" not in between
     return first.lead == second.lead and "\n\n" not in between
@@ -142,11 +157,13 @@ def _text(group: Sequence[_Piece], *, markers: bool) -> str:
         return "\n".join([table_head(group[0].span), *lines])
     if kind == "text":
         return " ".join(lines)
-    lead = group[0].span.lead.strip()
+    lead = group[0].span.lead
     if len(lines) == 1:
-        return f"{lead} {lines[0]}".strip()
+        return f"{lead.strip()} {lines[0]}".strip()
     items = [f"- {line}" for line in lines]
-    return "\n".join([lead, "", *items] if group[0].span.lead else items)
+    if lead:
+        items = [lead.strip(), "", *items]
+    return "\n".join(items)
 
 
 def _line(piece: _Piece, kind: str, *, markers: bool) -> str:

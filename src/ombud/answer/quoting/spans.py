@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ombud.answer.confidence import estimate_confidence, load_weights
-from ombud.text import OPEN_END, analyse, read_rows, split_sentences
+from ombud.text import OPEN_END, read_rows, split_sentences
 from ombud.types import Chunk, Evidence, Hit
 
 LEAST_WORDS = 4
@@ -45,7 +45,11 @@ def rank_spans(
     scored: list[AnswerSpan] = []
     for span, row in zip(spans, rows, strict=True):
         scored.append(span._replace(score=estimate_confidence(row, weights)))
-    return sorted(scored, key=lambda span: (-span.score, span.hit.chunk.uri, span.start))
+    return sorted(scored, key=_rank)
+
+
+def _rank(span: AnswerSpan) -> tuple[float, str, int]:
+    return -span.score, span.hit.chunk.uri, span.start
 
 
 def candidate_spans(evidence: Evidence) -> list[AnswerSpan]:
@@ -61,19 +65,17 @@ def coverage(weights: Mapping[str, float], held: set[str]) -> float:
     total = sum(weights.values())
     if not total:
         return 0.0
-    return sum(weight for term, weight in weights.items() if term in held) / total
+    covered = 0.0
+    for term, weight in weights.items():
+        if term in held:
+            covered += weight
+    return covered / total
 
 
 def words_in(text: str) -> int:
     """Words; two characters of Chinese, Japanese or Korean, which has no spaces between words,
     count as one."""
     return len(text.split()) + len(CJK.findall(text)) // 2
-
-
-def chunk_terms(hit: Hit) -> set[str]:
-    chunk = hit.chunk
-    text = " ".join((*chunk.trail, chunk.header, chunk.text))
-    return set(analyse(text, chunk.language))
 
 
 def is_row(text: str) -> bool:
@@ -83,7 +85,8 @@ def is_row(text: str) -> bool:
 def table_head(span: AnswerSpan) -> str:
     """The header and rule that a row stands under; blank columns where the table has none in
     reach."""
-    lines = (span.hit.chunk.header or span.hit.chunk.text).split("\n")
+    chunk = span.hit.chunk
+    lines = (chunk.header or chunk.text).split("\n")
     for above, line in pairwise(lines):
         if RULE_ROW.match(line) and TABLE_ROW.match(above):
             return f"{above}\n{line}"
@@ -115,7 +118,15 @@ def _spans(hit: Hit) -> list[AnswerSpan]:
             lead = ""
         if _says_something(text, is_item=is_item):
             begins = chunk.start + start
-            spans.append(AnswerSpan(hit, begins, chunk.start + end, text, lead=lead))
+            spans.append(
+                AnswerSpan(
+                    hit,
+                    begins,
+                    chunk.start + end,
+                    text,
+                    lead=lead,
+                )
+            )
     return spans
 
 

@@ -4,7 +4,6 @@ underline it?"""
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import groupby
 from math import log
 from typing import NamedTuple
 
@@ -140,7 +139,9 @@ def span_features(
 
 def _asked(question: Question, query: Query) -> _Asked:
     text = question.text
-    sentences = [text[start:end].strip() for start, end in split_sentences(text, "en")]
+    sentences: list[str] = []
+    for start, end in split_sentences(text, "en"):
+        sentences.append(text[start:end].strip())
     sentences = sentences or [text]
     asking = [sentence for sentence in sentences if sentence.endswith("?")]
     return _Asked(
@@ -164,11 +165,12 @@ def _vector_columns(
         with_heads.append(f"{_last_heading(span)}: {span.lead} {text}")
     questions = [asked.turn, asked.asks, asked.passage, *asked.sentences]
     readings = embedder.read([*questions, *with_heads])
-    of_questions, of_spans = readings[: len(questions)], readings[len(questions) :]
-    turn, asks = of_questions[0].tokens, of_questions[1].tokens
+    of_questions = readings[: len(questions)]
+    of_spans = readings[len(questions) :]
+    turn, asks, *_ = of_questions
     return {
         **_cosines(of_questions, of_spans, _runs(spans)),
-        **_nearness(turn, asks, of_spans),
+        **_nearness(turn.tokens, asks.tokens, of_spans),
     }
 
 
@@ -186,7 +188,8 @@ def _cosines(
     spans = np.stack([reading.windows[0] for reading in of_spans])
     cosines = np.asarray(questions @ spans.T, dtype=np.float64)
     turn, asks, passage = cosines[:3]
-    chunk, beside = np.zeros(len(of_spans)), np.zeros(len(of_spans))
+    chunk = np.zeros(len(of_spans))
+    beside = np.zeros(len(of_spans))
     for run in runs:
         chunk[run] = asks[run].max()
         for place in run:
@@ -205,8 +208,11 @@ def _cosines(
 
 def _of_neighbours(values: Numbers, place: int, run: Sequence[int]) -> float:
     """The highest value of those right before and after in the run; its own where it is alone."""
-    around = [other for other in (place - 1, place + 1) if run[0] <= other <= run[-1]]
-    return float(values[around].max() if around else values[place])
+    first, last = max(run[0], place - 1), min(run[-1], place + 1)
+    around = [other for other in (first, last) if other != place]
+    if not around:
+        return float(values[place])
+    return float(values[around].max())
 
 
 def _nearness(
@@ -217,7 +223,8 @@ def _nearness(
     tokens = [reading.tokens for reading in texts if reading.tokens]
     if turn is None or asks is None or len(tokens) < len(texts):
         return dict.fromkeys(NEARNESS, np.full(len(texts), np.nan))
-    to_asks, to_turn = late.interact(asks, tokens), late.interact(turn, tokens)
+    to_asks = late.interact(asks, tokens)
+    to_turn = late.interact(turn, tokens)
     return {
         "late_asks": to_asks,
         "late_turn": to_turn,
@@ -236,31 +243,33 @@ def _term_columns(
 ) -> dict[str, Numbers]:
     """Shares of the question's terms that a span holds: with its headings, alone, and its headings
     alone."""
-    terms_of = [
-        set(analyse(text, span.hit.chunk.language)) for span, text in zip(spans, texts, strict=True)
-    ]
+    terms_of: list[set[str]] = []
     holders = Counter[str]()
-    for terms in terms_of:
+    for span, text in zip(spans, texts, strict=True):
+        terms = set(analyse(text, span.hit.chunk.language))
+        terms_of.append(terms)
         holders.update(terms)
     unheld = log(len(spans) + 1)
-    rarity = {term: log((len(spans) + 1) / count) for term, count in holders.items()}
+    rarity: dict[str, float] = {}
+    for term, count in holders.items():
+        rarity[term] = log((len(spans) + 1) / count)
     rows: list[tuple[float, ...]] = []
     for span, text, terms in zip(spans, texts, terms_of, strict=True):
         chunk = span.hit.chunk
-        asks = set(analyse(asked.asks, chunk.language))
-        turn = set(analyse(asked.turn, chunk.language))
-        heads = set(analyse(" ".join(chunk.trail), chunk.language))
+        language = chunk.language
+        asks = set(analyse(asked.asks, language))
+        turn = set(analyse(asked.turn, language))
+        heads = set(analyse(" ".join(chunk.trail), language))
         whole = " ".join((*chunk.trail, chunk.header, span.lead, text))
         asks_weights = {term: rarity.get(term, unheld) for term in asks}
         turn_weights = {term: rarity.get(term, unheld) for term in turn}
-        rows.append(
-            (
-                coverage(weights, set(analyse(whole, chunk.language))),
-                coverage(asks_weights, terms),
-                coverage(turn_weights, terms),
-                len(asks & heads) / max(1, len(heads)),
-            )
+        row = (
+            coverage(weights, set(analyse(whole, language))),
+            coverage(asks_weights, terms),
+            coverage(turn_weights, terms),
+            len(asks & heads) / max(1, len(heads)),
         )
+        rows.append(row)
     names = ("terms", "terms_asks", "terms_turn", "terms_heads")
     return dict(zip(names, np.array(rows).T, strict=True))
 
@@ -313,8 +322,14 @@ def _last_heading(span: AnswerSpan) -> str:
 
 def _runs(spans: Sequence[AnswerSpan]) -> list[list[int]]:
     """Places of the spans of one chunk, chunk by chunk."""
-    places = range(len(spans))
-    return [list(run) for _, run in groupby(places, key=lambda place: spans[place].hit.chunk.id)]
+    runs: list[list[int]] = []
+    last_chunk = None
+    for place, span in enumerate(spans):
+        if span.hit.chunk.id != last_chunk:
+            runs.append([])
+        runs[-1].append(place)
+        last_chunk = span.hit.chunk.id
+    return runs
 
 
 def _flags(values: Iterable[object]) -> Numbers:

@@ -144,7 +144,11 @@ def classify(
         risky=reading.danger >= thresholds.danger,
     )
     if _is_sensitive(reading, thresholds, own_terms=own_terms):
-        matter = reading.matter or Matter("told", result.topic, danger=False)
+        matter = reading.matter or Matter(
+            "told",
+            result.topic,
+            danger=False,
+        )
         return result._replace(
             label="sensitive",
             matter=matter._replace(danger=matter.danger or result.risky),
@@ -153,7 +157,11 @@ def classify(
     if reading.strange >= thresholds.injection:
         # What looks like gibberish may be a few words that the documents know: they are asked
         # first.
-        return result._replace(label="out_of_scope", injected=reading.injection, settled=True)
+        return result._replace(
+            label="out_of_scope",
+            injected=reading.injection,
+            settled=True,
+        )
     if reading.outside >= thresholds.outside:
         return result._replace(label="out_of_scope")
     return result

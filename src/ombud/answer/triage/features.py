@@ -97,7 +97,8 @@ def _groups(message: str) -> dict[str, float]:
     """Group of cues.toml -> how often a message has a word or mark of it, at most MOST times."""
     counts: dict[str, float] = {}
     for name, pattern in _patterns().items():
-        counts[name] = float(min(len(pattern.findall(message)), MOST))
+        count = len(pattern.findall(message))
+        counts[name] = float(min(count, MOST))
     for name, marks in cues().get("marks", {}).items():
         marked = sum(mark in message for mark in marks)
         counts[name] = min(MOST, counts[name] + marked)
@@ -111,9 +112,11 @@ def _values(message: str) -> tuple[float, ...]:
 
 def unread(text: str) -> bool:
     """Whether most letters are of a script that no message of the training set has."""
-    alphabetic = [character for character in text[: HEAD + TAIL] if character.isalpha()]
-    beyond_latin = sum(ord(character) > LATIN for character in alphabetic)
-    return 2 * beyond_latin > len(alphabetic)
+    letter_count = beyond_latin = 0
+    for character in filter(str.isalpha, text[: HEAD + TAIL]):
+        letter_count += 1
+        beyond_latin += ord(character) > LATIN
+    return 2 * beyond_latin > letter_count
 
 
 def words(message: str) -> list[str]:
@@ -126,7 +129,8 @@ def letters(message: str) -> list[str]:
     for word in WORD.findall(message):
         edged = f" {word} "
         for length in (3, 4):
-            runs += [edged[at : at + length] for at in range(len(edged) - length + 1)]
+            for start in range(len(edged) - length + 1):
+                runs.append(edged[start : start + length])
     return runs
 
 
@@ -148,13 +152,15 @@ def cues() -> Mapping[str, Any]:
 def _form(message: str) -> dict[str, float]:
     """How it is written: the share of letters, vowels and known words, lengths, repetition."""
     spoken = WORD.findall(message)
-    lengths = [len(word) for word in spoken]
+    lengths = list(map(len, spoken))
     letter_count = sum(lengths)
     sentences = len(SENTENCE_END.findall(message))
     vowels = sum(character in VOWELS for character in message)
-    single = sum(len(word) == 1 and word not in SINGLE_WORDS for word in spoken)
-    everyday = sum(word in _everyday() for word in spoken)
-    function_words = sum(word in _function() for word in spoken)
+    single = everyday = function_words = 0
+    for word in spoken:
+        single += len(word) == 1 and word not in SINGLE_WORDS
+        everyday += word in _everyday()
+        function_words += word in _function()
     return {
         "nothing": not spoken,
         "words": log1p(len(spoken)),
@@ -169,7 +175,7 @@ def _form(message: str) -> dict[str, float]:
         "repeated": 1 - len(set(spoken)) / max(1, len(spoken)),
         "everyday": everyday / max(1, len(spoken)),
         "only function words": bool(spoken) and function_words == len(spoken),
-        "other script": any(ord(character) > LATIN for character in "".join(spoken)),
+        "other script": ord(max("".join(spoken), default=" ")) > LATIN,
     }
 
 

@@ -95,7 +95,11 @@ def apply(triaged: TriageResult, verdict: ModelVerdict) -> TriageResult:
         return _apply_to_matter(triaged, triaged.matter, verdict)
     if verdict.label == "sensitive" or verdict.danger:
         danger = triaged.risky if verdict.danger is None else verdict.danger
-        matter = Matter("told", triaged.topic, danger=danger)
+        matter = Matter(
+            "told",
+            triaged.topic,
+            danger=danger,
+        )
         return triaged._replace(label="sensitive", matter=matter)
     if triaged.settled:
         return triaged
@@ -108,7 +112,10 @@ def _apply_to_matter(triaged: TriageResult, matter: Matter, verdict: ModelVerdic
         return triaged._replace(matter=matter._replace(danger=danger))
     if triaged.settled or verdict.danger:
         return triaged
-    return triaged._replace(label=_unsensitive(verdict), matter=None)
+    return triaged._replace(
+        label=_unsensitive(verdict),
+        matter=None,
+    )
 
 
 def _unsensitive(verdict: ModelVerdict) -> Label:

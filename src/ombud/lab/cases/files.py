@@ -124,7 +124,11 @@ def _sparse(case: Case) -> dict[str, Any]:
 def _listed(folder: Path) -> list[Path]:
     """What is in a folder, without what other programs hide there."""
     try:
-        return [file for file in folder.iterdir() if not file.name.startswith(".")]
+        files = []
+        for file in folder.iterdir():
+            if not file.name.startswith("."):
+                files.append(file)
+        return files
     except OSError as wrong:
         raise LabError(
             f"{folder}: cannot be read: {wrong.strerror}.", hint="Check its permissions."

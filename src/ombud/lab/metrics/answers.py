@@ -247,7 +247,10 @@ def _cited(observation: Observation) -> _Cited | Undefined:
         return NO_ANSWER
     if observation.case.expect == "deny":
         return Undefined("not applicable: the case expects deny")
-    gold = [item for item in observation.case.evidence if normalise(item.quote)]
+    gold = []
+    for item in observation.case.evidence:
+        if normalise(item.quote):
+            gold.append(item)
     return _Cited(observation.answer.citations, gold) if gold else NO_QUOTES
 
 

@@ -66,7 +66,10 @@ def quote_recall(observation: Observation, metric: Metric) -> Value:
     hits = _to_judge(observation)
     if isinstance(hits, Undefined):
         return hits
-    quoted = [item for item in observation.case.evidence if normalise(item.quote)]
+    quoted = []
+    for item in observation.case.evidence:
+        if normalise(item.quote):
+            quoted.append(item)
     if not quoted:
         return NO_QUOTES
     k = metric.cutoff or len(hits)

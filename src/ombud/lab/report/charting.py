@@ -30,7 +30,7 @@ def report_charts(
     comparisons: Sequence[SideComparison],
 ) -> Mapping[str, DrawChart]:
     """Name -> what draws it."""
-    shares = [metric for metric in metrics if is_share(metric)]
+    shares = list(filter(is_share, metrics))
     charts = {
         "metrics": _metrics_chart(sides, shares),
         "differences": _differences_chart(sides, shares, comparisons),

@@ -1,7 +1,8 @@
 """Two runs on the same cases: overall, by tag, type and country, and case by case."""
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from ombud.errors import LabError
 from ombud.lab.metrics.losses import found_evidence
@@ -39,7 +40,11 @@ class RecordedRun:
 
     def values(self, metric: str) -> dict[str, Score]:
         """Case id -> its score."""
-        return {score.case_id: score for score in self.scores if score.metric == metric}
+        scores = {}
+        for score in self.scores:
+            if score.metric == metric:
+                scores[score.case_id] = score
+        return scores
 
     def summary(self, by: Sequence[Group] = GROUPS) -> tuple[MetricSummary, ...]:
         return summarise(self.cases, self.scores, by=by)
@@ -154,9 +159,7 @@ def compare_runs(
     metrics: these only; p is corrected for their number.
     """
     cases = shared_cases(first, second)
-    in_both = [metric for metric in first.metrics if metric in second.metrics]
-    if metrics:
-        in_both = [metric for metric in in_both if metric in metrics]
+    in_both = shared_metrics(first, second, metrics)
     if not in_both:
         raise LabError(
             "The runs have no metric in common.",
@@ -168,10 +171,29 @@ def compare_runs(
         first_scores = first.values(metric)
         second_scores = second.values(metric)
         for (group, name), of_group in groups.items():
-            pairs = [(first_scores.get(c.id), second_scores.get(c.id)) for c in of_group]
-            clusters = [cluster_of(case) for case in of_group]
-            rows.append(_contrast(metric, (group, name), pairs, clusters))
+            pairs = _Paired(
+                first=[_value(first_scores, case) for case in of_group],
+                second=[_value(second_scores, case) for case in of_group],
+                clusters=[cluster_of(case) for case in of_group],
+            )
+            rows.append(_contrast(metric, group, name, pairs))
     return _corrected(rows)
+
+
+def shared_metrics(
+    first: RecordedRun, second: RecordedRun, chosen: Sequence[str] = ()
+) -> list[str]:
+    """Those that both runs have; only the chosen ones, where some are."""
+    shared = []
+    for metric in first.metrics:
+        if metric in second.metrics and (not chosen or metric in chosen):
+            shared.append(metric)
+    return shared
+
+
+def _value(scores: Mapping[str, Score], case: Case) -> float | None:
+    score = scores.get(case.id)
+    return score.value if score else None
 
 
 def shared_cases(first: RecordedRun, second: RecordedRun) -> tuple[Case, ...]:
@@ -211,34 +233,43 @@ def changes(first: RecordedRun, second: RecordedRun, metric: str) -> tuple[CaseD
     return tuple(differences)
 
 
-def _contrast(
-    metric: str,
-    group: tuple[Group, str],
-    scores: Sequence[tuple[Score | None, Score | None]],
-    clusters: Sequence[str],
-) -> Contrast:
-    """scores: of each case in the first and in the second run."""
-    before = [first.value if first else None for first, _ in scores]
-    after = [second.value if second else None for _, second in scores]
-    lost = 0
-    won = 0
-    pairs = []
-    for first, second in zip(before, after, strict=True):
-        if first is not None and second is not None:
-            pairs.append((first, second))
-        lost += first is not None and second is None
-        won += first is None and second is not None
+class _Paired(NamedTuple):
+    """Values of the same cases in two runs; position i of all three is case i."""
+
+    first: Sequence[float | None]
+    second: Sequence[float | None]
+    clusters: Sequence[str]
+
+    def complete(self) -> list[tuple[float, float]]:
+        """Of the cases that have a value in both."""
+        pairs = []
+        for first, second in zip(self.first, self.second, strict=True):
+            if first is not None and second is not None:
+                pairs.append((first, second))
+        return pairs
+
+
+def _contrast(metric: str, group: Group, name: str, values: _Paired) -> Contrast:
+    pairs = values.complete()
     return Contrast(
         metric=metric,
-        group=group[0],
-        name=group[1],
-        first=sum(first for first, _ in pairs) / len(pairs) if pairs else None,
-        second=sum(second for _, second in pairs) / len(pairs) if pairs else None,
-        comparison=compare(before, after, clusters),
-        lost=lost,
-        won=won,
+        group=group,
+        name=name,
+        first=_mean([first for first, _ in pairs]),
+        second=_mean([second for _, second in pairs]),
+        comparison=compare(values.first, values.second, values.clusters),
+        lost=_valid(values.first) - len(pairs),
+        won=_valid(values.second) - len(pairs),
         mcnemar=_exact_p(pairs),
     )
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return sum(values) / len(values) if values else None
+
+
+def _valid(values: Sequence[float | None]) -> int:
+    return len(values) - list(values).count(None)
 
 
 def _exact_p(pairs: Sequence[tuple[float, float]]) -> float | None:

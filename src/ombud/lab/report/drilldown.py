@@ -16,7 +16,7 @@ CaseOrder = tuple[bool, float, float, float]
 def worst_first(sides: Sequence[Side], leading: str, metrics: Sequence[str]) -> list[Case]:
     """Failed ones first, then by the leading metric, or where that has no value by the mean of the
     other shares."""
-    shares = [metric for metric in metrics if is_share(metric)]
+    shares = list(filter(is_share, metrics))
     return sorted(cases_of(sides), key=_order(sides, leading, shares))
 
 

@@ -14,6 +14,7 @@ from ombud.lab.report.comparing import (
     compare_runs,
     direction,
     shared_cases,
+    shared_metrics,
 )
 from ombud.lab.report.summary import groups_of
 from ombud.lab.statistics import mcnemar
@@ -90,7 +91,10 @@ def check_gate(
 
 def _fallen(rows: Sequence[Contrast]) -> list[Contrast]:
     """Rows that fell on their own, and groups in which a metric fell that fell overall."""
-    overall = {row.metric for row in rows if row.group == "overall" and row.better is False}
+    overall = set()
+    for row in rows:
+        if row.group == "overall" and row.better is False:
+            overall.add(row.metric)
     fallen = []
     for row in rows:
         within = row.metric in overall and row.better_within is False
@@ -131,11 +135,9 @@ def _checked_metrics(
     baseline: RecordedRun, candidate: RecordedRun, chosen: Sequence[str]
 ) -> list[str]:
     """A gate that silently looks at less than it was told to would pass for the wrong reason."""
-    in_both = [metric for metric in baseline.metrics if metric in candidate.metrics]
-    checked = list(chosen)
-    if not chosen:
-        checked = [metric for metric in in_both if metric not in NOISY and direction(metric)]
+    in_both = shared_metrics(baseline, candidate)
     missing = [f"`{metric}`" for metric in chosen if metric not in in_both]
+    checked = list(chosen) or _usually_checked(in_both)
     if missing or not checked:
         wanted = ", ".join(missing) or "a metric that can fall"
         raise LabError(
@@ -149,6 +151,10 @@ def _checked_metrics(
                 hint="Choose other metrics.",
             )
     return checked
+
+
+def _usually_checked(metrics: Sequence[str]) -> list[str]:
+    return [metric for metric in metrics if metric not in NOISY and direction(metric)]
 
 
 def _missing_cases(baseline: RecordedRun, cases: Sequence[Case]) -> list[Fall]:
@@ -200,7 +206,10 @@ def _fall(row: Contrast, changed: Sequence[CaseDifference]) -> Fall:
         between = f" ({compared.low:+.3f} to {compared.high:+.3f})"
     p = max(compared.p or 0.0, 0.0001)
     # Fewer than six falls are no fall beyond noise: the first ones all got worse.
-    inside = [one for one in changed if (row.group, row.name) in groups_of(one.case)]
+    inside = []
+    for one in changed:
+        if (row.group, row.name) in groups_of(one.case):
+            inside.append(one)
     return Fall(
         f"{row.metric}{where} went from {row.first:.3f} to {row.second:.3f}: "
         f"{compared.difference:+.3f}{between}, p {p:.4f} over {compared.pairs} cases.",

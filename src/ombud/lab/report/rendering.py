@@ -140,15 +140,19 @@ def _templates() -> "Environment":
 
 def _groups(sides: Sequence[Side]) -> list[tuple[Group, list[tuple[str, int]]]]:
     """Types, countries and tags, those that a case has, each with its number of cases."""
-    named = [(group, group_names(sides, group)) for group in REPORT_GROUPS]
-    return [(group, names) for group, names in named if names]
+    groups = []
+    for group in REPORT_GROUPS:
+        names = group_names(sides, group)
+        if names:
+            groups.append((group, names))
+    return groups
 
 
 def _lost(sides: Sequence[Side]) -> list[tuple[Side, int, list[tuple[str, int]]]]:
     """By run: cases whose evidence was wanted, and how many lost it where."""
     rows = []
     for side in sides:
-        wanted = [seen for seen in side.recorded.observations if _wants_evidence(seen)]
+        wanted = list(filter(_wants_evidence, side.recorded.observations))
         counts = Counter(seen.lost for seen in wanted if seen.lost)
         places = dict.fromkeys((*LOSSES, *counts))
         rows.append((side, len(wanted), [(place, counts[place]) for place in places]))

@@ -43,7 +43,10 @@ class Side:
 
     @property
     def seconds(self) -> list[float]:
-        times = [seen.seconds for seen in self.recorded.observations if seen.seconds is not None]
+        times = []
+        for seen in self.recorded.observations:
+            if seen.seconds is not None:
+                times.append(seen.seconds)
         return sorted(times)
 
     @property
@@ -52,7 +55,11 @@ class Side:
 
     @property
     def traces(self) -> list[Trace]:
-        return [seen.answer.trace for seen in self.recorded.observations if seen.answer]
+        traces = []
+        for seen in self.recorded.observations:
+            if seen.answer:
+                traces.append(seen.answer.trace)
+        return traces
 
     @property
     def models(self) -> list[str]:
@@ -105,12 +112,19 @@ def key_metrics(metrics: Sequence[str]) -> list[str]:
     """Of each family the first that was measured."""
     keys = []
     for family in FAMILIES:
-        for name in family:
-            measured = [metric for metric in metrics if metric_name(metric) == name]
-            if measured:
-                keys.append(measured[0])
-                break
+        measured = _measured_of(family, metrics)
+        if measured:
+            keys.append(measured)
     return keys
+
+
+def _measured_of(family: Sequence[str], metrics: Sequence[str]) -> str:
+    """The first that was measured; empty without one."""
+    for name in family:
+        for metric in metrics:
+            if metric_name(metric) == name:
+                return metric
+    return ""
 
 
 def compare_to_first(sides: Sequence[Side], leading: str) -> tuple[list[SideComparison], list[str]]:

@@ -100,7 +100,10 @@ async def run_cases(
     tools = instruments or Instruments(text_of=target.text_of)
     with acquire_lease(store, f"lab run {run.id}"):
         failed = done_places(store, run.id)
-        left = [(place, case) for place, case in enumerate(cases) if failed.get(place, True)]
+        left = []
+        for place, case in enumerate(cases):
+            if failed.get(place, True):
+                left.append((place, case))
         runner = _Runner(target, options, tools)
         keeper = _Keeper(store, run, on_progress)
         await runner.ask_all(left, keeper)

@@ -218,7 +218,10 @@ class _Chooser:
             queues[name] = self._queue(name, documents)
             weights[name] = max(1, sum(map(_words, documents.values())))
         while len(self.kept) < size and any(queues.values()):
-            waiting = {name: weights[name] for name, queue in queues.items() if queue}
+            waiting = {}
+            for name, queue in queues.items():
+                if queue:
+                    waiting[name] = weights[name]
             for name, quota in quotas(size - len(self.kept), waiting).items():
                 for _ in self._take(name, queues[name], quota):
                     on_progress("synthesise", len(self.kept), size)

@@ -88,7 +88,10 @@ def _is_filler(text: str) -> bool:
 
 def _says_something(quote: str) -> bool:
     """Headings and menus have no sentence; a list counts when its items are more than names."""
-    lines = [plain(line) for line in quote.split("\n") if line.strip()]
+    lines = []
+    for line in quote.split("\n"):
+        if line.strip():
+            lines.append(plain(line))
     if any(_CLOSED.search(line) for line in lines):
         return True
     return max(len(line.split()) for line in lines) >= 8

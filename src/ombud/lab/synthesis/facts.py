@@ -126,7 +126,10 @@ def _spelt_start(before: str, letters: str) -> int | None:
     # The O of "memorandum of understanding (MOU)" is its "of"; that of "Office of Acquisition (OA)"
     # is not.
     for skipped in (listed("linking"), frozenset[str]()):
-        counted = [word for word in nearest if word.group().lower() not in skipped]
+        counted = []
+        for word in nearest:
+            if word.group().lower() not in skipped:
+                counted.append(word)
         counted = counted[-len(letters) :]
         initials = "".join(word.group()[0] for word in counted)
         if initials.upper() == letters:

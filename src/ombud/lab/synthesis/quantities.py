@@ -196,7 +196,10 @@ def _is_short_rule(text: str, number: re.Match[str]) -> bool:
 
 def _only_number(text: str) -> re.Match[str] | None:
     """The expression that holds the sentence's only number; two would make two answers."""
-    expressions = [match for match in _EXPRESSION.finditer(text) if _answers(match, text)]
+    expressions = []
+    for match in _EXPRESSION.finditer(text):
+        if _answers(match, text):
+            expressions.append(match)
     if len(expressions) != 1:
         return None
     number = expressions[0]

@@ -106,8 +106,14 @@ def _read_table(
 
 def _head_and_lines(chunk: Chunk) -> tuple[str, list[str]]:
     """The line that names the columns, which may stand in the text or beside it, and the rows."""
-    lines = [line for line in chunk.text.split("\n") if line.lstrip().startswith("|")]
-    head = [line for line in chunk.header.split("\n") if line.strip()]
+    lines = []
+    for line in chunk.text.split("\n"):
+        if line.lstrip().startswith("|"):
+            lines.append(line)
+    head = []
+    for line in chunk.header.split("\n"):
+        if line.strip():
+            head.append(line)
     if head:
         return head[0], lines
     if len(lines) > 2 and _RULE.match(lines[1].strip()):

@@ -18,7 +18,15 @@ async def by_cross_encoder(task: RerankTask) -> list[int]:
     began = time.monotonic()
     scores = await reranker.score(task.question, texts, task.index.seconds)
     seconds = round(time.monotonic() - began, 4)
-    record(Call("rerank", reranker.name, seconds, price=reranker.price, attempts=1))
+    record(
+        Call(
+            "rerank",
+            reranker.name,
+            seconds,
+            price=reranker.price,
+            attempts=1,
+        )
+    )
     task.spent = task.spent.plus(ModelUsage(reranker.name, price=reranker.price))
     if len(scores) != len(texts) or not all(map(math.isfinite, scores)):
         raise MalformedOutput(f"The reranker `{reranker.name}` did not score every passage.")

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from ombud.index import Vector
 from ombud.retrieve.rerank.task import RerankTask
-from ombud.text import analyse
+from ombud.retrieve.terms import chunk_terms
 from ombud.types import Chunk
 
 Likeness = npt.NDArray[np.float64]
@@ -49,7 +49,10 @@ def mmr(relevance: Sequence[float], likeness: Likeness, balance: float) -> list[
         gain[order] = -np.inf
         best = int(gain.argmax())
         # The first one taken sets likenesses that may be negative; later ones only raise them.
-        nearest = likeness[best].copy() if not order else np.maximum(nearest, likeness[best])
+        if order:
+            nearest = np.maximum(nearest, likeness[best])
+        else:
+            nearest = likeness[best].copy()
         order.append(best)
     return order
 
@@ -66,7 +69,8 @@ def _normalised(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
 def likeness_of_vectors(vectors: Sequence[Vector]) -> Likeness:
     """Cosine of the nearest windows of each two passages; vectors: (windows, dimension) each, of
     length 1."""
-    starts = np.cumsum([0, *(len(windows) for windows in vectors[:-1])])
+    counts = list(map(len, vectors[:-1]))
+    starts = np.cumsum([0, *counts])
     every = np.concatenate(vectors).astype(np.float64)
     rows = np.maximum.reduceat(every @ every.T, starts, axis=0)
     nearest: Likeness = np.maximum.reduceat(rows, starts, axis=1)
@@ -76,18 +80,18 @@ def likeness_of_vectors(vectors: Sequence[Vector]) -> Likeness:
 def likeness_of_terms(chunks: Sequence[Chunk]) -> Likeness:
     """Cosine of the passages' sets of index terms: shared / sqrt(terms of the one x terms of the
     other)."""
-    term_sets: list[set[str]] = []
-    for chunk in chunks:
-        text = "\n".join((*chunk.trail, chunk.header, chunk.text))
-        term_sets.append(set(analyse(text, chunk.language)))
+    term_sets = [set(chunk_terms(chunk)) for chunk in chunks]
     alike = np.eye(len(term_sets))
     for i, one in enumerate(term_sets):
         for j, other in enumerate(term_sets[:i]):
-            alike[i, j] = alike[j, i] = _cosine(one, other)
+            cosine = _cosine(one, other)
+            alike[i, j] = cosine
+            alike[j, i] = cosine
     return alike
 
 
 def _cosine(one: set[str], other: set[str]) -> float:
     if not one or not other:
         return 0.0
-    return len(one & other) / math.sqrt(len(one) * len(other))
+    shared = len(one & other)
+    return shared / math.sqrt(len(one) * len(other))

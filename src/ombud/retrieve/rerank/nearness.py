@@ -28,18 +28,30 @@ def by_tokens(
     the pool and added, plan.late times the nearness to the fused one. A hit without tokens, in a
     language that the embedder does not read, counts as neither near nor far. The order stays, and
     there is no nearness, where fewer than two hits or no search text have tokens."""
+    if not plan.late:
+        return NearestFirst(hits)
     pool, rest = hits[: plan.rerank_pool], hits[plan.rerank_pool :]
     asked = [tokens for tokens in asked if len(tokens.ids)]
-    with_tokens = [place for place, hit in enumerate(pool) if hit.chunk.id in packed]
-    if not plan.late or not asked or len(with_tokens) < 2:
+    if not asked:
         return NearestFirst(hits)
-    texts = [late.unpack(packed[pool[place].chunk.id]) for place in with_tokens]
+    with_tokens: list[int] = []
+    texts: list[late.TokenVectors] = []
+    for place, hit in enumerate(pool):
+        if hit.chunk.id in packed:
+            with_tokens.append(place)
+            texts.append(late.unpack(packed[hit.chunk.id]))
+    if len(with_tokens) < 2:
+        return NearestFirst(hits)
     nearness = np.zeros(len(pool))
     nearness[with_tokens] = _mean_nearness(asked, texts)
     fused = _standardised(np.array([hit.score for hit in pool]))
-    order = np.argsort(-(fused + plan.late * nearness), kind="stable")
+    scores = fused + plan.late * nearness
+    order = np.argsort(-scores, kind="stable")
     ordered = descending([pool[place] for place in order])
-    return NearestFirst(hits=[*ordered, *rest], nearness=nearness[order].tolist())
+    return NearestFirst(
+        hits=[*ordered, *rest],
+        nearness=nearness[order].tolist(),
+    )
 
 
 def _mean_nearness(

@@ -12,7 +12,11 @@ CONCURRENT = 8
 
 
 class Grade(BaseModel):
-    relevance: int = Field(ge=0, le=3, description="0, 1, 2 or 3.")
+    relevance: int = Field(
+        ge=0,
+        le=3,
+        description="0, 1, 2 or 3.",
+    )
 
 
 async def by_pointwise(task: RerankTask) -> list[int]:

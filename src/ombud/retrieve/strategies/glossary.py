@@ -108,7 +108,12 @@ def _explained_entries(
         if agreed is None or (short, country) in in_file or (short, "") in in_file:
             continue
         first = as_written[short, agreed]
-        yield GlossaryEntry(first.abbreviation, first.expansion, country, as_written=True)
+        yield GlossaryEntry(
+            first.abbreviation,
+            first.expansion,
+            country,
+            as_written=True,
+        )
 
 
 def _read(path: Path) -> list[GlossaryEntry]:

@@ -27,5 +27,11 @@ async def by_multi(question: Question, plan: Plan, parts: StrategyParts) -> list
     queries: list[Query] = []
     for passage in passages:
         text = "" if queries else "\n".join(passages)
-        queries.append(Query(strategy="multi", text=text, passage=passage))
+        queries.append(
+            Query(
+                strategy="multi",
+                text=text,
+                passage=passage,
+            )
+        )
     return queries

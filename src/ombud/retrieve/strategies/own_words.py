@@ -37,10 +37,18 @@ def standard_query(question: Question, glossary: Glossary | None) -> Query:
     on dev). No glossary: neither."""
     folded = with_history(question)
     if glossary is None:
-        return Query(strategy="standard", text=folded, passage=folded)
+        return Query(
+            strategy="standard",
+            text=folded,
+            passage=folded,
+        )
     expansions = glossary.expansions(folded, question.asker.country)
     text = "\n".join([folded, *expansions, *policy_words(folded)])
-    return Query(strategy="standard", text=text, passage=folded)
+    return Query(
+        strategy="standard",
+        text=text,
+        passage=folded,
+    )
 
 
 def both_ways(question: Question, glossary: Glossary | None) -> list[Query]:

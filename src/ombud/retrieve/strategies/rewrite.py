@@ -15,4 +15,10 @@ async def by_rewrite(question: Question, plan: Plan, parts: StrategyParts) -> li
     if not alone:
         return []
     text = with_expansions(alone, question, parts)
-    return [Query(strategy="rewrite", text=text, passage=alone)]
+    return [
+        Query(
+            strategy="rewrite",
+            text=text,
+            passage=alone,
+        )
+    ]

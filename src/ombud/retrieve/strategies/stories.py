@@ -42,7 +42,11 @@ def policy_words(text: str, embedder: Embedder | None) -> Query | None:
     if not matter:
         return None
     written = _matters()[matter]
-    return Query(strategy="standard", text=written["words"], passage=written["passage"])
+    return Query(
+        strategy="standard",
+        text=written["words"],
+        passage=written["passage"],
+    )
 
 
 def matter_of(text: str, embedder: Embedder | None, least: float = LEAST) -> str:

@@ -34,7 +34,17 @@ passage leaves that leg out. """
 
 def same_for_both(strategy: str, text: str) -> list[Query]:
     """One text for the sparse and the dense side; no query where it is empty."""
-    return [Query(strategy=strategy, text=text, passage=text)] if text else []
+    return (
+        [
+            Query(
+                strategy=strategy,
+                text=text,
+                passage=text,
+            )
+        ]
+        if text
+        else []
+    )
 
 
 def with_expansions(text: str, question: Question, parts: StrategyParts) -> str:

@@ -23,8 +23,22 @@ async def by_understand(question: Question, plan: Plan, parts: StrategyParts) ->
         return []
     lines = [with_expansions(alone, question, parts), *tidy_keywords(understood.keywords)]
     if not passage:
-        return [Query(strategy=NAME, text="\n".join(lines), passage=alone)]
+        return [
+            Query(
+                strategy=NAME,
+                text="\n".join(lines),
+                passage=alone,
+            )
+        ]
     return [
-        Query(strategy=NAME, text="\n".join([*lines, passage]), passage=passage),
-        Query(strategy=NAME, text="", passage=alone),
+        Query(
+            strategy=NAME,
+            text="\n".join([*lines, passage]),
+            passage=passage,
+        ),
+        Query(
+            strategy=NAME,
+            text="",
+            passage=alone,
+        ),
     ]

@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Iterator
 
 from ombud.text.analysis import WORD, analyse
+from ombud.text.numbers import DIGITS, join_groups
 
 LONGEST = 10
 """Words of a key."""
@@ -33,7 +34,7 @@ _HEAD_ENDS = re.compile(
 _QUANTITY = re.compile(
     r"(?:(?:up to|at least|at most|(?:no )?(?:more|less|fewer) than|about|only|a further"
     r"|a (?:min|max)imum of)\s+)?"
-    r"(?:\d[\d.,]*|one|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|thirty)\s+"
+    rf"(?:{DIGITS}|one|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|thirty)\s+"
     r"(?:[a-z]+\s+){0,2}?(?:days?|weeks?|months?|hours?|years?)"
     r"(?:(?:\s+(?:a|per|each|every)\s+[a-z]+)?\s+of\s+(?!the\b)|[’']\s+)",
     re.IGNORECASE,
@@ -60,8 +61,9 @@ def display_name(text: str) -> str:
     blank."""
     words = text.split()
     plain = " ".join(words).strip(" .,;:–—-|")
-    is_unopened = plain.count("(") < plain.count(")")
-    if is_unopened and plain.endswith(")"):
+    opened = plain.count("(")
+    closed = plain.count(")")
+    if opened < closed and plain.endswith(")"):
         plain = plain[:-1].rstrip()
     leading = _LEADING.match(plain)
     return plain[leading.end() :] if leading else plain
@@ -74,8 +76,10 @@ def entity_key(text: str) -> str:
     section = _SECTION.match(name)
     if section:
         return _key(section.group())
-    if _QUANTITY.match(name):
-        name = _QUANTITY.sub("", name, count=1)
+    name = join_groups(name)
+    quantity = _QUANTITY.match(name)
+    if quantity:
+        name = name[quantity.end() :]
     cut = _HEAD_ENDS.search(name)
     head = name[: cut.start()] if cut else ""
     return _key(head) or _key(name)

@@ -121,7 +121,10 @@ def reordered(text: str, random: Random) -> str:
 def misspelt(text: str, random: Random) -> str:
     """Letters of one to three long words swapped, doubled or lost; never of a word that asks or
     compares."""
-    words = [word for word in WORD.finditer(text) if _may_be_misspelt(word[0])]
+    words = []
+    for word in WORD.finditer(text):
+        if _may_be_misspelt(word[0]):
+            words.append(word)
     chosen = random.sample(words, min(len(words), random.randint(1, 3)))
     # From the back, so that the places of the words before stay where they are.
     for word in sorted(chosen, key=lambda word: -word.start()):

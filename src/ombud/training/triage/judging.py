@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ombud.answer import Head, TriageWeights, triage_scores
 from ombud.charts import Series, draw_lines
-from ombud.lab import Decision, area, risk_coverage
+from ombud.lab import Decision, risk_area, risk_coverage
 from ombud.models import linear
 from ombud.training.linear import TrainingEmbedder
 from ombud.training.reporting import render_report
@@ -112,11 +112,18 @@ class JudgedMessages(NamedTuple):
             "hard ordinary denied": denied[hard & ordinary],
             "danger found": alarmed_in_danger[danger],
         }
-        return [wilson_rate(name, hits.tolist()) for name, hits in rows.items() if len(hits)]
+        rates = []
+        for name, hits in rows.items():
+            if len(hits):
+                rates.append(wilson_rate(name, hits.tolist()))
+        return rates
 
     def _rates_by_kind(self, alarmed: Flags, denied: Flags) -> list[Rate]:
         """Kinds of what is out of scope are to be denied, all others to raise an alarm."""
-        outside = {message.kind for message in self.messages if message.label == "out_of_scope"}
+        outside = set()
+        for message in self.messages:
+            if message.label == "out_of_scope":
+                outside.add(message.kind)
         rates = []
         for kind in sorted({message.kind for message in self.messages if message.kind}):
             of_kind = np.array([message.kind == kind for message in self.messages])
@@ -218,7 +225,7 @@ def compare_triage(
         judged=tuple(one.scores() for one in judged),
         sets={TAUGHT: messages, **sets},
         trained=trained,
-        areas={(one.variant, one.held): area(one.decisions()) for one in judged},
+        areas={(one.variant, one.held): risk_area(one.decisions()) for one in judged},
         calibration=_draw_calibration(judged),
         coverage=_draw_coverage(judged),
     )

@@ -190,7 +190,10 @@ def _threshold_above(values: linear.Numbers, share: float) -> float:
 
 def _examples(messages: Sequence[LabelledMessage], head: Head) -> TrainingTexts:
     """The messages that a head learns from, with its labels; all count alike."""
-    taught = [message for message in messages if _teaches(message, head)]
+    taught = []
+    for message in messages:
+        if _teaches(message, head):
+            taught.append(message)
     return TrainingTexts(
         texts=[message.text for message in taught],
         labels=[_label(message, head) for message in taught],

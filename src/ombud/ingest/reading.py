@@ -1,0 +1,165 @@
+"""Documents read, parsed and chunked ahead of the embedder."""
+
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from queue import Queue, SimpleQueue
+from typing import NamedTuple
+
+from ombud.documents import DocumentParser, chunk
+from ombud.errors import SourceError
+from ombud.ingest.changes import DocumentChange, failure
+from ombud.ingest.parts import IngestParts
+from ombud.ingest.report import Failure
+from ombud.ingest.rows import estimate
+from ombud.settings import index_for
+from ombud.sources import Source
+from ombud.types import Chunk, Document
+
+BATCH_CHUNKS = 512
+"""Chunks embedded and committed together: enough to sort by length, little enough to lose at a
+kill."""
+AHEAD = 1
+"""Batches cut and waiting beside the one that is embedded."""
+
+
+class ChunkedDocument(NamedTuple):
+    """A document as it goes into the index."""
+
+    change: DocumentChange
+    document: Document
+    chunks: list[Chunk]
+
+
+class DocumentReader:
+    """Reads and parses for several threads. Sources are asked by one at a time: they keep to a
+    polite rate."""
+
+    def __init__(
+        self, parts: IngestParts, source: Source, parsers: Sequence[DocumentParser]
+    ) -> None:
+        self.width = len(parsers)
+        """Threads that may read at once."""
+        self._parts = parts
+        self._source = source
+        self._asking = threading.Lock()
+        self._free = SimpleQueue[DocumentParser]()
+        for parser in parsers:
+            self._free.put(parser)
+
+    def read(self, change: DocumentChange) -> ChunkedDocument:
+        """Raises SourceError, also where nothing is in it."""
+        document = self._parse(change)
+        embedder = self._parts.embedder
+        chunks = chunk(
+            document,
+            index_for(self._parts.settings, self._source.name),
+            embedder.count if embedder else estimate,
+            embedder.embed if embedder else None,
+        )
+        if not chunks:
+            raise SourceError("Nothing in it can be searched.", hint="Is it empty?")
+        return ChunkedDocument(change, document, chunks)
+
+    def _parse(self, change: DocumentChange) -> Document:
+        with self._asking:
+            data = self._source.read(change.ref)
+        parser = self._free.get()
+        try:
+            return parser.parse(data, change.document)
+        finally:
+            self._free.put(parser)
+
+
+def read_ahead(
+    reader: DocumentReader, changes: Sequence[DocumentChange], failed: list[Failure]
+) -> Iterator[list[ChunkedDocument]]:
+    """Parse and chunk ahead of the embedder, in a thread that waits on the parser process; whole
+    batches, so that the next one is there when one is done. What cannot be read goes to
+    `failed`."""
+    queue: Queue[list[ChunkedDocument] | BaseException | None] = Queue(AHEAD)
+    stop = threading.Event()
+
+    def work() -> None:
+        try:
+            for batch in _batches(_chunked(reader, changes, failed, stop)):
+                queue.put(batch)
+            queue.put(None)
+        except BaseException as broken:  # noqa: BLE001 - raised again where the sync runs
+            queue.put(broken)
+
+    thread = threading.Thread(target=work, name="parse", daemon=True)
+    thread.start()
+    try:
+        while True:
+            item = queue.get()
+            if item is None:
+                return
+            if isinstance(item, BaseException):
+                raise item
+            yield item
+    finally:
+        stop.set()
+        _let_end(thread, queue)
+
+
+def _let_end(
+    thread: threading.Thread, queue: Queue[list[ChunkedDocument] | BaseException | None]
+) -> None:
+    """Wait for the thread, which may be waiting for room in the queue itself."""
+    while thread.is_alive():
+        if not queue.empty():
+            queue.get_nowait()
+        thread.join(0.05)
+
+
+def _chunked(
+    reader: DocumentReader,
+    changes: Sequence[DocumentChange],
+    failed: list[Failure],
+    stop: threading.Event,
+) -> Iterator[ChunkedDocument]:
+    with ThreadPoolExecutor(reader.width, thread_name_prefix="parse") as pool:
+        for change, task in _in_order(pool, reader.read, changes, 2 * reader.width):
+            if stop.is_set():
+                return
+            try:
+                yield task.result()
+            except SourceError as bad:
+                failed.append(failure(change.ref.uri, bad))
+
+
+def _in_order(
+    pool: Executor,
+    work: Callable[[DocumentChange], ChunkedDocument],
+    changes: Sequence[DocumentChange],
+    ahead: int,
+) -> Iterator[tuple[DocumentChange, Future[ChunkedDocument]]]:
+    """Each change with its task, in their order; at most `ahead` are begun. What is not begun at
+    the end never is."""
+    begun: deque[tuple[DocumentChange, Future[ChunkedDocument]]] = deque()
+    try:
+        for change in changes:
+            begun.append((change, pool.submit(work, change)))
+            if len(begun) >= ahead:
+                yield begun.popleft()
+        while begun:
+            yield begun.popleft()
+    finally:
+        for _, task in begun:
+            task.cancel()
+
+
+def _batches(items: Iterable[ChunkedDocument]) -> Iterator[list[ChunkedDocument]]:
+    batch: list[ChunkedDocument] = []
+    chunks = 0
+    for item in items:
+        batch.append(item)
+        chunks += len(item.chunks)
+        if chunks >= BATCH_CHUNKS:
+            yield batch
+            batch = []
+            chunks = 0
+    if batch:
+        yield batch
