@@ -177,9 +177,7 @@ def aside_free(text: str) -> str:
     asking = [sentence.text for sentence in sentences if sentence.asks]
     if len(sentences) < LEAST_SENTENCES or not asking:
         return _joined_text(sentences) or text.strip()
-    question_terms: set[str] = set()
-    for question in asking:
-        question_terms.update(analyse(question))
+    question_terms = set(analyse(" ".join(asking)))
     kept: list[_Sentence] = []
     for place, sentence in enumerate(sentences):
         matters = sentence.asks or _matters(sentence.text, question_terms)

@@ -282,15 +282,17 @@ def _likeness(first: FigureStatement, second: FigureStatement) -> float:
         return 0.0
     local, floor = _local_first(first, second)
     if _is_floor(local, floor) and _is_benefit(local):
-        of_floor, of_local = of_second, of_first
-        if floor is first:
-            of_floor, of_local = of_first, of_second
-        return of_floor if of_local >= OF_LOCAL else 0.0
+        of_local = _covered(local, floor)
+        return _covered(floor, local) if of_local >= OF_LOCAL else 0.0
     if _has_unknown(first, second) and _has_unknown(second, first):
         return 0.0
-    if not of_first or not of_second:
+    return _harmonic_mean(of_first, of_second)
+
+
+def _harmonic_mean(first: float, second: float) -> float:
+    if not first or not second:
         return 0.0
-    return 2 * of_first * of_second / (of_first + of_second)
+    return 2 * first * second / (first + second)
 
 
 def _headings_meet(

@@ -168,7 +168,8 @@ def _things_of(sentence: str) -> int:
     """Of one sentence; an alternative ("or can I") asks the same thing once more."""
     begins = 0
     for clause, before in _clauses(question_words(sentence)):
-        begins += _begins_wh(clause) or (before != "or" and _begins_auxiliary(clause))
+        asks_anew = before != "or" and _begins_auxiliary(clause)
+        begins += asks_anew or _begins_wh(clause)
     listed = 3 if _noun_list(sentence) else 0
     return max(1, begins, len(_after_mark(sentence)), listed)
 
@@ -192,11 +193,15 @@ def _noun_list(sentence: str) -> bool:
 def _cues(text: str, part: str) -> dict[str, float]:
     counts: dict[str, float] = {}
     for name in cues()["cue"]:
-        counts[f"cue {name}"] = min(len(pattern("cue", name).findall(part)), 2)
+        counts[f"cue {name}"] = min(_cue_count(name, part), 2)
     whole = tidy(text)
     for name in WHOLE:
-        counts[f"whole {name}"] = min(len(pattern("cue", name).findall(whole)), 3)
+        counts[f"whole {name}"] = min(_cue_count(name, whole), 3)
     return counts
+
+
+def _cue_count(name: str, text: str) -> int:
+    return len(pattern("cue", name).findall(text))
 
 
 def _groups(text: str, part: str) -> dict[str, float]:
@@ -232,7 +237,9 @@ def _together(features: Mapping[str, float]) -> dict[str, float]:
     signs = {**features, **first, "topics told 2+": features["topics told"] >= 2}
     together: dict[str, float] = {}
     for name, needed in JOINT_SIGNS.items():
-        together[name] = signs[name] = all(_has(signs, sign) for sign in needed)
+        joint = all(_has(signs, sign) for sign in needed)
+        together[name] = joint
+        signs[name] = joint
     listed_asks = signs["listed"] and signs["asks 2+"]
     many = signs["asks 3+"] or signs["question marks 3"] or listed_asks
     return {**first, **together, "many": many}
