@@ -189,7 +189,8 @@ def fit(evidence: Evidence, budget: int) -> tuple[tuple[Hit, ...], tuple[Triplet
         hits.append(hit)
     triplets: list[Triplet] = []
     for triplet in evidence.triplets:
-        tokens += _estimated_tokens(f"{triplet.subject} {triplet.predicate} {triplet.object}")
+        parts = (triplet.subject, triplet.predicate, triplet.object)
+        tokens += _estimated_tokens(" ".join(parts))
         if tokens > budget:
             break
         triplets.append(triplet)
@@ -219,7 +220,9 @@ def connected(triplets: Sequence[Triplet], labels: Mapping[str, Hit]) -> list[st
     lines: list[str] = []
     for triplet in triplets:
         label = label_of.get(triplet.chunk_id)
-        if label is not None:
-            edge = f"{triplet.subject} | {triplet.predicate} | {triplet.object}"
-            lines.append(f"{harmless(' '.join(edge.split()))} [{label}]")
+        if label is None:
+            continue
+        parts = (triplet.subject, triplet.predicate, triplet.object)
+        edge = " ".join(" | ".join(parts).split())
+        lines.append(f"{harmless(edge)} [{label}]")
     return lines

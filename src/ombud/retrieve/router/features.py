@@ -123,7 +123,10 @@ def _asks(read: Sequence[str], *, question_marks: int) -> dict[str, float]:
 
 def _at_least(name: str, count: int, most: int) -> dict[str, float]:
     """`NAME 1+`, `NAME 2+` … up to `most`, each true where there are so many."""
-    return {f"{name} {least}+": count >= least for least in range(1, most + 1)}
+    features: dict[str, float] = {}
+    for least in range(1, most + 1):
+        features[f"{name} {least}+"] = count >= least
+    return features
 
 
 def _count(read: Sequence[str], words: Set[str]) -> int:
@@ -187,7 +190,9 @@ def _after_mark(sentence: str) -> list[str]:
 
 
 def _noun_list(sentence: str) -> bool:
-    return bool(LISTED.search(sentence)) and not pattern("cue", "examples").search(sentence)
+    if not LISTED.search(sentence):
+        return False
+    return not pattern("cue", "examples").search(sentence)
 
 
 def _cues(text: str, part: str) -> dict[str, float]:
@@ -272,7 +277,9 @@ def _begins_wh(clause: Sequence[str]) -> bool:
     words, wh = _unskipped(clause), _listed("wh")
     if not words or words[0] in wh:
         return bool(words)
-    return len(words) > 1 and words[0] in _listed("before_wh") and words[1] in wh
+    if len(words) < 2 or words[0] not in _listed("before_wh"):
+        return False
+    return words[1] in wh
 
 
 def _begins_auxiliary(clause: Sequence[str]) -> bool:
