@@ -25,14 +25,14 @@ from ombud.lab import (
     Mean,
     RecordedRun,
     RunOptions,
+    cell_label,
     compare_runs,
-    label,
     parse_grid,
     parse_metrics,
     read_cases,
     read_run,
     run_sweep,
-    select,
+    select_split,
 )
 from ombud.store import list_documents
 from ombud.types import Case
@@ -106,7 +106,7 @@ def _corpus(title: str, workspace: Workspace, whole: Sequence[Case]) -> list[str
     lines = ["", f"## {title}: {count} documents"]
     cells = parse_grid(GRID)
     for split in ("test", "dev"):
-        cases = select(whole, split)
+        cases = select_split(whole, split)
         say(f"{title}, {split}: {len(cases)} cases")
         target = LocalTarget(workspace)
         study = f"baseline {title} {split} {source()}"  # rows that other code answered are not gone on with
@@ -140,7 +140,9 @@ def _table(cells: Sequence[Cell], recorded: Sequence[RecordedRun]) -> list[str]:
     for cell, one in zip(cells, recorded, strict=True):
         found = {line.metric: line.mean for line in one.summary(["overall"])}
         figures = [_figure(found[name]) for name in COLUMNS]
-        lines.append(f"| {label(cell)} | {' | '.join(figures)} | {found['latency'].median:.3f} |")
+        lines.append(
+            f"| {cell_label(cell)} | {' | '.join(figures)} | {found['latency'].median:.3f} |"
+        )
     means = [line.mean for line in recorded[-1].summary(["overall"]) if line.metric in COLUMNS]
     return [*lines, f"| n | {' | '.join(f'{mean.valid} of {mean.total}' for mean in means)} | |"]
 

@@ -14,7 +14,7 @@ from measuring import average, measure, paired
 from record import ROOT
 
 from ombud.app import LocalTarget, Workspace
-from ombud.lab import RecordedRun, read_cases, select
+from ombud.lab import RecordedRun, read_cases, select_split
 
 LAW = DATA / "ll144"
 TOML = f"""[[source]]
@@ -62,7 +62,7 @@ def report() -> str:
 
 def _cases(split: str) -> Sequence[Any]:
     cases = read_cases(ROOT / "tests/data/ll144.jsonl")
-    return select(cases, split) if split else cases
+    return select_split(cases, split) if split else cases
 
 
 def _pattern(name: str) -> dict[str, Any]:

@@ -33,7 +33,7 @@ from record import ROOT, SHARED, say
 
 from ombud.app import LocalTarget, Workspace
 from ombud.ingest.rows import searchable
-from ombud.lab import RecordedRun, cluster_of, read_cases, select
+from ombud.lab import RecordedRun, cluster_of, read_cases, select_split
 
 METRICS = ("page_recall@5", "quote_recall@1000w", "mrr")
 ALSO = "words@5"
@@ -89,7 +89,7 @@ def _runs(
     cases = (
         read_cases(ROOT / "tests/data/apart-handbooks.jsonl")
         if split == APART
-        else select(own_cases(), split)
+        else select_split(own_cases(), split)
     )
     metrics = ", ".join((*METRICS, ALSO))
     plan = {"k": DEEP}

@@ -26,14 +26,14 @@ from ombud.lab import (
     Mean,
     RecordedRun,
     RunOptions,
+    cell_label,
     compare_runs,
-    label,
     parse_grid,
     parse_metrics,
     read_cases,
     read_run,
     run_sweep,
-    select,
+    select_split,
 )
 from ombud.types import Case
 
@@ -127,7 +127,7 @@ def _study(study: Study, title: str, workspace: Workspace, whole: Sequence[Case]
     lines: list[str] = []
     with _model(workspace) if study.recorded else nullcontext(workspace) as asked:
         for split in ("dev", "test"):
-            cases = select(whole, split)
+            cases = select_split(whole, split)
             if study.recorded:
                 known = read_recorded(RECORDED)
                 cases = tuple(case for case in cases if case.question in known)
@@ -184,7 +184,7 @@ def _table(cells: Sequence[Cell], recorded: Sequence[RecordedRun]) -> list[str]:
             against.get(name, "") for name in ("page_recall@5", "quote_recall@1000w")
         )
         lines.append(
-            f"| {label(cell)} | {figures} | {found['latency'].median:.3f} | {differences} |"
+            f"| {cell_label(cell)} | {figures} | {found['latency'].median:.3f} | {differences} |"
         )
     means = {line.metric: line.mean for line in recorded[0].summary(["overall"])}
     counts = " | ".join(f"{means[name].valid} of {means[name].total}" for name in COLUMNS)
@@ -201,7 +201,7 @@ def _by_type(cells: Sequence[Cell], recorded: Sequence[RecordedRun]) -> list[str
     lines = [f"| setting | {head} |", "|---|" + "---|" * len(names)]
     rows = zip(cells, found, strict=True)
     return lines + [
-        f"| {label(cell)} | {' | '.join(_figure(row[name]) for name in names)} |"
+        f"| {cell_label(cell)} | {' | '.join(_figure(row[name]) for name in names)} |"
         for cell, row in rows
     ]
 

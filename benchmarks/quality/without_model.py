@@ -23,7 +23,7 @@ sys.path.append(str(Path(__file__).parents[1] / "speed"))
 from record import ROOT, commit, say
 
 from ombud.app import Workspace
-from ombud.lab import parse_metrics, read_cases, score, select
+from ombud.lab import parse_metrics, read_cases, score, select_split
 from ombud.retrieve import (
     aside_free,
     both_ways,
@@ -64,8 +64,12 @@ def main(homes: Sequence[str]) -> None:
         for case in read_cases(path)
     ]
     corpora = [
-        Corpus("sample", Workspace(Path(sample)), select(read_cases(ROOT / "sample/cases"), "dev")),
-        Corpus("handbooks", Workspace(Path(handbooks)), select(real, "dev")),
+        Corpus(
+            "sample",
+            Workspace(Path(sample)),
+            select_split(read_cases(ROOT / "sample/cases"), "dev"),
+        ),
+        Corpus("handbooks", Workspace(Path(handbooks)), select_split(real, "dev")),
     ]
     lines = [
         (Path(__file__).parent / "without_model_header.md")

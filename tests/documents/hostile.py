@@ -70,7 +70,10 @@ def recursive_page_tree() -> bytes:
 
 def recursive_form() -> bytes:
     body = b"BT /F 12 Tf 50 700 Td (x) Tj ET /X Do /X Do"
-    form = b"/Type/XObject/Subtype/Form/BBox[0 0 612 792]/Resources<</Font<</F 3 0 R>>/XObject<</X 6 0 R>>>>"
+    form = (
+        b"/Type/XObject/Subtype/Form/BBox[0 0 612 792]/Resources<</Font<</F 3 0 R>>"
+        b"/XObject<</X 6 0 R>>>>"
+    )
     return pdf(
         CATALOG,
         ONE_PAGE,
@@ -210,7 +213,10 @@ def cut_short(data: bytes) -> bytes:
 WORKBOOK = (
     f'<workbook xmlns:r="{office.OFFICE}"><sheets><sheet name="S" r:id="a"/></sheets></workbook>'
 )
-DECK = f'<presentation xmlns:r="{office.OFFICE}"><sldIdLst><sldId id="1" r:id="a"/></sldIdLst></presentation>'
+DECK = (
+    f'<presentation xmlns:r="{office.OFFICE}"><sldIdLst><sldId id="1" r:id="a"/></sldIdLst>'
+    "</presentation>"
+)
 
 FILES = {
     "empty.pdf": lambda: b"",

@@ -115,7 +115,8 @@ def deck(
     order = "".join(f'<p:sldId id="{255 + n}" r:id="r{n}"/>' for n in range(1, len(slides) + 1))
     parts = {
         "_rels/.rels": relations(("r1", "officeDocument", "ppt/presentation.xml")),
-        "ppt/presentation.xml": f"<p:presentation {SLIDE}><p:sldIdLst>{order}</p:sldIdLst></p:presentation>",
+        "ppt/presentation.xml": f"<p:presentation {SLIDE}><p:sldIdLst>{order}</p:sldIdLst>"
+        "</p:presentation>",
         "ppt/_rels/presentation.xml.rels": relations(*known),
     }
     for number, inner in enumerate(slides, 1):

@@ -184,8 +184,12 @@ def test_what_is_not_set_is_the_chunkers_own() -> None:
         for name in CHUNKERS
     }
     assert own == {
-        "structure": (256, 0), "sentence": (512, 200), "semantic": (256, 0), "pattern": (256, 0), "fixed": (2048, 512),
-    }  # fmt: skip
+        "structure": (256, 0),
+        "sentence": (512, 200),
+        "semantic": (256, 0),
+        "pattern": (256, 0),
+        "fixed": (2048, 512),
+    }
     assert IndexSettings(chunker="sentence", chunk_tokens=256).overlap == 100
     assert IndexSettings(chunker="sentence", chunk_tokens=256, overlap_tokens=0).overlap == 0
     assert IndexSettings(chunker="a plugin's").size == 256

@@ -33,8 +33,11 @@ def test_headings_are_the_trail_and_not_the_text() -> None:
     )
     made = cut(source)
     assert [c.trail for c in made] == [
-        ("Leave",), ("Leave", "Carry over"), ("Leave", "Carry over", "Limits"), ("Leave", "Sickness"),
-    ]  # fmt: skip
+        ("Leave",),
+        ("Leave", "Carry over"),
+        ("Leave", "Carry over", "Limits"),
+        ("Leave", "Sickness"),
+    ]
     assert made[0].text == "Take it."
 
 
@@ -193,8 +196,10 @@ def test_chunks_are_ordered_slices_within_the_limit_that_lose_nothing(
 
 def test_a_parsed_document_is_cut_along_its_headings() -> None:
     source = (
-        "# Leave\n\n## Days\n\nYou have 25 days of leave in each full year, and more after you have stayed for ten.\n\n"
-        "## Notice\n\nAsk two weeks before a longer absence, so that there is time for others to plan.\n"
+        "# Leave\n\n## Days\n\nYou have 25 days of leave in each full year, and more after you "
+        "have stayed for ten.\n\n"
+        "## Notice\n\nAsk two weeks before a longer absence, so that there is time for others "
+        "to plan.\n"
     )
     made = cut(
         parse(source.encode(), Document(id="x", source="s", uri="leave.md", title="")), most=32

@@ -71,8 +71,14 @@ def test_rows_are_counted_as_pages() -> None:
         parsed("a,b\n" * 501, pages=1)
 
 
-@pytest.mark.parametrize(("data", "says"), [(bytes(range(256)) * 40, "not text"), (b'a,"' + b"b" * 200_000, "no table"),
-                                            (b",,,\n,,\n", "no text")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (bytes(range(256)) * 40, "not text"),
+        (b'a,"' + b"b" * 200_000, "no table"),
+        (b",,,\n,,\n", "no text"),
+    ],
+)
 def test_what_cannot_be_read(data: bytes, says: str) -> None:
     with pytest.raises(SourceError, match=says):
         parsed(data)

@@ -16,7 +16,8 @@ W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 NUMBERING = f"""<w:numbering {W}><w:abstractNum w:abstractNumId="7">
 <w:lvl w:ilvl="0"><w:start w:val="1"/><w:numFmt w:val="decimal"/><w:lvlText w:val="%1."/></w:lvl>
 <w:lvl w:ilvl="1"><w:start w:val="1"/><w:numFmt w:val="decimal"/><w:lvlText w:val="%1.%2"/></w:lvl>
-<w:lvl w:ilvl="2"><w:start w:val="1"/><w:numFmt w:val="lowerLetter"/><w:lvlText w:val="(%3)"/></w:lvl>
+<w:lvl w:ilvl="2"><w:start w:val="1"/><w:numFmt w:val="lowerLetter"/><w:lvlText w:val="(%3)"/>
+</w:lvl>
 </w:abstractNum><w:num w:numId="5"><w:abstractNumId w:val="7"/></w:num></w:numbering>"""
 
 
@@ -81,9 +82,13 @@ def test_headings_lists_and_tables() -> None:
 
 def test_automatic_numbers_are_read_as_printed() -> None:
     body = (
-        paragraph("Scope", 0, heading=0) + paragraph("Everyone is covered.", 1) + paragraph("interns too", 2)
-        + paragraph("guests not", 2) + paragraph("Duties", 0, heading=0) + paragraph("Tell us early.", 1)
-    )  # fmt: skip
+        paragraph("Scope", 0, heading=0)
+        + paragraph("Everyone is covered.", 1)
+        + paragraph("interns too", 2)
+        + paragraph("guests not", 2)
+        + paragraph("Duties", 0, heading=0)
+        + paragraph("Tell us early.", 1)
+    )
     assert [b.text for b in parsed(package(body, NUMBERING)).blocks] == [
         "1. Scope",
         "  1.1 Everyone is covered.\n    (a) interns too\n    (b) guests not",
@@ -102,8 +107,10 @@ def test_bold_lines_are_headings_where_nobody_used_styles() -> None:
 
 def test_deleted_text_and_the_table_of_contents_are_left_out() -> None:
     body = (
-        "<w:p><w:r><w:t>Ten </w:t></w:r><w:del><w:r><w:delText>old </w:delText><w:t>gone </w:t></w:r></w:del>"
-        "<w:ins><w:r><w:t>new </w:t></w:r></w:ins><w:r><w:t>days</w:t><w:tab/><w:t>off</w:t></w:r></w:p>"
+        "<w:p><w:r><w:t>Ten </w:t></w:r>"
+        "<w:del><w:r><w:delText>old </w:delText><w:t>gone </w:t></w:r></w:del>"
+        "<w:ins><w:r><w:t>new </w:t></w:r></w:ins>"
+        "<w:r><w:t>days</w:t><w:tab/><w:t>off</w:t></w:r></w:p>"
     )
     assert parsed(package(body)).text == "Ten new days off"
 

@@ -33,7 +33,8 @@ def test_subject_people_text_and_quotes() -> None:
         ("heading", "Grüße: carry-over of leave"),
         (
             "text",
-            "From: Jörg Müller <hr@example.org>\nTo: staff@example.org\nDate: Tue, 31 Mar 2026 09:00:00 +0100",
+            "From: Jörg Müller <hr@example.org>\nTo: staff@example.org\n"
+            "Date: Tue, 31 Mar 2026 09:00:00 +0100",
         ),
         ("text", "Leave ends in March."),
         ("text", "> When does leave end? > Ann"),

@@ -10,7 +10,10 @@ from ombud.types import Document
 
 
 def test_values_keep_their_types() -> None:
-    data = b"---\ntitle: Leave\ncountry: [GB, IE]\neffective_from: 2024-03-01\nmandatory: true\n---\n# Leave\n"
+    data = (
+        b"---\ntitle: Leave\ncountry: [GB, IE]\neffective_from: 2024-03-01\n"
+        b"mandatory: true\n---\n# Leave\n"
+    )
     assert front_matter(data, "gb/leave.md") == {
         "title": "Leave",
         "country": ["GB", "IE"],

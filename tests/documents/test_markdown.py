@@ -66,7 +66,10 @@ def test_a_shortcode_keeps_its_summary() -> None:
 
 
 def test_an_html_table_in_markdown_survives_blank_lines() -> None:
-    source = "<table>\n\n<tr><th>Grade</th>\n\n    <th>Days</th></tr>\n\n<tr><td>A</td><td>25</td></tr>\n</table>\n\nAfter."
+    source = (
+        "<table>\n\n<tr><th>Grade</th>\n\n    <th>Days</th></tr>\n\n"
+        "<tr><td>A</td><td>25</td></tr>\n</table>\n\nAfter."
+    )
     assert blocks(source) == [
         ("table", "| Grade | Days |\n| --- | --- |\n| A | 25 |"),
         ("text", "After."),
@@ -80,8 +83,10 @@ def test_text_is_the_blocks_joined_by_blank_lines() -> None:
 
 def test_html_leaves_the_furniture_out() -> None:
     page = (
-        "<html><head><title>Intranet</title><style>p{}</style></head><body><header>Logo</header><nav>Home</nav>"
-        "<main><h1>Leave</h1><p>Take <b>25</b> days.<script>x()</script></p></main><footer>2024</footer></body></html>"
+        "<html><head><title>Intranet</title><style>p{}</style></head>"
+        "<body><header>Logo</header><nav>Home</nav>"
+        "<main><h1>Leave</h1><p>Take <b>25</b> days.<script>x()</script></p></main>"
+        "<footer>2024</footer></body></html>"
     )
     document = parsed(page, "html")
     assert [(b.kind, b.text) for b in document.blocks] == [
@@ -91,7 +96,10 @@ def test_html_leaves_the_furniture_out() -> None:
 
 
 def test_html_without_main_is_read_whole() -> None:
-    page = "<body><nav>Home</nav><div>Loose <i>words</i><p>One</p>after</div><ul><li>x<ol start=3><li>y</ol><li>z</ul>"
+    page = (
+        "<body><nav>Home</nav><div>Loose <i>words</i><p>One</p>after</div>"
+        "<ul><li>x<ol start=3><li>y</ol><li>z</ul>"
+    )
     assert blocks(page, "htm") == [
         ("text", "Loose words"),
         ("text", "One"),

@@ -12,11 +12,15 @@ TITLES = '<style:style style:name="P1" style:family="paragraph" style:parent-sty
 LISTS = """<text:list-style style:name="L1">
 <text:list-level-style-number text:level="1" style:num-format="1" style:num-suffix="."/>
 <text:list-level-style-number text:level="2" style:num-format="1" text:display-levels="2"/>
-<text:list-level-style-number text:level="3" style:num-format="a" style:num-prefix="(" style:num-suffix=")"/>
-</text:list-style><text:list-style style:name="L2"><text:list-level-style-bullet text:level="1"/></text:list-style>"""
+<text:list-level-style-number text:level="3" style:num-format="a"
+    style:num-prefix="(" style:num-suffix=")"/>
+</text:list-style>
+<text:list-style style:name="L2"><text:list-level-style-bullet text:level="1"/>
+</text:list-style>"""
 OUTLINE = """<text:outline-style style:name="Outline">
 <text:outline-level-style text:level="1" style:num-format="1"/>
-<text:outline-level-style text:level="2" style:num-format="1" text:display-levels="2"/></text:outline-style>"""
+<text:outline-level-style text:level="2" style:num-format="1" text:display-levels="2"/>
+</text:outline-style>"""
 
 
 def parsed(body: str, automatic: str = "", styles: str = "") -> Document:
@@ -45,7 +49,8 @@ def p(text: str) -> str:
 
 def test_headings_below_a_title() -> None:
     document = parsed(
-        '<text:p text:style-name="P1">Leave</text:p><text:h text:outline-level="1">Carry over</text:h>'
+        '<text:p text:style-name="P1">Leave</text:p>'
+        '<text:h text:outline-level="1">Carry over</text:h>'
         '<text:h text:outline-level="2">How</text:h>'
         + p("Ask<text:s text:c='3'/>your <text:span>manager</text:span>."),
         TITLES,
@@ -61,8 +66,10 @@ def test_headings_below_a_title() -> None:
 
 
 def test_numbers_of_headings() -> None:
-    body = "".join(f'<text:h text:outline-level="{level}">{name}</text:h>' for level, name in
-                   ((1, "Scope"), (2, "Staff"), (2, "Interns"), (1, "Duties"), (2, "Early")))  # fmt: skip
+    headings = ((1, "Scope"), (2, "Staff"), (2, "Interns"), (1, "Duties"), (2, "Early"))
+    body = "".join(
+        f'<text:h text:outline-level="{level}">{name}</text:h>' for level, name in headings
+    )
     texts = [block.text for block in parsed(body + p("x"), styles=OUTLINE).blocks]
     assert texts[:5] == ["1 Scope", "1.1 Staff", "1.2 Interns", "2 Duties", "2.1 Early"]
 
@@ -73,10 +80,12 @@ def test_lists_and_their_numbers() -> None:
     )
     nested = inner.replace(' text:style-name="L1"', "")
     body = (
-        listed("L1", item(p("Scope"), nested), item(p("Duties"), p("and more"))) + p("between")
-        + listed("L1", item(p("goes on")), more='text:continue-numbering="true"') + listed("L1", item(p("anew")))
+        listed("L1", item(p("Scope"), nested), item(p("Duties"), p("and more")))
+        + p("between")
+        + listed("L1", item(p("goes on")), more='text:continue-numbering="true"')
+        + listed("L1", item(p("anew")))
         + listed("L2", item(p("bullet")))
-    )  # fmt: skip
+    )
     assert seen(parsed(body, LISTS)) == [
         ("list", "1. Scope\n  1.1 one\n  1.2 two\n    (a) deep\n2. Duties and more"),
         ("text", "between"),
@@ -95,13 +104,16 @@ def test_tables_with_merged_and_repeated_cells() -> None:
     table = (
         "<table:table><table:table-header-rows><table:table-row>"
         '<table:table-cell table:number-rows-spanned="2"><text:p>Grade</text:p></table:table-cell>'
-        '<table:table-cell table:number-columns-spanned="2"><text:p>Days</text:p></table:table-cell>'
+        '<table:table-cell table:number-columns-spanned="2"><text:p>Days</text:p>'
+        "</table:table-cell>"
         "<table:covered-table-cell/></table:table-row></table:table-header-rows>"
         "<table:table-row><table:covered-table-cell/>"
-        "<table:table-cell><text:p>full</text:p></table:table-cell><table:table-cell><text:p>part</text:p>"
+        "<table:table-cell><text:p>full</text:p></table:table-cell>"
+        "<table:table-cell><text:p>part</text:p>"
         "</table:table-cell></table:table-row>"
         "<table:table-row><table:table-cell><text:p>A</text:p></table:table-cell>"
-        '<table:table-cell table:number-columns-repeated="2"><text:p>25</text:p></table:table-cell></table:table-row>'
+        '<table:table-cell table:number-columns-repeated="2"><text:p>25</text:p>'
+        "</table:table-cell></table:table-row>"
         "</table:table>"
     )
     assert parsed(table).text == (
@@ -110,7 +122,10 @@ def test_tables_with_merged_and_repeated_cells() -> None:
 
 
 def test_a_cell_repeated_without_end_is_cut() -> None:
-    cell = '<table:table-cell table:number-columns-repeated="100000000"><text:p>x</text:p></table:table-cell>'
+    cell = (
+        '<table:table-cell table:number-columns-repeated="100000000"><text:p>x</text:p>'
+        "</table:table-cell>"
+    )
     row = f'<table:table-row table:number-rows-repeated="100000000">{cell}</table:table-row>'
     assert len(parsed(f"<table:table>{row}</table:table>").text) < 500_000
     with pytest.raises(SourceError, match="more than a million cells"):
@@ -135,8 +150,10 @@ def test_footnotes_boxes_and_pictures() -> None:
 
 def test_deleted_text_and_the_table_of_contents_are_left_out() -> None:
     body = (
-        "<text:tracked-changes><text:changed-region><text:p>gone</text:p></text:changed-region></text:tracked-changes>"
-        "<text:table-of-content><text:index-body><text:p>Leave 3</text:p></text:index-body></text:table-of-content>"
+        "<text:tracked-changes><text:changed-region><text:p>gone</text:p></text:changed-region>"
+        "</text:tracked-changes>"
+        "<text:table-of-content><text:index-body><text:p>Leave 3</text:p></text:index-body>"
+        "</text:table-of-content>"
         "<text:section><text:p>kept</text:p></text:section>"
     )
     assert parsed(body).text == "kept"

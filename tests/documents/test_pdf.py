@@ -20,7 +20,10 @@ from ombud.types import Document
 
 STYLES = getSampleStyleSheet()
 GRID = TableStyle([("GRID", (0, 0), (-1, -1), 0.5, colors.black)])
-LONG = "Staff may carry over unused days to the next year if the business asked them to work during their leave. "
+LONG = (
+    "Staff may carry over unused days to the next year if the business asked them to work "
+    "during their leave. "
+)
 
 
 def parsed(data: bytes) -> Document:
@@ -96,7 +99,8 @@ def test_ruled_tables() -> None:
     document = parsed(built(said(LONG), Spacer(1, 12), Table(rows, style=GRID), said(LONG)))
     tables = [b for b in document.blocks if b.kind == "table"]
     assert [t.text for t in tables] == [
-        "| Grade | Days | Notice |\n| --- | --- | --- |\n| A | 25 | 1 month |\n| B | 27 | 2 months |"
+        "| Grade | Days | Notice |\n| --- | --- | --- |\n"
+        "| A | 25 | 1 month |\n| B | 27 | 2 months |"
     ]
     assert [b.kind for b in document.blocks] == ["text", "table", "text"]
 

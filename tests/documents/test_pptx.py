@@ -63,7 +63,8 @@ def test_the_order_is_that_of_the_show_and_hidden_slides_are_left_out() -> None:
     known = [(name, "slide", f"slides/{name}.xml") for name in "abc"]
     data = archive(
         {
-            "ppt/presentation.xml": f"<p:presentation {SLIDE}><p:sldIdLst>{order}</p:sldIdLst></p:presentation>",
+            "ppt/presentation.xml": f"<p:presentation {SLIDE}><p:sldIdLst>{order}</p:sldIdLst>"
+            "</p:presentation>",
             "ppt/_rels/presentation.xml.rels": relations(*known),
             "ppt/slides/a.xml": slides[0],
             "ppt/slides/b.xml": hidden,
@@ -75,9 +76,14 @@ def test_the_order_is_that_of_the_show_and_hidden_slides_are_left_out() -> None:
 
 def test_bullets_are_lists_with_levels() -> None:
     body = shape(
-        paragraph("Before you go", "<a:buNone/>"), paragraph("tell your manager"), paragraph("by noon", level=1),
-        paragraph("hand over"), kind="body", index=1, style=BULLETS,
-    )  # fmt: skip
+        paragraph("Before you go", "<a:buNone/>"),
+        paragraph("tell your manager"),
+        paragraph("by noon", level=1),
+        paragraph("hand over"),
+        kind="body",
+        index=1,
+        style=BULLETS,
+    )
     assert seen(parsed(deck([shape("Leave", kind="title") + body])))[1:] == [
         ("text", "Before you go"),
         ("list", "- tell your manager\n  - by noon\n- hand over"),
@@ -87,9 +93,11 @@ def test_bullets_are_lists_with_levels() -> None:
 def test_numbers_are_counted() -> None:
     letters = '<a:buAutoNum type="alphaLcParenR"/>'
     items = [
-        paragraph("first", '<a:buAutoNum type="arabicPeriod" startAt="3"/>'), paragraph("inner", letters, 1),
-        paragraph("inner", letters, 1), paragraph("second", '<a:buAutoNum type="arabicPeriod"/>'),
-    ]  # fmt: skip
+        paragraph("first", '<a:buAutoNum type="arabicPeriod" startAt="3"/>'),
+        paragraph("inner", letters, 1),
+        paragraph("inner", letters, 1),
+        paragraph("second", '<a:buAutoNum type="arabicPeriod"/>'),
+    ]
     assert seen(parsed(deck([shape("T", kind="title") + shape(*items)])))[1:] == [
         ("list", "3. first\n  a) inner\n  b) inner\n4. second")
     ]
@@ -124,14 +132,16 @@ def test_tables_with_merged_cells() -> None:
     assert seen(parsed(deck([shape("T", kind="title") + made])))[1:] == [
         (
             "table",
-            "| Grade | Days | Days |\n| --- | --- | --- |\n| Grade | full | part |\n| A | 25 | 13 |",
+            "| Grade | Days | Days |\n| --- | --- | --- |\n"
+            "| Grade | full | part |\n| A | 25 | 13 |",
         )
     ]
 
 
 def test_notes_pictures_and_groups() -> None:
     picture = '<p:pic><p:nvPicPr><p:cNvPr id="1" name="p" descr="{}"/></p:nvPicPr></p:pic>'
-    group = f"<p:grpSp>{picture.format('The way to the first-aid room')}{picture.format('image1.png')}</p:grpSp>"
+    pictures = [picture.format("The way to the first-aid room"), picture.format("image1.png")]
+    group = f"<p:grpSp>{''.join(pictures)}</p:grpSp>"
     notes = drawing(
         "notes", shape("Say it twice.", kind="body", index=1) + shape("1", kind="sldNum", index=2)
     )
@@ -150,11 +160,15 @@ def test_notes_pictures_and_groups() -> None:
 def test_charts_and_diagrams() -> None:
     points = '<c:pt idx="0"><c:v>{}</c:v></c:pt><c:pt idx="1"><c:v>{}</c:v></c:pt>'
     series = (
-        "<c:tx><c:strRef><c:strCache><c:pt idx='0'><c:v>Days</c:v></c:pt></c:strCache></c:strRef></c:tx>"
+        "<c:tx><c:strRef><c:strCache>"
+        "<c:pt idx='0'><c:v>Days</c:v></c:pt></c:strCache></c:strRef></c:tx>"
         f"<c:cat><c:strRef><c:strCache>{points.format('UK', 'US')}</c:strCache></c:strRef></c:cat>"
         f"<c:val><c:numRef><c:numCache>{points.format(25, 15)}</c:numCache></c:numRef></c:val>"
     )
-    plot = f"<c:chart><c:plotArea><c:barChart><c:ser>{series}</c:ser></c:barChart></c:plotArea></c:chart>"
+    plot = (
+        "<c:chart><c:plotArea>"
+        f"<c:barChart><c:ser>{series}</c:ser></c:barChart></c:plotArea></c:chart>"
+    )
     chart = f'<c:chartSpace xmlns:c="{DRAWN}/chart" xmlns:a="{DRAWN}/main">{plot}</c:chartSpace>'
     diagram = (
         f'<d:dataModel xmlns:d="{DRAWN}/diagram" xmlns:a="{DRAWN}/main"><d:ptLst>'

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from ombud.documents import Worker, parse
+from ombud.documents.pipes import framed
 from ombud.errors import SourceError
 from ombud.settings import DocumentSettings
 from ombud.types import Document
@@ -61,7 +62,10 @@ def test_a_hostile_file_costs_one_clear_error(shared: Worker, name: str) -> None
 
 
 def test_it_returns_what_parse_returns(shared: Worker) -> None:
-    data = "# Urlaub\n\nBeschäftigte haben Anspruch auf dreißig Tage Urlaub.\n\n| a | b |\n|--|--|\n| 1 | 2 |\n".encode()
+    data = (
+        "# Urlaub\n\nBeschäftigte haben Anspruch auf dreißig Tage Urlaub.\n\n| a | b |\n"
+        "|--|--|\n| 1 | 2 |\n"
+    ).encode()
     assert shared.parse(data, facts("urlaub.md")) == parse(data, facts("urlaub.md"))
 
 
@@ -135,7 +139,8 @@ def test_nothing_is_left_when_it_is_forgotten() -> None:
 
 def test_the_child_ends_with_its_parent() -> None:
     code = (
-        "import os; from ombud.documents import Worker; from ombud.settings import DocumentSettings;"
+        "import os; from ombud.documents import Worker;"
+        "from ombud.settings import DocumentSettings;"
         "from ombud.types import Document; w = Worker(DocumentSettings());"
         "w.parse(b'Text', Document(id='x', source='s', uri='a.txt', title=''));"
         "print(w._process.pid, flush=True); os.kill(os.getpid(), 9)"
@@ -194,15 +199,20 @@ def test_what_the_parser_has_started_ends_with_it(
 
 
 def test_what_a_parser_prints_does_not_reach_the_answer(tmp_path: Path) -> None:
-    code = "import os, sys; from ombud.documents import child; sys.argv = ['', '2048', '30', '10']; child.main()"
+    code = (
+        "import os, sys; from ombud.documents import child\n"
+        "sys.argv = ['', '2048', '30', '10']; child.main()"
+    )
     noisy = (
         "import os; import ombud.documents.plain as p; r = p.read\n"
         "p.read = lambda d, n: (print('noise'), os.write(1, b'noise'), r(d, n))[2]\n"
     )
     out = subprocess.run(
         [sys.executable, "-c", noisy + code],
-        input=b"".join(len(m).to_bytes(8, "big") + m for m in (facts("a.txt").model_dump_json().encode(), b"Text")),
-        capture_output=True, check=True, cwd=tmp_path,
-    ).stdout  # fmt: skip
+        input=framed(facts("a.txt").model_dump_json().encode()) + framed(b"Text"),
+        capture_output=True,
+        check=True,
+        cwd=tmp_path,
+    ).stdout
     assert int.from_bytes(out[:8], "big") == len(out) - 8
     assert b"noise" not in out

@@ -49,11 +49,12 @@ def test_hidden_sheets_are_left_out() -> None:
 
 
 def test_blank_rows_and_columns_part_tables() -> None:
-    body = "<sheetData>" + (
-        '<row r="1">' + cell("A1", "Annual report") + "</row>"
-        + '<row r="3">' + cell("A3", "Grade") + cell("B3", "Days") + cell("D3", "City") + cell("E3", "Code") + "</row>"
-        + '<row r="4">' + cell("A4", "A") + cell("B4", 25) + cell("D4", "Bonn") + cell("E4", "BN") + "</row>"
-    ) + "</sheetData>"  # fmt: skip
+    lines = (
+        rows(["Annual report"])
+        + rows(["Grade", "Days", None, "City", "Code"], first=3)
+        + rows(["A", 25, None, "Bonn", "BN"], first=4)
+    )
+    body = f"<sheetData>{lines}</sheetData>"
     assert seen(parsed(workbook({"Sheet1": body}))) == [
         ("text", "Annual report"),
         ("table", "| Grade | Days |\n| --- | --- |\n| A | 25 |"),
@@ -70,7 +71,8 @@ def test_groups_of_one_table_all_say_its_header() -> None:
 
 
 def test_tables_that_touch_by_a_corner_are_two() -> None:
-    body = f"<sheetData>{rows(['a', 'b'], ['c', 'd'])}{rows(['e', 'f'], ['g', 'h'], first=3, left=2)}</sheetData>"
+    corners = rows(["a", "b"], ["c", "d"]) + rows(["e", "f"], ["g", "h"], first=3, left=2)
+    body = f"<sheetData>{corners}</sheetData>"
     assert len(parsed(workbook({"Sheet1": body})).blocks) == 2
 
 
@@ -97,10 +99,15 @@ def test_merged_cells_are_said_in_each_row() -> None:
 
 def test_cells_of_every_type() -> None:
     cells = (
-        '<c r="A1" t="s"><v>1</v></c><c r="B1" t="str"><f>A1</f><v>worked out</v></c><c r="C1" t="b"><v>1</v></c>'
-        '<c r="D1" t="e"><v>#N/A</v></c><c r="E1" t="d"><v>2026-03-31T00:00:00</v></c><c r="F1"><f>1+1</f><v>2</v></c>'
+        '<c r="A1" t="s"><v>1</v></c>'
+        '<c r="B1" t="str"><f>A1</f><v>worked out</v></c>'
+        '<c r="C1" t="b"><v>1</v></c>'
+        '<c r="D1" t="e"><v>#N/A</v></c>'
+        '<c r="E1" t="d"><v>2026-03-31T00:00:00</v></c>'
+        '<c r="F1"><f>1+1</f><v>2</v></c>'
         '<c r="G1"><f>no result</f></c><c r="H1" t="s"><v>99</v></c>'
-        '<c t="inlineStr"><is><r><t>in </t></r><r><t>runs</t></r><rPh sb="0" eb="1"><t>spoken</t></rPh></is></c>'
+        '<c t="inlineStr"><is><r><t>in </t></r><r><t>runs</t></r>'
+        '<rPh sb="0" eb="1"><t>spoken</t></rPh></is></c>'
     )
     data = workbook(
         {"Sheet1": f"<sheetData><row>{cells}</row></sheetData>"}, strings=["zero", "one"]

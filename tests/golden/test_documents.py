@@ -1,7 +1,7 @@
 """Documents as they are, beside the blocks that a reader would make of them.
 
-`NAME.blocks` is written by hand: a line `--- kind` opens a block, `--- heading 2` one of level 2. An
-office file stands unpacked in a folder, so that its parts can be read and compared."""
+`NAME.blocks` is written by hand: a line `--- kind` opens a block, `--- heading 2` one of level 2.
+An office file stands unpacked in a folder, so that its parts can be read and compared."""
 
 import io
 import zipfile

@@ -6,7 +6,14 @@ import pytest
 
 from lab.makers import case, cites, gold, says
 from ombud.errors import LabError
-from ombud.lab import Decision, accuracy, area, decisions, risk_coverage, threshold
+from ombud.lab import (
+    Decision,
+    choose_threshold,
+    decision_accuracy,
+    decisions,
+    risk_area,
+    risk_coverage,
+)
 from ombud.types import Case, Observation, Trace
 
 
@@ -46,17 +53,17 @@ def test_risk_at_each_coverage_by_hand() -> None:
 
 def test_the_area_by_hand() -> None:
     # Risks after one, two, three and four questions: 0, 0, 1/3, 1/4.
-    assert area(FOUR) == pytest.approx((0 + 0 + 1 / 3 + 1 / 4) / 4)
+    assert risk_area(FOUR) == pytest.approx((0 + 0 + 1 / 3 + 1 / 4) / 4)
     best = decided((0.9, True, True), (0.8, True, True), (0.1, False, False))
     worst = decided((0.1, True, True), (0.2, True, True), (0.9, False, False))
-    assert area(best) == pytest.approx(1 / 9)
-    assert area(worst) == pytest.approx((1 + 1 / 2 + 1 / 3) / 3)
+    assert risk_area(best) == pytest.approx(1 / 9)
+    assert risk_area(worst) == pytest.approx((1 + 1 / 2 + 1 / 3) / 3)
 
 
 def test_the_order_of_the_dataset_changes_nothing_where_all_are_equally_sure() -> None:
     rows = [(0.5, number < 6, number < 3) for number in range(10)]
     orders = [rows, rows[::-1], random.Random(1).sample(rows, 10)]
-    assert len({area(decided(*order)) for order in orders}) == 1
+    assert len({risk_area(decided(*order)) for order in orders}) == 1
     tables = {
         tuple((r.unanswerable.value, r.wrong.value) for r in risk_coverage(decided(*o)))
         for o in orders
@@ -70,17 +77,17 @@ def test_the_order_of_the_dataset_changes_nothing_where_all_are_equally_sure() -
 def test_the_threshold_lies_in_the_middle_of_what_decides_best() -> None:
     # From .3 (excluded) to .7 all four are decided rightly: .305 to .7.
     given = decided((0.1, False, False), (0.3, False, False), (0.7, True, True), (0.9, True, True))
-    assert threshold(given) == pytest.approx((0.305 + 0.7) / 2)
-    assert accuracy(given, threshold(given)).value == 1
-    assert accuracy(given, 0.8).value == 0.75
+    assert choose_threshold(given) == pytest.approx((0.305 + 0.7) / 2)
+    assert decision_accuracy(given, choose_threshold(given)).value == 1
+    assert decision_accuracy(given, 0.8).value == 0.75
 
 
 def test_of_best_stretches_that_lie_apart_one_is_chosen_and_not_what_lies_between() -> None:
     # Up to .3 and from .6 to .9 two of three are right; between them, where the mean lies, one of
     # three.
     given = decided((0.3, True, True), (0.6, False, False), (0.9, True, True))
-    assert accuracy(given, 0.45).value == pytest.approx(1 / 3)
-    assert accuracy(given, threshold(given)).value == pytest.approx(2 / 3)
+    assert decision_accuracy(given, 0.45).value == pytest.approx(1 / 3)
+    assert decision_accuracy(given, choose_threshold(given)).value == pytest.approx(2 / 3)
 
 
 def test_the_lowest_threshold_that_keeps_a_promise() -> None:
@@ -92,14 +99,14 @@ def test_the_lowest_threshold_that_keeps_a_promise() -> None:
         (0.9, True, True),
     )
     # Answered from .205: 1 of 4 without an answer; from .605: none of 2.
-    assert threshold(given, most=0.25) == 0.205
-    assert threshold(given, most=0.24) == 0.605
-    assert threshold(given, most=1) == 0.005
+    assert choose_threshold(given, most=0.25) == 0.205
+    assert choose_threshold(given, most=0.24) == 0.605
+    assert choose_threshold(given, most=1) == 0.005
     with pytest.raises(LabError, match=r"No threshold keeps the share at 0\.1"):
-        threshold(decided((1.0, False, False), (1.0, True, True)), most=0.1)
+        choose_threshold(decided((1.0, False, False), (1.0, True, True)), most=0.1)
 
 
-@pytest.mark.parametrize("measure", [area, risk_coverage, threshold])
+@pytest.mark.parametrize("measure", [risk_area, risk_coverage, choose_threshold])
 def test_without_decisions_there_is_no_figure(measure: object) -> None:
     with pytest.raises(LabError, match="no decision"):
         measure([])  # type: ignore[operator]
@@ -113,8 +120,10 @@ def test_ten_thousand_decisions_are_measured_as_by_definition() -> None:
     for answerable in order:
         wrong.append(wrong[-1] + (not answerable))
     exact = sum(Fraction(count, at) for at, count in enumerate(wrong[1:], 1) if at <= 200)
-    assert area(decided(*sorted(rows, reverse=True)[:200])) == pytest.approx(float(exact / 200))
-    assert 0 < threshold(decided(*rows), most=0.31) < 1
+    assert risk_area(decided(*sorted(rows, reverse=True)[:200])) == pytest.approx(
+        float(exact / 200)
+    )
+    assert 0 < choose_threshold(decided(*rows), most=0.31) < 1
 
 
 def answered(one: Case, sure: float | None, *quotes: str, **fields: object) -> Observation:

@@ -5,7 +5,7 @@ import pytest
 
 from lab.makers import case
 from ombud.errors import BadRequest, UnknownName
-from ombud.lab import sample, select, split_of
+from ombud.lab import draw_sample, select_split, split_of
 from ombud.lab.cases.splits import OPEN
 from ombud.types import Case
 
@@ -31,18 +31,20 @@ def test_every_digit_has_its_split() -> None:
 
 def test_the_splits_part_the_cases() -> None:
     cases = [case(id=f"case-{number}") for number in range(100)]
-    parts = [select(cases, split) for split in ("dev", "test", "sealed")]
+    parts = [select_split(cases, split) for split in ("dev", "test", "sealed")]
     assert sorted(one.id for part in parts for one in part) == sorted(one.id for one in cases)
     with pytest.raises(UnknownName, match="train") as wrong:
-        select(cases, "train")
+        select_split(cases, "train")
     assert "dev, test, sealed" in wrong.value.hint
 
 
 def test_open_is_everything_that_is_not_sealed() -> None:
     cases = [case(id=f"case-{number}") for number in range(100)]
-    both = {one.id for split in ("dev", "test") for one in select(cases, split)}
-    assert [one.id for one in select(cases, OPEN)] == [one.id for one in cases if one.id in both]
-    assert not set(select(cases, OPEN)) & set(select(cases, "sealed"))
+    both = {one.id for split in ("dev", "test") for one in select_split(cases, split)}
+    assert [one.id for one in select_split(cases, OPEN)] == [
+        one.id for one in cases if one.id in both
+    ]
+    assert not set(select_split(cases, OPEN)) & set(select_split(cases, "sealed"))
 
 
 def kinds(number: int) -> list[Case]:
@@ -68,7 +70,7 @@ def kinds(number: int) -> list[Case]:
 def test_a_sample_has_the_same_share_of_every_type_rounded_up(
     share: float, size: int, each: int
 ) -> None:
-    drawn = sample(kinds(size), share)
+    drawn = draw_sample(kinds(size), share)
     assert {
         kind: sum(one.type == kind for one in drawn) for kind in ("simple", "double", "vague")
     } == {
@@ -80,22 +82,22 @@ def test_a_sample_has_the_same_share_of_every_type_rounded_up(
 
 def test_a_sample_keeps_the_order_and_follows_from_seed_and_ids_alone() -> None:
     cases = kinds(40)
-    drawn = sample(cases, 0.25, seed=3)
+    drawn = draw_sample(cases, 0.25, seed=3)
     assert drawn == tuple(one for one in cases if one in drawn)
-    assert set(sample(cases[::-1], 0.25, seed=3)) == set(drawn)
-    assert set(sample(cases, 0.25, seed=4)) != set(drawn)
+    assert set(draw_sample(cases[::-1], 0.25, seed=3)) == set(drawn)
+    assert set(draw_sample(cases, 0.25, seed=4)) != set(drawn)
     changed = [one.model_copy(update={"question": "Other words?"}) for one in cases]
-    assert [one.id for one in sample(changed, 0.25, seed=3)] == [one.id for one in drawn]
+    assert [one.id for one in draw_sample(changed, 0.25, seed=3)] == [one.id for one in drawn]
 
 
 def test_a_larger_sample_holds_the_smaller_one() -> None:
     cases = kinds(40)
-    sizes = [set(sample(cases, share)) for share in (0.1, 0.3, 0.9, 1)]
+    sizes = [set(draw_sample(cases, share)) for share in (0.1, 0.3, 0.9, 1)]
     assert all(small < large for small, large in pairwise(sizes))
-    assert sample([], 0.5) == ()
+    assert draw_sample([], 0.5) == ()
 
 
 @pytest.mark.parametrize("share", [0, -0.1, 1.01, float("nan"), float("inf")])
 def test_a_share_is_between_nothing_and_all(share: float) -> None:
     with pytest.raises(BadRequest, match="cannot be drawn"):
-        sample(kinds(2), share)
+        draw_sample(kinds(2), share)

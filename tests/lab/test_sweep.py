@@ -12,12 +12,12 @@ from lab.scripted import cases as scripted_cases
 from ombud.errors import BadSetting, LabError
 from ombud.lab import (
     RunOptions,
-    label,
+    cell_label,
     parse_grid,
     parse_metrics,
-    points,
     read_run,
     run_sweep,
+    sweep_points,
 )
 from ombud.store import Store, open_store
 
@@ -62,7 +62,9 @@ def test_values_are_numbers_words_lists_and_objects(
     cells = parse_grid([axis])
     (key,) = cells[0]
     assert [cell[key] for cell in cells] == values
-    assert [label(cell) for cell in cells] == [f"{key.partition('.')[2]}={said}" for said in labels]
+    assert [cell_label(cell) for cell in cells] == [
+        f"{key.partition('.')[2]}={said}" for said in labels
+    ]
 
 
 @pytest.mark.parametrize(
@@ -116,7 +118,7 @@ def test_the_front_of_quality_and_time_by_hand() -> None:
         recorded(cases, {"mrr": [q, q]}, seconds=[s, s], id=f"r{n}")
         for n, (q, s) in enumerate(rows)
     ]
-    placed = points([{"plan.k": n} for n in range(len(rows))], runs, "mrr")
+    placed = sweep_points([{"plan.k": n} for n in range(len(rows))], runs, "mrr")
     assert [p.front for p in placed] == [True, True, False, False, True, True, False, False]
     assert [(p.quality.value, p.seconds, p.cell["plan.k"]) for p in placed[:2]] == [
         (0.5, 1.0, 0),
@@ -127,7 +129,7 @@ def test_the_front_of_quality_and_time_by_hand() -> None:
 def test_where_less_is_better_the_cheapest_is_on_the_front() -> None:
     cases = many(1)
     runs = [recorded(cases, {"price": [price]}, seconds=[1.0]) for price in (0.02, 0.01)]
-    assert [p.front for p in points([{}, {}], runs, "price")] == [False, True]
+    assert [p.front for p in sweep_points([{}, {}], runs, "price")] == [False, True]
 
 
 def test_the_median_time_leaves_failed_cases_out() -> None:
@@ -137,7 +139,7 @@ def test_the_median_time_leaves_failed_cases_out() -> None:
         seconds=[1.0, 3.0, 2.0, 90.0],
         errors={"c03": "late"},
     )
-    (placed,) = points([{}], [run], "mrr")
+    (placed,) = sweep_points([{}], [run], "mrr")
     assert (placed.seconds, placed.quality.valid, placed.quality.total) == (2.0, 3, 4)
 
 
@@ -181,7 +183,7 @@ def test_a_sweep_makes_a_run_a_cell_and_a_variant_an_index(store: Store) -> None
     ids = go()
     assert made == [{"index.chunk_tokens": 64}, {"index.chunk_tokens": 128}]
     found = [read_run(store, one) for one in ids]
-    assert [one.run.name for one in found] == [label(cell) for cell in cells]
+    assert [one.run.name for one in found] == [cell_label(cell) for cell in cells]
     assert found[0].run.config["set"] == {"mode": "sparse", "k": 1}
     assert {one.run.study for one in found} == {"study"}
     # The right passage stands behind n % 3 wrong ones: of six, two come first.

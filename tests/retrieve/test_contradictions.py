@@ -164,3 +164,13 @@ def test_no_text_is_an_error(first: str, second: str) -> None:
     find_contradictions(
         evidence(passage("a", first, trail=(second[:20],)), passage("b", second, header=first[:40]))
     )
+
+
+@pytest.mark.parametrize("written", ["2,500", "2 500", "2\u202f500", "2'500", "2.500"])
+def test_a_thousand_grouped_in_another_way_is_no_contradiction(written: str) -> None:
+    first = passage("global", "The relocation allowance is 2500 euros a year.")
+    same = passage("gb", f"The relocation allowance is {written} euros a year.", countries=("GB",))
+    other = passage("de", "The relocation allowance is 500 euros a year.", countries=("GB",))
+    assert not find_contradictions(evidence(first, same))
+    assert find_contradictions(evidence(first, other))
+    assert find_contradictions(evidence(same, other))

@@ -8,7 +8,8 @@ GOLD = {
     "en": [
         "Staff receive 27 days of leave a year, cf. Sec. 3.1 of the Leave Policy.",
         "Ask Dr. M. L. Young or Ms. Okafor at people@example.org.",
-        "Claims under EUR 1,250.50 need no receipt, e.g. for taxis, parking, etc., within the U.S. office.",
+        "Claims under EUR 1,250.50 need no receipt, e.g. for taxis, parking, etc., within the U.S. "
+        "office.",
         "Does the rule cover interns?",
         "Yes!",
         "It has applied since Feb. 1, 2023 at 9 a.m. in all offices.",

@@ -4,12 +4,19 @@ before."""
 from ombud.lab.cases.exchange import read_qrels, read_rankings
 from ombud.lab.cases.files import cases_text, read_cases
 from ombud.lab.cases.quotes import normalise
-from ombud.lab.cases.splits import sample, select, split_of
+from ombud.lab.cases.splits import draw_sample, select_split, split_of
 from ombud.lab.metrics.losses import LOSSES
 from ombud.lab.metrics.metric import Embed, Instruments, Metric, Undefined, Value
 from ombud.lab.metrics.parsing import METRICS, USUAL, Measure, parse_metric, parse_metrics, score
 from ombud.lab.metrics.rankings import score_rankings
-from ombud.lab.metrics.risk import Decision, accuracy, area, decisions, risk_coverage, threshold
+from ombud.lab.metrics.risk import (
+    Decision,
+    choose_threshold,
+    decision_accuracy,
+    decisions,
+    risk_area,
+    risk_coverage,
+)
 from ombud.lab.report.comparing import (
     CaseDifference,
     Contrast,
@@ -25,7 +32,7 @@ from ombud.lab.report.trends import Step, compute_trend, same_dataset
 from ombud.lab.runs.records import export
 from ombud.lab.runs.remote import RemoteTarget
 from ombud.lab.runs.running import RunOptions, rescore, run_cases
-from ombud.lab.runs.sweeping import Cell, label, parse_grid, points, run_sweep
+from ombud.lab.runs.sweeping import Cell, cell_label, parse_grid, run_sweep, sweep_points
 from ombud.lab.runs.target import Target
 from ombud.lab.statistics import Comparison, Mean, compare, holm, mean
 from ombud.lab.synthesis.choosing import synthesise
@@ -55,44 +62,44 @@ __all__ = [
     "Undefined",
     "Value",
     "Verdict",
-    "accuracy",
-    "area",
     "as_junit",
     "cases_text",
+    "cell_label",
     "changes",
     "check_gate",
+    "choose_threshold",
     "cluster_of",
     "compare",
     "compare_runs",
     "compute_trend",
+    "decision_accuracy",
     "decisions",
+    "draw_sample",
     "export",
     "holm",
     "html_report",
-    "label",
     "markdown_report",
     "mean",
     "normalise",
     "parse_grid",
     "parse_metric",
     "parse_metrics",
-    "points",
     "read_cases",
     "read_qrels",
     "read_rankings",
     "read_run",
     "rescore",
+    "risk_area",
     "risk_coverage",
     "run_cases",
     "run_sweep",
     "same_dataset",
-    "sample",
     "score",
     "score_rankings",
-    "select",
+    "select_split",
     "split_of",
     "summarise",
     "summary_markdown",
+    "sweep_points",
     "synthesise",
-    "threshold",
 ]

@@ -33,4 +33,5 @@ def narrow(first: Audience, second: Audience, nobody: Audience) -> Audience:
 
 def within(inner: Audience, outer: Audience) -> bool:
     """Everybody of `inner` is surely in `outer`."""
-    return all(key in inner and set(inner[key]) <= set(values) for key, values in outer.items())
+    missing = outer.keys() - inner.keys()
+    return not missing and all(set(inner[key]) <= set(outer[key]) for key in outer)

@@ -6,6 +6,7 @@ Snowball rules; Chinese, Japanese and Korean runs become overlapping pairs of ch
 import re
 import unicodedata
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 
 import Stemmer
@@ -52,7 +53,8 @@ def _pairs(run: str) -> list[str]:
     """Overlapping pairs of characters, or the only one."""
     if len(run) == 1:
         return [run]
-    return [run[place : place + 2] for place in range(len(run) - 1)]
+    neighbours = pairwise(run)
+    return ["".join(pair) for pair in neighbours]
 
 
 def _terms(word: str, language: str) -> list[str]:
@@ -61,10 +63,13 @@ def _terms(word: str, language: str) -> list[str]:
     parts = PART.findall(word)
     stop_words = _stop_words(language)
     terms = [_stem(part, language) for part in parts if part not in stop_words]
-    is_short = len(parts) > 1 and len(word) <= LONGEST_WHOLE
-    if is_short and _WHOLE.search(word):
+    if len(parts) > 1 and _is_one_word(word):
         terms.append(re.sub(r"['’]", "", word))
     return list(map(_cut, terms))
+
+
+def _is_one_word(word: str) -> bool:
+    return len(word) <= LONGEST_WHOLE and bool(_WHOLE.search(word))
 
 
 def _cut(term: str) -> str:

@@ -69,7 +69,11 @@ def _cues() -> _Cues:
 
 
 def _compiled(cues: tuple[tuple[str, str], ...], frame: str) -> tuple[_Cue, ...]:
-    return tuple(_Cue(role, re.compile(frame.replace("{}", words))) for role, words in cues)
+    compiled: list[_Cue] = []
+    for role, words in cues:
+        pattern = frame.replace("{}", words)
+        compiled.append(_Cue(role, re.compile(pattern)))
+    return tuple(compiled)
 
 
 def role_of(kind: str, before: str, after: str) -> str:

@@ -15,9 +15,13 @@ def term_pattern(terms: Iterable[str]) -> re.Pattern[str]:
     so."""
     alternatives: list[str] = []
     for term in terms:
-        words = plain_wording(term.rstrip("*")).split()
-        ending = r"\w*" if term.endswith("*") else ""
-        alternatives.append(r"\s+".join(map(re.escape, words)) + ending)
+        closed = term.rstrip("*")
+        words = plain_wording(closed).split()
+        alternative = r"\s+".join(map(re.escape, words))
+        if term.endswith("*"):
+            alternative += r"\w*"
+        alternatives.append(alternative)
     if not alternatives:
         return re.compile(r"(?!)")
-    return re.compile(rf"\b(?:{'|'.join(alternatives)})(?!\w)")
+    any_of_them = "|".join(alternatives)
+    return re.compile(rf"\b(?:{any_of_them})(?!\w)")

@@ -86,14 +86,17 @@ def _is_denying_row(near: NearClause) -> bool:
 def _agree_as_whole(claim: ClaimClause, near: Sequence[NearClause]) -> bool:
     """ "Not without" and "not unless" deny twice, in one clause or in two: then the whole sentences
     count."""
-    whole_claim = ANSWER.sub("", claim.sentence.text.lower())
-    denials = polarity.count_denials(whole_claim)
-    denied_outside = denials > 0 and polarity.count_denials(claim.text) == 0
-    excepted = denied_outside or polarity.names_exception(claim.text)
+    sentence = claim.sentence.text.lower()
+    denials = polarity.count_denials(ANSWER.sub("", sentence))
+    denials_inside = polarity.count_denials(claim.text)
+    excepted = polarity.names_exception(claim.text)
+    if denials and not denials_inside:
+        excepted = True
     for other in near:
         if not excepted and not polarity.names_exception(other.text):
             continue
-        if _same_parity(denials, polarity.count_denials(other.whole_text)):
+        other_denials = polarity.count_denials(other.whole_text)
+        if _same_parity(denials, other_denials):
             return True
     return False
 

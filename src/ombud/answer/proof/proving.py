@@ -85,20 +85,34 @@ class Prover:
         """The sentence of the passage that bears the claim out best, by its terms and its numbers,
         word for word."""
         chunk = hit.chunk
-        weights = dict.fromkeys(analyse(claim, chunk.language), 1.0)
-        numbers = numbers_in(claim, chunk.language)
+        wanted = _ClaimWords(claim, chunk.language)
         best: tuple[int, int] | None = None
         best_support = -1.0
         for start, end in evidence_spans(chunk.text, chunk.language):
             text = chunk.text[start:end]
             if not text.strip():
                 continue
-            terms = set(analyse(text, chunk.language))
-            support = coverage(weights, terms)
-            if numbers:
-                shared = numbers & numbers_in(text, chunk.language)
-                support += len(shared) / len(numbers)
+            support = wanted.support(text)
             if support > best_support:
                 best = (chunk.start + start, chunk.start + end)
                 best_support = support
         return cite(hit, *best, self._stored) if best else None
+
+
+class _ClaimWords:
+    """Terms and numbers of a claim, looked for in texts of the language."""
+
+    def __init__(self, claim: str, language: str) -> None:
+        self._language = language
+        terms = analyse(claim, language)
+        self._weights = dict.fromkeys(terms, 1.0)
+        self._numbers = numbers_in(claim, language)
+
+    def support(self, text: str) -> float:
+        """Shares of both that `text` has, added up."""
+        terms = set(analyse(text, self._language))
+        support = coverage(self._weights, terms)
+        if self._numbers:
+            shared = self._numbers & numbers_in(text, self._language)
+            support += len(shared) / len(self._numbers)
+        return support

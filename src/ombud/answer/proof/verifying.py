@@ -35,7 +35,10 @@ REPEATED = 3
 def check_quote(quote: str, text: str, start: int, end: int) -> bool:
     """Whether `quote` is what stands at start:end of the stored text, white space and typographic
     quotes aside."""
-    return bool(quote.strip()) and _same(text[start:end]) == _same(quote)
+    if not quote.strip():
+        return False
+    stored = text[start:end]
+    return _same(stored) == _same(quote)
 
 
 def check_claim(claim: str, cited: Iterable[Chunk], question: str = "") -> list[str]:
@@ -85,8 +88,11 @@ def _passage(text: str | CitedPassage, language: str) -> CitedPassage:
 
 
 def _sentences(claim: str, language: str) -> list[Sentence]:
-    spans = split_sentences(claim, language)
-    return [read_sentence(claim[start:end], "", language) for start, end in spans]
+    sentences: list[Sentence] = []
+    for start, end in split_sentences(claim, language):
+        sentence = read_sentence(claim[start:end], "", language)
+        sentences.append(sentence)
+    return sentences
 
 
 def _language_of_numbers(claim: str, language: str) -> str:

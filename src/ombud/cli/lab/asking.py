@@ -215,10 +215,10 @@ def _cases(
     dataset: Path, split: str, share: float, seed: int
 ) -> tuple[tuple["Case", ...], tuple[str, ...]]:
     from ombud.errors import LabError
-    from ombud.lab import read_cases, sample, select
+    from ombud.lab import draw_sample, read_cases, select_split
 
     whole = read_cases(dataset)
-    chosen = select(whole, split)
+    chosen = select_split(whole, split)
     if not chosen:
         raise LabError(
             f"{dataset}: none of its {len(whole)} cases is in the split `{split}`.",
@@ -226,7 +226,7 @@ def _cases(
         )
     if share == 1:
         return chosen, ()
-    drawn = sample(chosen, share, seed)
+    drawn = draw_sample(chosen, share, seed)
     return drawn, (f"Exploratory: {len(drawn)} of {len(chosen)} cases (seed {seed}).",)
 
 
@@ -297,11 +297,13 @@ def _say_sweep(
 ) -> None:
     from ombud.charts import Point, draw_scatter
     from ombud.cli.tables import between, figure, table
-    from ombud.lab import label, points
+    from ombud.lab import cell_label, sweep_points
 
-    placed = points(cells, recorded, metric)
+    placed = sweep_points(cells, recorded, metric)
     dots = [
-        Point(label(p.cell), p.seconds, p.quality.value, p.quality.low, p.quality.high, p.front)
+        Point(
+            cell_label(p.cell), p.seconds, p.quality.value, p.quality.low, p.quality.high, p.front
+        )
         for p in placed
         if p.seconds is not None and p.quality.value is not None
     ]
@@ -318,7 +320,7 @@ def _say_sweep(
     others = [m for m in recorded[0].metrics if m not in {metric, "latency"}]
     rows_ = [
         (
-            label(p.cell),
+            cell_label(p.cell),
             "*" if p.front else "",
             figure(p.quality.value),
             between(p.quality.low, p.quality.high),
@@ -346,10 +348,10 @@ def _mean(recorded: "RecordedRun", metric: str) -> float | None:
 def _say_risk(dev: Any, test: Any, most: float | None, where: Path, as_json: bool) -> None:
     from ombud.charts import Series, draw_lines
     from ombud.cli.tables import between, figure, table
-    from ombud.lab import accuracy, area, risk_coverage, threshold
+    from ombud.lab import choose_threshold, decision_accuracy, risk_area, risk_coverage
 
-    at = threshold(dev, most)
-    rows, right = risk_coverage(test), accuracy(test, at)
+    at = choose_threshold(dev, most)
+    rows, right = risk_coverage(test), decision_accuracy(test, at)
     kept = sum(one.confidence >= at for one in test) / len(test)
     curve = [
         (row.coverage, row.unanswerable.value or 0.0, row.unanswerable.low, row.unanswerable.high)
@@ -381,7 +383,7 @@ def _say_risk(dev: Any, test: Any, most: float | None, where: Path, as_json: boo
                 "abstain": at,
                 "test": listed,
                 "accuracy": right.value,
-                "area": area(test),
+                "area": risk_area(test),
                 "plot": str(where),
             }
         )
@@ -407,7 +409,7 @@ def _say_risk(dev: Any, test: Any, most: float | None, where: Path, as_json: boo
     ]
     print(table(head, cells))
     print(
-        f"\nArea under the risk-coverage curve: {area(test):.3f} (test split, {len(test)} questions)."
+        f"\nArea under the risk-coverage curve: {risk_area(test):.3f} (test split, {len(test)} questions)."
     )
     print(
         f"Chosen on dev ({len(dev)} questions): answer from confidence {at:g}. On test it answers {kept:.0%} and"

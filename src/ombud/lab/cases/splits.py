@@ -24,7 +24,7 @@ def split_of(case_id: str) -> Split:
     return "test" if place < 8 else "sealed"
 
 
-def select(cases: Iterable[Case], split: str) -> tuple[Case, ...]:
+def select_split(cases: Iterable[Case], split: str) -> tuple[Case, ...]:
     """The cases of one split, or of the `open` ones, in their order; raises UnknownName for another
     word."""
     if split not in (*SPLITS, OPEN):
@@ -39,7 +39,7 @@ def select(cases: Iterable[Case], split: str) -> tuple[Case, ...]:
     return tuple(kept)
 
 
-def sample(cases: Sequence[Case], share: float, seed: int = 0) -> tuple[Case, ...]:
+def draw_sample(cases: Sequence[Case], share: float, seed: int = 0) -> tuple[Case, ...]:
     """A fixed subset with the same share of every type (rounded up), in the cases' order; raises
     BadRequest.
 

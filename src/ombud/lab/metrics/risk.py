@@ -76,7 +76,7 @@ def _is_decision(case: Case, answer: Answer) -> bool:
     return case.expect in {"answer", "deny"} and answer.action != "handoff"
 
 
-def threshold(given: Sequence[Decision], most: float | None = None) -> float:
+def choose_threshold(given: Sequence[Decision], most: float | None = None) -> float:
     """The least confidence to answer that decides most questions rightly: the middle of the widest
     best stretch.
 
@@ -113,7 +113,7 @@ def _right_at(given: Sequence[Decision], confidence: float) -> int:
     return sum((one.confidence >= confidence) == one.answerable for one in given)
 
 
-def accuracy(given: Sequence[Decision], at: float) -> Mean:
+def decision_accuracy(given: Sequence[Decision], at: float) -> Mean:
     """Share of questions that a threshold answers or denies rightly."""
     values = [float((one.confidence >= at) == one.answerable) for one in given]
     return mean(values, [one.cluster for one in given])
@@ -140,7 +140,7 @@ def risk_coverage(given: Sequence[Decision]) -> tuple[Risk, ...]:
     return tuple(rows)
 
 
-def area(given: Sequence[Decision]) -> float:
+def risk_area(given: Sequence[Decision]) -> float:
     """Area under the risk-coverage curve, 0 best: the mean risk over all coverages (Geifman &
     El-Yaniv 2017).
 

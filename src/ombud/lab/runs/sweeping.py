@@ -94,7 +94,7 @@ def part(cell: Cell, section: str) -> dict[str, Any]:
     return fields
 
 
-def label(cell: Cell) -> str:
+def cell_label(cell: Cell) -> str:
     """`k=5 mode=sparse`."""
     return " ".join(f"{key.partition('.')[2]}={_spelt(value)}" for key, value in cell.items())
 
@@ -130,7 +130,7 @@ async def run_sweep(
             cases,
             variant,
             store,
-            replace(options, plan=plan, changed=changed, name=label(cell)),
+            replace(options, plan=plan, changed=changed, name=cell_label(cell)),
             instruments=Instruments(embed, variant.text_of),
             on_progress=on_progress,
             reuse=True,
@@ -140,7 +140,7 @@ async def run_sweep(
     return tuple(runs)
 
 
-def points(
+def sweep_points(
     cells: Sequence[Cell], recorded: Sequence[RecordedRun], metric: str
 ) -> tuple[SweepPoint, ...]:
     """Each cell's quality with its interval and its median latency, the Pareto front marked.

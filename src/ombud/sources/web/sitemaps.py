@@ -100,9 +100,10 @@ def _sitemaps_key(url: str) -> str:
 
 
 def parsed(url: str, data: bytes, content_type: str) -> Sitemap:
-    if "text/plain" in content_type and not data.lstrip().startswith((b"<", b"\x1f\x8b")):
-        lines = gunzipped(data).decode("utf-8", errors="replace").splitlines()
-        return Sitemap(_addresses(lines, url), ())
+    is_xml = data.lstrip().startswith((b"<", b"\x1f\x8b"))
+    if "text/plain" in content_type and not is_xml:
+        text = gunzipped(data).decode("utf-8", errors="replace")
+        return Sitemap(pages=_addresses(text.splitlines(), url), sitemaps=())
     root = read_tree(data, f"The sitemap {url}")
     if local(root) not in {"urlset", "sitemapindex"}:
         raise SourceError(

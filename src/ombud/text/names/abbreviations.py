@@ -20,6 +20,8 @@ def _set(words: str) -> frozenset[str]:
 
 
 _MOST_CHARACTERS = 120
+_LEAST_LONGER = 3
+"""Characters that an expansion has more than its abbreviation."""
 _BRACKETS = re.compile(r"\(([^()]{2,120})\)")
 _PART = re.compile(r"[^\W_]+")
 _SHORT = re.compile(r"[^\W_](?:[^\W_]|[&/.-](?=[^\W_])|\.$){1,9}")
@@ -47,12 +49,10 @@ def find_abbreviations(text: str, language: str = "en") -> list[tuple[str, str]]
     left out, for it would be found in every question that has the word."""
     definitions: list[tuple[str, str]] = []
     for start, end in split_sentences(text, language):
-        definitions += _definitions(text[start:end])
-    kept: list[tuple[str, str]] = []
-    for short, long in dict.fromkeys(definitions):
-        if not _is_word(short, text):
-            kept.append((short, long))
-    return kept
+        sentence = text[start:end]
+        definitions += _definitions(sentence)
+    distinct = list(dict.fromkeys(definitions))
+    return [pair for pair in distinct if not _is_word(pair[0], text)]
 
 
 def _definitions(sentence: str) -> Iterator[tuple[str, str]]:
@@ -81,7 +81,8 @@ def _definition(before: str, inside: str) -> tuple[str, str] | None:
 
 def _short_inside(short: str, words_before: list[str]) -> tuple[str, str] | None:
     """ "Annual Cash Bonus (ACB)"."""
-    words = " ".join(words_before[-_longest(short) :])
+    longest = _longest(short)
+    words = " ".join(words_before[-longest:])
     long = _by_initials(short, words) or _shortest(short, words)
     if not long or not _is_long(short, long):
         return None
@@ -90,12 +91,12 @@ def _short_inside(short: str, words_before: list[str]) -> tuple[str, str] | None
 
 def _long_inside(short: str, inside: str) -> tuple[str, str] | None:
     """ "ACB (Annual Cash Bonus)": the whole bracket is the expansion, or none of it."""
-    first, *others = inside.split() or [""]
-    if len(others) + 1 > _longest(short):
-        return None
     words = inside
-    if others and first.lower() in _OPENERS:
-        words = " ".join(others)
+    parts = inside.split()
+    if len(parts) > _longest(short):
+        return None
+    if len(parts) > 1 and parts[0].lower() in _OPENERS:
+        words = " ".join(parts[1:])
     is_whole = words in (_by_initials(short, words), _shortest(short, words))
     if not is_whole or not _is_long(short, words):
         return None
@@ -172,12 +173,15 @@ def _place_before(end: int, wanted: str, words: str, *, begins_word: bool) -> in
 def _is_long(short: str, long: str) -> bool:
     """Longer than the short form, not holding it, its words accounted for: of those with a meaning
     at most one goes without a letter, else a sentence's words are taken for a name's."""
-    if not len(short) + 2 < len(long) <= _MOST_CHARACTERS:
+    if len(long) > _MOST_CHARACTERS or len(long) < len(short) + _LEAST_LONGER:
+        return False
+    if not _CODE_MARKS.isdisjoint(long):
         return False
     words = _PART.findall(long.lower())
-    if short.lower() in words or words[0] in _OPENERS | _LINKS:
+    first = words[0]
+    if first in _OPENERS or first in _LINKS:
         return False
-    if any(map(str.isdigit, words)) or not _CODE_MARKS.isdisjoint(long):
+    if short.lower() in words or any(map(str.isdigit, words)):
         return False
     return _at_start(short, words)
 

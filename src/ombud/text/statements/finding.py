@@ -229,19 +229,23 @@ def _sentences(text: str, lead: str) -> Iterator[_Line]:
 
 
 def _cells(row: str) -> list[str]:
-    return [_MARKUP.sub("", cell).strip() for cell in row.strip().strip("|").split("|")]
+    inside = row.strip().strip("|")
+    cells: list[str] = []
+    for cell in inside.split("|"):
+        bare = _MARKUP.sub("", cell)
+        cells.append(bare.strip())
+    return cells
 
 
 def _row(raw: str, head: list[str]) -> Iterator[_Line]:
     cells = _cells(raw)
     columns = head if len(head) == len(cells) else [""] * len(cells)
-    label = cells[0]
-    for column, cell in list(zip(columns, cells, strict=True))[1:]:
-        if not cell:
-            continue
-        bare_cell = _BRACKETS.sub(" ", cell)
-        text = _CELL.join((label, column, bare_cell))
-        yield _Line(raw.strip(), text)
+    label, *others = cells
+    for column, cell in zip(columns[1:], others, strict=True):
+        if cell:
+            bare = _BRACKETS.sub(" ", cell)
+            text = _CELL.join((label, column, bare))
+            yield _Line(raw.strip(), text)
 
 
 def _blank(match: re.Match[str]) -> str:
@@ -251,13 +255,12 @@ def _blank(match: re.Match[str]) -> str:
 def _without_figures(plain: str, quantities: Sequence[Quantity]) -> str:
     """The sentence with its figures blanked, its length kept; of "three paid volunteering days" two
     words stay."""
-    characters = list(plain)
     for quantity in quantities:
         words = list(_WORD.finditer(plain, quantity.start, quantity.end))
         for word in (words[0], words[-1]):
             start, end = word.span()
-            characters[start:end] = " " * (end - start)
-    return "".join(characters)
+            plain = plain[:start] + _blank(word) + plain[end:]
+    return plain
 
 
 def _terms(bare: str, quantity: Quantity) -> dict[str, float]:
@@ -265,22 +268,28 @@ def _terms(bare: str, quantity: Quantity) -> dict[str, float]:
     units nothing."""
     terms: dict[str, float] = {}
     for clause in _CLAUSE.finditer(bare):
-        start, end = clause.span()
-        # "Amtrak: business class on journeys over 3 hours"
-        is_label = bare.startswith(":", end)
-        is_own = start <= quantity.start <= end
-        factor = 1.0 if is_label or is_own else ASIDE
-        for word in WORD.findall(clause.group()):
+        factor = _clause_weight(clause, quantity)
+        for word in WORD.findall(clause[0]):
             weight = factor * word_weight(word)
             if not weight:
                 continue
             for stem in word_stems(word):
-                terms[stem] = max(weight, terms.get(stem, 0.0))
+                before = terms.get(stem, 0.0)
+                terms[stem] = max(weight, before)
     # Grades are compared apart.
     grades = [stem for stem in terms if has_digit(stem)]
     for grade in grades:
         del terms[grade]
     return terms
+
+
+def _clause_weight(clause: re.Match[str], quantity: Quantity) -> float:
+    start, end = clause.span()
+    if start <= quantity.start <= end:
+        return 1.0
+    # "Amtrak: business class on journeys over 3 hours"
+    is_label = clause.string.startswith(":", end)
+    return 1.0 if is_label else ASIDE
 
 
 _NO_CHUNK = Chunk(id="", document_id="", title="", uri="", start=0, end=0, text="")

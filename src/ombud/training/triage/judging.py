@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ombud.answer import Head, TriageWeights, triage_scores
 from ombud.charts import Series, draw_lines
-from ombud.lab import Decision, area, risk_coverage
+from ombud.lab import Decision, risk_area, risk_coverage
 from ombud.models import linear
 from ombud.training.linear import TrainingEmbedder
 from ombud.training.reporting import render_report
@@ -225,7 +225,7 @@ def compare_triage(
         judged=tuple(one.scores() for one in judged),
         sets={TAUGHT: messages, **sets},
         trained=trained,
-        areas={(one.variant, one.held): area(one.decisions()) for one in judged},
+        areas={(one.variant, one.held): risk_area(one.decisions()) for one in judged},
         calibration=_draw_calibration(judged),
         coverage=_draw_coverage(judged),
     )
