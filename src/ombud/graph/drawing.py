@@ -39,11 +39,10 @@ def draw_graph(term: str, around: Neighbourhood) -> str:
     statements that is."""
     placing = Placing(around)
     cards = list(placing.cards.values())
+    columns: dict[int, list[Card]] = {0: []}
     for card in cards:
         write_card(card, around, term)
-    columns: dict[int, list[Card]] = {}
-    for number in {card.column for card in cards} | {0}:
-        columns[number] = [card for card in cards if card.column == number]
+        columns.setdefault(card.column, []).append(card)
     centre = _Centre(_term_blocks(term, around))
     height = max([centre.height + 30, *map(column_height, columns.values())])
     order = {card.key: place for place, card in enumerate(cards)}
@@ -198,7 +197,8 @@ def _arrow(tip: svg.Place, leftward: bool, kind: str) -> str:
 def _legend(cards: Sequence[Card]) -> Iterator[str]:
     used: set[str] = set()
     for card in cards:
-        used |= {kind_of(edge.triplet.predicate) for edge in card.edges}
+        for edge in card.edges:
+            used.add(kind_of(edge.triplet.predicate))
     x = MARGIN
     for kind in KINDS:
         if kind.name not in used:
@@ -212,7 +212,8 @@ def _legend(cards: Sequence[Card]) -> Iterator[str]:
 def _framed(
     term: str, around: Neighbourhood, size: tuple[float, float], body: Sequence[str]
 ) -> str:
-    width, height = (round(length) for length in size)
+    width = round(size[0])
+    height = round(size[1])
     title = f"What the documents say of {term}"
     statements = [sentence(edge.triplet) for edge in around.edges[:MOST_CARDS]]
     parts = [

@@ -65,7 +65,9 @@ class GraphExtractor:
         kept of the document; passages that a model has read before are not read again. Raises
         ModelAway."""
         ordered = sorted(chunks.values(), key=lambda chunk: (chunk.start, chunk.end))
-        digests = {chunk.id: _digest(self._recipe, passage_text(chunk)) for chunk in ordered}
+        digests: dict[str, str] = {}
+        for chunk in ordered:
+            digests[chunk.id] = _digest(self._recipe, passage_text(chunk))
         if self._model:
             reading = await _by_model(self._model, ordered, digests, before)
         else:
@@ -84,7 +86,9 @@ class GraphExtractor:
 
 
 def _by_rules(chunks: Sequence[Chunk]) -> ModelReading:
-    stated = {chunk.id: list(triplets_of(chunk)) for chunk in chunks}
+    stated: dict[str, list[StatedTriplet]] = {}
+    for chunk in chunks:
+        stated[chunk.id] = list(triplets_of(chunk))
     return ModelReading(stated, ())
 
 
@@ -104,7 +108,9 @@ async def _by_model(
 
 def _kept_triplets(before: Extracted) -> dict[str, list[StatedTriplet]]:
     """Digest of a passage -> what it said."""
-    kept: dict[str, list[StatedTriplet]] = {digest: [] for digest in before.chunks.values()}
+    kept: dict[str, list[StatedTriplet]] = {}
+    for digest in before.chunks.values():
+        kept[digest] = []
     for edge in before.edges:
         kept[before.chunks[edge.triplet.chunk_id]].append(_stated(edge))
     return kept

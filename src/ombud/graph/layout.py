@@ -94,9 +94,10 @@ class Placing:
     def _place(self, edge: Edge) -> bool:
         """False where neither end is placed yet."""
         keys = (edge.subject_key, edge.object_key)
-        if not any(key in self._columns for key in keys):
+        columns = [self._columns.get(key) for key in keys]
+        if columns == [None, None]:
             return False
-        if all(self._columns.get(key) == 0 for key in keys):
+        if columns == [0, 0]:
             self.placed += 1  # between two names of the term it stands with the term
             return True
         far = max(keys, key=lambda key: abs(self._columns.get(key, 99)))

@@ -105,11 +105,11 @@ class ModelExtractor:
         for number, group in enumerate(reply.groups):
             for name in group:
                 group_of[entity_key(name)] = number
-        return [
-            (key, other)
-            for key, other in pairs
-            if key in group_of and group_of[key] == group_of.get(other)
-        ]
+        same: list[tuple[str, str]] = []
+        for key, other in pairs:
+            if key in group_of and group_of[key] == group_of.get(other):
+                same.append((key, other))
+        return same
 
     async def _read_chunk(self, chunk: Chunk) -> list[StatedTriplet] | ModelError:
         async with self._slots:
@@ -152,7 +152,9 @@ def near_pairs(new_keys: Iterable[str], keys: Iterable[str]) -> list[tuple[str, 
             by_word.setdefault(word, set()).add(key)
     likenesses: dict[tuple[str, str], float] = {}
     for key in new_keys:
-        others = set[str]().union(*(by_word.get(word, set()) for word in key.split()))
+        others: set[str] = set()
+        for word in key.split():
+            others |= by_word.get(word, set())
         for other in others - {key}:
             likeness = _likeness(key, other)
             if likeness:
@@ -187,8 +189,9 @@ def _grounded(triplets: Iterable[ModelTriplet], chunk: Chunk) -> Iterator[Stated
         )
         if not all(stated):
             continue
-        ends = (stated.subject, stated.object)
-        if all(_is_held(end, passage_stems, chunk.language) for end in ends):
+        if not _is_held(stated.subject, passage_stems, chunk.language):
+            continue
+        if _is_held(stated.object, passage_stems, chunk.language):
             yield stated
 
 

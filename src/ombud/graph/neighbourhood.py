@@ -34,7 +34,10 @@ def find_neighbourhood(term: str, depth: int, graph: VisibleGraph, most: int = 4
     keys = _meant(term, matches)
     near = _near(keys, depth, graph, most)
     chunks = graph.chunks(near.values())
-    visible = [edge for edge in near.values() if edge.triplet.chunk_id in chunks]
+    visible: list[Edge] = []
+    for edge in near.values():
+        if edge.triplet.chunk_id in chunks:
+            visible.append(edge)
     return Neighbourhood(
         keys=tuple(sorted(keys)),
         edges=tuple(visible[:most]),

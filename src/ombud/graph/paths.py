@@ -74,8 +74,7 @@ def walk_graph(
         return GraphWalk()
     language = graph.language(text)
     degrees = graph.entities([*keywords, *name_phrases(text)], language)
-    specific = {match: degree for match, degree in degrees.items() if degree <= EVERYWHERE}
-    starts = choose_matches(specific or degrees, plan.graph_keywords)
+    starts = choose_matches(_specific(degrees) or degrees, plan.graph_keywords)
     asked = _asked(text, starts, graph, language)
     paths = list(_in_turn(_ranked(starts, asked, plan.graph_depth, graph)))
     chunks = graph.chunks(edge for path in paths for edge in path.edges)
@@ -87,15 +86,22 @@ def walk_graph(
     )
 
 
+def _specific(degrees: Mapping[EntityMatch, int]) -> dict[EntityMatch, int]:
+    """Without entities that are everywhere."""
+    return {match: degree for match, degree in degrees.items() if degree <= EVERYWHERE}
+
+
 def _best_triplets(
     paths: Iterable[Path], chunks: Mapping[str, Chunk], language: str
 ) -> list[tuple[Triplet, float]]:
     """Triplets with the score of their path; what two say in the same words stands once."""
     kept: dict[tuple[str, ...], tuple[Triplet, float]] = {}
     for path in paths:
+        if len(kept) >= MOST_TRIPLETS:
+            break
         triplets = [edge.triplet for edge in path.edges]
-        all_visible = all(triplet.chunk_id in chunks for triplet in triplets)
-        if len(kept) >= MOST_TRIPLETS or not all_visible:
+        chunk_ids = {triplet.chunk_id for triplet in triplets}
+        if not chunk_ids <= chunks.keys():
             continue
         for triplet in triplets:
             stems = tuple(entity_stems(_sentence(triplet), language))

@@ -40,10 +40,18 @@ def table_rows(chunk: Chunk) -> Iterator[StatedTriplet]:
         if not head:
             before = cells
         elif is_first and _continues_head(cells, head):
-            head = [f"{name} {more}".strip() for name, more in zip(head, cells, strict=True)]
+            head = _joined(head, cells)
         else:
             is_first = False
             yield from _of_row(head, cells)
+
+
+def _joined(head: list[str], cells: list[str]) -> list[str]:
+    """The head with what the row below it adds."""
+    names: list[str] = []
+    for name, more in zip(head, cells, strict=True):
+        names.append(f"{name} {more}".strip())
+    return names
 
 
 def _continues_head(cells: list[str], head: list[str]) -> bool:
@@ -79,4 +87,8 @@ def _is_column_name(cell: str) -> bool:
 
 def _cells(row: str) -> list[str]:
     inner = row.strip().removeprefix("|").removesuffix("|")
-    return [" ".join(cell.replace("\\|", "|").split()) for cell in re.split(r"(?<!\\)\|", inner)]
+    cells: list[str] = []
+    for cell in re.split(r"(?<!\\)\|", inner):
+        plain = cell.replace("\\|", "|")
+        cells.append(" ".join(plain.split()))
+    return cells

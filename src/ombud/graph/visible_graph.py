@@ -81,8 +81,9 @@ class VisibleGraph:
             before = best.get((merged.key, merged.stems))
             if before is None or merged.strength > before.strength:
                 best[merged.key, merged.stems] = merged
-        degrees = self.degrees(match.key for match in best.values())
-        return {match: degrees[match.key] for match in best.values()}
+        matches_seen = list(best.values())
+        degrees = self.degrees(match.key for match in matches_seen)
+        return {match: degrees[match.key] for match in matches_seen}
 
     def chunks(self, edges: Iterable[Edge]) -> Mapping[str, Chunk]:
         """The visible passages of the edges, each one looked at for itself."""

@@ -33,7 +33,7 @@ def may_read(audience: Audience, person: Person | None) -> bool:
         "groups": set(person.groups),
         "contracts": {person.contract},
     }
-    return all(key in has and bool(has[key] & set(wanted)) for key, wanted in audience.items())
+    return all(has.get(key, set()) & set(wanted) for key, wanted in audience.items())
 
 
 def in_scope(countries: Sequence[str], where: Filter) -> bool:

@@ -85,7 +85,9 @@ def plan_changes(
         listed.add(document_id(ref.uri))
         comparison.add(ref)
     plan.skipped = dict(skipped)
-    plan.gone = [entry for key, entry in known.entries.items() if key not in listed]
+    for key, entry in known.entries.items():
+        if key not in listed:
+            plan.gone.append(entry)
     plan.moved = dict(_moves(plan.changes, plan.gone))
     return plan
 

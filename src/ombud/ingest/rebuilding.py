@@ -2,7 +2,6 @@
 nobody waits."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain
 from typing import NamedTuple
 
 from ombud.documents import chunk
@@ -106,7 +105,9 @@ def copy_index(parts: IngestParts, begin: Callable[[], Generation]) -> None:
 
 def _add(parts: IngestParts, batch: Sequence[_CutDocument]) -> None:
     documents = [item.document for item in batch]
-    chunks = list(chain.from_iterable(item.chunks for item in batch))
+    chunks: list[Chunk] = []
+    for item in batch:
+        chunks += item.chunks
     rows = rows_of(documents, chunks, parts.embedder, parts.settings.index)
     blocking(parts.engine.upsert([document.id for document in documents], rows))
     for document in documents:

@@ -103,11 +103,11 @@ class _ChunkVectors:
                 owners.append(chunk.id)
         if not pairs:
             return
-        parts = {chunk_id: [windows] for chunk_id, windows in self.windows.items()}
+        of_pairs: dict[str, list[Vector]] = {}
         for owner, reading in zip(owners, embedder.read(pairs), strict=True):
-            parts[owner].append(reading.windows)
-        for chunk_id, of_chunk in parts.items():
-            self.windows[chunk_id] = np.concatenate(of_chunk)
+            of_pairs.setdefault(owner, []).append(reading.windows)
+        for chunk_id, windows in of_pairs.items():
+            self.windows[chunk_id] = np.concatenate([self.windows[chunk_id], *windows])
 
 
 def _pairs(chunk: Chunk, form: IndexSettings) -> list[str]:

@@ -227,9 +227,10 @@ def _too_many_gone(settings: Settings, plan: SyncPlan, known: int) -> str:
 
 def _report(name: str, progress: _Progress) -> SyncReport:
     plan = progress.plan
-    finished = {change.document.id for change in progress.done}
-    moved = len(finished & plan.moved.keys())
-    new = sum(change.new for change in progress.done)
+    moved = new = 0
+    for change in progress.done:
+        moved += change.document.id in plan.moved
+        new += change.new
     facts_only = sum(not change.content for change in plan.changes)
     return SyncReport(
         name=name,

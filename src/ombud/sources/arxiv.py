@@ -57,7 +57,8 @@ class ArxivSource:
     the abstract and, where wanted, one for the PDF. Raises SourceError for an id that is none."""
 
     def __init__(self, place: Arxiv, client: PublicClient) -> None:
-        self.name, self.chunker = place.name, place.chunker
+        self.name = place.name
+        self.chunker = place.chunker
         self._place = place
         self._client = client
         self._matching = matching_of(place)
@@ -102,11 +103,13 @@ class ArxivSource:
         return reply.body
 
     def _refs(self, paper: Paper) -> Iterator[Ref]:
-        if self._matching.wanted(f"{paper.id}.html"):
+        abstract = f"{paper.id}.html"
+        if self._matching.wanted(abstract):
             version = f"{paper.version} {paper.updated}"
-            yield self._ref(f"{paper.id}.html", paper, paper.page, version)
-        if self._place.pdf and paper.pdf and self._matching.wanted(f"{paper.id}.pdf"):
-            yield self._ref(f"{paper.id}.pdf", paper, paper.pdf, paper.version)
+            yield self._ref(abstract, paper, paper.page, version)
+        pdf = f"{paper.id}.pdf"
+        if self._place.pdf and paper.pdf and self._matching.wanted(pdf):
+            yield self._ref(pdf, paper, paper.pdf, paper.version)
 
     def _ref(self, path: str, paper: Paper, url: str, version: str) -> Ref:
         facts = {"title": paper.title, "url": url}

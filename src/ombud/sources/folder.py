@@ -3,7 +3,7 @@
 import os
 import stat
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +19,15 @@ SETTLED = 2.0
 
 
 def open_folder(place: Folder, home: Path) -> "FolderSource":
-    audience = {"audience": place.audience} if place.audience else {}
+    facts: dict[str, Any] = {"country": place.country}
+    if place.audience:
+        facts["audience"] = place.audience
     return FolderSource(
         place.name,
         (home / place.path.expanduser()).resolve(),
         include=place.include,
         exclude=place.exclude,
-        facts={"country": place.country, **audience},
+        facts=facts,
         patterns=place.patterns,
     )
 
@@ -46,7 +48,8 @@ class FolderSource:
         facts: Mapping[str, Any] | None = None,
         patterns: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> None:
-        self.name, self.path = name, path
+        self.name = name
+        self.path = path
         self._matching = Matching(
             name, include=include, exclude=exclude, facts=facts, patterns=patterns
         )
@@ -62,22 +65,31 @@ class FolderSource:
         top = str(self.path)
         above: dict[str, Sidecars] = {os.path.dirname(top): ()}  # noqa: PTH120
         for folder, names, files in os.walk(top, onerror=_unreadable):
-            names[:] = sorted(n for n in names if not n.startswith("."))
+            visible = [name for name in names if not name.startswith(".")]
+            names[:] = sorted(visible)
             inside = folder[len(top) :].lstrip(os.sep)
-            above[folder] = above[os.path.dirname(folder)]  # noqa: PTH120
+            parent = os.path.dirname(folder)  # noqa: PTH120
+            sidecars = above[parent]
             if SIDECAR in files:
-                above[folder] = (*above[folder], (inside, _Sidecar(Path(folder) / SIDECAR)))
-            for name in sorted(files):
-                relative = f"{inside}/{name}" if inside else name
-                if self._wanted(name, relative) and (ref := self._ref(relative, above[folder])):
-                    refs.append(ref)
+                own = _Sidecar(Path(folder) / SIDECAR)
+                sidecars = (*sidecars, (inside, own))
+            above[folder] = sidecars
+            refs += self._refs(inside, files, sidecars)
         return refs
+
+    def _refs(self, inside: str, files: Sequence[str], sidecars: "Sidecars") -> Iterator[Ref]:
+        for name in sorted(files):
+            relative = f"{inside}/{name}" if inside else name
+            if not self._wanted(name, relative):
+                continue
+            ref = self._ref(relative, sidecars)
+            if ref:
+                yield ref
 
     def read(self, ref: Ref) -> bytes:
         try:
-            if not stat.S_ISREG(
-                Path(ref.place).stat().st_mode
-            ):  # a pipe would be waited on for ever
+            mode = Path(ref.place).stat().st_mode
+            if not stat.S_ISREG(mode):  # a pipe would be waited on for ever
                 raise SourceError(
                     "It is not a regular file.", hint="Leave it out with `exclude`, or remove it."
                 )
@@ -104,11 +116,16 @@ class FolderSource:
             found = None  # `read` will say what is wrong with it
         facts = self._matching.facts_of(relative)
         for folder, sidecar in sidecars:
-            facts |= sidecar.facts(relative[len(folder) + 1 :] if folder else relative)
+            below = relative[len(folder) + 1 :] if folder else relative
+            facts |= sidecar.facts(below)
         # Names are bytes; one that is not UTF-8 keeps its odd bytes as \xNN, for a uri is text.
         name = os.fsencode(relative).decode("utf-8", "backslashreplace")
         return Ref(
-            f"{self.name}/{name}", file, found.st_size if found else 0, facts, _version(found)
+            uri=f"{self.name}/{name}",
+            place=file,
+            size=found.st_size if found else 0,
+            facts=facts,
+            version=_version(found),
         )
 
 
@@ -127,19 +144,21 @@ class _Sidecar:
             raise SourceError(
                 f"{path} cannot be read.", hint="Check its permissions; it must be UTF-8."
             ) from failed
-        unknown = set(content) - {"defaults", "files"} if isinstance(content, dict) else {"?"}
+        unknown = {"?"}
+        if isinstance(content, dict):
+            unknown = set(content) - {"defaults", "files"}
         if unknown:
             raise SourceError(
                 f"{path} holds more than `defaults` and `files`.",
                 hint=f"Found: {', '.join(map(str, unknown))}.",
             )
-        self.defaults = normalise_metadata(
-            _map(content.get("defaults"), path), f"{path} defaults", strict=True
-        )
-        self.files = {
-            str(pattern): normalise_metadata(_map(layer, path), f"{path} {pattern}", strict=True)
-            for pattern, layer in _map(content.get("files"), path).items()
-        }
+        defaults = _map(content.get("defaults"), path)
+        self.defaults = normalise_metadata(defaults, f"{path} defaults", strict=True)
+        self.files: dict[str, dict[str, Any]] = {}
+        for pattern, value in _map(content.get("files"), path).items():
+            layer = _map(value, path)
+            facts = normalise_metadata(layer, f"{path} {pattern}", strict=True)
+            self.files[str(pattern)] = facts
 
     def facts(self, relative: str) -> dict[str, Any]:
         facts = dict(self.defaults)
@@ -152,7 +171,10 @@ class _Sidecar:
 def _version(found: os.stat_result | None) -> str:
     """What changes with every write. A file that was written just now may be written again within
     one tick of the file system's clock, unseen: it has no version yet."""
-    if found is None or time.time() - max(found.st_mtime, found.st_ctime) < SETTLED:
+    if found is None:
+        return ""
+    last_written = max(found.st_mtime, found.st_ctime)
+    if time.time() - last_written < SETTLED:
         return ""
     return f"{found.st_mtime_ns}.{found.st_ctime_ns}.{found.st_size}.{found.st_ino}"
 

@@ -26,35 +26,39 @@ _PUBLIC = ipaddress.ip_network("2000::/3")
 outside."""
 
 
-def _networks(*networks: str) -> tuple[AddressRange, ...]:
+def _networks(networks: Iterable[str]) -> tuple[AddressRange, ...]:
     return tuple(map(ipaddress.ip_network, networks))
 
 
 _SPECIAL = _networks(
-    "0.0.0.0/8",
-    "169.254.0.0/16",
-    "192.0.0.0/24",
-    "192.0.2.0/24",
-    "192.88.99.0/24",
-    "198.51.100.0/24",
-    "203.0.113.0/24",
-    "224.0.0.0/4",
-    "240.0.0.0/4",
-    # IETF protocols with Teredo, documentation, 6to4.
-    "2001::/23",
-    "2001:db8::/32",
-    "2002::/16",
-    "3fff::/20",
+    (
+        "0.0.0.0/8",
+        "169.254.0.0/16",
+        "192.0.0.0/24",
+        "192.0.2.0/24",
+        "192.88.99.0/24",
+        "198.51.100.0/24",
+        "203.0.113.0/24",
+        "224.0.0.0/4",
+        "240.0.0.0/4",
+        # IETF protocols with Teredo, documentation, 6to4.
+        "2001::/23",
+        "2001:db8::/32",
+        "2002::/16",
+        "3fff::/20",
+    )
 )
 _PRIVATE = _networks(
-    "10.0.0.0/8",
-    "100.64.0.0/10",
-    "127.0.0.0/8",
-    "172.16.0.0/12",
-    "192.168.0.0/16",
-    "198.18.0.0/15",
-    "::1/128",
-    "fc00::/7",
+    (
+        "10.0.0.0/8",
+        "100.64.0.0/10",
+        "127.0.0.0/8",
+        "172.16.0.0/12",
+        "192.168.0.0/16",
+        "198.18.0.0/15",
+        "::1/128",
+        "fc00::/7",
+    )
 )
 _METADATA = frozenset(
     ipaddress.ip_address(address)
@@ -90,22 +94,25 @@ def refusal(address: Address, *, private: bool = False) -> str:
 
 
 def _in_any(address: Address, networks: Iterable[AddressRange]) -> bool:
-    return any(address.version == network.version and address in network for network in networks)
+    return any(address in network for network in networks)
 
 
 def host_key(host: str) -> str:
     """One way to write a host: lower case, ASCII, no brackets, no dot at the end."""
     plain = host.strip().strip("[]").rstrip(".").lower()
+    if plain.isascii():
+        return plain
     try:
-        return plain if plain.isascii() else httpx.URL(f"http://{plain}/").raw_host.decode("ascii")
+        return httpx.URL(f"http://{plain}/").raw_host.decode("ascii")
     except (httpx.InvalidURL, UnicodeError):
         return plain
 
 
 def looked_up(host: str, port: int) -> list[str]:
     """Numeric addresses of a host, best first."""
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(row[4][0]) for row in found))
+    rows = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    addresses = [str(row[4][0]) for row in rows]
+    return list(dict.fromkeys(addresses))
 
 
 Resolve = Callable[[str, int], Sequence[str]]
@@ -173,8 +180,9 @@ class Network(httpcore.NetworkBackend):
         return min(left, timeout if timeout is not None else left)
 
     def _judged(self, host: str, port: int) -> list[Address]:
+        resolve = self._resolve or looked_up
         try:
-            found = [_address(text) for text in (self._resolve or looked_up)(host, port)]
+            found = list(map(_address, resolve(host, port)))
         except (OSError, UnicodeError) as unknown:
             raise httpcore.ConnectError(f"{host} is not known") from unknown
         private = host in self._private or f"{host}:{port}" in self._private
@@ -223,23 +231,27 @@ class GuardedTransport(httpx.BaseTransport):
         )
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
+        url = httpcore.URL(
+            scheme=request.url.raw_scheme,
+            host=request.url.raw_host,
+            port=request.url.port,
+            target=request.url.raw_path,
+        )
+        content = request.stream if isinstance(request.stream, httpx.SyncByteStream) else None
         sent = httpcore.Request(
             request.method,
-            httpcore.URL(
-                scheme=request.url.raw_scheme,
-                host=request.url.raw_host,
-                port=request.url.port,
-                target=request.url.raw_path,
-            ),
+            url,
             headers=request.headers.raw,
-            content=request.stream if isinstance(request.stream, httpx.SyncByteStream) else None,
+            content=content,
             extensions=request.extensions,
         )
         with _as_httpx():
-            response = self._pool.handle_request(sent)
-        stream = _Body(response.stream)
+            received = self._pool.handle_request(sent)
         return httpx.Response(
-            response.status, headers=response.headers, stream=stream, extensions=response.extensions
+            received.status,
+            headers=received.headers,
+            stream=_Body(received.stream),
+            extensions=received.extensions,
         )
 
     def close(self) -> None:
@@ -263,14 +275,17 @@ def _as_httpx() -> Iterator[None]:
     try:
         yield
     except (httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError) as failed:
-        raise getattr(httpx, type(failed).__name__, httpx.TransportError)(str(failed)) from failed
+        kind = getattr(httpx, type(failed).__name__, httpx.TransportError)
+        raise kind(str(failed)) from failed
 
 
 def _entry(host: str) -> str:
     """`host` or `host:port`, as they are compared."""
     name, colon, port = host.strip().rpartition(":")
-    with_port = colon and port.isdigit() and ("]" in name or ":" not in name)
-    return f"{host_key(name)}:{port}" if with_port else host_key(host)
+    is_ipv6 = ":" in name and "]" not in name
+    if colon and port.isdigit() and not is_ipv6:
+        return f"{host_key(name)}:{port}"
+    return host_key(host)
 
 
 def _address(text: str) -> Address:

@@ -87,12 +87,14 @@ class Matching:
 
 
 def matching_of(place: SourceSettings) -> Matching:
-    audience = {"audience": place.audience} if place.audience else {}
+    facts: dict[str, Any] = {"country": place.country}
+    if place.audience:
+        facts["audience"] = place.audience
     return Matching(
         place.name,
         include=place.include,
         exclude=place.exclude,
-        facts={"country": place.country, **audience},
+        facts=facts,
         patterns=place.patterns,
     )
 

@@ -285,7 +285,10 @@ class LanceEngine:
 
     def _register(self, keys: Iterable[tuple[str, str]]) -> None:
         rules = self._rule_table()
-        missing = [{"key": key, "rule": rule} for key, rule in sorted(keys) if key not in rules]
+        missing: list[Cells] = []
+        for key, rule in sorted(keys):
+            if key not in rules:
+                missing.append({"key": key, "rule": rule})
         if not missing:
             return
         table = pa.Table.from_pylist(missing, self._readers.schema)
@@ -300,7 +303,10 @@ class LanceEngine:
         version = self._readers.version
         if version != self._rules[0]:
             rows = self._read(self._readers.to_arrow).to_pylist()
-            self._rules = (version, {row["key"]: json.loads(row["rule"]) for row in rows})
+            rules: dict[str, dict[str, Any]] = {}
+            for row in rows:
+                rules[row["key"]] = json.loads(row["rule"])
+            self._rules = (version, rules)
         return self._rules[1]
 
     def _condition(self, where: Filter) -> str | None:
@@ -366,11 +372,14 @@ class LanceEngine:
             merge.execute(rows, on_bad_vectors="null")
 
         self._write(commit)
-        if not any(i.name == "terms_idx" for i in self._chunks.list_indices()):
+        if "terms_idx" not in self._index_names():
             self._write(self._build_indexes)
 
+    def _index_names(self) -> set[str]:
+        return {index.name for index in self._chunks.list_indices()}
+
     def _build_indexes(self) -> None:
-        have = {index.name for index in self._chunks.list_indices()}
+        have = self._index_names()
         wanted: dict[str, Any] = {
             "terms": FTS(
                 base_tokenizer="whitespace",
@@ -425,8 +434,11 @@ def _is_open(rule: dict[str, Any], where: Filter) -> bool:
 
 
 def _among(column: str, values: Sequence[str]) -> str:
-    quoted = ", ".join("'" + value.replace("'", "''") + "'" for value in values)
-    return f"{column} IN ({quoted})"
+    quoted: list[str] = []
+    for value in values:
+        escaped = value.replace("'", "''")
+        quoted.append(f"'{escaped}'")
+    return f"{column} IN ({', '.join(quoted)})"
 
 
 def _batches(values: Sequence[str], size: int) -> Iterator[Sequence[str]]:

@@ -118,7 +118,10 @@ def _joint_error(failures: Sequence[tuple[str, ModelFailure]]) -> ModelError:
     first = failures[0][1].error
     if len(failures) == 1:
         return first
-    reasons = "; ".join(f"`{name}`: {failure.reason}" for name, failure in failures)
-    all_malformed = all(isinstance(failure.error, MalformedOutput) for _, failure in failures)
-    kind = MalformedOutput if all_malformed else ModelUnavailable
-    return kind(f"No model answered: {reasons}.", hint=first.hint)
+    reasons: list[str] = []
+    kind: type[ModelError] = MalformedOutput
+    for name, failure in failures:
+        reasons.append(f"`{name}`: {failure.reason}")
+        if not isinstance(failure.error, MalformedOutput):
+            kind = ModelUnavailable
+    return kind(f"No model answered: {'; '.join(reasons)}.", hint=first.hint)

@@ -85,9 +85,9 @@ class ModelRoles:
 
     def close(self) -> None:
         """Let go of all connections."""
-        closing = [
-            asyncio.run_coroutine_threadsafe(client.close(), _loop()) for client in self._opened
-        ]
+        closing = []
+        for client in self._opened:
+            closing.append(asyncio.run_coroutine_threadsafe(client.close(), _loop()))
         wait(closing, CLOSING)
 
     def _client(self, name: str) -> ModelClient:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from itertools import chain
 
-from tokenizers import Tokenizer
+from tokenizers import AddedToken, Tokenizer
 from tokenizers.models import WordPiece
 from tokenizers.normalizers import BertNormalizer
 from tokenizers.pre_tokenizers import BertPreTokenizer
@@ -40,7 +40,11 @@ def _cuts_at_words(tokenizer: Tokenizer) -> bool:
     if not isinstance(normalizer, BertNormalizer) or not normalizer.handle_chinese_chars:
         return False
     added = tokenizer.get_added_tokens_decoder().values()
-    return not any(token.normalized or set(token.content) & set(" \t\n") for token in added)
+    return not any(_has_other_rules(token) for token in added)
+
+
+def _has_other_rules(token: AddedToken) -> bool:
+    return bool(token.normalized or set(token.content) & set(" \t\n"))
 
 
 class _WordCounter:

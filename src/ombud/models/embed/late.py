@@ -24,8 +24,8 @@ FUNCTION_WORDS = frozenset(
     re.findall(
         r"\w+",
         "a am an and are as at be by can could do does for get had has have how i if in is it me "
-        "my of on or s should t that the this to us was we what when where which who will with would "
-        "you",
+        "my of on or s should t that the this to us was we what when where which who will with "
+        "would you",
     )
 )
 """English: tokens take most of the room of an index, and a third of them say nothing of what a text
@@ -64,7 +64,8 @@ def telling(tokenizer: Tokenizer) -> npt.NDArray[np.bool_]:
     kept = np.zeros(tokenizer.get_vocab_size(), bool)
     for token, identity in tokenizer.get_vocab(with_added_tokens=False).items():
         word = token.removeprefix("##")
-        kept[identity] = any(c.isalnum() for c in word) and word not in FUNCTION_WORDS
+        has_letters = any(map(str.isalnum, word))
+        kept[identity] = has_letters and word not in FUNCTION_WORDS
     for identity in tokenizer.get_added_tokens_decoder():
         kept[identity] = False
     return kept
@@ -101,7 +102,7 @@ def interact(question: TokenVectors, texts: Sequence[TokenVectors]) -> npt.NDArr
         weights.append(max(rarity, LEAST_WEIGHT))
     nothing = np.zeros((1, DIMENSION), np.float32)
     whole = [_floats(text) if len(text.ids) else nothing for text in texts]
-    starts = np.cumsum([0, *(len(vectors) for vectors in whole[:-1])])
+    starts = np.cumsum([0, *map(len, whole[:-1])])
     nearest = np.maximum.reduceat(_floats(question) @ np.concatenate(whole).T, starts, axis=1)
     near: npt.NDArray[np.float64] = np.average(nearest, axis=0, weights=weights)
     return near

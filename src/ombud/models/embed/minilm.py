@@ -184,7 +184,10 @@ def _windows(ids: Sequence[int]) -> list[list[int]]:
     first, last, inner = ids[0], ids[-1], ids[1:-1]
     size = WINDOW - 2
     starts = range(0, max(1, len(inner) - OVERLAP), size - OVERLAP)
-    return [[first, *inner[start : start + size], last] for start in starts]
+    windows: list[list[int]] = []
+    for start in starts:
+        windows.append([first, *inner[start : start + size], last])
+    return windows
 
 
 def _pooled(output: npt.NDArray[np.float32]) -> Vectors:

@@ -137,7 +137,7 @@ def _open(dialect: Dialect, model: str, settings: ModelSettings) -> RerankEndpoi
         raise SetupError(
             f"The reranker `{name}` names no model.", hint=f"Such as {dialect.kind}:MODEL."
         )
-    variable = next((v for v in dialect.keys if os.environ.get(v, "").strip()), "")
+    variable = next((key for key in dialect.keys if os.environ.get(key, "").strip()), "")
     key = os.environ.get(variable, "").strip()
     if not key and not settings.reranker_url:  # servers of one's own often want none
         raise SetupError(

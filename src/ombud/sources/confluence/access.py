@@ -6,11 +6,9 @@ reader must pass every level (Atlassian, "Page restrictions": view restrictions 
 Three things make an audience narrower here than the page is there, never wider:
 
 * An audience is any-of inside `groups`. Of two restricted levels only those named by both count,
-  for "member of
-  this group and of that one" cannot be said, and nobody's memberships are looked up.
+  for "member of this group and of that one" cannot be said, and nobody's memberships are looked up.
 * People named one by one are groups called `confluence-user:ACCOUNT ID`, which a person has only
-  when the identity
-  provider says so.
+  when the identity provider says so.
 * What cannot be read is readable by nobody.
 
 Permissions of whole spaces are not looked at: not every account may read them by the API. What
@@ -22,6 +20,7 @@ from typing import Any
 
 from ombud.errors import SourceError
 from ombud.sources.access import NotShown, Principal
+from ombud.sources.json_values import as_object
 from ombud.types import Audience
 
 USER = "confluence-user:"
@@ -53,16 +52,16 @@ class Restrictions:
             if level not in self._known:
                 self._known[level] = self._direct(level)
             here = self._known[level]
-            if here is not None:
-                left = here if left is None else left & here
+            if here is None:
+                continue
+            left = here if left is None else left & here
         return left
 
     def _direct(self, level: str) -> Readers:
         found: set[Principal] = set()
         start = 0
         while start < MOST_NAMES:
-            said = self._ask(level, start)
-            names, step = _names(said)
+            names, step = _names(self._ask(level, start))
             if not names - found:  # also a server that gives its first names for ever
                 return frozenset(found) if found else None
             found |= names
@@ -80,42 +79,64 @@ def audience(readers: Readers, groups: Mapping[str, str]) -> Audience:
     there may be one here, and members of one are not members of both."""
     if readers is None:
         return {}
-    names = {
-        f"{USER}{who.id}"
-        if who.kind == "user"
-        else groups.get(who.name) or groups.get(who.id) or who.name or who.id
-        for who in readers
-        if who.kind == "user" or not who.name.startswith(_RESERVED)
-    }
+    names: set[str] = set()
+    for who in readers:
+        if who.kind == "user":
+            names.add(f"{USER}{who.id}")
+        elif not who.name.startswith(_RESERVED):
+            names.add(_group_here(who, groups))
     return {"groups": tuple(sorted(names))} if names else NOBODY
 
 
-def _names(said: Any) -> tuple[set[Principal], int]:
+def _group_here(group: Principal, groups: Mapping[str, str]) -> str:
+    for key in (group.name, group.id):
+        if groups.get(key):
+            return groups[key]
+    return group.name or group.id
+
+
+def _names(answer: Any) -> tuple[set[Principal], int]:
     """(those named, names to leave out to get the next ones; 0 = these are all).
 
     Fails closed: an answer that lacks one of the two lists says nothing, it does not say "no
     restriction"."""
-    lists = said.get("restrictions") if isinstance(said, dict) else None
+    lists = as_object(as_object(answer).get("restrictions"))
     found: set[Principal] = set()
     step = 0
     for kind in ("user", "group"):
-        part = lists.get(kind) if isinstance(lists, dict) else None
-        rows = part.get("results") if isinstance(part, dict) else None
-        if not isinstance(part, dict) or not isinstance(rows, list):
+        part = as_object(lists.get(kind))
+        rows = part.get("results")
+        if not isinstance(rows, list):
             raise NotShown("its read restrictions came without users or groups")
-        found |= {_principal(kind, row) for row in rows}
-        limit = part.get("limit")
-        links = part.get("_links")
-        more = isinstance(links, dict) and bool(links.get("next"))
-        if rows and (more or (isinstance(limit, int) and 0 < limit <= len(rows))):
+        found.update(_principal(kind, as_object(row)) for row in rows)
+        if _goes_on(part, len(rows)):
             step = max(step, len(rows))
     return found, step
 
 
-def _principal(kind: str, row: Any) -> Principal:
-    said = row if isinstance(row, dict) else {}
-    keys = ("id", "name") if kind == "group" else ("accountId", "userKey", "username")
-    identity = next((str(said[key]) for key in keys if said.get(key)), "")
-    if not identity:
-        raise NotShown(f"its read restrictions name a {kind} without a name")
-    return Principal(kind, identity, str(said.get("name") or "") if kind == "group" else "")
+def _goes_on(part: Mapping[str, Any], rows: int) -> bool:
+    """Whether there may be more than these rows."""
+    if not rows:
+        return False
+    limit = part.get("limit")
+    is_full = isinstance(limit, int) and 0 < limit <= rows
+    return is_full or bool(as_object(part.get("_links")).get("next"))
+
+
+def _principal(kind: str, row: Mapping[str, Any]) -> Principal:
+    for key in _IDENTITIES[kind]:
+        if row.get(key):
+            name = str(row.get("name") or "")
+            return Principal(
+                kind=kind,
+                id=str(row[key]),
+                name=name if kind == "group" else "",
+            )
+    raise NotShown(f"its read restrictions name a {kind} without a name")
+
+
+_IDENTITIES = {
+    "group": ("id", "name"),
+    "user": ("accountId", "userKey", "username"),
+}
+"""Kind of principal -> where its id stands, best first."""

@@ -6,13 +6,14 @@ restrictions, searches an index that lags behind, and compares times in the inst
 decides nothing here but which pages are read again for safety."""
 
 import re
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode, urlsplit
 
 from ombud.errors import SourceError
 from ombud.sources.access import NotShown
 from ombud.sources.client import HttpResponse
+from ombud.sources.json_values import as_object, as_text, is_table
 from ombud.sources.site import SiteClient
 
 MOST_ANSWERS = 10_000
@@ -66,23 +67,25 @@ class ConfluenceSite:
     def __init__(self, client: SiteClient, root: str, context: str) -> None:
         """root: address up to what the REST API calls /. context: /wiki on Cloud, which its own
         links carry."""
-        self._client, self._root, self._context = client, root, context
+        self._client = client
+        self._root = root
+        self._context = context
         self._base = root + context
         self._shown = self._base
 
     def restriction(self, content: str, start: int) -> Any:
-        said = self._one(
-            f"/rest/api/content/{content}/restriction/byOperation/read",
-            {"expand": "restrictions.user,restrictions.group", "start": start, "limit": V1_AT_ONCE},
-        )
-        if said is None:
+        path = f"/rest/api/content/{content}/restriction/byOperation/read"
+        expand = "restrictions.user,restrictions.group"
+        answer = self._one(path, {"expand": expand, "start": start, "limit": V1_AT_ONCE})
+        if answer is None:
             raise NotShown(f"the read restrictions of {content} are not shown to the account")
-        return said
+        return answer
 
     def including(self, space: Space) -> set[str] | None:
         """Ids of pages that show text of others, whose bytes so change without their version. None
         = not known."""
-        cql = f'space = "{_quoted(space.key)}" and type = page and macro in ("include", "excerpt-include")'
+        key = _quoted(space.key)
+        cql = f'space = "{key}" and type = page and macro in ("include", "excerpt-include")'
         query = {"cql": cql, "limit": V1_AT_ONCE}
         rows = self._rows("/rest/api/content/search", query, absent={400, 403, 404, 501})
         return None if rows is None else {_id(row) for row in rows}
@@ -90,8 +93,8 @@ class ConfluenceSite:
     def person(self, kind: str, value: str) -> str:
         """kind: account-id | userkey | username. Empty when the name is not shown."""
         key = {"account-id": "accountId", "userkey": "key"}.get(kind, kind)
-        said = self._one("/rest/api/user", {key: value}, absent={400, 403, 404})
-        return _text(said.get("displayName")) if isinstance(said, dict) else ""
+        user = self._one("/rest/api/user", {key: value}, absent={400, 403, 404})
+        return as_text(as_object(user).get("displayName"))
 
     def download(self, link: str) -> bytes:
         answer = self._client.get(self._resolved(link), absent=HIDDEN)
@@ -102,15 +105,16 @@ class ConfluenceSite:
         return answer.body
 
     def _one(self, path: str, query: Mapping[str, Any], absent: Container[int] = HIDDEN) -> Any:
-        said = self._client.get_json(f"{self._base}{path}?{urlencode(query)}", absent=absent)
-        return None if said is None else said[0]
+        answered = self._client.get_json(f"{self._base}{path}?{urlencode(query)}", absent=absent)
+        return None if answered is None else answered[0]
 
     def _rows(
         self, path: str, query: Mapping[str, Any], absent: Container[int] = ()
     ) -> list[dict[str, Any]] | None:
         """Every row of a list in parts; None for a status in `absent`. Raises SourceError rather
         than give half."""
-        url, asked = f"{self._base}{path}?{urlencode(query)}", set[str]()
+        url = f"{self._base}{path}?{urlencode(query)}"
+        asked: set[str] = set()
         rows: list[dict[str, Any]] = []
         while url:
             if url in asked or len(asked) >= MOST_ANSWERS:
@@ -121,20 +125,31 @@ class ConfluenceSite:
             answered = self._client.get_json(url, absent=absent)
             if answered is None:
                 return None
-            said, answer = answered
-            part = said.get("results") if isinstance(said, dict) else None
-            if not isinstance(part, list) or not all(isinstance(row, dict) for row in part):
+            part = as_object(answered[0])
+            if not is_table(part.get("results")):
                 raise SourceError(f"{path} is no list.", hint="Is the address that of Confluence?")
-            rows += part
-            url = self._following(said, answer)
+            rows += part["results"]
+            url = self._following(part, answered[1])
         return rows
 
-    def _following(self, said: Mapping[str, Any], answer: HttpResponse) -> str:
-        links = _map(said.get("_links"))
-        base = _text(links.get("base"))
+    def _named_rows(
+        self, path: str, query: Mapping[str, Any], parameter: str, keys: tuple[str, ...]
+    ) -> list[dict[str, Any]]:
+        """The rows of each key, one request a key; of all where there are no keys."""
+        queries = [{parameter: key, **query} for key in keys]
+        if not keys:
+            queries = [dict(query)]
+        rows: list[dict[str, Any]] = []
+        for asked in queries:
+            rows += self._rows(path, asked) or []
+        return rows
+
+    def _following(self, part: Mapping[str, Any], answer: HttpResponse) -> str:
+        links = as_object(part.get("_links"))
+        base = as_text(links.get("base"))
         if base.startswith(("http://", "https://")):
             self._shown = base.rstrip("/")
-        following = answer.next or _text(links.get("next"))
+        following = answer.next or as_text(links.get("next"))
         if not following:
             return ""
         url = self._resolved(following)
@@ -150,30 +165,34 @@ class ConfluenceSite:
         if re.match(r"https?://", link):
             return link
         path = link if link.startswith("/") else f"/{link}"
-        place = urlsplit(self._root)
-        if place.path and path.startswith(f"{place.path}/"):
-            return f"{place.scheme}://{place.netloc}{path}"
+        root = urlsplit(self._root)
+        if root.path and path.startswith(f"{root.path}/"):
+            return f"{root.scheme}://{root.netloc}{path}"
         if self._context and path.startswith(f"{self._context}/"):
             return self._root + path
         return self._base + path
 
     def _url(self, row: Mapping[str, Any], *names: str) -> str:
-        links = _map(row.get("_links"))
-        found = next(
-            (path for name in names if (path := _text(links.get(name) or row.get(name)))), ""
-        )
-        return f"{self._shown}{found}" if found.startswith("/") else ""
+        """The first of these links, where it leads to this site; else empty."""
+        links = as_object(row.get("_links"))
+        for name in names:
+            path = as_text(links.get(name) or row.get(name))
+            if path:
+                return f"{self._shown}{path}" if path.startswith("/") else ""
+        return ""
+
+
+_COLLECTIONS = {
+    "page": "pages",
+    "folder": "folders",
+    "whiteboard": "whiteboards",
+    "database": "databases",
+    "embed": "embeds",
+}
+"""Kind of content -> its name in the addresses of REST v2."""
 
 
 class Cloud(ConfluenceSite):
-    _KINDS = {  # noqa: RUF012 - never written
-        "page": "pages",
-        "folder": "folders",
-        "whiteboard": "whiteboards",
-        "database": "databases",
-        "embed": "embeds",
-    }
-
     def __init__(self, client: SiteClient, root: str) -> None:
         super().__init__(client, root.removesuffix("/wiki"), "/wiki")
         self._parents: dict[str, tuple[str, str]] = {}
@@ -182,22 +201,23 @@ class Cloud(ConfluenceSite):
     def spaces(self, keys: tuple[str, ...], archived: bool) -> list[Space]:
         self._parents.clear()  # a new look: folders may have been moved since the last one
         query: dict[str, Any] = {"limit": PAGES_AT_ONCE}
-        asked = [{"keys": key, **query} for key in keys] or [query]
-        rows = [row for one in asked for row in self._rows("/api/v2/spaces", one) or ()]
+        rows = self._named_rows("/api/v2/spaces", query, "keys", keys)
         return _chosen(rows, keys, archived)
 
     def pages(self, space: Space, archived: bool) -> list[ConfluencePage]:
-        # Without a status the list holds current and archived pages.
-        query = {"limit": PAGES_AT_ONCE} | ({} if archived else {"status": "current"})
+        query: dict[str, Any] = {"limit": PAGES_AT_ONCE}
+        if not archived:  # without a status the list holds current and archived pages
+            query["status"] = "current"
         rows = self._rows(f"/api/v2/spaces/{space.id}/pages", query) or []
-        # Archived pages may be parents of current ones, too.
-        self._parents |= {_id(row): _parent(row) for row in rows}
+        for row in rows:  # archived pages may be parents of current ones, too
+            self._parents[_id(row)] = _parent(row)
         wanted = {"current", "archived"} if archived else {"current"}
-        return [
-            _page(row, space, self._url(row, "webui"))
-            for row in rows
-            if row.get("status", "current") in wanted
-        ]
+        pages = []
+        for row in rows:
+            if row.get("status", "current") in wanted:
+                url = self._url(row, "webui")
+                pages.append(_page(row, space, url))
+        return pages
 
     def above(self, page: ConfluencePage) -> tuple[str, ...]:
         above: list[str] = []
@@ -217,29 +237,30 @@ class Cloud(ConfluenceSite):
 
     def attachments(self, page: ConfluencePage) -> list[Attachment] | None:
         """None when the page is gone."""
-        rows = self._rows(
-            f"/api/v2/pages/{page.id}/attachments", {"limit": PAGES_AT_ONCE}, absent={404}
-        )
-        return None if rows is None else [a for row in rows if (a := self._attachment(row))]
+        path = f"/api/v2/pages/{page.id}/attachments"
+        rows = self._rows(path, {"limit": PAGES_AT_ONCE}, absent={404})
+        return None if rows is None else _present(map(self._attachment, rows))
 
     def body(self, page: str) -> Body | None:
         """None when the page is gone."""
         return _body(self._one(f"/api/v2/pages/{page}", {"body-format": "storage"}))
 
     def _attachment(self, row: dict[str, Any]) -> Attachment | None:
-        link = _text(row.get("downloadLink")) or _text(_map(row.get("_links")).get("download"))
-        return _file(row, row.get("fileSize"), link, self._url(row, "webui", "webuiLink"))
+        links = as_object(row.get("_links"))
+        link = as_text(row.get("downloadLink")) or as_text(links.get("download"))
+        url = self._url(row, "webui", "webuiLink")
+        return _file(row, row.get("fileSize"), link, url)
 
     def _lies_in(self, kind: str, content: str) -> tuple[str, str]:
         if content not in self._parents:
             # Folders, whiteboards and archived pages are in no list of pages.
-            path = self._KINDS.get(kind)
-            said = self._one(f"/api/v2/{path}/{content}", {}) if path else None
-            if not isinstance(said, dict):
+            path = _COLLECTIONS.get(kind)
+            row = self._one(f"/api/v2/{path}/{content}", {}) if path else None
+            if not isinstance(row, dict):
                 raise NotShown(
                     f"the {kind or 'content'} {content} over it is not shown to the account"
                 )
-            self._parents[content] = _parent(said)
+            self._parents[content] = _parent(row)
         return self._parents[content]
 
 
@@ -251,8 +272,7 @@ class DataCenter(ConfluenceSite):
 
     def spaces(self, keys: tuple[str, ...], archived: bool) -> list[Space]:
         query: dict[str, Any] = {"start": 0, "limit": V1_AT_ONCE}
-        asked = [{"spaceKey": key, **query} for key in keys] or [query]
-        rows = [row for one in asked for row in self._rows("/rest/api/space", one) or ()]
+        rows = self._named_rows("/rest/api/space", query, "spaceKey", keys)
         return _chosen(rows, keys, archived)
 
     def pages(self, space: Space, archived: bool) -> list[ConfluencePage]:
@@ -263,12 +283,10 @@ class DataCenter(ConfluenceSite):
             "status": "current",
             "start": 0,
             "limit": V1_AT_ONCE,
+            "expand": "version,ancestors,metadata.labels",
         }
-        rows = (
-            self._rows("/rest/api/content", query | {"expand": "version,ancestors,metadata.labels"})
-            or []
-        )
-        return [self._page(row, space) for row in rows if row.get("status", "current") == "current"]
+        rows = self._rows("/rest/api/content", query) or []
+        return [self._page(row, space) for row in rows if _is_current(row)]
 
     def above(self, page: ConfluencePage) -> tuple[str, ...]:
         if page.above is None:
@@ -284,100 +302,127 @@ class DataCenter(ConfluenceSite):
 
     def attachments(self, page: ConfluencePage) -> list[Attachment] | None:
         path = f"/rest/api/content/{page.id}/child/attachment"
-        rows = self._rows(
-            path, {"start": 0, "limit": V1_AT_ONCE, "expand": "version"}, absent={404}
-        )
-        return None if rows is None else [a for row in rows if (a := self._attachment(row))]
+        query = {"start": 0, "limit": V1_AT_ONCE, "expand": "version"}
+        rows = self._rows(path, query, absent={404})
+        return None if rows is None else _present(map(self._attachment, rows))
 
     def body(self, page: str) -> Body | None:
         return _body(self._one(f"/rest/api/content/{page}", {"expand": "body.storage,version"}))
 
     def _page(self, row: dict[str, Any], space: Space) -> ConfluencePage:
-        over = row.get("ancestors")
-        above = tuple(_id(one) for one in over) if isinstance(over, list) else None
-        named = _map(_map(row.get("metadata")).get("labels")).get("results")
+        ancestors = row.get("ancestors")
+        above = tuple(map(_id, ancestors)) if isinstance(ancestors, list) else None
+        metadata = as_object(row.get("metadata"))
+        named = as_object(metadata.get("labels")).get("results")
         labels = _labels(named) if isinstance(named, list) else None
-        return _page(row, space, self._url(row, "webui"))._replace(above=above, labels=labels)
+        page = _page(row, space, self._url(row, "webui"))
+        return page._replace(above=above, labels=labels)
 
     def _attachment(self, row: dict[str, Any]) -> Attachment | None:
-        link = _text(_map(row.get("_links")).get("download"))
-        return _file(
-            row, _map(row.get("extensions")).get("fileSize"), link, self._url(row, "webui")
-        )
+        links = as_object(row.get("_links"))
+        extensions = as_object(row.get("extensions"))
+        url = self._url(row, "webui")
+        return _file(row, extensions.get("fileSize"), as_text(links.get("download")), url)
 
 
 def _chosen(rows: list[dict[str, Any]], keys: tuple[str, ...], archived: bool) -> list[Space]:
     """Spaces by key; those that are named are read although they are archived."""
     found = {str(row.get("key")): row for row in rows}
-    missing = [key for key in keys if key not in found]
-    if missing:
-        raise SourceError(
-            f"There is no space `{missing[0]}`, or the account may not see it.",
-            hint=f"It sees {', '.join(sorted(found)[:10]) or 'none of them'}. Capital letters count.",
-        )
+    for key in keys:
+        if key not in found:
+            raise _no_space(key, sorted(found))
     if not found:
         # Not an empty site: an account that is not recognised is let in as a guest who sees
         # nothing.
         raise SourceError(
             "The account sees no space.", hint="Check user and token, and its permissions."
         )
-    wanted = keys or tuple(
-        key for key, row in found.items() if archived or row.get("status", "current") == "current"
-    )
+    wanted = list(keys)
+    if not keys:
+        wanted = [key for key, row in found.items() if archived or _is_current(row)]
     return [Space(_id(found[key]), key) for key in dict.fromkeys(wanted)]
+
+
+def _no_space(key: str, seen: Sequence[str]) -> SourceError:
+    listed = ", ".join(seen[:10]) or "none of them"
+    return SourceError(
+        f"There is no space `{key}`, or the account may not see it.",
+        hint=f"It sees {listed}. Capital letters count.",
+    )
+
+
+def _is_current(row: Mapping[str, Any]) -> bool:
+    return bool(row.get("status", "current") == "current")
+
+
+def _present(attachments: Iterable[Attachment | None]) -> list[Attachment]:
+    return [attachment for attachment in attachments if attachment]
 
 
 def _page(row: dict[str, Any], space: Space, url: str) -> ConfluencePage:
     number, version = _version(row)
-    return ConfluencePage(_id(row), space.key, _text(row.get("title")), number, version, url)
-
-
-def _file(row: dict[str, Any], size: Any, link: str, url: str) -> Attachment | None:
-    if row.get("status", "current") != "current" or not link:
-        return None
-    version = f"{_id(row)}.{_version(row)[1]}"
-    return Attachment(
-        _text(row.get("title")), size if isinstance(size, int) else 0, version, link, url
+    return ConfluencePage(
+        id=_id(row),
+        space=space.key,
+        title=as_text(row.get("title")),
+        number=number,
+        version=version,
+        url=url,
     )
 
 
-def _body(said: Any) -> Body | None:
-    if said is None:
+def _file(row: dict[str, Any], size: Any, link: str, url: str) -> Attachment | None:
+    if not _is_current(row) or not link:
         return None
-    row = _map(said)
-    storage = _map(_map(row.get("body")).get("storage")).get("value")
+    _, version = _version(row)
+    return Attachment(
+        name=as_text(row.get("title")),
+        size=size if isinstance(size, int) else 0,
+        version=f"{_id(row)}.{version}",
+        link=link,
+        url=url,
+    )
+
+
+def _body(answer: Any) -> Body | None:
+    if answer is None:
+        return None
+    row = as_object(answer)
+    body = as_object(row.get("body"))
+    storage = as_object(body.get("storage")).get("value")
     if not isinstance(storage, str):
         raise SourceError(
             "Confluence sent the page without its body.", hint="The next sync tries again."
         )
-    return Body(_version(row)[0], _text(row.get("title")), storage)
+    number, _ = _version(row)
+    return Body(number=number, title=as_text(row.get("title")), storage=storage)
 
 
 def _labels(rows: list[dict[str, Any]] | None) -> tuple[str, ...]:
     if rows is None:
         raise NotShown("its labels are not shown to the account")
     # Personal labels ("my") belong to one reader, not to the page.
-    return tuple(
-        _text(row.get("name")).lower() for row in rows if row.get("prefix", "global") != "my"
-    )
+    shared = [row for row in rows if row.get("prefix", "global") != "my"]
+    return tuple(as_text(row.get("name")).lower() for row in shared)
 
 
 def _version(row: Mapping[str, Any]) -> tuple[int, str]:
-    said = _map(row.get("version"))
-    number = said.get("number")
+    version = as_object(row.get("version"))
+    number = version.get("number")
     if not isinstance(number, int):
         raise SourceError(
             "Confluence listed something without its version.",
             hint="Is it Confluence that answers?",
         )
-    return number, f"{number}.{_text(said.get('createdAt') or said.get('when'))}"
+    made = as_text(version.get("createdAt") or version.get("when"))
+    return number, f"{number}.{made}"
 
 
 def _parent(row: Mapping[str, Any]) -> tuple[str, str]:
     parent = row.get("parentId")
     if not parent:
         return "", ""
-    return _text(row.get("parentType")) or "page", _id({"id": parent})
+    return as_text(row.get("parentType")) or "page", _id({"id": parent})
 
 
 def _id(row: Mapping[str, Any]) -> str:
@@ -392,11 +437,3 @@ def _id(row: Mapping[str, Any]) -> str:
 
 def _quoted(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"')
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""
-
-
-def _map(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}

@@ -1,18 +1,18 @@
 """Confluence as a source: pages of its spaces and the documents attached to them.
 
 A page is NAME/SPACE KEY/PAGE ID.html, an attachment NAME/SPACE KEY/PAGE ID/FILE NAME: a renamed or
-moved page stays the same document. Who may read them is in `confluence_access`, which also says
+moved page stays the same document. Who may read them is in `access`, which also says
 what is not looked at."""
 
 import base64
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from html import escape
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from ombud.errors import SourceError
 from ombud.settings import Confluence
@@ -40,41 +40,62 @@ class _Seen(NamedTuple):
     audience: Audience
 
 
+class _Listed(NamedTuple):
+    page: ConfluencePage
+    includes: bool
+    """It shows text of others, or nobody knows whether it does."""
+
+
+class _Shown(NamedTuple):
+    """What the account is shown of a page, beside its text."""
+
+    readers: Audience
+    labels: tuple[str, ...]
+    files: Sequence[Attachment]
+
+
 def open_confluence(place: Confluence, home: Path) -> "ConfluenceSource":
     """With `user` it is Cloud, without Data Center. Raises SourceError for an address or labels
     that are none."""
     del home
-    try:
-        parts = urlsplit(place.url)
-        fine = parts.scheme in {"http", "https"} and bool(parts.hostname) and (parts.port or 1) > 0
-    except ValueError:
-        parts, fine = urlsplit(""), False
-    if not fine or parts.query or parts.fragment:
+    where = f"source `{place.name}`"
+    parts = _address(place.url)
+    if parts is None:
         raise SourceError(
-            f"source `{place.name}`: url is no address.",
-            hint="Such as https://example.atlassian.net.",
+            f"{where}: url is no address.", hint="Such as https://example.atlassian.net."
         )
     if parts.username is not None or parts.password is not None:
-        raise SourceError(
-            f"source `{place.name}`: url holds a user or password.", hint="Use user and token_env."
-        )
+        raise SourceError(f"{where}: url holds a user or password.", hint="Use user and token_env.")
     if (parts.hostname or "").endswith(".atlassian.net") and not place.user:
         raise SourceError(
-            f"source `{place.name}`: Cloud needs the account's mail address.",
-            hint="Set user beside token_env.",
+            f"{where}: Cloud needs the account's mail address.", hint="Set user beside token_env."
         )
-    return ConfluenceSource(place, f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}")
+    path = parts.path.rstrip("/")
+    return ConfluenceSource(place, f"{parts.scheme}://{parts.netloc}{path}")
+
+
+def _address(url: str) -> SplitResult | None:
+    """None where it is no address of a site."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port or 1
+    except ValueError:
+        return None
+    if parts.scheme not in {"http", "https"} or not parts.hostname or port <= 0:
+        return None
+    return None if parts.query or parts.fragment else parts
 
 
 class ConfluenceSource:
     def __init__(self, place: Confluence, address: str) -> None:
-        self.name, self._place, self._address = place.name, place, address
-        where = f"source `{place.name}`"
+        self.name = place.name
+        self._place = place
+        self._address = address
         self._matching = matching_of(place)
-        self._labels = {
-            name.lower(): normalise_metadata(layer, f"{where}: label `{name}`", strict=True)
-            for name, layer in place.labels.items()
-        }
+        self._labels: dict[str, dict[str, Any]] = {}
+        for label, layer in place.labels.items():
+            where = f"source `{place.name}`: label `{label}`"
+            self._labels[label.lower()] = normalise_metadata(layer, where, strict=True)
         self._opened: Cloud | DataCenter | None = None
         self._seen: dict[tuple[str, str], _Seen] | None = None
         """(space key, title) -> what `list` found out; pages include each other by title."""
@@ -83,26 +104,34 @@ class ConfluenceSource:
     def list(self) -> list[Ref]:
         """Asks for the restrictions (and labels, attachments) of every page: those change without a
         new version."""
-        site, seen = self._site(), dict[tuple[str, str], _Seen]()
-        restrictions = Restrictions(site.restriction)
-        pages: dict[str, tuple[ConfluencePage, bool]] = {}
-        for space in site.spaces(self._place.spaces, self._place.archived):
-            listed = site.pages(space, self._place.archived)
-            including = site.including(space) if listed else set()
-            # A page may be moved while the list is read, and then stands in it twice.
-            pages |= {page.id: (page, including is None or page.id in including) for page in listed}
+        seen: dict[tuple[str, str], _Seen] = {}
+        restrictions = Restrictions(self._site().restriction)
 
-        def refs_of(listed: tuple[ConfluencePage, bool]) -> tuple[Ref, ...]:
-            return tuple(self._refs(*listed, restrictions, seen))
+        def refs_of(listed: _Listed) -> tuple[Ref, ...]:
+            return tuple(self._refs(listed, restrictions, seen))
 
         pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="confluence")
+        refs: list[Ref] = []
         try:
-            work = pool.map(refs_of, pages.values())
-            refs = [ref for part in work for ref in part]
+            for part in pool.map(refs_of, self._pages()):
+                refs += part
         finally:
             pool.shutdown(cancel_futures=True)
         self._seen = seen
         return refs
+
+    def _pages(self) -> Collection[_Listed]:
+        """Each once: a page may be moved while the list is read, and then stands in it twice."""
+        site = self._site()
+        archived = self._place.archived
+        listed: dict[str, _Listed] = {}
+        for space in site.spaces(self._place.spaces, archived):
+            pages = site.pages(space, archived)
+            including = site.including(space) if pages else set()
+            for page in pages:
+                includes = including is None or page.id in including
+                listed[page.id] = _Listed(page, includes)
+        return listed.values()
 
     def read(self, ref: Ref) -> bytes:
         if ref.place.startswith(_REFUSED):
@@ -111,13 +140,18 @@ class ConfluenceSource:
                 hint="Let the account see that, or leave the page out with `exclude`.",
             )
         if ref.place.startswith(_FILE):
-            data = self._site().download(ref.place.removeprefix(_FILE))
+            return self._file(ref)
+        return self._page(ref)
+
+    def _file(self, ref: Ref) -> bytes:
+        data = self._site().download(ref.place.removeprefix(_FILE))
+        is_markdown = PurePosixPath(ref.uri).suffix.lower() in {".md", ".markdown"}
+        if is_markdown and ref.facts.get("audience"):
             # Front matter is the strongest word on a document; here it must not undo a restriction.
-            bare = ref.facts.get("audience") and PurePosixPath(ref.uri).suffix.lower() in {
-                ".md",
-                ".markdown",
-            }
-            return b"\n" + data if bare else data
+            return b"\n" + data
+        return data
+
+    def _page(self, ref: Ref) -> bytes:
         space, page, number = ref.place.removeprefix(_PAGE).rsplit(" ", 2)
         body = self._site().body(page)
         if body is None:
@@ -129,7 +163,8 @@ class ConfluenceSource:
             raise SourceError(
                 "The page was changed while it was read.", hint="The next sync reads it."
             )
-        written = self._written(body, space, ref.facts.get("audience", {}), (page,), Counter())
+        readers = ref.facts.get("audience", {})
+        written = self._written(body, space, readers, (page,), Counter())
         title = escape(body.title)
         # The title is known beside the bytes. A page of nothing else (most parents are) is no
         # damaged file.
@@ -139,95 +174,115 @@ class ConfluenceSource:
 
     def _site(self) -> Cloud | DataCenter:
         if self._opened is None:
-            variable = self._place.token_env
-            token = os.environ.get(variable, "").strip()
-            if not token:
-                raise SourceError(
-                    f"There is no token for source `{self.name}`.",
-                    hint=f"Set the environment variable {variable}.",
-                )
-            if not (token.isascii() and token.isprintable() and " " not in token):
-                # The HTTP client would quote it in its own message.
-                raise SourceError(
-                    f"The token in {variable} holds characters that no token has.",
-                    hint="Copy it again.",
-                )
             user = self._place.user
-            basic = base64.b64encode(f"{user}:{token}".encode()).decode()
-            said = f"Basic {basic}" if user else f"Bearer {token}"
+            token = self._token()
+            authorization = f"Bearer {token}"
+            if user:
+                pair = base64.b64encode(f"{user}:{token}".encode())
+                authorization = f"Basic {pair.decode()}"
+            credentials = {
+                "authorization": authorization,
+                "accept": "application/json, */*",
+            }
+            whose = "user and the token" if user else "the token"
             client = SiteClient(
                 f"Confluence at {urlsplit(self._address).hostname}",
                 self._address,
-                credentials={"authorization": said, "accept": "application/json, */*"},
-                hint=f"Check {'user and ' if user else ''}the token in {variable}; tokens expire.",
+                credentials=credentials,
+                hint=f"Check {whose} in {self._place.token_env}; tokens expire.",
             )
-            self._opened = (
-                Cloud(client, self._address) if user else DataCenter(client, self._address)
-            )
+            kind = Cloud if user else DataCenter
+            self._opened = kind(client, self._address)
         return self._opened
 
+    def _token(self) -> str:
+        variable = self._place.token_env
+        token = os.environ.get(variable, "").strip()
+        if not token:
+            raise SourceError(
+                f"There is no token for source `{self.name}`.",
+                hint=f"Set the environment variable {variable}.",
+            )
+        if not (token.isascii() and token.isprintable() and " " not in token):
+            # The HTTP client would quote it in its own message.
+            raise SourceError(
+                f"The token in {variable} holds characters that no token has.",
+                hint="Copy it again.",
+            )
+        return token
+
     def _refs(
-        self,
-        page: ConfluencePage,
-        includes: bool,
-        restrictions: Restrictions,
-        seen: dict[tuple[str, str], _Seen],
+        self, listed: _Listed, restrictions: Restrictions, seen: dict[tuple[str, str], _Seen]
     ) -> Iterator[Ref]:
-        relative, site = f"{page.space}/{page.id}.html", self._site()
+        page = listed.page
+        relative = f"{page.space}/{page.id}.html"
         wanted = self._matching.wanted(relative)
         if not wanted and not self._place.attachments:
             return
         try:
-            readers = restrictions.readers((page.id, *site.above(page)))
-            labels = site.labels(page) if self._labels else ()
-            files = site.attachments(page) if self._place.attachments else []
-            if files is None:
-                raise NotShown("its attachments are not shown to the account")
+            shown = self._shown(page, restrictions)
         except NotShown as hidden:
             # Attachments are not listed at all: what nobody may be given is deleted.
             if wanted:
                 yield Ref(f"{self.name}/{relative}", f"{_REFUSED}{hidden}", 0, {"audience": NOBODY})
             return
-        allowed = audience(readers, self._place.groups)
-        facts = self._facts_of(relative, labels, allowed) | {"url": page.url}
-        seen[page.space, page.title] = _Seen(page, facts.get("audience", {}))
+        facts = self._facts_of(relative, shown)
+        facts["url"] = page.url
+        seen[page.space, page.title] = _Seen(page, facts["audience"])
         if wanted:
-            version = "" if includes else f"{page.version}.{WRITTEN_BY}"
-            title = {"title": page.title} if page.title else {}
-            place = f"{_PAGE}{page.space} {page.id} {page.number}"
-            yield Ref(f"{self.name}/{relative}", place, 0, facts | title, version)
-        yield from self._files(page, files, labels, allowed)
+            if page.title:
+                facts["title"] = page.title
+            yield Ref(
+                uri=f"{self.name}/{relative}",
+                place=f"{_PAGE}{page.space} {page.id} {page.number}",
+                size=0,
+                facts=facts,
+                version="" if listed.includes else f"{page.version}.{WRITTEN_BY}",
+            )
+        yield from self._files(page, shown)
 
-    def _files(
-        self,
-        page: ConfluencePage,
-        files: Sequence[Attachment],
-        labels: tuple[str, ...],
-        allowed: Audience,
-    ) -> Iterator[Ref]:
-        for file in files:
-            # A name is text of somebody's choice: no step of a path, no half characters.
-            name = file.name.replace("/", "_").encode(errors="backslashreplace").decode()
+    def _shown(self, page: ConfluencePage, restrictions: Restrictions) -> _Shown:
+        """Raises NotShown where one of these is not shown to the account."""
+        site = self._site()
+        levels = (page.id, *site.above(page))
+        readers = restrictions.readers(levels)
+        labels = site.labels(page) if self._labels else ()
+        files = site.attachments(page) if self._place.attachments else []
+        if files is None:
+            raise NotShown("its attachments are not shown to the account")
+        return _Shown(audience(readers, self._place.groups), labels, files)
+
+    def _files(self, page: ConfluencePage, shown: _Shown) -> Iterator[Ref]:
+        for file in shown.files:
+            name = _safe(file.name)
             relative = f"{page.space}/{page.id}/{name}"
-            if is_document(name) and self._matching.wanted(relative):
-                facts = self._facts_of(relative, labels, allowed) | {"url": file.url or page.url}
-                yield Ref(
-                    f"{self.name}/{relative}", f"{_FILE}{file.link}", file.size, facts, file.version
-                )
+            if not is_document(name) or not self._matching.wanted(relative):
+                continue
+            facts = self._facts_of(relative, shown)
+            yield Ref(
+                uri=f"{self.name}/{relative}",
+                place=f"{_FILE}{file.link}",
+                size=file.size,
+                facts=facts | {"url": file.url or page.url},
+                version=file.version,
+            )
 
-    def _facts_of(
-        self, relative: str, labels: tuple[str, ...], allowed: Audience
-    ) -> dict[str, Any]:
+    def _facts_of(self, relative: str, shown: _Shown) -> dict[str, Any]:
         """Weakest first: the source's own, patterns, labels in the order of the settings. Of
         several labels with an audience a reader must fit all; restrictions narrow whatever came of
         that."""
         labelled: dict[str, Any] = {}
         for label, layer in self._labels.items():
-            if label in labels:
-                both = narrow(labelled.get("audience", {}), layer.get("audience", {}), NOBODY)
-                labelled |= {**layer, **({"audience": both} if both else {})}
+            if label not in shown.labels:
+                continue
+            before = labelled.get("audience", {})
+            labelled |= layer
+            both = narrow(before, layer.get("audience", {}), NOBODY)
+            if both:
+                labelled["audience"] = both
         facts = self._matching.facts_of(relative) | labelled
-        return facts | {"audience": narrow(facts.get("audience", {}), allowed, NOBODY)}
+        facts["audience"] = narrow(facts.get("audience", {}), shown.readers, NOBODY)
+        return facts
 
     def _written(
         self, body: Body, space: str, readers: Audience, chain: tuple[str, ...], shown: Counter[str]
@@ -238,21 +293,33 @@ class ConfluenceSource:
         def include(key: str, title: str) -> RenderedPage | None:
             if self._seen is None:
                 self.list()
-            found = (self._seen or {}).get((key or space, title))
+            included = (self._seen or {}).get((key or space, title))
+            if included is None:
+                return None
+            page = included.page
+            if page.id in chain or len(chain) >= DEEPEST_INCLUDED:
+                return None
             # What some readers of this page may not read stays out of it, as in Confluence itself.
-            if found is None or found.page.id in chain or not within(readers, found.audience):
+            if not within(readers, included.audience):
                 return None
-            if shown.total() >= MOST_INCLUDED or len(chain) >= DEEPEST_INCLUDED:
+            if shown.total() >= MOST_INCLUDED:
                 return None
-            shown[found.page.id] += 1
-            inner = self._site().body(found.page.id)
-            if inner is None or inner.number != found.page.number:
+            shown[page.id] += 1
+            inner = self._site().body(page.id)
+            if inner is None or inner.number != page.number:
                 return None
-            return self._written(inner, found.page.space, readers, (*chain, found.page.id), shown)
+            longer_chain = (*chain, page.id)
+            return self._written(inner, page.space, readers, longer_chain, shown)
 
         return render(body.storage, self._person, include)
 
     def _person(self, kind: str, value: str) -> str:
-        if (kind, value) not in self._people:
-            self._people[kind, value] = self._site().person(kind, value)
-        return self._people[kind, value]
+        key = (kind, value)
+        if key not in self._people:
+            self._people[key] = self._site().person(kind, value)
+        return self._people[key]
+
+
+def _safe(name: str) -> str:
+    """A name is text of somebody's choice: no step of a path, no half characters."""
+    return name.replace("/", "_").encode(errors="backslashreplace").decode()

@@ -34,87 +34,19 @@ _TAG = re.compile(r"<(/?)([A-Za-z][\w:.-]*)((?:\"[^\"<]*\"|'[^'<]*'|[^\"'<>])*)>
 _ATTRIBUTE = re.compile(r"([\w:.-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
 _MARKUP = re.compile(r"<[^<>]*>")
 _VOID = frozenset({"br", "hr"})
-_HTML = frozenset(
-    (
-        *(
-            "p",
-            "h1",
-            "h2",
-            "h3",
-            "h4",
-            "h5",
-            "h6",
-            "ul",
-            "ol",
-            "li",
-            "dl",
-            "dt",
-            "dd",
-            "blockquote",
-            "pre",
-            "div",
-        ),
-        *(
-            "table",
-            "thead",
-            "tbody",
-            "tfoot",
-            "tr",
-            "th",
-            "td",
-            "caption",
-            "br",
-            "hr",
-            "a",
-            "abbr",
-            "b",
-            "big",
-        ),
-        *(
-            "cite",
-            "code",
-            "del",
-            "em",
-            "font",
-            "i",
-            "ins",
-            "kbd",
-            "q",
-            "s",
-            "samp",
-            "small",
-            "span",
-            "strike",
-        ),
-        *("strong", "sub", "sup", "tt", "u", "var"),
-    )
+_HTML_NAMES = (
+    "p h1 h2 h3 h4 h5 h6 ul ol li dl dt dd blockquote pre div "
+    "table thead tbody tfoot tr th td caption br hr a abbr b big "
+    "cite code del em font i ins kbd q s samp small span strike strong sub sup tt u var"
 )
+_HTML = frozenset(_HTML_NAMES.split())
 _KEPT = ("colspan", "rowspan", "start")
 """Attributes that the reader of the HTML looks at; others change without the text changing."""
-_SILENT = frozenset(
-    (
-        *(
-            "ac:emoticon",
-            "ac:placeholder",
-            "ac:task-id",
-            "ac:task-uuid",
-            "ac:adf-attribute",
-            "ac:adf-mark",
-        ),
-        *(
-            "script",
-            "style",
-            "template",
-            "iframe",
-            "object",
-            "svg",
-            "colgroup",
-            "col",
-            "head",
-            "title",
-        ),
-    )
+_SILENT_NAMES = (
+    "ac:emoticon ac:placeholder ac:task-id ac:task-uuid ac:adf-attribute ac:adf-mark "
+    "script style template iframe object svg colgroup col head title"
 )
+_SILENT = frozenset(_SILENT_NAMES.split())
 _BLOCKS = frozenset(
     {"ac:layout", "ac:layout-section", "ac:layout-cell", "ac:caption", "ac:adf-node"}
 )
@@ -138,7 +70,7 @@ def render(storage: str, person: Person, include: Include) -> RenderedPage:
 
 
 def has_text(html: str) -> bool:
-    return any(c.isalnum() for c in unescape(_MARKUP.sub(" ", html)))
+    return any(map(str.isalnum, unescape(_MARKUP.sub(" ", html))))
 
 
 def _tokens(storage: str) -> Iterator[tuple[str, str, str]]:
@@ -147,23 +79,38 @@ def _tokens(storage: str) -> Iterator[tuple[str, str, str]]:
     at = 0
     while (start := storage.find("<", at)) >= 0:
         yield "text", storage[at:start], ""
-        if storage.startswith("<![CDATA[", start):
-            end = storage.find("]]>", start)
-            yield "text", escape(storage[start + 9 : end if end >= 0 else len(storage)]), ""
-            at = end + 3 if end >= 0 else len(storage)
+        tag = _TAG.match(storage, start)
+        if storage.startswith(_CDATA, start):
+            end, at = _end_of(storage, "]]>", start)
+            yield "text", escape(storage[start + len(_CDATA) : end]), ""
         elif storage.startswith("<!--", start):
-            end = storage.find("-->", start)
-            at = end + 3 if end >= 0 else len(storage)
-        elif tag := _TAG.match(storage, start):
-            slash, name, rest = tag.group(1), tag.group(2).lower(), tag.group(3)
-            yield ("close" if slash else "open"), name, rest
-            if not slash and rest.endswith("/"):
-                yield "close", name, ""
+            _, at = _end_of(storage, "-->", start)
+        elif tag:
+            yield from _tag_tokens(tag)
             at = tag.end()
         else:
             yield "text", "&lt;", ""
             at = start + 1
     yield "text", storage[at:], ""
+
+
+_CDATA = "<![CDATA["
+
+
+def _end_of(storage: str, mark: str, start: int) -> tuple[int, int]:
+    """Where what begins at `start` ends, and where it goes on after the mark that ends it."""
+    end = storage.find(mark, start)
+    if end < 0:
+        return len(storage), len(storage)
+    return end, end + len(mark)
+
+
+def _tag_tokens(tag: re.Match[str]) -> Iterator[tuple[str, str, str]]:
+    slash, name, rest = tag.groups()
+    name = name.lower()
+    yield ("close" if slash else "open"), name, rest
+    if not slash and rest.endswith("/"):
+        yield "close", name, ""
 
 
 @dataclass
@@ -172,7 +119,7 @@ class _Element:
     attributes: Mapping[str, str]
     parts: list[str] = field(default_factory=list)
     """HTML of what stands inside, as far as it is shown in its place."""
-    said: dict[str, str] = field(default_factory=dict)
+    named: dict[str, str] = field(default_factory=dict)
     """HTML of what stands inside under a name: parameters, body, plain, status."""
     target: tuple[str, Mapping[str, str]] = ("", {})
     """The resource (`ri:`) inside."""
@@ -196,7 +143,8 @@ class _Page:
     def __init__(self, person: Person, include: Include) -> None:
         self.stack = [_Element("", {})]
         self.excerpts: dict[str, str] = {}
-        self._person, self._include = person, include
+        self._person = person
+        self._include = include
 
     def open(self, name: str, rest: str) -> None:
         if name in _VOID:
@@ -207,64 +155,57 @@ class _Page:
                 f"The page nests more than {DEEPEST} elements.",
                 hint="Simplify it, or leave it out.",
             )
-        attributes = {
-            key: unescape(double or single) for key, double, single in _ATTRIBUTE.findall(rest)
-        }
+        attributes: dict[str, str] = {}
+        for key, double, single in _ATTRIBUTE.findall(rest):
+            attributes[key] = unescape(double or single)
         self.stack.append(_Element(name, attributes))
 
     def close(self, name: str) -> None:
-        if any(element.name == name for element in self.stack[1:]):
-            while self.stack[-1].name != name:
-                self.close_last()
+        open_names = [element.name for element in self.stack[1:]]
+        if name not in open_names:
+            return
+        while self.stack[-1].name != name:
             self.close_last()
+        self.close_last()
 
     def close_last(self) -> None:
-        element, around = self.stack.pop(), self.stack[-1]
+        element = self.stack.pop()
+        around = self.stack[-1]
         name = element.name
         if name in _SILENT:
             return
         if name.startswith("ri:"):
             around.target = (name, element.attributes)
         elif name == "ac:parameter":
-            around.said[element.attributes.get("ac:name", "")] = element.inner
-            around.target = element.target if element.target[0] else around.target
+            around.named[element.attributes.get("ac:name", "")] = element.inner
+            if element.target[0]:
+                around.target = element.target
         elif name in _NAMED:
-            around.said[_NAMED[name]] = element.inner
+            around.named[_NAMED[name]] = element.inner
         else:
-            if name == "ac:link":
-                around.target = element.target if around.name == "ac:parameter" else around.target
+            if name == "ac:link" and around.name == "ac:parameter":
+                around.target = element.target
             around.parts.append(self._html(element))
 
     def _html(self, element: _Element) -> str:
-        name, inner, attributes = element.name, element.inner, element.attributes
-        if name in {"ac:structured-macro", "ac:macro"}:
-            return self._macro(attributes.get("ac:name", "").lower(), element)
-        if name == "ac:link":
+        if element.name in {"ac:structured-macro", "ac:macro"}:
+            return self._macro(element.attributes.get("ac:name", "").lower(), element)
+        if element.name == "ac:link":
             return self._link(element)
-        if name == "ac:image":
-            return escape(attributes.get("ac:alt", "")) + inner
-        if name == "ac:task-list":
-            return f"<ul>{inner}</ul>"
-        if name == "ac:task":
-            mark = "x" if element.said.get("*status", "").strip() == "complete" else " "
-            return f"<li>[{mark}] {element.said.get('*body', '')}</li>"
-        if name == "ac:adf-extension":
-            return inner if has_text(inner) else element.said.get("*fallback", "")
-        if name == "time":
-            return inner if has_text(inner) else escape(attributes.get("datetime", ""))
-        if name in _BLOCKS:
-            return f"<div>{inner}</div>"
-        if name not in _HTML:
-            return inner
-        kept = "".join(f' {key}="{escape(attributes[key])}"' for key in _KEPT if key in attributes)
-        return f"<{name}{kept}>{inner}</{name}>"
+        if element.name in _WRITERS:
+            return _WRITERS[element.name](element)
+        if element.name in _BLOCKS:
+            return f"<div>{element.inner}</div>"
+        if element.name in _HTML:
+            return _plain_html(element)
+        return element.inner
 
     def _macro(self, name: str, element: _Element) -> str:
-        said = element.said
-        title = said.get("title", "")
+        named = element.named
+        title = named.get("title", "")
         heading = f"<p><strong>{title}</strong></p>" if has_text(title) else ""
         if name in _SHOWN:
-            return f"<span>{said.get(_SHOWN[name], '')}</span>"
+            return f"<span>{named.get(_SHOWN[name], '')}</span>"
         if name in {"include", "excerpt-include"}:
             return self._included(name, element)
         if name == "excerpt":
@@ -272,46 +213,53 @@ class _Page:
         if name in _SILENT:
             return ""
         # Not what stands loose inside: in a macro only its bodies are shown.
-        if "*plain" in said:
-            return f"{heading}<pre>\n{said['*plain']}</pre>"
-        if "*body" in said:
+        if "*plain" in named:
+            return f"{heading}<pre>\n{named['*plain']}</pre>"
+        if "*body" in named:
             # Panels and expanders have a title that is shown; of an unknown macro it may be a
             # setting.
-            return f"<div>{heading if name in _TITLED else ''}{said['*body']}</div>"
-        return (
-            self._named(element.target) if element.target[0] in {"ri:attachment", "ri:user"} else ""
-        )
+            shown = heading if name in _TITLED else ""
+            return f"<div>{shown}{named['*body']}</div>"
+        if element.target[0] in {"ri:attachment", "ri:user"}:
+            return self._named(element.target)
+        return ""
 
     def _excerpt(self, element: _Element) -> str:
-        body = element.said.get("*body", "")
-        for name in (unescape(element.said.get("name", "")), ""):
-            self.excerpts.setdefault(name, body)
-        # Hidden, it is only there for other pages to show.
-        return "" if element.said.get("hidden") == "true" else f"<div>{body}</div>"
+        body = element.named.get("*body", "")
+        name = unescape(element.named.get("name", ""))
+        self.excerpts.setdefault(name, body)
+        self.excerpts.setdefault("", body)
+        if element.named.get("hidden") == "true":  # it is only there for other pages to show
+            return ""
+        return f"<div>{body}</div>"
 
     def _included(self, macro: str, element: _Element) -> str:
         kind, attributes = element.target
-        named = element.said.get("", "").strip()
-        title = (
-            attributes.get("ri:content-title", "")
-            if kind == "ri:page"
-            else unescape(_MARKUP.sub("", named))
-        )
-        found = self._include(attributes.get("ri:space-key", ""), title) if title else None
-        if found is not None and macro == "include":
-            return f"<div>{found.html}</div>"
-        if found is not None:
-            body = found.excerpts.get(unescape(element.said.get("name", "")))
-            if body is not None:
-                return f"<div>{body}</div>"
-        return f"<p>Included page: {escape(title)}</p>" if title else ""
+        if kind == "ri:page":
+            title = attributes.get("ri:content-title", "")
+        else:
+            named = element.named.get("", "").strip()
+            title = unescape(_MARKUP.sub("", named))
+        if not title:
+            return ""
+        page = self._include(attributes.get("ri:space-key", ""), title)
+        html = None
+        if page is not None and macro == "include":
+            html = page.html
+        elif page is not None:
+            html = page.excerpts.get(unescape(element.named.get("name", "")))
+        if html is None:
+            return f"<p>Included page: {escape(title)}</p>"
+        return f"<div>{html}</div>"
 
     def _link(self, element: _Element) -> str:
         """Its own words, or the name of what it leads to; a file's name beside other words, for it
         is a document."""
-        name, words = self._named(element.target), element.inner.strip()
+        name = self._named(element.target)
+        words = element.inner.strip()
         if not has_text(words):
-            return f"<span>{name or escape(element.attributes.get('ac:anchor', ''))}</span>"
+            anchor = escape(element.attributes.get("ac:anchor", ""))
+            return f"<span>{name or anchor}</span>"
         if element.target[0] == "ri:attachment" and name not in words:
             return f"<span>{words} ({name})</span>"
         return f"<span>{words}</span>"
@@ -320,19 +268,65 @@ class _Page:
         kind, attributes = target
         if kind == "ri:user":
             for key in ("account-id", "userkey", "username"):
-                if value := attributes.get(f"ri:{key}"):
-                    return escape(f"@{self._person(key, value) or value}")
+                value = attributes.get(f"ri:{key}")
+                if value:
+                    name = self._person(key, value) or value
+                    return escape(f"@{name}")
             return ""
-        keys = {
-            "ri:page": "ri:content-title",
-            "ri:blog-post": "ri:content-title",
-            "ri:attachment": "ri:filename",
-            "ri:space": "ri:space-key",
-            "ri:url": "ri:value",
-        }
-        return escape(attributes.get(keys.get(kind, ""), ""))
+        attribute = _TITLE_OF.get(kind, "")
+        return escape(attributes.get(attribute, ""))
 
 
+def _image(element: _Element) -> str:
+    return escape(element.attributes.get("ac:alt", "")) + element.inner
+
+
+def _task_list(element: _Element) -> str:
+    return f"<ul>{element.inner}</ul>"
+
+
+def _task(element: _Element) -> str:
+    status = element.named.get("*status", "")
+    mark = "x" if status.strip() == "complete" else " "
+    body = element.named.get("*body", "")
+    return f"<li>[{mark}] {body}</li>"
+
+
+def _extension(element: _Element) -> str:
+    return element.inner if has_text(element.inner) else element.named.get("*fallback", "")
+
+
+def _time(element: _Element) -> str:
+    if has_text(element.inner):
+        return element.inner
+    return escape(element.attributes.get("datetime", ""))
+
+
+def _plain_html(element: _Element) -> str:
+    kept = ""
+    for key in _KEPT:
+        if key in element.attributes:
+            value = escape(element.attributes[key])
+            kept += f' {key}="{value}"'
+    return f"<{element.name}{kept}>{element.inner}</{element.name}>"
+
+
+_WRITERS: Mapping[str, Callable[[_Element], str]] = {
+    "ac:image": _image,
+    "ac:task-list": _task_list,
+    "ac:task": _task,
+    "ac:adf-extension": _extension,
+    "time": _time,
+}
+"""Element -> what makes HTML of it."""
+_TITLE_OF = {
+    "ri:page": "ri:content-title",
+    "ri:blog-post": "ri:content-title",
+    "ri:attachment": "ri:filename",
+    "ri:space": "ri:space-key",
+    "ri:url": "ri:value",
+}
+"""Resource -> the attribute that names it."""
 _TITLED = frozenset(
     {"info", "note", "warning", "tip", "success", "error", "panel", "expand", "ui-expand"}
 )

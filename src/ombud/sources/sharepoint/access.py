@@ -4,16 +4,16 @@ SharePoint lists for an item all that is in force, so a reader needs to be named
 only. What makes an audience narrower here than the file is there, never wider:
 
 * Groups of Entra are known by their id, for two may have the same name; `groups` of the settings
-  gives either a name of the house. "Owners of a group" is a principal of its own, `ID_o`, and not the group.
+  gives either a name of the house. "Owners of a group" is a principal of its own, `ID_o`, and not
+  the group.
 * Groups of the site are `sharepoint-group:NAME`, people named one by one `sharepoint-user:ID`: a
-  person has such a
-  group only when the identity provider, or `groups`, says so. Nobody's memberships are looked up.
+  person has such a group only when the identity provider, or `groups`, says so. Nobody's
+  memberships are looked up.
 * Applications, invitations that nobody took up, permissions that ended, links with a password, and
-  roles and kinds
-  of links that are not known to give reading are passed over.
+  roles and kinds of links that are not known to give reading are passed over.
 * What cannot be read, or names no reader, is readable by nobody. To an application that does not
-  own the site,
-  SharePoint may show only a part of the permissions; what is not shown is not granted.
+  own the site, SharePoint may show only a part of the permissions; what is not shown is not
+  granted.
 """
 
 import re
@@ -76,8 +76,9 @@ def _here(who: Principal, groups: Mapping[str, str]) -> str:
     if who.kind == "user":
         return f"{USER}{who.id}"
     for key in (who.id, who.name):
-        if key and groups.get(key):
-            return groups[key]
+        here = groups.get(key) if key else ""
+        if here:
+            return here
     return f"{GROUP}{who.name}" if who.kind == "site" else who.id
 
 
@@ -90,8 +91,10 @@ def _granted(permission: Mapping[str, Any], links: bool, now: datetime) -> Itera
             return
         if links and link.get("scope") in WIDE:
             yield EVERYBODY
-    named = permission.get("grantedToIdentitiesV2")
-    identities = [permission.get("grantedToV2"), *(named if isinstance(named, list) else ())]
+    identities = [permission.get("grantedToV2")]
+    several = permission.get("grantedToIdentitiesV2")
+    if isinstance(several, list):
+        identities += several
     for identity in identities:
         who = _principal(as_object(identity))
         if who is not None:
@@ -109,19 +112,29 @@ def _gives_reading(permission: Mapping[str, Any], now: datetime) -> bool:
 
 
 def _principal(identities: Mapping[str, Any]) -> Principal | None:
-    login = _text(as_object(identities.get("siteUser")).get("loginName"))
+    site_user = as_object(identities.get("siteUser"))
+    login = _text(site_user.get("loginName"))
     if login.startswith(_EVERYONE):
         return EVERYBODY
     group = as_object(identities.get("group"))
-    if _id(group):
-        owners = _OWNERS if login.endswith(_OWNERS) else ""
-        return Principal("group", f"{_id(group)}{owners}", _text(group.get("displayName")))
-    user = as_object(identities.get("user"))
-    if _id(user):
-        return Principal("user", _id(user))
-    # A number that counts within the site only: its name is what the settings can say.
-    site = as_object(identities.get("sharePointGroup")) or as_object(identities.get("siteGroup"))
-    name = _text(site.get("displayName")) or _text(site.get("title"))
+    group_id = _id(group)
+    if group_id:
+        if login.endswith(_OWNERS):
+            group_id += _OWNERS
+        return Principal("group", group_id, _text(group.get("displayName")))
+    user_id = _id(as_object(identities.get("user")))
+    if user_id:
+        return Principal("user", user_id)
+    return _site_group(identities)
+
+
+def _site_group(identities: Mapping[str, Any]) -> Principal | None:
+    """Its id is a number that counts within the site only: its name is what the settings can
+    say."""
+    group = as_object(identities.get("sharePointGroup"))
+    if not group:
+        group = as_object(identities.get("siteGroup"))
+    name = _text(group.get("displayName")) or _text(group.get("title"))
     return Principal("site", "", name) if name else None
 
 
@@ -133,7 +146,9 @@ def _ended(expiration: Any, now: datetime) -> bool:
         until = datetime.fromisoformat(str(expiration))
     except ValueError:
         return True
-    return until.year > 1 and until.replace(tzinfo=until.tzinfo or UTC) <= now
+    if until.tzinfo is None:
+        until = until.replace(tzinfo=UTC)
+    return until.year > 1 and until <= now
 
 
 def _id(identity: Mapping[str, Any]) -> str:

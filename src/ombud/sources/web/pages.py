@@ -133,24 +133,45 @@ def kind_of(url: str, headers: Mapping[str, str], body: bytes | None = None) -> 
 def _kind_of_body(body: bytes, media_type: str, kind: str, by_name: str) -> str:
     """What the bytes are; `kind` and `by_name` are what the server and the address say."""
     start = body[:1024].lstrip(b"\xef\xbb\xbf \t\r\n")
-    if start.startswith(b"%PDF-"):
-        return ".pdf"
-    if start.startswith(b"PK\x03\x04"):
+    if start.startswith(_ZIP):
         return next((zipped for zipped in (kind, by_name) if zipped in _ZIPPED), "")
-    if start[:100].lower().startswith((b"<!doctype html", b"<html")):
-        return ".html"
+    signed = _kind_of_signature(start)
+    if signed:
+        return signed
     if kind in {".pdf", *_ZIPPED}:
         return ""  # neither what it is called nor a page
-    if not kind and not media_type and b"\0" not in start:
+    unnamed = not kind and not media_type
+    if unnamed and b"\0" not in start:
         return ".html" if b"<" in start else ".txt"
-    return "" if kind in _TEXTS and _is_binary(body) else kind
+    return _text_or_nothing(kind, body)
+
+
+def _text_or_nothing(kind: str, body: bytes) -> str:
+    """Empty for what is called a text and is none."""
+    if kind in _TEXTS and _is_binary(body):
+        return ""
+    return kind
+
+
+_ZIP = b"PK\x03\x04"
+
+
+def _kind_of_signature(start: bytes) -> str:
+    """Of bytes that say themselves what they are; else empty."""
+    if start.startswith(b"%PDF-"):
+        return ".pdf"
+    if start[:100].lower().startswith((b"<!doctype html", b"<html")):
+        return ".html"
+    return ""
 
 
 def refuses_index(headers: Mapping[str, str]) -> bool:
     """What X-Robots-Tag says, for everyone or for ombud by name."""
-    for rule in headers.get("x-robots-tag", "").lower().split(","):
-        agent, colon, rest = rule.rpartition(":")
-        if rest.strip() in {"noindex", "none"} and (not colon or agent.strip() in {"ombud", "*"}):
+    rules = headers.get("x-robots-tag", "").lower().split(",")
+    for rule in rules:
+        agent, colon, wish = rule.rpartition(":")
+        is_ours = not colon or agent.strip() in {"ombud", "*"}
+        if is_ours and wish.strip() in {"noindex", "none"}:
             return True
     return False
 
@@ -211,31 +232,49 @@ def read_page(url: str, body: bytes, headers: Mapping[str, str]) -> WebPage:
         return WebPage(content=source.encode(errors="replace"), listed=not refuses_index(headers))
     tree = LexborHTMLParser(source)
     wishes = _wishes(tree)
-    base_href = _attribute(tree, "base[href]", "href")
-    base = (absolute(base_href, url) if base_href is not None else "") or url
-    links = () if wishes & {"nofollow", "none"} else _links(tree, base)
+    base = _base(tree, url)
+    links: tuple[str, ...] = ()
+    if not wishes & {"nofollow", "none"}:
+        links = _links(tree, base)
     canonical = _attribute(tree, "link[rel=canonical][href]", "href")
     if canonical is None:
         real_address = canonical_header(url, headers)
     else:
         real_address = absolute(canonical, base)
     title = _title(tree)
-    language = str(tree.root.attributes.get("lang") or "") if tree.root else ""
-    content = document(title, main_content(tree), language)
+    main = main_content(tree)
+    unlisted = wishes & {"noindex", "none"}
+    text = tree.body.text() if tree.body else ""
     return WebPage(
         title=title,
         links=links,
         canonical=real_address,
-        listed=not wishes & {"noindex", "none"} and not refuses_index(headers),
-        blank=not (tree.body and tree.body.text().strip()),
-        content=content,
+        listed=not unlisted and not refuses_index(headers),
+        blank=not text.strip(),
+        content=document(title, main, _language(tree)),
     )
+
+
+def _base(tree: LexborHTMLParser, url: str) -> str:
+    """What links of the page count from."""
+    named = _attribute(tree, "base[href]", "href")
+    if named is None:
+        return url
+    return absolute(named, url) or url
+
+
+def _language(tree: LexborHTMLParser) -> str:
+    if tree.root is None:
+        return ""
+    return str(tree.root.attributes.get("lang") or "")
 
 
 def _attribute(tree: LexborHTMLParser, selector: str, name: str) -> str | None:
     """Of the first element that fits; None where none does."""
     node = tree.css_first(selector)
-    return None if node is None else str(node.attributes.get(name) or "")
+    if node is None:
+        return None
+    return str(node.attributes.get(name) or "")
 
 
 def _title(tree: LexborHTMLParser) -> str:
@@ -245,12 +284,15 @@ def _title(tree: LexborHTMLParser) -> str:
 
 def document(title: str, content: str, language: str = "") -> bytes:
     """A page of one main part, for the parser of documents."""
-    lang = f' lang="{language}"' if re.fullmatch(r"[A-Za-z-]{2,20}", language) else ""
+    lang = ""
+    if re.fullmatch(r"[A-Za-z-]{2,20}", language):
+        lang = f' lang="{language}"'
     words = title.replace("&", "&amp;").replace("<", "&lt;")
     head = (
         f'<!DOCTYPE html>\n<html{lang}><head><meta charset="utf-8"><title>{words}</title></head>\n'
     )
-    return f"{head}<body><main>{content}</main></body></html>\n".encode(errors="replace")
+    page = f"{head}<body><main>{content}</main></body></html>\n"
+    return page.encode(errors="replace")
 
 
 def main_content(tree: LexborHTMLParser) -> str:
@@ -258,27 +300,43 @@ def main_content(tree: LexborHTMLParser) -> str:
     if not tree.body:
         return ""
     whole = _inside(tree.body)
-    root = tree.css_first("main") or tree.css_first("[role=main]") or _only(tree, "article")
+    main = tree.css_first("main") or tree.css_first("[role=main]") or _only(tree, "article")
     for node in _furniture(tree):
         node.decompose()
-    if root and (len(root.text()) >= LITTLE or len(tree.body.text()) <= 4 * len(root.text())):
-        return _inside(root)
-    return _inside(tree.body) if tree.body.text().strip() else whole
+    if main and _is_main(main, tree.body):
+        return _inside(main)
+    if tree.body.text().strip():
+        return _inside(tree.body)
+    return whole
+
+
+def _is_main(main: LexborNode, body: LexborNode) -> bool:
+    """Not an empty shell, and no small part of the page."""
+    letters = len(main.text())
+    return letters >= LITTLE or len(body.text()) <= 4 * letters
 
 
 def _furniture(tree: LexborHTMLParser) -> list[LexborNode]:
     marked = {node.mem_id for node in tree.css(_FURNITURE)}
-    # What holds the main part or its first heading is never furniture, whatever it is called.
+    kept = _around_the_main_part(tree)
+
+    def is_furniture(node: LexborNode) -> bool:
+        if node.mem_id in kept:
+            return False
+        return _is_furniture(node, node.mem_id in marked)
+
+    return outermost(tree.root, is_furniture)
+
+
+def _around_the_main_part(tree: LexborHTMLParser) -> set[int]:
+    """What holds the main part or its first heading is never furniture, whatever it is called."""
     kept: set[int] = set()
     for node in tree.css("main, [role=main], article, h1")[:100]:
         up: LexborNode | None = node
         while up is not None and up.mem_id not in kept:
             kept.add(up.mem_id)
             up = up.parent
-    return outermost(
-        tree.root,
-        lambda node: node.mem_id not in kept and _is_furniture(node, node.mem_id in marked),
-    )
+    return kept
 
 
 def outermost(root: LexborNode | None, fits: Callable[[LexborNode], bool]) -> list[LexborNode]:
@@ -300,17 +358,23 @@ def outermost(root: LexborNode | None, fits: Callable[[LexborNode], bool]) -> li
 
 
 def _is_furniture(node: LexborNode, marked: bool) -> bool:
-    if node.tag == "-comment":  # holds times, and so changes with every answer
+    tag = node.tag or "-"
+    if tag == "-comment":  # holds times, and so changes with every answer
         return True
-    if (node.tag or "-").startswith("-") or node.tag in {"html", "head", "body"}:
+    if tag.startswith("-") or tag in {"html", "head", "body"}:
         return False
-    if node.tag == "form":  # old servers wrap the whole page in one
+    if tag == "form":  # old servers wrap the whole page in one
         return node.css_first("table, h2, p + p") is None
-    if marked:
-        return True
+    return marked or _is_named_furniture(node)
+
+
+def _is_named_furniture(node: LexborNode) -> bool:
     attributes = node.attributes
-    named = f"{attributes.get('class') or ''} {attributes.get('id') or ''}"
-    return named != " " and _NAMED_FURNITURE.search(named) is not None
+    classes = attributes.get("class") or ""
+    identity = attributes.get("id") or ""
+    if not classes and not identity:
+        return False
+    return _NAMED_FURNITURE.search(f"{classes} {identity}") is not None
 
 
 def _inside(node: LexborNode) -> str:
@@ -325,17 +389,22 @@ def _only(tree: LexborHTMLParser, tag: str) -> LexborNode | None:
 def _wishes(tree: LexborHTMLParser) -> set[str]:
     wishes: set[str] = set()
     for meta in tree.css("meta[name][content]"):
-        if str(meta.attributes.get("name")).strip().lower() in {"robots", "ombud"}:
-            listed = str(meta.attributes.get("content")).lower().split(",")
-            wishes.update(wish.strip() for wish in listed)
+        name = str(meta.attributes.get("name"))
+        if name.strip().lower() not in {"robots", "ombud"}:
+            continue
+        content = str(meta.attributes.get("content"))
+        listed = content.lower().split(",")
+        wishes.update(map(str.strip, listed))
     return wishes
 
 
 def _links(tree: LexborHTMLParser, base: str) -> tuple[str, ...]:
     addresses = _refreshes(tree, base)
     for node in tree.css("a[href], area[href]"):
-        if "nofollow" not in str(node.attributes.get("rel") or "").lower().split():
-            addresses.append(absolute(str(node.attributes.get("href") or ""), base))
+        relations = str(node.attributes.get("rel") or "")
+        if "nofollow" not in relations.lower().split():
+            link = str(node.attributes.get("href") or "")
+            addresses.append(absolute(link, base))
         if len(addresses) >= MOST_LINKS:
             break
     return tuple(dict.fromkeys(filter(None, addresses)))
@@ -345,8 +414,9 @@ def _refreshes(tree: LexborHTMLParser, base: str) -> list[str]:
     """Where the page goes on to by itself."""
     addresses = []
     for meta in tree.css("meta[http-equiv][content]"):
+        directive = str(meta.attributes.get("http-equiv"))
         refresh = _REFRESH.match(str(meta.attributes.get("content")))
-        if refresh and str(meta.attributes.get("http-equiv")).lower() == "refresh":
+        if refresh and directive.lower() == "refresh":
             addresses.append(absolute(refresh.group(1), base))
     return addresses
 
@@ -355,9 +425,10 @@ def depth_of(source: str) -> int:
     """Most tags that are open at once."""
     deepest = depth = 0
     for close, name, empty in _TAG.findall(source):
-        if name.lower() not in _VOID and not empty:
-            depth = max(0, depth - 1) if close else depth + 1
-            deepest = max(deepest, depth)
+        if empty or name.lower() in _VOID:
+            continue
+        depth = max(0, depth - 1) if close else depth + 1
+        deepest = max(deepest, depth)
     return deepest
 
 

@@ -41,14 +41,17 @@ class Robots:
         if reply.status in PublicClient.POLICY.busy or reply.status >= 500:
             raise refused(reply)
         # No such file, or none for us: everything is allowed.
-        text = reply.body.decode("utf-8", errors="replace") if reply.ok else ""
+        text = ""
+        if reply.ok:
+            text = reply.body.decode("utf-8", errors="replace")
         rules = Protego.parse(text.removeprefix("\ufeff"))
-        host = host_key(urlsplit(site).hostname or "")
-        delay = min(rules.crawl_delay(NAME) or 0.0, SLOWEST)
-        self._client.slow_down(host, delay)
+        delay = rules.crawl_delay(NAME) or 0.0
+        host = urlsplit(site).hostname or ""
+        self._client.slow_down(host_key(host), min(delay, SLOWEST))
         return rules
 
 
 def _body_limit(reply: HttpResponse) -> int:
     """A page that says "not found" with status 200 holds no rules."""
-    return 0 if "html" in reply.headers.get("content-type", "").lower() else LARGEST
+    media_type = reply.headers.get("content-type", "").lower()
+    return 0 if "html" in media_type else LARGEST

@@ -35,13 +35,16 @@ class WebSource:
     `read` says what is wrong with it. Raises SourceError at once for addresses that are none."""
 
     def __init__(self, place: Web, home: Path, client: PublicClient) -> None:
-        self.name, self.chunker = place.name, place.chunker
+        self.name = place.name
+        self.chunker = place.chunker
         self._place = place
         self._client = client
         self._matching = matching_of(place)
-        self._start, self._sitemaps = _addresses(place.start), _addresses(place.sitemaps)
-        own = (host_of(url) for url in (*self._start, *self._sitemaps))
-        self._hosts = frozenset(bare(host) for host in (*own, *_hosts(place.hosts)))
+        self._start = _addresses(place.start)
+        self._sitemaps = _addresses(place.sitemaps)
+        hosts = [host_of(url) for url in self._start + self._sitemaps]
+        hosts += _hosts(place.hosts)
+        self._hosts = frozenset(map(bare, hosts))
         self._memory = Memory(state_path(home, place.name))
         self._bodies = Bodies(self._memory.path.with_suffix(".pages"))
         self._failed: dict[str, SourceError] = {}
@@ -57,7 +60,8 @@ class WebSource:
         finally:
             self._client.close()
         chosen = documents(found, self._matching)
-        return sorted(refs_of(self.name, chosen, self._matching), key=lambda ref: ref.uri)
+        refs = refs_of(self.name, chosen, self._matching)
+        return sorted(refs, key=lambda ref: ref.uri)
 
     def _crawled(self) -> dict[str, FetchState]:
         """Every address that is or leads to a document; what is remembered of them is saved."""
@@ -71,12 +75,15 @@ class WebSource:
             crawl.add(url)
         crawl.run()
         found: dict[str, FetchState] = {}
+        remembered = dict(sitemaps.seen)
         for url, visit in crawl.visits.items():
             seen = self._seen(url, visit, old)
-            if seen is not None:
-                found[url] = seen
-        remembered = {url: seen for url, seen in found.items() if url not in self._failed}
-        self._memory.save(remembered | sitemaps.seen, self._hosts)
+            if seen is None:
+                continue
+            found[url] = seen
+            if url not in self._failed:
+                remembered[url] = seen
+        self._memory.save(remembered, self._hosts)
         return found
 
     def _seen(self, url: str, visit: Visit, old: Mapping[str, FetchState]) -> FetchState | None:
@@ -124,17 +131,25 @@ def refs_of(source: str, chosen: Mapping[str, FetchState], matching: Matching) -
     for url in sorted(names, key=first_right):
         name = names[url]
         if name in taken:
-            suffix = PurePosixPath(name).suffix
-            mark = sha256(url.encode()).hexdigest()[:8]
-            name = f"{name.removesuffix(suffix)}~{mark}{suffix}"
+            name = _marked(name, url)
         taken.add(name)
+        seen = chosen[url]
+        facts = matching.facts_of(path_of(url))
         yield Ref(
             uri=f"{source}/{name}",
             place=url,
-            size=chosen[url].size,
-            facts=matching.facts_of(path_of(url)) | {"url": url},
-            version=chosen[url].digest,
+            size=seen.size,
+            facts=facts | {"url": url},
+            version=seen.digest,
         )
+
+
+def _marked(name: str, url: str) -> str:
+    """The name, with a mark that no other address gets."""
+    suffix = PurePosixPath(name).suffix
+    stem = name.removesuffix(suffix)
+    mark = sha256(url.encode()).hexdigest()[:8]
+    return f"{stem}~{mark}{suffix}"
 
 
 def documents(found: dict[str, FetchState], matching: Matching) -> dict[str, FetchState]:
@@ -145,8 +160,12 @@ def documents(found: dict[str, FetchState], matching: Matching) -> dict[str, Fet
             pages[url] = seen
     chosen: dict[tuple[str, str], str] = {}
     for url in sorted(pages, key=_plainest_first):
-        if real_address(url, pages) == url and not _is_secure_too(url, pages):
-            chosen.setdefault((plain_of(url), pages[url].digest or url), url)
+        if real_address(url, pages) != url:
+            continue
+        if _is_secure_too(url, pages):
+            continue
+        page = (plain_of(url), pages[url].digest or url)
+        chosen.setdefault(page, url)
     return {url: pages[url] for url in chosen.values()}
 
 
@@ -161,25 +180,32 @@ def _is_secure_too(url: str, pages: Mapping[str, FetchState]) -> bool:
 
 def real_address(url: str, pages: dict[str, FetchState]) -> str:
     way = [url]
-    while (following := pages[way[-1]].canonical) in pages:
+    while True:
+        following = pages[way[-1]].canonical
+        if following not in pages:
+            return way[-1]
         if following in way:  # they name each other
-            return min(way[way.index(following) :])
+            circle = way[way.index(following) :]
+            return min(circle)
         way.append(following)
-    return way[-1]
 
 
 def _addresses(given: Iterable[str]) -> tuple[str, ...]:
-    found = {url: absolute(url) for url in given}
-    for url, address in found.items():
+    addresses = []
+    for url in given:
+        address = absolute(url)
         if not address:
-            shown = url if "@" not in url else "An address with a user or password"
+            shown = "An address with a user or password" if "@" in url else url
             raise SourceError(
                 f"{shown} is no web address.", hint="Such as https://www.example.com/hr/."
             )
-    return tuple(dict.fromkeys(found.values()))
+        addresses.append(address)
+    return tuple(dict.fromkeys(addresses))
 
 
 def _hosts(given: Iterable[str]) -> list[str]:
-    return [
-        host_of(absolute(host if "://" in host else f"https://{host}/")) or host for host in given
-    ]
+    hosts = []
+    for host in given:
+        address = host if "://" in host else f"https://{host}/"
+        hosts.append(host_of(absolute(address)) or host)
+    return hosts

@@ -66,10 +66,12 @@ class Memory:
             if saved["format"] != FORMAT:
                 return {}
             urls = saved["urls"]
-            same = set(saved["hosts"]) == hosts
-            return {
-                urls[int(number)]: _seen(row, urls, same) for number, row in saved["pages"].items()
-            }
+            same_hosts = set(saved["hosts"]) == hosts
+            pages: dict[str, FetchState] = {}
+            for number, row in saved["pages"].items():
+                url = urls[int(number)]
+                pages[url] = _seen(row, urls, same_hosts)
+            return pages
         except (
             OSError,
             ValueError,
@@ -83,13 +85,22 @@ class Memory:
 
     def save(self, pages: Mapping[str, FetchState], hosts: frozenset[str]) -> None:
         """All or nothing, also when the power fails."""
-        urls: dict[str, int] = {}
+        numbers: dict[str, int] = {}
+
+        def number_of(url: str) -> int:
+            return numbers.setdefault(url, len(numbers))
+
         rows = {}
         for url, seen in pages.items():
             row = seen.model_dump(exclude_defaults=True)
-            row["links"] = [urls.setdefault(link, len(urls)) for link in seen.links]
-            rows[str(urls.setdefault(url, len(urls)))] = row
-        whole = {"format": FORMAT, "hosts": sorted(hosts), "urls": list(urls), "pages": rows}
+            row["links"] = list(map(number_of, seen.links))
+            rows[str(number_of(url))] = row
+        whole = {
+            "format": FORMAT,
+            "hosts": sorted(hosts),
+            "urls": list(numbers),
+            "pages": rows,
+        }
         fresh = self.path.with_suffix(".new")
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -141,7 +152,10 @@ def state_path(home: Path, name: str) -> Path:
     return home / ".ombud" / "sources" / f"{quote(name, safe='')}.json"
 
 
-def _seen(row: Mapping[str, Any], urls: list[str], same: bool) -> FetchState:
-    known = {key: value for key, value in row.items() if key != "links"}
-    seen = FetchState(**known, links=tuple(urls[number] for number in row["links"]))
-    return seen if same else seen.model_copy(update={"etag": "", "modified": ""})
+def _seen(row: Mapping[str, Any], urls: list[str], same_hosts: bool) -> FetchState:
+    fields = dict(row)
+    links = [urls[number] for number in fields.pop("links")]
+    seen = FetchState(**fields, links=tuple(links))
+    if same_hosts:
+        return seen
+    return seen.model_copy(update={"etag": "", "modified": ""})

@@ -31,23 +31,34 @@ def absolute(link: str, page: str = "") -> str:
     Fragments, default ports and tracking parameters are dropped, parameters sorted.
     """
     try:
-        cleaned = _cleaned(link)
-        url = httpx.URL(page).join(cleaned) if page else httpx.URL(cleaned)
+        url = _resolved(link, page)
         if not _is_plain(url):
             return ""
         host = url.raw_host.decode("ascii").rstrip(".")
         raw_path = url.raw_path.decode("ascii").partition("?")[0]
-        query = _query(url.query.decode("ascii"))
+        query = url.query.decode("ascii")
     except (httpx.InvalidURL, UnicodeError, ValueError):
         return ""
     if "%" in host:
         return ""
-    path = _spelled(_SESSION.sub("", raw_path)) or "/"
     netloc = f"[{host}]" if ":" in host else host
-    port = f":{url.port}" if url.port else ""
-    mark = "?" if query else ""
-    whole = f"{url.scheme}://{netloc}{port}{path}{mark}{query}"
-    return "" if len(whole) > LONGEST or _repeats(path) else whole
+    if url.port:
+        netloc += f":{url.port}"
+    without_session = _SESSION.sub("", raw_path)
+    path = _spelled(without_session) or "/"
+    whole = f"{url.scheme}://{netloc}{path}"
+    parameters = _query(query)
+    if parameters:
+        whole += f"?{parameters}"
+    too_long = len(whole) > LONGEST
+    return "" if too_long or _repeats(path) else whole
+
+
+def _resolved(link: str, page: str) -> httpx.URL:
+    cleaned = _cleaned(link)
+    if not page:
+        return httpx.URL(cleaned)
+    return httpx.URL(page).join(cleaned)
 
 
 def _is_plain(url: httpx.URL) -> bool:
@@ -70,28 +81,37 @@ def bare(host: str) -> str:
 def path_of(url: str) -> str:
     """What patterns are matched with: the path without its first slash; a folder's is its
     index.html."""
-    path = readable(url.partition("://")[2].partition("?")[0].partition("/")[2])
-    return f"{path}index.html" if not path or path.endswith("/") else path
+    address = url.partition("://")[2]
+    escaped = address.partition("?")[0].partition("/")[2]
+    path = readable(escaped)
+    if not path or path.endswith("/"):
+        return f"{path}index.html"
+    return path
 
 
 def name_of(url: str, suffix: str) -> str:
     """HOST/path, ending in `suffix` (such as .html) or another spelling of it; stable and unique
     for each address but for folder/ and folder/index.html, page and page.html."""
-    path = path_of(url)
-    kept = PurePosixPath(path).suffix
-    own = kept.lower() in {suffix, *_SAME.get(suffix, ())}
-    stem = path.removesuffix(kept) if own else path
+    stem = path_of(url)
+    ending = suffix
+    spelled = PurePosixPath(stem).suffix
+    if spelled.lower() in {suffix, *_SAME.get(suffix, ())}:
+        stem = stem.removesuffix(spelled)
+        ending = spelled
     query = url.partition("?")[2]
     if query:
         shown = re.sub(r"[^\w=&.,+-]+", "-", readable(query))[:60]
-        stem += f"~{shown}-{sha256(query.encode()).hexdigest()[:8]}"
-    return f"{host_of(url)}/{stem}{kept if own else suffix}"
+        mark = sha256(query.encode()).hexdigest()[:8]
+        stem += f"~{shown}-{mark}"
+    return f"{host_of(url)}/{stem}{ending}"
 
 
 def plain_of(url: str) -> str:
     """The same for addresses that tend to be one page: /a, /a/, /a/index.html and /a?sort=x."""
-    path = _INDEX.sub("", url.partition("://")[2].partition("?")[0])
-    return bare(path.rstrip("/"))
+    address = url.partition("://")[2]
+    path = address.partition("?")[0]
+    without_index = _INDEX.sub("", path)
+    return bare(without_index.rstrip("/"))
 
 
 def readable(text: str) -> str:
@@ -99,11 +119,13 @@ def readable(text: str) -> str:
     stays so."""
 
     def letters(found: re.Match[str]) -> str:
+        escaped = found.group()
         try:
-            plain = unquote(found.group(), errors="strict")
+            plain = unquote(escaped, errors="strict")
         except UnicodeDecodeError:
-            return found.group()
-        return plain if all(letter.isalnum() for letter in plain) else found.group()
+            return escaped
+        only_letters = all(map(str.isalnum, plain))
+        return plain if only_letters else escaped
 
     return _ESCAPES.sub(letters, text.replace("%20", " "))
 
