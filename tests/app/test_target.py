@@ -24,7 +24,7 @@ from ombud.lab import (
     read_cases,
     read_run,
     run_cases,
-    select,
+    select_split,
 )
 from ombud.settings import IndexSettings
 from ombud.text.sentences import split_sentences
@@ -64,7 +64,7 @@ def bring(workspace: Workspace) -> None:
 def run(
     workspace: Workspace, target: LocalTarget, name: str, plan: Mapping[str, Any] | None = None
 ) -> str:
-    asked = select(read_cases(SAMPLE / "cases"), "open")
+    asked = select_split(read_cases(SAMPLE / "cases"), "open")
     options = RunOptions(METRICS, name, "sample", "open", plan or {})
     return asyncio.run(run_cases(asked, target, workspace.store, options)).id
 

@@ -50,6 +50,21 @@ def test_first_sync_adds_and_the_second_finds_nothing_to_do(shelf: Shelf) -> Non
     assert "eighteen weeks" in shelf.document("parental.pdf").text
 
 
+def test_with_and_without_parser_processes_the_index_is_the_same(tmp_path: Path) -> None:
+    kept = []
+    for processes in (3, 0):
+        shelf = Shelf(tmp_path / str(processes), documents={"processes": processes})
+        for number in range(12):
+            shelf.write(f"{number:02}.md", long_text(number, 2))
+        shelf.write("parental.pdf", PDF)
+        shelf.write("broken.pdf", b"%PDF-1.7 nothing more")
+        report = shelf.sync()
+        assert counts(report) == {"added": 13, "failed": 1}
+        kept.append((report.failed, shelf.snapshot()))
+        shelf.workspace.close()
+    assert kept[0] == kept[1]
+
+
 ODD = "C# - 50% of what? & why #"
 """A file's name of letters that have a meaning in addresses."""
 

@@ -4,11 +4,15 @@
 as a process of its own, for what only a process has: its start, signals, pipes and its death.
 """
 
+import fcntl
 import io
 import json
 import os
+import pty
+import struct
 import subprocess
 import sys
+import termios
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -74,6 +78,35 @@ def ombud_process(*arguments: object, cwd: Path, env: Mapping[str, str] | None =
         out, err = process.communicate(timeout=300)
     assert "Traceback" not in err, err
     return Result(process.returncode, out, err)
+
+
+def on_terminal(*arguments: object, cwd: Path, columns: int = 70) -> tuple[int, str]:
+    """Exit code and everything that a person's terminal of so many columns is sent."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+    variables = environment({"TERM": "xterm-256color"})
+    for name in ("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR"):
+        variables.pop(name, None)
+    command = [*COMMAND, *map(str, arguments)]
+    with subprocess.Popen(
+        command, cwd=cwd, env=variables, stdin=theirs, stdout=theirs, stderr=theirs
+    ) as process:
+        os.close(theirs)
+        sent = b"".join(_pieces(ours))
+        code = process.wait(60)
+    os.close(ours)
+    return code, sent.decode().replace("\r\n", "\n")
+
+
+def _pieces(terminal: int) -> Iterator[bytes]:
+    while True:
+        try:
+            piece = os.read(terminal, 4096)
+        except OSError:  # how Linux says that nobody writes to it any more
+            return
+        if not piece:
+            return
+        yield piece
 
 
 def ombud(*arguments: object, cwd: Path, env: Mapping[str, str] | None = None) -> Result:

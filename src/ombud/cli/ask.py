@@ -20,6 +20,7 @@ from ombud.cli.console import (
     plan_values,
     print_json,
 )
+from ombud.cli.terminal import open_page, waiting
 from ombud.errors import BadRequest, OmbudError
 
 if TYPE_CHECKING:
@@ -50,16 +51,17 @@ def ask(
                 "Give a question or --batch FILE.",
                 hint='Such as ombud ask "How much leave do I get?".',
             )
-        workspace = open_workspace()
         changes = plan_values(plan)
         if batch:
-            raise typer.Exit(asyncio.run(_batch(workspace, batch, changes)))
+            raise typer.Exit(asyncio.run(_batch(open_workspace(), batch, changes)))
         from ombud.types import Question
 
         asked = Question(
             text=question, asker=person(country, role, persona=persona), as_of=day(as_of)
         )
-        answer = asyncio.run(asking.ask(workspace, asked, plan=changes))
+        with waiting("Opening the index", shown=not as_json) as on_event:
+            workspace = open_workspace()
+            answer = asyncio.run(asking.ask(workspace, asked, plan=changes, on_event=on_event))
         if as_json:
             print_json(answer.model_dump(mode="json"))
         else:
@@ -93,19 +95,19 @@ async def _batch(workspace: "Workspace", path: Path, changes: dict[str, object])
 
 
 def _say(answer: "Answer") -> None:
-    print(answer.text)
+    page = open_page()
+    page.markdown(answer.text)
     if answer.sources:
-        print("\nSources:")
+        page.line("\nSources:", style="bold")
     for source in answer.sources:
         numbers = "".join(f"[{place + 1}]" for place in source.citations)
         pages = dict.fromkeys(answer.citations[place].page for place in source.citations)
-        place = "".join(f", page {page}" for page in pages if page)
-        print(f"{numbers} {source.title}" + (f": {source.covers}" if source.covers else ""))
-        print(f"    {source.uri}{place}")
+        place = "".join(f", page {number}" for number in pages if number)
+        covers = f": {source.covers}" if source.covers else ""
+        page.line(f"{numbers} {source.title}{covers}")
+        page.line(f"{source.uri}{place}", indent=4, style="dim")
     for contact in answer.contacts:
-        print(
-            "\nContact: "
-            + ", ".join(part for part in (contact.name, contact.mail, contact.phone) if part)
-        )
+        known = [part for part in (contact.name, contact.mail, contact.phone) if part]
+        page.line(f"\nContact: {', '.join(known)}")
     for note in (*answer.trace.notes, *answer.trace.degraded):
-        print(f"\nNote: {note}")
+        page.line(f"\nNote: {note}", style="italic")

@@ -16,13 +16,16 @@ from ombud.cli.console import (
     progress,
     write_file,
 )
+from ombud.cli.help import WholeHelp
 from ombud.errors import BadRequest
 
 if TYPE_CHECKING:
     from ombud.store import Verified
 
 app = typer.Typer(
-    help="Proof of what was answered, and what may be kept of it.", no_args_is_help=True
+    cls=WholeHelp,
+    help="Proof of what was answered, and what may be kept of it.",
+    no_args_is_help=True,
 )
 
 SINCE = typer.Option("", "--since", help="Only from this day on, such as 2026-01-31.")

@@ -1,6 +1,7 @@
 """`ombud documents`."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,12 +18,14 @@ from ombud.cli.console import (
     print_json,
     write_file,
 )
+from ombud.cli.help import WholeHelp
+from ombud.cli.tables import table
 
 if TYPE_CHECKING:
     from ombud.app import Workspace
     from ombud.types import Document, Person
 
-app = typer.Typer(help="What is indexed.", no_args_is_help=True)
+app = typer.Typer(cls=WholeHelp, help="What is indexed.", no_args_is_help=True)
 
 
 @app.command("list")
@@ -44,11 +47,9 @@ def list_all(
                 }
             )
             return
-        for document in found:
-            where = ",".join(document.countries) or "global"
-            until = f" until {document.effective_to}" if document.effective_to else ""
-            print(f"{document.id}  {where:<7} {document.uri}  {document.title}{until}")
-        if not found:
+        if found:
+            print(_listed(found))
+        else:
             print("No documents. `ombud sync FOLDER` indexes some.")
 
 
@@ -122,6 +123,16 @@ def _certify(workspace: "Workspace", document: str, to: Path | None, as_json: bo
             print(f"  {made.source}")
     if not made.gone:
         raise typer.Exit(1)
+
+
+def _listed(documents: Sequence["Document"]) -> str:
+    head = ("id", "country", "uri", "until", "title")
+    rows: list[tuple[str, ...]] = []
+    for document in documents:
+        where = ",".join(document.countries) or "global"
+        until = str(document.effective_to or "")
+        rows.append((document.id, where, document.uri, until, document.title))
+    return table(head, rows, left=len(head))
 
 
 def _reader(country: str, roles: list[str]) -> "Person | None":

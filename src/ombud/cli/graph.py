@@ -18,12 +18,15 @@ from ombud.cli.console import (
     print_json,
     write_file,
 )
+from ombud.cli.help import WholeHelp
 
 if TYPE_CHECKING:
     from ombud.graph import Neighbourhood
 
 app = typer.Typer(
-    help="What documents say as triplets of subject, predicate and object.", no_args_is_help=True
+    cls=WholeHelp,
+    help="What documents say as triplets of subject, predicate and object.",
+    no_args_is_help=True,
 )
 
 

@@ -20,9 +20,11 @@ from ombud.cli import (
     sync,
 )
 from ombud.cli.console import HOME
+from ombud.cli.help import WholeHelp
 from ombud.cli.lab import verbs as lab
 
 app = typer.Typer(
+    cls=WholeHelp,
     help="Answers from your own policies, each sentence proven.",
     no_args_is_help=True,
     add_completion=False,
@@ -31,9 +33,22 @@ app = typer.Typer(
 )
 
 
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        print(f"ombud {version('ombud')}")
+        raise typer.Exit
+
+
+VERSION = typer.Option(
+    False, "--version", help="Print the version.", callback=_print_version, is_eager=True
+)
+
+
 @app.callback()
-def options(home: Path | None = HOME) -> None:
-    del home  # kept by its callback
+def options(home: Path | None = HOME, version: bool = VERSION) -> None:
+    del home, version  # kept, and printed, by their callbacks
 
 
 app.command("init")(operate.init)

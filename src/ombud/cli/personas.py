@@ -5,8 +5,9 @@ from pathlib import Path
 import typer
 
 from ombud.cli.console import HOME, JSON, errors_said, open_workspace, print_json
+from ombud.cli.help import WholeHelp
 
-app = typer.Typer(help="For whom answers can be written.", no_args_is_help=True)
+app = typer.Typer(cls=WholeHelp, help="For whom answers can be written.", no_args_is_help=True)
 
 
 @app.callback()

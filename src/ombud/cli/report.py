@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from ombud.cli.console import HOME, JSON, day, errors_said, open_workspace, print_json, write_file
+from ombud.cli.help import WholeHelp
 
 if TYPE_CHECKING:
     from ombud.app import Gaps
 
-app = typer.Typer(help="Reports for the owners of the policies.", no_args_is_help=True)
+app = typer.Typer(
+    cls=WholeHelp, help="Reports for the owners of the policies.", no_args_is_help=True
+)
 
 
 @app.callback()

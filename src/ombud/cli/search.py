@@ -17,8 +17,10 @@ from ombud.cli.console import (
     errors_said,
     open_workspace,
     person,
+    plan_values,
     print_json,
 )
+from ombud.cli.terminal import STEPS, open_page, waiting
 from ombud.errors import BadRequest, OmbudError
 
 if TYPE_CHECKING:
@@ -35,6 +37,9 @@ def search(
     k: int = typer.Option(None, "-k", min=1, max=100, help="Passages to return."),
     mode: str = typer.Option("", "--mode", help="hybrid, sparse or dense."),
     as_of: str = AS_OF,
+    plan: list[str] = typer.Option(
+        [], "--plan", metavar="KEY=VALUE", help="Change a knob of this search."
+    ),
     batch: Path = typer.Option(None, "--batch", help="Questions, one JSON object a line."),
     as_json: bool = JSON,
     home: Path | None = HOME,
@@ -50,14 +55,20 @@ def search(
             raise BadRequest(
                 "Give a question or --batch FILE.", hint='Such as ombud search "notice period".'
             )
-        chosen = {key: value for key, value in {"k": k, "mode": mode}.items() if value}
-        workspace = open_workspace()
+        chosen = plan_values(plan)
+        if k:
+            chosen["k"] = k
+        if mode:
+            chosen["mode"] = mode
         if batch:
-            raise typer.Exit(asyncio.run(_batch(workspace, batch, chosen)))
+            raise typer.Exit(asyncio.run(_batch(open_workspace(), batch, chosen)))
         asker = person(country, role)
-        evidence, trace = asyncio.run(
-            asking.search(workspace, query, asker, as_of=day(as_of), plan=chosen)
-        )
+        today = day(as_of)
+        with waiting(STEPS["search"], shown=not as_json):
+            workspace = open_workspace()
+            evidence, trace = asyncio.run(
+                asking.search(workspace, query, asker, as_of=today, plan=chosen)
+            )
         if as_json:
             print_json({"hits": rows(evidence), "trace": trace.model_dump(mode="json")})
         else:
@@ -117,15 +128,17 @@ async def _batch(workspace: "Workspace", path: Path, chosen: dict[str, Any]) -> 
 
 
 def _say(evidence: "Evidence", trace: "Trace") -> None:
+    page = open_page()
     for number, hit in enumerate(evidence.hits, start=1):
         chunk = hit.chunk
         place = f", page {chunk.page_from}" if chunk.page_from else ""
         where = ", ".join(chunk.countries) or "global"
-        print(
-            f"{number}. {' > '.join(chunk.trail)}  [{where}]  {hit.score:.4f}\n   {chunk.uri}{place}"
-        )
-        print("   " + "\n   ".join(f"{chunk.header}\n{chunk.text}".strip().split("\n")) + "\n")
+        head = f"{number}. {' > '.join(chunk.trail)}  [{where}]  {hit.score:.4f}"
+        page.line(head, style="bold")
+        page.line(f"{chunk.uri}{place}", indent=3, style="dim")
+        page.markdown(f"{chunk.header}\n{chunk.text}".strip(), indent=3)
+        page.line("")
     if not evidence.hits:
-        print("Nothing was found that this person may read.")
+        page.line("Nothing was found that this person may read.")
     for note in (*trace.notes, *trace.degraded):
-        print(f"Note: {note}")
+        page.line(f"Note: {note}", style="italic")

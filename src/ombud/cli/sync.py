@@ -24,7 +24,7 @@ KINDS = ("added", "updated", "moved", "deleted", "unchanged")
 
 def sync(
     paths: list[Path] = typer.Argument(
-        None, metavar="[PATH]...", help="Folders to index; remembered as sources."
+        None, metavar="PATH", help="Folders to index; remembered as sources."
     ),
     country: str = typer.Option(
         "", "--country", help="Two-letter code for documents that name no country."

@@ -11,6 +11,7 @@ from ombud.lab.metrics.parsing import METRICS, USUAL, Measure, parse_metric, par
 from ombud.lab.metrics.rankings import score_rankings
 from ombud.lab.metrics.risk import (
     Decision,
+    Risk,
     choose_threshold,
     decision_accuracy,
     decisions,
@@ -56,6 +57,7 @@ __all__ = [
     "MetricSummary",
     "RecordedRun",
     "RemoteTarget",
+    "Risk",
     "RunOptions",
     "Step",
     "Target",

@@ -7,7 +7,7 @@ the chunk and its permissions."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sqlalchemy import (
     ColumnElement,
@@ -83,38 +83,36 @@ def save_graph(
 
     digest: what `graph_digests` gives back; empty where some chunks could not be read.
     """
-    rows = [
-        edge.triplet.model_dump()
-        | {
-            "document_id": document_id,
-            "subject_key": edge.subject_key,
-            "object_key": edge.object_key,
-        }
-        for edge in found.edges
-    ]
-    known = [name._asdict() for name in {(n.name, n.key): n for n in known_by}.values()]
+    rows = [_triplet_row(edge, document_id) for edge in found.edges]
+    last_of_key = {(name.name, name.key): name for name in known_by}
+    known = [name._asdict() for name in last_of_key.values()]
+    is_there = select(documents.c.id).where(documents.c.id == document_id, ~documents.c.deleted)
+    document = insert(read_documents).values(
+        document_id=document_id,
+        digest=digest,
+        chunks=json.dumps(dict(found.chunks)),
+    )
     with store.write() as db:
-        # Locked: a deletion of the document waits, or has been and is seen.
-        there = (
-            select(documents.c.id)
-            .where(documents.c.id == document_id, ~documents.c.deleted)
-            .with_for_update()
-        )
         drop_graph(db, document_id)
-        if db.execute(there).first() is None:
+        # Locked: a deletion of the document waits, or has been and is seen.
+        if db.execute(is_there.with_for_update()).first() is None:
             return False
-        head = {
-            "document_id": document_id,
-            "digest": digest,
-            "chunks": json.dumps(dict(found.chunks)),
-        }
-        db.execute(insert(read_documents).values(**head))
+        db.execute(document)
         if rows:
             db.execute(insert(triplets), rows)
         if known:
             db.execute(insert(names), known)
         _drop_unsupported(db)
     return True
+
+
+def _triplet_row(edge: Edge, document_id: str) -> dict[str, Any]:
+    return {
+        **edge.triplet.model_dump(),
+        "document_id": document_id,
+        "subject_key": edge.subject_key,
+        "object_key": edge.object_key,
+    }
 
 
 def drop_graph(db: Connection, document_id: str) -> None:

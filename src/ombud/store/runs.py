@@ -68,16 +68,24 @@ def find_run(store: Store, name: str) -> Run:
     Raises NotFound, naming some that are there.
     """
     known = list_runs(store)
-    by_id = [run for run in known if run.id == name]
-    by_name = [run for run in known if run.name == name]
-    newest = known[:1] if name == "last" else []
-    by_beginning = [run for run in known if len(name) >= 3 and run.id.startswith(name)]
-    for fitting in (by_id, by_name, newest, by_beginning):
-        if fitting:
-            return fitting[0]
+    run = _run_named(known, name)
+    if run:
+        return run
     examples = ", ".join(f"{run.id} ({run.name})" for run in known[:5])
-    newest_of_all = examples or "none yet; `ombud lab run DATASET` makes one"
-    raise NotFound(f"There is no run `{name}`.", hint=f"The newest: {newest_of_all}.")
+    newest = examples or "none yet; `ombud lab run DATASET` makes one"
+    raise NotFound(f"There is no run `{name}`.", hint=f"The newest: {newest}.")
+
+
+def _run_named(known: Sequence[Run], name: str) -> Run | None:
+    """The first of `known`, newest first, that fits best."""
+    same_id = [run for run in known if run.id == name]
+    same_name = [run for run in known if run.name == name]
+    newest = list(known[:1]) if name == "last" else []
+    same_beginning: list[Run] = []
+    if len(name) >= 3:
+        same_beginning = [run for run in known if run.id.startswith(name)]
+    fitting = [*same_id, *same_name, *newest, *same_beginning]
+    return fitting[0] if fitting else None
 
 
 def delete_run(store: Store, run_id: str) -> None:

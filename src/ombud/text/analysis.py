@@ -6,6 +6,7 @@ Snowball rules; Chinese, Japanese and Korean runs become overlapping pairs of ch
 import re
 import unicodedata
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 
 import Stemmer
@@ -52,7 +53,8 @@ def _pairs(run: str) -> list[str]:
     """Overlapping pairs of characters, or the only one."""
     if len(run) == 1:
         return [run]
-    return [run[place : place + 2] for place in range(len(run) - 1)]
+    neighbours = pairwise(run)
+    return ["".join(pair) for pair in neighbours]
 
 
 def _terms(word: str, language: str) -> list[str]:

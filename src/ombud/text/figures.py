@@ -88,4 +88,7 @@ def _spelt_half_hour() -> re.Pattern[str]:
 
 @cache
 def _equivalents() -> tuple[tuple[re.Pattern[str], str], ...]:
-    return tuple((re.compile(pattern), replacement) for pattern, replacement in _EQUIVALENTS)
+    compiled: list[tuple[re.Pattern[str], str]] = []
+    for pattern, replacement in _EQUIVALENTS:
+        compiled.append((re.compile(pattern), replacement))
+    return tuple(compiled)

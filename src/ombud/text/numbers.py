@@ -178,7 +178,7 @@ def numbers_in(text: str, language: str = "en") -> set[str]:
 
 def numbers_of_plain(plain: str, language: str = "en") -> set[str]:
     """The same of a text that went through `spell_out`."""
-    numbers = {plain_decimal(number, language) for number in _IN_DIGITS.findall(plain)}
+    numbers = _values(plain, language)
     for word in re.findall(r"[a-z]+", plain):
         if word in NUMBER_WORDS and word != "one":
             numbers.add(NUMBER_WORDS[word])
@@ -187,7 +187,12 @@ def numbers_of_plain(plain: str, language: str = "en") -> set[str]:
 
 def digits_in(text: str, language: str = "") -> set[str]:
     """Numbers written in digits, as plain decimals; of dates the day, month and year."""
-    plain = join_groups(unicodedata.normalize("NFKC", text))
+    normal = unicodedata.normalize("NFKC", text)
+    return _values(join_groups(normal), language)
+
+
+def _values(plain: str, language: str) -> set[str]:
+    """Of the numbers in digits."""
     return {plain_decimal(number, language) for number in _IN_DIGITS.findall(plain)}
 
 
@@ -204,4 +209,6 @@ def _counting_one() -> re.Pattern[str]:
 
 @cache
 def _compound() -> re.Pattern[str]:
-    return re.compile(rf"\b({'|'.join(TENS)})[- ]({'|'.join(SMALL_NUMBERS[1:10])})\b")
+    tens = "|".join(TENS)
+    ones = "|".join(SMALL_NUMBERS[1:10])
+    return re.compile(rf"\b({tens})[- ]({ones})\b")

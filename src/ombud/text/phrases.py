@@ -17,16 +17,17 @@ class Phrases(Generic[Value]):
     def __init__(self, phrases: Iterable[tuple[str, Value]]) -> None:
         self._exact: dict[str, list[tuple[Words, Value]]] = defaultdict(list)
         self._open: dict[str, list[Value]] = defaultdict(list)
-        for phrase, value in sorted(phrases, key=_descending_length):
+        self._beginnings: set[str] = set()
+        longest_first = sorted(phrases, key=_descending_length)
+        for phrase, value in longest_first:
             self._add(phrase, value)
         lengths = set(map(len, self._open))
         self._lengths = sorted(lengths, reverse=True)
-        first_words = [*self._exact, *self._open]
-        self._beginnings = {word[:2] for word in first_words}
 
     def _add(self, phrase: str, value: Value) -> None:
         words = WORD.findall(phrase)
         first = words[0]
+        self._beginnings.add(first[:2])
         is_open = phrase.endswith("*")
         if is_open and len(words) == 1:
             self._open[first].append(value)

@@ -77,7 +77,8 @@ def split_sentences(text: str, language: str = "en") -> list[tuple[int, int]]:
     code = language[:2].lower()
     spans: list[tuple[int, int]] = []
     for start, end in _lines(text):
-        spans += _split(text, start, end, code)
+        sentences = _split(text, start, end, code)
+        spans.extend(sentences)
     return spans
 
 
@@ -135,7 +136,9 @@ def _is_inside(begin: int, stop: re.Match[str], text: str, language: str) -> boo
         return after_abbreviation
     if _INITIALS.fullmatch(word):
         return not _follows_letter_name(before)
-    return bool(_ENUMERATOR.fullmatch(word)) and _enumerates(before, language)
+    if _ENUMERATOR.fullmatch(word):
+        return _enumerates(before, language)
+    return False
 
 
 def _first_character(following: str) -> str:
@@ -157,9 +160,10 @@ def _goes_on_after(word: str, following: str, language: str) -> bool | None:
     """Whether a sentence goes on after an abbreviation; None where `word` is none."""
     first = _first_character(following)
     if language == "en" and word in _NUMBERED:
-        return first.isdigit() or following[:1] == "§"
+        return first.isdigit() or following.startswith("§")
     if word in _CLOSING:
-        return not first.isupper() and not _LISTED.match(following)
+        starts_anew = first.isupper() or _LISTED.match(following)
+        return not starts_anew
     if word in _FIRMS:
         return not _opens(following)
     known = ABBREVIATIONS.get(language, ABBREVIATIONS["en"])

@@ -27,9 +27,13 @@ def read_rows(text: str) -> str:
 
 def _named_cells(names: Sequence[str], cells: Sequence[str]) -> str:
     named: list[str] = []
-    for name, cell in zip_longest(names[: len(cells)], cells, fillvalue=""):
-        if cell:
-            named.append(f"{name}: {cell}" if name else cell)
+    columns = names[: len(cells)]
+    for name, cell in zip_longest(columns, cells, fillvalue=""):
+        if not cell:
+            continue
+        if name:
+            cell = f"{name}: {cell}"
+        named.append(cell)
     return "; ".join(named)
 
 

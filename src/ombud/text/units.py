@@ -38,7 +38,10 @@ def units_named(text: str) -> set[str]:
 
 @cache
 def _patterns() -> Mapping[str, re.Pattern[str]]:
-    return {name: re.compile(rf"(?<![a-z])(?:{written})") for name, written in _WRITTEN.items()}
+    patterns: dict[str, re.Pattern[str]] = {}
+    for name, written in _WRITTEN.items():
+        patterns[name] = re.compile(rf"(?<![a-z])(?:{written})")
+    return patterns
 
 
 @cache

@@ -1,5 +1,6 @@
-"""How the shipped weights came about: the complexity router, triage, confidence, and the spans that
-are underlined. `make router`, `make triage`, `make confidence` and `make spans` teach them anew."""
+"""How the shipped weights came about: the complexity router, triage, confidence, the spans that are
+underlined, and stories. Each has its make target: `make router`, `make triage`, `make confidence`,
+`make spans`, `make stories`."""
 
 from ombud.training.confidence import QuestionSignals, train_confidence
 from ombud.training.linear import TrainingEmbedder
@@ -15,6 +16,7 @@ from ombud.training.router.fine_tuning import fine_tune_router
 from ombud.training.router.labelled import LabelledQuestion, read_labelled_questions
 from ombud.training.router.training import train_router
 from ombud.training.spans import QuestionSpans, train_spans, underlined_among_best
+from ombud.training.stories import judge_stories, story_messages, train_stories
 from ombud.training.triage.judging import (
     TriageScores,
     compare_triage,
@@ -35,13 +37,16 @@ __all__ = [
     "fine_tune_router",
     "judge_by_folds",
     "judge_by_router",
+    "judge_stories",
     "judge_weights",
     "read_labelled_messages",
     "read_labelled_questions",
     "router_report",
+    "story_messages",
     "train_confidence",
     "train_router",
     "train_spans",
+    "train_stories",
     "triage_report",
     "underlined_among_best",
     "wilson_rate",

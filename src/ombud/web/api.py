@@ -34,6 +34,7 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
         "description": "A host name that is not served, or a body that is no JSON",
     },
     422: {"model": Problem, "description": "The request cannot be read"},
+    429: {"model": Problem, "description": "Too many requests of one address; see Retry-After"},
     500: {"model": Problem, "description": "A fault of the server or its set-up"},
     503: {"model": Problem, "description": "The store, the index or the model is not available"},
 }

@@ -315,8 +315,13 @@ def _number_objections(
     if _is_year_of_document(number, scored):
         return
     same = {number, *_as_euros(number, claim)}
-    with_numbers = [other for other in scored if other.figures.numbers]
-    holding = [other for other in with_numbers if same & other.figures.numbers]
+    with_numbers: list[ScoredSentence] = []
+    holding: list[ScoredSentence] = []
+    for other in scored:
+        if other.figures.numbers:
+            with_numbers.append(other)
+        if not same.isdisjoint(other.figures.numbers):
+            holding.append(other)
     best = _best_score(with_numbers)
     shown = number[:SHOWN]
     if not holding:

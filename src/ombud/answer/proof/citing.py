@@ -81,7 +81,9 @@ def inert(text: str) -> str:
 
 def marked(text: str, places: Sequence[int]) -> str:
     """`text` with its markers, [1] for place 0; under a table they stand on a line of their own."""
-    markers = "".join(f"[{place + 1}]" for place in dict.fromkeys(places))
+    markers = ""
+    for place in dict.fromkeys(places):
+        markers += f"[{place + 1}]"
     text = escaped(text)
     if not markers:
         return text

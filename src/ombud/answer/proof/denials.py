@@ -25,7 +25,10 @@ def denial_objections(
         return
     if _agree(claim, near, passages, language):
         return
-    most = max(polarity.count_denials(other.text, language) for other in near)
+    most = 0
+    for other in near:
+        other_denials = polarity.count_denials(other.text, language)
+        most = max(most, other_denials)
     yield DENIES if denials > most else DENIED
 
 

@@ -46,10 +46,11 @@ class PassageVocabulary(NamedTuple):
 def vocabulary(passages: tuple[CitedPassage, ...], language: str) -> PassageVocabulary:
     texts = [plain_sentence(passage.above) for passage in passages]
     for passage in passages:
-        texts += [sentence.text for sentence in read_passage(passage)]
+        for sentence in read_passage(passage):
+            texts.append(sentence.text)
     text = "\n".join(texts)
     words = split_words(text)
-    stems = [word_stem(word) for word in words]
+    stems = list(map(word_stem, words))
     countries = set(named_countries(text))
     for passage in passages:
         countries.update(passage.countries)
@@ -64,8 +65,11 @@ def vocabulary(passages: tuple[CitedPassage, ...], language: str) -> PassageVoca
 
 
 def _named_currencies(text: str) -> frozenset[str]:
-    units = units_named(text)
-    return frozenset(CURRENCIES[unit] for unit in CURRENCIES if unit in units)
+    codes: set[str] = set()
+    for unit in units_named(text):
+        if unit in CURRENCIES:
+            codes.add(CURRENCIES[unit])
+    return frozenset(codes)
 
 
 def _initials(words: list[str]) -> frozenset[str]:
@@ -73,8 +77,9 @@ def _initials(words: list[str]) -> frozenset[str]:
     letters = "".join(first_letters).casefold()
     initials: set[str] = set()
     for size in INITIALS:
-        ends = range(size, len(letters) + 1)
-        initials.update(letters[end - size : end] for end in ends)
+        for end in range(size, len(letters) + 1):
+            start = end - size
+            initials.add(letters[start:end])
     return frozenset(initials)
 
 
@@ -112,8 +117,10 @@ def _missing(name: str, known: PassageVocabulary) -> Iterator[str]:
 
 def _is_abbreviated(words: list[str], known: PassageVocabulary) -> bool:
     """Whether the passages shorten the name: HRBP for "HR Business Partner"."""
-    initials = [word if word.isupper() else word[0] for word in words]
-    short = "".join(initials).casefold()
+    short = ""
+    for word in words:
+        short += word if word.isupper() else word[0]
+    short = short.casefold()
     return len(short) > 2 and short in known.stems
 
 

@@ -52,9 +52,10 @@ class Prover:
         if len(claim.text) > LONGEST_CLAIM:
             return Proof(TOO_MUCH)
         cited = self._cited(claim)
+        passages = [hit.chunk for hit in cited]
         problems = [
             *self._unknown_labels(claim),
-            *check_claim(claim.text, [hit.chunk for hit in cited], self._question),
+            *check_claim(claim.text, passages, self._question),
         ]
         if problems:
             return Proof("; ".join(problems))

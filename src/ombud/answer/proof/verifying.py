@@ -61,7 +61,9 @@ def disagreements(
     passages = tuple(_passage(text, language) for text in cited)
     if not passages:
         return ["it cites nothing"]
-    evidence = [sentence for passage in passages for sentence in read_passage(passage)]
+    evidence: list[Sentence] = []
+    for passage in passages:
+        evidence += read_passage(passage)
     sentences = _sentences(claim, language)
     words = vocabulary(passages, language)
     claim_language = _language_of_numbers(claim, language)

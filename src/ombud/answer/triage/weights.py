@@ -65,9 +65,18 @@ def triage_scores(
 
 def triage_weights_text(trained: TriageWeights) -> str:
     """One line; the same weights give the same text."""
-    thresholds = {name: round(value, 4) for name, value in trained.thresholds._asdict().items()}
-    heads = {head: linear.as_record(weights) for head, weights in trained.heads.items()}
-    return linear.to_json({"embedder": trained.embedder, "thresholds": thresholds, "heads": heads})
+    thresholds: dict[str, float] = {}
+    for name, value in trained.thresholds._asdict().items():
+        thresholds[name] = round(value, 4)
+    heads: dict[str, Any] = {}
+    for head, weights in trained.heads.items():
+        heads[head] = linear.as_record(weights)
+    record = {
+        "embedder": trained.embedder,
+        "thresholds": thresholds,
+        "heads": heads,
+    }
+    return linear.to_json(record)
 
 
 @lru_cache(maxsize=4)

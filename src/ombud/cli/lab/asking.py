@@ -1,6 +1,5 @@
 """The verbs of `ombud lab` that ask a target: run, sweep, calibrate, synth."""
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +21,7 @@ from ombud.cli.lab.target import complete, embed_of, instruments, target_of
 
 if TYPE_CHECKING:
     from ombud.app import Workspace
-    from ombud.lab import RecordedRun, RunOptions
+    from ombud.lab import RecordedRun, Risk, RunOptions
     from ombud.types import Case
 
 DATASET = typer.Argument(help="Cases: a .jsonl or .csv file, a folder of them, or a BEIR folder.")
@@ -66,14 +65,26 @@ def run(
         cases, notes = _cases(dataset, split, sample, seed)
         with progress(not as_json) as tell:
             asked = target_of(workspace, target, seconds, tell)
-            options = _options(dataset, name, split, metrics, plan, notes, concurrency, seconds)
-            tools = instruments(workspace, asked, options.metrics)
-            made = complete(
-                run_cases(
-                    cases, asked, workspace.store, options, instruments=tools, on_progress=tell
-                ),
-                asked,
+            options = _options(
+                dataset,
+                name=name,
+                split=split,
+                metrics=metrics,
+                plan=plan,
+                notes=notes,
+                concurrency=concurrency,
+                seconds=seconds,
             )
+            tools = instruments(workspace, asked, options.metrics)
+            work = run_cases(
+                cases,
+                asked,
+                workspace.store,
+                options,
+                instruments=tools,
+                on_progress=tell,
+            )
+            made = complete(work, asked)
         _say_run(workspace, made.id, as_json)
 
 
@@ -110,7 +121,15 @@ def sweep(
         with progress(not as_json) as tell:
             asked = target_of(workspace, target, seconds, tell)
             options = _options(
-                dataset, name, split, metrics, plan, notes, concurrency, seconds, study=True
+                dataset,
+                name=name,
+                split=split,
+                metrics=metrics,
+                plan=plan,
+                notes=notes,
+                concurrency=concurrency,
+                seconds=seconds,
+                study=True,
             )
             tools = instruments(workspace, asked, options.metrics)
             work = run_all(
@@ -159,9 +178,15 @@ def calibrate(
             for split in ("dev", "test"):
                 cases, notes = _cases(dataset, split, 1.0, 0)
                 wanted = [case for case in cases if case.expect in {"answer", "deny"}]
-                named, scored = f"calibrate {dataset.stem}", "outcome_accuracy,citation_recall"
                 options = _options(
-                    dataset, named, split, scored, ["abstain=0"], notes, concurrency, seconds
+                    dataset,
+                    name=f"calibrate {dataset.stem}",
+                    split=split,
+                    metrics="outcome_accuracy,citation_recall",
+                    plan=["abstain=0"],
+                    notes=notes,
+                    concurrency=concurrency,
+                    seconds=seconds,
                 )
                 tools = instruments(workspace, asked, options.metrics)
                 work = run_cases(
@@ -207,7 +232,8 @@ def synth(
             return
         print(made.account.as_text())
         print(
-            f"Wrote {len(made.cases)} cases to {to}. They are tagged `synthetic`: read some before you rely on them."
+            f"Wrote {len(made.cases)} cases to {to}. They are tagged `synthetic`: "
+            "read some before you rely on them."
         )
 
 
@@ -232,6 +258,7 @@ def _cases(
 
 def _options(
     dataset: Path,
+    *,
     name: str,
     split: str,
     metrics: str,
@@ -272,24 +299,29 @@ def _say_run(workspace: "Workspace", run_id: str, as_json: bool) -> None:
     print(f"{len(recorded.cases)} cases of {made.dataset} ({made.split}), target {made.target}")
     for note in (*made.notes, *short_rankings(recorded)):
         print(f"Note: {note}")
-    print("\n" + summary_table(recorded.summary(["overall"])))
-    print("\n" + closing(recorded))
-    print(
-        f"\nRun {made.id} ({made.name}): `ombud lab show {made.id}`, `ombud lab report {made.id} --html report.html`."
-    )
+    print()
+    print(summary_table(recorded.summary(["overall"])))
+    print()
+    print(closing(recorded))
+    verbs = f"`ombud lab show {made.id}`, `ombud lab report {made.id} --html report.html`"
+    print(f"\nRun {made.id} ({made.name}): {verbs}.")
 
 
 def short_rankings(recorded: "RecordedRun") -> list[str]:
     """Metrics that look further down than the target returns."""
     from ombud.lab import parse_metric
 
-    k = {**recorded.run.config.get("plan", {}), **recorded.run.config.get("set", {})}.get("k")
-    cut = [
-        m
-        for m in map(parse_metric, recorded.metrics)
-        if m.cutoff and not m.words and k and m.cutoff > k
-    ]
-    return [f"{', '.join(map(str, cut))}: only {k} passages come back (plan.k)."] if cut else []
+    config = recorded.run.config
+    plan = {**config.get("plan", {}), **config.get("set", {})}
+    k = plan.get("k")
+    if not k:
+        return []
+    cut: list[str] = []
+    for name in recorded.metrics:
+        metric = parse_metric(name)
+        if metric.cutoff and not metric.words and metric.cutoff > k:
+            cut.append(str(metric))
+    return [f"{', '.join(cut)}: only {k} passages come back (plan.k)."] if cut else []
 
 
 def _say_sweep(
@@ -300,43 +332,48 @@ def _say_sweep(
     from ombud.lab import cell_label, sweep_points
 
     placed = sweep_points(cells, recorded, metric)
-    dots = [
-        Point(
-            cell_label(p.cell), p.seconds, p.quality.value, p.quality.low, p.quality.high, p.front
-        )
-        for p in placed
-        if p.seconds is not None and p.quality.value is not None
-    ]
-    write_file(
-        where, draw_scatter(f"{metric} against latency", ("median seconds a case", metric), dots)
-    )
+    dots: list[Point] = []
+    for point in placed:
+        quality = point.quality
+        if point.seconds is not None and quality.value is not None:
+            dots.append(
+                Point(
+                    cell_label(point.cell),
+                    point.seconds,
+                    quality.value,
+                    low=quality.low,
+                    high=quality.high,
+                    front=point.front,
+                )
+            )
+    title = f"{metric} against latency"
+    write_file(where, draw_scatter(title, ("median seconds a case", metric), dots))
+    runs = list(zip(placed, recorded, strict=True))
     if as_json:
-        rows = [
-            run_json(one) | {"cell": dict(p.cell), "front": p.front}
-            for p, one in zip(placed, recorded, strict=True)
-        ]
-        print_json({"metric": metric, "plot": str(where), "cells": rows})
+        listed: list[dict[str, Any]] = []
+        for point, run in runs:
+            listed.append({**run_json(run), "cell": dict(point.cell), "front": point.front})
+        print_json({"metric": metric, "plot": str(where), "cells": listed})
         return
-    others = [m for m in recorded[0].metrics if m not in {metric, "latency"}]
-    rows_ = [
-        (
-            cell_label(p.cell),
-            "*" if p.front else "",
-            figure(p.quality.value),
-            between(p.quality.low, p.quality.high),
-            f"{p.quality.valid}/{p.quality.total}",
-            *(figure(_mean(one, m)) for m in others),
-            figure(p.seconds),
+    others = [name for name in recorded[0].metrics if name not in {metric, "latency"}]
+    rows: list[tuple[str, ...]] = []
+    for point, run in runs:
+        quality = point.quality
+        rows.append(
+            (
+                cell_label(point.cell),
+                "*" if point.front else "",
+                figure(quality.value),
+                between(quality.low, quality.high),
+                f"{quality.valid}/{quality.total}",
+                *(figure(_mean(run, name)) for name in others),
+                figure(point.seconds),
+            )
         )
-        for p, one in zip(placed, recorded, strict=True)
-    ]
-    print(table(("setting", "front", metric, "95 %", "n", *others, "seconds"), rows_))
+    print(table(("setting", "front", metric, "95 %", "n", *others, "seconds"), rows))
     print(f"\n* on the Pareto front of {metric} and latency. Plot: {where}")
-    print(
-        "To test a difference: `ombud lab compare RUN RUN`, of "
-        + ", ".join(one.run.id for one in recorded)
-        + "."
-    )
+    ids = ", ".join(run.run.id for run in recorded)
+    print(f"To test a difference: `ombud lab compare RUN RUN`, of {ids}.")
 
 
 def _mean(recorded: "RecordedRun", metric: str) -> float | None:
@@ -351,71 +388,64 @@ def _say_risk(dev: Any, test: Any, most: float | None, where: Path, as_json: boo
     from ombud.lab import choose_threshold, decision_accuracy, risk_area, risk_coverage
 
     at = choose_threshold(dev, most)
-    rows, right = risk_coverage(test), decision_accuracy(test, at)
-    kept = sum(one.confidence >= at for one in test) / len(test)
-    curve = [
-        (row.coverage, row.unanswerable.value or 0.0, row.unanswerable.low, row.unanswerable.high)
-        for row in rows
-    ]
-    series = [Series("answered without an answer in the documents", curve)]
-    title = "Risk against coverage (test split)"
-    write_file(
-        where,
-        draw_lines(
-            title,
-            ("share of questions answered", "risk"),
-            series,
-            marks=[(kept, f"abstain {at:g}")],
-        ),
+    rows = risk_coverage(test)
+    right = decision_accuracy(test, at)
+    kept = sum(decision.confidence >= at for decision in test) / len(test)
+    curve = [_risk_point(row) for row in rows]
+    plot = draw_lines(
+        "Risk against coverage (test split)",
+        ("share of questions answered", "risk"),
+        [Series("answered without an answer in the documents", curve)],
+        marks=[(kept, f"abstain {at:g}")],
     )
+    write_file(where, plot)
     if as_json:
-        listed = [
-            {
-                "coverage": r.coverage,
-                "threshold": r.threshold,
-                "risk": r.unanswerable.value,
-                "wrong": r.wrong.value,
-            }
-            for r in rows
-        ]
         print_json(
             {
                 "abstain": at,
-                "test": listed,
+                "test": [_risk_json(row) for row in rows],
                 "accuracy": right.value,
                 "area": risk_area(test),
                 "plot": str(where),
             }
         )
         return
-    head = (
-        "coverage",
-        "confidence",
-        "unanswerable answered",
-        "95 %",
-        "or without the evidence",
-        "n",
-    )
-    cells = [
-        (
-            f"{row.coverage:.0%}",
-            figure(row.threshold),
-            figure(row.unanswerable.value),
-            between(row.unanswerable.low, row.unanswerable.high),
-            figure(row.wrong.value),
-            str(row.wrong.total),
+    cells: list[tuple[str, ...]] = []
+    for row in rows:
+        cells.append(
+            (
+                f"{row.coverage:.0%}",
+                figure(row.threshold),
+                figure(row.unanswerable.value),
+                between(row.unanswerable.low, row.unanswerable.high),
+                figure(row.wrong.value),
+                str(row.wrong.total),
+            )
         )
-        for row in rows
-    ]
-    print(table(head, cells))
-    print(
-        f"\nArea under the risk-coverage curve: {risk_area(test):.3f} (test split, {len(test)} questions)."
-    )
-    print(
-        f"Chosen on dev ({len(dev)} questions): answer from confidence {at:g}. On test it answers {kept:.0%} and"
-    )
-    print(
-        f"decides {figure(right.value)} ({between(right.low, right.high)}) rightly. In ombud.toml:"
-    )
+    print(table(RISK_HEAD, cells))
+    area = f"{risk_area(test):.3f} (test split, {len(test)} questions)"
+    print(f"\nArea under the risk-coverage curve: {area}.")
+    print(f"Chosen on dev ({len(dev)} questions): answer from confidence {at:g}.")
+    accuracy = f"{figure(right.value)} ({between(right.low, right.high)})"
+    print(f"On test it answers {kept:.0%} and decides {accuracy} rightly. In ombud.toml:")
     print(f"\n[plan]\nabstain = {at:g}")
-    print(f"\nPlot: {where}", file=sys.stderr)
+
+
+RISK_HEAD = (
+    *("coverage", "confidence", "unanswerable answered", "95 %"),
+    *("or without the evidence", "n"),
+)
+
+
+def _risk_point(row: "Risk") -> tuple[float, float, float | None, float | None]:
+    risk = row.unanswerable
+    return (row.coverage, risk.value or 0.0, risk.low, risk.high)
+
+
+def _risk_json(row: "Risk") -> dict[str, Any]:
+    return {
+        "coverage": row.coverage,
+        "threshold": row.threshold,
+        "risk": row.unanswerable.value,
+        "wrong": row.wrong.value,
+    }

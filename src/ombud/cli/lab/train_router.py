@@ -51,7 +51,11 @@ def train_router(
         sets = {path.stem: read_labelled_questions(path) for path in held}
         found = _judged(questions, sets, variant, classes, out)
         if report:
-            _write_report(report, file, questions, sets, held, as_json)
+            command = [str(file)] if file else []
+            command += [f"--held-out {path}" for path in held]
+            command.append(f"--report {report}")
+            text = _report(questions, sets, " ".join(command), quiet=as_json)
+            write_file(report, text)
         if as_json:
             print_json(
                 {
@@ -103,24 +107,18 @@ def _judged(
     ]
 
 
-def _write_report(
-    path: Path,
-    file: Path | None,
+def _report(
     questions: "Sequence[LabelledQuestion]",
     sets: "Mapping[str, Sequence[LabelledQuestion]]",
-    held: list[Path],
-    as_json: bool,
-) -> None:
+    command: str,
+    *,
+    quiet: bool,
+) -> str:
     from ombud.training import compare_routers, router_report
 
-    with progress(not as_json) as tell:
-        compared = compare_routers(questions, sets, _tools("combined"), tell)
-    given = [
-        *([str(file)] if file else []),
-        *(f"--held-out {one}" for one in held),
-        f"--report {path}",
-    ]
-    write_file(path, router_report(compared, " ".join(["ombud lab train-router", *given])))
+    with progress(not quiet) as tell:
+        comparison = compare_routers(questions, sets, _tools("combined"), tell)
+    return router_report(comparison, f"ombud lab train-router {command}")
 
 
 def _tools(variant: str) -> "TrainingEmbedder":

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -85,20 +85,18 @@ def _variants(vectors: bool, *, both: bool) -> "Mapping[str, TrainingEmbedder]":
 
 def _say(judged: "Sequence[TriageScores]", out: Path | None, as_json: bool) -> None:
     if as_json:
-        rows = [
-            {
-                "variant": one.variant,
-                "set": one.held,
-                "rates": {r.name: r._asdict() for r in one.rates},
-            }
-            for one in judged
-        ]
+        rows = [_scores_json(scores) for scores in judged]
         print_json({"out": str(out or ""), "results": rows})
         return
-    for one in judged:
-        for r in one.rates:
-            print(
-                f"{one.variant}, {one.held}: {r.name} {r.value:.3f} [{r.low:.3f}, {r.high:.3f}], n {r.of}"
-            )
+    for scores in judged:
+        for rate in scores.rates:
+            interval = f"[{rate.low:.3f}, {rate.high:.3f}]"
+            figures = f"{rate.value:.3f} {interval}, n {rate.of}"
+            print(f"{scores.variant}, {scores.held}: {rate.name} {figures}")
     if out:
         print(f"Written: {out}")
+
+
+def _scores_json(scores: "TriageScores") -> dict[str, Any]:
+    rates = {rate.name: rate._asdict() for rate in scores.rates}
+    return {"variant": scores.variant, "set": scores.held, "rates": rates}

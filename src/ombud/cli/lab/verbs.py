@@ -2,13 +2,16 @@
 
 import typer
 
+from ombud.cli.help import WholeHelp
 from ombud.cli.lab import asking as lab_ask
 from ombud.cli.lab import reading as lab_read
 from ombud.cli.lab import train_router as lab_train
 from ombud.cli.lab import train_triage as lab_triage
 
 app = typer.Typer(
-    help="Measure: cases, runs, comparisons, with honest statistics.", no_args_is_help=True
+    cls=WholeHelp,
+    help="Measure: cases, runs, comparisons, with honest statistics.",
+    no_args_is_help=True,
 )
 
 app.command("run")(lab_ask.run)

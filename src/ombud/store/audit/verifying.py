@@ -112,19 +112,20 @@ def verify_chain(store: Store, head: str = "", tell: Tell = lambda *_: None) -> 
     if not walk.broken and not walk.number:
         found.append(Broken(1, "missing", "There is no record at all, not even the first."))
     if not walk.broken and head and head.lower() not in walk.hashes:
-        said = "The hash that was noted is not in the chain: records were cut off its end, or it was made anew."
-        found.append(Broken(walk.number + 1, "cut", said))
+        said = "records were cut off its end, or it was made anew"
+        noted = f"The hash that was noted is not in the chain: {said}."
+        found.append(Broken(walk.number + 1, "cut", noted))
     if not found:
         found += _check_rows(store, walk, counts, tell)
         found += _check_setups(store, walk)
     first = min(found, key=lambda one: one.number, default=None)
     return Verified(
-        walk.number,
-        walk.hash if walk.number else "",
-        counts,
-        walk.adopted,
-        dict(Counter(walk.erased.values())),
-        first,
+        records=walk.number,
+        head=walk.hash if walk.number else "",
+        rows=counts,
+        adopted=walk.adopted,
+        erased=dict(Counter(walk.erased.values())),
+        broken=first,
     )
 
 
@@ -137,19 +138,24 @@ def read_head(store: Store) -> Link | None:
 
 def read_links(store: Store, numbers: Sequence[int]) -> list[Link]:
     """Records by their numbers; those that cannot be read are left out."""
+    query = select(records).where(records.c.number.in_(numbers)).order_by(records.c.number)
     with store.read() as db:
-        rows = db.execute(
-            select(records).where(records.c.number.in_(numbers)).order_by(records.c.number)
-        ).all()
-    return [link for row in rows if (link := _link(_Raw(*row)))]
+        rows = db.execute(query).all()
+    links = [_link(_Raw(*row)) for row in rows]
+    return [link for link in links if link]
 
 
 def _link(raw: _Raw) -> Link | None:
-    said = raw.record
-    if not said:
+    record = raw.record
+    if not record:
         return None
     return Link(
-        raw.number, said["at"], said["kind"], raw.hash, said.get("rows", {}), said.get("facts", {})
+        number=raw.number,
+        at=record["at"],
+        kind=record["kind"],
+        hash=raw.hash,
+        rows=record.get("rows", {}),
+        facts=record.get("facts", {}),
     )
 
 
@@ -177,85 +183,76 @@ def _read_records(store: Store, walk: _Walk, tell: Tell) -> None:
 def _all_records(store: Store, last: int) -> Iterator[_Raw]:
     while True:
         with store.read() as db:
-            query = (
-                select(records)
-                .where(records.c.number > last)
-                .order_by(records.c.number)
-                .limit(_BATCH)
-            )
-            rows = db.execute(query).all()
-        yield from (_Raw(*row) for row in rows)
+            after = select(records).where(records.c.number > last)
+            rows = db.execute(after.order_by(records.c.number).limit(_BATCH)).all()
+        for row in rows:
+            yield _Raw(*row)
         if len(rows) < _BATCH:
             return
         last = rows[-1].number
 
 
+_KEYS = {"rows", "facts", "kind", "at"}
+"""What every record has beside its number and the hash before it."""
+
+
 def _fault(walk: _Walk, raw: _Raw, record: dict[str, Any], following: _Raw | None) -> Broken | None:
     """Why this record does not follow from the one before; None where it does."""
-    wanted, number = walk.number + 1, raw.number
-    if number > wanted:
-        many = (
-            f"Records {wanted} to {number - 1} are"
-            if number - 1 > wanted
-            else f"Record {wanted} is"
-        )
-        return Broken(wanted, "missing", f"{many} missing.")
-    named, own = record.get("previous"), record.get("number")
-    if (
-        raw.fits
-        and own == number
-        and named == walk.hash
-        and {"rows", "facts", "kind", "at"} <= record.keys()
-    ):
+    wanted = walk.number + 1
+    if raw.number > wanted:
+        return _gap(wanted, raw.number - 1)
+    named = record.get("previous")
+    numbered = raw.fits and record.get("number") == raw.number
+    if numbered and named == walk.hash and record.keys() >= _KEYS:
         return None
     after = following.record if following and following.fits else {}
     if raw.fits and named == walk.before:
-        number -= 1
-        return Broken(
-            number, "inserted", f"Record {number} was put in: the next one does not follow from it."
-        )
-    if raw.fits and own != number and after.get("number") == number:
-        return Broken(
-            number,
-            "reordered",
-            f"Record {number} stands in the place of another: it says it is {own}.",
-        )
+        number = raw.number - 1
+        said = "the next one does not follow from it"
+        return Broken(number, "inserted", f"Record {number} was put in: {said}.")
+    if raw.fits and not numbered and after.get("number") == raw.number:
+        return _misplaced(raw.number, record)
     if after.get("previous") == walk.hash:
-        return Broken(
-            number,
-            "inserted",
-            f"Record {number} was put in: the next one follows from record {number - 1}.",
-        )
+        said = f"the next one follows from record {raw.number - 1}"
+        return Broken(raw.number, "inserted", f"Record {raw.number} was put in: {said}.")
     if not raw.fits:
-        return Broken(
-            number, "changed", f"Record {number} was changed: its hash is that of other words."
-        )
-    if own != number:
-        if (
-            isinstance(own, int)
-            and own > number
-            and (not following or after.get("previous") == raw.hash)
-        ):
-            return Broken(
-                number,
-                "missing",
-                f"Record {number} is missing; those after it were given new numbers.",
-            )
-        return Broken(
-            number,
-            "reordered",
-            f"Record {number} stands in the place of another: it says it is {own}.",
-        )
-    if number > 1 and (not following or after.get("previous") == raw.hash):
-        said = f"Record {number - 1} was changed and given a new hash: record {number} names another one."
-        return Broken(
-            number - 1, "changed", said if following else f"{said[:-1]}, or was changed itself."
-        )
-    return Broken(
-        number,
-        "changed",
-        f"Record {number} was changed and given a new hash: it names another before it.",
-    )
+        said = "its hash is that of other words"
+        return Broken(raw.number, "changed", f"Record {raw.number} was changed: {said}.")
+    followed = not following or after.get("previous") == raw.hash
+    if not numbered:
+        return _renumbered(raw.number, record, followed)
+    return _rewritten(raw.number, followed, is_last=not following)
+
+
+def _gap(first: int, last: int) -> Broken:
+    records = f"Records {first} to {last} are" if last > first else f"Record {first} is"
+    return Broken(first, "missing", f"{records} missing.")
+
+
+def _misplaced(number: int, record: dict[str, Any]) -> Broken:
+    own = record.get("number")
+    said = f"Record {number} stands in the place of another: it says it is {own}."
+    return Broken(number, "reordered", said)
+
+
+def _renumbered(number: int, record: dict[str, Any], followed: bool) -> Broken:
+    """A record with a hash of its own that says it is another."""
+    own = record.get("number")
+    if followed and isinstance(own, int) and own > number:
+        said = f"Record {number} is missing; those after it were given new numbers."
+        return Broken(number, "missing", said)
+    return _misplaced(number, record)
+
+
+def _rewritten(number: int, followed: bool, *, is_last: bool) -> Broken:
+    """This record or the one before it was changed and given a new hash."""
+    if number == 1 or not followed:
+        said = f"Record {number} was changed and given a new hash: it names another before it."
+        return Broken(number, "changed", said)
+    before = number - 1
+    said = f"Record {before} was changed and given a new hash: record {number} names another one"
+    doubt = ", or was changed itself" if is_last else ""
+    return Broken(before, "changed", f"{said}{doubt}.")
 
 
 # Rows ---------------------------------------------------------------------------------------------
@@ -301,33 +298,30 @@ def _look_again(
     _read_records(store, walk, lambda *_: None)
     if walk.broken:
         return [walk.broken]
-    found = []
+    ids_of: dict[str, list[str]] = {name: [] for name in TABLES}
+    for key in doubtful:
+        name, _, identity = key.partition("/")
+        ids_of[name].append(identity)
+    digests: dict[str, str] = {}
     with store.read() as db:
         _catch_up(db, walk)
-        there = {
-            f"{name}/{row.id}": digest_of(row)
-            for name in TABLES
-            for row in rows_of(
-                db, name, [key.partition("/")[2] for key in doubtful if key.startswith(f"{name}/")]
-            )
-        }
+        for name, ids in ids_of.items():
+            for row in rows_of(db, name, ids):
+                digests[f"{name}/{row.id}"] = digest_of(row)
+    faults: list[Broken] = []
     for key in doubtful:
         digest, number = walk.state.get(key, (None, 0))
-        if digest == there.get(key):
+        if digest == digests.get(key):
             counts[key.partition("/")[0]] += bool(digest)
-            continue
-        found.append(_row_fault(key, digest, number, key in there, walk))
-    return found
+        else:
+            faults.append(_row_fault(key, digest, number, key in digests, walk))
+    return faults
 
 
 def _catch_up(db: Connection, walk: _Walk) -> None:
     """The last few records, in the transaction that reads the rows."""
-    rows = [
-        _Raw(*row)
-        for row in db.execute(
-            select(records).where(records.c.number > walk.number).order_by("number")
-        )
-    ]
+    query = select(records).where(records.c.number > walk.number).order_by("number")
+    rows = [_Raw(*row) for row in db.execute(query)]
     for at, raw in enumerate(rows):
         walk.take(raw, rows[at + 1] if at + 1 < len(rows) else None)
         if walk.broken:

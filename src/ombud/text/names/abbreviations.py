@@ -81,7 +81,8 @@ def _definition(before: str, inside: str) -> tuple[str, str] | None:
 
 def _short_inside(short: str, words_before: list[str]) -> tuple[str, str] | None:
     """ "Annual Cash Bonus (ACB)"."""
-    words = " ".join(words_before[-_longest(short) :])
+    longest = _longest(short)
+    words = " ".join(words_before[-longest:])
     long = _by_initials(short, words) or _shortest(short, words)
     if not long or not _is_long(short, long):
         return None
@@ -90,12 +91,12 @@ def _short_inside(short: str, words_before: list[str]) -> tuple[str, str] | None
 
 def _long_inside(short: str, inside: str) -> tuple[str, str] | None:
     """ "ACB (Annual Cash Bonus)": the whole bracket is the expansion, or none of it."""
-    first, *others = inside.split() or [""]
-    if len(others) + 1 > _longest(short):
-        return None
     words = inside
-    if others and first.lower() in _OPENERS:
-        words = " ".join(others)
+    parts = inside.split()
+    if len(parts) > _longest(short):
+        return None
+    if len(parts) > 1 and parts[0].lower() in _OPENERS:
+        words = " ".join(parts[1:])
     is_whole = words in (_by_initials(short, words), _shortest(short, words))
     if not is_whole or not _is_long(short, words):
         return None
@@ -174,10 +175,13 @@ def _is_long(short: str, long: str) -> bool:
     at most one goes without a letter, else a sentence's words are taken for a name's."""
     if len(long) > _MOST_CHARACTERS or len(long) < len(short) + _LEAST_LONGER:
         return False
-    words = _PART.findall(long.lower())
-    if short.lower() in words or words[0] in _OPENERS | _LINKS:
+    if not _CODE_MARKS.isdisjoint(long):
         return False
-    if any(map(str.isdigit, words)) or not _CODE_MARKS.isdisjoint(long):
+    words = _PART.findall(long.lower())
+    first = words[0]
+    if first in _OPENERS or first in _LINKS:
+        return False
+    if short.lower() in words or any(map(str.isdigit, words)):
         return False
     return _at_start(short, words)
 

@@ -4,7 +4,7 @@ us" or "polish"."""
 import re
 import tomllib
 import unicodedata
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
@@ -83,9 +83,7 @@ def named_countries(text: str, known: Collection[str] | None = None) -> tuple[st
     By name, and by adjective where it is of a workplace or a rule. Where a name is also a word or a
     person's, and nothing says that the country is meant, it is not found."""
     text = _DOTTED.sub(_without_dots, text)
-    tokens: list[_Token] = []
-    for match in WORD.finditer(_fold(text)):
-        tokens.append(_Token(match[0], *match.span()))
+    tokens = list(_tokens(text))
     words = [token.word for token in tokens]
     codes: dict[str, None] = {}
     place = 0
@@ -94,11 +92,19 @@ def named_countries(text: str, known: Collection[str] | None = None) -> tuple[st
         if mention is None:
             place += 1
             continue
-        code = mention.entry.code
-        if mention.entry.kind != "other" and (known is None or code in known):
-            codes[code] = None
         place = mention.end
+        kind, code = mention.entry
+        if kind == "other":
+            continue
+        if known is None or code in known:
+            codes[code] = None
     return tuple(codes)
+
+
+def _tokens(text: str) -> Iterator[_Token]:
+    for match in WORD.finditer(_fold(text)):
+        start, end = match.span()
+        yield _Token(match[0], start, end)
 
 
 def _without_dots(match: re.Match[str]) -> str:
@@ -138,9 +144,11 @@ def _is_whole(tokens: list[_Token], text: str) -> bool:
 
 
 def _is_meant(mention: _Mention) -> bool:
-    if mention.entry.kind != "other" and mention.written.lower() == "us":
+    kind = mention.entry.kind
+    if kind != "other" and mention.written.lower() == "us":
         return _is_us(mention)
-    return _MEANT[mention.entry.kind](mention)
+    is_meant = _MEANT[kind]
+    return is_meant(mention)
 
 
 def _is_name(mention: _Mention) -> bool:
@@ -196,7 +204,8 @@ def _is_shouting(mention: _Mention) -> bool:
     """Whether most letters around are capitals."""
     around = mention.before + mention.written + mention.after[:_LOOK_BACK]
     capitals = sum(map(str.isupper, around))
-    return capitals > sum(map(str.islower, around))
+    small = sum(map(str.islower, around))
+    return capitals > small
 
 
 def _is_capital(mention: _Mention) -> bool:
@@ -280,8 +289,11 @@ def _english() -> frozenset[str]:
     for by_key in _listed()["country"].values():
         names += by_key.get("guarded", ())
         names += by_key.get("adjectives", ())
-    capital = [name for name in names if name[:1].isupper()]
-    return frozenset(map(_fold, capital))
+    english: set[str] = set()
+    for name in names:
+        if name[:1].isupper():
+            english.add(_fold(name))
+    return frozenset(english)
 
 
 class _WorkWords(NamedTuple):

@@ -61,8 +61,9 @@ def display_name(text: str) -> str:
     blank."""
     words = text.split()
     plain = " ".join(words).strip(" .,;:–—-|")
-    is_unopened = plain.count("(") < plain.count(")")
-    if is_unopened and plain.endswith(")"):
+    opened = plain.count("(")
+    closed = plain.count(")")
+    if opened < closed and plain.endswith(")"):
         plain = plain[:-1].rstrip()
     leading = _LEADING.match(plain)
     return plain[leading.end() :] if leading else plain

@@ -12,6 +12,7 @@ _NAME = re.compile(
     rf"(?<=[\w,;:)'\"] )[\"(]?{_CAPITAL}\b(?: {_CAPITAL}\b)*"
     rf"|\b(?:[A-Z]{{2,}}|[A-Z]\d+|\w+[A-Z]\w*)\b(?: {_CAPITAL}\b)*"
 )
+_SHORTEST_PLURAL = 4
 _QUOTATION = re.compile(r'"([^"]{2,300})"')
 _ADDRESS = re.compile(
     r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|\b(?:[a-z][a-z+.-]*:/{0,2}|www\.)(?=\w)[^\s)\]>\"]+"
@@ -43,8 +44,10 @@ def split_words(text: str) -> list[str]:
 
 def word_stem(word: str) -> str:
     """One case, without the s of a plural: names are not stemmed further."""
-    word = word.casefold()
-    return word[:-1] if len(word) > 3 and word.endswith("s") else word
+    folded = word.casefold()
+    if len(folded) < _SHORTEST_PLURAL:
+        return folded
+    return folded.removesuffix("s")
 
 
 @cache

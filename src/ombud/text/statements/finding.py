@@ -229,7 +229,12 @@ def _sentences(text: str, lead: str) -> Iterator[_Line]:
 
 
 def _cells(row: str) -> list[str]:
-    return [_MARKUP.sub("", cell).strip() for cell in row.strip().strip("|").split("|")]
+    inside = row.strip().strip("|")
+    cells: list[str] = []
+    for cell in inside.split("|"):
+        bare = _MARKUP.sub("", cell)
+        cells.append(bare.strip())
+    return cells
 
 
 def _row(raw: str, head: list[str]) -> Iterator[_Line]:
@@ -250,13 +255,12 @@ def _blank(match: re.Match[str]) -> str:
 def _without_figures(plain: str, quantities: Sequence[Quantity]) -> str:
     """The sentence with its figures blanked, its length kept; of "three paid volunteering days" two
     words stay."""
-    characters = list(plain)
     for quantity in quantities:
         words = list(_WORD.finditer(plain, quantity.start, quantity.end))
         for word in (words[0], words[-1]):
             start, end = word.span()
-            characters[start:end] = " " * (end - start)
-    return "".join(characters)
+            plain = plain[:start] + _blank(word) + plain[end:]
+    return plain
 
 
 def _terms(bare: str, quantity: Quantity) -> dict[str, float]:
