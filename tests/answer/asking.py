@@ -46,7 +46,8 @@ name = "Harbour line"
 
 FILES: dict[str, tuple[str, dict[str, str]]] = {
     "leave-gb.md": (
-        "# Leave in Great Britain\n\n## Annual leave\n\n🎉 Café society: naïve rules. Employees in Great Britain have "
+        "# Leave in Great Britain\n\n## Annual leave\n\n🎉 Café society: naïve rules. Employees "
+        "in Great Britain have "
         "26 days of annual leave a year. Unused days expire on 31 March.\n\n"
         "## Carrying over\n\nEmployees who carry over leave into the next year need:\n\n"
         "- approval of the line manager for up to five days of carried leave\n"
@@ -54,22 +55,27 @@ FILES: dict[str, tuple[str, dict[str, str]]] = {
         {"country": "GB", "topic": "leave"},
     ),
     "leave-fr.md": (
-        "# Leave in France\n\n## Annual leave\n\nEmployees in France have 31 days of annual leave a year.\n",
+        "# Leave in France\n\n## Annual leave\n\nEmployees in France have 31 days of annual "
+        "leave a year.\n",
         {"country": "FR", "topic": "leave"},
     ),
     "leave-floor.md": (
-        "# Leave worldwide\n\n## Annual leave floor\n\nNo employee anywhere has fewer than 20 days of annual leave a "
+        "# Leave worldwide\n\n## Annual leave floor\n\nNo employee anywhere has fewer than 20 "
+        "days of annual leave a "
         "year.\n",
         {"topic": "leave", "mandatory": "true"},
     ),
     "travel.md": (
         "# Travel\n\n## Hotels\n\nHotel bookings are made in the travel tool.\n\n"
-        "| City | Hotel cap per night |\n| --- | --- |\n| London | 180 pounds |\n| Paris | 210 euros |\n"
-        "| Oslo | 1,900 kroner |\n\n## Meals\n\nDinner on a business trip is reimbursed up to 35 euros.\n",
+        "| City | Hotel cap per night |\n| --- | --- |\n| London | 180 pounds |\n| Paris | 210 "
+        "euros |\n"
+        "| Oslo | 1,900 kroner |\n\n## Meals\n\nDinner on a business trip is reimbursed up to "
+        "35 euros.\n",
         {"topic": "travel"},
     ),
     "dignity.md": (
-        "# Dignity at work\n\nAnyone whose boss touches them against their will can speak to a dignity adviser. "
+        "# Dignity at work\n\nAnyone whose boss touches them against their will can speak to a "
+        "dignity adviser. "
         "Harassment at work leads to dismissal.\n",
         {"topic": "harassment"},
     ),

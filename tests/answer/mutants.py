@@ -45,45 +45,97 @@ MONTHS = [
 ]
 WEEKDAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
 UNITS = [
-    (r"\bworking days\b", "calendar days"), (r"\bcalendar days\b", "working days"), (r"\bbusiness days\b", "weeks"),
-    (r"(?<!working )(?<!calendar )(?<!business )\bdays\b(?! a week| off)", "weeks"), (r"\bday\b(?= a | per )", "week"),
-    (r"\bweeks\b", "months"), (r"\bmonths\b", "years"), (r"\byears\b", "months"), (r"\bhours\b", "minutes"),
-    (r"\bminutes\b", "hours"), (r"\bhour\b", "day"), (r"\bEUR\b", "USD"), (r"\beuros\b", "pounds"), (r"\bGBP\b", "EUR"),
-    (r"\bUSD\b", "GBP"), (r"£", "€"), (r"\bpounds?\b", "euros"), (r"\b(a|per|each|every|calendar) year\b", r"\1 month"),
-    (r"\b(a|per|each|every|calendar) month\b", r"\1 year"), (r"\b(a|per|each|every) week\b", r"\1 month"),
-    (r"\b(a|per|each|every) day\b", r"\1 week"), (r"\bmile\b", "kilometre"), (r"\blitres\b", "gallons"),
-    (r"\bcents\b", "dollars"), (r"(?<=\d) ?%", " euros"), (r"\bpercent\b", "euros"), (r"\bfortnight\b", "month"),
-]  # fmt: skip
+    (r"\bworking days\b", "calendar days"),
+    (r"\bcalendar days\b", "working days"),
+    (r"\bbusiness days\b", "weeks"),
+    (r"(?<!working )(?<!calendar )(?<!business )\bdays\b(?! a week| off)", "weeks"),
+    (r"\bday\b(?= a | per )", "week"),
+    (r"\bweeks\b", "months"),
+    (r"\bmonths\b", "years"),
+    (r"\byears\b", "months"),
+    (r"\bhours\b", "minutes"),
+    (r"\bminutes\b", "hours"),
+    (r"\bhour\b", "day"),
+    (r"\bEUR\b", "USD"),
+    (r"\beuros\b", "pounds"),
+    (r"\bGBP\b", "EUR"),
+    (r"\bUSD\b", "GBP"),
+    (r"£", "€"),
+    (r"\bpounds?\b", "euros"),
+    (r"\b(a|per|each|every|calendar) year\b", r"\1 month"),
+    (r"\b(a|per|each|every|calendar) month\b", r"\1 year"),
+    (r"\b(a|per|each|every) week\b", r"\1 month"),
+    (r"\b(a|per|each|every) day\b", r"\1 week"),
+    (r"\bmile\b", "kilometre"),
+    (r"\blitres\b", "gallons"),
+    (r"\bcents\b", "dollars"),
+    (r"(?<=\d) ?%", " euros"),
+    (r"\bpercent\b", "euros"),
+    (r"\bfortnight\b", "month"),
+]
 DENIALS = [
-    (r"\b(is|are|was|were|may|must|can|could|will|should|does|do|has|have) not\b", r"\1"), (r"\bcannot\b", "can"),
-    (r"\b(\w+)n't\b", r"\1"), (r"\bneed not\b", "must"), (r"\bnever\b", "always"), (r"\bwithout\b", "with"),
-    (r"\bunless\b", "if"), (r"\bexcept\b", "including"), (r"\bnobody\b", "everybody"), (r"\bnothing\b", "everything"),
-    (r"\bno longer\b", "still"), (r"\bneither\b(.*?)\bnor\b", r"both\1and"),
+    (r"\b(is|are|was|were|may|must|can|could|will|should|does|do|has|have) not\b", r"\1"),
+    (r"\bcannot\b", "can"),
+    (r"\b(\w+)n't\b", r"\1"),
+    (r"\bneed not\b", "must"),
+    (r"\bnever\b", "always"),
+    (r"\bwithout\b", "with"),
+    (r"\bunless\b", "if"),
+    (r"\bexcept\b", "including"),
+    (r"\bnobody\b", "everybody"),
+    (r"\bnothing\b", "everything"),
+    (r"\bno longer\b", "still"),
+    (r"\bneither\b(.*?)\bnor\b", r"both\1and"),
     (r"(?<!\w)no (?=[a-z])(?!later|more|less)", "a "),
     (r"\bnot\b ", ""),
-]  # fmt: skip
+]
 DENYING = [
     (r"\b(is|are|may|must|can|will|should)\b(?! not)(?! no\b)(?! never)", r"\1 not"),
-    (r"\b(has|needs) to\b", "does not have to"), (r"\b(have|need) to\b", "do not have to"),
+    (r"\b(has|needs) to\b", "does not have to"),
+    (r"\b(have|need) to\b", "do not have to"),
     (r"(?<=you )(get|receive|pay|keep|lose|earn|have|need)\b(?! to\b| not\b| no\b)", r"do not \1"),
-    (r"\b(require|get|receive|pay|keep|count|start|cover|need)s\b(?! to\b| not\b| no\b)", r"does not \1"),
+    (
+        r"\b(require|get|receive|pay|keep|count|start|cover|need)s\b(?! to\b| not\b| no\b)",
+        r"does not \1",
+    ),
     (r"\b(cost|reimburse|run|last)s\b", r"does not \1"),
     (r"\bapplies\b", "does not apply"),
-]  # fmt: skip
+]
 MODALS = [
-    (r"\b(must|may) not\b", "need not"), (r"\bcannot\b", "need not"), (r"\b(do|does) not (have|need) to\b", "must not"),
-    (r"\bneed not\b", "must not"), (r"\bmust\b", "may"), (r"\b(has|have|needs?) to\b", "may"), (r"\bmay\b", "must"),
-    (r"\bcan\b", "must"), (r"\bshould\b", "need not"), (r"\bentitled\b", "obliged"), (r"\brequires?\b", "may need"),
-    (r"\ballowed\b", "required"), (r"\bis required\b", "is optional"), (r"\bcompulsory\b", "optional"),
-]  # fmt: skip
+    (r"\b(must|may) not\b", "need not"),
+    (r"\bcannot\b", "need not"),
+    (r"\b(do|does) not (have|need) to\b", "must not"),
+    (r"\bneed not\b", "must not"),
+    (r"\bmust\b", "may"),
+    (r"\b(has|have|needs?) to\b", "may"),
+    (r"\bmay\b", "must"),
+    (r"\bcan\b", "must"),
+    (r"\bshould\b", "need not"),
+    (r"\bentitled\b", "obliged"),
+    (r"\brequires?\b", "may need"),
+    (r"\ballowed\b", "required"),
+    (r"\bis required\b", "is optional"),
+    (r"\bcompulsory\b", "optional"),
+]
 COMPARATORS = [
-    (r"\bat least\b", "at most"), (r"\bat most\b", "at least"), (r"\bup to\b", "at least"),
+    (r"\bat least\b", "at most"),
+    (r"\bat most\b", "at least"),
+    (r"\bup to\b", "at least"),
     (r"\bmore than\b", "less than"),
-    (r"\bless than\b", "more than"), (r"\bno later than\b", "no earlier than"), (r"\bwithin\b(?= \w+ )", "after"),
-    (r"\bno more than\b", "at least"), (r"\bminimum\b", "maximum"), (r"\bmaximum\b", "minimum"), (r"\bover\b", "under"),
-    (r"\bunder\b", "over"), (r"\bbefore\b", "after"), (r"\bafter\b", "before"), (r"\bbeyond\b", "below"),
-    (r"\bor more\b", "or less"), (r"\blonger than\b", "shorter than"),
-]  # fmt: skip
+    (r"\bless than\b", "more than"),
+    (r"\bno later than\b", "no earlier than"),
+    (r"\bwithin\b(?= \w+ )", "after"),
+    (r"\bno more than\b", "at least"),
+    (r"\bminimum\b", "maximum"),
+    (r"\bmaximum\b", "minimum"),
+    (r"\bover\b", "under"),
+    (r"\bunder\b", "over"),
+    (r"\bbefore\b", "after"),
+    (r"\bafter\b", "before"),
+    (r"\bbeyond\b", "below"),
+    (r"\bor more\b", "or less"),
+    (r"\blonger than\b", "shorter than"),
+]
 NAME = re.compile(r"(?<=[\w,;:)”\"] )(?:[A-Z]{2,5}\b(?!/)|[A-Z]\d\b|[A-Z][a-zäöüé]{2,}\b)")
 NOT_NAMES = {*MONTHS, *WEEKDAYS, "EUR", "GBP", "USD", "VAT", "PIN", "PTO"}
 
@@ -168,7 +220,8 @@ def _dates(text: str) -> Iterator[str]:
     for match in re.finditer(r"\b20[23]\d\b", text):
         yield text[: match.start()] + str(int(match[0]) + 1) + text[match.end() :]
     for match in re.finditer(r"\b([01]?\d|2[0-3]):([0-5]\d)\b", text):
-        yield f"{text[: match.start()]}{(int(match[1]) + 1) % 24:02}:{match[2]}{text[match.end() :]}"
+        next_hour = (int(match[1]) + 1) % 24
+        yield f"{text[: match.start()]}{next_hour:02}:{match[2]}{text[match.end() :]}"
 
 
 def _names(text: str, names: Sequence[str]) -> Iterator[str]:

@@ -69,7 +69,8 @@ def test_several_contacts_of_one_topic_are_all_offered() -> None:
 def test_an_empty_country_is_everywhere_and_a_code_may_be_small(tmp_path: Path) -> None:
     path = tmp_path / "c.toml"
     path.write_text(
-        '[[contact]]\nname = "A"\ntopic = "pay"\ncountry = ""\n[[contact]]\nname = "B"\ntopic = "pay"\n'
+        '[[contact]]\nname = "A"\ntopic = "pay"\ncountry = ""\n[[contact]]\nname = "B"\ntopic '
+        '= "pay"\n'
     )
     assert [c.name for c in read_contacts(path).find("pay", "GB")] == ["A", "B"]
     path.write_text('[[contact]]\nname = "A"\ntopic = "pay"\ncountry = "gb"\n')

@@ -151,7 +151,10 @@ def test_an_erased_document_leaves_no_title_in_a_stored_answer(tmp_path: Any) ->
 
 
 def test_the_contact_is_that_of_what_was_cited(home: Workspace) -> None:
-    text = "How many days of annual leave and what dinner costs on a business trip do employees have in a year?"
+    text = (
+        "How many days of annual leave and what dinner costs on a business trip do employees "
+        "have in a year?"
+    )
     leave, travel = (
         (TRUE, "26 days"),
         ("Dinner on a business trip is reimbursed up to 35 euros.", "35 euros"),
@@ -162,8 +165,14 @@ def test_the_contact_is_that_of_what_was_cited(home: Workspace) -> None:
 
 # Languages ----------------------------------------------------------------------------------------
 
-GERMAN = "Wie viele Tage Jahresurlaub (annual leave) haben Beschäftigte in einem Jahr, und wann verfallen sie?"
-FRENCH = "Combien de jours de congé annuel (annual leave) les employés ont-ils par an, et quand expirent-ils ?"
+GERMAN = (
+    "Wie viele Tage Jahresurlaub (annual leave) haben Beschäftigte in einem Jahr, und wann "
+    "verfallen sie?"
+)
+FRENCH = (
+    "Combien de jours de congé annuel (annual leave) les employés ont-ils par an, et quand "
+    "expirent-ils ?"
+)
 LONG = "How many days of annual leave do employees in Great Britain have in a year, please?"
 
 
@@ -215,7 +224,10 @@ def test_every_language_says_both() -> None:
 
 
 def test_a_draft_in_the_wrong_language_is_asked_for_again(home: Workspace) -> None:
-    wrong = "Vous avez 26 jours de congé annuel (annual leave) par année de travail, employees in Great Britain."
+    wrong = (
+        "Vous avez 26 jours de congé annuel (annual leave) par année de travail, employees in "
+        "Great Britain."
+    )
     script = Script(
         lambda p: draft(claim(wrong, label(p, "26 days"))),
         lambda p: draft(claim(TRUE, label(p, "26 days"))),
@@ -231,7 +243,10 @@ def test_a_draft_in_the_wrong_language_is_asked_for_again(home: Workspace) -> No
 def test_what_cannot_be_checked_is_written_in_the_documents_language_and_said(
     home: Workspace,
 ) -> None:
-    deutsch = "Sie haben sechsundzwanzig Urlaubstage im Kalenderjahr, und übrige Tage verfallen Ende März."
+    deutsch = (
+        "Sie haben sechsundzwanzig Urlaubstage im Kalenderjahr, und übrige Tage verfallen Ende "
+        "März."
+    )
     script = Script(
         lambda p: draft(claim(deutsch, label(p, "26 days"))),
         lambda p: draft(claim(TRUE, label(p, "26 days"))),
@@ -247,7 +262,10 @@ def test_what_cannot_be_checked_is_written_in_the_documents_language_and_said(
 
 
 def test_a_french_question_about_french_documents_is_answered_in_french(tmp_path: Any) -> None:
-    text = "# Congés\n\nLes salariés ont 31 jours de congé annuel par an. Les jours restants expirent le 31 mai.\n"
+    text = (
+        "# Congés\n\nLes salariés ont 31 jours de congé annuel par an. Les jours restants "
+        "expirent le 31 mai.\n"
+    )
     shelf = company(tmp_path, files={"a.md": (text, {"country": "FR"})}, plan={"abstain": 0.0})
     said = "Vous avez 31 jours de congé annuel par an."
     script = Script(lambda p: draft(claim(said, label(p, "31 jours"))))

@@ -161,7 +161,8 @@ def test_one_that_asks_for_more_time_than_there_is_is_not_waited_for(shelf: Shel
         b'{"choices": null}',
         b'{"choices": [{}]}',
         b'{"choices": [{"message": null, "index": 0, "finish_reason": "stop"}]}',
-        b'{"choices": [{"message": {"role": "assistant", "content": 5}, "index": 0, "finish_reason": "stop"}]}',
+        b'{"choices": [{"message": {"role": "assistant", "content": 5}, "index": 0, '
+        b'"finish_reason": "stop"}]}',
         b'{"id": 3, "choices": "no", "created": "yesterday", "model": [], "object": null}',
         b"<html>" + b"x" * 1_000_000,
     ],

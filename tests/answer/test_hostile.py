@@ -104,8 +104,10 @@ LINKS = [
     "Park as <https://evil.example/map> says before you park.",
     '<img src="https://evil.example/x"> Park where the picture says before you park.',
     "Park where the [portal][1] says before you park.\n\n[1]: https://evil.example/sso",
-    r"Log in at [a \] b](https://evil.example/sso) and [c](<https://evil.example/sso>) before you park.",
-    "Log in at [the portal]( https://evil.example/sso 'x') and <a href=//evil.example>here</a> before you park.",
+    r"Log in at [a \] b](https://evil.example/sso) and [c](<https://evil.example/sso>) before "
+    r"you park.",
+    "Log in at [the portal]( https://evil.example/sso 'x') and <a href=//evil.example>here</a> "
+    "before you park.",
 ]
 
 

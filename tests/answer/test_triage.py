@@ -102,8 +102,20 @@ def test_injections_and_gibberish_are_known(triage: Triage, tried: str) -> None:
     assert seen.injected == (not tried.startswith("asdf"))
 
 
-ODD = ["", " ", "?", "…", "🙂" * 500, "有給休暇は何日ですか。", "Сколько дней отпуска?", "a" * 50_000, "a, " * 17_000,
-       "\x00\x01", "9" * 50_000, "كم عدد أيام الإجازة؟"]  # fmt: skip
+ODD = [
+    "",
+    " ",
+    "?",
+    "…",
+    "🙂" * 500,
+    "有給休暇は何日ですか。",
+    "Сколько дней отпуска?",
+    "a" * 50_000,
+    "a, " * 17_000,
+    "\x00\x01",
+    "9" * 50_000,
+    "كم عدد أيام الإجازة؟",
+]
 
 
 @pytest.mark.parametrize("odd", ODD)
@@ -195,7 +207,10 @@ def test_what_is_not_about_the_policies_is_denied_kindly(
 
 
 def test_what_the_documents_answer_is_not_out_of_scope(tmp_path: Path) -> None:
-    text = "# Poetry\n\nEvery employee may write one sonnet about autumn leaves in working hours each year.\n"
+    text = (
+        "# Poetry\n\nEvery employee may write one sonnet about autumn leaves in working hours "
+        "each year.\n"
+    )
     shelf = company(tmp_path, files={"poetry.md": (text, {})})
     answer = ask(shelf.workspace, "May I write a sonnet about autumn leaves in working hours?")
     assert "one sonnet" in answer.text

@@ -13,7 +13,8 @@ from ombud.types import Message, Question
     ("text", "expected"),
     [
         (
-            "Hi! How much carer's leave can I take in a year, and how much of it is paid? Thanks a lot",
+            "Hi! How much carer's leave can I take in a year, and how much of it is paid? "
+            "Thanks a lot",
             (
                 "How much carer's leave can I take in a year?",
                 "How much carer's leave can I take in a year? how much of it is paid?",
@@ -77,7 +78,10 @@ def test_greetings_and_thanks_are_no_parts() -> None:
 
 
 def test_an_aside_goes_and_what_matters_stays() -> None:
-    told = "Our handball team lost again, so I am in a mood. My position is being eliminated. How much severance is there?"
+    told = (
+        "Our handball team lost again, so I am in a mood. My position is being eliminated. How "
+        "much severance is there?"
+    )
     assert aside_free(told) == "My position is being eliminated. How much severance is there?"
 
 

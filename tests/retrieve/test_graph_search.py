@@ -22,7 +22,8 @@ from ombud.types import Evidence, Hit, Person, Plan
 PLAN = Plan(graph=True, graph_keywords=4, graph_depth=2)
 FILES: dict[str, tuple[str, dict[str, str]]] = {
     "aedt.md": (
-        "# Tools\n\n“Automated employment decision tool” or “AEDT” means a process that issues a score.\n\n"
+        "# Tools\n\n“Automated employment decision tool” or “AEDT” means a process that issues "
+        "a score.\n\n"
         "An employer must give notice ten business days before use of an AEDT.\n\n"
         "An employer may not use an AEDT without a bias audit.\n\n"
         "“Bias audit” means an impartial evaluation by an independent auditor.\n\n"

@@ -68,7 +68,8 @@ def test_the_weights_with_vectors_are_used_with_their_embedder_only(minilm: Embe
         ("How long is the notice period, and who signs the letter?", 1),
         ("Sick pay in Spain versus sick pay in France?", 1),
         (
-            "Everything about parental leave: who can take it, how long, how much is paid and how do I apply?",
+            "Everything about parental leave: who can take it, how long, how much is paid and "
+            "how do I apply?",
             2,
         ),
         ("Give me an overview of all rules on business travel, from booking to reimbursement.", 2),
@@ -92,7 +93,8 @@ def test_two_classes_are_one_passage_and_more() -> None:
 
 def test_a_story_around_one_fact_stays_one_fact() -> None:
     story = (
-        "Sorry for the long message. I moved desks in May, then again in June, and my plant died, and my sister "
+        "Sorry for the long message. I moved desks in May, then again in June, and my plant "
+        "died, and my sister "
         "got married in between, so I'm all over the place. How many days of annual leave do I get?"
     )
     assert classify(story).label == classify("How many days of annual leave do I get?").label == 0

@@ -292,7 +292,8 @@ def test_a_follow_up_that_says_something_is_searched_for_alone_too(
         Message(role="assistant", content="The company."),
     )
     question = Question(text=follow_up, asker=GB, history=turns)
-    queries = asyncio.run(search(question, Plan(), Filter(), SearchParts(Told(), None))).queries  # type: ignore[arg-type]
+    index = SearchParts(Told(), None)  # type: ignore[arg-type]
+    queries = asyncio.run(search(question, Plan(), Filter(), index)).queries
     assert [query.passage for query in queries][1:] == [follow_up][: texts - 1]
 
 

@@ -16,9 +16,11 @@ from ombud.settings import ModelSettings
 from ombud.types import Plan, Question
 
 STORIES = [
-    "He keeps standing so close behind me that I can feel his breath, and yesterday he put his hand on my back again.",
+    "He keeps standing so close behind me that I can feel his breath, and yesterday he put his "
+    "hand on my back again.",
     "Ever since I told them about the invoices nobody talks to me and I was taken off the project.",
-    "Every evening I sit on the stairs and cry for half an hour before I go in, I can't do this any more.",
+    "Every evening I sit on the stairs and cry for half an hour before I go in, I can't do "
+    "this any more.",
 ]
 PLAIN = [
     "How many days of annual leave do I get?",

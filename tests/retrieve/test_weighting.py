@@ -51,9 +51,11 @@ def test_scores_are_those_of_scikit_learn(asked: str) -> None:
 
 def test_words_that_were_not_asked_for_make_a_passage_longer() -> None:
     short, long = chunk(0, "leave"), chunk(1, "leave cars hotels printers toner")
-    found = blocking(by_tfidf(Leg("sparse", ((long, 2.0), (short, 1.0))), "leav", Counted()))  # type: ignore[arg-type]
+    leg = Leg("sparse", ((long, 2.0), (short, 1.0)))
+    found = blocking(by_tfidf(leg, "leav", Counted()))  # type: ignore[arg-type]
     assert [c.id for c, _ in found.hits] == ["0", "1"]
 
 
 def test_nothing_found_stays_nothing() -> None:
-    assert blocking(by_tfidf(Leg("sparse", ()), "leav", Counted())).hits == ()  # type: ignore[arg-type]
+    found = blocking(by_tfidf(Leg("sparse", ()), "leav", Counted()))  # type: ignore[arg-type]
+    assert found.hits == ()

@@ -131,7 +131,8 @@ def with_own_record(body: Body, record: OwnRecord, shown_below: bool) -> Body:
     if body.outcome == "denied" and body.action != "contact":
         return body
     sentence = wording.own_record(record.name, shown_below)
-    composed = body.composed._replace(text=f"{sentence}\n\n{body.composed.text}".strip())
+    text = f"{sentence}\n\n{body.composed.text}"
+    composed = body.composed._replace(text=text.strip())
     outcome: Outcome = "denied" if body.outcome == "denied" else "partial"
     return body._replace(outcome=outcome, composed=composed)
 
@@ -148,6 +149,7 @@ def _headings(found: SearchResult) -> tuple[str, ...]:
     """Where the best passages stand, best first, each place once."""
     headings: dict[str, None] = {}
     for hit in found.evidence.hits:
-        place = dict.fromkeys((hit.chunk.title, *hit.chunk.trail[-1:]))
+        chunk = hit.chunk
+        place = dict.fromkeys((chunk.title, *chunk.trail[-1:]))
         headings[" · ".join(place)] = None
     return tuple(headings)

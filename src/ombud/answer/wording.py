@@ -13,7 +13,8 @@ POLICY_SAYS = "This is what the policy says:"
 
 
 def handoff(matter: Matter, country: str | None, emergency: Mapping[str, str]) -> str:
-    first = emergency.get(country or "", emergency.get("", "")) if matter.danger else ""
+    everywhere = emergency.get("", "")
+    first = emergency.get(country or "", everywhere) if matter.danger else ""
     calm = (
         "Thank you for telling me. This is something a person should help you with, not a machine, "
         "and they will treat it in confidence."

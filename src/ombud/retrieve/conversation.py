@@ -177,9 +177,7 @@ def aside_free(text: str) -> str:
     asking = [sentence.text for sentence in sentences if sentence.asks]
     if len(sentences) < LEAST_SENTENCES or not asking:
         return _joined_text(sentences) or text.strip()
-    question_terms: set[str] = set()
-    for question in asking:
-        question_terms.update(analyse(question))
+    question_terms = set(analyse(" ".join(asking)))
     kept: list[_Sentence] = []
     for place, sentence in enumerate(sentences):
         matters = sentence.asks or _matters(sentence.text, question_terms)
@@ -235,8 +233,8 @@ def _split(sentence: str) -> list[str]:
     for joint in _JOINT.finditer(sentence):
         left = sentence[start : joint.start()]
         right = sentence[joint.end() :][:LONGEST]
-        stands = _is_question(right) or (joint["comma"].strip() and _ELLIPTIC.match(right))
-        if stands and _is_question(left):
+        is_elliptic = joint["comma"].strip() and _ELLIPTIC.match(right)
+        if _is_question(left) and (is_elliptic or _is_question(right)):
             pieces.append(f"{left.rstrip(' ,;')}?")
             start = joint.end()
     return [*pieces, sentence[start:]]
@@ -253,7 +251,8 @@ def _joined(pieces: list[str]) -> list[str]:
     """Echoes ("Is that allowed?") belong to the question before them."""
     kept: list[str] = []
     for piece in pieces:
-        if kept and len(analyse(piece)) < LEAST_TERMS and not _ELLIPTIC.match(piece):
+        says_little = len(analyse(piece)) < LEAST_TERMS
+        if kept and says_little and not _ELLIPTIC.match(piece):
             kept[-1] = f"{kept[-1]} {piece}"
         else:
             kept.append(piece)
@@ -271,7 +270,10 @@ def _matters(sentence: str, question_terms: set[str]) -> bool:
 
 def _leaned_on(sentences: Sequence[_Sentence], place: int) -> bool:
     """Whether the question right behind it points back, or says little by itself."""
-    if place + 1 >= len(sentences) or not sentences[place + 1].asks:
+    behind = sentences[place + 1 :]
+    if not behind or not behind[0].asks:
         return False
-    following = sentences[place + 1].text
-    return bool(_POINTS_BACK.search(following)) or len(analyse(following)) < 2 * LEAST_TERMS
+    question = behind[0].text
+    if _POINTS_BACK.search(question):
+        return True
+    return len(analyse(question)) < 2 * LEAST_TERMS

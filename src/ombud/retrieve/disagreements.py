@@ -72,7 +72,8 @@ def contradiction_notes(evidence: Evidence) -> tuple[str, ...]:
     stands in them."""
     titles: dict[str, str] = {}
     for hit in evidence.hits:
-        titles[hit.chunk.id] = f"{hit.chunk.title} ({hit.chunk.uri})"
+        chunk = hit.chunk
+        titles[chunk.id] = f"{chunk.title} ({chunk.uri})"
     notes: list[str] = []
     for contradiction in evidence.contradictions:
         first = titles[contradiction.first]
@@ -101,7 +102,7 @@ def find_contradictions(evidence: Evidence) -> tuple[Contradiction, ...]:
     reported: list[Contradiction] = []
     used: set[tuple[str, str]] = set()
     for _, first, second in surest_first:
-        ends = {(first.chunk.id, first.text), (second.chunk.id, second.text)}
+        ends = {_identity(first), _identity(second)}
         if used & ends or len(reported) == MOST:
             continue
         used |= ends
@@ -109,11 +110,17 @@ def find_contradictions(evidence: Evidence) -> tuple[Contradiction, ...]:
     return tuple(reported)
 
 
+def _identity(statement: FigureStatement) -> tuple[str, str]:
+    return statement.chunk.id, statement.text
+
+
 def _pairs(statements: Sequence[FigureStatement]) -> Iterator[_Pair]:
     for first, second in combinations(statements, 2):
         if not differ(first.quantity, second.quantity):
             continue
-        if not _may_both_hold(first.chunk, second.chunk) or not _same_case(first, second):
+        if not _may_both_hold(first.chunk, second.chunk):
+            continue
+        if not _same_case(first, second):
             continue
         alike = _likeness(first, second)
         if alike >= ALIKE:
@@ -159,7 +166,8 @@ def differ(first: Quantity, second: Quantity) -> bool:
     if pair is None:
         return False
     low, high = sorted(pair, key=lambda quantity: quantity.value)
-    if "range" in (low.role, high.role) or not _same_rate(low, high):
+    roles = (low.role, high.role)
+    if "range" in roles or not _same_rate(low, high):
         return False
     if low.year and high.year and low.year != high.year:
         return False
@@ -167,7 +175,7 @@ def differ(first: Quantity, second: Quantity) -> bool:
     if high.value - low.value <= slack * high.value:
         return False
     # "Up to 5" and "8", "8" and "at least 10", "up to 5" and "at least 10" exclude each other.
-    return low.role == high.role or (low.role, high.role) in EXCLUSIVE_ROLES
+    return low.role == high.role or roles in EXCLUSIVE_ROLES
 
 
 def _same_rate(first: Quantity, second: Quantity) -> bool:
@@ -278,19 +286,26 @@ def _likeness(first: FigureStatement, second: FigureStatement) -> float:
     of_second = _covered(second, first)
     if shared < LEAST_SHARED:
         return 0.0
-    if not _headings_meet(first, second, shared, min(of_first, of_second)):
+    if not _headings_meet(
+        first,
+        second,
+        shared,
+        min(of_first, of_second),
+    ):
         return 0.0
     local, floor = _local_first(first, second)
     if _is_floor(local, floor) and _is_benefit(local):
-        of_floor, of_local = of_second, of_first
-        if floor is first:
-            of_floor, of_local = of_first, of_second
-        return of_floor if of_local >= OF_LOCAL else 0.0
+        of_local = _covered(local, floor)
+        return _covered(floor, local) if of_local >= OF_LOCAL else 0.0
     if _has_unknown(first, second) and _has_unknown(second, first):
         return 0.0
-    if not of_first or not of_second:
+    return _harmonic_mean(of_first, of_second)
+
+
+def _harmonic_mean(first: float, second: float) -> float:
+    if not first or not second:
         return 0.0
-    return 2 * of_first * of_second / (of_first + of_second)
+    return 2 * first * second / (first + second)
 
 
 def _headings_meet(
@@ -317,7 +332,8 @@ def _covered(one: FigureStatement, by: FigureStatement) -> float:
     whole = sum(one.terms.values())
     if not whole:
         return 0.0
-    known = _known_terms(one.terms.keys(), by.terms.keys() | by.context)
+    around = by.terms.keys() | by.context
+    known = _known_terms(one.terms.keys(), around)
     return sum(one.terms[term] for term in known) / whole
 
 
@@ -325,8 +341,9 @@ def _has_unknown(one: FigureStatement, by: FigureStatement) -> bool:
     """Whether a sentence names something beside its figure that the other and its headings lack.
     Where both do, they speak of different things: medical leave and parental leave, a referral
     bonus and a signing bonus."""
-    known = _known_terms(one.own, by.terms.keys() | by.context)
-    return any(one.terms[term] >= 1 for term in one.own - known)
+    around = by.terms.keys() | by.context
+    unknown = one.own - _known_terms(one.own, around)
+    return any(one.terms[term] >= 1 for term in unknown)
 
 
 def _known_terms(terms: Set[str], others: Set[str]) -> set[str]:

@@ -45,8 +45,10 @@ def combmnz(rankings: Weighted, damping: int) -> dict[str, float]:
     for ranking, weight in rankings:
         for identity, _ in ranking:
             found_in[identity] += weight > 0
-    summed = combsum(rankings, damping)
-    return {identity: score * found_in[identity] for identity, score in summed.items()}
+    fused = combsum(rankings, damping)
+    for identity in fused:
+        fused[identity] *= found_in[identity]
+    return fused
 
 
 def weighted(rankings: Weighted, _damping: int) -> dict[str, float]:
@@ -68,7 +70,8 @@ def _min_max(ranking: Scores) -> Mapping[str, float]:
     if not ranking:
         return {}
     scores = [score for _, score in ranking]
-    low, spread = min(scores), max(scores) - min(scores)
+    low = min(scores)
+    spread = max(scores) - low
     if not spread:
         return {identity: 1.0 for identity, _ in ranking}
     return {identity: (score - low) / spread for identity, score in ranking}

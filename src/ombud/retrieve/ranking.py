@@ -127,7 +127,9 @@ class RankRun:
     # What the stages ask ----------------------------------------------------------------------
 
     def _passages(self) -> list[str]:
-        return list(dict.fromkeys(query.passage for query in self.queries if query.passage))
+        passages = dict.fromkeys(query.passage for query in self.queries)
+        passages.pop("", None)
+        return list(passages)
 
     def _read(self, passages: Sequence[str]) -> str:
         """Fills `readings`; says why not where it cannot."""
@@ -232,7 +234,8 @@ def _best_scores(legs: Sequence[_QueryLeg]) -> dict[str, float]:
         if not leg.hits:
             continue
         _, score = leg.hits[0]
-        best[leg.name] = max(best.get(leg.name, score), score)
+        before = best.get(leg.name, score)
+        best[leg.name] = max(before, score)
     return best
 
 

@@ -77,8 +77,8 @@ class SearchRun:
         self.asked = await self._queries(self.plan)
         understood = self.model.understood
         if understood:
-            contexts = understood.contexts
-            self.plan, self.signals = adapt_plan(self.plan, self.question.text, contexts)
+            text, contexts = self.question.text, understood.contexts
+            self.plan, self.signals = adapt_plan(self.plan, text, contexts)
         self.clock.lap("strategy")
 
     async def rank(self) -> None:
@@ -92,8 +92,8 @@ class SearchRun:
         again = await self._ranked(plain.queries)
         if not again.hits:
             return
-        names = ", ".join(dict.fromkeys(query.strategy for query in self.asked.queries))
-        note = f"strategy: {names} found nothing, searched without it"
+        strategies = dict.fromkeys(query.strategy for query in self.asked.queries)
+        note = f"strategy: {', '.join(strategies)} found nothing, searched without it"
         self.asked = plain._replace(degraded=(*self.asked.degraded, note))
         self.ranked = again
 
@@ -109,7 +109,8 @@ class SearchRun:
             organisation=index.organisation,
             prompts=index.prompts,
         )
-        self.reranked = await rerank_hits(self._as_asked(), self.ranked.hits, self.plan, parts)
+        text = self._as_asked()
+        self.reranked = await rerank_hits(text, self.ranked.hits, self.plan, parts)
         ordered = by_scope(self.reranked.hits).hits
         self.evidence = by_scope(with_floor(ordered, self.plan.k))
         self.clock.lap("rerank")
@@ -157,7 +158,13 @@ class SearchRun:
 
     async def _queries(self, plan: Plan) -> StrategyQueries:
         index = self.index
-        return await make_queries(self.question, plan, self.model, index.glossary, index.embedder)
+        return await make_queries(
+            self.question,
+            plan,
+            self.model,
+            index.glossary,
+            index.embedder,
+        )
 
     async def _ranked(self, queries: Sequence[Query]) -> Ranked:
         return await rank_passages(queries, self.plan, self.where, self.index)

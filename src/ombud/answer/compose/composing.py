@@ -201,7 +201,8 @@ class _Composition:
             none_proven=len(problems) == len(draft.claims),
         )
         listed = [wrong_language] if wrong_language else list(dict.fromkeys(problems.values()))
-        if not listed or not self.request.plan.refine or self.deadline <= time.monotonic():
+        has_time = self.deadline > time.monotonic()
+        if not listed or not self.request.plan.refine or not has_time:
             return checked
         try:
             again = self._check(await self._ask(self._repair_message(draft, listed)))
@@ -311,7 +312,10 @@ def _notes(problems: Mapping[int, str]) -> tuple[str, ...]:
 
 def _echo(draft: Draft) -> str:
     """The draft as it is shown to the model again: without its working, and no endless claims."""
-    claims = [claim for claim in draft.claims[:MOST_CLAIMS] if len(claim.text) <= LONGEST_CLAIM]
+    claims: list[DraftClaim] = []
+    for claim in draft.claims[:MOST_CLAIMS]:
+        if len(claim.text) <= LONGEST_CLAIM:
+            claims.append(claim)
     return draft.model_copy(update={"reasoning": "", "claims": claims}).model_dump_json()
 
 

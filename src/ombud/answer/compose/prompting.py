@@ -101,16 +101,24 @@ def _in_other_words(
 
 
 def _message(sections: Mapping[str, str], on: Mapping[str, str], values: Mapping[str, str]) -> str:
-    order = [name for name in sections if stays(name, on) and name not in AROUND]
-    if "question-first" in on and {"question", "context"} <= set(order):
-        order.remove("question")
-        order.insert(order.index("context"), "question")
-    paragraphs = [_filled(sections[name], values) for name in order]
+    shown = [name for name in sections if stays(name, on) and name not in AROUND]
+    if "question-first" in on:
+        shown = _question_first(shown)
+    paragraphs = [_filled(sections[name], values) for name in shown]
     message = "\n\n".join(filter(None, paragraphs))
     around = sections.get("turn-delimiters", "")
     if around and "turn-delimiters" in on:
         return _filled(around, {**values, "turn": message})
     return message
+
+
+def _question_first(names: Sequence[str]) -> list[str]:
+    """The question right before the context, where both are there."""
+    order = list(names)
+    if "question" in order and "context" in order:
+        order.remove("question")
+        order.insert(order.index("context"), "question")
+    return order
 
 
 def _filled(words: str, values: Mapping[str, str]) -> str:
@@ -123,7 +131,9 @@ def _filled(words: str, values: Mapping[str, str]) -> str:
 
 
 def _fields(values: PromptValues) -> dict[str, str]:
-    question, asker, persona = values.question, values.question.asker, values.persona
+    question, persona = values.question, values.persona
+    asker = question.asker
+    style = (persona.density, persona.style, persona.vocabulary)
     history: list[str] = []
     for message in question.history[-MOST_TURNS:]:
         history.append(f"{message.role}: {harmless(message.content)}")
@@ -132,7 +142,7 @@ def _fields(values: PromptValues) -> dict[str, str]:
         "audience": persona.audience,
         "tailoring": persona.instructions,
         "words": str(persona.length),
-        "style": " ".join(filter(None, (persona.density, persona.style, persona.vocabulary))),
+        "style": " ".join(filter(None, style)),
         "date": values.day.isoformat(),
         "country": asker.country or "not given",
         "roles": ", ".join(asker.roles) or "none",
@@ -179,7 +189,8 @@ def fit(evidence: Evidence, budget: int) -> tuple[tuple[Hit, ...], tuple[Triplet
         hits.append(hit)
     triplets: list[Triplet] = []
     for triplet in evidence.triplets:
-        tokens += _estimated_tokens(f"{triplet.subject} {triplet.predicate} {triplet.object}")
+        parts = (triplet.subject, triplet.predicate, triplet.object)
+        tokens += _estimated_tokens(" ".join(parts))
         if tokens > budget:
             break
         triplets.append(triplet)
@@ -192,14 +203,14 @@ def _estimated_tokens(text: str) -> float:
 
 def labelled(hits: Sequence[Hit]) -> dict[str, Hit]:
     """L1, L2, … for passages of a country, G1, G2, … for those of everywhere."""
-    labels: dict[str, Hit] = {}
-    local = [hit for hit in hits if hit.chunk.countries]
-    for place, hit in enumerate(local, start=1):
-        labels[f"L{place}"] = hit
-    shared = [hit for hit in hits if not hit.chunk.countries]
-    for place, hit in enumerate(shared, start=1):
-        labels[f"G{place}"] = hit
-    return labels
+    local: dict[str, Hit] = {}
+    shared: dict[str, Hit] = {}
+    for hit in hits:
+        if hit.chunk.countries:
+            local[f"L{len(local) + 1}"] = hit
+        else:
+            shared[f"G{len(shared) + 1}"] = hit
+    return {**local, **shared}
 
 
 def connected(triplets: Sequence[Triplet], labels: Mapping[str, Hit]) -> list[str]:
@@ -209,7 +220,9 @@ def connected(triplets: Sequence[Triplet], labels: Mapping[str, Hit]) -> list[st
     lines: list[str] = []
     for triplet in triplets:
         label = label_of.get(triplet.chunk_id)
-        if label is not None:
-            edge = f"{triplet.subject} | {triplet.predicate} | {triplet.object}"
-            lines.append(f"{harmless(' '.join(edge.split()))} [{label}]")
+        if label is None:
+            continue
+        parts = (triplet.subject, triplet.predicate, triplet.object)
+        edge = " ".join(" | ".join(parts).split())
+        lines.append(f"{harmless(edge)} [{label}]")
     return lines

@@ -41,7 +41,9 @@ class StreamingVerifier:
             proof = self._prover.prove(claim)
             if proof.why_not:
                 continue
-            self._on_claim(len(self._proven_now), inert(claim.text.strip()), proof.citations)
+            place = len(self._proven_now)
+            text = inert(claim.text.strip())
+            self._on_claim(place, text, proof.citations)
             self._proven_now.append(claim)
             if len(self._proven_now) > len(self.proven):
                 self.proven = list(self._proven_now)

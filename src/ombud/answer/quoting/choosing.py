@@ -56,7 +56,8 @@ def _locally_ruled_topics(spans: Sequence[AnswerSpan]) -> set[str]:
     topics: set[str] = set()
     for span in spans:
         chunk = span.hit.chunk
-        if chunk.countries and chunk.topic and span.score >= RULES * spans[0].score:
+        is_near = span.score >= RULES * spans[0].score
+        if is_near and chunk.countries and chunk.topic:
             topics.add(chunk.topic)
     return topics
 

@@ -98,8 +98,9 @@ def _family(span: AnswerSpan, everything: Sequence[AnswerSpan]) -> list[AnswerSp
     if kind == "text":
         return [span]
     near: list[AnswerSpan] = []
+    chunk_id = span.hit.chunk.id
     for other in everything:
-        if other.hit.chunk.id == span.hit.chunk.id and _kind(other) == kind:
+        if other.hit.chunk.id == chunk_id and _kind(other) == kind:
             near.append(other)
     near.sort(key=lambda other: other.start)
     starts = [other.start for other in near]
@@ -108,19 +109,24 @@ def _family(span: AnswerSpan, everything: Sequence[AnswerSpan]) -> list[AnswerSp
 
 def _run_around(place: int, near: list[AnswerSpan]) -> list[AnswerSpan]:
     """Those that follow each other, with the one at `place` among them."""
-    first = last = place
-    while first and _together(near[first - 1], near[first]):
-        first -= 1
-    while last + 1 < len(near) and _together(near[last], near[last + 1]):
-        last += 1
-    return near[first : last + 1]
+    run = [near[place]]
+    for before in reversed(near[:place]):
+        if not _together(before, run[0]):
+            break
+        run.insert(0, before)
+    for after in near[place + 1 :]:
+        if not _together(run[-1], after):
+            break
+        run.append(after)
+    return run
 
 
 def _groups(pieces: Sequence[_Piece]) -> list[list[_Piece]]:
     """Runs of rows of one table, items of one list, and sentences that follow each other."""
     groups: list[list[_Piece]] = []
     for piece in pieces:
-        if groups and _together(groups[-1][-1].span, piece.span):
+        previous = groups[-1][-1] if groups else None
+        if previous and _together(previous.span, piece.span):
             groups[-1].append(piece)
         else:
             groups.append([piece])

@@ -75,7 +75,9 @@ def coverage(weights: Mapping[str, float], held: set[str]) -> float:
 def words_in(text: str) -> int:
     """Words; two characters of Chinese, Japanese or Korean, which has no spaces between words,
     count as one."""
-    return len(text.split()) + len(CJK.findall(text)) // 2
+    words = len(text.split())
+    characters = len(CJK.findall(text))
+    return words + characters // 2
 
 
 def is_row(text: str) -> bool:
@@ -108,7 +110,9 @@ def _spans(hit: Hit) -> list[AnswerSpan]:
     lead = ""
     for start, end in split_sentences(chunk.text, chunk.language):
         text = chunk.text[start:end]
-        if not text.strip() or RULE_ROW.match(text) or _is_table_head(chunk.text, end):
+        if not text.strip() or RULE_ROW.match(text):
+            continue
+        if _is_table_head(chunk.text, end):
             continue
         is_item = bool(LIST_MARK.match(text))
         if not is_item and _leads_in(text, chunk, end):
@@ -136,12 +140,15 @@ def _says_something(text: str, *, is_item: bool) -> bool:
 
 def _leads_in(text: str, chunk: Chunk, end: int) -> bool:
     """Whether a sentence that ends at `end` introduces the list below it."""
-    return bool(LEAD_IN.search(text)) or _goes_on(text, chunk.text[end:], chunk.trail)
+    if LEAD_IN.search(text):
+        return True
+    return _goes_on(text, chunk.text[end:], chunk.trail)
 
 
 def _goes_on(text: str, below: str, trail: Sequence[str]) -> bool:
     """Whether a sentence without an end goes on in the list below it; headings have none either."""
-    if not OPEN_END.search(text) or not LIST_MARK.match(below.lstrip("\n")):
+    has_list_below = LIST_MARK.match(below.lstrip("\n"))
+    if not has_list_below or not OPEN_END.search(text):
         return False
     # Short sections are cut together, and "Who may go / How to apply" is then the heading of both.
     if text.startswith("#"):

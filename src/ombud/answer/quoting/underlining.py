@@ -131,10 +131,8 @@ def span_features(
         **_form_columns(asked, spans),
         **_place_columns(spans),
     }
-    rows: list[SpanRow] = []
-    for place in range(len(spans)):
-        rows.append({name: float(columns[name][place]) for name in SPAN_FEATURES})
-    return rows
+    table = zip(*(columns[name].tolist() for name in SPAN_FEATURES), strict=True)
+    return [dict(zip(SPAN_FEATURES, row, strict=True)) for row in table]
 
 
 def _asked(question: Question, query: Query) -> _Asked:
@@ -208,11 +206,12 @@ def _cosines(
 
 def _of_neighbours(values: Numbers, place: int, run: Sequence[int]) -> float:
     """The highest value of those right before and after in the run; its own where it is alone."""
-    first, last = max(run[0], place - 1), min(run[-1], place + 1)
-    around = [other for other in (first, last) if other != place]
-    if not around:
-        return float(values[place])
-    return float(values[around].max())
+    around: list[int] = []
+    if place > run[0]:
+        around.append(place - 1)
+    if place < run[-1]:
+        around.append(place + 1)
+    return float(values[around or [place]].max())
 
 
 def _nearness(

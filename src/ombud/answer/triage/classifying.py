@@ -75,7 +75,13 @@ def open_triage(
 
     def triage(text: str) -> TriageResult:
         try:
-            return classify(text, terms, trained, embedder, own_terms=own_terms)
+            return classify(
+                text,
+                terms,
+                trained,
+                embedder,
+                own_terms=own_terms,
+            )
         except ModelError:
             by_words = classify(text, terms, plain, None, own_terms=own_terms)
             note = "triage: the embedding model gave no answer, judged by words only"
@@ -172,8 +178,8 @@ def _read(
 ) -> _Reading:
     embed = embedder.embed if embedder else None
     scores = triage_scores([text], trained, embed)
-    sensitive, danger = scores["sensitive"][0], scores["danger"][0]
-    scope, topic = scores["scope"][0], scores["topic"][0]
+    (sensitive,), (danger,) = scores["sensitive"], scores["danger"]
+    (scope,), (topic,) = scores["scope"], scores["topic"]
     likeliest = int(topic.argmax())
     reading = _Reading(
         matter=terms.find(text),
@@ -204,7 +210,7 @@ def _is_sensitive(reading: _Reading, thresholds: Thresholds, *, own_terms: bool)
             return True
         if reading.alarm >= thresholds.term:
             return True
-    is_gibberish = reading.strange >= thresholds.injection and reading.strange > reading.alarm
-    if matter is None and is_gibberish:
+    looks_strange = reading.strange >= thresholds.injection
+    if matter is None and looks_strange and reading.strange > reading.alarm:
         return False
     return reading.alarm >= thresholds.sensitive

@@ -68,29 +68,51 @@ def triage_features(text: str) -> dict[str, float]:
     """Feature -> value, always the same names in the same order; an empty text has zeros."""
     message = read_message(text)
     groups = _groups(message)
+    features = {
+        **groups,
+        **_terms(message),
+        **_lived(groups),
+        **_subjects(groups),
+        "markup": min(len(MARKUP.findall(message)), MOST),
+        "encoded": bool(ENCODED.search(message)),
+        **_form(message),
+    }
+    return {name: float(value) for name, value in features.items()}
+
+
+def _terms(message: str) -> dict[str, float]:
     matter = _shipped().find(message)
-    is_told = groups["told"] > 0
-    lived = sum(groups[name] > 0 for name in LIVED)
-    house = sum(groups[name] for name in OF_THE_HOUSE)
-    strange = sum(groups[name] for name in STRANGE)
-    together = {
+    return {
         "term": matter is not None,
         "danger term": matter is not None and matter.danger,
+    }
+
+
+def _lived(groups: Mapping[str, float]) -> dict[str, float]:
+    """Whether something that people live through is told, asked about, or a matter of papers."""
+    lived = sum(groups[name] > 0 for name in LIVED)
+    is_told, is_asked = groups["told"] > 0, groups["asking"] > 0
+    in_papers = groups["paperwork"] > 0
+    return {
         "lived": min(lived, 4),
         "lived and told": lived > 0 and is_told,
         "lived and of me": lived > 0 and groups["of_me"] > 0,
-        "lived, not asked": lived > 0 and not groups["asking"] and not groups["paperwork"],
-        "lived in papers": lived > 0 and groups["paperwork"] > 0,
-        "told, not asked": is_told and not groups["asking"],
+        "lived, not asked": lived > 0 and not is_asked and not in_papers,
+        "lived in papers": lived > 0 and in_papers,
+        "told, not asked": is_told and not is_asked,
+    }
+
+
+def _subjects(groups: Mapping[str, float]) -> dict[str, float]:
+    """What is spoken of: the house, or what is strange to it."""
+    house = sum(groups[name] for name in OF_THE_HOUSE)
+    strange = sum(groups[name] for name in STRANGE)
+    return {
         "nothing of the house": not house,
         "house": log1p(house),
         "strange": log1p(strange),
         "strange, not the house": strange > 0 and not house,
-        "markup": min(len(MARKUP.findall(message)), MOST),
-        "encoded": bool(ENCODED.search(message)),
     }
-    features = {**groups, **together, **_form(message)}
-    return {name: float(value) for name, value in features.items()}
 
 
 def _groups(message: str) -> dict[str, float]:

@@ -44,7 +44,8 @@ class Sensitive:
         is_story = self._personal.search(message) and not self._about.search(message)
         matters: list[Matter] = []
         for group in self._groups:
-            if group.strong.search(message) or (is_story and group.weak.search(message)):
+            told = is_story and group.weak.search(message)
+            if told or group.strong.search(message):
                 matters.append(group.matter)
         return max(matters, key=lambda matter: matter.danger, default=None)
 

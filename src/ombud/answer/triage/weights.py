@@ -59,15 +59,29 @@ def triage_scores(
         embed_once = lambda _: vectors  # noqa: E731 - the same vectors for each head
     scores: dict[Head, linear.Numbers] = {}
     for head in HEADS:
-        scores[head] = linear.score(texts, trained.heads[head], TRIAGE_READING, embed_once)
+        scores[head] = linear.score(
+            texts,
+            trained.heads[head],
+            TRIAGE_READING,
+            embed_once,
+        )
     return scores
 
 
 def triage_weights_text(trained: TriageWeights) -> str:
     """One line; the same weights give the same text."""
-    thresholds = {name: round(value, 4) for name, value in trained.thresholds._asdict().items()}
-    heads = {head: linear.as_record(weights) for head, weights in trained.heads.items()}
-    return linear.to_json({"embedder": trained.embedder, "thresholds": thresholds, "heads": heads})
+    thresholds: dict[str, float] = {}
+    for name, value in trained.thresholds._asdict().items():
+        thresholds[name] = round(value, 4)
+    heads: dict[str, Any] = {}
+    for head, weights in trained.heads.items():
+        heads[head] = linear.as_record(weights)
+    record = {
+        "embedder": trained.embedder,
+        "thresholds": thresholds,
+        "heads": heads,
+    }
+    return linear.to_json(record)
 
 
 @lru_cache(maxsize=4)

@@ -27,8 +27,10 @@ async def by_cross_encoder(task: RerankTask) -> list[int]:
             attempts=1,
         )
     )
-    task.spent = task.spent.plus(ModelUsage(reranker.name, price=reranker.price))
-    if len(scores) != len(texts) or not all(map(math.isfinite, scores)):
+    usage = ModelUsage(reranker.name, price=reranker.price)
+    task.spent = task.spent.plus(usage)
+    all_finite = all(map(math.isfinite, scores))
+    if len(scores) != len(texts) or not all_finite:
         raise MalformedOutput(f"The reranker `{reranker.name}` did not score every passage.")
     return task.by_scores(scores)
 

@@ -23,7 +23,8 @@ from .5 down both fall. """
 async def by_mmr(task: RerankTask) -> list[int]:
     """Maximal marginal relevance over the fused scores: no model, but fewer passages that say the
     same."""
-    vectors = await task.index.engine.vectors([hit.chunk.id for hit in task.hits])
+    chunk_ids = [hit.chunk.id for hit in task.hits]
+    vectors = await task.index.engine.vectors(chunk_ids)
     return await asyncio.to_thread(_order, task, vectors)
 
 

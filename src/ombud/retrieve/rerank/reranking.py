@@ -49,7 +49,8 @@ async def rerank_hits(
             order = await order_by(task)
         if order != list(range(len(pool))):
             best = [pool[place] for place in order]
-            ordered = tuple(descending([*best, *hits[len(pool) :]]))
+            rest = hits[len(pool) :]
+            ordered = tuple(descending([*best, *rest]))
     except (TimeoutError, ModelError, EngineError) as failed:
         task.note(f"rerank: {plan.reranker} {_why(failed, task)}, kept the order")
     return Reranked(ordered, tuple(task.notes), task.spent)

@@ -79,7 +79,8 @@ class RerankTask:
         were."""
 
         def rank(place: int) -> tuple[float, bool, int]:
-            return -scores[place], not self.hits[place].chunk.countries, place
+            chunk = self.hits[place].chunk
+            return -scores[place], not chunk.countries, place
 
         return sorted(range(len(self.hits)), key=rank)
 

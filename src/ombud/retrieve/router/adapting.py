@@ -40,7 +40,8 @@ def adapt_plan(
     chosen: dict[str, int] = {
         name: mapped(plan, name)[label] for name in names if name not in plan.pinned
     }
-    return merge_plan(chosen, base=plan), {"complexity": float(label), "complexity_p": float(sure)}
+    signals = {"complexity": float(label), "complexity_p": float(sure)}
+    return merge_plan(chosen, base=plan), signals
 
 
 def check_mapping(plan: Plan) -> None:

@@ -123,7 +123,10 @@ def _asks(read: Sequence[str], *, question_marks: int) -> dict[str, float]:
 
 def _at_least(name: str, count: int, most: int) -> dict[str, float]:
     """`NAME 1+`, `NAME 2+` … up to `most`, each true where there are so many."""
-    return {f"{name} {least}+": count >= least for least in range(1, most + 1)}
+    features: dict[str, float] = {}
+    for least in range(1, most + 1):
+        features[f"{name} {least}+"] = count >= least
+    return features
 
 
 def _count(read: Sequence[str], words: Set[str]) -> int:
@@ -168,7 +171,8 @@ def _things_of(sentence: str) -> int:
     """Of one sentence; an alternative ("or can I") asks the same thing once more."""
     begins = 0
     for clause, before in _clauses(question_words(sentence)):
-        begins += _begins_wh(clause) or (before != "or" and _begins_auxiliary(clause))
+        asks_anew = before != "or" and _begins_auxiliary(clause)
+        begins += asks_anew or _begins_wh(clause)
     listed = 3 if _noun_list(sentence) else 0
     return max(1, begins, len(_after_mark(sentence)), listed)
 
@@ -186,17 +190,23 @@ def _after_mark(sentence: str) -> list[str]:
 
 
 def _noun_list(sentence: str) -> bool:
-    return bool(LISTED.search(sentence)) and not pattern("cue", "examples").search(sentence)
+    if not LISTED.search(sentence):
+        return False
+    return not pattern("cue", "examples").search(sentence)
 
 
 def _cues(text: str, part: str) -> dict[str, float]:
     counts: dict[str, float] = {}
     for name in cues()["cue"]:
-        counts[f"cue {name}"] = min(len(pattern("cue", name).findall(part)), 2)
+        counts[f"cue {name}"] = min(_cue_count(name, part), 2)
     whole = tidy(text)
     for name in WHOLE:
-        counts[f"whole {name}"] = min(len(pattern("cue", name).findall(whole)), 3)
+        counts[f"whole {name}"] = min(_cue_count(name, whole), 3)
     return counts
+
+
+def _cue_count(name: str, text: str) -> int:
+    return len(pattern("cue", name).findall(text))
 
 
 def _groups(text: str, part: str) -> dict[str, float]:
@@ -232,7 +242,9 @@ def _together(features: Mapping[str, float]) -> dict[str, float]:
     signs = {**features, **first, "topics told 2+": features["topics told"] >= 2}
     together: dict[str, float] = {}
     for name, needed in JOINT_SIGNS.items():
-        together[name] = signs[name] = all(_has(signs, sign) for sign in needed)
+        joint = all(_has(signs, sign) for sign in needed)
+        together[name] = joint
+        signs[name] = joint
     listed_asks = signs["listed"] and signs["asks 2+"]
     many = signs["asks 3+"] or signs["question marks 3"] or listed_asks
     return {**first, **together, "many": many}
@@ -265,7 +277,9 @@ def _begins_wh(clause: Sequence[str]) -> bool:
     words, wh = _unskipped(clause), _listed("wh")
     if not words or words[0] in wh:
         return bool(words)
-    return len(words) > 1 and words[0] in _listed("before_wh") and words[1] in wh
+    if len(words) < 2 or words[0] not in _listed("before_wh"):
+        return False
+    return words[1] in wh
 
 
 def _begins_auxiliary(clause: Sequence[str]) -> bool:

@@ -56,7 +56,8 @@ def both_ways(question: Question, glossary: Glossary | None) -> list[Query]:
     cannot be told well from its words (MTRAG-UN: recall@5 .801 with the history, .861 both ways;
     MTRAG: .444, alone .587, both ways .590)."""
     query = standard_query(question, glossary)
-    if query.passage == question.text or not analyse(ASKING.sub(" ", question.text)):
+    says_something = analyse(ASKING.sub(" ", question.text))
+    if query.passage == question.text or not says_something:
         return [query]
     alone = question.model_copy(update={"history": ()})
     return [query, standard_query(alone, glossary)]
@@ -75,7 +76,9 @@ def with_history(question: Question) -> str:
 def leans_on_history(text: str) -> bool:
     """Whether a turn cannot be understood alone: it is short, or points back. A new subject stands
     for itself."""
-    return len(analyse(text)) <= SHORT or bool(POINTS_BACK.search(text))
+    if POINTS_BACK.search(text):
+        return True
+    return len(analyse(text)) <= SHORT
 
 
 def query_terms(text: str, engine: Engine) -> list[str]:

@@ -52,9 +52,12 @@ def policy_words(text: str, embedder: Embedder | None) -> Query | None:
 def matter_of(text: str, embedder: Embedder | None, least: float = LEAST) -> str:
     """The likeliest matter of a story; empty for what is none."""
     weights = load_weights()
-    if embedder is None or embedder.fingerprint != weights.embedder or not text.strip():
+    if embedder is None or embedder.fingerprint != weights.embedder:
         return ""
-    scores = embedder.embed([text])[0] @ weights.coefficients + weights.intercept
+    if not text.strip():
+        return ""
+    (vector,) = embedder.embed([text])
+    scores = vector @ weights.coefficients + weights.intercept
     powers = np.exp(scores - scores.max())
     probabilities = dict(zip(weights.matters, powers / powers.sum(), strict=True))
     if 1 - probabilities.pop(NONE) < least:

@@ -5,7 +5,7 @@ import asyncio
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from pydantic_ai import ModelMessage, ModelRequest, ModelResponse, TextPart
@@ -13,7 +13,7 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from models.replaying import read_recorded, replay
 from ombud.errors import UnknownName
-from ombud.index import Filter
+from ombud.index import Engine, Filter
 from ombud.models import Chat, open_chat
 from ombud.retrieve import SearchParts, read_glossary, search
 from ombud.retrieve.strategies.glossary import Glossary
@@ -89,7 +89,9 @@ def task_of(fields: set[str], instructions: str) -> str:
 
 def look(teller: Teller | None, plan: Plan, question: Question = ACB, **more: Any) -> Any:
     chat = teller.chat if teller else None
-    index = SearchParts(Told(sparse=WORDS), None, more.pop("glossary", Glossary()), chat, **more)  # type: ignore[arg-type]
+    glossary = more.pop("glossary", Glossary())
+    engine = cast(Engine, Told(sparse=WORDS))
+    index = SearchParts(engine, None, glossary, chat, **more)
     return asyncio.run(search(question, plan, Filter(countries=("GB",)), index))
 
 
@@ -293,7 +295,8 @@ def test_recorded_texts_come_back_over_http_by_question_and_role() -> None:
             "multi": lambda: said["multi"][0],
         }
         for name, passage in wanted.items():
-            index = SearchParts(Told(sparse=WORDS), None, Glossary(), chat)  # type: ignore[arg-type]
+            engine = cast(Engine, Told(sparse=WORDS))
+            index = SearchParts(engine, None, Glossary(), chat)
             found = asyncio.run(search(Question(text=asked), plan(name), Filter(), index))
             assert (found.queries[0].strategy, found.queries[0].passage) == (name, passage())
         unknown = Question(text="A question that nobody recorded")

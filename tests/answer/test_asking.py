@@ -189,7 +189,8 @@ def test_a_list_item_comes_with_its_lead_in(workspace: Workspace) -> None:
 
 def test_a_sentence_that_goes_on_in_its_list_stands_before_the_item(tmp_path: Path) -> None:
     rule = (
-        "# Sabbaticals\n\n## Who may go\n\nYou may take a sabbatical if, on the day you apply, you\n\n"
+        "# Sabbaticals\n\n## Who may go\n\nYou may take a sabbatical if, on the day you apply, "
+        "you\n\n"
         "- have worked here for **seven years**, and\n- are not in your notice period.\n\n"
         "## How to apply\n\n- Sabbaticals are applied for in the leave tool.\n"
     )
@@ -237,7 +238,10 @@ def test_the_same_sentence_of_two_documents_is_said_once(tmp_path: Path) -> None
 
 
 def test_brackets_of_a_document_are_no_markers(tmp_path: Path) -> None:
-    text = "# Parking\n\nParking in the garage costs three pounds a day [2]. Parking outside is free of charge [1].\n"
+    text = (
+        "# Parking\n\nParking in the garage costs three pounds a day [2]. Parking outside is "
+        "free of charge [1].\n"
+    )
     shelf = company(tmp_path, files={"a.md": (text, {})})
     answer = ask(
         shelf.workspace,
