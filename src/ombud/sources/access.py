@@ -26,12 +26,19 @@ def narrow(first: Audience, second: Audience, nobody: Audience) -> Audience:
     is `nobody`."""
     both = {**first, **second}
     for key in first.keys() & second.keys():
-        shared = set(first[key]) & set(second[key])
+        shared = set(first[key])
+        shared.intersection_update(second[key])
         both[key] = tuple(sorted(shared))
-    return both if all(both.values()) else nobody
+    if not all(both.values()):
+        return nobody
+    return both
 
 
 def within(inner: Audience, outer: Audience) -> bool:
     """Everybody of `inner` is surely in `outer`."""
-    missing = outer.keys() - inner.keys()
-    return not missing and all(set(inner[key]) <= set(outer[key]) for key in outer)
+    for key, values in outer.items():
+        if key not in inner:  # open to everybody in this respect
+            return False
+        if not set(values).issuperset(inner[key]):
+            return False
+    return True

@@ -57,7 +57,8 @@ class ArxivSource:
     the abstract and, where wanted, one for the PDF. Raises SourceError for an id that is none."""
 
     def __init__(self, place: Arxiv, client: PublicClient) -> None:
-        self.name, self.chunker = place.name, place.chunker
+        self.name = place.name
+        self.chunker = place.chunker
         self._place = place
         self._client = client
         self._matching = matching_of(place)

@@ -171,7 +171,10 @@ class _Sidecar:
 def _version(found: os.stat_result | None) -> str:
     """What changes with every write. A file that was written just now may be written again within
     one tick of the file system's clock, unseen: it has no version yet."""
-    if found is None or time.time() - max(found.st_mtime, found.st_ctime) < SETTLED:
+    if found is None:
+        return ""
+    last_written = max(found.st_mtime, found.st_ctime)
+    if time.time() - last_written < SETTLED:
         return ""
     return f"{found.st_mtime_ns}.{found.st_ctime_ns}.{found.st_size}.{found.st_ino}"
 

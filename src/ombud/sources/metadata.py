@@ -43,10 +43,17 @@ def normalise_metadata(layer: Mapping[str, Any], where: str, *, strict: bool) ->
             if value is not None:
                 known |= _value(str(key), value, where)
         elif strict:
-            near = get_close_matches(str(key), METADATA_KEYS, n=1)
-            hint = f"Did you mean `{near[0]}`?" if near else f"Known: {', '.join(METADATA_KEYS)}."
-            raise SourceError(f"{where}: `{key}` is not a known key.", hint=hint)
+            raise _unknown_key(str(key), where)
     return known
+
+
+def _unknown_key(key: str, where: str) -> SourceError:
+    near = get_close_matches(key, METADATA_KEYS, n=1)
+    if near:
+        hint = f"Did you mean `{near[0]}`?"
+    else:
+        hint = f"Known: {', '.join(METADATA_KEYS)}."
+    return SourceError(f"{where}: `{key}` is not a known key.", hint=hint)
 
 
 def apply_metadata(document: Document, facts: Mapping[str, Any]) -> Document:

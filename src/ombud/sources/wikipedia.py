@@ -56,7 +56,8 @@ class WikipediaSource:
     wiki says is missing is no document; when nothing at all is found, that is an error."""
 
     def __init__(self, place: Wikipedia, client: PublicClient) -> None:
-        self.name, self.chunker = place.name, place.chunker
+        self.name = place.name
+        self.chunker = place.chunker
         self._place = place
         self._client = client
         self._matching = matching_of(place)
@@ -165,11 +166,14 @@ class WikipediaSource:
         if not isinstance(answer, dict):
             raise self._nonsense()
         if "error" in answer:
-            error = as_object(answer["error"])
-            reason = str(error.get("info", "no reason given"))[:300].rstrip(".")
-            hint = _hint(str(error.get("code", "")))
-            raise SourceError(f"{self._place.url} answered: {reason}.", hint=hint)
+            raise self._refusal(as_object(answer["error"]))
         return answer
+
+    def _refusal(self, error: Mapping[str, Any]) -> SourceError:
+        info = str(error.get("info", "no reason given"))
+        reason = info[:300].rstrip(".")
+        code = str(error.get("code", ""))
+        return SourceError(f"{self._place.url} answered: {reason}.", hint=_hint(code))
 
     def _nonsense(self) -> SourceError:
         return SourceError(

@@ -143,6 +143,8 @@ def _value(observation: Observation, metric: Metric, instruments: Instruments) -
         measure = measure_of(metric.name)
     except UnknownName:
         return Undefined(f"no metric is called {metric.name}")
+    except SetupError as broken:  # a plugin that does not load any more
+        return Undefined(str(broken))
     try:
         value = measure.compute(observation, metric, instruments)
     except Exception as broken:  # noqa: BLE001

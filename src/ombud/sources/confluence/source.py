@@ -7,7 +7,7 @@ what is not looked at."""
 import base64
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from html import escape
 from pathlib import Path, PurePosixPath
@@ -40,6 +40,12 @@ class _Seen(NamedTuple):
     audience: Audience
 
 
+class _Listed(NamedTuple):
+    page: ConfluencePage
+    includes: bool
+    """It shows text of others, or nobody knows whether it does."""
+
+
 class _Shown(NamedTuple):
     """What the account is shown of a page, beside its text."""
 
@@ -64,7 +70,8 @@ def open_confluence(place: Confluence, home: Path) -> "ConfluenceSource":
         raise SourceError(
             f"{where}: Cloud needs the account's mail address.", hint="Set user beside token_env."
         )
-    return ConfluenceSource(place, f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}")
+    path = parts.path.rstrip("/")
+    return ConfluenceSource(place, f"{parts.scheme}://{parts.netloc}{path}")
 
 
 def _address(url: str) -> SplitResult | None:
@@ -97,31 +104,34 @@ class ConfluenceSource:
     def list(self) -> list[Ref]:
         """Asks for the restrictions (and labels, attachments) of every page: those change without a
         new version."""
-        site = self._site()
         seen: dict[tuple[str, str], _Seen] = {}
-        restrictions = Restrictions(site.restriction)
-        pages: dict[str, tuple[ConfluencePage, bool]] = {}
-        for space in site.spaces(self._place.spaces, self._place.archived):
-            listed = site.pages(space, self._place.archived)
-            including = site.including(space) if listed else set()
-            for page in listed:
-                includes = including is None or page.id in including
-                # A page may be moved while the list is read, and then stands in it twice.
-                pages[page.id] = (page, includes)
+        restrictions = Restrictions(self._site().restriction)
 
-        def refs_of(listed: tuple[ConfluencePage, bool]) -> tuple[Ref, ...]:
-            page, includes = listed
-            return tuple(self._refs(page, includes, restrictions, seen))
+        def refs_of(listed: _Listed) -> tuple[Ref, ...]:
+            return tuple(self._refs(listed, restrictions, seen))
 
         pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="confluence")
         refs: list[Ref] = []
         try:
-            for part in pool.map(refs_of, pages.values()):
+            for part in pool.map(refs_of, self._pages()):
                 refs += part
         finally:
             pool.shutdown(cancel_futures=True)
         self._seen = seen
         return refs
+
+    def _pages(self) -> Collection[_Listed]:
+        """Each once: a page may be moved while the list is read, and then stands in it twice."""
+        site = self._site()
+        archived = self._place.archived
+        listed: dict[str, _Listed] = {}
+        for space in site.spaces(self._place.spaces, archived):
+            pages = site.pages(space, archived)
+            including = site.including(space) if pages else set()
+            for page in pages:
+                includes = including is None or page.id in including
+                listed[page.id] = _Listed(page, includes)
+        return listed.values()
 
     def read(self, ref: Ref) -> bytes:
         if ref.place.startswith(_REFUSED):
@@ -202,12 +212,9 @@ class ConfluenceSource:
         return token
 
     def _refs(
-        self,
-        page: ConfluencePage,
-        includes: bool,
-        restrictions: Restrictions,
-        seen: dict[tuple[str, str], _Seen],
+        self, listed: _Listed, restrictions: Restrictions, seen: dict[tuple[str, str], _Seen]
     ) -> Iterator[Ref]:
+        page = listed.page
         relative = f"{page.space}/{page.id}.html"
         wanted = self._matching.wanted(relative)
         if not wanted and not self._place.attachments:
@@ -230,14 +237,15 @@ class ConfluenceSource:
                 place=f"{_PAGE}{page.space} {page.id} {page.number}",
                 size=0,
                 facts=facts,
-                version="" if includes else f"{page.version}.{WRITTEN_BY}",
+                version="" if listed.includes else f"{page.version}.{WRITTEN_BY}",
             )
         yield from self._files(page, shown)
 
     def _shown(self, page: ConfluencePage, restrictions: Restrictions) -> _Shown:
         """Raises NotShown where one of these is not shown to the account."""
         site = self._site()
-        readers = restrictions.readers((page.id, *site.above(page)))
+        levels = (page.id, *site.above(page))
+        readers = restrictions.readers(levels)
         labels = site.labels(page) if self._labels else ()
         files = site.attachments(page) if self._place.attachments else []
         if files is None:
@@ -291,26 +299,30 @@ class ConfluenceSource:
             if self._seen is None:
                 self.list()
             included = (self._seen or {}).get((key or space, title))
-            if included is None or included.page.id in chain:
+            if included is None:
+                return None
+            page = included.page
+            if page.id in chain or len(chain) >= DEEPEST_INCLUDED:
                 return None
             # What some readers of this page may not read stays out of it, as in Confluence itself.
             if not within(readers, included.audience):
                 return None
-            if shown.total() >= MOST_INCLUDED or len(chain) >= DEEPEST_INCLUDED:
+            if shown.total() >= MOST_INCLUDED:
                 return None
-            page = included.page
             shown[page.id] += 1
             inner = self._site().body(page.id)
             if inner is None or inner.number != page.number:
                 return None
-            return self._written(inner, page.space, readers, (*chain, page.id), shown)
+            longer_chain = (*chain, page.id)
+            return self._written(inner, page.space, readers, longer_chain, shown)
 
         return render(body.storage, self._person, include)
 
     def _person(self, kind: str, value: str) -> str:
-        if (kind, value) not in self._people:
-            self._people[kind, value] = self._site().person(kind, value)
-        return self._people[kind, value]
+        key = (kind, value)
+        if key not in self._people:
+            self._people[key] = self._site().person(kind, value)
+        return self._people[key]
 
 
 def _safe(name: str) -> str:

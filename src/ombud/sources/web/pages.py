@@ -232,31 +232,49 @@ def read_page(url: str, body: bytes, headers: Mapping[str, str]) -> WebPage:
         return WebPage(content=source.encode(errors="replace"), listed=not refuses_index(headers))
     tree = LexborHTMLParser(source)
     wishes = _wishes(tree)
-    base_href = _attribute(tree, "base[href]", "href")
-    base = (absolute(base_href, url) if base_href is not None else "") or url
-    links = () if wishes & {"nofollow", "none"} else _links(tree, base)
+    base = _base(tree, url)
+    links: tuple[str, ...] = ()
+    if not wishes & {"nofollow", "none"}:
+        links = _links(tree, base)
     canonical = _attribute(tree, "link[rel=canonical][href]", "href")
     if canonical is None:
         real_address = canonical_header(url, headers)
     else:
         real_address = absolute(canonical, base)
     title = _title(tree)
-    language = str(tree.root.attributes.get("lang") or "") if tree.root else ""
-    content = document(title, main_content(tree), language)
+    main = main_content(tree)
+    unlisted = wishes & {"noindex", "none"}
+    text = tree.body.text() if tree.body else ""
     return WebPage(
         title=title,
         links=links,
         canonical=real_address,
-        listed=not wishes & {"noindex", "none"} and not refuses_index(headers),
-        blank=not (tree.body and tree.body.text().strip()),
-        content=content,
+        listed=not unlisted and not refuses_index(headers),
+        blank=not text.strip(),
+        content=document(title, main, _language(tree)),
     )
+
+
+def _base(tree: LexborHTMLParser, url: str) -> str:
+    """What links of the page count from."""
+    named = _attribute(tree, "base[href]", "href")
+    if named is None:
+        return url
+    return absolute(named, url) or url
+
+
+def _language(tree: LexborHTMLParser) -> str:
+    if tree.root is None:
+        return ""
+    return str(tree.root.attributes.get("lang") or "")
 
 
 def _attribute(tree: LexborHTMLParser, selector: str, name: str) -> str | None:
     """Of the first element that fits; None where none does."""
     node = tree.css_first(selector)
-    return None if node is None else str(node.attributes.get(name) or "")
+    if node is None:
+        return None
+    return str(node.attributes.get(name) or "")
 
 
 def _title(tree: LexborHTMLParser) -> str:
@@ -266,12 +284,15 @@ def _title(tree: LexborHTMLParser) -> str:
 
 def document(title: str, content: str, language: str = "") -> bytes:
     """A page of one main part, for the parser of documents."""
-    lang = f' lang="{language}"' if re.fullmatch(r"[A-Za-z-]{2,20}", language) else ""
+    lang = ""
+    if re.fullmatch(r"[A-Za-z-]{2,20}", language):
+        lang = f' lang="{language}"'
     words = title.replace("&", "&amp;").replace("<", "&lt;")
     head = (
         f'<!DOCTYPE html>\n<html{lang}><head><meta charset="utf-8"><title>{words}</title></head>\n'
     )
-    return f"{head}<body><main>{content}</main></body></html>\n".encode(errors="replace")
+    page = f"{head}<body><main>{content}</main></body></html>\n"
+    return page.encode(errors="replace")
 
 
 def main_content(tree: LexborHTMLParser) -> str:

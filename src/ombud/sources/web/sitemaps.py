@@ -105,16 +105,17 @@ def parsed(url: str, data: bytes, content_type: str) -> Sitemap:
         text = gunzipped(data).decode("utf-8", errors="replace")
         return Sitemap(pages=_addresses(text.splitlines(), url), sitemaps=())
     root = read_tree(data, f"The sitemap {url}")
-    if local(root) not in {"urlset", "sitemapindex"}:
+    kind = local(root)
+    if kind not in {"urlset", "sitemapindex"}:
         raise SourceError(
-            f"{url} is no sitemap.", hint=f"It holds <{local(root)}>; a page belongs in `start`."
+            f"{url} is no sitemap.", hint=f"It holds <{kind}>; a page belongs in `start`."
         )
     # Only the address of the page itself: images and videos bring <loc> of their own, deeper in.
     named: list[str] = []
     for entry in root:
         named += [words(inner) for inner in entry if local(inner) == "loc"]
     addresses = _addresses(named, url)
-    if local(root) == "sitemapindex":
+    if kind == "sitemapindex":
         return Sitemap(pages=(), sitemaps=addresses)
     return Sitemap(pages=addresses, sitemaps=())
 

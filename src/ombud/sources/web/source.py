@@ -35,7 +35,8 @@ class WebSource:
     `read` says what is wrong with it. Raises SourceError at once for addresses that are none."""
 
     def __init__(self, place: Web, home: Path, client: PublicClient) -> None:
-        self.name, self.chunker = place.name, place.chunker
+        self.name = place.name
+        self.chunker = place.chunker
         self._place = place
         self._client = client
         self._matching = matching_of(place)
