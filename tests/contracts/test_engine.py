@@ -532,7 +532,8 @@ name, folder, me = sys.argv[1:]
 engine = open_engine(f"{name}://{folder}", fingerprint="three", dimension=3)
 for n in range(6):
     d = f"{me}{n}"
-    c = Chunk(id=f"{d}-0", document_id=d, title="t", uri=d, text="leave", start=0, end=5, countries=(me.upper() * 2,))
+    place = {"start": 0, "end": 5, "countries": (me.upper() * 2,)}
+    c = Chunk(id=f"{d}-0", document_id=d, title="t", uri=d, text="leave", **place)
     blocking(engine.upsert([d], [Row(c, "s", "leave", np.array([[1, 0, 0]], np.float32))]))
 blocking(engine.delete([f"{me}0"]))
 """

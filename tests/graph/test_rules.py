@@ -46,7 +46,8 @@ def said(
             ("Employees", "must report", "accident within 24 hours"),
         ),
         (
-            "An employer or employment agency may not use or continue to use an AEDT if more than one year has passed.",
+            "An employer or employment agency may not use or continue to use an AEDT if more "
+            "than one year has passed.",
             (
                 "employer or employment agency",
                 "may not use or continue to use",
@@ -62,7 +63,8 @@ def said(
             ("employer that uses such a tool", "shall notify", "candidate"),
         ),
         (
-            "In the city, it shall be unlawful for an employer to use a tool to screen a candidate.",
+            "In the city, it shall be unlawful for an employer to use a tool to screen a"
+            " candidate.",
             ("employer", "must not use", "tool to screen a candidate"),
         ),
         ("You may carry over up to 5 days.", ("employee", "may carry over", "up to 5 days")),
@@ -164,7 +166,10 @@ def test_items_of_a_list_are_said_with_the_words_before_it() -> None:
 
 
 def test_rows_of_tables_are_said_by_their_columns() -> None:
-    text = "| City | Hotel cap | Note |\n| --- | --- | --- |\n| London | 180 pounds | - |\n| Oslo | 1,900 kroner | high |"
+    text = (
+        "| City | Hotel cap | Note |\n| --- | --- | --- |\n| London | 180 pounds | - |\n| "
+        "Oslo | 1,900 kroner | high |"
+    )
     assert said(text) == [
         ("London", "Hotel cap", "180 pounds"),
         ("Oslo", "Hotel cap", "1,900 kroner"),
@@ -193,7 +198,10 @@ def test_tables_without_a_head_are_left_out(text: str) -> None:
 
 
 def test_references_stand_between_clauses() -> None:
-    text = "The notice required by § 20-871(b)(1) of the Code is short. See section 4 of this rule and section 7."
+    text = (
+        "The notice required by § 20-871(b)(1) of the Code is short. See section 4 of this "
+        "rule and section 7."
+    )
     trail = ("Rule", "§ 5-304 Notice to Candidates")
     assert said(text, trail=trail) == [
         ("section 5-304", "is about", "Notice to Candidates"),

@@ -81,8 +81,8 @@ def counts(report: SyncReport) -> dict[str, int]:
 def long_text(number: int, sections: int) -> str:
     """A Markdown document of at least so many chunks."""
     rule = (
-        "Everyone who works here keeps this rule, and whoever is in doubt about it asks the team that wrote it. "
-        * 6
+        "Everyone who works here keeps this rule, and whoever is in doubt about it asks the team "
+        "that wrote it. " * 6
     )
     parts = [
         f"## Part {part}\n\nRule {part} of document {number}. {rule}" for part in range(sections)

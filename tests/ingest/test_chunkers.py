@@ -108,8 +108,14 @@ def test_semantic_chunks_are_cut_by_the_workspaces_embedder(
 ) -> None:
     monkeypatch.delenv("OMBUD_HOME", raising=False)
     shelf = Shelf(tmp_path, embedder="minilm", index={"chunker": "semantic", "min_sentences": 2})
-    leave = "Annual leave is twenty six days. You ask for your leave by mail. Your manager grants the vacation. "
-    printer = "The printer is out of toner. Paper jams are freed at the back. Print jobs wait in its queue."
+    leave = (
+        "Annual leave is twenty six days. You ask for your leave by mail. Your manager "
+        "grants the vacation. "
+    )
+    printer = (
+        "The printer is out of toner. Paper jams are freed at the back. Print jobs wait in "
+        "its queue."
+    )
     shelf.write("mixed.md", leave + printer)
     shelf.sync()
     assert {c.text for c in shelf.chunks()} == {leave.strip(), printer}

@@ -24,8 +24,10 @@ from ombud.types import Person
 LEAVE = "# Annual leave\n\nEmployees have 26 days of paid annual leave.\n"
 TRAVEL = "# Travel\n\nHotels are reimbursed up to the cap of the city.\n"
 PDF = (
-    b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n"
-    b"3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 100]/Contents 4 0 R/Resources<</Font<</F 5 0 R>>>>>>endobj\n"
+    b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[3 0 R]/"
+    b"Count 1>>endobj\n"
+    b"3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 100]/Contents 4 0 R/Resources<</Font<</F "
+    b"5 0 R>>>>>>endobj\n"
     b"4 0 obj<</Length 66>>stream\nBT /F 12 Tf 20 50 Td "
     b"(Parental leave lasts eighteen weeks.) Tj ET\nendstream endobj\n"
     b"5 0 obj<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>endobj\ntrailer<</Root 1 0 R>>\n"

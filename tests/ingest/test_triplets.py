@@ -19,7 +19,10 @@ from ombud.models import Chat
 from ombud.sources import FolderSource
 from ombud.store import Graph, graph_digests, graph_rows_of, graph_stats, read_extracted
 
-LEAVE = "# Leave\n\nEmployees may carry over up to 5 days.\n\nManagers must approve leave within 2 working days.\n"
+LEAVE = (
+    "# Leave\n\nEmployees may carry over up to 5 days.\n\nManagers must approve leave within "
+    "2 working days.\n"
+)
 TRAVEL = "# Travel\n\nThe Travel Desk (TD) must approve all flights.\n\nThe TD may book hotels.\n"
 Made = Callable[..., Shelf]
 

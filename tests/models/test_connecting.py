@@ -14,8 +14,17 @@ from ombud.errors import MissingExtra, SetupError
 from ombud.models import ModelRoles
 from ombud.settings import ModelSettings
 
-VARIABLES = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OLLAMA_BASE_URL", "OLLAMA_API_KEY", "VLLM_BASE_URL", "VLLM_API_KEY",
-             "AZURE_OPENAI_ENDPOINT", "AZURE_OPENAI_API_KEY", "OPENAI_API_VERSION")  # fmt: skip
+VARIABLES = (
+    "OPENAI_API_KEY",
+    "OPENAI_BASE_URL",
+    "OLLAMA_BASE_URL",
+    "OLLAMA_API_KEY",
+    "VLLM_BASE_URL",
+    "VLLM_API_KEY",
+    "AZURE_OPENAI_ENDPOINT",
+    "AZURE_OPENAI_API_KEY",
+    "OPENAI_API_VERSION",
+)
 NOWHERE = "http://model.invalid:1/v1"
 
 
@@ -136,8 +145,19 @@ def test_anthropic(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url.removesuffix("/v1"))
     use = {"type": "tool_use", "id": "t", "name": "final_result", "input": {"word": "yes"}}
     usage = {"input_tokens": 9, "output_tokens": 4}
-    given(server, {"id": "m", "type": "message", "role": "assistant", "model": "claude-next",
-                   "content": [use], "stop_reason": "tool_use", "stop_sequence": None, "usage": usage})  # fmt: skip
+    given(
+        server,
+        {
+            "id": "m",
+            "type": "message",
+            "role": "assistant",
+            "model": "claude-next",
+            "content": [use],
+            "stop_reason": "tool_use",
+            "stop_sequence": None,
+            "usage": usage,
+        },
+    )
     assert ask("anthropic:claude-next", NOWHERE) == "yes"
     assert server.asked[0]["path"].startswith("/v1/messages")
 
@@ -147,9 +167,18 @@ def test_google(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GOOGLE_API_KEY", "k")
     monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", server.url.removesuffix("/v1"))
     content = {"role": "model", "parts": [{"text": '{"word": "yes"}'}]}
-    given(server, {"candidates": [{"content": content, "finishReason": "STOP", "index": 0}],
-                   "usageMetadata": {"promptTokenCount": 9, "candidatesTokenCount": 4, "totalTokenCount": 13},
-                   "modelVersion": "gemini-2.5-flash"})  # fmt: skip
+    given(
+        server,
+        {
+            "candidates": [{"content": content, "finishReason": "STOP", "index": 0}],
+            "usageMetadata": {
+                "promptTokenCount": 9,
+                "candidatesTokenCount": 4,
+                "totalTokenCount": 13,
+            },
+            "modelVersion": "gemini-2.5-flash",
+        },
+    )
     assert ask("google:gemini-2.5-flash", NOWHERE) == "yes"
     assert server.asked[0]["path"].endswith("/models/gemini-2.5-flash:generateContent")
 
@@ -164,8 +193,15 @@ def test_cohere(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
         "function": {"name": "final_result", "arguments": '{"word": "yes"}'},
     }
     tokens = {"input_tokens": 9, "output_tokens": 4}
-    given(server, {"id": "m", "finish_reason": "TOOL_CALL", "message": {"role": "assistant", "tool_calls": [call]},
-                   "usage": {"billed_units": tokens, "tokens": tokens}})  # fmt: skip
+    given(
+        server,
+        {
+            "id": "m",
+            "finish_reason": "TOOL_CALL",
+            "message": {"role": "assistant", "tool_calls": [call]},
+            "usage": {"billed_units": tokens, "tokens": tokens},
+        },
+    )
     assert ask("cohere:command-r-08-2024", NOWHERE) == "yes"
     assert server.asked[0]["path"].endswith("/v2/chat")
 
@@ -180,9 +216,15 @@ def test_bedrock(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(f"AWS_{name}", value)
     monkeypatch.setenv("AWS_ENDPOINT_URL_BEDROCK_RUNTIME", server.url.removesuffix("/v1"))
     use = {"toolUse": {"toolUseId": "t", "name": "final_result", "input": {"word": "yes"}}}
-    given(server, {"output": {"message": {"role": "assistant", "content": [use]}}, "stopReason": "tool_use",
-                   "usage": {"inputTokens": 9, "outputTokens": 4, "totalTokens": 13},
-                   "metrics": {"latencyMs": 1}})  # fmt: skip
+    given(
+        server,
+        {
+            "output": {"message": {"role": "assistant", "content": [use]}},
+            "stopReason": "tool_use",
+            "usage": {"inputTokens": 9, "outputTokens": 4, "totalTokens": 13},
+            "metrics": {"latencyMs": 1},
+        },
+    )
     assert ask("bedrock:amazon.nova-lite-v1:0", NOWHERE) == "yes"
     assert server.asked[0]["path"].endswith("/converse")
 

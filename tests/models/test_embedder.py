@@ -326,7 +326,10 @@ def test_a_graph_of_token_vectors_is_averaged(folder: Path) -> None:
 
 
 def test_safetensors_are_read_as_written(tmp_path: Path) -> None:
-    header = b'{"__metadata__": {"a": "b"}, "w": {"dtype": "F16", "shape": [2, 1], "data_offsets": [0, 4]}}'
+    header = (
+        b'{"__metadata__": {"a": "b"}, "w": {"dtype": "F16", "shape": [2, 1], '
+        b'"data_offsets": [0, 4]}}'
+    )
     body = np.array([[1.5], [-2]], np.float16).tobytes()
     (tmp_path / "w").write_bytes(len(header).to_bytes(8, "little") + header + body)
     assert {k: v.tolist() for k, v in read_safetensors(tmp_path / "w").items()} == {

@@ -84,7 +84,10 @@ def test_a_refusal_is_worth_another_try(embedder: Embedder, server: Server, stat
     assert NAME in str(wrong.value)
 
 
-ONE = b'{"object": "list", "model": "m", "data": [{"object": "embedding", "index": 0, "embedding": [1.0]}]}'
+ONE = (
+    b'{"object": "list", "model": "m", "data": [{"object": "embedding", "index": 0, '
+    b'"embedding": [1.0]}]}'
+)
 
 
 @pytest.mark.parametrize("body", [b"null", b'{"a": 1}', ONE])

@@ -129,7 +129,10 @@ def test_each_role_asks_its_own_model(clock: Clock) -> None:
 @pytest.mark.parametrize("status", [408, 409, 429, 500, 502, 503, 529])
 def test_what_may_pass_is_asked_again(clock: Clock, status: int) -> None:
     clock.chance = 1.0
-    answer: Answer = lambda asked: says(asked) if len(server.asked) > 2 else down(status)  # noqa: E731
+
+    def answer(asked: dict[str, Any]) -> Sent:
+        return says(asked) if len(server.asked) > 2 else down(status)
+
     with misbehaving(answer) as server, recorded() as calls:
         assert ask(opened(board(server, clock))).value.word == "yes"
     assert len(server.asked) == 3

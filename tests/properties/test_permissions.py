@@ -121,7 +121,8 @@ def shelf(home: Path, pages: list[Page]) -> Workspace:
     toml = '[models]\nembedder = "none"\n[plan]\nabstain = 0\n[[source]]\nname = "docs"\npath = "docs"\n'
     (home / "ombud.toml").write_text(toml, encoding="utf-8")
     lay_store(home)
-    workspace = Workspace(home)
+    # A page asks for all that there is, for every person.
+    workspace = Workspace(home, {"server": {"requests_per_minute": 0}})
     (report,) = sync_sources(
         workspace.ingest, configured_sources(workspace.settings, home, workspace.store)
     )

@@ -279,7 +279,12 @@ class AskRun:
 
     def _quoted(self) -> Body:
         outcome: Outcome = "full" if self._confidence >= self._weights.full else "partial"
-        quoted = quoted_body(self.question, self.assessment.spans, outcome, self.parts)
+        quoted = quoted_body(
+            self.question,
+            self.assessment.spans,
+            outcome,
+            self.parts,
+        )
         return quoted or not_stated_body(self.question, self.found, self.parts)
 
     def _contacts(self, body: Body) -> tuple[Contact, ...]:

@@ -39,7 +39,13 @@ def assess_evidence(
     search_terms = query_terms(query.text, engine)
     weights = term_weights(search_terms, engine)
     spans = candidate_spans(found.evidence)
-    rows = span_features(question, query, weights, spans, knowledge.embedder)
+    rows = span_features(
+        question,
+        query,
+        weights,
+        spans,
+        knowledge.embedder,
+    )
     said_terms = query_terms(query.passage, engine)
     signals = measure_signals(said_terms, found, engine, rows)
     confidence_weights = load_weights(dense=dense)

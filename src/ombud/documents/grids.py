@@ -63,7 +63,9 @@ def headed(rows: Sequence[Sequence[str]]) -> str:
         return table
     # Markdown knows no table without one.
     first, rule, *rest = table.split("\n")
-    return "\n".join(["|" + "  |" * (rule.count("|") - 1), rule, first, *rest])
+    columns = rule.count("|") - 1
+    blanks = "|" + "  |" * columns
+    return "\n".join([blanks, rule, first, *rest])
 
 
 def _has_header(rows: Sequence[Sequence[str]]) -> bool:
@@ -114,11 +116,14 @@ def _parted(rows: list[list[str]]) -> tuple[list[str], list[list[str]]]:
 
 
 def _is_note(row: Sequence[str]) -> bool:
-    return bool(row[0]) and not set(row[1:]) - {"", row[0]}
+    first, *others = row
+    return first != "" and {"", first}.issuperset(others)
 
 
 def _goes_on(header: Sequence[str], first: Sequence[str]) -> bool:
-    return all(header) and not any(map(_is_figure, header)) and any(map(_is_figure, first))
+    if not all(header) or any(map(_is_figure, header)):
+        return False
+    return any(map(_is_figure, first))
 
 
 def _regions(cells: Cells) -> Iterator[Region]:
@@ -185,7 +190,8 @@ def _at_blank_columns(cells: Cells) -> list[Cells]:
     pieces: list[Cells] = [{} for _ in starts]
     for number, row in cells.items():
         for column, text in row.items():
-            pieces[bisect(starts, column) - 1].setdefault(number, {})[column] = text
+            piece = pieces[bisect(starts, column) - 1]
+            piece.setdefault(number, {})[column] = text
     return pieces
 
 
@@ -196,8 +202,7 @@ def _at_corners(cells: Cells) -> list[Cells]:
     starts: set[int] = set()
     above = spans[0]
     for number, span, below in zip(cells, spans, rows_from, strict=True):
-        is_apart = below[0] > above[1] or below[1] < above[0]
-        if is_apart:
+        if _are_apart(above, below):
             starts.add(number)
             above = span
         above = _united(above, span)
@@ -213,8 +218,17 @@ def _united_from_below(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
     return united
 
 
+def _are_apart(one: tuple[int, int], other: tuple[int, int]) -> bool:
+    """Whether they share no column."""
+    left, right = one
+    other_left, other_right = other
+    return right < other_left or other_right < left
+
+
 def _united(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
-    return min(one[0], other[0]), max(one[1], other[1])
+    left, right = one
+    other_left, other_right = other
+    return min(left, other_left), max(right, other_right)
 
 
 def _cut_above(cells: Cells, starts: set[int]) -> list[Cells]:

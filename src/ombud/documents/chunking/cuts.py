@@ -108,20 +108,21 @@ def _words(text: str, start: int, end: int, limit: TokenLimit) -> Iterator[Token
     ends = [word_end for _, word_end in words]
     at = 0
     while at < len(words):
-        first, last = words[at]
-        taken, tokens = _longest(text, first, ends[at:], limit)
+        word_start, word_end = words[at]
+        taken, tokens = _longest(text, word_start, ends[at:], limit)
         if taken:
-            yield TokenSpan(first, ends[at + taken - 1], tokens)
             at += taken
+            yield TokenSpan(word_start, ends[at - 1], tokens)
         else:
-            yield from _characters(text, first, last, limit)
             at += 1
+            yield from _characters(text, word_start, word_end, limit)
 
 
 def _characters(text: str, start: int, end: int, limit: TokenLimit) -> Iterator[TokenSpan]:
     """As many characters as fit."""
     while start < end:
-        taken, tokens = _longest(text, start, range(start + 1, end + 1), limit)
+        ends = range(start + 1, end + 1)
+        taken, tokens = _longest(text, start, ends, limit)
         # One character may cost more than the room; it has to go somewhere.
         taken = max(1, taken)
         yield TokenSpan(start, start + taken, tokens)

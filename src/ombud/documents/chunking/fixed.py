@@ -48,27 +48,29 @@ class _Windows:
                 continue
             usual = taken
             done = begin + taken
-            yield self._packer.cut(self._words[begin][0], self._words[done - 1][1])
+            start, _ = self._words[begin]
+            _, end = self._words[done - 1]
+            yield self._packer.cut(start, end)
             shared = self._shared(done, taken - 1, shared)
             begin = done - shared
 
     def _taken(self, begin: int, guess: int) -> int:
         """How many words from `begin` fit a chunk."""
-        start = self._words[begin][0]
+        start, _ = self._words[begin]
         above = self._packer.above(start).text
 
         def size(number: int) -> int:
-            end = self._words[begin + number - 1][1]
+            _, end = self._words[begin + number - 1]
             return self._count(above + self._text[start:end])
 
         return _reach(size, len(self._words) - begin, self._most, guess)
 
     def _shared(self, done: int, available: int, guess: int) -> int:
         """How many of the words before `done` the next chunk repeats."""
-        end = self._words[done - 1][1]
+        _, end = self._words[done - 1]
 
         def size(number: int) -> int:
-            start = self._words[done - number][0]
+            start, _ = self._words[done - number]
             return self._count(self._text[start:end])
 
         return _reach(size, available, self._overlap, guess)
@@ -76,7 +78,8 @@ class _Windows:
     def _cut_word(self, number: int) -> Iterator[ChunkBounds]:
         """The chunks of a word that is longer than a chunk."""
         start, end = self._words[number]
-        limit = TokenLimit(self._packer.room(start), self._count, self._language)
+        room = self._packer.room(start)
+        limit = TokenLimit(room, self._count, self._language)
         for span in fit(self._text, start, end, limit):
             yield self._packer.cut(span.start, span.end)
 
@@ -99,6 +102,7 @@ def _reach(size: Callable[[int], int], available: int, most: int, guess: int) ->
             high = guess - 1
         tries += 1
         in_proportion = guess * most // max(1, tokens)
-        halfway = (low + min(high, 2 * low + 1) + 1) // 2
+        doubled = min(high, 2 * low + 1)
+        halfway = (low + doubled + 1) // 2
         guess = in_proportion if tries % 8 else halfway
     return low

@@ -41,7 +41,9 @@ class Counts:
 def written(value: int, style: str) -> str:
     """A number in one of Word's formats: 4 -> 4, 04, d, D, iv, IV."""
     if style in {"lowerLetter", "upperLetter"} and value > 0:
-        letter = chr(ord("a") + (value - 1) % 26) * min(1 + (value - 1) // 26, 9)
+        # After z comes aa, then bb.
+        rounds, position = divmod(value - 1, 26)
+        letter = chr(ord("a") + position) * min(1 + rounds, 9)
         return letter if style == "lowerLetter" else letter.upper()
     if style in {"lowerRoman", "upperRoman"} and 0 < value < 4000:
         roman = _roman(value)

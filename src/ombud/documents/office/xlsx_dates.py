@@ -114,19 +114,23 @@ def _seconds_follow(tokens: Sequence[Token]) -> bool:
 
 
 def _year(moment: datetime, code: str) -> str:
-    return f"{moment.year % 100:02d}" if len(code) < 3 else f"{moment.year:04d}"
+    year = f"{moment.year:04d}"
+    return year[2:] if len(code) < 3 else year
 
 
 def _month(moment: datetime, code: str) -> str:
     name = _MONTHS[moment.month - 1]
-    forms = {1: str(moment.month), 2: f"{moment.month:02d}", 3: name[:3], 5: name[0]}
-    return forms.get(len(code), name)
+    if len(code) < 3:
+        return _padded(moment.month, code)
+    letters = {3: 3, 5: 1}
+    return name[: letters.get(len(code))]
 
 
 def _day(moment: datetime, code: str) -> str:
     name = _DAYS[moment.weekday()]
-    forms = {1: str(moment.day), 2: f"{moment.day:02d}", 3: name[:3]}
-    return forms.get(len(code), name)
+    if len(code) < 3:
+        return _padded(moment.day, code)
+    return name[:3] if len(code) == 3 else name
 
 
 def _second(moment: datetime, code: str) -> str:

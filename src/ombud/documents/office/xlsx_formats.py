@@ -71,7 +71,10 @@ def _is_general(token: Token) -> bool:
 
 def _around(number: str, tokens: Sequence[Token]) -> str:
     """The words of a code, with the number in place of each of its codes."""
-    return "".join(number if token.kind == "code" else token.text for token in tokens)
+    parts = []
+    for token in tokens:
+        parts.append(number if token.kind == "code" else token.text)
+    return "".join(parts)
 
 
 def _number(value: float, tokens: list[Token]) -> str:
@@ -106,8 +109,9 @@ def _scientific(number: Decimal, mantissa: list[Token], power: list[Token]) -> s
     """mantissa, power: tokens before and from the "E" on."""
     decimals = _places(mantissa[_point(mantissa) :])
     digits, exponent = f"{number:.{decimals}E}".split("E")
-    sign, size = exponent[0], exponent[1:]
-    return f"{digits}E{sign}{size.zfill(power.count(_ZERO))}"
+    sign = exponent[0]
+    size = exponent[1:].zfill(power.count(_ZERO))
+    return f"{digits}E{sign}{size}"
 
 
 def _decimal(number: Decimal, sign: str, tokens: list[Token]) -> str:
@@ -118,14 +122,16 @@ def _decimal(number: Decimal, sign: str, tokens: list[Token]) -> str:
     is_grouped = False
     if places:
         # Commas between digits part thousands, those behind the last one divide by a thousand each.
-        is_grouped = _COMMA in tokens[places[0] : places[-1]]
-        number /= 1000 ** tokens[places[-1] :].count(_COMMA)
+        first, last = places[0], places[-1]
+        is_grouped = _COMMA in tokens[first:last]
+        thousands = tokens[last:].count(_COMMA)
+        number /= 1000**thousands
     unit = Decimal(1).scaleb(-_places(after))
-    rounded = f"{number.quantize(unit, ROUND_HALF_UP):f}"
-    whole, _, decimals = rounded.partition(".")
-    is_zero = not (whole + decimals).strip("0")
-    text = _whole(whole, before, is_grouped) + _decimals(decimals, after)
-    return text if is_zero else sign + text
+    rounded = number.quantize(unit, ROUND_HALF_UP)
+    whole, _, decimals = f"{rounded:f}".partition(".")
+    text = _whole(whole, before, is_grouped)
+    text += _decimals(decimals, after)
+    return sign + text if rounded else text
 
 
 def _whole(digits: str, tokens: list[Token], is_grouped: bool) -> str:
@@ -144,13 +150,15 @@ def _whole(digits: str, tokens: list[Token], is_grouped: bool) -> str:
         room = len(waiting) if places_left == 0 else 1
         for _ in range(max(1, room)):
             digit = waiting.pop() if waiting else _blank(token)
-            parts.append(digit + "," if is_grouped and _ends_group(digit, written) else digit)
+            if is_grouped and _ends_group(digit, written):
+                parts.append(",")
+            parts.append(digit)
             written += len(digit)
     return "".join(reversed(parts))
 
 
 def _ends_group(digit: str, written: int) -> bool:
-    """Whether a comma follows. written: digits that stand to the right."""
+    """Whether a comma stands behind a digit. written: digits to its right."""
     return digit != "" and written > 0 and written % 3 == 0
 
 
@@ -177,22 +185,33 @@ def _needed(digits: str, tokens: list[Token]) -> int:
     """How many of the digits are shown."""
     places = [token for token in tokens if token.is_place]
     needed = len(digits)
-    while needed and digits[needed - 1] == "0" and places[needed - 1] != _ZERO:
+    for digit, place in zip(reversed(digits), reversed(places), strict=True):
+        if digit != "0" or place == _ZERO:
+            break
         needed -= 1
     return needed
+
+
+def _rounded_fraction(exact: Fraction, below: Sequence[Token]) -> Fraction:
+    """below: tokens behind the slash."""
+    digits = ""
+    places = 0
+    for token in below:
+        if token.text in {"?", "#", "0"}:
+            places += 1
+        elif token.text.isdigit():
+            digits += token.text
+    if digits:
+        denominator = int(digits)
+        return Fraction(round(exact * denominator), denominator)
+    width = min(max(1, places), 6)
+    return exact.limit_denominator(10**width - 1)
 
 
 def _fraction(number: Decimal, tokens: list[Token]) -> str:
     """With the denominator that a code gives ("# ?/8"), or the best of so many digits."""
     slash = tokens.index(_SLASH)
-    below = [token.text for token in tokens[slash + 1 :]]
-    denominator = "".join(text for text in below if text.isdigit() and text != "0")
-    exact = Fraction(number)
-    if denominator:
-        part = Fraction(round(exact * int(denominator)), int(denominator))
-    else:
-        width = max(1, sum(text in {"?", "#", "0"} for text in below))
-        part = exact.limit_denominator(10 ** min(width, 6) - 1)
+    part = _rounded_fraction(Fraction(number), tokens[slash + 1 :])
     if Token("literal", " ") not in tokens[:slash]:
         return f"{part.numerator}/{part.denominator}"
     whole, rest = divmod(part.numerator, part.denominator)

@@ -24,9 +24,14 @@ def _split(words: list[PdfWord], width: float, depth: int) -> list[list[PdfWord]
     right_lines = lines_of(right)
     if not _is_text_column(left_lines) or not _is_text_column(right_lines):
         return [words]
-    above, below = _across(words, gutter, min(_top(left_lines), _top(right_lines)))
-    inner = [*_split(left, width, depth - 1), *_split(right, width, depth - 1)]
-    return [above, *inner, below]
+    top = min(_top(left_lines), _top(right_lines))
+    above, below = _across(words, gutter, top)
+    return [
+        above,
+        *_split(left, width, depth - 1),
+        *_split(right, width, depth - 1),
+        below,
+    ]
 
 
 def _top(lines: list[PdfLine]) -> float:
@@ -66,7 +71,9 @@ def _gutter(words: list[PdfWord], width: float) -> float | None:
         return None
     fewest_crossing: int | None = None
     gutter: float | None = None
-    for x in range(int(low + span * 0.25), int(low + span * 0.75), 3):
+    first = int(low + span * 0.25)
+    last = int(low + span * 0.75)
+    for x in range(first, last, 3):
         crossing = _crossing(words, x)
         if crossing is None:
             continue
@@ -78,9 +85,11 @@ def _gutter(words: list[PdfWord], width: float) -> float | None:
 
 def _crossing(words: list[PdfWord], x: int) -> int | None:
     """How many words come near an x; None where those are too many or all stand on one side."""
-    crossing = sum(1 for word in words if word.x0 < x + 3 and word.x1 > x - 3)
+    begin = x - 3
+    end = x + 3
+    crossing = sum(1 for word in words if word.x0 < end and word.x1 > begin)
     if crossing > 0.01 * len(words):
         return None
-    left = sum(1 for word in words if word.x1 <= x - 3)
+    left = sum(1 for word in words if word.x1 <= begin)
     right = len(words) - left - crossing
     return crossing if min(left, right) > 0.2 * len(words) else None

@@ -40,10 +40,13 @@ class HeadingLevels:
         bold = 0
         for page in pages:
             for word in page.words:
-                sizes[word.size] += len(word.text)
-                bold += len(word.text) if word.bold else 0
+                characters = len(word.text)
+                sizes[word.size] += characters
+                if word.bold:
+                    bold += characters
         self.body = usual_size(sizes)
-        larger = sorted((size for size in sizes if size > self.body * 1.08), reverse=True)
+        least = self.body * 1.08
+        larger = sorted((size for size in sizes if size > least), reverse=True)
         self.levels = {size: level for level, size in enumerate(larger[:5], 1)}
         self.lowest = len(self.levels) + 2
         # Where half of the text is bold, bold says nothing.
@@ -101,6 +104,8 @@ def _opens_paragraph(line: PdfLine, below: PdfLine, body: float) -> bool:
     """Whether the line below stands close, as far left, goes further right and is of the body's
     size."""
     gap = below.top - line.bottom
-    if not -0.5 * line.height < gap < line.height or abs(below.x0 - line.x0) >= 3:
+    is_close = -0.5 * line.height < gap < line.height
+    is_aligned = abs(below.x0 - line.x0) < 3
+    if not is_close or not is_aligned:
         return False
     return below.size == body and below.x1 > line.x1

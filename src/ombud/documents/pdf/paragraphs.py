@@ -54,8 +54,7 @@ class PageBlocks:
         level = self._levels.of(line)
         if not level and id(line) in self._leaning:
             level = self._levels.lowest
-        marked = bool(BULLET.match(line.text) or _NUMBER.match(line.text))
-        return _MarkedLine(line, level, marked)
+        return _MarkedLine(line, level, _has_mark(line))
 
     def _add_table(self, table: Table) -> None:
         self._end_run()
@@ -112,22 +111,33 @@ class PageBlocks:
         self.blocks.append(block)
 
 
+def _has_mark(line: PdfLine) -> bool:
+    return bool(BULLET.match(line.text) or _NUMBER.match(line.text))
+
+
 def _flowing(lines: list[PdfLine]) -> str:
     """One paragraph; a word broken at a line's end is mended."""
     text = ""
     for line in lines:
-        if text.endswith("-") and text[-2:-1].isalpha() and line.text[:1].islower():
+        if _is_broken_word(text, line.text):
             text = text[:-1] + line.text
         else:
             text = f"{text} {line.text}" if text else line.text
     return text
 
 
+def _is_broken_word(above: str, below: str) -> bool:
+    """Whether the hyphen at a line's end stands within a word."""
+    if not above.endswith("-") or not above[-2:-1].isalpha():
+        return False
+    return below[:1].islower()
+
+
 def _listed(lines: list[PdfLine]) -> Iterator[str]:
     """Items one to a line, bullets as "-", nested by where their marks stand."""
     items: list[list[PdfLine]] = []
     for line in lines:
-        if not items or BULLET.match(line.text) or _NUMBER.match(line.text):
+        if not items or _has_mark(line):
             items.append([line])
         else:
             items[-1].append(line)

@@ -140,7 +140,8 @@ def _with_header(before: Block, block: Block) -> Block:
     itself."""
     header, rule, *_ = before.text.split("\n")
     first, _, *others = block.text.split("\n")
-    if first == header or first.count(" | ") != header.count(" | ") or block.bbox is None:
+    is_as_wide = first.count(" | ") == header.count(" | ")
+    if first == header or not is_as_wide or block.bbox is None:
         return block
     text = "\n".join([header, rule, first, *others])
     return block.model_copy(update={"text": text})

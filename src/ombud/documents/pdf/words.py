@@ -72,12 +72,16 @@ class PdfWord:
 
     def _is_in(self, box: Edge) -> bool:
         x0, top, x1, bottom = box
-        return x0 - 1 <= self.across <= x1 + 1 and top - 1 <= self.middle <= bottom + 1
+        if not top - 1 <= self.middle <= bottom + 1:
+            return False
+        return x0 - 1 <= self.across <= x1 + 1
 
     def add(self, letter: str, box: Edge, face: Typeface, at: int) -> None:
         """Put a letter into the text at that position, and make room for its box."""
         x0, top, x1, bottom = box
-        self.text = self.text[:at] + letter + self.text[at:]
+        before = self.text[:at]
+        after = self.text[at:]
+        self.text = before + letter + after
         self.x0 = min(self.x0, x0)
         self.x1 = max(self.x1, x1)
         self.top = min(self.top, top)
@@ -188,7 +192,9 @@ class _Placing:
     def shows(self, box: Edge) -> bool:
         """Whether the middle of a box is on the page."""
         x0, top, x1, bottom = box
-        return 0 <= (top + bottom) / 2 <= self.height and 0 <= (x0 + x1) / 2 <= self.width
+        middle = (top + bottom) / 2
+        across = (x0 + x1) / 2
+        return 0 <= middle <= self.height and 0 <= across <= self.width
 
     def _point(self, x: float, y: float) -> tuple[float, float]:
         x -= self.left
@@ -244,7 +250,9 @@ def _first_letter(letter: str, box: Edge, face: Typeface) -> PdfWord:
 
 def is_rtl(text: str) -> bool:
     """Whether any letter is of a script that runs from right to left: Arabic, Hebrew and others."""
-    return not text.isascii() and any(bidirectional(letter) in {"R", "AL"} for letter in text)
+    if text.isascii():
+        return False
+    return any(bidirectional(letter) in {"R", "AL"} for letter in text)
 
 
 def _adjoins(word: PdfWord, box: Edge, size: float, *, leftwards: bool) -> bool:
@@ -301,7 +309,8 @@ def _letters(text: Any) -> Iterator[tuple[int, str]]:
             high_surrogate = code
             continue
         if 0xDC00 <= code < 0xE000 and high_surrogate:
-            code = 0x10000 + ((high_surrogate - 0xD800) << 10) + code - 0xDC00
+            high_bits = (high_surrogate - 0xD800) << 10
+            code = 0x10000 + high_bits + code - 0xDC00
             high_surrogate = 0
         yield position, _letter(code)
 
