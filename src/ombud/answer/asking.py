@@ -29,16 +29,7 @@ from ombud.errors import ModelError
 from ombud.index import Filter
 from ombud.models import Chat
 from ombud.retrieve import SearchResult, check_plan, contradiction_notes, search
-from ombud.types import (
-    Answer,
-    Citation,
-    Contact,
-    Hit,
-    Outcome,
-    Plan,
-    Question,
-    Trace,
-)
+from ombud.types import Answer, Citation, Contact, Hit, Outcome, Plan, Question, Trace
 
 OnEvent = Callable[[str, dict[str, Any]], None]
 MOST_SHOWN = 3
@@ -279,7 +270,12 @@ class AskRun:
 
     def _quoted(self) -> Body:
         outcome: Outcome = "full" if self._confidence >= self._weights.full else "partial"
-        quoted = quoted_body(self.question, self.assessment.spans, outcome, self.parts)
+        quoted = quoted_body(
+            self.question,
+            self.assessment.spans,
+            outcome,
+            self.parts,
+        )
         return quoted or not_stated_body(self.question, self.found, self.parts)
 
     def _contacts(self, body: Body) -> tuple[Contact, ...]:

@@ -8,13 +8,7 @@ from ombud.answer.quoting.spans import AnswerSpan, candidate_spans, rank_spans
 from ombud.answer.quoting.underlining import span_features
 from ombud.answer.signals import measure_signals, term_weights
 from ombud.index import Engine, Filter
-from ombud.retrieve import (
-    SearchParts,
-    SearchResult,
-    find_passages,
-    query_terms,
-    standard_query,
-)
+from ombud.retrieve import SearchParts, SearchResult, find_passages, query_terms, standard_query
 from ombud.types import Question
 
 
@@ -39,7 +33,13 @@ def assess_evidence(
     search_terms = query_terms(query.text, engine)
     weights = term_weights(search_terms, engine)
     spans = candidate_spans(found.evidence)
-    rows = span_features(question, query, weights, spans, knowledge.embedder)
+    rows = span_features(
+        question,
+        query,
+        weights,
+        spans,
+        knowledge.embedder,
+    )
     said_terms = query_terms(query.passage, engine)
     signals = measure_signals(said_terms, found, engine, rows)
     confidence_weights = load_weights(dense=dense)

@@ -286,7 +286,12 @@ def _likeness(first: FigureStatement, second: FigureStatement) -> float:
     of_second = _covered(second, first)
     if shared < LEAST_SHARED:
         return 0.0
-    if not _headings_meet(first, second, shared, min(of_first, of_second)):
+    if not _headings_meet(
+        first,
+        second,
+        shared,
+        min(of_first, of_second),
+    ):
         return 0.0
     local, floor = _local_first(first, second)
     if _is_floor(local, floor) and _is_benefit(local):

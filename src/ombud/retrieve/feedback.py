@@ -50,14 +50,26 @@ async def _with_new_terms(sparse: Leg, first: FeedbackSearch) -> Sequence[Leg]:
     if not terms:
         return ()
     text = " ".join(terms)
-    return await first.engine.search(text, None, first.where, first.k, "sparse")
+    return await first.engine.search(
+        text,
+        None,
+        first.where,
+        first.k,
+        "sparse",
+    )
 
 
 async def _with_moved_vector(dense: Leg, first: FeedbackSearch) -> Sequence[Leg]:
     moved = await _rocchio(dense, first.vector, first.engine)
     if moved is None:
         return (dense,)
-    return await first.engine.search("", moved, first.where, first.k, "dense")
+    return await first.engine.search(
+        "",
+        moved,
+        first.where,
+        first.k,
+        "dense",
+    )
 
 
 def _relevance_terms(leg: Leg, asked: Sequence[str]) -> list[str]:

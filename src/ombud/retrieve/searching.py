@@ -158,7 +158,13 @@ class SearchRun:
 
     async def _queries(self, plan: Plan) -> StrategyQueries:
         index = self.index
-        return await make_queries(self.question, plan, self.model, index.glossary, index.embedder)
+        return await make_queries(
+            self.question,
+            plan,
+            self.model,
+            index.glossary,
+            index.embedder,
+        )
 
     async def _ranked(self, queries: Sequence[Query]) -> Ranked:
         return await rank_passages(queries, self.plan, self.where, self.index)

@@ -75,7 +75,13 @@ def open_triage(
 
     def triage(text: str) -> TriageResult:
         try:
-            return classify(text, terms, trained, embedder, own_terms=own_terms)
+            return classify(
+                text,
+                terms,
+                trained,
+                embedder,
+                own_terms=own_terms,
+            )
         except ModelError:
             by_words = classify(text, terms, plain, None, own_terms=own_terms)
             note = "triage: the embedding model gave no answer, judged by words only"

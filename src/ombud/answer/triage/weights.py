@@ -59,7 +59,12 @@ def triage_scores(
         embed_once = lambda _: vectors  # noqa: E731 - the same vectors for each head
     scores: dict[Head, linear.Numbers] = {}
     for head in HEADS:
-        scores[head] = linear.score(texts, trained.heads[head], TRIAGE_READING, embed_once)
+        scores[head] = linear.score(
+            texts,
+            trained.heads[head],
+            TRIAGE_READING,
+            embed_once,
+        )
     return scores
 
 

@@ -47,7 +47,12 @@ async def _numbers(task: RerankTask, window: Sequence[int]) -> list[int]:
         passages.append(passage_text(task.hits[place], number))
     text = "\n\n".join(passages)
     try:
-        permutation = await task.ask("listwise", Permutation, text, count=str(len(window)))
+        permutation = await task.ask(
+            "listwise",
+            Permutation,
+            text,
+            count=str(len(window)),
+        )
     except MalformedOutput:
         return []
     return permutation.order

@@ -97,7 +97,13 @@ async def classify_by_model(
     Its class has probability 1. `understand` counts them too: where it runs, no call of its own is
     needed."""
     prompt = load_prompt("complexity", chat.name, prompts)
-    reply = await chat.reply(prompt.text, question, _Counted, temperature=0.0, seconds=seconds)
+    reply = await chat.reply(
+        prompt.text,
+        question,
+        _Counted,
+        temperature=0.0,
+        seconds=seconds,
+    )
     label = class_of(reply.value.contexts, classes)
     probabilities = [0.0] * classes
     probabilities[label] = 1.0

@@ -20,7 +20,12 @@ async def by_multi(question: Question, plan: Plan, parts: StrategyParts) -> list
     """plan.rewrites rewrites or sub-questions (HyPA-RAG). The sparse side has them as one text,
     which beats fusing their rankings by .13; the dense side has one vector each."""
     rewrites = str(plan.rewrites)
-    several = await parts.model.write("multi", Several, question, rewrites=rewrites)
+    several = await parts.model.write(
+        "multi",
+        Several,
+        question,
+        rewrites=rewrites,
+    )
     distinct = dict.fromkeys(map(tidy_text, several.questions))
     distinct.pop("", None)
     passages = list(distinct)[: plan.rewrites]
