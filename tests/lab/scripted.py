@@ -69,9 +69,15 @@ class ScriptedTarget:
             self.now -= 1
         found = chunk(number)
         cited = Citation(
-            chunk_id=found.id, document_id=found.document_id, title="Leave", uri=found.uri, quote=found.text, start=0,
-            end=found.end, digest="1",
-        )  # fmt: skip
+            chunk_id=found.id,
+            document_id=found.document_id,
+            title="Leave",
+            uri=found.uri,
+            quote=found.text,
+            start=0,
+            end=found.end,
+            digest="1",
+        )
         return Answer(
             outcome="full",
             text=f"{found.text} [1]",

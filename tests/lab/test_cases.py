@@ -63,12 +63,28 @@ def with_evidence(fields: dict[str, Any]) -> dict[str, Any]:
     ("row", "said", "hint"),
     [
         (GOOD | {"expcet": "deny"}, "`expcet` is not a field.", "Did you mean `expect`?"),
-        (with_evidence({"qoute": "q"}), "`evidence.0.qoute` is not a field (1 more in", "Did you mean `quote`?"),
-        (GOOD | {"person": {"contry": "GB"}}, "`person.contry` is not a field.", "Did you mean `country`?"),
+        (
+            with_evidence({"qoute": "q"}),
+            "`evidence.0.qoute` is not a field (1 more in",
+            "Did you mean `quote`?",
+        ),
+        (
+            GOOD | {"person": {"contry": "GB"}},
+            "`person.contry` is not a field.",
+            "Did you mean `country`?",
+        ),
         ({"id": "1"}, "`question` is missing.", ""),
         (GOOD | {"references": [{}]}, "`references.0.text` is missing.", ""),
-        (GOOD | {"expect": "maybe"}, "`expect`: input should be", "'answer', 'deny', 'clarify' or 'handoff'"),
-        (with_evidence({"quote": "q", "grade": 3}), "`evidence.0.grade`: input should be 1 or 2", "It takes 1 or 2."),
+        (
+            GOOD | {"expect": "maybe"},
+            "`expect`: input should be",
+            "'answer', 'deny', 'clarify' or 'handoff'",
+        ),
+        (
+            with_evidence({"quote": "q", "grade": 3}),
+            "`evidence.0.grade`: input should be 1 or 2",
+            "It takes 1 or 2.",
+        ),
         (GOOD | {"as_of": "31.12.2024"}, "`as_of`: input should be a valid date", ""),
         (GOOD | {"id": 7}, "`id`: input should be a valid string", ""),
         (GOOD | {"id": " "}, "`id` is empty.", ""),
@@ -79,7 +95,7 @@ def with_evidence(fields: dict[str, Any]) -> dict[str, Any]:
         (GOOD | {"question": "\ud800"}, "half a character", "UTF-8"),
         ([1], "not a JSON object.", ""),
     ],
-)  # fmt: skip
+)
 def test_errors_name_file_line_and_field(tmp_path: Path, row: Any, said: str, hint: str) -> None:
     message, hinted = failure(file(tmp_path, lines({"id": "0", "question": "fine"}, row)))
     assert message.startswith(f", line 2: {said}")

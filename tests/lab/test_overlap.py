@@ -51,16 +51,20 @@ def test_rouge_l_published() -> None:
 
 @pytest.mark.parametrize(
     ("candidate", "reference", "value"),
-    [  # sacrebleu's own tests (beta 3), /100: with effective order, then two long ones where both modes agree
+    [
+        # sacrebleu's own tests (beta 3), /100: with effective order, then two long ones where both
+        # modes agree
         ("a", "a", 1.0),
         ("", "reference", 0.0),
         ("a b c", "abc", 1.0),
         ("aa", "ab", 0.25),
         ("abcdefg", "hijklmnop", 0.0),
         (
-            " risk assessment must be made of those who are qualified and expertise in the sector - these are the"
+            " risk assessment must be made of those who are qualified and expertise in the sector"
+            " - these are the"
             " scientists .",
-            "risk assessment has to be undertaken by those who are qualified and expert in that area - that is the"
+            "risk assessment has to be undertaken by those who are qualified and expert in that area"
+            " - that is the"
             " scientists .",
             0.63361730,
         ),

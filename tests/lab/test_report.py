@@ -18,7 +18,8 @@ from ombud.types import Answer, Case, Message, Observation, Run, Score, Trace
 
 MADE = datetime(2025, 7, 17, 9, 30, tzinfo=UTC)
 HOSTILE = (
-    "</style></script><script>alert(1)</script><img src=https://evil.example/x onerror='a()'> & \" {{ 7*7 }} \x00 ﷽ "
+    "</style></script><script>alert(1)</script><img src=https://evil.example/x onerror='a()'>"
+    ' & " {{ 7*7 }} \x00 ﷽ '
     "\N{RIGHT-TO-LEFT OVERRIDE}dna " + "W" * 900
 )
 ALONE = {"meta", "path", "rect", "circle", "br", "link", "img", "input"}
@@ -147,8 +148,12 @@ def test_nothing_is_fetched_and_nothing_runs() -> None:
 
 def test_words_from_documents_are_only_words() -> None:
     evil = asked(
-        1, id=HOSTILE[:200], question=HOSTILE, tags=(HOSTILE,), history=(Message(role="user", content=HOSTILE),),
-    ).model_copy(update={"evidence": (gold(HOSTILE, uri=HOSTILE),)})  # fmt: skip
+        1,
+        id=HOSTILE[:200],
+        question=HOSTILE,
+        tags=(HOSTILE,),
+        history=(Message(role="user", content=HOSTILE),),
+    ).model_copy(update={"evidence": (gold(HOSTILE, uri=HOSTILE),)})
     said = Answer(
         outcome="full",
         text=HOSTILE,
@@ -208,8 +213,8 @@ def test_two_runs_are_told_apart_only_beyond_noise() -> None:
     )
     better = page(first, second).words
     assert (
-        "B (improved) is better than A (baseline) on 1 of 3 metrics (right passage found, first 5) and worse on none"
-        in better
+        "B (improved) is better than A (baseline) on 1 of 3 metrics (right passage found, first 5)"
+        " and worse on none" in better
     )
     assert "cannot show a difference below" in better
     assert "worse on 1" in page(second, first).words
@@ -255,14 +260,30 @@ def test_a_metric_that_one_run_lacks_and_one_that_nobody_knows() -> None:
         recorded(n=0),
         recorded(n=1),
         replace(recorded(n=4), scores=()),
-        recorded(observations=tuple(observed(n, hits=None, answer=None, seconds=None, error="down") for n in range(3))),
+        recorded(
+            observations=tuple(
+                observed(n, hits=None, answer=None, seconds=None, error="down") for n in range(3)
+            )
+        ),
         recorded(observations=tuple(observed(n, answer=None) for n in range(3))),
         recorded(observations=tuple(observed(n, hits=None) for n in range(3))),
-        replace(recorded(n=3), scores=tuple(Score(case_id=f"c{n}", metric="recall@5", value=None) for n in range(3))),
+        replace(
+            recorded(n=3),
+            scores=tuple(Score(case_id=f"c{n}", metric="recall@5", value=None) for n in range(3)),
+        ),
         recorded(n=3, state="running", cases=9, split="", dataset=""),
     ],
-    ids=["no cases", "one case", "no scores", "all failed", "search only", "answers only", "no values", "unfinished"],
-)  # fmt: skip
+    ids=[
+        "no cases",
+        "one case",
+        "no scores",
+        "all failed",
+        "search only",
+        "answers only",
+        "no values",
+        "unfinished",
+    ],
+)
 def test_whatever_is_missing(run: RecordedRun) -> None:
     for runs in ([run], [run, run], [run, recorded(n=3)]):
         text = html_report(runs, made=MADE)

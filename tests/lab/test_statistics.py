@@ -68,8 +68,15 @@ def test_a_monte_carlo_p_is_never_0() -> None:
 
 @pytest.mark.parametrize(
     ("one", "other", "p"),
-    [(0, 0, 1.0), (1, 9, 22 / 1024), (9, 1, 22 / 1024), (5, 5, 1.0), (0, 5, 1 / 16), (6, 16, 2 * 110056 / 2**22)],
-)  # fmt: skip
+    [
+        (0, 0, 1.0),
+        (1, 9, 22 / 1024),
+        (9, 1, 22 / 1024),
+        (5, 5, 1.0),
+        (0, 5, 1 / 16),
+        (6, 16, 2 * 110056 / 2**22),
+    ],
+)
 def test_mcnemar(one: int, other: int, p: float) -> None:
     # 110056 = 1 + 22 + 231 + 1540 + 7315 + 26334 + 74613, the ways to choose at most 6 of 22.
     assert mcnemar(one, other) == pytest.approx(p, rel=1e-8)

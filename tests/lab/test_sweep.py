@@ -81,13 +81,22 @@ def test_values_are_numbers_words_lists_and_objects(
         (["plan.k=[3,"], "`plan.k`: not a JSON list"),
         ([f"plan.k={'[' * 100_000}"], "`plan.k`: not a JSON list"),
         (["index.chunk_tokens=128,many"], "index.chunk_tokens: input should be a valid integer"),
-        (["index.chunk_tokens=128,16"], "index.chunk_tokens: input should be greater than or equal to 32, not 16"),
+        (
+            ["index.chunk_tokens=128,16"],
+            "index.chunk_tokens: input should be greater than or equal to 32, not 16",
+        ),
         (["index.chunk_token=128"], "`index.chunk_token` is not a setting."),
         ([f"plan.k={','.join(['1'] * 501)}"], "501 runs are too many."),
         # Made one by one these would never end.
-        ([f"plan.{f}={','.join(['1'] * 100)}" for f in ("k", "pool", "rrf_k", "rewrites", "persona")], "10000000000 "),
+        (
+            [
+                f"plan.{f}={','.join(['1'] * 100)}"
+                for f in ("k", "pool", "rrf_k", "rewrites", "persona")
+            ],
+            "10000000000 ",
+        ),
     ],
-)  # fmt: skip
+)
 def test_grids_that_cannot_be(axes: list[str], said: str) -> None:
     with pytest.raises(LabError) as wrong:
         parse_grid(axes)

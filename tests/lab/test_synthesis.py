@@ -16,8 +16,14 @@ from ombud.lab.synthesis.questions import propose
 from ombud.lab.synthesis.vocabulary import CorpusVocabulary
 from ombud.types import Chunk
 
-TOPICS = "parental leave, sick pay, travel costs, remote work, laptop returns, expense claims, parking permits, meals"
-PLACES = "northern hill,southern coast,eastern river,western lake,upper forest,lower valley,inner city,outer sea,far camp"
+TOPICS = (
+    "parental leave, sick pay, travel costs, remote work, laptop returns, expense claims, "
+    "parking permits, meals"
+)
+PLACES = (
+    "northern hill,southern coast,eastern river,western lake,upper forest,lower valley,inner city,"
+    "outer sea,far camp"
+)
 
 TABLE = """| Role | Notice period | Approval |
 | --- | --- | --- |
@@ -31,7 +37,8 @@ def chunk(text: str, *trail: str, uri: str = "hr/leave.md", start: int = 0, **fi
 
 def section(topic: str, uri: str, start: int = 0, words: int = 30) -> Chunk:
     filler = " ".join(["Managers look at each case and keep a short record."] * (words // 10))
-    text = f"Everyone who asks for {topic} writes to the people team with a reason and a date. {filler}"
+    text = f"Everyone who asks for {topic} writes to the people team with a reason and a date."
+    text = f"{text} {filler}"
     return chunk(text, "Handbook of the company", topic.capitalize(), uri=uri, start=start)
 
 
@@ -68,7 +75,10 @@ def balanced(made: Synthesis) -> None:
 
 
 def test_a_heading_is_asked_about_and_its_first_sentences_answer() -> None:
-    text = "Parental leave lasts as long as the law of your country says. You must tell us early.\n\nOther matters."
+    text = (
+        "Parental leave lasts as long as the law of your country says. You must tell us early."
+        "\n\nOther matters."
+    )
     made = chunk(text, "Time off", "Parental leave")
     assert "What are the rules on parental leave?" in questions(made, "heading")
     assert {quote for _, quote, _ in pairs_of(made, "heading")} == {text.split("\n")[0]}
@@ -89,7 +99,7 @@ def test_a_heading_is_asked_about_and_its_first_sentences_answer() -> None:
     ],
 )
 def test_headings_that_name_nothing_are_not_asked_about(heading: str) -> None:
-    text = f"{heading} is where Leah Miller says that resources, notes and pages are kept for everyone."
+    text = f"{heading} is where Leah Miller says that resources, notes and pages are kept for all."
     assert not pairs_of(chunk(text, "Handbook", heading), "heading")
 
 
@@ -123,7 +133,10 @@ def test_purpose_and_scope_are_asked_of_what_stands_above() -> None:
 
 
 def test_joined_sections_answer_their_own_headings() -> None:
-    text = "Misconduct reports stay secret if possible.\n\nYearly training\n\nAll staff take yearly training online."
+    text = (
+        "Misconduct reports stay secret if possible.\n\nYearly training\n\n"
+        "All staff take yearly training online."
+    )
     made = chunk(text, "Conduct", "Misconduct reports / Yearly training")
     found = {quote: question for question, quote, _ in pairs_of(made, "heading")}
     assert "training" in found["All staff take yearly training online."].lower()
@@ -267,8 +280,11 @@ def test_slips_leave_names_numbers_and_short_words_alone() -> None:
 def test_sentences_end_where_they_end() -> None:
     text = "Tell Dr. Smith, e.g. by mail. Then wait.\n- [ ] Ask for a badge\n- Go home"
     assert [plain(text[slice(*span)]) for span in sentence_spans(text)] == [
-        "Tell Dr. Smith, e.g. by mail.", "Then wait.", "Ask for a badge", "Go home",
-    ]  # fmt: skip
+        "Tell Dr. Smith, e.g. by mail.",
+        "Then wait.",
+        "Ask for a badge",
+        "Go home",
+    ]
 
 
 # What is kept -------------------------------------------------------------------------------------

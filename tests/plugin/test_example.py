@@ -1,4 +1,4 @@
-"""A plugin package, from its installation to an answer: every part is named as a built-in one is."""
+"""A plugin package, from installation to an answer: its parts are named as built-in ones are."""
 
 import json
 import re
@@ -11,7 +11,7 @@ from journeys.command import Result, ombud, workspace
 from ombud.errors import BadSetting, SetupError
 from ombud.settings import load
 from plugin.installing import EXAMPLE, install
-from sources.confluence_site import TOKEN, Attached, Wiki, WikiPage, standing
+from sources.confluence.site import TOKEN, Attached, Wiki, WikiPage, standing
 
 GUIDE = Path(__file__).parents[2] / "docs/guides/plugins.md"
 SETTINGS = """

@@ -11,7 +11,7 @@ from ombud.errors import SourceError
 from ombud.settings import Arxiv
 from ombud.sources import Ref, arxiv, open_source
 from ombud.sources.arxiv import ArxivSource
-from sources.web_site import Reply, Site, Time, fetcher, serving
+from sources.web.site import Reply, Site, Time, fetcher, serving
 
 ATOM = 'xmlns="http://www.w3.org/2005/Atom" xmlns:opensearch="http://a9.com/-/spec/opensearch/1.1/"'
 
@@ -51,12 +51,16 @@ class Emulator:
             return "<entry><id>http://arxiv.org/abs/</id><title></title></entry>"
         whole = f"{paper}v{version or self.papers[paper]}"
         return (
-            f"<entry><id>http://arxiv.org/abs/{whole}</id><updated>2026-01-0{version or 1}T00:00:00Z</updated>"
-            f"<published>2025-12-01T00:00:00Z</published><title>Paper {paper}:\n  a &lt;study&gt;</title>"
-            f"<summary>  We show\n that p &lt; .05 &amp; more. </summary><author><name>A. Name</name></author>"
+            f"<entry><id>http://arxiv.org/abs/{whole}</id>"
+            f"<updated>2026-01-0{version or 1}T00:00:00Z</updated>"
+            "<published>2025-12-01T00:00:00Z</published>"
+            f"<title>Paper {paper}:\n  a &lt;study&gt;</title>"
+            "<summary>  We show\n that p &lt; .05 &amp; more. </summary>"
+            "<author><name>A. Name</name></author>"
             f"<author><name>B. Name</name></author><category term='cs.CL'/>"
             f"<link href='http://arxiv.org/abs/{whole}' rel='alternate' type='text/html'/>"
-            f"<link title='pdf' href='{self.site.url}/pdf/{whole}' rel='related' type='application/pdf'/></entry>"
+            f"<link title='pdf' href='{self.site.url}/pdf/{whole}' rel='related' "
+            "type='application/pdf'/></entry>"
         )
 
 
@@ -84,8 +88,11 @@ def test_each_paper_is_an_abstract_and_a_pdf(api: Emulator) -> None:
     web = source(api, ids=("2401.00002", "cs/0112017"))
     refs = web.list()
     assert [ref.uri for ref in refs] == [
-        "ax/2401.00002.html", "ax/2401.00002.pdf", "ax/cs/0112017.html", "ax/cs/0112017.pdf"
-    ]  # fmt: skip
+        "ax/2401.00002.html",
+        "ax/2401.00002.pdf",
+        "ax/cs/0112017.html",
+        "ax/cs/0112017.pdf",
+    ]
     assert refs[1].version == "v3"
     assert refs[0].facts["title"] == "Paper 2401.00002: a <study>"
     assert refs[0].facts["url"] == "https://arxiv.org/abs/2401.00002v3"
@@ -158,12 +165,18 @@ def test_requests_are_three_seconds_apart(api: Emulator) -> None:
 @pytest.mark.parametrize(
     "reply",
     [
-        Reply(b"<html><body>x</body></html>"), Reply(b"not xml"), Reply(b""), Reply(status=400), Reply(status=404),
+        Reply(b"<html><body>x</body></html>"),
+        Reply(b"not xml"),
+        Reply(b""),
+        Reply(status=400),
+        Reply(status=404),
         Reply(b'<!DOCTYPE feed [<!ENTITY a "aaaa">]><feed>&a;</feed>'),
-        Reply(f"<feed {ATOM}><entry><id>http://arxiv.org/api/errors#x</id><title>Error</title>"
-              "<summary>incorrect id format</summary></entry></feed>".encode()),
+        Reply(
+            f"<feed {ATOM}><entry><id>http://arxiv.org/api/errors#x</id><title>Error</title>"
+            "<summary>incorrect id format</summary></entry></feed>".encode()
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_is_no_feed_is_an_error(api: Emulator, reply: Reply) -> None:
     api.raw = reply
     with pytest.raises(SourceError):

@@ -16,7 +16,7 @@ from ombud.sources import Ref, open_source, wikipedia
 from ombud.sources.wikipedia import WikipediaSource
 from ombud.types import Document
 from sources.real_mediawiki import Wiki, running
-from sources.web_site import HOST, Reply, Site, Time, fetcher, serving
+from sources.web.site import HOST, Reply, Site, Time, fetcher, serving
 
 JSON = {"content-type": "application/json"}
 NOISE = """<div class="mw-parser-output"><div class="navbox"><div class="navbox"><a>Navigation</a></div></div>
@@ -120,8 +120,11 @@ def test_titles_become_documents(wiki: Emulator) -> None:
     leave = refs[1]
     assert leave.version == "7"
     assert dict(leave.facts) == {
-        "title": "Annual leave", "url": "https://wiki.test/wiki/Annual_leave", "language": "en", "countries": ("GB",)
-    }  # fmt: skip
+        "title": "Annual leave",
+        "url": "https://wiki.test/wiki/Annual_leave",
+        "language": "en",
+        "countries": ("GB",),
+    }
 
 
 def test_what_is_read_is_the_article_without_furniture(wiki: Emulator) -> None:
@@ -210,11 +213,17 @@ def test_a_wiki_that_is_busy_is_asked_again(wiki: Emulator) -> None:
 @pytest.mark.parametrize(
     "reply",
     [
-        Reply(b"<html>a page</html>"), Reply(b"[]"), Reply(b'{"query": 7}'), Reply(b'{"query": {"pages": [7]}}'),
-        Reply(b'{"query": {"pages": [{"lastrevid": "x"}]}}'), Reply(status=404), Reply(b"[" * 100_000),
-        Reply(b'{"error": {"code": "readapidenied", "info": "You need read permission"}}'), Reply(b'{"error": 7}'),
+        Reply(b"<html>a page</html>"),
+        Reply(b"[]"),
+        Reply(b'{"query": 7}'),
+        Reply(b'{"query": {"pages": [7]}}'),
+        Reply(b'{"query": {"pages": [{"lastrevid": "x"}]}}'),
+        Reply(status=404),
+        Reply(b"[" * 100_000),
+        Reply(b'{"error": {"code": "readapidenied", "info": "You need read permission"}}'),
+        Reply(b'{"error": 7}'),
     ],
-)  # fmt: skip
+)
 def test_what_is_no_answer_of_a_wiki_is_an_error(wiki: Emulator, reply: Reply) -> None:
     wiki.before = [reply]
     with pytest.raises(SourceError):
@@ -287,8 +296,13 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wiki]:
 
 @pytest.mark.slow
 def test_a_real_wiki_by_titles_and_category(real: Wiki, tmp_path: Path) -> None:
-    place = Wikipedia(name="wiki", url=real.api, titles=("Holidays", "No such page", "Bad[x"), categories=("HR",),
-                      private_hosts=("127.0.0.1",))  # fmt: skip
+    place = Wikipedia(
+        name="wiki",
+        url=real.api,
+        titles=("Holidays", "No such page", "Bad[x"),
+        categories=("HR",),
+        private_hosts=("127.0.0.1",),
+    )
     web = open_source(place, tmp_path)
     refs = web.list()
     assert uris(refs) == [
@@ -326,9 +340,21 @@ def test_a_real_wiki_after_an_edit_and_a_deletion(real: Wiki, tmp_path: Path) ->
 
 @pytest.mark.slow
 def test_a_real_wiki_as_a_web_site(real: Wiki, tmp_path: Path) -> None:
-    place = Web(name="site", start=(f"{real.url}/index.php/Sick_pay",), depth=1, rate=100.0,
-                private_hosts=("127.0.0.1",), include=("index.php/*",), exclude=("**/Special:*", "**/Talk:*",
-                "index.php/Category:*", "**/MediaWiki:*", "index.php"))  # fmt: skip
+    place = Web(
+        name="site",
+        start=(f"{real.url}/index.php/Sick_pay",),
+        depth=1,
+        rate=100.0,
+        private_hosts=("127.0.0.1",),
+        include=("index.php/*",),
+        exclude=(
+            "**/Special:*",
+            "**/Talk:*",
+            "index.php/Category:*",
+            "**/MediaWiki:*",
+            "index.php",
+        ),
+    )
     first = open_source(place, tmp_path)
     refs = {ref.uri.partition("/index.php/")[2]: ref for ref in first.list()}
     assert {"Annual_leave.html", "Sick_pay.html"} <= set(refs)

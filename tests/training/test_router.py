@@ -1,4 +1,5 @@
-"""Teaching the complexity router: the shipped questions, folds, rewrites, and how a router is judged."""
+"""Teaching the complexity router: the shipped questions, folds, rewrites, and how a router is
+judged."""
 
 import json
 import re
@@ -119,9 +120,16 @@ def lines(path: Path, *rows: object) -> Path:
 
 @pytest.mark.parametrize(
     "row",
-    ["no json", "[]", '{"question": "a?"}', '{"question": "", "label": 0}', '{"question": "a?", "label": 3}',
-     '{"question": "a?", "label": true}', '{"question": 1, "label": 1}'],
-)  # fmt: skip
+    [
+        "no json",
+        "[]",
+        '{"question": "a?"}',
+        '{"question": "", "label": 0}',
+        '{"question": "a?", "label": 3}',
+        '{"question": "a?", "label": true}',
+        '{"question": 1, "label": 1}',
+    ],
+)
 def test_a_line_that_is_no_labelled_question_is_named(row: str, tmp_path: Path) -> None:
     with pytest.raises(BadRequest, match=r"q\.jsonl, line 2"):
         read_labelled_questions(lines(tmp_path / "q.jsonl", {"question": "Fine?", "label": 0}, row))
@@ -165,9 +173,14 @@ def test_folds_keep_templates_together() -> None:
 def test_rewrites_have_the_shares_of_the_paper_and_ask_for_as_much() -> None:
     found = augment(QUESTIONS)
     assert found.made == {
-        "vaguer": 96, "noise": 96, "vaguer with noise": 96, "reordered": 48, "misspelt": 48, "more verbose": 80,
+        "vaguer": 96,
+        "noise": 96,
+        "vaguer with noise": 96,
+        "reordered": 48,
+        "misspelt": 48,
+        "more verbose": 80,
         "more concise": 80,
-    }  # fmt: skip
+    }
     assert len(found.questions) == sum(found.made.values())
     assert sum(found.dropped.values()) > 0
     labels = {

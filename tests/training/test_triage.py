@@ -19,7 +19,7 @@ from ombud.answer.triage.weights import (
     triage_scores,
     triage_weights_text,
 )
-from ombud.cli.main import app
+from ombud.cli.verbs import app
 from ombud.errors import BadRequest
 from ombud.models import Embedder, open_embedder
 from ombud.settings import ModelSettings
@@ -58,8 +58,12 @@ def test_the_shipped_set_is_as_large_as_it_should_be() -> None:
     assert labels["out_of_scope"] >= 200
     assert labels["ordinary"] - hard >= 200
     assert {m.kind for m in MESSAGES if m.label == "out_of_scope"} == {
-        "general", "task", "other_company", "injection", "gibberish",
-    }  # fmt: skip
+        "general",
+        "task",
+        "other_company",
+        "injection",
+        "gibberish",
+    }
     assert len({m.text for m in MESSAGES}) == len(MESSAGES)
     for source in {m.source for m in MESSAGES}:
         assert len({m.label for m in MESSAGES if m.source == source}) == 1
@@ -159,9 +163,20 @@ def test_a_verb_trains_and_a_setting_takes_the_weights(tmp_path: Path) -> None:
     file, out = lines(tmp_path / "own.jsonl", *rows), tmp_path / "own.json"
     done = CliRunner().invoke(
         app,
-        ["lab", "train-triage", str(file), "--no-vectors", "--out", str(out), "--held-out", str(APART), "--json",
-         "--home", str(tmp_path)],
-    )  # fmt: skip
+        [
+            "lab",
+            "train-triage",
+            str(file),
+            "--no-vectors",
+            "--out",
+            str(out),
+            "--held-out",
+            str(APART),
+            "--json",
+            "--home",
+            str(tmp_path),
+        ],
+    )
     assert done.exit_code == 0, done.output
     results = json.loads(done.stdout)["results"]
     assert [r["set"] for r in results] == ["cross-validated", "triage-apart"]

@@ -29,16 +29,7 @@ from ombud.errors import ModelError
 from ombud.index import Filter
 from ombud.models import Chat
 from ombud.retrieve import SearchResult, check_plan, contradiction_notes, search
-from ombud.types import (
-    Answer,
-    Citation,
-    Contact,
-    Hit,
-    Outcome,
-    Plan,
-    Question,
-    Trace,
-)
+from ombud.types import Answer, Citation, Contact, Hit, Outcome, Plan, Question, Trace
 
 OnEvent = Callable[[str, dict[str, Any]], None]
 MOST_SHOWN = 3

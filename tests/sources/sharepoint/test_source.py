@@ -19,8 +19,8 @@ from ombud.sources import client as http
 from ombud.sources.sharepoint.access import NOBODY
 from ombud.sources.site import SiteClient
 from ombud.types import Document, Person
-from sources.confluence_site import Reply
-from sources.sharepoint_site import (
+from sources.confluence.site import Reply
+from sources.sharepoint.site import (
     CLIENT,
     PAGES_LIST,
     SECRET,
@@ -401,8 +401,14 @@ def test_a_page_is_its_title_and_the_words_of_its_parts(site: SharePointSite) ->
     title, blocks = page_text(site)
     assert title == "Sick leave"
     assert blocks == [
-        "Sick leave", "Call your manager.", "Forms", "Certificate", "Bring it.", "See also", "Pay & leave",
-    ]  # fmt: skip
+        "Sick leave",
+        "Call your manager.",
+        "Forms",
+        "Certificate",
+        "Bring it.",
+        "See also",
+        "Pay & leave",
+    ]
 
 
 def test_a_page_being_edited_keeps_what_was_published(site: SharePointSite) -> None:

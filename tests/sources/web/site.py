@@ -55,7 +55,10 @@ class Site(ThreadingHTTPServer):
     def page(self, path: str, text: str = "", *links: str, head: str = "", **headers: str) -> None:
         """One of HTML; its text stands under its path as title."""
         anchors = "".join(f'<a href="{link}">to {link}</a> ' for link in links)
-        html = f"<html><head><title>{path}</title>{head}</head><body><nav>{anchors}</nav><main>{text}</main></body></html>"
+        html = (
+            f"<html><head><title>{path}</title>{head}</head>"
+            f"<body><nav>{anchors}</nav><main>{text}</main></body></html>"
+        )
         self.pages[path] = Reply(
             html.encode(), headers={"content-type": "text/html; charset=utf-8", **headers}
         )

@@ -27,7 +27,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.x509.oid import NameOID
 
-from sources.confluence_site import Reply
+from sources.confluence.site import Reply
 
 TENANT, CLIENT, SECRET = (
     "contoso.example",
@@ -35,7 +35,10 @@ TENANT, CLIENT, SECRET = (
     "s~cret.value-123",
 )
 SITE_URL = "https://contoso.sharepoint.com/sites/hr"
-SITE = "contoso.sharepoint.com,2c712604-1370-44e7-a1f5-426573fda80a,2d2244c3-251a-49ea-93a8-39e1c3a060fe"
+SITE = (
+    "contoso.sharepoint.com,"
+    "2c712604-1370-44e7-a1f5-426573fda80a,2d2244c3-251a-49ea-93a8-39e1c3a060fe"
+)
 PAGES_LIST = "468fc883-e278-4773-ba09-91351a1e42ed"
 Grant = dict[str, Any]
 

@@ -380,7 +380,7 @@ def _v2_file(page: WikiPage, file: Attached) -> dict[str, Any]:
         "title": file.name,
         "fileSize": len(file.data),
         "version": {"number": file.version},
-        "downloadLink": f"/download/attachments/{page.id}/{quote(file.name)}?version={file.version}",
+        "downloadLink": _download(page, file),
         "webuiLink": f"/pages/viewpageattachments.action?pageId={page.id}&preview={file.id}",
     }
 
@@ -394,7 +394,7 @@ def _v1_file(page: WikiPage, file: Attached) -> dict[str, Any]:
         "extensions": {"fileSize": len(file.data)},
         "version": {"number": file.version},
         "_links": {
-            "download": f"/download/attachments/{page.id}/{quote(file.name)}?version={file.version}",
+            "download": _download(page, file),
             "webui": f"/pages/viewpageattachments.action?pageId={page.id}",
         },
     }
@@ -466,3 +466,7 @@ def _page(wiki: Wiki, id: str | None) -> WikiPage:  # noqa: A002 - its name ther
 
 def _seen(page: WikiPage) -> bool:
     return "page" not in page.hidden and page.status != "trashed"
+
+
+def _download(page: WikiPage, file: Attached) -> str:
+    return f"/download/attachments/{page.id}/{quote(file.name)}?version={file.version}"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ombud.sources.access import NotShown, Principal
 from ombud.sources.sharepoint.access import NOBODY, audience, readers
 from ombud.types import Audience
-from sources.sharepoint_site import Grant, everyone, group, link, person, site_group, to
+from sources.sharepoint.site import Grant, everyone, group, link, person, site_group, to
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 

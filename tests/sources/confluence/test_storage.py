@@ -31,7 +31,8 @@ def macro(name: str, inside: str = "", /, **parameters: str) -> str:
     said = "".join(
         f'<ac:parameter ac:name="{key}">{value}</ac:parameter>' for key, value in parameters.items()
     )
-    return f'<ac:structured-macro ac:name="{name}" ac:schema-version="1">{said}{inside}</ac:structured-macro>'
+    head = f'<ac:structured-macro ac:name="{name}" ac:schema-version="1">'
+    return f"{head}{said}{inside}</ac:structured-macro>"
 
 
 def rich(text: str) -> str:
@@ -44,7 +45,8 @@ def plain(text: str) -> str:
 
 @pytest.mark.parametrize("name", ["info", "note", "warning", "tip", "panel", "expand"])
 def test_panels_keep_title_and_text(name: str) -> None:
-    storage = f"<p>Before.</p>{macro(name, rich('<p>Inside.</p><p>More.</p>'), title='Mind &amp; heed')}<p>After.</p>"
+    panel = macro(name, rich("<p>Inside.</p><p>More.</p>"), title="Mind &amp; heed")
+    storage = f"<p>Before.</p>{panel}<p>After.</p>"
     texts = ["Before.", "Mind & heed", "Inside.", "More.", "After."]
     assert blocks(storage) == [("text", text) for text in texts]
 
@@ -74,9 +76,11 @@ def test_a_status_is_its_title() -> None:
 def test_tasks_show_whether_they_are_done() -> None:
     def task(number: int, status: str, body: str) -> str:
         head = f"<ac:task-id>{number}</ac:task-id><ac:task-uuid>x-{number}</ac:task-uuid>"
-        return f"<ac:task>{head}<ac:task-status>{status}</ac:task-status><ac:task-body>{body}</ac:task-body></ac:task>"
+        state = f"<ac:task-status>{status}</ac:task-status>"
+        return f"<ac:task>{head}{state}<ac:task-body>{body}</ac:task-body></ac:task>"
 
-    storage = f"<ac:task-list>{task(1, 'complete', 'Sign')}{task(2, 'incomplete', '<span>Send</span>')}</ac:task-list>"
+    tasks = task(1, "complete", "Sign") + task(2, "incomplete", "<span>Send</span>")
+    storage = f"<ac:task-list>{tasks}</ac:task-list>"
     assert blocks(storage) == [("list", "- [x] Sign\n- [ ] Send")]
 
 
@@ -102,7 +106,8 @@ def test_a_date_is_its_day() -> None:
         ),
         ('<ac:link><ri:attachment ri:filename="form.pdf"/></ac:link>', "form.pdf"),
         (
-            '<ac:link><ri:attachment ri:filename="form.pdf"/><ac:link-body>the form</ac:link-body></ac:link>',
+            '<ac:link><ri:attachment ri:filename="form.pdf"/>'
+            "<ac:link-body>the form</ac:link-body></ac:link>",
             "the form (form.pdf)",
         ),
         ('<ac:link><ri:user ri:account-id="5b10" /></ac:link>', "@Jane Doe"),
@@ -111,7 +116,7 @@ def test_a_date_is_its_day() -> None:
         ('<ac:link ac:anchor="part-2" />', "part-2"),
         ('<a href="https://example.com">out</a>', "out"),
     ],
-)  # fmt: skip
+)
 def test_links_are_their_words_or_what_they_lead_to(link: str, text: str) -> None:
     assert blocks(f"<p>Read {link} now.</p>") == [("text", f"Read {text} now.")]
 
@@ -163,7 +168,8 @@ def test_an_empty_cell_that_closes_itself_keeps_its_column() -> None:
 
 
 def test_a_panel_of_the_new_editor_is_said_once() -> None:
-    node = '<ac:adf-node type="panel"><ac:adf-attribute key="panel-type">custom</ac:adf-attribute>{}</ac:adf-node>'
+    attribute = '<ac:adf-attribute key="panel-type">custom</ac:adf-attribute>'
+    node = '<ac:adf-node type="panel">' + attribute + "{}</ac:adf-node>"
     content = node.format("<ac:adf-content><p>Said.</p></ac:adf-content>")
     fallback = "<ac:adf-fallback><div><p>Said.</p></div></ac:adf-fallback>"
     assert blocks(f"<ac:adf-extension>{content}{fallback}</ac:adf-extension>") == [

@@ -8,7 +8,7 @@ from ombud.documents import parse
 from ombud.sources.sharepoint.pages import render
 from ombud.sources.web.pages import document
 from ombud.types import Document
-from sources.sharepoint_site import other_part, text_part
+from sources.sharepoint.site import other_part, text_part
 
 
 def canvas(*parts: Any) -> dict[str, Any]:
@@ -52,11 +52,24 @@ def test_what_is_left_open_ends_with_its_part(open_end: str) -> None:
 @pytest.mark.parametrize(
     "odd",
     [
-        None, 5, [], {}, {"innerHtml": None}, {"innerHtml": 5}, {"data": []},
+        None,
+        5,
+        [],
+        {},
+        {"innerHtml": None},
+        {"innerHtml": 5},
+        {"data": []},
         {"data": {"serverProcessedContent": None}},
-        {"data": {"serverProcessedContent": {"htmlStrings": [None, {"value": 3}], "searchablePlainTexts": "x"}}},
+        {
+            "data": {
+                "serverProcessedContent": {
+                    "htmlStrings": [None, {"value": 3}],
+                    "searchablePlainTexts": "x",
+                }
+            }
+        },
     ],
-)  # fmt: skip
+)
 def test_odd_parts_are_passed_over(odd: Any) -> None:
     said = canvas(odd, text_part("<p>Words.</p>"))
     assert [text for _, text in blocks("Leave", said)] == ["Leave", "Words."]

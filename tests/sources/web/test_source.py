@@ -15,7 +15,7 @@ from ombud.sources.web import state
 from ombud.sources.web.pages import kind_of, read_page
 from ombud.sources.web.source import WebSource
 from ombud.sources.web.urls import absolute, name_of, path_of
-from sources.web_site import HOST, Reply, Site, Time, fetcher, serving, source
+from sources.web.site import HOST, Reply, Site, Time, fetcher, serving, source
 
 LONG = "Every employee has 25 days of annual leave in each calendar year. " * 5
 
@@ -219,8 +219,18 @@ def test_requests_are_spaced_by_the_rate(site: Site, tmp_path: Path) -> None:
 
 def test_a_page_of_many_addresses_is_one_document(site: Site, tmp_path: Path) -> None:
     canonical = f'<link rel="canonical" href="{site.url}/leave">'
-    site.page("/", "front", "/leave?utm_source=mail", "/leave#days", "/Leave?sort=up", "/print/leave", "/old", "/sick",
-              "/sick/", "/sick/index.html")  # fmt: skip
+    site.page(
+        "/",
+        "front",
+        "/leave?utm_source=mail",
+        "/leave#days",
+        "/Leave?sort=up",
+        "/print/leave",
+        "/old",
+        "/sick",
+        "/sick/",
+        "/sick/index.html",
+    )
     site.page("/leave", "leave", head=canonical)
     site.page("/Leave?sort=up", "leave sorted", head=canonical)
     site.page("/print/leave", "leave printed", head=canonical)
@@ -275,9 +285,14 @@ def test_names_that_would_collide_stay_apart(site: Site, tmp_path: Path) -> None
         ("/a", "text/html", b"\x89PNG\x00\x00\x00" * 100, ""),
         ("/a", "image/png", b"\x89PNG", ""),
         ("/a", "application/json", b"{}", ""),
-        ("/a", "application/vnd.openxmlformats-officedocument.wordprocessingml.document", b"PK\x03\x04", ".docx"),
+        (
+            "/a",
+            "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+            b"PK\x03\x04",
+            ".docx",
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_an_answer_is(path: str, content_type: str, body: bytes, kind: str) -> None:
     headers = {"content-type": content_type} if content_type else {}
     assert kind_of(f"https://a.test{path}", headers, body) == kind
@@ -416,8 +431,12 @@ def test_last_modified_serves_where_there_is_no_etag(site: Site, tmp_path: Path)
 def test_the_version_is_that_of_the_content_not_of_the_answer(site: Site, tmp_path: Path) -> None:
     site.tags = False
     for number in range(2):
-        site.send("/", f"<html><main>same</main><!-- {number} --><script>{number}</script>", "text/html",
-                  etag=f'"{number}"')  # fmt: skip
+        site.send(
+            "/",
+            f"<html><main>same</main><!-- {number} --><script>{number}</script>",
+            "text/html",
+            etag=f'"{number}"',
+        )
         versions = {ref.version for ref in source(site, tmp_path).list()}
         site.send("/", "<html><main>same</main><footer>2</footer>", "text/html")
         assert versions == {ref.version for ref in source(site, tmp_path).list()}
@@ -456,9 +475,19 @@ def test_a_page_whose_bytes_are_not_at_hand_is_fetched_again(
         fresh.read(ref)
 
 
-@pytest.mark.parametrize("broken", ["", "{", "[]", "null", '{"format": 1}', '{"format": 99, "urls": [], "pages": {}}',
-                                    '{"format": 1, "hosts": [], "urls": [], "pages": {"7": {"kind": ".html"}}}',
-                                    "[" * 100_000])  # fmt: skip
+@pytest.mark.parametrize(
+    "broken",
+    [
+        "",
+        "{",
+        "[]",
+        "null",
+        '{"format": 1}',
+        '{"format": 99, "urls": [], "pages": {}}',
+        '{"format": 1, "hosts": [], "urls": [], "pages": {"7": {"kind": ".html"}}}',
+        "[" * 100_000,
+    ],
+)
 def test_a_broken_state_is_no_state(site: Site, tmp_path: Path, broken: str) -> None:
     site.page("/", "front")
     file = tmp_path / ".ombud" / "sources" / "hr.json"
@@ -667,9 +696,17 @@ def test_names_of_queries_are_safe_and_differ() -> None:
     assert path_of("https://a.test/dir/?x=1") == "dir/index.html"
 
 
-@pytest.mark.parametrize("fields", [{}, {"start": ("ftp://a.test/",)}, {"start": ("a.test",)}, {"sitemaps": ("x",)},
-                                    {"start": ("https://anna:geheim@a.test/",)},
-                                    {"start": ("https://a.test/",), "patterns": {"*": {"nonsense": 1}}}])  # fmt: skip
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {},
+        {"start": ("ftp://a.test/",)},
+        {"start": ("a.test",)},
+        {"sitemaps": ("x",)},
+        {"start": ("https://anna:geheim@a.test/",)},
+        {"start": ("https://a.test/",), "patterns": {"*": {"nonsense": 1}}},
+    ],
+)
 def test_settings_that_cannot_be_right_are_refused_at_once(
     tmp_path: Path, fields: dict[str, Any]
 ) -> None:

@@ -15,7 +15,7 @@ from ombud.sources import client as http
 from ombud.sources.confluence.access import NOBODY
 from ombud.sources.site import SiteClient
 from ombud.types import Document
-from sources.confluence_site import TOKEN, USER, Attached, Reply, Wiki, WikiPage, standing
+from sources.confluence.site import TOKEN, USER, Attached, Reply, Wiki, WikiPage, standing
 
 
 @pytest.fixture(autouse=True)
@@ -299,7 +299,8 @@ def test_pages_that_lie_in_each_other_are_nobodys() -> None:
 
 def showing(title: str) -> str:
     link = f'<ac:link><ri:page ri:content-title="{title}"/></ac:link>'
-    return f'<ac:structured-macro ac:name="include"><ac:parameter ac:name="">{link}</ac:parameter></ac:structured-macro>'
+    parameter = f'<ac:parameter ac:name="">{link}</ac:parameter>'
+    return f'<ac:structured-macro ac:name="include">{parameter}</ac:structured-macro>'
 
 
 def test_included_pages_are_part_of_the_page(wiki: Wiki) -> None:
