@@ -26,7 +26,7 @@ from typer.models import ArgumentInfo, OptionInfo, ParameterInfo
 from ombud import errors
 from ombud.app import Workspace
 from ombud.cli.console import INTERRUPTED
-from ombud.cli.main import app as command_line
+from ombud.cli.verbs import app as command_line
 from ombud.lab import METRICS, Measure
 from ombud.prompts import HERE as PROMPTS
 from ombud.prompts import Prompt

@@ -16,7 +16,7 @@ from answer.faulty import label as label_of
 from ombud.answer import read_personas
 from ombud.answer.compose.components import COMPONENTS, SETS, USUAL, switched
 from ombud.app import Workspace
-from ombud.cli.main import app
+from ombud.cli.verbs import app
 from ombud.errors import BadSetting, UnknownName
 from ombud.types import Answer, Message, Person
 

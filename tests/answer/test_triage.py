@@ -16,10 +16,7 @@ from ombud.answer.triage import Triage, TriageResult, open_triage, own_record
 from ombud.answer.triage.features import triage_features
 from ombud.answer.triage.refining import ModelVerdict, apply
 from ombud.answer.triage.sensitive import Matter
-from ombud.answer.triage.weights import (
-    WITH_VECTORS,
-    load_triage_weights,
-)
+from ombud.answer.triage.weights import WITH_VECTORS, load_triage_weights
 from ombud.app import Workspace
 from ombud.errors import BadSetting
 from ombud.models import Embedder, open_embedder

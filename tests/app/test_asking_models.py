@@ -11,7 +11,7 @@ from answer.faulty import completion, misbehaving, ok
 from app.conftest import Open
 from ombud.app import Workspace, check_all
 from ombud.app.checks import Check
-from ombud.cli.main import app
+from ombud.cli.verbs import app
 from ombud.store import Spending, add_spending
 
 

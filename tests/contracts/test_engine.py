@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from index.makers import EVERYTHING, bm25, chunk, ids, row
 from ombud.errors import EngineError
-from ombud.index import ENGINES, Engine, Filter, Leg, Row, Vector, blocking, is_visible, open_engine
+from ombud.index import Engine, Filter, Leg, Row, Vector, blocking, is_visible, open_engine
+from ombud.index.opening import ENGINES
 from ombud.types import Chunk, Document, Person
 from store.places import small_disk
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 import pytest
 
 from documents.hostile import FILES, good_pdf
-from ombud.documents import DocumentParser, InlineParser, Worker, open_parsers, parse
+from ombud.documents import DocumentParser, Worker, open_parsers, parse
+from ombud.documents.worker import InlineParser
 from ombud.errors import SourceError
 from ombud.settings import DocumentSettings
 from ombud.types import Document

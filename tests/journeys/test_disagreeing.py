@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from journeys.test_chat import address, ask, browser, new_page
 from ombud.app import Workspace
-from ombud.cli.main import app
+from ombud.cli.verbs import app
 from web.running import make_workspace
 
 __all__ = ["address", "browser", "new_page"]

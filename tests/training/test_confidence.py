@@ -5,9 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from ombud.answer import (
-    estimate_confidence,
-)
+from ombud.answer import estimate_confidence
 from ombud.errors import BadRequest
 from ombud.training.logistic import RIDGE, fit_logistic
 

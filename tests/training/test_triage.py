@@ -19,7 +19,7 @@ from ombud.answer.triage.weights import (
     triage_scores,
     triage_weights_text,
 )
-from ombud.cli.main import app
+from ombud.cli.verbs import app
 from ombud.errors import BadRequest
 from ombud.models import Embedder, open_embedder
 from ombud.settings import ModelSettings

@@ -29,16 +29,7 @@ from ombud.errors import ModelError
 from ombud.index import Filter
 from ombud.models import Chat
 from ombud.retrieve import SearchResult, check_plan, contradiction_notes, search
-from ombud.types import (
-    Answer,
-    Citation,
-    Contact,
-    Hit,
-    Outcome,
-    Plan,
-    Question,
-    Trace,
-)
+from ombud.types import Answer, Citation, Contact, Hit, Outcome, Plan, Question, Trace
 
 OnEvent = Callable[[str, dict[str, Any]], None]
 MOST_SHOWN = 3
@@ -307,7 +298,7 @@ class AskRun:
     def _shown_hits(self, body: Body) -> Sequence[Hit]:
         """The hits that the answer cites, else the best ones."""
         hits = self.found.evidence.hits
-        cited = {citation.chunk_id for citation in body.composed.citations}
+        cited = body.composed.cited_chunks
         shown: Sequence[Hit] = [hit for hit in hits if hit.chunk.id in cited]
         if not shown:
             shown = hits[:MOST_SHOWN]

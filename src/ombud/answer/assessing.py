@@ -8,13 +8,7 @@ from ombud.answer.quoting.spans import AnswerSpan, candidate_spans, rank_spans
 from ombud.answer.quoting.underlining import span_features
 from ombud.answer.signals import measure_signals, term_weights
 from ombud.index import Engine, Filter
-from ombud.retrieve import (
-    SearchParts,
-    SearchResult,
-    find_passages,
-    query_terms,
-    standard_query,
-)
+from ombud.retrieve import SearchParts, SearchResult, find_passages, query_terms, standard_query
 from ombud.types import Question
 
 

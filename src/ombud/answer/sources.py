@@ -3,7 +3,7 @@ covers."""
 
 from collections.abc import Mapping, Sequence
 
-from ombud.types import Citation, Claim, Source
+from ombud.types import Citation, CitedDocument, Claim
 
 HEADINGS = 3
 """Headings of a document that are named."""
@@ -13,7 +13,7 @@ LONGEST = 120
 
 def sources_of(
     claims: Sequence[Claim], citations: Sequence[Citation], covers: Mapping[str, str]
-) -> tuple[Source, ...]:
+) -> tuple[CitedDocument, ...]:
     """One a document. Most relevant is what most of the answer rests on, and of two equals what
     comes first in it.
 
@@ -26,10 +26,10 @@ def sources_of(
     def rank(places: Sequence[int]) -> tuple[int, int]:
         return -_claims_resting_on(places, claims), places[0]
 
-    sources: list[Source] = []
+    sources: list[CitedDocument] = []
     for places in sorted(by_uri.values(), key=rank):
         first = citations[places[0]]
-        source = Source(
+        source = CitedDocument(
             title=first.title,
             uri=first.uri,
             covers=_line([citations[place] for place in places], covers),

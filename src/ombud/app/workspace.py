@@ -24,32 +24,12 @@ from ombud.app.flags import PROMPTS, check_flags
 from ombud.errors import MissingExtra, NotFound, SetupError
 from ombud.index import Engine, open_engine
 from ombud.ingest import IngestParts
-from ombud.models import (
-    Budget,
-    CachingEmbedder,
-    Embedder,
-    ModelRoles,
-    open_embedder,
-    open_reranker,
-)
+from ombud.models import Budget, CachingEmbedder, Embedder, ModelRoles, open_embedder, open_reranker
 from ombud.prompts import problems as prompt_problems
-from ombud.retrieve import (
-    SearchParts,
-    open_router,
-    read_glossary,
-)
+from ombud.retrieve import SearchParts, open_router, read_glossary
 from ombud.settings import FILE, Flags, Settings, load
-from ombud.store import (
-    Graph,
-    Store,
-    find_document,
-    list_abbreviations,
-    open_store,
-)
-from ombud.types import (
-    Document,
-    Plan,
-)
+from ombud.store import Graph, Store, find_document, list_abbreviations, open_store
+from ombud.types import Document, Plan
 
 PERSONAS = "personas"
 """Folder of a workspace with its own personas."""

@@ -1,7 +1,7 @@
 """Commands. Heavy parts are imported inside the commands that need them, so that --help answers at
 once."""
 
-from ombud.cli.main import main
+from ombud.cli.verbs import main
 
 __all__ = [
     "main",

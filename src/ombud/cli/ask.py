@@ -20,7 +20,7 @@ from ombud.cli.console import (
     plan_values,
     print_json,
 )
-from ombud.cli.terminal import open_page, waiting
+from ombud.cli.printing.terminal import open_page, waiting
 from ombud.errors import BadRequest, OmbudError
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ombud.types import Answer
 
 
-def ask(
+def ask_question(
     question: str = typer.Argument("", help="The question."),
     country: str = COUNTRY,
     role: list[str] = ROLE,

@@ -16,7 +16,7 @@ from ombud.cli.console import (
     progress,
     write_file,
 )
-from ombud.cli.help import WholeHelp
+from ombud.cli.printing.help import WholeHelp
 from ombud.errors import BadRequest
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from ombud.cli.console import (
     print_json,
     write_file,
 )
-from ombud.cli.help import WholeHelp
-from ombud.cli.tables import table
+from ombud.cli.printing.help import WholeHelp
+from ombud.cli.printing.tables import table
 
 if TYPE_CHECKING:
     from ombud.app import Workspace

@@ -18,7 +18,7 @@ from ombud.cli.console import (
     print_json,
     write_file,
 )
-from ombud.cli.help import WholeHelp
+from ombud.cli.printing.help import WholeHelp
 
 if TYPE_CHECKING:
     from ombud.graph import Neighbourhood

@@ -5,7 +5,7 @@ from pathlib import Path
 import typer
 
 from ombud.cli.console import HOME, JSON, errors_said, open_workspace, print_json, progress
-from ombud.cli.help import WholeHelp
+from ombud.cli.printing.help import WholeHelp
 
 app = typer.Typer(cls=WholeHelp, help="The index of passages.", no_args_is_help=True)
 

@@ -5,13 +5,13 @@ from pathlib import Path
 import typer
 
 from ombud.cli.console import HOME, JSON, errors_said, open_workspace, print_json
-from ombud.cli.help import WholeHelp
+from ombud.cli.printing.help import WholeHelp
 
 app = typer.Typer(cls=WholeHelp, help="For whom answers can be written.", no_args_is_help=True)
 
 
 @app.callback()
-def personas() -> None:
+def list_personas() -> None:
     """For whom answers can be written."""
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from ombud.cli.console import HOME, JSON, day, errors_said, open_workspace, print_json, write_file
-from ombud.cli.help import WholeHelp
+from ombud.cli.printing.help import WholeHelp
 
 if TYPE_CHECKING:
     from ombud.app import Gaps

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 NEEDS = {2: ("one passage", "two or more"), 3: ("one passage", "two passages", "three or more")}
 
 
-def route(
+def route_question(
     question: str = typer.Argument("", help="The question; in quotes."),
     classes: int = typer.Option(
         None, "--classes", min=2, max=3, help="2 or 3; empty = plan.classes."

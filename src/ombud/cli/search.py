@@ -20,7 +20,7 @@ from ombud.cli.console import (
     plan_values,
     print_json,
 )
-from ombud.cli.terminal import STEPS, open_page, waiting
+from ombud.cli.printing.terminal import STEPS, open_page, waiting
 from ombud.errors import BadRequest, OmbudError
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 MODES = ("hybrid", "sparse", "dense")
 
 
-def search(
+def search_passages(
     query: str = typer.Argument("", help="What to look for."),
     country: str = COUNTRY,
     role: list[str] = ROLE,

@@ -22,7 +22,7 @@ KINDS = ("added", "updated", "moved", "deleted", "unchanged")
 """Counts of a report, as they are said."""
 
 
-def sync(
+def sync_folders(
     paths: list[Path] = typer.Argument(
         None, metavar="PATH", help="Folders to index; remembered as sources."
     ),

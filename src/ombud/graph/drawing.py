@@ -1,7 +1,7 @@
 """What the graph knows around a term, drawn as SVG that stands alone: no scripts, no links, no
 fonts from elsewhere. Light and dark follow the reader's system."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from ombud.charts import IN_BOXES, WrappedLine, svg, text_width, wrapped
@@ -39,17 +39,13 @@ def draw_graph(term: str, around: Neighbourhood) -> str:
     statements that is."""
     placing = Placing(around)
     cards = list(placing.cards.values())
-    columns: dict[int, list[Card]] = {0: []}
     for card in cards:
         write_card(card, around, term)
-        columns.setdefault(card.column, []).append(card)
+    columns = _columns(cards)
     centre = _Centre(_term_blocks(term, around))
     height = max([centre.height + 30, *map(column_height, columns.values())])
-    order = {card.key: place for place, card in enumerate(cards)}
-    leftmost = min(columns)
-    for number, column in columns.items():
-        stack(column, MARGIN + (number - leftmost) * (WIDTH + GAP), TOP, height, order)
-    centre.x = MARGIN - leftmost * (WIDTH + GAP)
+    _arrange(cards, columns, height)
+    centre.x = _left(0, columns)
     centre.middle = TOP + height / 2
     body = [*_legend(cards), *_links(cards, centre), *centre.marks()]
     for card in cards:
@@ -57,11 +53,35 @@ def draw_graph(term: str, around: Neighbourhood) -> str:
     bottom = TOP + height
     missing = len(around.edges) - placing.placed + around.left_out
     if missing:
-        note = f"{missing} more statements are not drawn."
-        body.append(_text(MARGIN, bottom + 26, note, {"class": "quiet", "font-size": NOTE_SIZE}))
+        body.append(_missing_note(missing, bottom + 26))
         bottom += 20
-    width = MARGIN * 2 + len(columns) * WIDTH + (len(columns) - 1) * GAP
+    width = _left(max(columns), columns) + WIDTH + MARGIN
     return _framed(term, around, (width, bottom + MARGIN), body)
+
+
+def _columns(cards: Sequence[Card]) -> dict[int, list[Card]]:
+    """Number of a column -> its cards; that of the term has none of its own."""
+    columns: dict[int, list[Card]] = {0: []}
+    for card in cards:
+        columns.setdefault(card.column, []).append(card)
+    return columns
+
+
+def _left(number: int, columns: Collection[int]) -> float:
+    """Pixels from the left of a column."""
+    return MARGIN + (number - min(columns)) * (WIDTH + GAP)
+
+
+def _arrange(cards: Sequence[Card], columns: Mapping[int, list[Card]], height: float) -> None:
+    order = {card.key: place for place, card in enumerate(cards)}
+    for number, column in columns.items():
+        stack(column, _left(number, columns), TOP, height, order)
+
+
+def _missing_note(missing: int, y: float) -> str:
+    note = f"{missing} more statements are not drawn."
+    style: svg.Attributes = {"class": "quiet", "font-size": NOTE_SIZE}
+    return _text(MARGIN, y, note, style)
 
 
 class _Centre:
@@ -73,6 +93,13 @@ class _Centre:
         self.x = 0.0
         self.middle = 0.0
         """Pixels from above."""
+
+    def side(self, is_right: bool, y: float) -> svg.Place:
+        """Where a curve to that height begins: not all at one point, they spread over the side."""
+        below = y - self.middle
+        share = below / max(1.0, abs(below) + 160)
+        x = self.x + WIDTH if is_right else self.x
+        return x, self.middle + share * self.height * 0.4
 
     def marks(self) -> Iterator[str]:
         top = self.middle - self.height / 2
@@ -170,21 +197,20 @@ def _links(cards: Sequence[Card], centre: _Centre) -> Iterator[str]:
     """A curve from each card to its parent; its arrow points at what the statement is about."""
     by_key = {card.key: card for card in cards}
     for card in cards:
-        parent = by_key.get(card.parent)
         is_right = card.column > 0
         end = (card.x if is_right else card.x + WIDTH, card.y + card.height / 2)
-        if parent:
-            start_x, start_y = parent.x, parent.y + parent.height / 2
-        else:
-            # Not all into one point: the curves spread over the side of the term.
-            below = end[1] - centre.middle
-            share = below / max(1.0, abs(below) + 160)
-            start_x, start_y = centre.x, centre.middle + share * centre.height * 0.4
-        start = (start_x + WIDTH if is_right else start_x, start_y)
-        yield svg.element(
-            "path", {"class": f"link l-{card.kind}", "d": svg.level_curve(start, end)}
-        )
-        yield _arrow(start if card.incoming else end, is_right == card.incoming, card.kind)
+        parent = by_key.get(card.parent)
+        start = _side(parent, is_right) if parent else centre.side(is_right, end[1])
+        curve = svg.level_curve(start, end)
+        yield svg.element("path", {"class": f"link l-{card.kind}", "d": curve})
+        tip = start if card.incoming else end
+        yield _arrow(tip, is_right == card.incoming, card.kind)
+
+
+def _side(card: Card, is_right: bool) -> svg.Place:
+    """The middle of one side of a card."""
+    x = card.x + WIDTH if is_right else card.x
+    return x, card.y + card.height / 2
 
 
 def _arrow(tip: svg.Place, leftward: bool, kind: str) -> str:

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ombud.store import Graph, Name
@@ -36,12 +36,19 @@ def name_phrases(text: str) -> list[str]:
     between them included."""
     lengths: dict[str, int] = {}
     for run in _runs(text):
-        places = [place for place, word in enumerate(run) if word.lower() not in LINKS]
-        for first, start in enumerate(places):
-            for last in range(first, min(first + LONGEST, len(places))):
-                phrase = " ".join(run[start : places[last] + 1])
-                lengths.setdefault(phrase, last - first + 1)
+        for phrase, length in _phrases_of(run):
+            lengths.setdefault(phrase, length)
     return sorted(lengths, key=lambda phrase: -lengths[phrase])
+
+
+def _phrases_of(run: Sequence[str]) -> Iterator[tuple[str, int]]:
+    """(phrase, its words without links) of all that begin and end with a word that says
+    something."""
+    places = [place for place, word in enumerate(run) if word.lower() not in LINKS]
+    for first, start in enumerate(places):
+        ends = places[first : first + LONGEST]
+        for length, end in enumerate(ends, start=1):
+            yield " ".join(run[start : end + 1]), length
 
 
 def beginning(word: str) -> str:
@@ -82,17 +89,25 @@ def choose_matches(degrees: Mapping[EntityMatch, int], most: int) -> list[Entity
     by_stems: dict[frozenset[str], list[EntityMatch]] = {}
     for match in sorted(degrees, key=lambda match: (-match.strength, match.key)):
         by_stems.setdefault(match.stems, []).append(match)
-    ranked = sorted(by_stems, key=lambda stems: -_worth(by_stems[stems][0], degrees))
+    worth = {stems: _worth(matches[0], degrees) for stems, matches in by_stems.items()}
+    ranked = sorted(by_stems, key=lambda stems: -worth[stems])
+    chosen: list[EntityMatch] = []
+    for stems in _keywords(ranked, most):
+        chosen += by_stems[stems][:MEANINGS]
+    return chosen
+
+
+def _keywords(ranked: Sequence[frozenset[str]], most: int) -> list[frozenset[str]]:
+    """Those that share no word first, then others of several words."""
     apart: list[frozenset[str]] = []
     for stems in ranked:
         if all(stems.isdisjoint(taken) for taken in apart):
             apart.append(stems)
-    rest = [stems for stems in ranked if len(stems) > 1 and stems not in apart]
-    chosen = apart[:most] + rest
-    matches: list[EntityMatch] = []
-    for stems in chosen[:most]:
-        matches += by_stems[stems][:MEANINGS]
-    return matches
+    keywords = apart[:most]
+    for stems in ranked:
+        if len(stems) > 1 and stems not in apart:
+            keywords.append(stems)
+    return keywords[:most]
 
 
 def _worth(match: EntityMatch, degrees: Mapping[EntityMatch, int]) -> float:

@@ -17,6 +17,8 @@ from ombud.types import Triplet
 
 WIDTH, PAD = 268.0, 11.0
 """Pixels: of a card, inside it."""
+ROOM = WIDTH - 2 * PAD - 8
+"""Pixels of a line on a card."""
 APART, BETWEEN = 14.0, 4.0
 """Pixels between cards, between the statements of a card."""
 MOST_CARDS = 40
@@ -131,24 +133,34 @@ class Placing:
 def write_card(card: Card, around: Neighbourhood, term: str) -> None:
     """Wrap what a card says: the subject as its head where it speaks of its parent, then each
     statement."""
-    room = WIDTH - 2 * PAD - 8
     if card.incoming:
-        subject = card.edges[0].triplet.subject
-        lines = wrapped(styled_words(subject, "head"), room, HEAD.size, 2)
-        card.blocks.append(TextBlock(lines, HEAD, subject))
+        card.blocks.append(_head(card))
     different = _different(card.edges)
     for edge in different[:MOST_STATEMENTS]:
-        words = _statement_words(card, edge, around, term)
-        lines = wrapped(words, room, STATEMENT.size, MOST_LINES)
-        kind = kind_of(edge.triplet.predicate)
-        card.blocks.append(TextBlock(lines, STATEMENT, sentence(edge.triplet), kind))
+        card.blocks.append(_statement(card, edge, around, term))
     left_out = len(different) - MOST_STATEMENTS
-    notes = [f"and {left_out} more"] if left_out > 0 else []
-    notes += _sources(card, around)
-    for note in notes:
-        card.blocks.append(TextBlock([[StyledWord(note, "quiet")]], SOURCE, note))
+    if left_out > 0:
+        card.blocks.append(_note(f"and {left_out} more"))
+    card.blocks += map(_note, _sources(card, around))
     heights = [block.height + BETWEEN for block in card.blocks]
     card.height = 2 * PAD + sum(heights) - BETWEEN
+
+
+def _head(card: Card) -> TextBlock:
+    subject = card.edges[0].triplet.subject
+    lines = wrapped(styled_words(subject, "head"), ROOM, HEAD.size, 2)
+    return TextBlock(lines, HEAD, subject)
+
+
+def _statement(card: Card, edge: Edge, around: Neighbourhood, term: str) -> TextBlock:
+    words = _statement_words(card, edge, around, term)
+    lines = wrapped(words, ROOM, STATEMENT.size, MOST_LINES)
+    kind = kind_of(edge.triplet.predicate)
+    return TextBlock(lines, STATEMENT, sentence(edge.triplet), kind)
+
+
+def _note(text: str) -> TextBlock:
+    return TextBlock([[StyledWord(text, "quiet")]], SOURCE, text)
 
 
 def _statement_words(card: Card, edge: Edge, around: Neighbourhood, term: str) -> list[StyledWord]:
@@ -210,5 +222,5 @@ def _sources(card: Card, around: Neighbourhood) -> Iterator[str]:
         return
     others = len(places) - 1
     more = f" +{others}" if others else ""
-    room = WIDTH - 2 * PAD - 8 - text_width(more, SOURCE.size, IN_BOXES)
+    room = ROOM - text_width(more, SOURCE.size, IN_BOXES)
     yield shortened(next(iter(places)), room, SOURCE.size, IN_BOXES) + more

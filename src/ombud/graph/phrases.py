@@ -87,7 +87,8 @@ _NOT_A_VERB = re.compile(
 _IRREGULAR = _set(
     "made given kept paid sent held met taken worn shown done set put cut left written chosen "
     "driven told found lost built bought brought sought spent sold read laid led drawn known seen "
-    "split withdrawn undertaken heard let hit borne forgone understood overtaken foregone sworn withheld"
+    "split withdrawn undertaken heard let hit borne forgone understood overtaken foregone sworn "
+    "withheld"
 )
 _WORD = re.compile(r"\S+")
 _LETTERS = re.compile(r"[^\W\d_]{2}")

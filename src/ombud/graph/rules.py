@@ -366,20 +366,37 @@ def _listed(clause: GraphClause) -> Iterator[StatedTriplet]:
     modal = _MODAL.search(main)
     item = _limited(clause.text.rstrip(",;. "), LONGEST_OBJECT)
     item = re.sub(r"[,;]\s*(?:and|or)\Z", "", item)
-    if modal and not _FILLER.sub("", main[modal.end() :]).strip(" ,"):
-        verb = verb_of(item[:1].lower() + item[1:])
-        subject = subject_of(main[: modal.start()])
-        if subject and verb and verb.rest:
-            predicate = f"{' '.join(modal.group().split())} {verb.text}"
-            yield StatedTriplet(subject, predicate, _with_condition(verb.rest, condition))
-        return
-    lead = _FILLER.sub("", main or clause.lead).rstrip(" ,")
+    if modal and not _without_filler(main[modal.end() :]).strip(" ,"):
+        listed = _listed_duty(main, modal, item)
+    else:
+        listed = _listed_statement(main or clause.lead, item)
+    if listed:
+        yield listed._replace(object=_with_condition(listed.object, condition))
+
+
+def _listed_duty(main: str, modal: re.Match[str], item: str) -> StatedTriplet | None:
+    subject = subject_of(main[: modal.start()])
+    verb = verb_of(item[:1].lower() + item[1:])
+    if not subject or not verb or not verb.rest:
+        return None
+    words = " ".join(modal.group().split())
+    return StatedTriplet(subject, f"{words} {verb.text}", verb.rest)
+
+
+def _listed_statement(lead: str, item: str) -> StatedTriplet | None:
+    lead = _without_filler(lead).rstrip(" ,")
     listing = _LISTING.search(lead)
     if not listing or len(item.split()) > 20:
-        return
+        return None
     subject = subject_of(lead[: listing.start()])
-    if subject:
-        yield StatedTriplet(subject, listing.group(1), _with_condition(item, condition))
+    if not subject:
+        return None
+    return StatedTriplet(subject, listing.group(1), item)
+
+
+def _without_filler(text: str) -> str:
+    """Without "at least one of the following" and the like at the end."""
+    return _FILLER.sub("", text)
 
 
 # Objects ------------------------------------------------------------------------------------------

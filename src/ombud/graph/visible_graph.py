@@ -69,21 +69,19 @@ class VisibleGraph:
         has."""
         matches = find_matches(phrases, self._graph, language)
         keys = {match.key for match, _ in matches}
-        visible: set[tuple[str, str]] = set()
-        for spread in self._visible_spread(keys):
-            visible.add((spread.document_id, spread.key))
         groups = self._graph.same(keys)
+        visible = self._visible_places(keys)
         best: dict[tuple[str, frozenset[str]], EntityMatch] = {}
         for match, document_id in matches:
             if (document_id, match.key) not in visible:
                 continue
-            merged = match._replace(key=min(groups[match.key]))
-            before = best.get((merged.key, merged.stems))
-            if before is None or merged.strength > before.strength:
-                best[merged.key, merged.stems] = merged
-        matches_seen = list(best.values())
-        degrees = self.degrees(match.key for match in matches_seen)
-        return {match: degrees[match.key] for match in matches_seen}
+            key = min(groups[match.key])
+            before = best.get((key, match.stems))
+            if before is None or match.strength > before.strength:
+                best[key, match.stems] = match._replace(key=key)
+        chosen = list(best.values())
+        degrees = self.degrees(match.key for match in chosen)
+        return {match: degrees[match.key] for match in chosen}
 
     def chunks(self, edges: Iterable[Edge]) -> Mapping[str, Chunk]:
         """The visible passages of the edges, each one looked at for itself."""
@@ -102,6 +100,13 @@ class VisibleGraph:
             if wanted is None or country in wanted:
                 return country
         return "global"
+
+    def _visible_places(self, keys: Iterable[str]) -> set[tuple[str, str]]:
+        """(document id, key) of where the reader may know the entities from."""
+        places: set[tuple[str, str]] = set()
+        for spread in self._visible_spread(keys):
+            places.add((spread.document_id, spread.key))
+        return places
 
     def _with_same(self, keys: Iterable[str]) -> frozenset[str]:
         return frozenset[str]().union(*self._graph.same(keys).values())

@@ -9,13 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ombud.errors import BadSetting, ModelError
-from ombud.graph import (
-    DocumentTriplets,
-    GraphExtractor,
-    ModelAway,
-    ModelExtractor,
-    near_pairs,
-)
+from ombud.graph import DocumentTriplets, GraphExtractor, ModelAway, ModelExtractor, near_pairs
 from ombud.index import blocking
 from ombud.ingest.parts import IngestParts, OnProgress
 from ombud.ingest.report import Failure

@@ -4,12 +4,7 @@ span."""
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ombud.answer import (
-    SPAN_FEATURES,
-    SPARSE_SPAN_FEATURES,
-    ConfidenceWeights,
-    estimate_confidence,
-)
+from ombud.answer import SPAN_FEATURES, SPARSE_SPAN_FEATURES, ConfidenceWeights, estimate_confidence
 from ombud.training.logistic import FeatureRow, fit_logistic
 
 

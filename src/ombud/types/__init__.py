@@ -4,6 +4,7 @@ from ombud.types.answers import (
     Action,
     Answer,
     Citation,
+    CitedDocument,
     Claim,
     Contact,
     Contradiction,
@@ -12,13 +13,11 @@ from ombud.types.answers import (
     Outcome,
     Ranking,
     Scope,
-    Source,
     Trace,
 )
-from ombud.types.asking import Message, Mode, Parameter, Person, Plan, Preset, Query, Question, Role
+from ombud.types.asking import Message, Mode, Parameter, Person, Plan, Query, Question, Role
 from ombud.types.documents import Audience, Block, Chunk, Document, Status, Triplet
-from ombud.types.measuring import Case, CaseType, Observation, Passage, Reference, Run, Score
-from ombud.types.people import Session, Ticket
+from ombud.types.measuring import Case, Observation, Passage, Reference, Run, Score
 from ombud.types.records import Record
 
 __all__ = [
@@ -27,9 +26,9 @@ __all__ = [
     "Audience",
     "Block",
     "Case",
-    "CaseType",
     "Chunk",
     "Citation",
+    "CitedDocument",
     "Claim",
     "Contact",
     "Contradiction",
@@ -44,7 +43,6 @@ __all__ = [
     "Passage",
     "Person",
     "Plan",
-    "Preset",
     "Query",
     "Question",
     "Ranking",
@@ -54,10 +52,7 @@ __all__ = [
     "Run",
     "Scope",
     "Score",
-    "Session",
-    "Source",
     "Status",
-    "Ticket",
     "Trace",
     "Triplet",
 ]

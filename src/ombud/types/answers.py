@@ -80,7 +80,7 @@ class Claim(Record):
     verdict: Literal["supported", "unconfirmed"] = "supported"
 
 
-class Source(Record):
+class CitedDocument(Record):
     """A cited document; most relevant first. covers: one short line. citations: positions in
     `Answer.citations`."""
 
@@ -143,7 +143,7 @@ class Answer(Record):
     """Markdown with markers [1], [2]… that count citations from 1."""
     claims: tuple[Claim, ...] = ()
     citations: tuple[Citation, ...] = ()
-    sources: tuple[Source, ...] = ()
+    sources: tuple[CitedDocument, ...] = ()
     contacts: tuple[Contact, ...] = ()
     suggestions: tuple[str, ...] = ()
     trace: Trace = Trace()

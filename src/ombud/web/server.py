@@ -13,13 +13,7 @@ from starlette.middleware.gzip import GZipMiddleware
 from ombud.app import Workspace, library
 from ombud.errors import SetupError
 from ombud.web import api, pages
-from ombud.web.guard import (
-    LARGEST_MESSAGE,
-    Failures,
-    RequestGuard,
-    SecurityHeaders,
-    is_loopback,
-)
+from ombud.web.guard import LARGEST_MESSAGE, Failures, RequestGuard, SecurityHeaders, is_loopback
 from ombud.web.problems import MEDIA, answer_errors
 
 SUMMARY = "Answers employees' questions from the organisation's own policies, each sentence proven."

@@ -8,10 +8,12 @@ from pathlib import Path
 
 from pydantic import Field
 
-from ombud.documents import ParsedFile
-from ombud.lab import Instruments, Measure, Metric, Undefined, Value
+from ombud.documents.blocks import ParsedFile
+from ombud.lab import Instruments, Measure, Metric
+from ombud.lab.metrics.metric import Undefined, Value
 from ombud.settings import PluginSource
-from ombud.sources import Ref, matching_of
+from ombud.sources import Ref
+from ombud.sources.matching import matching_of
 from ombud.types import Block, Observation, Plan, Query, Question
 
 SYNONYMS = {"vacation": "annual leave", "sneakers": "dress code"}

@@ -48,7 +48,7 @@ class Sources(NamedTuple):
     show_words: str
 
 
-def counted(rows: Iterable[StoredAnswer]) -> list[CountedQuestion]:
+def counted_questions(rows: Iterable[StoredAnswer]) -> list[CountedQuestion]:
     questions: list[CountedQuestion] = []
     for row in rows:
         if row.question is None or row.answer is None or row.sensitive:

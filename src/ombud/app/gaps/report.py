@@ -13,7 +13,7 @@ from datetime import date, timedelta
 from typing import Any, NamedTuple
 
 from ombud.app.audit.auditing import beginning_of
-from ombud.app.gaps.counted import CountedQuestion, Sources, counted, person_behind
+from ombud.app.gaps.counted import CountedQuestion, Sources, counted_questions, person_behind
 from ombud.app.gaps.lacking import contradictions_met, out_of_force
 from ombud.app.gaps.topics import Topic, group_by_document, group_unanswered, topics_of
 from ombud.app.workspace import Workspace
@@ -55,7 +55,7 @@ def find_gaps(workspace: Workspace, since: date | None = None) -> Gaps:
     today = workspace.today()
     first = since or today - timedelta(days=DAYS)
     rows = list(list_answers(workspace.store, beginning_of(workspace, first)))
-    questions = counted(rows)
+    questions = counted_questions(rows)
     sources = Sources(
         chunks=_evidence_chunks(workspace, questions),
         documents={document.id: document for document in list_documents(workspace.store)},

@@ -288,7 +288,7 @@ def _options(
 
 
 def _say_run(workspace: "Workspace", run_id: str, as_json: bool) -> None:
-    from ombud.cli.tables import closing, summary_table
+    from ombud.cli.printing.tables import closing, summary_table
     from ombud.lab import read_run
 
     recorded = read_run(workspace.store, run_id)
@@ -328,7 +328,7 @@ def _say_sweep(
     cells: Any, recorded: Sequence["RecordedRun"], metric: str, where: Path, as_json: bool
 ) -> None:
     from ombud.charts import Point, draw_scatter
-    from ombud.cli.tables import between, figure, table
+    from ombud.cli.printing.tables import between, figure, table
     from ombud.lab import cell_label, sweep_points
 
     placed = sweep_points(cells, recorded, metric)
@@ -384,7 +384,7 @@ def _mean(recorded: "RecordedRun", metric: str) -> float | None:
 
 def _say_risk(dev: Any, test: Any, most: float | None, where: Path, as_json: bool) -> None:
     from ombud.charts import Series, draw_lines
-    from ombud.cli.tables import between, figure, table
+    from ombud.cli.printing.tables import between, figure, table
     from ombud.lab import choose_threshold, decision_accuracy, risk_area, risk_coverage
 
     at = choose_threshold(dev, most)

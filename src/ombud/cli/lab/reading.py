@@ -39,7 +39,7 @@ def list_all(as_json: bool = JSON, home: Path | None = HOME) -> None:
     """All runs, newest first."""
     del home
     with errors_said(as_json):
-        from ombud.cli.tables import table
+        from ombud.cli.printing.tables import table
         from ombud.store import list_runs
 
         known = list_runs(open_workspace().store)
@@ -92,7 +92,7 @@ def show(
 
 
 def _say_run(recorded: "RecordedRun", by: str) -> None:
-    from ombud.cli.tables import closing, summary_table
+    from ombud.cli.printing.tables import closing, summary_table
     from ombud.lab import GROUPS
 
     run = recorded.run
@@ -132,7 +132,7 @@ def compare(
     first."""
     del home
     with errors_said(as_json):
-        from ombud.cli.tables import contrast_table, figure
+        from ombud.cli.printing.tables import contrast_table, figure
         from ombud.lab import GROUPS, changes, compare_runs, parse_metric, read_run
 
         store = open_workspace().store
@@ -286,7 +286,7 @@ def _series(name: str, steps: "Sequence[Step]") -> "Series":
 
 
 def _say_trend(name: str, steps: "Sequence[Step]") -> None:
-    from ombud.cli.tables import BETTER, between, figure, table
+    from ombud.cli.printing.tables import BETTER, between, figure, table
 
     rows: list[tuple[str, ...]] = []
     for step in steps:
@@ -350,7 +350,7 @@ def score(
     """Score rankings of any system in TREC's formats; the values are trec_eval's."""
     del home
     with errors_said(as_json):
-        from ombud.cli.tables import summary_table
+        from ombud.cli.printing.tables import summary_table
         from ombud.lab import parse_metrics, read_qrels, read_rankings, score_rankings, summarise
         from ombud.types import Case
 

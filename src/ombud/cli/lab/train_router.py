@@ -17,7 +17,7 @@ TRAINED = ("logistic", "svm", "minilm", "combined", "text")
 OTHERS = ("fine-tuned", "zero-shot")
 
 
-def train_router(
+def teach_router(
     file: Path | None = typer.Argument(
         None, help="Labelled questions, one JSON object a line; empty = the shipped set."
     ),

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 VECTORS, WORDS = "with vectors", "words"
 
 
-def train_triage(
+def teach_triage(
     file: Path | None = typer.Argument(
         None, help="Labelled messages, one JSON object a line; empty = the shipped set."
     ),

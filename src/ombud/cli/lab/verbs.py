@@ -2,11 +2,11 @@
 
 import typer
 
-from ombud.cli.help import WholeHelp
 from ombud.cli.lab import asking as lab_ask
 from ombud.cli.lab import reading as lab_read
 from ombud.cli.lab import train_router as lab_train
 from ombud.cli.lab import train_triage as lab_triage
+from ombud.cli.printing.help import WholeHelp
 
 app = typer.Typer(
     cls=WholeHelp,
@@ -18,8 +18,8 @@ app.command("run")(lab_ask.run)
 app.command("sweep")(lab_ask.sweep)
 app.command("calibrate")(lab_ask.calibrate)
 app.command("synth")(lab_ask.synth)
-app.command("train-router")(lab_train.train_router)
-app.command("train-triage")(lab_triage.train_triage)
+app.command("train-router")(lab_train.teach_router)
+app.command("train-triage")(lab_triage.teach_triage)
 app.command("list")(lab_read.list_all)
 app.command("show")(lab_read.show)
 app.command("compare")(lab_read.compare)

@@ -29,7 +29,7 @@ _COMPARISONS: dict[str, Callable[[float, float], bool]] = {
 }
 
 
-class Token(NamedTuple):
+class FormatToken(NamedTuple):
     kind: Literal["code", "elapsed", "literal"]
     """elapsed: hours, minutes or seconds in brackets, counted beyond a day."""
     text: str
@@ -51,21 +51,21 @@ class Condition(NamedTuple):
 
 
 @dataclass
-class Section:
-    tokens: list[Token] = field(default_factory=list)
+class FormatSection:
+    tokens: list[FormatToken] = field(default_factory=list)
     condition: Condition | None = None
 
     def add(self, match: re.Match[str]) -> None:
         """Take in what `_TOKEN` matched."""
         bracket = match["bracket"]
         if match["code"]:
-            self.tokens.append(Token("code", match["code"]))
+            self.tokens.append(FormatToken("code", match["code"]))
         elif bracket is None:
-            self.tokens.append(Token("literal", _literal(match)))
+            self.tokens.append(FormatToken("literal", _literal(match)))
         elif condition := _CONDITION.fullmatch(bracket):
             self.condition = Condition(condition[1], float(condition[2]))
         elif _ELAPSED.fullmatch(bracket):
-            self.tokens.append(Token("elapsed", bracket.lower()))
+            self.tokens.append(FormatToken("elapsed", bracket.lower()))
 
 
 def _literal(match: re.Match[str]) -> str:
@@ -77,18 +77,18 @@ def _literal(match: re.Match[str]) -> str:
 
 
 @lru_cache(maxsize=1024)
-def _sections(code: str) -> list[Section]:
+def _sections(code: str) -> list[FormatSection]:
     """For positive numbers, negative ones and zero; the fourth would be for text."""
-    sections = [Section()]
+    sections = [FormatSection()]
     for match in _TOKEN.finditer(code[:LONGEST]):
         if match["literal"] == ";":
-            sections.append(Section())
+            sections.append(FormatSection())
         else:
             sections[-1].add(match)
     return sections[:3]
 
 
-def section_for(code: str, value: float) -> tuple[list[Token], float]:
+def section_for(code: str, value: float) -> tuple[list[FormatToken], float]:
     """(tokens of the section for a value, the value as that section says it: where it has a sign,
     without one)."""
     sections = _sections(code)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
-from ombud.documents.office.xlsx_codes import Token
+from ombud.documents.office.xlsx_codes import FormatToken
 
 END_OF_CALENDAR = 2_958_466
 """The day after the last of the year 9999."""
@@ -19,7 +19,7 @@ _MONTHS = (
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
-def is_date(tokens: Sequence[Token]) -> bool:
+def is_date(tokens: Sequence[FormatToken]) -> bool:
     """Whether a code shows a number as date, time or duration."""
     for token in tokens:
         if token.kind == "elapsed":
@@ -29,11 +29,11 @@ def is_date(tokens: Sequence[Token]) -> bool:
     return False
 
 
-def shown_date(value: float, tokens: Sequence[Token], from_1904: bool) -> str:
+def shown_date(value: float, tokens: Sequence[FormatToken], from_1904: bool) -> str:
     """A day count as a date, "" outside of the calendar."""
     if not 0 <= value < END_OF_CALENDAR:
         return ""
-    has_fractions = Token("code", "0") in tokens
+    has_fractions = FormatToken("code", "0") in tokens
     seconds = round(value * SECONDS_A_DAY, 3 if has_fractions else 0)
     try:
         moment = _first_day(value, from_1904) + timedelta(seconds=seconds)
@@ -45,7 +45,7 @@ def shown_date(value: float, tokens: Sequence[Token], from_1904: bool) -> str:
 class _DateWriter:
     """One moment in the terms of a code."""
 
-    def __init__(self, moment: datetime, seconds: float, tokens: Sequence[Token]) -> None:
+    def __init__(self, moment: datetime, seconds: float, tokens: Sequence[FormatToken]) -> None:
         """seconds: since day 0, for what is counted beyond a day."""
         self._moment = moment
         self._seconds = seconds
@@ -74,7 +74,7 @@ class _DateWriter:
             return False
         return unit_before == "h" or _seconds_follow(self._tokens[position + 1 :])
 
-    def _part(self, token: Token, code: str) -> str:
+    def _part(self, token: FormatToken, code: str) -> str:
         """One code of a date: "mmm" -> "Mar"."""
         if token.kind == "elapsed":
             return str(int(self._seconds // _SECONDS[code[0]]))
@@ -93,7 +93,7 @@ class _DateWriter:
         return (hour - 1) % 12 + 1 if self._has_halves else hour
 
 
-def _codes(tokens: Sequence[Token]) -> list[Token]:
+def _codes(tokens: Sequence[FormatToken]) -> list[FormatToken]:
     return [token for token in tokens if token.kind == "code"]
 
 
@@ -105,7 +105,7 @@ def _first_day(value: float, from_1904: bool) -> datetime:
     return datetime(1899, 12, 30 if value >= 60 else 31)  # noqa: DTZ001
 
 
-def _seconds_follow(tokens: Sequence[Token]) -> bool:
+def _seconds_follow(tokens: Sequence[FormatToken]) -> bool:
     """Whether the next unit is seconds, which makes an "m" minutes."""
     for token in tokens:
         if token.kind == "elapsed" or token.text[:1].isalpha():

@@ -8,7 +8,7 @@ from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 from fractions import Fraction
 from xml.etree.ElementTree import Element
 
-from ombud.documents.office.xlsx_codes import Token, section_for
+from ombud.documents.office.xlsx_codes import FormatToken, section_for
 from ombud.documents.office.xlsx_dates import is_date, shown_date
 
 BUILT_IN = {
@@ -19,10 +19,10 @@ BUILT_IN = {
     40: "#,##0.00;(#,##0.00)", 45: "mm:ss", 46: "[h]:mm:ss", 47: "mm:ss.0", 48: "##0.0E+0", 49: "@",
 }  # fmt: skip
 """Codes that files name by number only."""
-_POINT = Token("code", ".")
-_COMMA = Token("code", ",")
-_SLASH = Token("code", "/")
-_ZERO = Token("code", "0")
+_POINT = FormatToken("code", ".")
+_COMMA = FormatToken("code", ",")
+_SLASH = FormatToken("code", "/")
+_ZERO = FormatToken("code", "0")
 
 
 def read_formats(root: Element | None) -> list[str]:
@@ -65,11 +65,11 @@ def general(value: float) -> str:
     return text.replace("E-0", "E-").replace("E+0", "E+")
 
 
-def _is_general(token: Token) -> bool:
+def _is_general(token: FormatToken) -> bool:
     return token.kind == "code" and token.text.lower() in {"general", "@"}
 
 
-def _around(number: str, tokens: Sequence[Token]) -> str:
+def _around(number: str, tokens: Sequence[FormatToken]) -> str:
     """The words of a code, with the number in place of each of its codes."""
     parts = []
     for token in tokens:
@@ -77,11 +77,11 @@ def _around(number: str, tokens: Sequence[Token]) -> str:
     return "".join(parts)
 
 
-def _number(value: float, tokens: list[Token]) -> str:
+def _number(value: float, tokens: list[FormatToken]) -> str:
     if not any(token.is_place for token in tokens):
         return "".join(token.text for token in tokens if _is_as_written(token))
     sign = "-" if value < 0 else ""
-    percents = tokens.count(Token("code", "%"))
+    percents = tokens.count(FormatToken("code", "%"))
     number = abs(Decimal(repr(value))) * 100**percents
     if _SLASH in tokens:
         return sign + _fraction(number, tokens)
@@ -91,21 +91,21 @@ def _number(value: float, tokens: list[Token]) -> str:
     return _decimal(number, sign, tokens)
 
 
-def _is_as_written(token: Token) -> bool:
+def _is_as_written(token: FormatToken) -> bool:
     return token.kind == "literal" or token.text == "%"
 
 
-def _places(tokens: Sequence[Token]) -> int:
+def _places(tokens: Sequence[FormatToken]) -> int:
     """How many digits go there."""
     return sum(token.is_place for token in tokens)
 
 
-def _point(tokens: list[Token]) -> int:
+def _point(tokens: list[FormatToken]) -> int:
     """Where the decimal point stands; the end without one."""
     return tokens.index(_POINT) if _POINT in tokens else len(tokens)
 
 
-def _scientific(number: Decimal, mantissa: list[Token], power: list[Token]) -> str:
+def _scientific(number: Decimal, mantissa: list[FormatToken], power: list[FormatToken]) -> str:
     """mantissa, power: tokens before and from the "E" on."""
     decimals = _places(mantissa[_point(mantissa) :])
     digits, exponent = f"{number:.{decimals}E}".split("E")
@@ -114,7 +114,7 @@ def _scientific(number: Decimal, mantissa: list[Token], power: list[Token]) -> s
     return f"{digits}E{sign}{size}"
 
 
-def _decimal(number: Decimal, sign: str, tokens: list[Token]) -> str:
+def _decimal(number: Decimal, sign: str, tokens: list[FormatToken]) -> str:
     point = _point(tokens)
     before = tokens[:point]
     after = tokens[point:]
@@ -134,7 +134,7 @@ def _decimal(number: Decimal, sign: str, tokens: list[Token]) -> str:
     return sign + text if rounded else text
 
 
-def _whole(digits: str, tokens: list[Token], is_grouped: bool) -> str:
+def _whole(digits: str, tokens: list[FormatToken], is_grouped: bool) -> str:
     """Digits before the point, put into their places from the right."""
     waiting = list(digits.lstrip("0"))
     places_left = _places(tokens)
@@ -162,12 +162,12 @@ def _ends_group(digit: str, written: int) -> bool:
     return digit != "" and written > 0 and written % 3 == 0
 
 
-def _blank(place: Token) -> str:
+def _blank(place: FormatToken) -> str:
     """What stands in a place that has no digit."""
     return "0" if place.text == "0" else ""
 
 
-def _decimals(digits: str, tokens: list[Token]) -> str:
+def _decimals(digits: str, tokens: list[FormatToken]) -> str:
     """The point and the digits behind it; a zero where the code says # or ? is left out."""
     needed = _needed(digits, tokens)
     waiting = iter(digits[:needed])
@@ -181,7 +181,7 @@ def _decimals(digits: str, tokens: list[Token]) -> str:
     return text if needed else text.rstrip(".")
 
 
-def _needed(digits: str, tokens: list[Token]) -> int:
+def _needed(digits: str, tokens: list[FormatToken]) -> int:
     """How many of the digits are shown."""
     places = [token for token in tokens if token.is_place]
     needed = len(digits)
@@ -192,7 +192,7 @@ def _needed(digits: str, tokens: list[Token]) -> int:
     return needed
 
 
-def _rounded_fraction(exact: Fraction, below: Sequence[Token]) -> Fraction:
+def _rounded_fraction(exact: Fraction, below: Sequence[FormatToken]) -> Fraction:
     """below: tokens behind the slash."""
     digits = ""
     places = 0
@@ -208,11 +208,11 @@ def _rounded_fraction(exact: Fraction, below: Sequence[Token]) -> Fraction:
     return exact.limit_denominator(10**width - 1)
 
 
-def _fraction(number: Decimal, tokens: list[Token]) -> str:
+def _fraction(number: Decimal, tokens: list[FormatToken]) -> str:
     """With the denominator that a code gives ("# ?/8"), or the best of so many digits."""
     slash = tokens.index(_SLASH)
     part = _rounded_fraction(Fraction(number), tokens[slash + 1 :])
-    if Token("literal", " ") not in tokens[:slash]:
+    if FormatToken("literal", " ") not in tokens[:slash]:
         return f"{part.numerator}/{part.denominator}"
     whole, rest = divmod(part.numerator, part.denominator)
     if not rest:

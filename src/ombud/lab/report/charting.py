@@ -5,13 +5,7 @@ from functools import partial
 from math import nan
 
 from ombud.charts import Interval, Point, Row, Series, draw_intervals, draw_lines, draw_scatter
-from ombud.lab.report.sides import (
-    REPORT_GROUPS,
-    Side,
-    SideComparison,
-    group_names,
-    percentile,
-)
+from ombud.lab.report.sides import REPORT_GROUPS, Side, SideComparison, group_names, percentile
 from ombud.lab.report.summary import Group
 from ombud.lab.report.wording import group_words, is_share, title_of
 from ombud.lab.statistics import Mean

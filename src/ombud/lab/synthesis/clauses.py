@@ -17,13 +17,13 @@ LONGEST_MIDDLE = 12
 """Words."""
 
 
-class Clause(NamedTuple):
+class QuestionClause(NamedTuple):
     subject: str
     helper: str
     middle: str
 
 
-def split_clause(in_front: str) -> Clause | None:
+def split_clause(in_front: str) -> QuestionClause | None:
     """None where the words do not plainly fall into a subject, a verb and the rest."""
     words = _POLITE.sub("", in_front).split()
     if "," in in_front:
@@ -63,11 +63,11 @@ def _is_plural(subject: Sequence[str]) -> bool:
     return bool(_PLURAL.search(last)) or last in {"you", "we", "people", "staff"}
 
 
-def _checked(subject: Sequence[str], helper: str, middle: Sequence[str]) -> Clause | None:
+def _checked(subject: Sequence[str], helper: str, middle: Sequence[str]) -> QuestionClause | None:
     """The clause, unless something says that it was cut in the wrong place."""
     if not _is_whole_subject(subject) or not _is_whole_middle(middle):
         return None
-    return Clause(" ".join(subject), helper, " ".join(middle))
+    return QuestionClause(" ".join(subject), helper, " ".join(middle))
 
 
 def _is_whole_subject(subject: Sequence[str]) -> bool:

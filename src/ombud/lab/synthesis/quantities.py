@@ -8,15 +8,8 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ombud.lab.synthesis.clauses import Clause, split_clause
-from ombud.lab.synthesis.phrasing import (
-    bare,
-    content,
-    keywords,
-    listed,
-    own,
-    words_of,
-)
+from ombud.lab.synthesis.clauses import QuestionClause, split_clause
+from ombud.lab.synthesis.phrasing import bare, content, keywords, listed, own, words_of
 from ombud.lab.synthesis.vocabulary import CorpusVocabulary
 from ombud.text import DIGITS, MONTHS, join_groups
 
@@ -272,7 +265,7 @@ def _reordered(text: str, number: re.Match[str], behind: str, vocabulary: Corpus
     return f"{asking} {attached} {clause.helper} {subject} {clause.middle} {rest}"
 
 
-def _clause_before(in_front: str, number: re.Match[str]) -> Clause | None:
+def _clause_before(in_front: str, number: re.Match[str]) -> QuestionClause | None:
     clause = split_clause(in_front) if in_front[-1].isalnum() else None
     if not clause or _belongs_to_noun(number, clause):
         return None
@@ -293,7 +286,7 @@ def _kept_behind(behind: str) -> str | None:
     return kept if len(kept.split()) <= 16 else None
 
 
-def _belongs_to_noun(number: re.Match[str], clause: Clause) -> bool:
+def _belongs_to_noun(number: re.Match[str], clause: QuestionClause) -> bool:
     """In "a reimbursement up to $250" the amount belongs to the noun."""
     if not number["money"] or not number["prep"]:
         return False

@@ -54,7 +54,7 @@ class Attachment(NamedTuple):
     url: str
 
 
-class Body(NamedTuple):
+class PageBody(NamedTuple):
     number: int
     title: str
     storage: str
@@ -241,7 +241,7 @@ class Cloud(ConfluenceSite):
         rows = self._rows(path, {"limit": PAGES_AT_ONCE}, absent={404})
         return None if rows is None else _present(map(self._attachment, rows))
 
-    def body(self, page: str) -> Body | None:
+    def body(self, page: str) -> PageBody | None:
         """None when the page is gone."""
         return _body(self._one(f"/api/v2/pages/{page}", {"body-format": "storage"}))
 
@@ -306,7 +306,7 @@ class DataCenter(ConfluenceSite):
         rows = self._rows(path, query, absent={404})
         return None if rows is None else _present(map(self._attachment, rows))
 
-    def body(self, page: str) -> Body | None:
+    def body(self, page: str) -> PageBody | None:
         return _body(self._one(f"/rest/api/content/{page}", {"expand": "body.storage,version"}))
 
     def _page(self, row: dict[str, Any], space: Space) -> ConfluencePage:
@@ -384,7 +384,7 @@ def _file(row: dict[str, Any], size: Any, link: str, url: str) -> Attachment | N
     )
 
 
-def _body(answer: Any) -> Body | None:
+def _body(answer: Any) -> PageBody | None:
     if answer is None:
         return None
     row = as_object(answer)
@@ -395,7 +395,7 @@ def _body(answer: Any) -> Body | None:
             "Confluence sent the page without its body.", hint="The next sync tries again."
         )
     number, _ = _version(row)
-    return Body(number=number, title=as_text(row.get("title")), storage=storage)
+    return PageBody(number=number, title=as_text(row.get("title")), storage=storage)
 
 
 def _labels(rows: list[dict[str, Any]] | None) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from ombud.errors import SourceError
 from ombud.settings import Confluence
 from ombud.sources.access import NotShown, narrow, within
 from ombud.sources.confluence.access import NOBODY, Restrictions, audience
-from ombud.sources.confluence.api import Attachment, Body, Cloud, ConfluencePage, DataCenter
+from ombud.sources.confluence.api import Attachment, Cloud, ConfluencePage, DataCenter, PageBody
 from ombud.sources.confluence.storage import RenderedPage, has_text, render
 from ombud.sources.matching import is_document, matching_of
 from ombud.sources.metadata import normalise_metadata
@@ -285,7 +285,12 @@ class ConfluenceSource:
         return facts
 
     def _written(
-        self, body: Body, space: str, readers: Audience, chain: tuple[str, ...], shown: Counter[str]
+        self,
+        body: PageBody,
+        space: str,
+        readers: Audience,
+        chain: tuple[str, ...],
+        shown: Counter[str],
     ) -> RenderedPage:
         """readers: of the outermost page. chain: ids of pages around this text. shown: what is
         included so far."""

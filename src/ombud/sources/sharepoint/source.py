@@ -20,7 +20,7 @@ from ombud.sources.matching import is_document, matching_of
 from ombud.sources.sharepoint.access import NOBODY, audience, readers
 from ombud.sources.sharepoint.api import Item, SharePointSite, SitePage
 from ombud.sources.sharepoint.pages import render
-from ombud.sources.sharepoint.token import Application, Token
+from ombud.sources.sharepoint.token import AccessToken, Application
 from ombud.sources.site import SiteClient
 from ombud.sources.source import Ref
 from ombud.sources.web.pages import document
@@ -129,7 +129,7 @@ class SharePointSource:
                     hint=f"Set the environment variable {place.secret_env}.",
                 )
             graph = place.graph.rstrip("/")
-            token = Token(
+            token = AccessToken(
                 self.name,
                 Application(
                     authority=place.authority.rstrip("/"),

@@ -57,7 +57,7 @@ class Application(NamedTuple):
     """Such as https://graph.microsoft.com/.default."""
 
 
-class Token:
+class AccessToken:
     """What `SiteClient` takes as credentials; several threads may share one. Raises SourceError.
 
     name: of the source. variable: where the secret stands."""

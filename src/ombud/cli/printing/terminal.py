@@ -36,7 +36,7 @@ class PlainPage:
         print(margin + f"\n{margin}".join(text.split("\n")))
 
 
-class RenderedPage:
+class TerminalText:
     """Tables, lists and bold words as such, lines wrapped at words."""
 
     def __init__(self) -> None:
@@ -63,7 +63,7 @@ class RenderedPage:
 
 def open_page() -> Page:
     """The page for where stdout leads to."""
-    return RenderedPage() if sys.stdout.isatty() else PlainPage()
+    return TerminalText() if sys.stdout.isatty() else PlainPage()
 
 
 @contextmanager

@@ -20,8 +20,8 @@ from ombud.cli import (
     sync,
 )
 from ombud.cli.console import HOME
-from ombud.cli.help import WholeHelp
 from ombud.cli.lab import verbs as lab
+from ombud.cli.printing.help import WholeHelp
 
 app = typer.Typer(
     cls=WholeHelp,
@@ -52,10 +52,10 @@ def options(home: Path | None = HOME, version: bool = VERSION) -> None:
 
 
 app.command("init")(operate.init)
-app.command("sync")(sync.sync)
-app.command("search")(search.search)
-app.command("ask")(ask.ask)
-app.command("route")(route.route)
+app.command("sync")(sync.sync_folders)
+app.command("search")(search.search_passages)
+app.command("ask")(ask.ask_question)
+app.command("route")(route.route_question)
 app.command("serve")(operate.serve)
 app.command("doctor")(operate.doctor)
 app.command("settings")(operate.settings)

@@ -1,0 +1,1 @@
+"""How results look: at a terminal, in a file, in help."""
