@@ -298,7 +298,7 @@ class AskRun:
     def _shown_hits(self, body: Body) -> Sequence[Hit]:
         """The hits that the answer cites, else the best ones."""
         hits = self.found.evidence.hits
-        cited = {citation.chunk_id for citation in body.composed.citations}
+        cited = body.composed.cited_chunks
         shown: Sequence[Hit] = [hit for hit in hits if hit.chunk.id in cited]
         if not shown:
             shown = hits[:MOST_SHOWN]

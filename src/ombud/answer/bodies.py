@@ -93,11 +93,11 @@ def quoted_body(
     composed = quote_spans(chosen, spans, parts.stored)
     if not composed.claims:
         return None
-    cited = {citation.chunk_id for citation in composed.citations}
     languages: set[str] = set()
     for span in spans:
-        if span.hit.chunk.id in cited:
-            languages.add(span.hit.chunk.language)
+        chunk = span.hit.chunk
+        if chunk.id in composed.cited_chunks:
+            languages.add(chunk.language)
     sorry = apology("quoted", asked_in(question.text), languages)
     if sorry:
         composed = composed._replace(text=f"{sorry}\n\n{composed.text}")
@@ -111,7 +111,10 @@ def quoted_body(
 def written_body(written: WrittenAnswer, found: SearchResult) -> Body:
     """What a chat model wrote and proof left of it."""
     read = {hit.chunk.id for hit in written.evidence}
-    evidence = [hit.chunk.id for hit in found.evidence.hits if hit.chunk.id in read]
+    evidence: list[str] = []
+    for hit in found.evidence.hits:
+        if hit.chunk.id in read:
+            evidence.append(hit.chunk.id)
     return Body(
         outcome=written.outcome,
         action="none",

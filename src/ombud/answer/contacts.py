@@ -59,11 +59,11 @@ def most_alike(hits: Sequence[Hit]) -> Sequence[Hit]:
     them is meant."""
     if not hits:
         return ()
-    counts = Counter(hit.chunk.topic for hit in hits)
-    topic, count = counts.most_common(1)[0]
-    if count < 2:
-        return ()
-    return [hit for hit in hits if hit.chunk.topic == topic]
+    of_topic: dict[str, list[Hit]] = {}
+    for hit in hits:
+        of_topic.setdefault(hit.chunk.topic, []).append(hit)
+    most = max(of_topic.values(), key=len)
+    return most if len(most) > 1 else ()
 
 
 def read_contacts(path: Path) -> Contacts:

@@ -33,7 +33,9 @@ def measure_signals(
     weights = term_weights(terms, engine)
     terms_of = _terms_of(found.evidence.hits[:DEPTH])
     unheld = _idf(blocking(engine.stats()).chunks, 0)
-    known = sum(weight < unheld for weight in weights.values())
+    known = 0
+    for weight in weights.values():
+        known += weight < unheld
     total = sum(weights.values()) or 1.0
     return {
         "cosine": max(0.0, best.get("dense", 0.0)),

@@ -32,7 +32,7 @@ def off_topic(organisation: str) -> str:
 def clarify(choices: Sequence[str]) -> str:
     if not choices:
         return "Could you say a little more about what you would like to know?"
-    listed = "\n".join(f"- {choice}" for choice in choices)
+    listed = _listed(choices)
     return f"Could you say a little more? For instance, do you mean:\n\n{listed}"
 
 
@@ -45,13 +45,17 @@ def not_stated(missing: Sequence[str], closest: Sequence[str]) -> str:
         said.append(f"The passages that come closest do not mention {_either(words)}.")
     if not closest:
         return " ".join(said)
-    listed = "\n".join(f"- {place}" for place in closest)
+    listed = _listed(closest)
     return f"{' '.join(said)} What they are about:\n\n{listed}\n\n"
 
 
 def own_record(name: str, shown_below: bool) -> str:
     where = " The contact below shows or knows it." if shown_below else ""
     return f"I see documents, not personal data: {name} is nothing that I can look up.{where}"
+
+
+def _listed(lines: Sequence[str]) -> str:
+    return "\n".join(f"- {line}" for line in lines)
 
 
 def _either(words: Sequence[str]) -> str:

@@ -349,7 +349,11 @@ def _has_unknown(one: FigureStatement, by: FigureStatement) -> bool:
 def _known_terms(terms: Set[str], others: Set[str]) -> set[str]:
     """Those that stand among the others, as they are or as the wider term of either."""
     widened = {*others, *map(wider_than, others)}
-    return {term for term in terms if term in widened or wider_than(term) in widened}
+    known: set[str] = set()
+    for term in terms:
+        if term in widened or wider_than(term) in widened:
+            known.add(term)
+    return known
 
 
 # What is reported ---------------------------------------------------------------------------------

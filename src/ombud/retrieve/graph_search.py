@@ -67,8 +67,11 @@ def with_paths(evidence: Evidence, walk: GraphWalk) -> Evidence:
     step = abs(least) / 1000 or 1e-6
     local: list[Hit] = []
     shared: list[Hit] = []
-    new_hits = [hit for hit in walk.hits if hit.chunk.id not in held]
-    for place, hit in enumerate(new_hits, start=1):
+    place = 0
+    for hit in walk.hits:
+        if hit.chunk.id in held:
+            continue
+        place += 1
         placed = hit.model_copy(update={"score": least - step * place})
         if hit.chunk.countries:
             local.append(placed)

@@ -20,7 +20,7 @@ from ombud.retrieve.strategies.own_words import with_history
 from ombud.types import Evidence, Plan, Query, Question
 
 LEGS = ("sparse", "dense")
-UNAIDED = ("standard", "feedback")
+UNAIDED = frozenset({"standard", "feedback"})
 """Strategies that search with the question itself."""
 LEAST_SECONDS = 0.0005
 """A step that took less was not done."""
@@ -85,14 +85,14 @@ class SearchRun:
         """What the texts find; where they find nothing the question itself: a model's may hold no
         word of the documents."""
         self.ranked = await self._ranked(self.asked.queries)
-        if self.ranked.hits or self._some_unaided():
+        strategies = self._strategies()
+        if self.ranked.hits or not UNAIDED.isdisjoint(strategies):
             return
-        own_words = self.plan.model_copy(update={"strategies": UNAIDED[:1]})
+        own_words = self.plan.model_copy(update={"strategies": ("standard",)})
         plain = await self._queries(own_words)
         again = await self._ranked(plain.queries)
         if not again.hits:
             return
-        strategies = dict.fromkeys(query.strategy for query in self.asked.queries)
         note = f"strategy: {', '.join(strategies)} found nothing, searched without it"
         self.asked = plain._replace(degraded=(*self.asked.degraded, note))
         self.ranked = again
@@ -169,16 +169,15 @@ class SearchRun:
     async def _ranked(self, queries: Sequence[Query]) -> Ranked:
         return await rank_passages(queries, self.plan, self.where, self.index)
 
-    def _some_unaided(self) -> bool:
-        return any(query.strategy in UNAIDED for query in self.asked.queries)
-
-    def _all_unaided(self) -> bool:
-        return all(query.strategy in UNAIDED for query in self.asked.queries)
+    def _strategies(self) -> list[str]:
+        """Those that made the queries, each once."""
+        strategies = dict.fromkeys(query.strategy for query in self.asked.queries)
+        return list(strategies)
 
     def _as_asked(self) -> str:
         """What a reranker reads: the standalone question, unless that is of no use."""
         understood = self.model.understood
-        if understood is None or self._all_unaided():
+        if understood is None or UNAIDED.issuperset(self._strategies()):
             return with_history(self.question)
         return understood.standalone
 

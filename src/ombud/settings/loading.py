@@ -78,7 +78,8 @@ class Settings(BaseSettings):
     )
     experiment: dict[str, Experiment] = Field(
         {},
-        description="Plan changes for a share of people: [experiment.NAME], in the order of the file.",
+        description="Plan changes for a share of people: [experiment.NAME], in the order of the "
+        "file.",
     )
     source: tuple[Source, ...] = Field((), description="Where documents come from: [[source]].")
     _file: Path | None = PrivateAttr(None)

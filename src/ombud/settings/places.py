@@ -87,7 +87,8 @@ class SharePoint(SourceSettings):
     )
     links: bool = Field(
         False,
-        description="What was shared by a link for the whole organisation, or for anyone, is everybody's.",
+        description="What was shared by a link for the whole organisation, or for anyone, is "
+        "everybody's.",
     )
     graph: str = Field(
         "https://graph.microsoft.com", description="Address of Microsoft Graph in your cloud."

@@ -9,8 +9,13 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 from ombud.errors import BadSetting
 from ombud.settings.plans import merge_plan
 
-CHUNK_TOKENS = {"structure": (256, 0), "sentence": (512, 200), "semantic": (256, 0), "pattern": (256, 0),
-                "fixed": (2048, 512)}  # fmt: skip
+CHUNK_TOKENS = {
+    "structure": (256, 0),
+    "sentence": (512, 200),
+    "semantic": (256, 0),
+    "pattern": (256, 0),
+    "fixed": (2048, 512),
+}
 """Chunker -> (most tokens of a chunk, tokens shared with its neighbour), where the settings say
 nothing."""
 
@@ -70,7 +75,8 @@ class ServerSettings(Section):
     requests_per_minute: int = Field(
         120,
         ge=0,
-        description="Requests one address may send for long; more are refused with 429. 0 = no limit.",
+        description="Requests one address may send for long; more are refused with 429. 0 = no "
+        "limit.",
     )
     burst: int = Field(
         240, ge=1, description="Requests one address may send at once, after a time of silence."
@@ -98,13 +104,15 @@ class IndexSettings(Section):
         None,
         ge=32,
         le=8192,
-        description="Most tokens a chunk may have, heading trail included; unset = 256, sentence 512, fixed 2048.",
+        description="Most tokens a chunk may have, heading trail included; unset = 256, sentence "
+        "512, fixed 2048.",
     )
     overlap_tokens: int | None = Field(
         None,
         ge=0,
         le=4096,
-        description="Tokens that neighbouring chunks share; unset = 200 of 512 (sentence), a quarter (fixed).",
+        description="Tokens that neighbouring chunks share; unset = 200 of 512 (sentence), a "
+        "quarter (fixed).",
     )
     pattern: str = Field(
         "", description="Regular expression that begins a chunk, for the chunker `pattern`."
@@ -129,12 +137,14 @@ class IndexSettings(Section):
     )
     vectors: Literal["chunk", "paragraphs"] = Field(
         "chunk",
-        description="Vectors of a passage: one of all its text, or also one of each pair of paragraphs.",
+        description="Vectors of a passage: one of all its text, or also one of each pair of "
+        "paragraphs.",
     )
 
     graph: Literal["none", "rules", "model"] = Field(
         "none",
-        description="Triplets of the documents: none, by rules, or by the chat model (one call a passage).",
+        description="Triplets of the documents: none, by rules, or by the chat model (one call a "
+        "passage).",
     )
 
     @property
@@ -174,18 +184,21 @@ class ModelSettings(Section):
     )
     chat: str = Field(
         "",
-        description="`provider:model` such as openai:gpt-4.1; empty = extractive answers, no model.",
+        description="`provider:model` such as openai:gpt-4.1; empty = extractive answers, no "
+        "model.",
     )
     roles: dict[ModelRole, tuple[str, ...]] = Field(
         {},
-        description="Another model for one role, or several in the order they are asked; `none` = none there.",
+        description="Another model for one role, or several in the order they are asked; `none` = "
+        "none there.",
     )
     fallbacks: tuple[str, ...] = Field(
         (), description="Models asked in this order when a role's own have failed."
     )
     base_url: str = Field(
         "",
-        description="Address of an OpenAI-compatible server, for `openai:`, `ollama:` and `vllm:` models.",
+        description="Address of an OpenAI-compatible server, for `openai:`, `ollama:` and `vllm:` "
+        "models.",
     )
     timeout_seconds: float = Field(
         60, gt=0, description="Deadline of one answer's model calls, repair included."
@@ -205,7 +218,8 @@ class ModelSettings(Section):
     breaker_failures: int = Field(
         3,
         ge=1,
-        description="Failed calls in a row after which a model rests; one that used up its time does at once.",
+        description="Failed calls in a row after which a model rests; one that used up its time "
+        "does at once.",
     )
     breaker_seconds: float = Field(
         30, gt=0, description="How long it rests before one call tries it again."
@@ -213,7 +227,8 @@ class ModelSettings(Section):
     daily_budget: float = Field(
         0,
         ge=0,
-        description="US dollars a day, for all processes; 0 = no limit. Unknown prices do not count.",
+        description="US dollars a day, for all processes; 0 = no limit. Unknown prices do not "
+        "count.",
     )
     cache: bool = Field(
         False, description="The same request at temperature 0 is answered from memory for an hour."
@@ -224,11 +239,13 @@ class ModelSettings(Section):
     )
     reranker_url: str = Field(
         "",
-        description="Address of a server that speaks Cohere's or Jina's rerank protocol; empty = their own.",
+        description="Address of a server that speaks Cohere's or Jina's rerank protocol; empty = "
+        "their own.",
     )
     router: str = Field(
         "",
-        description="Weights of `ombud lab train-router`, relative to the workspace; empty = the shipped ones.",
+        description="Weights of `ombud lab train-router`, relative to the workspace; empty = the "
+        "shipped ones.",
     )
     threads: int = Field(
         0,
@@ -258,11 +275,13 @@ class AnswerSettings(Section):
     )
     vague: Literal["clarify", "deny"] = Field(
         "clarify",
-        description="A question too vague to search for: offer choices from the headings, or refuse.",
+        description="A question too vague to search for: offer choices from the headings, or "
+        "refuse.",
     )
     triage: str = Field(
         "",
-        description="Weights of `ombud lab train-triage`, relative to the workspace; empty = the shipped ones.",
+        description="Weights of `ombud lab train-triage`, relative to the workspace; empty = the "
+        "shipped ones.",
     )
     sensitive_terms: str = Field(
         "", description="Your own file of sensitive terms; empty = the shipped list."
@@ -279,7 +298,8 @@ class AnswerSettings(Section):
     )
     emergency: dict[str, str] = Field(
         {"": EMERGENCY},
-        description="Wording shown first when someone may be in danger, per country; key '' for everyone else.",
+        description="Wording shown first when someone may be in danger, per country; key '' for "
+        "everyone else.",
     )
 
     _codes = field_validator("emergency", mode="before")(by_country)
@@ -314,7 +334,8 @@ class AuditSettings(Section):
     )
     show_words: Literal["none", "shared", "questions"] = Field(
         "none",
-        description="What that report shows of questions: nothing, words that enough people used, or whole questions.",
+        description="What that report shows of questions: nothing, words that enough people used, "
+        "or whole questions.",
     )
 
     @model_validator(mode="after")

@@ -107,13 +107,13 @@ class FolderSource:
         """None for a link that leaves the tree."""
         file = f"{self.path}{os.sep}{relative}"  # ten thousand paths cost a second as objects
         try:
-            found = os.lstat(file)
-            if stat.S_ISLNK(found.st_mode):
+            status = os.lstat(file)
+            if stat.S_ISLNK(status.st_mode):
                 if _leaves(Path(file), self.path):
                     return None
-                found = os.stat(file)  # noqa: PTH116
+                status = os.stat(file)  # noqa: PTH116
         except OSError:
-            found = None  # `read` will say what is wrong with it
+            status = None  # `read` will say what is wrong with it
         facts = self._matching.facts_of(relative)
         for folder, sidecar in sidecars:
             below = relative[len(folder) + 1 :] if folder else relative
@@ -123,9 +123,9 @@ class FolderSource:
         return Ref(
             uri=f"{self.name}/{name}",
             place=file,
-            size=found.st_size if found else 0,
+            size=status.st_size if status else 0,
             facts=facts,
-            version=_version(found),
+            version=_version(status),
         )
 
 
@@ -168,15 +168,15 @@ class _Sidecar:
         return facts
 
 
-def _version(found: os.stat_result | None) -> str:
+def _version(status: os.stat_result | None) -> str:
     """What changes with every write. A file that was written just now may be written again within
     one tick of the file system's clock, unseen: it has no version yet."""
-    if found is None:
+    if status is None:
         return ""
-    last_written = max(found.st_mtime, found.st_ctime)
+    last_written = max(status.st_mtime, status.st_ctime)
     if time.time() - last_written < SETTLED:
         return ""
-    return f"{found.st_mtime_ns}.{found.st_ctime_ns}.{found.st_size}.{found.st_ino}"
+    return f"{status.st_mtime_ns}.{status.st_ctime_ns}.{status.st_size}.{status.st_ino}"
 
 
 def _leaves(link: Path, tree: Path) -> bool:

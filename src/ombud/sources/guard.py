@@ -182,17 +182,17 @@ class Network(httpcore.NetworkBackend):
     def _judged(self, host: str, port: int) -> list[Address]:
         resolve = self._resolve or looked_up
         try:
-            found = list(map(_address, resolve(host, port)))
+            addresses = list(map(_address, resolve(host, port)))
         except (OSError, UnicodeError) as unknown:
             raise httpcore.ConnectError(f"{host} is not known") from unknown
         private = host in self._private or f"{host}:{port}" in self._private
-        for address in found:
+        for address in addresses:
             # One foot inside is enough to refuse: an honest name does not mix the two.
             why = refusal(address, private=private)
             if why:
                 shown = host if host == str(address) else f"{host} ({address})"
                 raise SourceError(f"{shown} is {why}: not read.", hint=PRIVATE_HINT)
-        return found
+        return addresses
 
 
 class _Timed(httpcore.NetworkStream):

@@ -63,22 +63,22 @@ class WikipediaSource:
         self._matching = matching_of(place)
 
     def list(self) -> list[Ref]:
-        found: dict[str, Article] = {}
+        articles: dict[str, Article] = {}
         missing: list[str] = []
         try:
             for article in self._articles(missing):
-                found.setdefault(article.title, article)
-                if len(found) >= self._place.pages:
+                articles.setdefault(article.title, article)
+                if len(articles) >= self._place.pages:
                     break
         finally:
             self._client.close()
-        if not found:
+        if not articles:
             named = ", ".join([*missing, *self._place.categories][:5])
             raise SourceError(
                 f"{self._place.url} has none of these: {named}.", hint="Are they spelled as there?"
             )
         refs: list[Ref] = []
-        for article in found.values():
+        for article in articles.values():
             path = f"{article.title.replace(' ', '_')}.html"
             if self._matching.wanted(path):
                 refs.append(self._ref(article, path))

@@ -280,7 +280,7 @@ class _Composition:
         return tuple(kept)
 
     def _covers(self, draft: Draft, composed: Composed) -> dict[str, str]:
-        cited = {citation.chunk_id for citation in composed.citations}
+        cited = composed.cited_chunks
         covers: dict[str, str] = {}
         for source in draft.sources[:MOST_CLAIMS]:
             hit = self.labels.get(source.passage)

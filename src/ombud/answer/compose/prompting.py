@@ -101,7 +101,10 @@ def _in_other_words(
 
 
 def _message(sections: Mapping[str, str], on: Mapping[str, str], values: Mapping[str, str]) -> str:
-    shown = [name for name in sections if stays(name, on) and name not in AROUND]
+    shown: list[str] = []
+    for name in sections:
+        if stays(name, on) and name not in AROUND:
+            shown.append(name)
     if "question-first" in on:
         shown = _question_first(shown)
     paragraphs = [_filled(sections[name], values) for name in shown]

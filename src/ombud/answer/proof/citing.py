@@ -19,6 +19,10 @@ class Composed(NamedTuple):
     citations: tuple[Citation, ...]
     text: str
 
+    @property
+    def cited_chunks(self) -> set[str]:
+        return {citation.chunk_id for citation in self.citations}
+
 
 def cite(hit: Hit, start: int, end: int, stored: Stored) -> Citation | None:
     """A citation of start:end of the chunk's document, or None where the stored text does not say

@@ -88,7 +88,10 @@ def _between(
     first: AnswerSpan, second: AnswerSpan, family: Sequence[AnswerSpan]
 ) -> Sequence[AnswerSpan]:
     """The few of the family that stand between two chosen; none where they are many."""
-    between = [span for span in family if first.end <= span.start < second.start]
+    between: list[AnswerSpan] = []
+    for span in family:
+        if first.end <= span.start < second.start:
+            between.append(span)
     return between if len(between) <= FEW else ()
 
 
@@ -166,10 +169,8 @@ def _text(group: Sequence[_Piece], *, markers: bool) -> str:
     lead = group[0].span.lead
     if len(lines) == 1:
         return f"{lead.strip()} {lines[0]}".strip()
-    items = [f"- {line}" for line in lines]
-    if lead:
-        items = [lead.strip(), "", *items]
-    return "\n".join(items)
+    items = "- " + "\n- ".join(lines)
+    return f"{lead.strip()}\n\n{items}" if lead else items
 
 
 def _line(piece: _Piece, kind: str, *, markers: bool) -> str:

@@ -124,7 +124,7 @@ def span_features(
     if not spans:
         return []
     asked = _asked(question, query)
-    texts = [spoken_text(span) for span in spans]
+    texts = list(map(spoken_text, spans))
     columns = {
         **_vector_columns(asked, spans, texts, embedder),
         **_term_columns(weights, asked, spans, texts),
@@ -277,7 +277,7 @@ def _form_columns(asked: _Asked, spans: Sequence[AnswerSpan]) -> dict[str, Numbe
     asks_number = bool(ASKS_NUMBER.search(asked.turn))
     asks_whether = bool(ASKS_WHETHER.match(asked.asks))
     texts = [span.text for span in spans]
-    words = np.array([words_in(text) for text in texts])
+    words = np.array(list(map(words_in, texts)))
     holds_number = _flags(map(HOLDS_NUMBER.search, texts))
     modal = _flags(map(MODAL.search, texts))
     return {
@@ -297,11 +297,12 @@ def _form_columns(asked: _Asked, spans: Sequence[AnswerSpan]) -> dict[str, Numbe
 
 
 def _place_columns(spans: Sequence[AnswerSpan]) -> dict[str, Numbers]:
-    best = max(span.hit.score for span in spans) or 1.0
+    scores = np.array([span.hit.score for span in spans])
+    best = scores.max() or 1.0
     first_of_run = {run[0] for run in _runs(spans)}
     return {
-        "hit_score": np.array([span.hit.score / best for span in spans]),
-        "position": np.array([_position(span) for span in spans]),
+        "hit_score": scores / best,
+        "position": np.array(list(map(_position, spans))),
         "first": _flags(place in first_of_run for place in range(len(spans))),
         "about_page": _flags(ABOUT_PAGE.search(_last_heading(span)) for span in spans),
         "local": _flags(span.hit.chunk.countries for span in spans),
@@ -332,4 +333,4 @@ def _runs(spans: Sequence[AnswerSpan]) -> list[list[int]]:
 
 
 def _flags(values: Iterable[object]) -> Numbers:
-    return np.array([bool(value) for value in values], dtype=np.float64)
+    return np.array(list(map(bool, values)), dtype=np.float64)

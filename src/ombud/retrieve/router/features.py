@@ -78,7 +78,7 @@ def _lengths(text: str, part: str, read: Sequence[str]) -> dict[str, float]:
     asked = len(_spoken(read))
     sentences = question_sentences(text)
     asks = pattern("reading", "asking")
-    asking_sentences = sum(bool(asks.search(sentence)) for sentence in sentences)
+    asking_sentences = len(list(filter(asks.search, sentences)))
     return {
         "words": log1p(words),
         "asked words": log1p(asked),
@@ -154,7 +154,7 @@ def _things(asked: Sequence[str]) -> dict[str, float]:
     """How many things are asked for, however they are put: by clauses, by question marks, by
     lists."""
     things = sum(map(_things_of, asked))
-    after = max((len(_after_mark(sentence)) for sentence in asked), default=0)
+    after = max(map(len, map(_after_mark, asked)), default=0)
     return {
         "things 1": things == 1,
         "things 2": things == 2,

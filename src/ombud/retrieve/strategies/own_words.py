@@ -68,7 +68,10 @@ def with_history(question: Question) -> str:
     follow-ups: quote recall@5 .594 with the turns alone, .812 with both)."""
     if not leans_on_history(question.text):
         return question.text
-    earlier = [turn.content for turn in question.history if turn.role == "user"]
+    earlier: list[str] = []
+    for turn in question.history:
+        if turn.role == "user":
+            earlier.append(turn.content)
     lines = (*earlier[-TURNS:], carry_over(question), question.text)
     return "\n".join(filter(None, lines))
 

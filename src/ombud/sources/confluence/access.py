@@ -58,15 +58,15 @@ class Restrictions:
         return left
 
     def _direct(self, level: str) -> Readers:
-        found: set[Principal] = set()
+        named: set[Principal] = set()
         start = 0
         while start < MOST_NAMES:
             names, step = _names(self._ask(level, start))
-            if not names - found:  # also a server that gives its first names for ever
-                return frozenset(found) if found else None
-            found |= names
+            if not names - named:  # also a server that gives its first names for ever
+                return frozenset(named) if named else None
+            named |= names
             if not step:
-                return frozenset(found)
+                return frozenset(named)
             start += step
         raise SourceError(
             f"The read restrictions of {level} name more than {MOST_NAMES}.",
@@ -101,17 +101,17 @@ def _names(answer: Any) -> tuple[set[Principal], int]:
     Fails closed: an answer that lacks one of the two lists says nothing, it does not say "no
     restriction"."""
     lists = as_object(as_object(answer).get("restrictions"))
-    found: set[Principal] = set()
+    named: set[Principal] = set()
     step = 0
     for kind in ("user", "group"):
         part = as_object(lists.get(kind))
         rows = part.get("results")
         if not isinstance(rows, list):
             raise NotShown("its read restrictions came without users or groups")
-        found.update(_principal(kind, as_object(row)) for row in rows)
+        named.update(_principal(kind, as_object(row)) for row in rows)
         if _goes_on(part, len(rows)):
             step = max(step, len(rows))
-    return found, step
+    return named, step
 
 
 def _goes_on(part: Mapping[str, Any], rows: int) -> bool:

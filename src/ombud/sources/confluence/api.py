@@ -327,11 +327,11 @@ class DataCenter(ConfluenceSite):
 
 def _chosen(rows: list[dict[str, Any]], keys: tuple[str, ...], archived: bool) -> list[Space]:
     """Spaces by key; those that are named are read although they are archived."""
-    found = {str(row.get("key")): row for row in rows}
+    spaces = {str(row.get("key")): row for row in rows}
     for key in keys:
-        if key not in found:
-            raise _no_space(key, sorted(found))
-    if not found:
+        if key not in spaces:
+            raise _no_space(key, sorted(spaces))
+    if not spaces:
         # Not an empty site: an account that is not recognised is let in as a guest who sees
         # nothing.
         raise SourceError(
@@ -339,8 +339,8 @@ def _chosen(rows: list[dict[str, Any]], keys: tuple[str, ...], archived: bool) -
         )
     wanted = list(keys)
     if not keys:
-        wanted = [key for key, row in found.items() if archived or _is_current(row)]
-    return [Space(_id(found[key]), key) for key in dict.fromkeys(wanted)]
+        wanted = [key for key, row in spaces.items() if archived or _is_current(row)]
+    return [Space(_id(spaces[key]), key) for key in dict.fromkeys(wanted)]
 
 
 def _no_space(key: str, seen: Sequence[str]) -> SourceError:
@@ -427,12 +427,12 @@ def _parent(row: Mapping[str, Any]) -> tuple[str, str]:
 
 def _id(row: Mapping[str, Any]) -> str:
     """It goes into addresses and uris, so it must look like one."""
-    found = str(row.get("id", ""))
-    if not re.fullmatch(r"[\w-]{1,80}", found):
+    identity = str(row.get("id", ""))
+    if not re.fullmatch(r"[\w-]{1,80}", identity):
         raise SourceError(
             "Confluence listed something without an id.", hint="Is it Confluence that answers?"
         )
-    return quote(found)
+    return quote(identity)
 
 
 def _quoted(text: str) -> str:

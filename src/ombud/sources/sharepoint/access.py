@@ -54,12 +54,12 @@ def readers(
     links: a link that works for the whole organisation gives it to everybody.
     """
     moment = now or datetime.now(UTC)
-    found: set[Principal] = set()
+    named: set[Principal] = set()
     for permission in permissions:
-        found.update(_granted(as_object(permission), links, moment))
-    if not found:
+        named.update(_granted(as_object(permission), links, moment))
+    if not named:
         raise NotShown("no permission that it shows names a reader")
-    return frozenset(found)
+    return frozenset(named)
 
 
 def audience(principals: Iterable[Principal], groups: Mapping[str, str]) -> Audience:
@@ -153,8 +153,8 @@ def _ended(expiration: Any, now: datetime) -> bool:
 
 def _id(identity: Mapping[str, Any]) -> str:
     """It becomes the name of a group, so it must not be one with a meaning of its own."""
-    found = _text(identity.get("id"))
-    return found if _ID.fullmatch(found) else ""
+    value = _text(identity.get("id"))
+    return value if _ID.fullmatch(value) else ""
 
 
 def _text(value: Any) -> str:

@@ -103,19 +103,21 @@ class SharePointSite:
         """Document libraries by name; all when there are no names. Those that SharePoint made for
         itself are none."""
         drives = self._rows(f"/sites/{self.id}/drives") or []
-        found = {as_text(row.get("name")): _id(row) for row in drives}
-        missing = [name for name in names if name not in found]
+        libraries = {as_text(row.get("name")): _id(row) for row in drives}
+        missing = [name for name in names if name not in libraries]
         if missing:
-            seen = ", ".join(sorted(found)[:10]) or "none of them"
+            seen = ", ".join(sorted(libraries)[:10]) or "none of them"
             raise SourceError(
                 f"There is no library `{missing[0]}`, or the application may not see it.",
                 hint=f"It sees {seen}. Capital letters count.",
             )
-        if not found:
+        if not libraries:
             raise SourceError(
                 "The application sees no library.", hint="Check its permissions for this site."
             )
-        return [Library(drive=found[name], name=name) for name in dict.fromkeys(names or found)]
+        return [
+            Library(drive=libraries[name], name=name) for name in dict.fromkeys(names or libraries)
+        ]
 
     def items(self, drive: str, *, unique: bool = False) -> list[Item]:
         """Every file, wherever it lies. unique: with the ids that lists know them by."""
@@ -168,7 +170,7 @@ class SharePointSite:
         """Files behind the site's pages by the pages' ids, for it is the files that have
         permissions."""
         path = f"/sites/{self.id}/lists?$select=id,name,list,system"
-        found: dict[str, Item] = {}
+        by_page: dict[str, Item] = {}
         for row in self._rows(path, absent=HIDDEN) or []:
             if as_object(row.get("list")).get("template") != PAGES_LIBRARY:
                 continue
@@ -176,8 +178,8 @@ class SharePointSite:
             items = self.items(_id(drive), unique=True) if drive is not None else []
             for item in items:
                 if item.unique:
-                    found[item.unique] = item
-        return found
+                    by_page[item.unique] = item
+        return by_page
 
     def content(self, page: str) -> Content | None:
         """None when the page is gone."""
@@ -333,12 +335,12 @@ def _name(row: Mapping[str, Any]) -> str:
 
 def _id(row: Mapping[str, Any]) -> str:
     """It goes into addresses and uris, so it must look like one."""
-    found = as_text(row.get("id"))
-    if not re.fullmatch(r"[\w!.,-]{1,300}", found, re.ASCII) or not found.strip("."):
+    identity = as_text(row.get("id"))
+    if not re.fullmatch(r"[\w!.,-]{1,300}", identity, re.ASCII) or not identity.strip("."):
         raise SourceError(
             "Graph listed something without an id.", hint="Is it Microsoft Graph that answers?"
         )
-    return found
+    return identity
 
 
 def _plain(path: str) -> str:

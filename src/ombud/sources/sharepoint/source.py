@@ -56,12 +56,12 @@ class SharePointSource:
 
     def list(self) -> list[Ref]:
         """Asks for the permissions of every file and page: those change without a new version."""
-        found = [*self._files()]
+        listed = [*self._files()]
         if self._place.pages:
-            found += self._pages()
+            listed += self._pages()
         pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="sharepoint")
         try:
-            return [*pool.map(lambda pair: self._with_readers(*pair), found)]
+            return [*pool.map(lambda pair: self._with_readers(*pair), listed)]
         finally:
             pool.shutdown(cancel_futures=True)
 
@@ -173,10 +173,10 @@ class SharePointSource:
         try:
             if item is None:
                 raise NotShown("the file behind the page is not shown to the application")
-            found = readers(self._site().permissions(item), links=self._place.links)
+            named = readers(self._site().permissions(item), links=self._place.links)
         except NotShown as hidden:
             return Ref(ref.uri, f"{_REFUSED}{hidden}", 0, {"audience": NOBODY})
-        there = audience(found, self._place.groups)
+        there = audience(named, self._place.groups)
         allowed = narrow(ref.facts.get("audience", {}), there, NOBODY)
         return ref._replace(facts={**ref.facts, "audience": allowed})
 

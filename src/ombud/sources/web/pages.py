@@ -177,8 +177,8 @@ def refuses_index(headers: Mapping[str, str]) -> bool:
 
 
 def canonical_header(url: str, headers: Mapping[str, str]) -> str:
-    found = _CANONICAL.search(headers.get("link", ""))
-    return absolute(found.group(1), url) if found else ""
+    match = _CANONICAL.search(headers.get("link", ""))
+    return absolute(match.group(1), url) if match else ""
 
 
 def text_of(body: bytes, headers: Mapping[str, str]) -> str:
@@ -342,11 +342,11 @@ def _around_the_main_part(tree: LexborHTMLParser) -> set[int]:
 def outermost(root: LexborNode | None, fits: Callable[[LexborNode], bool]) -> list[LexborNode]:
     """Nodes of the tree that fit and are inside no other such node: each may be destroyed with all
     that it holds."""
-    found: list[LexborNode] = []
+    nodes: list[LexborNode] = []
     node, end = root, root.mem_id if root else 0
     while node is not None:
         if fits(node):
-            found.append(node)
+            nodes.append(node)
         elif node.child is not None:
             node = node.child
             continue
@@ -354,7 +354,7 @@ def outermost(root: LexborNode | None, fits: Callable[[LexborNode], bool]) -> li
         while up is not None and up.next is None and up.mem_id != end:
             up = up.parent
         node = None if up is None or up.mem_id == end else up.next
-    return found
+    return nodes
 
 
 def _is_furniture(node: LexborNode, marked: bool) -> bool:
@@ -382,8 +382,8 @@ def _inside(node: LexborNode) -> str:
 
 
 def _only(tree: LexborHTMLParser, tag: str) -> LexborNode | None:
-    found = tree.css(tag)
-    return found[0] if len(found) == 1 else None
+    nodes = tree.css(tag)
+    return nodes[0] if len(nodes) == 1 else None
 
 
 def _wishes(tree: LexborHTMLParser) -> set[str]:

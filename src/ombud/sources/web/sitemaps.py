@@ -35,12 +35,13 @@ class Sitemaps:
         self.seen: dict[str, FetchState] = {}
 
     def pages(self, given: tuple[str, ...]) -> Iterator[str]:
-        waiting, known = list(given), set(given)
+        waiting = list(given)
+        known = set(given)
         while waiting:
             url = waiting.pop(0)
-            found = self._read(url, named=url not in given)
-            yield from found.pages
-            fresh = [sitemap for sitemap in found.sitemaps if sitemap not in known]
+            sitemap = self._read(url, named=url not in given)
+            yield from sitemap.pages
+            fresh = [url for url in sitemap.sitemaps if url not in known]
             known.update(fresh)
             waiting += fresh
             if len(known) > MOST:

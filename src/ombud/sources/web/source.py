@@ -56,10 +56,10 @@ class WebSource:
         self._failed.clear()
         self._late.clear()
         try:
-            found = self._crawled()
+            addresses = self._crawled()
         finally:
             self._client.close()
-        chosen = documents(found, self._matching)
+        chosen = documents(addresses, self._matching)
         refs = refs_of(self.name, chosen, self._matching)
         return sorted(refs, key=lambda ref: ref.uri)
 
@@ -74,17 +74,17 @@ class WebSource:
         for url in sitemaps.pages(self._sitemaps):
             crawl.add(url)
         crawl.run()
-        found: dict[str, FetchState] = {}
+        addresses: dict[str, FetchState] = {}
         remembered = dict(sitemaps.seen)
         for url, visit in crawl.visits.items():
             seen = self._seen(url, visit, old)
             if seen is None:
                 continue
-            found[url] = seen
+            addresses[url] = seen
             if url not in self._failed:
                 remembered[url] = seen
         self._memory.save(remembered, self._hosts)
-        return found
+        return addresses
 
     def _seen(self, url: str, visit: Visit, old: Mapping[str, FetchState]) -> FetchState | None:
         """What an address is now; what it last was, where nobody knows for now."""
@@ -152,10 +152,10 @@ def _marked(name: str, url: str) -> str:
     return f"{stem}~{mark}{suffix}"
 
 
-def documents(found: dict[str, FetchState], matching: Matching) -> dict[str, FetchState]:
+def documents(addresses: dict[str, FetchState], matching: Matching) -> dict[str, FetchState]:
     """Each page once, under the address it calls its own."""
     pages: dict[str, FetchState] = {}
-    for url, seen in found.items():
+    for url, seen in addresses.items():
         if seen.kind and seen.listed and matching.included(path_of(url)):
             pages[url] = seen
     chosen: dict[tuple[str, str], str] = {}

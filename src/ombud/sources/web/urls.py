@@ -118,8 +118,8 @@ def readable(text: str) -> str:
     """Escaped spaces and letters of other alphabets as they are; everything else that is escaped
     stays so."""
 
-    def letters(found: re.Match[str]) -> str:
-        escaped = found.group()
+    def letters(escape: re.Match[str]) -> str:
+        escaped = escape.group()
         try:
             plain = unquote(escaped, errors="strict")
         except UnicodeDecodeError:

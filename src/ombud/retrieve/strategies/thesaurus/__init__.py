@@ -11,7 +11,11 @@ from ombud.text import plain_wording, term_pattern
 def policy_words(text: str, language: str = "en") -> list[str]:
     """Words that policies use for what `text` speaks of; empty where the language has no list."""
     asked = plain_wording(text)
-    return [words for said, words in _entries(language) if said.search(asked)]
+    policy: list[str] = []
+    for everyday, words in _entries(language):
+        if everyday.search(asked):
+            policy.append(words)
+    return policy
 
 
 @lru_cache
