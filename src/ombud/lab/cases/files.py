@@ -233,7 +233,7 @@ def _country(code: str | None) -> bool:
 def _explain(wrong: ValidationError, place: str) -> LabError:
     # A misspelt field is often also a missing one: the misspelling says more.
     first = min(wrong.errors(), key=lambda error: error["type"] != "extra_forbidden")
-    where = ".".join(str(part) for part in first["loc"])
+    where = ".".join(map(str, first["loc"]))
     others = wrong.error_count() - 1
     more = f" ({others} more in this line)" if others else ""
     if first["type"] == "extra_forbidden":

@@ -90,7 +90,7 @@ def _measure_of_plugin(name: str) -> Measure:
 
 def known_metrics() -> tuple[str, ...]:
     """How every metric is spelt, sorted: `recall@k`, `latency`, …"""
-    return tuple(_spelling(name) for name in names("metric", METRICS))
+    return tuple(map(_spelling, names("metric", METRICS)))
 
 
 def needs(metrics: Iterable[Metric]) -> tuple[bool, bool]:

@@ -67,8 +67,8 @@ def ndcg(gains: Sequence[int], relevant: Sequence[int], k: int) -> float:
 
 def ndcg_exp(gains: Sequence[int], relevant: Sequence[int], k: int) -> float:
     """nDCG with gain = 2^grade - 1 (Burges et al. 2005)."""
-    raised_gains = [_raised(gain) for gain in gains]
-    raised_relevant = [_raised(grade) for grade in relevant]
+    raised_gains = list(map(_raised, gains))
+    raised_relevant = list(map(_raised, relevant))
     return ndcg(raised_gains, raised_relevant, k)
 
 

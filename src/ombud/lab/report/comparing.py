@@ -174,7 +174,7 @@ def compare_runs(
             pairs = _Paired(
                 first=[_value(first_scores, case) for case in of_group],
                 second=[_value(second_scores, case) for case in of_group],
-                clusters=[cluster_of(case) for case in of_group],
+                clusters=list(map(cluster_of, of_group)),
             )
             rows.append(_contrast(metric, group, name, pairs))
     return _corrected(rows)

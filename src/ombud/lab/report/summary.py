@@ -77,7 +77,7 @@ def cluster_of(case: Case) -> str:
 def summary_markdown(lines: Iterable[MetricSummary]) -> str:
     """A Markdown table; values to three digits, coverage beside every mean."""
     head = "| metric | group | mean | 95 % interval | median | n |\n|---|---|---:|---:|---:|---:|\n"
-    return head + "".join(_row(line) for line in lines)
+    return head + "".join(map(_row, lines))
 
 
 def groups_of(case: Case, by: Sequence[Group] = GROUPS) -> list[tuple[Group, str]]:

@@ -107,7 +107,7 @@ def _cells(cells: list[str]) -> str:
     line = StringIO()
     # Cells with a character of the line's end are quoted, so both are named, and the end is taken
     # off again.
-    csv.writer(line, lineterminator="\r\n").writerow([_harmless(cell) for cell in cells])
+    csv.writer(line, lineterminator="\r\n").writerow(list(map(_harmless, cells)))
     return line.getvalue()[:-2]
 
 

@@ -60,7 +60,7 @@ class RemoteTarget:
         found = await self._post("/api/v1/search", body)
         if not isinstance(found, dict) or not isinstance(found.get("hits"), list):
             raise _nonsense("no list of hits")
-        return tuple(_hit(row) for row in found["hits"]), _read(Trace, found.get("trace", {}))
+        return tuple(map(_hit, found["hits"])), _read(Trace, found.get("trace", {}))
 
     def describe(self) -> dict[str, Any]:
         with self._open() as client:
@@ -217,7 +217,7 @@ def _read(record: type[Record], value: Any) -> Record:
         return record.model_validate_json(json.dumps(value))
     except ValidationError as wrong:
         first = wrong.errors()[0]
-        where = ".".join(str(part) for part in first["loc"]) or "it"
+        where = ".".join(map(str, first["loc"])) or "it"
         why = f"{where}: {str(first['msg']).lower()}"
         raise _nonsense(f"no {record.__name__}: {why}") from wrong
     except (ValueError, RecursionError) as wrong:

@@ -108,7 +108,7 @@ async def run_cases(
         keeper = _Keeper(store, run, on_progress)
         await runner.ask_all(left, keeper)
         rescore(store, run, options.metrics, tools, missing_only=True)
-        config = {**run.config, "metrics": [str(metric) for metric in options.metrics]}
+        config = {**run.config, "metrics": list(map(str, options.metrics))}
         run = run.model_copy(update={"state": "done", "ended": datetime.now(UTC), "config": config})
         save_run(store, run)
     return run
@@ -169,7 +169,7 @@ def _planned_run(
         dataset_digest=dataset,
         split=options.split,
         target=target,
-        config={**config, "metrics": [str(metric) for metric in options.metrics]},
+        config={**config, "metrics": list(map(str, options.metrics))},
         digest=sha256(written.encode()).hexdigest()[:16],
         study=options.study,
         cases=len(cases),

@@ -162,7 +162,7 @@ def _quality(recorded: RecordedRun, metric: str) -> Mean:
     scores = recorded.values(metric)
     scored = [case for case in recorded.cases if case.id in scores]
     values = [scores[case.id].value for case in scored]
-    return mean(values, [cluster_of(case) for case in scored])
+    return mean(values, list(map(cluster_of, scored)))
 
 
 def _median_seconds(recorded: RecordedRun) -> float | None:

@@ -107,7 +107,7 @@ def synthesise(
     chooser = _Chooser(english, seed, embed)
     if english:
         chooser.fill(strata(english), size, on_progress)
-    cases = [_case(pair) for pair in chooser.kept]
+    cases = list(map(_case, chooser.kept))
     account = SynthesisAccount(
         wanted=size,
         proposed=chooser.proposed,

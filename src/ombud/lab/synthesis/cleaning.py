@@ -131,7 +131,7 @@ class Cleaner:
         self._sample_ids = [chunk.id for chunk in sample]
         self._sample_vectors: Vectors | None = None
         if embed and sample:
-            self._sample_vectors = _unit_vectors(embed, [passage(chunk) for chunk in sample])
+            self._sample_vectors = _unit_vectors(embed, list(map(passage, sample)))
 
     def check_words(self, pair: QuestionAnswer) -> str:
         """The first of the checks without an embedder that the pair fails; empty when it passes."""
