@@ -59,3 +59,13 @@ def test_what_a_call_raises_arrives_where_it_is_waited_for(tmp_path: Path) -> No
         file.unlink()
     with pytest.raises(EngineError, match="cannot be read"):
         blocking(opened(f"lance://{tmp_path}").get(["d-0"]))
+
+
+def test_waiting_for_the_loop_inside_it_is_an_error_and_no_deadlock(tmp_path: Path) -> None:
+    engine = opened(f"lance://{tmp_path}")
+
+    async def waits_inside() -> list[str]:
+        return blocking(engine.chunk_ids())
+
+    with pytest.raises(RuntimeError, match="inside the loop"):
+        blocking(waits_inside())

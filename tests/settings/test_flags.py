@@ -26,7 +26,7 @@ class Running:
     ) -> None:
         self.home, self.time, self.told = home, 0.0, list[str]()
         self.save(text)
-        self.flags = Flags(home, given, tell=self.told.append, clock=lambda: self.time, **more)
+        self.flags = Flags(home, given, on_change=self.told.append, clock=lambda: self.time, **more)
 
     def save(self, text: str) -> None:
         path = self.home / "ombud.toml"

@@ -170,7 +170,7 @@ class Workspace:
         Raises BadSetting where the file is wrong already.
         """
         check = partial(check_flags, personas=self.personas, prompts=self.prompts)
-        self._followed = Flags(self.home, self.flags, check=check, tell=on_change, clock=clock)
+        self._followed = Flags(self.home, self.flags, check=check, on_change=on_change, clock=clock)
         for line in prompt_problems(self.prompts):
             on_change(line)
 

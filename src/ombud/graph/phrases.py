@@ -205,12 +205,12 @@ class _VerbWords:
 
 def _take_chained(verb: _VerbWords, tokens: list[_Token]) -> None:
     """ "need" with "to be": another verb completes it."""
-    place = verb.place
-    if verb.words[-1] not in _CHAINED or place + 2 >= len(tokens):
+    following = _texts_after(verb, tokens, 2)
+    if verb.words[-1] not in _CHAINED or len(following) < 2:
         return
-    if tokens[place + 1].text == "to":
-        verb.words += ["to", tokens[place + 2].text]
-        verb.place = place + 2
+    if following[0] == "to":
+        verb.words += following
+        verb.place += 2
 
 
 def _take_participle(verb: _VerbWords, tokens: list[_Token]) -> None:
@@ -225,24 +225,38 @@ def _take_participle(verb: _VerbWords, tokens: list[_Token]) -> None:
 
 def _take_joined(verb: _VerbWords, tokens: list[_Token]) -> None:
     """Verbs that share an object: "use or continue to use", "prepare and publish"."""
-    while verb.place + 2 < len(tokens) and tokens[verb.place + 1].text in ("or", "and", "and/or"):
-        next_verb = tokens[verb.place + 2].text.rstrip(".,")
-        if not re.fullmatch(r"[a-z]+", next_verb):
+    while True:
+        following = _texts_after(verb, tokens, 2)
+        if len(following) < 2 or following[0] not in ("or", "and", "and/or"):
             return
-        if _NOT_A_VERB.match(next_verb) or _ADVERB.match(next_verb):
+        joint, word = following
+        next_verb = word.rstrip(".,")
+        if not _is_plain_verb(next_verb):
             return
-        verb.words += [tokens[verb.place + 1].text, next_verb]
+        verb.words += [joint, next_verb]
         verb.place += 2
-        completed = tokens[verb.place + 1 : verb.place + 3]
+        completing = _texts_after(verb, tokens, 2)
         is_chained = next_verb.startswith(("continue", "agree"))
-        if is_chained and len(completed) == 2 and completed[0].text == "to":
-            verb.words += ["to", completed[1].text]
+        if is_chained and len(completing) == 2 and completing[0] == "to":
+            verb.words += completing
             verb.place += 2
+
+
+def _is_plain_verb(word: str) -> bool:
+    if not re.fullmatch(r"[a-z]+", word):
+        return False
+    return not _NOT_A_VERB.match(word) and not _ADVERB.match(word)
+
+
+def _texts_after(verb: _VerbWords, tokens: list[_Token], count: int) -> list[str]:
+    """The words after a verb, at most so many."""
+    following = tokens[verb.place + 1 : verb.place + 1 + count]
+    return [token.text for token in following]
 
 
 def _take_particle(verb: _VerbWords, tokens: list[_Token]) -> None:
     """ "carry" with "over"; not "up" of "up to 5 days"."""
-    following = [token.text for token in tokens[verb.place + 1 : verb.place + 3]]
+    following = _texts_after(verb, tokens, 2)
     if len(following) < 2 or following == ["up", "to"] or verb.words[-1] == "be":
         return
     if following[0].lower() in _PARTICLES:

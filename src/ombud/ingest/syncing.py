@@ -41,7 +41,7 @@ from ombud.store import (
     tombstones,
 )
 from ombud.text import find_abbreviations
-from ombud.types import Chunk
+from ombud.types import Chunk, Document
 
 FEW = 10
 """Documents that may vanish without the share being looked at."""
@@ -191,13 +191,16 @@ class SyncRun:
 
     def _commit(self, batch: Sequence[ChunkedDocument], begins: Mapping[str, date]) -> None:
         parts = self._parts
-        documents = [cut_document(item.document, begins) for item in batch]
+        documents: list[Document] = []
         chunks: list[Chunk] = []
-        for item, document in zip(batch, documents, strict=True):
+        for item in batch:
+            document = cut_document(item.document, begins)
             end = {"effective_to": document.effective_to}
+            documents.append(document)
             chunks += [chunk.model_copy(update=end) for chunk in item.chunks]
         rows = rows_of(documents, chunks, parts.embedder, parts.settings.index)
-        blocking(parts.engine.upsert([document.id for document in documents], rows))
+        ids = [document.id for document in documents]
+        blocking(parts.engine.upsert(ids, rows))
         for item, document in zip(batch, documents, strict=True):
             abbreviations = find_abbreviations(item.document.text, item.document.language)
             stamp = item.change.kept(len(item.chunks))

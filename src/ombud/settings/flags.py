@@ -28,8 +28,8 @@ class Flags:
     Later a wrong file, or none, leaves the settings as they were. Safe to use from several threads.
 
     given: values that win over the file, as for `load`. check: raises OmbudError for what cannot be
-    judged here, such as a strategy that does not exist. tell: gets one line for each change. clock:
-    seconds that only grow."""
+    judged here, such as a strategy that does not exist. on_change: gets one line for each change.
+    clock: seconds that only grow."""
 
     def __init__(
         self,
@@ -37,11 +37,14 @@ class Flags:
         given: Mapping[str, Any] | None = None,
         *,
         check: Callable[[Settings], None] = lambda _: None,
-        tell: Callable[[str], None] = lambda _: None,
+        on_change: Callable[[str], None] = lambda _: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self.home, self._given = home, dict(given or {})
-        self._check, self._tell, self._clock = check, tell, clock
+        self.home = home
+        self._given = dict(given or {})
+        self._check = check
+        self._on_change = on_change
+        self._clock = clock
         self._lock = threading.Lock()
         self._seen = _signature(home / FILE)
         self._settings = self._read()
@@ -56,11 +59,11 @@ class Flags:
         # now.
         if self._clock() >= self._next and self._lock.acquire(blocking=False):
             try:
-                said = self._look()
+                messages = self._look()
             finally:
                 self._lock.release()
-            for line in said:
-                self._tell(line)
+            for line in messages:
+                self._on_change(line)
         return self._settings
 
     def _read(self) -> Settings:
@@ -80,13 +83,15 @@ class Flags:
         try:
             read = self._read()
         except OmbudError as wrong:
-            said = self._noted(f"{FILE} is wrong, the old one stays: {wrong} {wrong.hint}".strip())
+            messages = self._noted(
+                f"{FILE} is wrong, the old one stays: {wrong} {wrong.hint}".strip()
+            )
         else:
             if _signature(self.home / FILE) != seen:  # still being written
                 return []
-            said = self._taken(read)
+            messages = self._taken(read)
         self._seen = seen
-        return said
+        return messages
 
     def _taken(self, read: Settings) -> list[str]:
         old = self._settings
@@ -114,10 +119,10 @@ class Flags:
 
 def _signature(path: Path) -> Signature:
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    return found.st_mtime_ns, found.st_size, found.st_ino
+    return status.st_mtime_ns, status.st_size, status.st_ino
 
 
 def _changed(old: Settings, new: Settings) -> str:

@@ -150,8 +150,10 @@ def find_home(given: Path | None = None) -> Path | None:
 def index_for(settings: Settings, source: str) -> IndexSettings:
     """How the documents of a source are cut: [index], with the source's own chunker where it has
     one."""
-    own = next((place.chunker for place in settings.source if place.name == source), "")
-    return settings.index.model_copy(update={"chunker": own}) if own else settings.index
+    for place in settings.source:
+        if place.name == source and place.chunker:
+            return settings.index.model_copy(update={"chunker": place.chunker})
+    return settings.index
 
 
 def rows(
@@ -259,34 +261,31 @@ def _explain(wrong: ValidationError, trees: Trees) -> BadSetting:
     # A misspelt key also leaves the right one missing: say the first.
     first = min(wrong.errors(), key=lambda error: error["type"] != "extra_forbidden")
     loc = first["loc"]
-    known = _known_keys(loc, trees)
-    where, place = path_of(loc), ORIGINS[_origin(loc, trees)]
+    where = path_of(loc)
     if first["type"] == UNKNOWN_KIND:
         kind = kind_of(first["input"])
         return BadSetting(
             f"{where}.type = {kind!r} is no kind of source.", hint=nearest(kind, kinds())
         )
     if first["type"] == "extra_forbidden":
+        place = ORIGINS[_origin(loc, trees)]
+        known = _known_keys(loc, trees)
         return BadSetting(
             f"`{where}` in {place} is not a setting.", hint=nearest(str(loc[-1]), known)
         )
     if first["type"] == "missing":
         return BadSetting(f"`{where}` is missing.", hint=choices_of(first))
-    said = first.get("ctx", {}).get("error")
-    cause = getattr(said, "__cause__", None)
+    problem = first.get("ctx", {}).get("error")
+    cause = getattr(problem, "__cause__", None)
     if isinstance(cause, BadSetting):
         return BadSetting(f"{where}: {cause}", hint=cause.hint)
-    if said:
-        place = (
-            f"{where} = {first['input']!r}"
-            if isinstance(first["input"], str)
-            else where or "settings"
-        )
-        return BadSetting(f"{place}: {said}.", hint=choices_of(first))
-    return BadSetting(
-        f"{where or 'settings'} = {first['input']!r}: {first['msg'].lower()}.",
-        hint=choices_of(first),
-    )
+    given = first["input"]
+    named = where or "settings"
+    if problem:
+        place = f"{where} = {given!r}" if isinstance(given, str) else named
+        return BadSetting(f"{place}: {problem}.", hint=choices_of(first))
+    complaint = first["msg"].lower()
+    return BadSetting(f"{named} = {given!r}: {complaint}.", hint=choices_of(first))
 
 
 def _known_keys(loc: tuple[int | str, ...], trees: Trees) -> list[str]:
@@ -297,8 +296,9 @@ def _known_keys(loc: tuple[int | str, ...], trees: Trees) -> list[str]:
         model = place_of(kind_of(_held(trees, loc[:2])))
         parts = loc[2:-1]
     for part in parts:
-        if isinstance(part, str) and hasattr(model, "model_fields") and part in model.model_fields:
-            model = _model_in(model.model_fields[part].annotation)
+        fields = getattr(model, "model_fields", {})
+        if part in fields:
+            model = _model_in(fields[part].annotation)
     return list(getattr(model, "model_fields", {}))
 
 

@@ -33,7 +33,10 @@ def merge_plan(*overlays: Mapping[str, Any], base: Plan | None = None) -> Plan:
 def nearest(word: str, known: Any) -> str:
     """A hint: the nearest known name, or all of them."""
     near = difflib.get_close_matches(word, list(known), n=1, cutoff=0.5)
-    return f"Did you mean `{near[0]}`?" if near else f"Known: {', '.join(sorted(known))}."
+    if near:
+        return f"Did you mean `{near[0]}`?"
+    listed = ", ".join(sorted(known))
+    return f"Known: {listed}."
 
 
 def path_of(loc: tuple[int | str, ...]) -> str:

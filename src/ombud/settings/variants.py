@@ -30,11 +30,10 @@ def plan_for(
     The persona is the person's own, whatever `persona` a layer sets. Raises BadSetting for a
     request that is no plan."""
     asked = request or {}
-    named = {
-        name: experiment
-        for name, experiment in settings.experiment.items()
-        if is_in(name, experiment, person)
-    }
+    named: dict[str, Experiment] = {}
+    for name, experiment in settings.experiment.items():
+        if is_in(name, experiment, person):
+            named[name] = experiment
     plan = merge_plan(
         settings.plan.model_dump(include=settings.plan.model_fields_set),
         settings.country.get(person.country or "", PlanOverlay()).plan,
@@ -52,18 +51,14 @@ def is_in(name: str, experiment: Experiment, person: Person) -> bool:
     So a person stays where they are while nothing but the share changes, a larger share only adds
     people, and experiments of different names divide people independently. Nobody without an id is
     in any: they would change sides with every question."""
-    if (
-        experiment.off
-        or not person.id
-        or (experiment.countries and person.country not in experiment.countries)
-    ):
+    if experiment.off or not person.id:
         return False
-    place = int.from_bytes(
-        sha256((name + person.id).encode("utf-8", "surrogatepass")).digest(), "big"
-    )
-    return place < math.ldexp(
-        experiment.share, 256
-    )  # exact: a float times a power of two, and an int beside it
+    if experiment.countries and person.country not in experiment.countries:
+        return False
+    key = (name + person.id).encode("utf-8", "surrogatepass")
+    place = int.from_bytes(sha256(key).digest(), "big")
+    # Exact: a float times a power of two, and an int beside it.
+    return place < math.ldexp(experiment.share, 256)
 
 
 def check_plans(settings: Settings, check: Callable[[Plan], None]) -> None:

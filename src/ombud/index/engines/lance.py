@@ -208,9 +208,11 @@ class LanceEngine:
 
     def _vectors(self, chunks: Sequence[str]) -> dict[str, Vector]:
         condition = _among("chunk_id", chunks) + " AND vector IS NOT NULL"
-        query = self._chunks.search().where(condition).select(["chunk_id", "part", "vector"])
-        rows = self._read(query.limit(EVERY_ROW).to_arrow).sort_by("part")
-        matrix = rows["vector"].combine_chunks().flatten().to_numpy().reshape(-1, self.dimension)
+        query = self._chunks.search().where(condition)
+        query = query.select(["chunk_id", "part", "vector"]).limit(EVERY_ROW)
+        rows = self._read(query.to_arrow).sort_by("part")
+        numbers = rows["vector"].combine_chunks().flatten().to_numpy()
+        matrix = numbers.reshape(-1, self.dimension)
         owners = np.array(rows["chunk_id"].to_pylist())
         return {chunk: matrix[owners == chunk] for chunk in set(owners.tolist())}
 

@@ -93,19 +93,32 @@ def interact(question: TokenVectors, texts: Sequence[TokenVectors]) -> npt.NDArr
     without any is at 0."""
     if not len(question.ids) or not texts:
         return np.zeros(len(texts))
+    nothing = np.zeros((1, DIMENSION), np.float32)
+    vectors: list[States] = []
+    starts: list[int] = []
+    start = 0
+    for text in texts:
+        of_text = _floats(text) if len(text.ids) else nothing
+        vectors.append(of_text)
+        starts.append(start)
+        start += len(of_text)
+    cosines = _floats(question) @ np.concatenate(vectors).T
+    nearest = np.maximum.reduceat(cosines, starts, axis=1)
+    weights = _rarities(question, texts)
+    nearness: npt.NDArray[np.float64] = np.average(nearest, axis=0, weights=weights)
+    return nearness
+
+
+def _rarities(question: TokenVectors, texts: Sequence[TokenVectors]) -> list[float]:
+    """Of each token of the question: how few of the texts hold it."""
     holders = Counter[int]()
     for text in texts:
         holders.update(set(text.ids.tolist()))
-    weights: list[float] = []
-    for identity in question.ids.tolist():
-        rarity = log((len(texts) + 1) / (holders[identity] + 0.5))
-        weights.append(max(rarity, LEAST_WEIGHT))
-    nothing = np.zeros((1, DIMENSION), np.float32)
-    whole = [_floats(text) if len(text.ids) else nothing for text in texts]
-    starts = np.cumsum([0, *map(len, whole[:-1])])
-    nearest = np.maximum.reduceat(_floats(question) @ np.concatenate(whole).T, starts, axis=1)
-    near: npt.NDArray[np.float64] = np.average(nearest, axis=0, weights=weights)
-    return near
+    rarities: list[float] = []
+    for token in question.ids.tolist():
+        rarity = log((len(texts) + 1) / (holders[token] + 0.5))
+        rarities.append(max(rarity, LEAST_WEIGHT))
+    return rarities
 
 
 def answered(question: TokenVectors, texts: Sequence[TokenVectors]) -> npt.NDArray[np.float64]:
