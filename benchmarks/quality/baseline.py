@@ -95,9 +95,8 @@ def handbooks() -> Workspace:
     workspace = Workspace(HOME)
     sources = configured_sources(workspace.settings, workspace.home, workspace.store)
     for report in sync_sources(workspace.ingest, sources, on_progress=tell):
-        say(
-            f"{report.name}: {report.added} added, {report.unchanged} unchanged, {len(report.failed)} failed"
-        )
+        counts = f"{report.added} added, {report.unchanged} unchanged"
+        say(f"{report.name}: {counts}, {len(report.failed)} failed")
     return workspace
 
 
@@ -109,7 +108,8 @@ def _corpus(title: str, workspace: Workspace, whole: Sequence[Case]) -> list[str
         cases = select_split(whole, split)
         say(f"{title}, {split}: {len(cases)} cases")
         target = LocalTarget(workspace)
-        study = f"baseline {title} {split} {source()}"  # rows that other code answered are not gone on with
+        # Rows that other code answered are not gone on with.
+        study = f"baseline {title} {split} {source()}"
         # One at a time: with several, the seconds would be those of a queue.
         options = RunOptions(parse_metrics(USUAL), "", title, split, study=study, concurrency=1)
         tools = Instruments(text_of=target.text_of)
@@ -157,17 +157,15 @@ def _differences(recorded: Sequence[RecordedRun]) -> list[str]:
     for mode in ("sparse", "dense"):
         for row in compare_runs(at[f"mode={mode} k=8"], at["mode=hybrid k=8"], ["overall"]):
             found = row.comparison
-            if (
-                row.metric not in COLUMNS
-                or found.difference is None
-                or found.low is None
-                or found.high is None
-            ):
+            if row.metric not in COLUMNS or found.difference is None:
+                continue
+            if found.low is None or found.high is None:
                 continue
             between = f"{found.low:+.3f} to {found.high:+.3f}"
             least = f"{found.detectable:.3f}" if found.detectable else ""
             lines.append(
-                f"| {mode} | {row.metric} | {found.difference:+.3f} | {between} | {row.adjusted:.3f} | {least} |"
+                f"| {mode} | {row.metric} | {found.difference:+.3f} | {between} "
+                f"| {row.adjusted:.3f} | {least} |"
             )
     return lines
 

@@ -70,21 +70,13 @@ def _part(title: str, workspace: Workspace, tasks: Sequence[Task]) -> list[str]:
             rows.append([mode, chunks, form, *(figure(average(one, m, clusters)) for m in METRICS)])
             if not changed and mode == "hybrid":
                 hybrid[form] = one
-    against = [
-        Row(form, metric, paired(hybrid[ALONE], one, metric, clusters))
-        for form, one in hybrid.items()
-        if form != ALONE
-        for metric in METRICS
-    ]
+    compared = [(form, hybrid[ALONE], run) for form, run in hybrid.items() if form != ALONE]
     if REWRITTEN in hybrid:
-        against += [
-            Row(
-                f"{WITH}, against {REWRITTEN}",
-                metric,
-                paired(hybrid[REWRITTEN], hybrid[WITH], metric, clusters),
-            )
-            for metric in METRICS
-        ]
+        compared.append((f"{WITH}, against {REWRITTEN}", hybrid[REWRITTEN], hybrid[WITH]))
+    against = []
+    for name, first, second in compared:
+        for metric in METRICS:
+            against.append(Row(name, metric, paired(first, second, metric, clusters)))
     return [
         *table(["mode", "chunks", "question", *METRICS], rows),
         "",
@@ -104,12 +96,13 @@ def _by_folding(hybrid: Mapping[str, RecordedRun], clusters: Sequence[Hashable])
             groups["folded in" if folded else "left out"].append(place)
     rows = []
     for name, places in groups.items():
+        drawn = [clusters[place] for place in places]
         for form, one in hybrid.items():
-            means = [
-                mean([values(one, m)[at] for at in places], [clusters[at] for at in places])
-                for m in METRICS
-            ]
-            rows.append([name, form, str(len(places)), *map(figure, means)])
+            figures = []
+            for metric in METRICS:
+                of_metric = values(one, metric)
+                figures.append(figure(mean([of_metric[place] for place in places], drawn)))
+            rows.append([name, form, str(len(places)), *figures])
     return table(["hybrid, where history was", "question", "n", *METRICS], rows)
 
 

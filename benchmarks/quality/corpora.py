@@ -27,9 +27,8 @@ def open_corpus(name: str, toml: str) -> Workspace:
     workspace = Workspace(home)
     sources = configured_sources(workspace.settings, workspace.home, workspace.store)
     for report in sync_sources(workspace.ingest, sources, allow_deletes=True, on_progress=tell):
-        say(
-            f"{report.name}: {report.added} added, {report.unchanged} unchanged, {len(report.failed)} failed"
-        )
+        counts = f"{report.added} added, {report.unchanged} unchanged"
+        say(f"{report.name}: {counts}, {len(report.failed)} failed")
     return workspace
 
 

@@ -28,8 +28,8 @@ def origin() -> str:
     known = machine()
     load = round(os.getloadavg()[0], 1)
     return (
-        f"commit {commit()} (code {source()}), {known['cpu']}, {known['cores']} cores, Python {known['python']}, "
-        f"shared with other work (load {load})"
+        f"commit {commit()} (code {source()}), {known['cpu']}, {known['cores']} cores, "
+        f"Python {known['python']}, shared with other work (load {load})"
     )
 
 

@@ -35,7 +35,9 @@ PATTERNS = {
     "sections, definitions": f"(?m)^(?:{SECTION}|{DEFINED})",
     "sections, subdivisions": f"(?m)^(?:{SECTION}|{SUBDIVISION})",
     "sections, definitions, subdivisions": f"(?m)^(?:{SECTION}|{DEFINED}|{SUBDIVISION})",
-    "sections, definitions, subdivisions, examples": f"(?m)^(?:{SECTION}|{DEFINED}|{SUBDIVISION}|{EXAMPLE})",
+    "sections, definitions, subdivisions, examples": (
+        f"(?m)^(?:{SECTION}|{DEFINED}|{SUBDIVISION}|{EXAMPLE})"
+    ),
 }
 """Name -> expression that begins a chunk."""
 CHUNKERS = ("structure", "sentence", "semantic")

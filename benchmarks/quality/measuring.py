@@ -43,12 +43,12 @@ def measure(
     changed: the index settings in which the target differs from its workspace, for the record.
     """
     options = RunOptions(
-        parse_metrics(metrics),
-        name,
-        name,
-        split,
-        plan or {},
-        changed or {},
+        metrics=parse_metrics(metrics),
+        name=name,
+        dataset=name,
+        split=split,
+        plan=plan or {},
+        changed=changed or {},
         study=f"{name} {source()}",
         concurrency=concurrency,
     )

@@ -41,25 +41,26 @@ def report() -> str:
         corpus = read_corpus(language)
         runs = _runs(language, corpus)
         clusters = [cluster_of(case) for case in corpus.cases]
-        rows = [
-            [mode, *(figure(average(one, m, clusters)) for m in METRICS)]
-            for mode, one in runs.items()
-        ]
+        rows = []
+        for mode, one in runs.items():
+            figures = [figure(average(one, metric, clusters)) for metric in METRICS]
+            rows.append([mode, *figures])
         lines += [
             "",
             f"## {name}: {len(corpus.pages)} paragraphs, {len(corpus.cases)} questions",
             "",
         ]
         lines += [*table(["mode", *METRICS], rows), ""]
-        against = [
-            Row(mode, metric, paired(runs[mode], runs["hybrid"], metric, clusters))
-            for mode in MODES[1:]
-            for metric in METRICS
-        ]
+        against = []
+        for mode in MODES[1:]:
+            for metric in METRICS:
+                difference = paired(runs[mode], runs["hybrid"], metric, clusters)
+                against.append(Row(mode, metric, difference))
         lines += differences("hybrid against", against)
         if language == "en":
             found = average(runs["hybrid"], "recall@5", clusters).value or 0.0
-            verdict = f"{TARGET:.2f} in English, hybrid: {found:.3f}, {'met' if found >= TARGET else 'MISSED'}"
+            reached = "met" if found >= TARGET else "MISSED"
+            verdict = f"{TARGET:.2f} in English, hybrid: {found:.3f}, {reached}"
     return "\n".join([header("xquad", verdict=verdict), *lines]) + "\n"
 
 

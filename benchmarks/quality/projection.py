@@ -45,9 +45,8 @@ def main() -> None:
     vectors = np.concatenate([_states(session, tokenizer.encode(text).ids, kept) for text in texts])
     values, components = np.linalg.eigh(vectors.T @ vectors / len(vectors))
     share = values[-late.DIMENSION :].sum() / values.sum()
-    print(
-        f"{len(texts)} passages, {len(vectors)} tokens; {late.DIMENSION} components hold {share:.3f}"
-    )
+    held = f"{late.DIMENSION} components hold {share:.3f}"
+    print(f"{len(texts)} passages, {len(vectors)} tokens; {held}")
     np.save(late.SHIPPED, components[:, ::-1][:, : late.DIMENSION].astype(np.float16))
 
 

@@ -173,7 +173,8 @@ def _table(cells: Sequence[Cell], recorded: Sequence[RecordedRun]) -> list[str]:
     """Every cell with its intervals, and its difference from the first on the two figures that
     decide."""
     lines = [
-        f"| setting | {' | '.join(COLUMNS)} | seconds | against the first, page_recall@5 | quote_recall@1000w |",
+        f"| setting | {' | '.join(COLUMNS)} | seconds | against the first, page_recall@5 "
+        "| quote_recall@1000w |",
         "|---|" + "---|" * (len(COLUMNS) + 3),
     ]
     for number, (cell, one) in enumerate(zip(cells, recorded, strict=True)):
@@ -192,18 +193,22 @@ def _table(cells: Sequence[Cell], recorded: Sequence[RecordedRun]) -> list[str]:
 
 
 def _by_type(cells: Sequence[Cell], recorded: Sequence[RecordedRun]) -> list[str]:
-    found = [
-        {line.name: line.mean for line in one.summary(["type"]) if line.metric == BY_TYPE}
-        for one in recorded
-    ]
+    found = [_means_by_type(one) for one in recorded]
     names = [name for name, mean in found[0].items() if mean.valid]
     head = " | ".join(f"{name} (n {found[0][name].valid})" for name in names)
     lines = [f"| setting | {head} |", "|---|" + "---|" * len(names)]
-    rows = zip(cells, found, strict=True)
-    return lines + [
-        f"| {cell_label(cell)} | {' | '.join(_figure(row[name]) for name in names)} |"
-        for cell, row in rows
-    ]
+    for cell, means in zip(cells, found, strict=True):
+        figures = [_figure(means[name]) for name in names]
+        lines.append(f"| {cell_label(cell)} | {' | '.join(figures)} |")
+    return lines
+
+
+def _means_by_type(run: RecordedRun) -> dict[str, Mean]:
+    means = {}
+    for line in run.summary(["type"]):
+        if line.metric == BY_TYPE:
+            means[line.name] = line.mean
+    return means
 
 
 def _against(first: RecordedRun, other: RecordedRun) -> dict[str, str]:

@@ -1,13 +1,12 @@
 """What does triage do to people's questions, with the documents behind it and no chat model?
 
 Asks the sample's test split and the messages that were written apart, and writes
-docs/results/triage-flow.md. Real
-handbooks are not indexed for this: of their questions it says what the classifier alone would flag.
-Run: python benchmarks/quality/triage.py"""
+docs/results/triage-flow.md. Real handbooks are not indexed for this: of their questions it says
+what the classifier alone would flag. Run: python benchmarks/quality/triage.py"""
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from ombud.app import Workspace, asking
@@ -19,50 +18,67 @@ ROOT = Path(__file__).parents[2]
 HEAD = Path(__file__).with_name("triage_header.md")
 OUT = ROOT / "docs/results/triage-flow.md"
 OUTSIDE = "triage_is_out_of_scope"
+Answered = tuple[Case, Answer]
 
 
 def main() -> None:
     workspace = Workspace(ROOT / "sample")
-    cases = [
-        c for path in sorted((ROOT / "sample/cases").glob("*.jsonl")) for c in read_cases(path)
-    ]
-    answered = [(c, _ask(workspace, c)) for c in cases if split_of(c.id) == "test"]
     apart = read_labelled_messages(ROOT / "tests/data/triage-apart.jsonl")
-    told = [
-        (m, _ask(workspace, Case(id="apart", question=m.text, person=Person(country="GB"))))
-        for m in apart
-    ]
-    answerable = [a for c, a in answered if c.expect == "answer"]
+    rows = [*_sample_rows(workspace), *_handbook_rows(workspace)]
+    answers: dict[str, list[Answer]] = {}
+    for message in apart:
+        case = Case(id="apart", question=message.text, person=Person(country="GB"))
+        answers.setdefault(message.label, []).append(_ask(workspace, case))
+    for label, name, holds in (
+        ("sensitive", "handed to a person", _handed_over),
+        ("out_of_scope", "denied", _denied),
+        ("ordinary", "handed to a person", _handed_over),
+        ("ordinary", "denied as out of scope", _outside),
+    ):
+        rows.append(_row(f"apart, {label}: {name}", map(holds, answers[label])))
+    cost = _cost(workspace, [message.text for message in apart])
+    table = "\n".join(["| what | share | 95 % | n |", "|---|---:|---|---:|", *rows])
+    note = (
+        f"Triage of one message: {cost:.1f} ms of processor time in the mean over {len(apart)}, "
+        "embedding included."
+    )
+    OUT.write_text(f"{HEAD.read_text(encoding='utf-8')}\n{table}\n\n{note}\n", encoding="utf-8")
+    print(OUT.read_text(encoding="utf-8"))
+
+
+def _sample_rows(workspace: Workspace) -> Iterator[str]:
+    answered: list[Answered] = []
+    for case in _cases(ROOT / "sample/cases", "*.jsonl"):
+        if split_of(case.id) == "test":
+            answered.append((case, _ask(workspace, case)))
+
+    def row(name: str, of: Callable[[Case], bool], holds: Callable[[Answer], bool]) -> str:
+        return _row(f"sample, {name}", [holds(answer) for case, answer in answered if of(case)])
+
+    yield row("answerable: denied as out of scope", lambda c: c.expect == "answer", _outside)
+    yield row("answerable: handed to a person", lambda c: c.expect == "answer", _handed_over)
+    off_topic = ("off_topic", "incoherent")
+    yield row("off topic or incoherent: denied", lambda c: c.type in off_topic, _denied)
+    yield row("sensitive: handed to a person", lambda c: c.type == "sensitive", _handed_over)
+    yield row("vague: asked back", lambda c: c.type == "vague", lambda a: a.action == "clarify")
+
+
+def _handbook_rows(workspace: Workspace) -> Iterator[str]:
     triage = workspace.answering.triage
     assert triage
-    books = [
-        c
-        for path in sorted((ROOT / "tests/data").glob("handbooks-*.jsonl"))
-        for c in read_cases(path)
-    ]
-    seen = [triage(c.question) for c in books if c.expect == "answer"]
-    rows = [
-        _row("sample, answerable: denied as out of scope", [_outside(a) for a in answerable]),
-        _row("sample, answerable: handed to a person", [a.action == "handoff" for a in answerable]),
-        _row("sample, off topic or incoherent: denied", [a.outcome == "denied" for c, a in answered
-                                                         if c.type in ("off_topic", "incoherent")]),
-        _row("sample, sensitive: handed to a person", [a.action == "handoff" for c, a in answered
-                                                       if c.type == "sensitive"]),
-        _row("sample, vague: asked back", [a.action == "clarify" for c, a in answered if c.type == "vague"]),
-        _row("handbooks, answerable: flagged out of scope", [s.label == "out_of_scope" for s in seen]),
-        _row("handbooks, answerable: flagged sensitive", [s.label == "sensitive" for s in seen]),
-        *(_row(f"apart, {label}: {name}", [test(a) for m, a in told if m.label == label]) for label, name, test in (
-            ("sensitive", "handed to a person", lambda a: a.action == "handoff"),
-            ("out_of_scope", "denied", lambda a: a.outcome == "denied"),
-            ("ordinary", "handed to a person", lambda a: a.action == "handoff"),
-            ("ordinary", "denied as out of scope", _outside),
-        )),
-    ]  # fmt: skip
-    cost = _cost(workspace, [m.text for m in apart])
-    table = "\n".join(["| what | share | 95 % | n |", "|---|---:|---|---:|", *rows])
-    said = f"Triage of one message: {cost:.1f} ms of processor time in the mean over {len(apart)}, embedding included."
-    OUT.write_text(f"{HEAD.read_text(encoding='utf-8')}\n{table}\n\n{said}\n", encoding="utf-8")
-    print(OUT.read_text(encoding="utf-8"))
+    labels = []
+    for case in _cases(ROOT / "tests/data", "handbooks-*.jsonl"):
+        if case.expect == "answer":
+            labels.append(triage(case.question).label)
+    outside = [label == "out_of_scope" for label in labels]
+    sensitive = [label == "sensitive" for label in labels]
+    yield _row("handbooks, answerable: flagged out of scope", outside)
+    yield _row("handbooks, answerable: flagged sensitive", sensitive)
+
+
+def _cases(folder: Path, pattern: str) -> Iterator[Case]:
+    for path in sorted(folder.glob(pattern)):
+        yield from read_cases(path)
 
 
 def _ask(workspace: Workspace, case: Case) -> Answer:
@@ -72,13 +88,21 @@ def _ask(workspace: Workspace, case: Case) -> Answer:
     return asyncio.run(asking.ask(workspace, question, keep=False))
 
 
+def _handed_over(answer: Answer) -> bool:
+    return answer.action == "handoff"
+
+
+def _denied(answer: Answer) -> bool:
+    return answer.outcome == "denied"
+
+
 def _outside(answer: Answer) -> bool:
     return OUTSIDE in answer.trace.signals and (answer.outcome, answer.action) == ("denied", "none")
 
 
-def _row(name: str, hits: Sequence[bool]) -> str:
-    one = wilson_rate(name, hits)
-    return f"| {name} | {one.value:.3f} | [{max(0.0, one.low):.3f}, {one.high:.3f}] | {one.of} |"
+def _row(name: str, hits: Iterable[bool]) -> str:
+    rate = wilson_rate(name, list(hits))
+    return f"| {name} | {rate.value:.3f} | [{rate.low:.3f}, {rate.high:.3f}] | {rate.of} |"
 
 
 def _cost(workspace: Workspace, texts: Sequence[str]) -> float:

@@ -6,8 +6,8 @@ fails there, and write nothing."""
 
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from math import sqrt
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import NamedTuple
@@ -19,6 +19,7 @@ from record import ROOT
 from answer.claims import Stated, gold_claims, own_claims, passages
 from answer.mutants import mutants, names_in
 from ombud.answer import check_claim
+from ombud.training import wilson_rate
 
 NAMED = ("number", "date", "unit", "negation", "modal verb", "name")
 """The changes that the issue names."""
@@ -33,25 +34,29 @@ class Outcome(NamedTuple):
 
 
 def main(arguments: Sequence[str]) -> None:
-    own, gold = own_claims(), gold_claims()
+    own = own_claims()
+    gold = gold_claims()
     names = names_in([claim.text for claim in (*own, *gold)])
+    titled = (("Own claims", own), ("Gold answers", gold))
     if "--dev" in arguments:
-        for title, claims in (("Own claims", own), ("Gold answers", gold)):
-            found = checked([c for c in claims if c.half == "dev"], names)
-            print("\n".join([*summary(title, {"dev": found}), *failures(found)]))
+        for title, claims in titled:
+            outcomes = checked(_half(claims, "dev"), names)
+            print("\n".join([*summary(title, {"dev": outcomes}), *failures(outcomes)]))
         return
-    spent = cost([c for c in own if c.half == "test"])  # first, while nothing is remembered
+    spent = cost(_half(own, "test"))  # first, while nothing is remembered
     lines = [header("verifier", own=len(own), gold=len(gold)), ""]
-    for title, claims in (("Own claims", own), ("Gold answers", gold)):
-        halves = {
-            half: checked([c for c in claims if c.half == half], names) for half in ("dev", "test")
-        }
+    for title, claims in titled:
+        halves = {half: checked(_half(claims, half), names) for half in ("dev", "test")}
         lines += [*summary(title, halves), ""]
-        lines += [*strangers(title, [c for c in claims if c.half == "test"]), ""]
+        lines += [*strangers(title, _half(claims, "test")), ""]
     lines += spent
     target = ROOT / "docs/results/verifier.md"
     target.write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
     print(target.read_text(encoding="utf-8"))
+
+
+def _half(claims: Sequence[Stated], half: str) -> list[Stated]:
+    return [claim for claim in claims if claim.half == half]
 
 
 def checked(claims: Sequence[Stated], names: Sequence[str]) -> list[Outcome]:
@@ -65,34 +70,32 @@ def _checked(claim: Stated, names: Sequence[str]) -> Iterator[Outcome]:
 
 
 def summary(title: str, halves: dict[str, list[Outcome]]) -> list[str]:
-    rows = [
-        [
-            "**originals flagged**",
-            *(_share([o for o in found if not o.kind]) for found in halves.values()),
-        ]
-    ]
-    all_named = [[o for o in found if o.kind in NAMED] for found in halves.values()]
-    rows.append(["**mutants caught**", *map(_share, all_named)])
+    measured: dict[str, Callable[[Outcome], bool]] = {
+        "**originals flagged**": lambda outcome: not outcome.kind,
+        "**mutants caught**": lambda outcome: outcome.kind in NAMED,
+    }
     for kind in (*NAMED, "comparator"):
-        name = f"{kind} (apart)" if kind not in NAMED else kind
-        rows.append(
-            [name, *(_share([o for o in found if o.kind == kind]) for found in halves.values())]
-        )
+        name = kind if kind in NAMED else f"{kind} (apart)"
+        measured[name] = partial(_is_of, kind)
+    rows = []
+    for name, counts in measured.items():
+        shares = [_share(list(filter(counts, outcomes))) for outcomes in halves.values()]
+        rows.append([name, *shares])
     return [f"## {title}", "", *table(["", *halves], rows)]
+
+
+def _is_of(kind: str, outcome: Outcome) -> bool:
+    return outcome.kind == kind
 
 
 def _share(outcomes: Sequence[Outcome]) -> str:
     """With Wilson's 95 % interval: Wilson, JASA 22, 1927."""
-    part, whole, z = sum(bool(o.said) for o in outcomes), len(outcomes), 1.96
+    whole = len(outcomes)
     if not whole:
         return "-"
-    share = part / whole
-    middle, spread = (
-        share + z * z / (2 * whole),
-        z * sqrt(share * (1 - share) / whole + z * z / (4 * whole * whole)),
-    )
-    low, high = ((middle + sign * spread) / (1 + z * z / whole) for sign in (-1, 1))
-    return f"{share:.1%} ({part} of {whole}; {max(0, low):.1%} to {min(1, high):.1%})"
+    rate = wilson_rate("", [bool(outcome.said) for outcome in outcomes])
+    part = round(rate.value * whole)
+    return f"{rate.value:.1%} ({part} of {whole}; {rate.low:.1%} to {rate.high:.1%})"
 
 
 def strangers(title: str, claims: Sequence[Stated]) -> list[str]:
@@ -124,7 +127,9 @@ def cost(claims: Sequence[Stated]) -> list[str]:
 def failures(found: Sequence[Outcome]) -> Iterator[str]:
     for outcome in found:
         if bool(outcome.said) != bool(outcome.kind):
-            yield f"{outcome.kind or 'FLAGGED'} | {outcome.claim.id} | {outcome.text} | {'; '.join(outcome.said)}"
+            why = "; ".join(outcome.said)
+            kind = outcome.kind or "FLAGGED"
+            yield f"{kind} | {outcome.claim.id} | {outcome.text} | {why}"
 
 
 if __name__ == "__main__":

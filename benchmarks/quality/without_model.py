@@ -280,7 +280,8 @@ def abbreviated(corpora: Sequence[Corpus]) -> Iterator[str]:
                     _seen(corpus, case, [standard_query(_question(case), glossary)])
                 )
         yield ""
-        yield f"{corpus.name}: {len({(one.abbreviation, one.expansion) for one in explained})} pairs."
+        pairs = {(one.abbreviation, one.expansion) for one in explained}
+        yield f"{corpus.name}: {len(pairs)} pairs."
         yield ""
         yield from _table(rows)
 

@@ -7,9 +7,11 @@ import pytest
 
 from documents.hostile import FILES, good_pdf
 from ombud.documents import DocumentParser, Worker, open_parsers, parse
+from ombud.documents.parsing import PARSERS
 from ombud.documents.worker import InlineParser
 from ombud.errors import SourceError
 from ombud.settings import DocumentSettings
+from ombud.sources.matching import is_document
 from ombud.types import Document
 
 LIMITS = DocumentSettings(seconds=30, memory_mb=2048, size_mb=2, pages=2)
@@ -79,3 +81,8 @@ def test_it_can_be_used_after_it_was_closed(parser: DocumentParser) -> None:
     parser.warm()
     parser.close()
     assert parser.parse(b"Text", facts("a.txt")).text == "Text"
+
+
+def test_what_is_read_from_folders_is_read_beside_pages_too() -> None:
+    """A file attached to a page counts as a document where its ending has a parser."""
+    assert [ending for ending in PARSERS if not is_document(f"rules.{ending.lstrip('.')}")] == []

@@ -115,7 +115,8 @@ def scripted(*replies: Reply) -> tuple[list[Reply], object]:
 
 @pytest.mark.parametrize("status", [429, 500, 502, 503, 504])
 def test_what_may_pass_is_asked_again(site: Site, status: int) -> None:
-    _, site.pages["/"] = scripted(Reply(status=status), Reply(status=status), Reply(b"well"))  # type: ignore[assignment]
+    busy = Reply(status=status)
+    _, site.pages["/"] = scripted(busy, busy, Reply(b"well"))  # type: ignore[assignment]
     time = Time()
     assert fetcher(time).get(site.url).body == b"well"
     assert time.waits == [1.0, 2.0]
@@ -152,7 +153,8 @@ def test_a_server_that_asks_for_too_long_is_not_waited_for(site: Site, asked: st
     "asked", ["soon", "-5", "Thu, 01 Jan 1970 00:00:00 GMT", "Mon, 99 Foo 2020"]
 )
 def test_a_retry_after_that_says_nothing_is_ignored(site: Site, asked: str) -> None:
-    _, site.pages["/"] = scripted(Reply(status=503, headers={"retry-after": asked}), Reply(b"x"))  # type: ignore[assignment]
+    busy = Reply(status=503, headers={"retry-after": asked})
+    _, site.pages["/"] = scripted(busy, Reply(b"x"))  # type: ignore[assignment]
     time = Time()
     fetcher(time).get(site.url)
     assert time.waits == [1.0]

@@ -26,7 +26,10 @@ BLANK = Document(id="0" * 16, source="s", uri="s/a.md", title="")
         ({"title": 2024}, {"title": "2024"}),
         ({"effective_from": date(2025, 1, 31)}, {"effective_from": date(2025, 1, 31)}),
         ({"effective_to": "2025-01-31"}, {"effective_to": date(2025, 1, 31)}),
-        ({"effective_to": datetime(2025, 1, 31, 18, 30)}, {"effective_to": date(2025, 1, 31)}),  # noqa: DTZ001
+        (
+            {"effective_to": datetime(2025, 1, 31, 18, 30)},  # noqa: DTZ001
+            {"effective_to": date(2025, 1, 31)},
+        ),
         ({"mandatory": True}, {"mandatory": True}),
         ({"status": "draft"}, {"status": "draft"}),
         (MANY, MANY),
@@ -148,3 +151,10 @@ def test_hostile_yaml_is_refused_with_a_sentence(text: str, words: str) -> None:
         read_yaml(text, "gb/ombud.yaml")
     assert "gb/ombud.yaml" in str(wrong.value)
     assert words in str(wrong.value)
+
+
+@pytest.mark.parametrize("facts", [{"country": "GB"}, {"mandatory": "perhaps"}])
+def test_facts_that_are_none_of_a_document_cost_that_document_only(facts: dict[str, Any]) -> None:
+    document = Document(id="0" * 16, source="hr", uri="hr/a.md", title="")
+    with pytest.raises(SourceError, match=f"a `{next(iter(facts))}` that cannot be"):
+        apply_metadata(document, facts)

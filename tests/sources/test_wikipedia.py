@@ -19,10 +19,13 @@ from sources.real_mediawiki import Wiki, running
 from sources.web.site import HOST, Reply, Site, Time, fetcher, serving
 
 JSON = {"content-type": "application/json"}
-NOISE = """<div class="mw-parser-output"><div class="navbox"><div class="navbox"><a>Navigation</a></div></div>
-<p>Leave is <b>paid</b>.<sup class="reference">[1]</sup></p><h2>Days<span class="mw-editsection">[edit]</span></h2>
+NOISE = """<div class="mw-parser-output">
+<div class="navbox"><div class="navbox"><a>Navigation</a></div></div>
+<p>Leave is <b>paid</b>.<sup class="reference">[1]</sup></p>
+<h2>Days<span class="mw-editsection">[edit]</span></h2>
 <table class="wikitable"><tr><th>Years<th>Days<tr><td>5<td>27</table>
-<div class="mw-references-wrap"><ol class="references"><li>A source</li></ol></div><!-- Cached time: 1 --></div>"""
+<div class="mw-references-wrap"><ol class="references"><li>A source</li></ol></div>
+<!-- Cached time: 1 --></div>"""
 
 
 class Emulator:

@@ -21,7 +21,8 @@ MOST_CHOICES = 4
 """Headings among which a vague question is asked to choose."""
 MOST_CLOSEST = 3
 """Headings named where the documents do not answer."""
-HANDOFF_POOL, HANDOFF_QUOTES = 8, 2
+HANDOFF_POOL = 8
+HANDOFF_QUOTES = 2
 """Likeliest spans among which quotes for a handoff are chosen, and how many are shown."""
 
 NOTHING = Composed((), (), "")

@@ -46,7 +46,8 @@ def round_ticks(values: Numbers, unit: str, count: int, *, whole: bool = False) 
 def _widened(low: float, high: float, *, around_zero: bool) -> tuple[float, float]:
     """Ends that lie apart; differences (`around_zero`) have zero between them."""
     if around_zero:
-        low, high = min(low, 0.0), max(high, 0.0)
+        low = min(low, 0.0)
+        high = max(high, 0.0)
     if high - low > 1e-9 * max(abs(low), abs(high), 1e-3):
         return low, high
     room = abs(high) / 10

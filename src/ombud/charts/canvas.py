@@ -183,7 +183,8 @@ def _shape(centre: svg.Place, series: int, size: float) -> str:
     if kind == 0:
         return svg.circle(centre, size)
     if kind == 1:
-        right, below = x + side, y + side
+        right = x + side
+        below = y + side
         corners = [(x - side, y - side), (right, y - side), (right, below), (x - side, below)]
     elif kind == 2:
         corners = [(x, y - tip), (x + tip, y), (x, y + tip), (x - tip, y)]

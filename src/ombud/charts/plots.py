@@ -71,9 +71,11 @@ def draw_intervals(
     a line at none. order: of the series, so that each has its own colour in several plots."""
     canvas = Canvas(title, width)
     series_numbers = _series_numbers(rows, order)
-    row_height, gap = 20, 8
+    row_height = 20
+    gap = 8
     if len(series_numbers.used) > 1:
-        row_height, gap = 18, 14
+        row_height = 18
+        gap = 14
         canvas.legend(series_numbers.used)
     if not rows:
         return canvas.without_values()
@@ -252,7 +254,8 @@ def _draw_point(plane: _Plane, point: Point, tooltip: str) -> None:
     canvas = plane.canvas
     x, y = plane.place(point.x, point.y)
     if is_drawable(point.low) and is_drawable(point.high):
-        low, high = plane.y(point.low), plane.y(point.high)
+        low = plane.y(point.low)
+        high = plane.y(point.high)
         canvas.path(svg.vertical((x, low), high), {"stroke-opacity": ".45"}, series=0)
         canvas.taken.append(Box(x - 2, high, x + 2, low))
     size = 5.5 if point.front else 4.5
@@ -287,8 +290,10 @@ def _boxes_around(place: svg.Place, label: svg.Place, distance: float) -> Iterat
     """Right, left, above, below, then the corners."""
     x, y = place
     width, height = label
-    right, left = x + distance, x - distance - width
-    above, below = y - distance - height, y + distance
+    right = x + distance
+    left = x - distance - width
+    above = y - distance - height
+    below = y + distance
     corners = [
         (right, y - height / 2),
         (left, y - height / 2),

@@ -25,13 +25,15 @@ from ombud.graph.neighbourhood import Neighbourhood
 from ombud.graph.statement_kinds import KINDS, kind_of, style_sheet
 from ombud.text import name_words
 
-GAP, MARGIN = 84.0, 24.0
+GAP = 84.0
+MARGIN = 24.0
 """Pixels: between columns, around everything."""
 TOP = MARGIN + 46
 """Where the columns begin; the legend stands above."""
 BASELINE = 0.76
 """Of a line, as a share of its height."""
-LEGEND_SIZE, NOTE_SIZE = 12.0, 11.5
+LEGEND_SIZE = 12.0
+NOTE_SIZE = 11.5
 
 
 def draw_graph(term: str, around: Neighbourhood) -> str:

@@ -15,11 +15,13 @@ from ombud.store import Edge
 from ombud.text import name_words
 from ombud.types import Triplet
 
-WIDTH, PAD = 268.0, 11.0
+WIDTH = 268.0
+PAD = 11.0
 """Pixels: of a card, inside it."""
 ROOM = WIDTH - 2 * PAD - 8
 """Pixels of a line on a card."""
-APART, BETWEEN = 14.0, 4.0
+APART = 14.0
+BETWEEN = 4.0
 """Pixels between cards, between the statements of a card."""
 MOST_CARDS = 40
 MOST_STATEMENTS = 5

@@ -28,7 +28,8 @@ MOST_TRIPLETS = 40
 """Of one passage, which has about ten sentences."""
 GROUNDED = 0.5
 """Share of a name's stems that its passage must hold."""
-ALIKE, SPELT_ALIKE = 0.5, 0.88
+ALIKE = 0.5
+SPELT_ALIKE = 0.88
 """Share of common words, or of common characters, from which two names may be one."""
 
 
@@ -163,7 +164,8 @@ def near_pairs(new_keys: Iterable[str], keys: Iterable[str]) -> list[tuple[str, 
 
 
 def _likeness(key: str, other: str) -> float:
-    words, other_words = set(key.split()), set(other.split())
+    words = set(key.split())
+    other_words = set(other.split())
     # Figures decide: "4 weeks" and "6 weeks", "section 5" and "section 6".
     if _with_digits(words) != _with_digits(other_words):
         return 0.0

@@ -11,7 +11,8 @@ from ombud.types import Triplet
 
 LONGEST_KEY = 200
 """Characters; what the database takes."""
-PART_OF_NAME, SHORT_NAME = 0.9, 0.95
+PART_OF_NAME = 0.9
+SHORT_NAME = 0.95
 """What "employer" says of "employer or employment agency", and ACB of the Annual Cash Bonus."""
 
 
@@ -62,7 +63,8 @@ def names_of(edges: Sequence[Edge], language: str) -> Iterator[Name]:
 
 def _ends(triplet: StatedTriplet, long_forms: Mapping[str, str]) -> tuple[str, str] | None:
     """Keys of subject and object; None where they are no two entities."""
-    subject, thing = _key(triplet.subject), _key(triplet.object)
+    subject = _key(triplet.subject)
+    thing = _key(triplet.object)
     if triplet.predicate != SHORT_FOR:
         subject = long_forms.get(subject, subject)
         thing = long_forms.get(thing, thing)

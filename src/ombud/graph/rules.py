@@ -16,7 +16,9 @@ from ombud.graph.tables import table_rows
 from ombud.text import display_name, find_abbreviations
 from ombud.types import Chunk
 
-LONGEST_OBJECT, LONGEST_DEFINITION, LONGEST_CONDITION = 32, 50, 24
+LONGEST_OBJECT = 32
+LONGEST_DEFINITION = 50
+LONGEST_CONDITION = 24
 """Words."""
 SHORT_FOR = "is short for"
 

@@ -10,7 +10,8 @@ from ombud.store import Edge, Graph, Spread
 from ombud.text import detect_language
 from ombud.types import Chunk
 
-COMMON, MOST_OF_COMMON = 200, 2000
+COMMON = 200
+MOST_OF_COMMON = 2000
 """Triplets of an entity from which only those are read that hold another word of the question, and
 how many of them at most: everything speaks of employees."""
 

@@ -145,7 +145,8 @@ def mcnemar(only_first: int, only_second: int) -> float:
     """Exact two-sided p for pass/fail pairs (McNemar 1947, binomial form): the pairs that only one
     side passed."""
     pairs = only_first + only_second
-    ways, tail = 1, 1
+    ways = 1
+    tail = 1
     for passed in range(min(only_first, only_second)):
         ways = ways * (pairs - passed) // (passed + 1)
         tail += ways

@@ -136,7 +136,8 @@ def _may_both_hold(first: Chunk, second: Chunk) -> bool:
         return False
     if _disjoint(first.countries, second.countries) or _is_successor(first, second):
         return False
-    ours, theirs = first.audience, second.audience
+    ours = first.audience
+    theirs = second.audience
     if _disjoint(ours.get("grades", ()), theirs.get("grades", ())):
         return False
     return not _disjoint(ours.get("contracts", ()), theirs.get("contracts", ()))
@@ -219,7 +220,8 @@ def _whole_days(quantity: Quantity) -> Quantity:
 
 def _same_case(first: FigureStatement, second: FigureStatement) -> bool:
     """Whether the sentences speak of the same people and circumstances."""
-    one, other = first.case, second.case
+    one = first.case
+    other = second.case
     if one.negated != other.negated or not _same_actor(one.actor, other.actor):
         return False
     local, floor = _local_first(first, second)
@@ -248,7 +250,8 @@ def _reaches(floor: FigureStatement, local: FigureStatement) -> bool:
 
 def _as_special(first: FigureStatement, second: FigureStatement) -> bool:
     """Whether both hold under the same conditions and for the same special people."""
-    one, other = first.case, second.case
+    one = first.case
+    other = second.case
     if first.others != second.others or one.codes != other.codes:
         return False
     return one.marks <= other.marks_around and other.marks <= one.marks_around

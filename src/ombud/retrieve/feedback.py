@@ -35,7 +35,8 @@ async def more_legs(legs: Sequence[Leg], first: FeedbackSearch) -> tuple[Leg, ..
     terms, so fusing a leg for each at equal weight does the same (Abdul-Jaleel et al., TREC 2004).
     Rocchio, 1971, without negatives."""
     by_name = {leg.name: leg for leg in legs}
-    sparse, dense = by_name.get("sparse"), by_name.get("dense")
+    sparse = by_name.get("sparse")
+    dense = by_name.get("dense")
     made: list[Leg] = []
     if sparse:
         made.append(sparse)

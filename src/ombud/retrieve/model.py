@@ -14,7 +14,8 @@ from ombud.prompts import load as load_prompt
 from ombud.types import Plan, Question
 
 T = TypeVar("T", bound=BaseModel)
-TURNS, LONGEST = 6, 2000
+TURNS = 6
+LONGEST = 2000
 """Earlier turns that a prompt shows, and characters of each: a pasted mail is not the question."""
 MOST_KEYWORDS = 12
 """Keywords taken: more is noise, or an attack on the index."""

@@ -147,13 +147,15 @@ class RankRun:
 
     def _is_foreign(self) -> bool:
         """Whether the embedder does not know the language that was asked in."""
-        embedder, passages = self.index.embedder, self._passages()
+        embedder = self.index.embedder
+        passages = self._passages()
         if embedder is None or embedder.languages is None or not passages:
             return False
         return language_of(passages[0], self.index.engine) not in embedder.languages
 
     async def _search(self, query: Query) -> Sequence[Leg]:
-        engine, plan = self.index.engine, self.plan
+        engine = self.index.engine
+        plan = self.plan
         reading = self.readings.get(query.passage)
         vector = reading.windows[0] if reading else None
         mode = "sparse" if vector is None else plan.mode

@@ -77,7 +77,8 @@ class SearchRun:
         self.asked = await self._queries(self.plan)
         understood = self.model.understood
         if understood:
-            text, contexts = self.question.text, understood.contexts
+            text = self.question.text
+            contexts = understood.contexts
             self.plan, self.signals = adapt_plan(self.plan, text, contexts)
         self.clock.lap("strategy")
 

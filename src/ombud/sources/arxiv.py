@@ -126,7 +126,8 @@ class ArxivSource:
             batch = self._ids[start : start + BATCH]
             feed = self._asked({"id_list": ",".join(batch), "max_results": str(len(batch))})
             yield from _entries(feed)
-        start, total = 0, 1
+        start = 0
+        total = 1
         while self._place.query and start < min(total, self._place.papers):
             most = min(BATCH, self._place.papers - start)
             page = {

@@ -199,7 +199,8 @@ class _Timed(httpcore.NetworkStream):
     """A stream whose reads and writes end with the request's deadline, TLS handshake included."""
 
     def __init__(self, stream: httpcore.NetworkStream, network: Network) -> None:
-        self._stream, self._network = stream, network
+        self._stream = stream
+        self._network = network
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         return self._stream.read(max_bytes, self._network.left(timeout))

@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from typing import Any
 
 import yaml
+from pydantic import ValidationError
 
 from ombud.errors import SourceError
 from ombud.types import Document
@@ -57,8 +58,18 @@ def _unknown_key(key: str, where: str) -> SourceError:
 
 
 def apply_metadata(document: Document, facts: Mapping[str, Any]) -> Document:
-    """`document` with normalised facts laid over it."""
-    return Document.model_validate(document.model_dump() | dict(facts))
+    """`document` with normalised facts laid over it. Raises SourceError for facts that are none of
+    a document, as a plugin may give them."""
+    try:
+        return Document.model_validate(document.model_dump() | dict(facts))
+    except ValidationError as wrong:
+        first = wrong.errors()[0]
+        field = ".".join(map(str, first["loc"]))
+        complaint = first["msg"].lower()
+        raise SourceError(
+            f"Its source gives it a `{field}` that cannot be: {complaint}.",
+            hint="Facts of a source are made by `normalise_metadata`.",
+        ) from wrong
 
 
 def read_yaml(text: str, where: str) -> Any:

@@ -18,7 +18,8 @@ from ombud.sources.matching import matching_of
 from ombud.sources.source import Ref
 from ombud.sources.web.pages import DEEPEST, depth_of, document, outermost
 
-BATCH, BATCH_LETTERS = 50, 2000
+BATCH = 50
+BATCH_LETTERS = 2000
 """Titles in one request, as wikis allow to everyone, and as addresses may be long."""
 MOST_REQUESTS = 5000
 BUSY_CODES = frozenset({"maxlag", "ratelimited", "readonly"})

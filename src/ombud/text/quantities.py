@@ -221,11 +221,14 @@ def _durations(text: str, language: str) -> Iterator[Quantity]:
         if count is None:
             continue
         if unit in _MINUTES:
-            kind, size = "minutes", _MINUTES[unit]
+            kind = "minutes"
+            size = _MINUTES[unit]
         elif unit in _DAYS:
-            kind, size = "days", _DAYS[unit]
+            kind = "days"
+            size = _DAYS[unit]
         else:
-            kind, size = "nights", 1.0
+            kind = "nights"
+            size = 1.0
         yield Quantity(kind, count * size, *match.span(), unit=unit)
 
 

@@ -26,9 +26,21 @@ class Passage(Record):
 
 
 CaseType = Literal[
-    "simple", "complex", "distracting", "situational", "double", "conversational", "complex_situational",
-    "off_topic", "unanswerable", "vague", "comparative", "rule_conclusion", "sensitive", "incoherent",
-]  # fmt: skip
+    "simple",
+    "complex",
+    "distracting",
+    "situational",
+    "double",
+    "conversational",
+    "complex_situational",
+    "off_topic",
+    "unanswerable",
+    "vague",
+    "comparative",
+    "rule_conclusion",
+    "sensitive",
+    "incoherent",
+]
 
 
 class Case(Record):

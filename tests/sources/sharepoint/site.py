@@ -141,7 +141,13 @@ def person(id: str, role: str = "read") -> Grant:  # noqa: A002 - its name there
     return to(role, user={"id": id, "displayName": id}, siteUser={"id": "11", "loginName": login})
 
 
-def group(id: str, name: str, role: str = "read", *, owners: bool = False) -> Grant:  # noqa: A002 - its name there
+def group(
+    id: str,  # noqa: A002 - its name there
+    name: str,
+    role: str = "read",
+    *,
+    owners: bool = False,
+) -> Grant:
     login = f"c:0o.c|federateddirectoryclaimprovider|{id}{'_o' if owners else ''}"
     return to(
         role, group={"id": id, "displayName": name}, siteUser={"id": "12", "loginName": login}
@@ -422,7 +428,12 @@ class _Graph(_Handler):
         else:
             raise Refused(404, "itemNotFound")
 
-    def _drive(self, id: str, path: str, query: dict[str, str]) -> None:  # noqa: A002 - its name there
+    def _drive(
+        self,
+        id: str,  # noqa: A002 - its name there
+        path: str,
+        query: dict[str, str],
+    ) -> None:
         drive = self.site.drive(id)
         if path == "root/delta":
             ids = "sharepointIds" in query.get("$select", "")

@@ -335,12 +335,16 @@ def content(html: str, **headers: str) -> str:
 
 
 def test_main_content_without_furniture_and_with_tables() -> None:
-    html = f"""<html lang="en-GB"><head><title>Leave &amp; rest</title></head><body class="cookie-notice-shown">
-    <header><nav><a href="/">Home</a></nav></header><div id="onetrust-consent-sdk">We value cookies</div>
+    html = f"""<html lang="en-GB"><head><title>Leave &amp; rest</title></head>
+    <body class="cookie-notice-shown">
+    <header><nav><a href="/">Home</a></nav></header>
+    <div id="onetrust-consent-sdk">We value cookies</div>
     <div class="x cookie-banner">Accept all</div><div role="search">Find</div>
     <ol class="breadcrumb"><li>You are here</ol>
-    <article><h1>Leave</h1><p>{LONG}</p><table><tr><th>Years</th><th>Days</th></tr><tr><td>5</td><td>27</td></tr></table>
-    <div class="cookies">Biscuits are free.</div><aside>Related</aside><!-- rendered 12:01 --></article>
+    <article><h1>Leave</h1><p>{LONG}</p>
+    <table><tr><th>Years</th><th>Days</th></tr><tr><td>5</td><td>27</td></tr></table>
+    <div class="cookies">Biscuits are free.</div><aside>Related</aside>
+    <!-- rendered 12:01 --></article>
     <footer>Imprint</footer><script>var x</script></body></html>"""
     found = content(html)
     for gone in (
@@ -583,7 +587,8 @@ def test_what_needs_a_login_now_is_gone(site: Site, tmp_path: Path) -> None:
 def test_a_calendar_without_end_keeps_nothing_out(site: Site, tmp_path: Path) -> None:
     def month(path: str, headers: Mapping[str, str]) -> Reply:
         number = int(path.rpartition("=")[2] or 0) if path.startswith("/calendar") else -1
-        html = f"<html><title>{number}</title><a href='/calendar?month={number + 1}'>next</a><p>{number}"
+        link = f"<a href='/calendar?month={number + 1}'>next</a>"
+        html = f"<html><title>{number}</title>{link}<p>{number}"
         return Reply(html.encode(), 200 if number >= 0 else 404, {"content-type": "text/html"})
 
     site.otherwise = month

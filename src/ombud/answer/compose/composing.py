@@ -25,7 +25,8 @@ from ombud.types import Citation, Claim, Evidence, Hit, Outcome, Plan, Question
 
 LONGEST_SUGGESTION = LONGEST_COVERS = 150
 MOST_SUGGESTIONS = 3
-LONGEST_NOTE, MOST_NOTES = 200, 20
+LONGEST_NOTE = 200
+MOST_NOTES = 20
 
 
 @dataclass(frozen=True)
@@ -217,7 +218,8 @@ class _Composition:
         return checked if again.proven < least else again
 
     def _repair_message(self, draft: Draft, problems: Sequence[str]) -> str:
-        chat, prompts = self.request.chat, self.request.prompts
+        chat = self.request.chat
+        prompts = self.request.prompts
         repair = load_prompt("repair", chat.name, prompts)
         self.prompt_digests[repair.name] = repair.digest
         if repair.note:

@@ -6,9 +6,11 @@ from typing import Literal
 
 from pydantic import BaseModel, Field, ValidationError
 
-MOST_CLAIMS, LONGEST_CLAIM = 40, 2000
+MOST_CLAIMS = 40
+LONGEST_CLAIM = 2000
 """Beyond is noise, and proving it would take seconds."""
-LONGEST, PENDING = 200_000, 20_000
+LONGEST = 200_000
+PENDING = 20_000
 """Characters of a draft that are read while it comes, and of them those of one claim."""
 CLAIMS = re.compile(r'(?<!\\)"claims"\s*:\s*\[')
 """Where the claims begin: inside a JSON string the quotation marks would be escaped."""

@@ -134,7 +134,8 @@ def _filled(words: str, values: Mapping[str, str]) -> str:
 
 
 def _fields(values: PromptValues) -> dict[str, str]:
-    question, persona = values.question, values.persona
+    question = values.question
+    persona = values.persona
     asker = question.asker
     style = (persona.density, persona.style, persona.vocabulary)
     history: list[str] = []

@@ -67,7 +67,9 @@ SPARSE_SPAN_FEATURES = (
     "local",
 )
 SPAN_FEATURES = (*COSINES, *NEARNESS, *SPARSE_SPAN_FEATURES)
-SHORT, LONG, LONGEST = 8, 45, 60
+SHORT = 8
+LONG = 45
+LONGEST = 60
 """Words of a sentence."""
 ASKS_NUMBER = re.compile(
     r"\b(how (many|much|long|often|far|old|early|late|soon|high|big)|when|until|deadline"

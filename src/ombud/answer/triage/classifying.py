@@ -178,8 +178,10 @@ def _read(
 ) -> _Reading:
     embed = embedder.embed if embedder else None
     scores = triage_scores([text], trained, embed)
-    (sensitive,), (danger,) = scores["sensitive"], scores["danger"]
-    (scope,), (topic,) = scores["scope"], scores["topic"]
+    (sensitive,) = scores["sensitive"]
+    (danger,) = scores["danger"]
+    (scope,) = scores["scope"]
+    (topic,) = scores["topic"]
     likeliest = int(topic.argmax())
     reading = _Reading(
         matter=terms.find(text),

@@ -13,7 +13,8 @@ from ombud.answer.triage.sensitive import read_sensitive
 from ombud.models import linear
 from ombud.text import plain_wording, term_pattern
 
-HEAD, TAIL = 3000, 1000
+HEAD = 3000
+TAIL = 1000
 """Characters that are read of a long message: its beginning and its end, where people say what they
 want."""
 MOST = 3
@@ -91,7 +92,8 @@ def _terms(message: str) -> dict[str, float]:
 def _lived(groups: Mapping[str, float]) -> dict[str, float]:
     """Whether something that people live through is told, asked about, or a matter of papers."""
     lived = sum(groups[name] > 0 for name in LIVED)
-    is_told, is_asked = groups["told"] > 0, groups["asking"] > 0
+    is_told = groups["told"] > 0
+    is_asked = groups["asking"] > 0
     in_papers = groups["paperwork"] > 0
     return {
         "lived": min(lived, 4),

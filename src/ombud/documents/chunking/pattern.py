@@ -44,11 +44,11 @@ def _matches(pattern: str, text: str) -> Iterator[int]:
     try:
         for match in _in_time(compiled, text):
             yield match.start()
-    except TimeoutError as late:
+    except TimeoutError as error:
         raise SourceError(
             f"index.pattern takes more than {SECONDS:.0f} s on it.",
             hint="Repetitions inside of repetitions do that.",
-        ) from late
+        ) from error
 
 
 def _compile(pattern: str) -> Any:
@@ -57,10 +57,10 @@ def _compile(pattern: str) -> Any:
         raise BadSetting("The chunker `pattern` needs index.pattern, which is empty.", hint=hint)
     try:
         compiled = _engine.compile(pattern)
-    except (_engine.error, OverflowError, RecursionError) as wrong:
+    except (_engine.error, OverflowError, RecursionError) as error:
         raise BadSetting(
-            f"index.pattern = {pattern!r} is no regular expression: {wrong}.", hint=hint
-        ) from wrong
+            f"index.pattern = {pattern!r} is no regular expression: {error}.", hint=hint
+        ) from error
     if compiled.search(""):
         raise BadSetting(
             f"index.pattern = {pattern!r} matches the empty text, so everywhere.", hint=hint

@@ -14,7 +14,8 @@ from ombud.index.engine import Leg, Row
 from ombud.index.visibility import reader_key
 from ombud.types import Chunk, Document
 
-EARLIEST, LATEST = 0, 9999_12_31
+EARLIEST = 0
+LATEST = 9999_12_31
 """In place of a day where there is none."""
 STRINGS = ("row_id", "chunk_id", "document_id", "source", "reader", "status", "terms", "chunk")
 NUMBERS = ("part", "effective_from", "effective_to")

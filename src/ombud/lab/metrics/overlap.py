@@ -47,7 +47,8 @@ def words(text: str) -> tuple[str, ...]:
 def token_f1(first: str, second: str) -> float:
     """Harmonic mean of precision and recall over shared words, as SQuAD computes it; two empty
     texts are equal."""
-    a, b = answer_tokens(first), answer_tokens(second)
+    a = answer_tokens(first)
+    b = answer_tokens(second)
     if not a or not b:
         return float(a == b)
     return 2 * (Counter(a) & Counter(b)).total() / (len(a) + len(b))
@@ -61,7 +62,8 @@ def exact_match(first: str, second: str) -> float:
 def rouge_l(candidate: str, reference: str) -> float:
     """F1 of the longest common subsequence of words (Lin 2004, beta = 1, as the rouge_score
     package)."""
-    a, b = words(candidate), words(reference)
+    a = words(candidate)
+    b = words(reference)
     if not a and not b:
         return 1.0
     return 2 * common_subsequence(a, b) / (len(a) + len(b))

@@ -71,7 +71,8 @@ def _compatible(name: str, base_url: str) -> Any:
 
     provider, colon, model = name.partition(":")
     if not colon:
-        provider, model = "openai", name
+        provider = "openai"
+        model = name
     return OpenAIChatModel(model, provider=_provider(provider, base_url))
 
 

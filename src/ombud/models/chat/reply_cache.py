@@ -11,7 +11,8 @@ from ombud.models.chat.asking import ModelRequest
 from ombud.models.chat.outcomes import T
 from ombud.models.chat.resilience import Timing
 
-MOST, LONGEST = 1000, 100_000
+MOST = 1000
+LONGEST = 100_000
 """Replies kept, and characters of each."""
 SECONDS = 3600.0
 """How long one is true. In memory and not in the store: what is deleted there must be gone

@@ -7,7 +7,8 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple
 
-FIRST, LONGEST = 0.5, 8.0
+FIRST = 0.5
+LONGEST = 8.0
 """Seconds: most before the first time a model is asked again, doubled each time, up to the
 longest."""
 LONG = 5.0

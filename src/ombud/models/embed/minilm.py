@@ -28,7 +28,8 @@ BUILD = "2"
 """Changes when the same weights give other vectors."""
 GRAPH = "3"
 """Changes when the graph does, also where its vectors stay."""
-WINDOW, OVERLAP = 256, 32
+WINDOW = 256
+OVERLAP = 32
 KNOWN = frozenset({"en"})
 """MiniLM was trained on English; a French or German text of shared words still lands near, Japanese
 does not."""
@@ -146,7 +147,8 @@ def open_minilm(cache: Path, threads: int = 0) -> OnnxEmbedder:
 def open_folder(folder: str, threads: int = 0) -> OnnxEmbedder:
     """Any encoder: `model.onnx` (ids and mask in; one vector a text, or token vectors out) and
     `tokenizer.json`."""
-    graph, tokenizer = Path(folder, "model.onnx"), Path(folder, "tokenizer.json")
+    graph = Path(folder, "model.onnx")
+    tokenizer = Path(folder, "tokenizer.json")
     require_files(
         graph, tokenizer, hint="models.embedder names a folder with model.onnx and tokenizer.json."
     )
@@ -181,7 +183,9 @@ def _windows(ids: Sequence[int]) -> list[list[int]]:
     """Token ids with [CLS] and [SEP] around, cut into overlapping windows that each carry both."""
     if len(ids) <= WINDOW:
         return [list(ids)]
-    first, last, inner = ids[0], ids[-1], ids[1:-1]
+    first = ids[0]
+    last = ids[-1]
+    inner = ids[1:-1]
     size = WINDOW - 2
     starts = range(0, max(1, len(inner) - OVERLAP), size - OVERLAP)
     windows: list[list[int]] = []

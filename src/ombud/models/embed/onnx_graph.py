@@ -19,7 +19,9 @@ from ombud.models.embed.late import DIMENSION, projection
 
 PROJECT = "project"
 """Name of the node that is not quantised."""
-LAYERS, HEADS, WIDTH = 6, 12, 384
+LAYERS = 6
+HEADS = 12
+WIDTH = 384
 CONTRIB = "com.microsoft"
 KINDS = {"F32": np.float32, "F16": np.float16, "I64": np.int64}
 Array = npt.NDArray[Any]
@@ -33,7 +35,8 @@ def build_int8(weights: Path, target: Path) -> None:
 
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent) as folder:
-        plain, small = Path(folder, "fp32.onnx"), Path(folder, "int8.onnx")
+        plain = Path(folder, "fp32.onnx")
+        small = Path(folder, "int8.onnx")
         onnx.save(_Graph(read_safetensors(weights)).model(), plain)
         # DefaultTensorType: the fused operators carry no shape inference, and the quantiser wants a
         # type.
@@ -141,7 +144,8 @@ class _Graph:
         return self.node("LayerNormalization", [total, *norm], "hidden", epsilon=1e-12, axis=-1)
 
     def layer(self, hidden: str, number: int) -> str:
-        here, tag = f"encoder.layer.{number}.", f"layer{number}_"
+        here = f"encoder.layer.{number}."
+        tag = f"layer{number}_"
         parts = [f"{here}attention.self.{part}" for part in ("query", "key", "value")]
         joined = np.concatenate([self.weights[f"{part}.weight"].T for part in parts], axis=1)
         bias = np.concatenate([self.weights[f"{part}.bias"] for part in parts])

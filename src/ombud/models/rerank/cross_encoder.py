@@ -121,6 +121,7 @@ class CrossEncoder:
 def open_folder(folder: str, settings: ModelSettings) -> CrossEncoder:
     """Raises SetupError where a file is missing or the graph is none for pairs."""
     place = Path(folder).expanduser()
-    graph, tokenizer = place / "model.onnx", place / "tokenizer.json"
+    graph = place / "model.onnx"
+    tokenizer = place / "tokenizer.json"
     require_files(graph, tokenizer, hint=FILES)
     return CrossEncoder(settings.reranker, graph, tokenizer, settings.threads)

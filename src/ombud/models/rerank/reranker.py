@@ -36,7 +36,8 @@ def open_reranker(settings: ModelSettings) -> Reranker | None:
         return None
     kind, colon, rest = name.partition(":")
     if not colon and ("/" in name or Path(name).is_dir()):
-        kind, rest = "folder", name
+        kind = "folder"
+        rest = name
     found: Reranker = find("reranker", kind, RERANKERS)(rest, settings)
     return found
 

@@ -9,7 +9,8 @@ from ombud.errors import MalformedOutput
 from ombud.models import at_most
 from ombud.retrieve.rerank.task import RerankTask, passage_text
 
-WINDOW, STRIDE = 10, 5
+WINDOW = 10
+STRIDE = 5
 """Passages that one listwise call orders, and how far the next window lies nearer to the front."""
 
 

@@ -30,7 +30,8 @@ def by_tokens(
     there is no nearness, where fewer than two hits or no search text have tokens."""
     if not plan.late:
         return NearestFirst(hits)
-    pool, rest = hits[: plan.rerank_pool], hits[plan.rerank_pool :]
+    pool = hits[: plan.rerank_pool]
+    rest = hits[plan.rerank_pool :]
     asked = [tokens for tokens in asked if len(tokens.ids)]
     if not asked:
         return NearestFirst(hits)

@@ -36,7 +36,8 @@ def adapt_plan(
         label, probabilities = router(text, plan.classes)
         sure = probabilities[label]
     else:
-        label, sure = class_of(contexts, plan.classes), 1.0
+        label = class_of(contexts, plan.classes)
+        sure = 1.0
     chosen: dict[str, int] = {
         name: mapped(plan, name)[label] for name in names if name not in plan.pinned
     }

@@ -99,7 +99,8 @@ def _asks(read: Sequence[str], *, question_marks: int) -> dict[str, float]:
     """How many things are asked: question marks, and clauses that begin like a question."""
     wh = auxiliary = linked = 0
     for clause, before in _clauses(read):
-        begins_wh, begins_auxiliary = _begins_wh(clause), _begins_auxiliary(clause)
+        begins_wh = _begins_wh(clause)
+        begins_auxiliary = _begins_auxiliary(clause)
         wh += begins_wh
         auxiliary += begins_auxiliary
         is_linked = before == "," or before in _listed("link")
@@ -274,7 +275,8 @@ def _clauses(read: Sequence[str]) -> list[tuple[list[str], str]]:
 
 
 def _begins_wh(clause: Sequence[str]) -> bool:
-    words, wh = _unskipped(clause), _listed("wh")
+    words = _unskipped(clause)
+    wh = _listed("wh")
     if not words or words[0] in wh:
         return bool(words)
     if len(words) < 2 or words[0] not in _listed("before_wh"):

@@ -22,7 +22,8 @@ TALLEST = 200
 """Levels over a page."""
 HIDDEN = frozenset({403, 404})
 """Confluence says 404 also for what the account may not see."""
-PAGES_AT_ONCE, V1_AT_ONCE = 250, 100
+PAGES_AT_ONCE = 250
+V1_AT_ONCE = 100
 
 
 class Space(NamedTuple):

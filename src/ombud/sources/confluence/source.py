@@ -30,9 +30,12 @@ WRITTEN_BY = "1"
 """Changes when the same storage gives other HTML: every page is then read anew."""
 AT_ONCE = 4
 """Requests on their way."""
-MOST_INCLUDED, DEEPEST_INCLUDED = 100, 10
+MOST_INCLUDED = 100
+DEEPEST_INCLUDED = 10
 """Pages shown inside one page, in all and one inside the other."""
-_PAGE, _FILE, _REFUSED = "page ", "file ", "refused "
+_PAGE = "page "
+_FILE = "file "
+_REFUSED = "refused "
 
 
 class _Seen(NamedTuple):

@@ -25,7 +25,8 @@ from ombud.sources.access import NotShown, Principal
 from ombud.sources.json_values import as_object, as_text
 from ombud.types import Audience
 
-USER, GROUP = "sharepoint-user:", "sharepoint-group:"
+USER = "sharepoint-user:"
+GROUP = "sharepoint-group:"
 NOBODY: Audience = {"groups": ("sharepoint-nobody",)}
 EVERYBODY_HERE = "*"
 """In `groups` of the settings: this group there is everybody here."""

@@ -30,7 +30,9 @@ WRITTEN_BY = "1"
 AT_ONCE = 4
 """Requests on their way."""
 PAGES = "SitePages"
-_FILE, _PAGE, _REFUSED = "file ", "page ", "refused "
+_FILE = "file "
+_PAGE = "page "
+_REFUSED = "refused "
 
 
 def open_sharepoint(place: SharePoint, home: Path) -> "SharePointSource":

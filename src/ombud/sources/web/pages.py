@@ -343,7 +343,8 @@ def outermost(root: LexborNode | None, fits: Callable[[LexborNode], bool]) -> li
     """Nodes of the tree that fit and are inside no other such node: each may be destroyed with all
     that it holds."""
     nodes: list[LexborNode] = []
-    node, end = root, root.mem_id if root else 0
+    node = root
+    end = root.mem_id if root else 0
     while node is not None:
         if fits(node):
             nodes.append(node)

@@ -120,7 +120,8 @@ class Bodies:
     begins."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder, self._left = folder, MOST_KEPT
+        self.folder = folder
+        self._left = MOST_KEPT
         self._gone = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
 
     def clear(self) -> None:

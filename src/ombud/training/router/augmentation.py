@@ -129,8 +129,11 @@ def misspelt(text: str, random: Random) -> str:
     # From the back, so that the places of the words before stay where they are.
     for word in sorted(chosen, key=lambda word: -word.start()):
         at = word.start() + random.randrange(1, len(word[0]) - 2)
-        first, second = text[at], text[at + 1]
-        swapped, doubled, lost = second + first, first * 2 + second, second
+        first = text[at]
+        second = text[at + 1]
+        swapped = second + first
+        doubled = first * 2 + second
+        lost = second
         text = text[:at] + random.choice((swapped, doubled, lost)) + text[at + 2 :]
     return text
 

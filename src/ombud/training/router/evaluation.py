@@ -54,7 +54,9 @@ def score_guesses(
     whole = confusion.sum(axis=0)
     asked = whole.sum(axis=1) > 0
     rates = _class_rates(whole[None])
-    precision, recall, f1 = rates.precision[0], rates.recall[0], rates.f1[0]
+    precision = rates.precision[0]
+    recall = rates.recall[0]
+    f1 = rates.f1[0]
     low, high = _bootstrap_interval(confusion, asked)
     by_class = []
     for label in np.flatnonzero(asked).tolist():
