@@ -129,7 +129,9 @@ def test_progress_is_seen_from_elsewhere_and_names_what_failed(
         seen.append(sync_progress(open_home(TOML).store))
 
     run_sync(
-        workspace, configured_sources(workspace.settings, tmp_path, workspace.store), tell=look
+        workspace,
+        configured_sources(workspace.settings, tmp_path, workspace.store),
+        on_progress=look,
     )
     running = [said for said in seen if said["state"] == "running"]
     assert {"step", "done", "total", "per_second", "seconds_left"} <= running[-1].keys()

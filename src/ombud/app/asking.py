@@ -48,8 +48,8 @@ async def ask(
     """Answer, and keep the answer.
 
     conversation_id: adds its last ten turns, unless the question has history. on_event: gets claims
-    while a chat model is still writing them. Raises UnknownName for a persona, strategy or component
-    that does not exist, NotFound for a conversation.
+    while a chat model is still writing them. Raises UnknownName for a persona, strategy or
+    component that does not exist, NotFound for a conversation.
     """
     question = _with_history(workspace, question, conversation_id)
     planned = plan_of(workspace, question.asker, plan or {})
@@ -90,7 +90,12 @@ async def search(
     if mode is not None:
         request["mode"] = mode
     planned = plan_of(workspace, person, request)
-    question = Question(text=query, asker=person, history=tuple(history), as_of=as_of)
+    question = Question(
+        text=query,
+        asker=person,
+        history=tuple(history),
+        as_of=as_of,
+    )
     where = filter_of(workspace, question, planned.plan)
     with recorded() as calls:
         result = await search_index(question, planned.plan, where, workspace.index)

@@ -114,19 +114,29 @@ def _chat(workspace: Workspace) -> Check:
     if not roles_of:
         hint = "Set models.chat to have answers written."
         return Check("chat model", True, "none: answers are quotes", hint)
-    # Opening each says what is wrong with its name or key.
-    rates = {name: workspace.models.rates(name) for name in roles_of}
-    parts = [_model_line(name, roles, rates[name]) for name, roles in roles_of.items()]
+    parts: list[str] = []
+    unpriced: list[str] = []
+    for name, roles in roles_of.items():
+        # Opening each says what is wrong with its name or key.
+        rate = workspace.models.rates(name)
+        parts.append(_model_line(name, roles, rate))
+        if rate is None:
+            unpriced.append(name)
     without_model = [role for role, names in workspace.models.roles().items() if not names]
     if without_model:
         parts.append(f"no model for {_listed(without_model)}")
-    budget = workspace.settings.models.daily_budget
-    if budget:
-        spent = spent_on(workspace.store, workspace.today().isoformat())
-        parts.append(f"{spent:.2f} of {budget:.2f} US dollars spent today")
-    unpriced = [name for name, rate in rates.items() if rate is None]
+    parts += _spent_today(workspace)
     hint = f"No price is known for {_listed(unpriced)}." if unpriced else ""
     return Check("chat model", True, "; ".join(parts), hint)
+
+
+def _spent_today(workspace: Workspace) -> list[str]:
+    """Empty without a daily budget."""
+    budget = workspace.settings.models.daily_budget
+    if not budget:
+        return []
+    spent = spent_on(workspace.store, workspace.today().isoformat())
+    return [f"{spent:.2f} of {budget:.2f} US dollars spent today"]
 
 
 def _model_line(name: str, roles: Sequence[str], rate: tuple[float, float] | None) -> str:

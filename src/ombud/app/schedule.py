@@ -15,7 +15,12 @@ from ombud.app.workspace import Workspace
 from ombud.errors import BadSetting, Busy, OmbudError
 from ombud.ingest import SyncReport
 
-UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+UNITS = {
+    "m": "minutes",
+    "h": "hours",
+    "d": "days",
+    "w": "weeks",
+}
 
 
 class Schedule(NamedTuple):
@@ -51,19 +56,21 @@ def every(text: str) -> Schedule | None:
     )
 
 
-def run_schedule(workspace: Workspace, stop: threading.Event, tell: Callable[[str], None]) -> None:
+def run_schedule(
+    workspace: Workspace, stop: threading.Event, on_line: Callable[[str], None]
+) -> None:
     """Sync at once and then every period, or at the times of a cron line, until `stop` is set; a
     failure is told and the next turn comes."""
     schedule = every(workspace.settings.sync.every)
     if schedule:
-        run_every(workspace, schedule, stop, tell, at_once=bool(schedule.period))
+        run_every(workspace, schedule, stop, on_line, at_once=bool(schedule.period))
 
 
 def run_every(
     workspace: Workspace,
     schedule: Schedule,
     stop: threading.Event,
-    tell: Callable[[str], None],
+    on_line: Callable[[str], None],
     *,
     at_once: bool,
 ) -> None:
@@ -72,11 +79,11 @@ def run_every(
         at_once = False
         try:
             for report in sync_all(workspace):
-                tell(report_line(report))
+                on_line(report_line(report))
         except Busy:
-            tell("sync: another process is at it")
+            on_line("sync: another process is at it")
         except OmbudError as failed:
-            tell(f"sync failed: {failed} {failed.hint}".strip())
+            on_line(f"sync failed: {failed} {failed.hint}".strip())
 
 
 def report_line(report: SyncReport) -> str:

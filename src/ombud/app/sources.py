@@ -35,12 +35,13 @@ def record_folder(
     home: the workspace; a source of its ombud.toml with this name and this path is that one, not
     another. Raises BadRequest where the folder does not exist or its name is another one's.
     """
+    home = home or Path()
     recorded = _checked(folder)
-    known = {source.name: source for source in list_sources(store)}
     configured = {source.name: source for source in settings.source}
     namesake = configured.get(recorded.name)
-    if namesake and not recorded.country and _is_same(namesake, recorded, home or Path()):
-        return _open_configured(namesake, home or Path())
+    if namesake and not recorded.country and _is_same(namesake, recorded, home):
+        return _open_configured(namesake, home)
+    known = {source.name: source for source in list_sources(store)}
     before = known.get(recorded.name, recorded)
     if namesake or before.path != recorded.path:
         raise BadRequest(

@@ -24,7 +24,7 @@ from ombud.settings import Folder
 from ombud.sources import Source
 from ombud.store import Store, acquire_lease, list_sources, read_progress, save_progress
 
-Tell = Callable[[str, int, int], None]
+OnProgress = Callable[[str, int, int], None]
 JOB = "sync"
 PAUSE = 0.5
 """Least seconds between two notes of progress in the store."""
@@ -37,28 +37,28 @@ def run_sync(
     sources: Sequence[Source],
     *,
     allow_deletes: bool = False,
-    tell: Tell = lambda *_: None,
+    on_progress: OnProgress = lambda *_: None,
 ) -> list[SyncReport]:
     """`ingest.sync`, seen from outside: `sync_progress` tells how far it is, also in other
     processes."""
-    with _noted(workspace.store, "sync", tell) as note:
+    with _noted(workspace.store, "sync", on_progress) as note:
         reports = sync_sources(
-            workspace.ingest, sources, allow_deletes=allow_deletes, on_progress=note.tell
+            workspace.ingest, sources, allow_deletes=allow_deletes, on_progress=note.update
         )
         note.failed = [failure.model_dump() for report in reports for failure in report.failed]
         note.notes = [f"{report.name}: {report.note}" for report in reports if report.note]
     return reports
 
 
-def rebuild_workspace(workspace: Workspace, tell: Tell = lambda *_: None) -> Rebuilt:
+def rebuild_workspace(workspace: Workspace, on_progress: OnProgress = lambda *_: None) -> Rebuilt:
     """Make the index anew from the stored texts, with the embedder and chunker of today, and let it
     serve.
 
     Running servers go over to it by themselves, unless they have another embedder: those need a
     restart."""
-    with _noted(workspace.store, "rebuild", tell) as note:
+    with _noted(workspace.store, "rebuild", on_progress) as note:
         parts = workspace.ingest_into(None)
-        return rebuild_index(parts, lambda: begin_generation(workspace), note.tell)
+        return rebuild_index(parts, lambda: begin_generation(workspace), note.update)
 
 
 def begin_generation(workspace: Workspace) -> Generation:
@@ -129,15 +129,15 @@ def watch(workspace: Workspace, stop: threading.Event) -> Iterator[None]:
 
 
 class _Note:
-    def __init__(self, store: Store, kind: str, tell: Tell) -> None:
-        self._store, self._tell = store, tell
+    def __init__(self, store: Store, kind: str, on_progress: OnProgress) -> None:
+        self._store, self._on_progress = store, on_progress
         self._kind, self.started = kind, time.time()
         self._step, self._since, self._saved = "", time.time(), 0.0
         self.failed: list[dict[str, str]] = []
         self.notes: list[str] = []
 
-    def tell(self, step: str, done: int, total: int) -> None:
-        self._tell(step, done, total)
+    def update(self, step: str, done: int, total: int) -> None:
+        self._on_progress(step, done, total)
         now = time.time()
         if step != self._step:
             self._step, self._since = step, now
@@ -157,14 +157,19 @@ class _Note:
     def save(self, state: str, **more: Any) -> None:
         self._saved = time.time()
         started = datetime.fromtimestamp(self.started, UTC).isoformat(timespec="seconds")
-        fixed = {"kind": self._kind, "state": state, "started": started, "at": self._saved}
+        fixed = {
+            "kind": self._kind,
+            "state": state,
+            "started": started,
+            "at": self._saved,
+        }
         save_progress(self._store, JOB, fixed | {"failed": self.failed, "notes": self.notes} | more)
 
 
 @contextmanager
-def _noted(store: Store, kind: str, tell: Tell) -> Iterator[_Note]:
+def _noted(store: Store, kind: str, on_progress: OnProgress) -> Iterator[_Note]:
     """Busy is no failure of the job that runs; it leaves that one's note alone."""
-    note = _Note(store, kind, tell)
+    note = _Note(store, kind, on_progress)
     try:
         yield note
     except OmbudError as failed:

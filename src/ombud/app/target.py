@@ -2,7 +2,7 @@
 nowhere."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
@@ -10,21 +10,21 @@ from ombud.app import asking, library, measuring
 from ombud.app.sources import configured_sources
 from ombud.app.workspace import Workspace
 from ombud.errors import BadRequest, LabError
-from ombud.ingest import sync_sources
+from ombud.ingest import SyncReport, sync_sources
 from ombud.settings import IndexSettings, nearest
 from ombud.store import text_of
 from ombud.types import Answer, Chunk, Hit, Question, Trace
 
-Tell = Callable[[str, int, int], None]
+OnProgress = Callable[[str, int, int], None]
 
 
 class LocalTarget:
-    """tell: (step, done, total) of an index that is built for a variant."""
+    """on_progress: (step, done, total) of an index that is built for a variant."""
 
     name = "local"
 
-    def __init__(self, workspace: Workspace, tell: Tell = lambda *_: None) -> None:
-        self.workspace, self._tell = workspace, tell
+    def __init__(self, workspace: Workspace, on_progress: OnProgress = lambda *_: None) -> None:
+        self.workspace, self._on_progress = workspace, on_progress
 
     async def ask(self, question: Question, plan: Mapping[str, Any]) -> Answer:
         return await asking.ask(self.workspace, question, plan=plan, keep=False)
@@ -67,7 +67,7 @@ class LocalTarget:
             self.workspace.home, flags, data=self.workspace.data / "variants" / digest
         )
         self._fill(shadow)
-        return LocalTarget(shadow, self._tell)
+        return LocalTarget(shadow, self._on_progress)
 
     def _embedder(self) -> str:
         return self.workspace.embedder.fingerprint if self.workspace.embedder else ""
@@ -80,7 +80,7 @@ class LocalTarget:
             shadow.ingest,
             configured_sources(main.settings, main.home, main.store),
             allow_deletes=True,
-            on_progress=self._tell,
+            on_progress=self._on_progress,
         )
         known = {document.uri for document in library.documents(main, None)}
         extra = [
@@ -90,12 +90,10 @@ class LocalTarget:
             library.delete_document(shadow, identity)
         missing = known - {document.uri for document in library.documents(shadow, None)}
         if missing:
-            said = next(
-                (f.reason for report in reports for f in report.failed if f.uri in missing),
-                "it is gone",
-            )
+            reason = _first_reason(reports, missing)
+            failure = f"such as {min(missing)}: {reason}"
             raise LabError(
-                f"{len(missing)} documents of the index cannot be indexed anew, such as {min(missing)}: {said}",
+                f"{len(missing)} documents of the index cannot be indexed anew, {failure}",
                 hint="Run `ombud sync` first, so that index and sources agree.",
             )
 
@@ -106,3 +104,12 @@ def _index_field(key: str) -> str:
         known = [f"index.{name}" for name in IndexSettings.model_fields]
         raise BadRequest(f"`{key}` cannot be varied.", hint=nearest(key, known))
     return field
+
+
+def _first_reason(reports: Sequence[SyncReport], missing: Collection[str]) -> str:
+    """Why the first of the missing documents could not be indexed."""
+    for report in reports:
+        for failure in report.failed:
+            if failure.uri in missing:
+                return failure.reason
+    return "it is gone"

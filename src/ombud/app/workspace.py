@@ -1,6 +1,7 @@
 """A workspace: one `ombud.toml`, the data beside it, and the parts that work on them.
 
-It holds and opens; the work is in the services beside it: `asking`, `library`, `measuring`, `audit`.
+It holds and opens; the work is in the services beside it: `asking`, `library`, `measuring`,
+`audit`.
 """
 
 import time
@@ -128,7 +129,8 @@ class Workspace:
         )
 
     def _own_file(self, name: str) -> Path | None:
-        """A file that the settings name; None where they name none, so that the shipped one counts."""
+        """A file that the settings name; None where they name none, so that the shipped one
+        counts."""
         return self.home / name if name else None
 
     @cached_property

@@ -25,7 +25,8 @@ from ombud.errors import BadRequest, OmbudError
 
 if TYPE_CHECKING:
     from ombud.app import Workspace
-    from ombud.types import Answer
+    from ombud.cli.printing.terminal import Page
+    from ombud.types import Answer, CitedDocument, Contact
 
 
 def ask_question(
@@ -100,14 +101,27 @@ def _say(answer: "Answer") -> None:
     if answer.sources:
         page.line("\nSources:", style="bold")
     for source in answer.sources:
-        numbers = "".join(f"[{place + 1}]" for place in source.citations)
-        pages = dict.fromkeys(answer.citations[place].page for place in source.citations)
-        place = "".join(f", page {number}" for number in pages if number)
-        covers = f": {source.covers}" if source.covers else ""
-        page.line(f"{numbers} {source.title}{covers}")
-        page.line(f"{source.uri}{place}", indent=4, style="dim")
+        _say_source(page, answer, source)
     for contact in answer.contacts:
-        known = [part for part in (contact.name, contact.mail, contact.phone) if part]
-        page.line(f"\nContact: {', '.join(known)}")
+        page.line(f"\nContact: {_contact_line(contact)}")
     for note in (*answer.trace.notes, *answer.trace.degraded):
         page.line(f"\nNote: {note}", style="italic")
+
+
+def _say_source(page: "Page", answer: "Answer", source: "CitedDocument") -> None:
+    numbers = ""
+    pages: dict[int, None] = {}
+    for position in source.citations:
+        numbers += f"[{position + 1}]"
+        number = answer.citations[position].page
+        if number:
+            pages[number] = None
+    covers = f": {source.covers}" if source.covers else ""
+    page.line(f"{numbers} {source.title}{covers}")
+    on_pages = "".join(f", page {number}" for number in pages)
+    page.line(f"{source.uri}{on_pages}", indent=4, style="dim")
+
+
+def _contact_line(contact: "Contact") -> str:
+    parts = (contact.name, contact.mail, contact.phone)
+    return ", ".join(part for part in parts if part)

@@ -48,8 +48,8 @@ def verify(
             raise BadRequest(
                 f"`{head}` is no hash.", hint="64 hex digits, as `ombud audit head` prints them."
             )
-        with progress(not as_json) as tell:
-            found = verify_audit(open_workspace(), head, tell)
+        with progress(not as_json) as on_progress:
+            found = verify_audit(open_workspace(), head, on_progress)
         if as_json:
             print_json(verified_json(found))
         else:
@@ -71,9 +71,8 @@ def _say(found: "Verified") -> None:
     for reason, count in sorted(found.erased.items()):
         print(f"  {count:,} answers lost content lawfully: {reason}")
     if found.adopted:
-        print(
-            f"  {found.adopted:,} answers are older than the chain; it proves them from its first day on"
-        )
+        proof = "it proves them from its first day on"
+        print(f"  {found.adopted:,} answers are older than the chain; {proof}")
     print(f"  head {found.head}")
 
 
@@ -142,13 +141,11 @@ def show(
         print(f"{found['id']}  {found['at']}")
         for link in found["records"]:
             reason = f" ({link['facts']['reason']})" if "reason" in link["facts"] else ""
-            print(
-                f"  record {link['number']}: {link['kind']}{reason}, {link['at']}\n    {link['hash']}"
-            )
+            print(f"  record {link['number']}: {link['kind']}{reason}, {link['at']}")
+            print(f"    {link['hash']}")
         if found["withheld"]:
-            print(
-                "  The words are withheld, for the conversation is sensitive; --sensitive shows them."
-            )
+            why = "for the conversation is sensitive; --sensitive shows them"
+            print(f"  The words are withheld, {why}.")
         elif "question" in found:
             _say_words(found)
         else:
@@ -162,9 +159,8 @@ def _say_words(found: dict[str, Any]) -> None:
     trace = answer["trace"]
     print(f"  asked: {question['text']}")
     print(f"  outcome: {found['outcome']} / {found['action']}; model {trace['model'] or 'none'}")
-    print(
-        f"  index version {trace['index_version']}; evidence {', '.join(trace['evidence']) or 'none'}"
-    )
+    evidence = ", ".join(trace["evidence"]) or "none"
+    print(f"  index version {trace['index_version']}; evidence {evidence}")
     for note in (*trace["degraded"], *trace["notes"]):
         print(f"  note: {note}")
     print(f"\n{answer['text']}\n")
@@ -310,9 +306,9 @@ def erase(
 
 def _say_certificate(made: dict[str, Any]) -> None:
     said = "Would be erased" if made["dry_run"] else f"Erased, {made['at']}"
-    print(
-        f"{said}: {made['conversations']:,} conversations, {made['answers']:,} answers, {made['messages']:,} messages."
-    )
+    conversations = f"{made['conversations']:,} conversations"
+    answers = f"{made['answers']:,} answers"
+    print(f"{said}: {conversations}, {answers}, {made['messages']:,} messages.")
     for place in made["places"]:
         mark = "STILL THERE" if place["found"] else "gone"
         print(f"  {mark}: {place['name']}" + f" ({place['said']})" * bool(place["said"]))

@@ -194,9 +194,9 @@ def progress(shown: bool = True) -> Iterator[Callable[[str, int, int], None]]:
         *columns, console=console, disable=not (shown and console.is_terminal), transient=True
     ) as bar:
 
-        def tell(step: str, done: int, total: int) -> None:
+        def on_progress(step: str, done: int, total: int) -> None:
             if step not in tasks:
                 tasks[step] = bar.add_task(step, total=total)
             bar.update(tasks[step], completed=done, total=total)
 
-        yield tell
+        yield on_progress

@@ -52,13 +52,12 @@ def rebuild(as_json: bool = JSON, home: Path | None = HOME) -> None:
         from ombud.app import rebuild_workspace
 
         workspace = open_workspace()
-        with progress(not as_json) as tell:
-            made = rebuild_workspace(workspace, tell)
+        with progress(not as_json) as on_progress:
+            made = rebuild_workspace(workspace, on_progress)
         if as_json:
             print_json(made._asdict())
             return
         print(f"The index was made anew: {made.chunks} passages of {made.documents} documents.")
         if made.missing:
-            print(
-                f"{len(made.missing)} texts are no longer stored, such as {made.missing[0]}: run `ombud sync`."
-            )
+            missing = f"{len(made.missing)} texts are no longer stored, such as {made.missing[0]}"
+            print(f"{missing}: run `ombud sync`.")

@@ -43,10 +43,10 @@ def serve(
         workspace = open_workspace({"server": flags} if flags else None)
         every(workspace.settings.sync.every)  # a misspelt period is said now, not by a thread
         stop = threading.Event()
-        tell = lambda line: print(line, file=sys.stderr, flush=True)  # noqa: E731
-        workspace.follow(tell)
+        on_line = lambda line: print(line, file=sys.stderr, flush=True)  # noqa: E731
+        workspace.follow(on_line)
         for work in (run_schedule, run_expiry):
-            threading.Thread(target=work, args=(workspace, stop, tell), daemon=True).start()
+            threading.Thread(target=work, args=(workspace, stop, on_line), daemon=True).start()
         try:
             server = workspace.settings.server
             run(

@@ -48,21 +48,16 @@ def sync_folders(
     del home
     with errors_said(as_json):
         from ombud.app import run_sync
-        from ombud.store import RecordedSource
 
         started = time.monotonic()
         workspace = open_workspace()
-        code = person(country, []).country or ""
-        if source and len(paths or []) > 1:
-            raise BadRequest(
-                "--source names one folder.",
-                hint="Sync the folders one by one, each with its name.",
-            )
-        folders = [RecordedSource(name=source, path=str(p), country=code) for p in paths or []]
+        folders = _folders(paths or [], source, country)
         chosen = _sources(workspace, folders, source)
         _say_missing_model(workspace)
-        with progress(not as_json) as tell:
-            reports = run_sync(workspace, chosen, allow_deletes=allow_deletes, tell=tell)
+        with progress(not as_json) as on_progress:
+            reports = run_sync(
+                workspace, chosen, allow_deletes=allow_deletes, on_progress=on_progress
+            )
         _say(reports, time.monotonic() - started, as_json)
         if every_ or watch:
             _go_on(workspace, every_, watch)
@@ -70,10 +65,24 @@ def sync_folders(
             raise typer.Exit(1)
 
 
+def _folders(paths: Sequence[Path], name: str, country: str) -> list["RecordedSource"]:
+    """The given folders as sources. Raises BadRequest for one name of several."""
+    from ombud.store import RecordedSource
+
+    code = person(country, []).country or ""
+    if name and len(paths) > 1:
+        raise BadRequest(
+            "--source names one folder.",
+            hint="Sync the folders one by one, each with its name.",
+        )
+    return [RecordedSource(name=name, path=str(path), country=code) for path in paths]
+
+
 def _sources(
     workspace: "Workspace", folders: Sequence["RecordedSource"], name: str
 ) -> list["Source"]:
-    """These folders, recorded; else the configured and recorded sources, or the one of that name."""
+    """These folders, recorded; else the configured and recorded sources, or the one of that
+    name."""
     from ombud.app import configured_sources, record_folder
 
     settings, store, home = workspace.settings, workspace.store, workspace.home

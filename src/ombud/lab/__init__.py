@@ -33,7 +33,14 @@ from ombud.lab.report.trends import Step, compute_trend, same_dataset
 from ombud.lab.runs.records import export
 from ombud.lab.runs.remote import RemoteTarget
 from ombud.lab.runs.running import RunOptions, rescore, run_cases
-from ombud.lab.runs.sweeping import Cell, cell_label, parse_grid, run_sweep, sweep_points
+from ombud.lab.runs.sweeping import (
+    Cell,
+    SweepPoint,
+    cell_label,
+    parse_grid,
+    run_sweep,
+    sweep_points,
+)
 from ombud.lab.runs.target import Target
 from ombud.lab.statistics import Comparison, Mean, compare, holm, mean
 from ombud.lab.synthesis.choosing import synthesise
@@ -60,6 +67,7 @@ __all__ = [
     "Risk",
     "RunOptions",
     "Step",
+    "SweepPoint",
     "Target",
     "Undefined",
     "Value",

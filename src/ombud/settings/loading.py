@@ -49,7 +49,12 @@ from ombud.types import Plan
 
 FILE = "ombud.toml"
 RESERVED = {"OMBUD_HOME"}
-ORIGINS = {"flag": "the command", "env": "the environment", "file": FILE, "default": FILE}
+ORIGINS = {
+    "flag": "the command",
+    "env": "the environment",
+    "file": FILE,
+    "default": FILE,
+}
 
 
 class Settings(BaseSettings):

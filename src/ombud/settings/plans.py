@@ -59,7 +59,12 @@ PRESETS: dict[str, dict[str, Any]] = {
     | {"adaptive": ("k", "rewrites"), "strategies": ("multi",), "reranker": "cross-encoder"},
     "hypa": _FIXED | {"adaptive": True, "strategies": ("multi",), "graph": True},
     "hypa+rerank": _FIXED
-    | {"adaptive": True, "strategies": ("multi",), "graph": True, "reranker": "cross-encoder"},
+    | {
+        "adaptive": True,
+        "strategies": ("multi",),
+        "graph": True,
+        "reranker": "cross-encoder",
+    },
 }
 """Kalra et al., HyPA-RAG, 2024: adaptive parameters (pa), the knowledge graph as well (hypa), and a
 reranker."""

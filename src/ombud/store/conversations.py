@@ -64,7 +64,12 @@ def last_messages(store: Store, conversation_id: str, turns: int | None = None) 
             )
         rows = db.execute(query if turns is None else query.limit(2 * turns)).all()
     return [
-        Message(id=r.id, role=r.role, content=r.content, at=datetime.fromisoformat(r.at))
+        Message(
+            id=r.id,
+            role=r.role,
+            content=r.content,
+            at=datetime.fromisoformat(r.at),
+        )
         for r in reversed(rows)
     ]
 

@@ -171,7 +171,8 @@ def _migrate(engine: Engine) -> None:
         return
     if at is not None and at not in KNOWN:
         raise StoreError(
-            f"The database was made by a newer ombud (its shape is `{at}`, this one knows `{HEAD}`).",
+            "The database was made by a newer ombud "
+            f"(its shape is `{at}`, this one knows `{HEAD}`).",
             hint="Install that version again, or point store.url at another database.",
         )
     from alembic import command

@@ -18,7 +18,8 @@ from ombud.store.tables import lease as table
 SECONDS = 30.0
 """How long a killed owner blocks the others; renewed three times within it."""
 FREE = text(
-    "INSERT INTO lease (name, owner, fence, expires) VALUES (:name, '', 0, 0) ON CONFLICT DO NOTHING"
+    "INSERT INTO lease (name, owner, fence, expires) "
+    "VALUES (:name, '', 0, 0) ON CONFLICT DO NOTHING"
 )
 
 
@@ -64,7 +65,12 @@ def acquire_lease(store: Store, name: str) -> Iterator[Lease]:
         _held.discard(owner)
         raise
     done = threading.Event()
-    heart = threading.Thread(target=_beat, args=(lease, done), name=f"lease-{name}", daemon=True)
+    heart = threading.Thread(
+        target=_beat,
+        args=(lease, done),
+        name=f"lease-{name}",
+        daemon=True,
+    )
     heart.start()
     try:
         yield lease
@@ -89,7 +95,8 @@ def _take(store: Store, name: str, owner: str) -> Lease:
             host, pid, _ = row.owner.split(":")
             raise Busy(
                 f"A {name} is already running (process {pid} on {host}).",
-                hint=f"Wait for it to finish; if it was killed, its claim ends within {SECONDS:.0f} seconds.",
+                hint="Wait for it to finish; if it was killed, its claim ends within "
+                f"{SECONDS:.0f} seconds.",
             )
         fence = row.fence + 1
         db.execute(

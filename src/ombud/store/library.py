@@ -296,7 +296,14 @@ def _blocks(text: str, rows: list[list[object]]) -> tuple[Block, ...]:
     for kind, level, page, length in rows:
         piece = text[start : start + int(str(length))]
         blocks.append(
-            Block.model_validate({"kind": kind, "level": level, "page": page, "text": piece})
+            Block.model_validate(
+                {
+                    "kind": kind,
+                    "level": level,
+                    "page": page,
+                    "text": piece,
+                }
+            )
         )
         start += int(str(length)) + 2
     return tuple(blocks)

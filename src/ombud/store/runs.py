@@ -21,7 +21,8 @@ _BLOCK = 200
 _MOST = 500
 """Values in one IN list."""
 _KEEP = text(
-    "INSERT INTO lab_passage (chunk_id, document_id, chunk) VALUES (:chunk_id, :document_id, :chunk)"
+    "INSERT INTO lab_passage (chunk_id, document_id, chunk) "
+    "VALUES (:chunk_id, :document_id, :chunk)"
     " ON CONFLICT (chunk_id) DO NOTHING"
 )
 

@@ -57,7 +57,14 @@ def problem(error: Exception) -> Problem:
 
 def refusal(status: int, detail: str, hint: str = "") -> JSONResponse:
     """A plain HTTP error as a response, for what is refused before any route is reached."""
-    return _json(Problem(title=HTTPStatus(status).phrase, status=status, detail=detail, hint=hint))
+    return _json(
+        Problem(
+            title=HTTPStatus(status).phrase,
+            status=status,
+            detail=detail,
+            hint=hint,
+        )
+    )
 
 
 def answer_errors(app: FastAPI) -> None:

@@ -21,12 +21,14 @@ from ombud.store import (
 )
 from ombud.types import Outcome
 
-Tell = Callable[[str, int, int], None]
+OnProgress = Callable[[str, int, int], None]
 
 
-def verify_audit(workspace: Workspace, head: str = "", tell: Tell = lambda *_: None) -> Verified:
+def verify_audit(
+    workspace: Workspace, head: str = "", on_progress: OnProgress = lambda *_: None
+) -> Verified:
     """Walk the chain and every row it speaks of. head: a hash that was noted before."""
-    return verify_chain(workspace.store, head.strip(), tell)
+    return verify_chain(workspace.store, head.strip(), on_progress)
 
 
 def verified_json(found: Verified) -> dict[str, Any]:

@@ -93,31 +93,23 @@ async def replay_answer(workspace: Workspace, identity: str, *, model: bool = Fa
     """Make a stored answer again and compare. Raises NotFound, also where its content was
     erased."""
     kept = read_kept(workspace.store, identity)
-    if kept.question is None or kept.answer is None:
-        raise NotFound(
-            f"The content of the answer `{kept.id}` was erased, so it cannot be replayed.",
-            hint="`ombud audit show` says when and why.",
-        )
-    then = kept.answer
+    asked, then = _content_of(kept)
     trace = then.trace
-    day = kept.question.as_of or _day_of(workspace, kept.at)
-    question = kept.question.model_copy(update={"as_of": day})
+    day = asked.as_of or _day_of(workspace, kept.at)
+    question = asked.model_copy(update={"as_of": day})
     snapshot = await _snapshot(workspace, trace.index_version, kept.at)
     engine = snapshot or workspace.engine
     again = await _answer_again(workspace, question, trace, engine, model)
     evidence = again.evidence
     if trace.model:  # a prompt has room for so many
         evidence = evidence[: len(trace.evidence)]
-    notes = again.notes
-    erased = _is_erased(then)
-    if erased:
-        notes.append(
-            "Evidence erased: a document that was quoted has been deleted, and its words with it."
-        )
-    compared = not erased and (model or not trace.model)
+    compared = _can_be_compared(then, model)
+    answers: tuple[Difference, ...] = ()
+    if compared:
+        answers = tuple(_answer_differences(then, again.answer))
     known = {document.id: document for document in list_documents(workspace.store)}
-    came = [chunk_id for chunk_id in evidence if chunk_id not in trace.evidence]
-    went = [chunk_id for chunk_id in trace.evidence if chunk_id not in evidence]
+    came = _missing_from(trace.evidence, evidence)
+    went = _missing_from(evidence, trace.evidence)
     return Replayed(
         id=kept.id,
         at=kept.at,
@@ -133,10 +125,37 @@ async def replay_answer(workspace: Workspace, identity: str, *, model: bool = Fa
         quotes=_count_quotes(workspace, then),
         differences=tuple(_setup_differences(workspace, kept)),
         compared=compared,
-        answers=tuple(_answer_differences(then, again.answer)) if compared else (),
-        notes=tuple(notes),
+        answers=answers,
+        notes=(*again.notes, *_notes_on_erasure(then)),
         sensitive=kept.sensitive,
     )
+
+
+def _content_of(kept: StoredAnswer) -> tuple[Question, Answer]:
+    """Raises NotFound where it was erased."""
+    if kept.question is None or kept.answer is None:
+        raise NotFound(
+            f"The content of the answer `{kept.id}` was erased, so it cannot be replayed.",
+            hint="`ombud audit show` says when and why.",
+        )
+    return kept.question, kept.answer
+
+
+def _can_be_compared(then: Answer, model: bool) -> bool:
+    if _is_erased(then):
+        return False
+    return model or not then.trace.model
+
+
+def _missing_from(searched: Sequence[str], chunk_ids: Sequence[str]) -> list[str]:
+    """Those of `chunk_ids` that are not in `searched`."""
+    return [chunk_id for chunk_id in chunk_ids if chunk_id not in searched]
+
+
+def _notes_on_erasure(then: Answer) -> tuple[str, ...]:
+    if not _is_erased(then):
+        return ()
+    return ("Evidence erased: a document that was quoted has been deleted, and its words with it.",)
 
 
 def replayed_json(replayed: Replayed, *, sensitive: bool = False) -> dict[str, Any]:
@@ -323,13 +342,16 @@ def _flat(tree: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]
 
 
 def _answer_differences(then: Answer, now: Answer) -> Iterator[Difference]:
-    cited = [[(c.chunk_id, c.quote) for c in answer.citations] for answer in (then, now)]
     pairs: tuple[tuple[str, Any, Any], ...] = (
         ("outcome", then.outcome, now.outcome),
         ("action", then.action, now.action),
         ("text", then.text, now.text),
-        ("citations", cited[0], cited[1]),
+        ("citations", _cited(then), _cited(now)),
     )
     for what, before, after in pairs:
         if before != after:
             yield Difference(what, before, after)
+
+
+def _cited(answer: Answer) -> list[tuple[str, str]]:
+    return [(citation.chunk_id, citation.quote) for citation in answer.citations]

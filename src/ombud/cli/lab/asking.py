@@ -21,7 +21,8 @@ from ombud.cli.lab.target import complete, embed_of, instruments, target_of
 
 if TYPE_CHECKING:
     from ombud.app import Workspace
-    from ombud.lab import RecordedRun, Risk, RunOptions
+    from ombud.charts import Point
+    from ombud.lab import RecordedRun, Risk, RunOptions, SweepPoint
     from ombud.types import Case
 
 DATASET = typer.Argument(help="Cases: a .jsonl or .csv file, a folder of them, or a BEIR folder.")
@@ -63,8 +64,8 @@ def run(
 
         workspace = open_workspace()
         cases, notes = _cases(dataset, split, sample, seed)
-        with progress(not as_json) as tell:
-            asked = target_of(workspace, target, seconds, tell)
+        with progress(not as_json) as on_progress:
+            asked = target_of(workspace, target, seconds, on_progress)
             options = _options(
                 dataset,
                 name=name,
@@ -82,7 +83,7 @@ def run(
                 workspace.store,
                 options,
                 instruments=tools,
-                on_progress=tell,
+                on_progress=on_progress,
             )
             made = complete(work, asked)
         _say_run(workspace, made.id, as_json)
@@ -118,8 +119,8 @@ def sweep(
         workspace = open_workspace()
         cells = parse_grid(axes)
         cases, notes = _cases(dataset, split, sample, seed)
-        with progress(not as_json) as tell:
-            asked = target_of(workspace, target, seconds, tell)
+        with progress(not as_json) as on_progress:
+            asked = target_of(workspace, target, seconds, on_progress)
             options = _options(
                 dataset,
                 name=name,
@@ -139,7 +140,7 @@ def sweep(
                 workspace.store,
                 options,
                 embed=tools.embed,
-                on_progress=tell,
+                on_progress=on_progress,
             )
             runs = complete(work, asked)
         recorded = [read_run(workspace.store, made.id) for made in runs]
@@ -173,8 +174,8 @@ def calibrate(
 
         workspace = open_workspace()
         found = []
-        with progress(not as_json) as tell:
-            asked = target_of(workspace, target, seconds, tell)
+        with progress(not as_json) as on_progress:
+            asked = target_of(workspace, target, seconds, on_progress)
             for split in ("dev", "test"):
                 cases, notes = _cases(dataset, split, 1.0, 0)
                 wanted = [case for case in cases if case.expect in {"answer", "deny"}]
@@ -195,7 +196,7 @@ def calibrate(
                     workspace.store,
                     options,
                     instruments=tools,
-                    on_progress=tell,
+                    on_progress=on_progress,
                     reuse=True,
                 )
                 made = complete(work, asked)
@@ -221,10 +222,10 @@ def synth(
         from ombud.lab import cases_text, synthesise
 
         workspace = open_workspace()
-        with progress(not as_json) as tell:
-            passages = target_of(workspace, target, tell=tell).passages()
+        with progress(not as_json) as on_progress:
+            passages = target_of(workspace, target, on_progress=on_progress).passages()
             made = synthesise(
-                passages, size, seed=seed, embed=embed_of(workspace), on_progress=tell
+                passages, size, seed=seed, embed=embed_of(workspace), on_progress=on_progress
             )
         write_file(to, cases_text(made.cases))
         if as_json:
@@ -327,11 +328,29 @@ def short_rankings(recorded: "RecordedRun") -> list[str]:
 def _say_sweep(
     cells: Any, recorded: Sequence["RecordedRun"], metric: str, where: Path, as_json: bool
 ) -> None:
-    from ombud.charts import Point, draw_scatter
-    from ombud.cli.printing.tables import between, figure, table
-    from ombud.lab import cell_label, sweep_points
+    from ombud.charts import draw_scatter
+    from ombud.lab import sweep_points
 
     placed = sweep_points(cells, recorded, metric)
+    title = f"{metric} against latency"
+    write_file(where, draw_scatter(title, ("median seconds a case", metric), _dots(placed)))
+    if as_json:
+        listed: list[dict[str, Any]] = []
+        for point, run in zip(placed, recorded, strict=True):
+            listed.append({**run_json(run), "cell": dict(point.cell), "front": point.front})
+        print_json({"metric": metric, "plot": str(where), "cells": listed})
+        return
+    print(_sweep_table(placed, recorded, metric))
+    print(f"\n* on the Pareto front of {metric} and latency. Plot: {where}")
+    ids = ", ".join(run.run.id for run in recorded)
+    print(f"To test a difference: `ombud lab compare RUN RUN`, of {ids}.")
+
+
+def _dots(placed: Sequence["SweepPoint"]) -> list["Point"]:
+    """The cells that have both a quality and a latency."""
+    from ombud.charts import Point
+    from ombud.lab import cell_label
+
     dots: list[Point] = []
     for point in placed:
         quality = point.quality
@@ -346,18 +365,18 @@ def _say_sweep(
                     front=point.front,
                 )
             )
-    title = f"{metric} against latency"
-    write_file(where, draw_scatter(title, ("median seconds a case", metric), dots))
-    runs = list(zip(placed, recorded, strict=True))
-    if as_json:
-        listed: list[dict[str, Any]] = []
-        for point, run in runs:
-            listed.append({**run_json(run), "cell": dict(point.cell), "front": point.front})
-        print_json({"metric": metric, "plot": str(where), "cells": listed})
-        return
+    return dots
+
+
+def _sweep_table(
+    placed: Sequence["SweepPoint"], recorded: Sequence["RecordedRun"], metric: str
+) -> str:
+    from ombud.cli.printing.tables import between, figure, table
+    from ombud.lab import cell_label
+
     others = [name for name in recorded[0].metrics if name not in {metric, "latency"}]
     rows: list[tuple[str, ...]] = []
-    for point, run in runs:
+    for point, run in zip(placed, recorded, strict=True):
         quality = point.quality
         rows.append(
             (
@@ -370,10 +389,7 @@ def _say_sweep(
                 figure(point.seconds),
             )
         )
-    print(table(("setting", "front", metric, "95 %", "n", *others, "seconds"), rows))
-    print(f"\n* on the Pareto front of {metric} and latency. Plot: {where}")
-    ids = ", ".join(run.run.id for run in recorded)
-    print(f"To test a difference: `ombud lab compare RUN RUN`, of {ids}.")
+    return table(("setting", "front", metric, "95 %", "n", *others, "seconds"), rows)
 
 
 def _mean(recorded: "RecordedRun", metric: str) -> float | None:

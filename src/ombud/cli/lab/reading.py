@@ -19,7 +19,7 @@ from ombud.cli.lab.json_output import contrast_json, fall_json, head_json, run_j
 from ombud.cli.lab.target import instruments, target_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from ombud.charts import Series
     from ombud.lab import CaseDifference, RecordedRun, Step, Verdict
@@ -107,11 +107,16 @@ def _say_run(recorded: "RecordedRun", by: str) -> None:
     print(summary_table(recorded.summary(groups)))
     print()
     print(closing(recorded))
-    found = recorded.where_found()
-    if found.scores:
-        cases = f"the {len(found.cases)} cases whose evidence the search brought back"
+    where_found = recorded.where_found()
+    if where_found.scores:
+        cases = f"the {len(where_found.cases)} cases whose evidence the search brought back"
         print(f"\nAnswers to {cases}:\n")
-        print(summary_table(found.summary(["overall"])))
+        print(summary_table(where_found.summary(["overall"])))
+    _say_worst(recorded)
+
+
+def _say_worst(recorded: "RecordedRun") -> None:
+    """Some cases that were lost or failed."""
     worst = [seen for seen in recorded.observations if seen.lost or seen.error][:WORST]
     print("\nSuch as:" if worst else "")
     for seen in worst:
@@ -251,27 +256,38 @@ def trend(
     """All runs of one dataset over time, each compared with the one before."""
     del home
     with errors_said(as_json):
-        from ombud.charts import draw_lines
         from ombud.lab import compute_trend, parse_metric, read_run, same_dataset
         from ombud.store import list_runs
 
         store = open_workspace().store
         last = read_run(store, run)
         runs = [read_run(store, other.id) for other in same_dataset(list_runs(store), last.run)]
-        names = [str(parse_metric(name)) for name in metric] or list(last.metrics[:1])
+        names = [str(parse_metric(name)) for name in metric]
+        if not names:
+            names = list(last.metrics[:1])
         followed = {name: compute_trend(runs, name) for name in names}
         if plot:
-            title = f"Runs of {last.run.dataset} ({last.run.split})"
-            series = [_series(name, steps) for name, steps in followed.items()]
-            write_file(plot, draw_lines(title, ("run", "mean"), series))
+            write_file(plot, _draw_trend(last.run, followed))
         if as_json:
-            trends: dict[str, Any] = {}
-            for name, steps in followed.items():
-                trends[name] = [step_json(step) for step in steps]
-            print_json({"trend": trends})
+            print_json({"trend": _trend_json(followed)})
             return
         for name, steps in followed.items():
             _say_trend(name, steps)
+
+
+def _draw_trend(run: "Run", followed: "Mapping[str, Sequence[Step]]") -> str:
+    from ombud.charts import draw_lines
+
+    title = f"Runs of {run.dataset} ({run.split})"
+    series = [_series(name, steps) for name, steps in followed.items()]
+    return draw_lines(title, ("run", "mean"), series)
+
+
+def _trend_json(followed: "Mapping[str, Sequence[Step]]") -> dict[str, Any]:
+    trends: dict[str, Any] = {}
+    for name, steps in followed.items():
+        trends[name] = [step_json(step) for step in steps]
+    return trends
 
 
 def _series(name: str, steps: "Sequence[Step]") -> "Series":
@@ -329,9 +345,9 @@ def rescore(
         recorded = read_run(workspace.store, run)
         chosen = parse_metrics(metrics or ",".join(recorded.metrics))
         target = target_of(workspace, recorded.run.target)
-        with progress(not as_json) as tell:
+        with progress(not as_json) as on_progress:
             tools = instruments(workspace, target, chosen)
-            count = again(workspace.store, recorded.run, chosen, tools, on_progress=tell)
+            count = again(workspace.store, recorded.run, chosen, tools, on_progress=on_progress)
         if as_json:
             print_json(run_json(read_run(workspace.store, recorded.run.id)))
         else:
@@ -439,9 +455,8 @@ def _show_case(recorded: "RecordedRun", case: str, as_json: bool) -> None:
 
 def _say_verdict(verdict: "Verdict", baseline: "Run", candidate: "Run") -> None:
     word = "PASS" if verdict.passed else "FAIL"
-    print(
-        f"{word}: {candidate.id} ({candidate.name}) against {baseline.id} ({baseline.name}), {verdict.cases} cases"
-    )
+    runs = f"{candidate.id} ({candidate.name}) against {baseline.id} ({baseline.name})"
+    print(f"{word}: {runs}, {verdict.cases} cases")
     print(f"Looked at {', '.join(verdict.checked)}; overall, by type, tag and country.")
     for fall in verdict.falls:
         print(f"* {fall.said}")

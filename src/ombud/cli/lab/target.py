@@ -15,13 +15,17 @@ def target_of(
     workspace: "Workspace",
     name: str,
     seconds: float = 120.0,
-    tell: Callable[[str, int, int], None] = lambda *_: None,
+    on_progress: Callable[[str, int, int], None] = lambda *_: None,
 ) -> "Target":
     """`local`, or the address of a server."""
     from ombud.app import LocalTarget
     from ombud.lab import RemoteTarget
 
-    return LocalTarget(workspace, tell) if name == "local" else RemoteTarget(name, seconds=seconds)
+    return (
+        LocalTarget(workspace, on_progress)
+        if name == "local"
+        else RemoteTarget(name, seconds=seconds)
+    )
 
 
 def complete(work: "Coroutine[Any, Any, Result]", target: "Target") -> "Result":

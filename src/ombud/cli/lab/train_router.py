@@ -116,8 +116,8 @@ def _report(
 ) -> str:
     from ombud.training import compare_routers, router_report
 
-    with progress(not quiet) as tell:
-        comparison = compare_routers(questions, sets, _tools("combined"), tell)
+    with progress(not quiet) as on_progress:
+        comparison = compare_routers(questions, sets, _tools("combined"), on_progress)
     return router_report(comparison, f"ombud lab train-router {command}")
 
 

@@ -230,7 +230,13 @@ def _erase_conversations(
 
 def _empty(db: Connection, number: int, ids: Sequence[str]) -> None:
     """Neither words nor outcome are left: when an answer was given, and that it is gone."""
-    empty = {"question": {}, "answer": {}, "sensitive": False, "salt": "", "erased": number}
+    empty = {
+        "question": {},
+        "answer": {},
+        "sensitive": False,
+        "salt": "",
+        "erased": number,
+    }
     for some in _batches(ids):
         db.execute(update(answers).where(answers.c.id.in_(some)).values(**empty))
         db.execute(delete(reasonings).where(reasonings.c.answer_id.in_(some)))

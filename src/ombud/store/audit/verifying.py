@@ -14,7 +14,7 @@ from ombud.store.tables import audit as records
 from ombud.store.tables import setup as setups
 
 Why = Literal["changed", "missing", "inserted", "reordered", "cut"]
-Tell = Callable[[str, int, int], None]
+OnProgress = Callable[[str, int, int], None]
 _BATCH = 1000
 
 
@@ -100,13 +100,15 @@ class _Walk:
             self.adopted = int(facts.get("adopted", {}).get("answer", 0))
 
 
-def verify_chain(store: Store, head: str = "", tell: Tell = lambda *_: None) -> Verified:
+def verify_chain(
+    store: Store, head: str = "", on_progress: OnProgress = lambda *_: None
+) -> Verified:
     """Walk the whole chain and every row it speaks of.
 
     head: a hash that was noted before; where it is not in the chain, records were cut off or made
     anew. What others append meanwhile is no fault. Reads in pieces, so that nobody waits long."""
     walk = _Walk()
-    _read_records(store, walk, tell)
+    _read_records(store, walk, on_progress)
     counts = {"answer": 0, "conversation": 0, "message": 0}
     found = [walk.broken] if walk.broken else []
     if not walk.broken and not walk.number:
@@ -116,7 +118,7 @@ def verify_chain(store: Store, head: str = "", tell: Tell = lambda *_: None) -> 
         noted = f"The hash that was noted is not in the chain: {said}."
         found.append(Broken(walk.number + 1, "cut", noted))
     if not found:
-        found += _check_rows(store, walk, counts, tell)
+        found += _check_rows(store, walk, counts, on_progress)
         found += _check_setups(store, walk)
     first = min(found, key=lambda one: one.number, default=None)
     return Verified(
@@ -162,7 +164,7 @@ def _link(raw: _Raw) -> Link | None:
 # Records ------------------------------------------------------------------------------------------
 
 
-def _read_records(store: Store, walk: _Walk, tell: Tell) -> None:
+def _read_records(store: Store, walk: _Walk, on_progress: OnProgress) -> None:
     """Everything after what was walked already, as long as it holds."""
     with store.read() as db:
         total = int(db.execute(select(func.coalesce(func.max(records.c.number), 0))).scalar_one())
@@ -173,11 +175,11 @@ def _read_records(store: Store, walk: _Walk, tell: Tell) -> None:
             if walk.broken:
                 return
             if waiting.number % _BATCH == 0:
-                tell("records", waiting.number, max(total, waiting.number))
+                on_progress("records", waiting.number, max(total, waiting.number))
         waiting = raw
     if waiting:
         walk.take(waiting, None)
-    tell("records", total, total)
+    on_progress("records", total, total)
 
 
 def _all_records(store: Store, last: int) -> Iterator[_Raw]:
@@ -201,27 +203,53 @@ def _fault(walk: _Walk, raw: _Raw, record: dict[str, Any], following: _Raw | Non
     wanted = walk.number + 1
     if raw.number > wanted:
         return _gap(wanted, raw.number - 1)
-    named = record.get("previous")
-    numbered = raw.fits and record.get("number") == raw.number
-    if numbered and named == walk.hash and record.keys() >= _KEYS:
+    if raw.fits and _follows(walk, raw.number, record):
         return None
-    after = following.record if following and following.fits else {}
-    if raw.fits and named == walk.before:
-        number = raw.number - 1
-        said = "the next one does not follow from it"
-        return Broken(number, "inserted", f"Record {number} was put in: {said}.")
-    if raw.fits and not numbered and after.get("number") == raw.number:
+    after = _believed(following)
+    if raw.fits and record.get("previous") == walk.before:
+        return _put_in(raw.number - 1, "the next one does not follow from it")
+    if raw.fits and _is_swapped(raw.number, record, after):
         return _misplaced(raw.number, record)
     if after.get("previous") == walk.hash:
-        said = f"the next one follows from record {raw.number - 1}"
-        return Broken(raw.number, "inserted", f"Record {raw.number} was put in: {said}.")
+        return _put_in(raw.number, f"the next one follows from record {raw.number - 1}")
     if not raw.fits:
         said = "its hash is that of other words"
         return Broken(raw.number, "changed", f"Record {raw.number} was changed: {said}.")
+    return _rehashed(raw, record, following, after)
+
+
+def _follows(walk: _Walk, number: int, record: dict[str, Any]) -> bool:
+    """Whether the record stands where it says, after the one that it names."""
+    if record.get("number") != number or record.get("previous") != walk.hash:
+        return False
+    return record.keys() >= _KEYS
+
+
+def _believed(following: _Raw | None) -> dict[str, Any]:
+    """What the next record says; empty where there is none or its hash is not its own."""
+    if following and following.fits:
+        return following.record
+    return {}
+
+
+def _is_swapped(number: int, record: dict[str, Any], after: dict[str, Any]) -> bool:
+    """Whether the next record says that it is this one, and this one that it is another."""
+    return record.get("number") != number and after.get("number") == number
+
+
+def _rehashed(
+    raw: _Raw, record: dict[str, Any], following: _Raw | None, after: dict[str, Any]
+) -> Broken:
+    """The fault of a record whose hash is its own. after: the next record, as far as it is to be
+    believed."""
     followed = not following or after.get("previous") == raw.hash
-    if not numbered:
+    if record.get("number") != raw.number:
         return _renumbered(raw.number, record, followed)
     return _rewritten(raw.number, followed, is_last=not following)
+
+
+def _put_in(number: int, why: str) -> Broken:
+    return Broken(number, "inserted", f"Record {number} was put in: {why}.")
 
 
 def _gap(first: int, last: int) -> Broken:
@@ -258,7 +286,9 @@ def _rewritten(number: int, followed: bool, *, is_last: bool) -> Broken:
 # Rows ---------------------------------------------------------------------------------------------
 
 
-def _check_rows(store: Store, walk: _Walk, counts: dict[str, int], tell: Tell) -> list[Broken]:
+def _check_rows(
+    store: Store, walk: _Walk, counts: dict[str, int], on_progress: OnProgress
+) -> list[Broken]:
     """Every row of the tables against its digest, and every digest against its row."""
     left = {row for row, (digest, _) in walk.state.items() if digest}
     total, done, doubtful = len(left), 0, set[str]()
@@ -272,8 +302,8 @@ def _check_rows(store: Store, walk: _Walk, counts: dict[str, int], tell: Tell) -
                 doubtful.add(key)
             done += 1
             if done % _BATCH == 0:
-                tell("rows", done, max(total, done))
-    tell("rows", total, total)
+                on_progress("rows", done, max(total, done))
+    on_progress("rows", total, total)
     return _look_again(store, walk, sorted(doubtful | left), counts)
 
 
