@@ -276,7 +276,8 @@ def test_the_code_is_plain() -> None:
     specification = importlib.util.spec_from_file_location(
         "house", ROOT.parents[1] / "benchmarks" / "house.py"
     )
-    assert specification and specification.loader
+    assert specification is not None
+    assert specification.loader is not None
     house = importlib.util.module_from_spec(specification)
     sys.modules["house"] = house  # dataclasses look their module up
     specification.loader.exec_module(house)

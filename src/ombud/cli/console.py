@@ -3,6 +3,7 @@ printed."""
 
 import json
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import date
@@ -69,6 +70,8 @@ def errors_said(as_json: bool = False) -> Iterator[None]:
         say_error(error, as_json)
         raise typer.Exit(error.exit_code) from error
     except KeyboardInterrupt as stopped:
+        # A call of the index that had not begun yet is no news to whoever stopped it.
+        warnings.filterwarnings("ignore", "coroutine .* was never awaited", RuntimeWarning)
         print("Stopped. Nothing is lost; the next run goes on.", file=sys.stderr)
         raise typer.Exit(INTERRUPTED) from stopped
     except BrokenPipeError as closed:
