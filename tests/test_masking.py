@@ -92,3 +92,8 @@ def test_no_error_repeats_a_password() -> None:
     error = errors.SourceError("https://u:s3cret@h is down.", hint="Is h?token=s3cret right?")
     assert (str(error), error.hint) == ("https://***@h is down.", "Is h?token=*** right?")
     assert "s3cret" not in repr(error)
+
+
+@pytest.mark.parametrize("password", ["12/x", "1234?x", "5432#a", "80"])
+def test_a_password_that_begins_like_a_port_is_masked(password: str) -> None:
+    assert mask_secrets(f"postgresql://u:{password}@h/db") == "postgresql://u:***@h/db"

@@ -19,6 +19,14 @@ _CREDENTIALS = re.compile(
     rf"(?::(?!{_PORT}){_REST})?@",
     re.IGNORECASE,
 )
+_SERVER_CREDENTIALS = re.compile(
+    r"(?P<scheme>\b(?!https?:|wss?:)[a-z][a-z0-9+.-]*)://"
+    r"""(?P<user>[^\s:/@\[\]"'`<>]*)"""
+    rf":{_REST}@",
+    re.IGNORECASE,
+)
+"""Of a database and the like, whose paths hold no @: what looks like a port before one is the
+beginning of a password."""
 _WEB = {"http", "https", "ws", "wss"}
 """Where a name without a password is a token more often than a person."""
 
@@ -41,6 +49,7 @@ def mask_secrets(text: str) -> str:
 
     Where an address is not written as it should be, rather too much is masked than too little.
     """
+    text = _SERVER_CREDENTIALS.sub(_without_credentials, text)
     text = _CREDENTIALS.sub(_without_credentials, text)
     text = _PARAMETER.sub(rf"\g<name>{MASK}", text)
     return _ASSIGNED.sub(rf"\g<name>{MASK}", text)

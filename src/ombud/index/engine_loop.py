@@ -11,13 +11,15 @@ from functools import cache
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+_STARTING = threading.Lock()
 
 
 def blocking(call: Coroutine[Any, Any, T]) -> T:
     """What the call returns, or raises; the thread of the caller stands still until then. What is
     called so must await engines itself: waiting for the loop from inside it would never end, and
     raises RuntimeError."""
-    loop = _loop()
+    with _STARTING:  # two threads that come first must not start a loop each
+        loop = _loop()
     if asyncio._get_running_loop() is loop:
         call.close()
         raise RuntimeError("an engine is waited for inside the loop that it answers on")
