@@ -29,7 +29,7 @@ from ombud.errors import ModelError
 from ombud.index import Filter
 from ombud.models import Chat
 from ombud.retrieve import SearchResult, check_plan, contradiction_notes, search
-from ombud.types import Answer, Citation, Contact, Hit, Outcome, Plan, Question, Trace
+from ombud.types import Answer, Citation, CitedDocument, Contact, Hit, Outcome, Plan, Question, Trace
 
 OnEvent = Callable[[str, dict[str, Any]], None]
 MOST_SHOWN = 3
@@ -169,7 +169,7 @@ class AskRun:
             text=text.strip(),
             claims=composed.claims,
             citations=composed.citations,
-            sources=sources_of(composed.claims, composed.citations, body.covers),
+            sources=self._sources(body),
             contacts=contacts,
             suggestions=body.suggestions,
             trace=trace,
@@ -277,6 +277,15 @@ class AskRun:
             self.parts,
         )
         return quoted or not_stated_body(self.question, self.found, self.parts)
+
+    def _sources(self, body: Body) -> tuple[CitedDocument, ...]:
+        composed = body.composed
+        return sources_of(
+            composed.claims,
+            composed.citations,
+            body.covers,
+            self.found.evidence.hits,
+        )
 
     def _contacts(self, body: Body) -> tuple[Contact, ...]:
         """Of the matter, of one's own record, or of the topic of what is shown."""

@@ -1,9 +1,9 @@
 """The list that an answer ends with: each document it cites, most relevant first, and what it
 covers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 
-from ombud.types import Citation, CitedDocument, Claim
+from ombud.types import Citation, CitedDocument, Claim, Copy, Hit
 
 HEADINGS = 3
 """Headings of a document that are named."""
@@ -12,13 +12,16 @@ LONGEST = 120
 
 
 def sources_of(
-    claims: Sequence[Claim], citations: Sequence[Citation], covers: Mapping[str, str]
+    claims: Sequence[Claim],
+    citations: Sequence[Citation],
+    covers: Mapping[str, str],
+    hits: Sequence[Hit] = (),
 ) -> tuple[CitedDocument, ...]:
     """One a document. Most relevant is what most of the answer rests on, and of two equals what
     comes first in it.
 
     covers: chunk id -> what a model says it covers; where it says nothing the headings above the
-    cited text stand."""
+    cited text stand. hits: the evidence, which knows where else a passage stands."""
     by_uri: dict[str, list[int]] = {}
     for place, citation in enumerate(citations):
         by_uri.setdefault(citation.uri, []).append(place)
@@ -34,9 +37,20 @@ def sources_of(
             uri=first.uri,
             covers=_line([citations[place] for place in places], covers),
             citations=tuple(places),
+            also_in=_copies_of({citations[place].chunk_id for place in places}, hits),
         )
         sources.append(source)
     return tuple(sources)
+
+
+def _copies_of(chunk_ids: Set[str], hits: Sequence[Hit]) -> tuple[Copy, ...]:
+    """Other documents with the text of these passages, each once."""
+    by_uri: dict[str, Copy] = {}
+    for hit in hits:
+        if hit.chunk.id in chunk_ids:
+            for copy in hit.copies:
+                by_uri.setdefault(copy.uri, copy)
+    return tuple(by_uri.values())
 
 
 def _claims_resting_on(places: Sequence[int], claims: Sequence[Claim]) -> int:

@@ -120,6 +120,9 @@ def _say_source(page: "Page", answer: "Answer", source: "CitedDocument") -> None
     page.line(f"{numbers} {source.title}{covers}")
     on_pages = "".join(f", page {number}" for number in pages)
     page.line(f"{source.uri}{on_pages}", indent=4, style="dim")
+    if source.also_in:
+        titles = ", ".join(copy.title for copy in source.also_in)
+        page.line(f"also in: {titles}", indent=4, style="dim")
 
 
 def _contact_line(contact: "Contact") -> str:

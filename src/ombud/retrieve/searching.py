@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from ombud.errors import UnknownName
 from ombud.index import Filter, blocking
+from ombud.retrieve.copies import without_copies
 from ombud.retrieve.disagreements import find_contradictions
 from ombud.retrieve.graph_search import GraphSearch, find_paths, with_paths
 from ombud.retrieve.model import StrategyModel
@@ -17,7 +18,7 @@ from ombud.retrieve.router.adapting import adapt_plan
 from ombud.retrieve.scopes import by_scope, with_floor
 from ombud.retrieve.strategies.making import StrategyQueries, make_queries, strategy_of
 from ombud.retrieve.strategies.own_words import with_history
-from ombud.types import Evidence, Plan, Query, Question
+from ombud.types import Evidence, Hit, Plan, Query, Question
 
 LEGS = ("sparse", "dense")
 UNAIDED = frozenset({"standard", "feedback"})
@@ -113,7 +114,7 @@ class SearchRun:
         text = self._as_asked()
         self.reranked = await rerank_hits(text, self.ranked.hits, self.plan, parts)
         ordered = by_scope(self.reranked.hits).hits
-        self.evidence = by_scope(with_floor(ordered, self.plan.k))
+        self.evidence = await asyncio.to_thread(_best_of, ordered, self.plan.k)
         self.clock.lap("rerank")
 
     async def connect(self) -> None:
@@ -189,7 +190,7 @@ def find_passages(
     """What the queries find, without any model: nothing is written, reordered or walked."""
     ranked = blocking(rank_passages(queries, plan, where, index))
     return SearchResult(
-        evidence=by_scope(with_floor(ranked.hits, plan.k)),
+        evidence=_best_of(ranked.hits, plan.k),
         queries=ranked.queries,
         rankings=ranked.rankings,
         seconds=ranked.seconds,
@@ -197,6 +198,14 @@ def find_passages(
         best=ranked.best,
         plan=plan,
     )
+
+
+def _best_of(ordered: Sequence[Hit], k: int) -> Evidence:
+    """The best k, each saying something of its own, with the floor under a country's rule."""
+    distinct = without_copies(ordered, k)
+    kept = {hit.chunk.id for hit in distinct}
+    others = [hit for hit in ordered if hit.chunk.id not in kept]
+    return by_scope(with_floor([*distinct, *others], k))
 
 
 def check_plan(plan: Plan) -> None:

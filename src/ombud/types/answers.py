@@ -14,12 +14,23 @@ Outcome = Literal["full", "partial", "denied"]
 Action = Literal["none", "clarify", "handoff", "contact"]
 
 
+class Copy(Record):
+    """Another document in which the text of a passage stands as well."""
+
+    title: str
+    uri: str
+    document_id: str
+    chunk_id: str
+
+
 class Hit(Record):
     chunk: Chunk
     score: float
     """Higher is better."""
     found_by: tuple[str, ...] = ()
     """Rankings that held it, such as `GB/sparse/standard`."""
+    copies: tuple[Copy, ...] = ()
+    """Where else it stands; these take no place of their own among the hits."""
 
 
 class Contradiction(Record):
@@ -82,12 +93,13 @@ class Claim(Record):
 
 class CitedDocument(Record):
     """A cited document; most relevant first. covers: one short line. citations: positions in
-    `Answer.citations`."""
+    `Answer.citations`. also_in: documents that say the same there."""
 
     title: str
     uri: str
     covers: str = ""
     citations: tuple[int, ...] = ()
+    also_in: tuple[Copy, ...] = ()
 
 
 class Contact(Record):

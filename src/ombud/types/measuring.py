@@ -23,6 +23,12 @@ class Passage(Record):
     quote: str
     grade: Literal[1, 2] = 2
     page: int | None = None
+    also: tuple["Passage", ...] = ()
+    """Other places that say the same: any one of them is as good as this."""
+
+    @property
+    def places(self) -> tuple["Passage", ...]:
+        return (self, *self.also)
 
 
 CaseType = Literal[

@@ -51,13 +51,22 @@ class ReturnedText(NamedTuple):
     """Offset of the first character; None when the offsets do not fit the text, so that it stands
     alone."""
     text: str
+    copies: tuple[str, ...] = ()
+    """Other documents in which the same text stands."""
 
 
 def pieces(hits: Iterable[Hit]) -> Iterator[ReturnedText]:
     """The hits' texts with their places; a table's repeated header is no part of them."""
-    for chunk in (hit.chunk for hit in hits):
+    for hit in hits:
+        chunk = hit.chunk
         fits = len(chunk.text) == chunk.end - chunk.start
-        yield ReturnedText(chunk.uri, chunk.digest, chunk.start if fits else None, chunk.text)
+        yield ReturnedText(
+            uri=chunk.uri,
+            digest=chunk.digest,
+            start=chunk.start if fits else None,
+            text=chunk.text,
+            copies=tuple(copy.uri for copy in hit.copies),
+        )
 
 
 def first_words(given: Iterable[ReturnedText], limit: int) -> Iterator[ReturnedText]:
@@ -82,6 +91,8 @@ def union(given: Iterable[ReturnedText]) -> dict[str, tuple[str, ...]]:
     placed: dict[tuple[str, str], list[tuple[int, str]]] = {}
     texts: dict[str, list[str]] = {}
     for piece in given:
+        for uri in piece.copies:
+            texts.setdefault(uri, []).append(piece.text)
         if piece.start is None:
             texts.setdefault(piece.uri, []).append(piece.text)
         else:

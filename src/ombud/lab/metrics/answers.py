@@ -27,6 +27,7 @@ NO_VECTOR = Undefined("the embedder gave no usable vectors")
 GONE = Undefined("the cited document versions are no longer stored")
 REFUSED = Undefined("not applicable: a refusal is not compared with a reference")
 
+HALF = 0.5
 _MARKER = re.compile(r"[ \t]?\[\d+\]")
 _EXPECTED_ACTIONS = {
     "answer": {"none"},
@@ -141,10 +142,27 @@ def outcome_class(answer: Answer) -> str:
 
 
 def outcome_accuracy(observation: Observation) -> Value:
-    """1 if the answer is of the class that the case expects, else 0."""
+    """1 if the answer is of the class that the case expects, else 0; half where it should answer and
+    says that it is not sure, with the closest passages."""
+    answer = observation.answer
+    if answer is None:
+        return NO_ANSWER
+    if is_not_sure(answer) and observation.case.expect == "answer":
+        return HALF
+    return float(outcome_class(answer) == observation.case.expect)
+
+
+def is_not_sure(answer: Answer) -> bool:
+    """Whether closest passages were shown without calling them the answer."""
+    return answer.outcome == "denied" and answer.action == "contact" and bool(answer.claims)
+
+
+def not_sure(observation: Observation) -> Value:
+    """1 if the answer says that it is not sure, else 0: stands beside `outcome_accuracy`, in which
+    a question to answer gets half for it."""
     if observation.answer is None:
         return NO_ANSWER
-    return float(outcome_class(observation.answer) == observation.case.expect)
+    return float(is_not_sure(observation.answer))
 
 
 def action_accuracy(observation: Observation) -> Value:
@@ -255,12 +273,16 @@ def _cited(observation: Observation) -> _Cited | Undefined:
 
 
 def meets(citation: Citation, item: Passage) -> bool:
-    """Whether a citation is of the evidence's document and shares at least half of the shorter text
-    with its quote."""
-    if citation.uri != item.document:
+    """Whether a citation shares at least half of the shorter text with the quote of the evidence,
+    or of another place that says the same, in the document that it stands in."""
+    return any(_meets_place(citation, place) for place in item.places)
+
+
+def _meets_place(citation: Citation, place: Passage) -> bool:
+    if citation.uri != place.document:
         return False
-    shorter = min(len(normalise(citation.quote)), len(normalise(item.quote)))
-    return shorter > 0 and 2 * shared(citation.quote, item.quote) >= shorter
+    shorter = min(len(normalise(citation.quote)), len(normalise(place.quote)))
+    return shorter > 0 and 2 * shared(citation.quote, place.quote) >= shorter
 
 
 def _is_verbatim(citation: Citation, text: str) -> bool:

@@ -85,7 +85,10 @@ def _loss_of(item: Passage, observation: Observation, passages: IndexedPassages)
     hits = observation.hits or ()
     answer = observation.answer
     if not _stands(item, [hit.chunk for hit in hits]):
-        if not _stands(item, passages.of_document(item.document)):
+        indexed: list[Chunk] = []
+        for place in item.places:
+            indexed += passages.of_document(place.document)
+        if not _stands(item, indexed):
             return "not indexed"
         ranked = passages.get(sorted(_ranked_ids(observation)))
         return "ranked below k" if _stands(item, ranked) else "not retrieved"
@@ -115,11 +118,16 @@ def cited(answer: Answer, item: Passage) -> bool:
     """Whether the answer cites the evidence: its quote, or, where it has none, anything of its
     document."""
     if not item.quote.strip():
-        return any(citation.uri == item.document for citation in answer.citations)
+        uris = {place.document for place in item.places}
+        return any(citation.uri in uris for citation in answer.citations)
     return any(meets(citation, item) for citation in answer.citations)
 
 
 def _stands(item: Passage, chunks: Sequence[Chunk]) -> bool:
+    return any(_stands_at(place, chunks) for place in item.places)
+
+
+def _stands_at(item: Passage, chunks: Sequence[Chunk]) -> bool:
     of_document = [chunk for chunk in chunks if chunk.uri == item.document]
     if not item.quote.strip():
         return bool(of_document)

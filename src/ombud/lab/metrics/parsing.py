@@ -17,12 +17,12 @@ _SPELLING = re.compile(
     r"(?P<name>[A-Za-z][A-Za-z0-9_.]*)(?:@(?P<cutoff>[1-9][0-9]{0,5})(?P<words>w)?)?"
 )
 
-SCORED_BY = 1
+SCORED_BY = 2
 """Raised with every change that gives another value: scores of different versions are not
 compared."""
 USUAL = (
     "quote_recall@5,page_recall@5,quote_recall@1000w,mrr,citation_recall,quote_verbatim,"
-    "outcome_accuracy,action_accuracy,length,latency"
+    "outcome_accuracy,not_sure,action_accuracy,length,latency"
 )
 """What a run scores when nothing is said: was it found, was it shown, was the right thing done, and
 how fast."""
@@ -238,6 +238,9 @@ _OF_ANSWERS: dict[str, Measure] = {
     ),
     "outcome_accuracy": Measure(
         _said(answers.outcome_accuracy), "answered, denied, asked back or handed over rightly"
+    ),
+    "not_sure": Measure(
+        _said(answers.not_sure), "said that it is not sure, with the closest passages", "none", "lower"
     ),
     "action_accuracy": Measure(_said(answers.action_accuracy), "the right next step was offered"),
     "length": Measure(_said(answers.length), "words of the answer", "none", "neither", "words"),

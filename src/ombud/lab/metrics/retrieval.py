@@ -15,7 +15,7 @@ from ombud.lab.cases.quotes import first_words, holds, normalise, pieces, shared
 from ombud.lab.metrics import rankings
 from ombud.lab.metrics.metric import Metric, Undefined, Value
 from ombud.lab.metrics.overlap import token_f1
-from ombud.types import Chunk, Hit, Observation, Passage
+from ombud.types import Hit, Observation, Passage
 
 NO_HITS = Undefined("no hits were recorded")
 NO_EVIDENCE = Undefined("the case names no evidence")
@@ -32,7 +32,7 @@ def ranked(observation: Observation, metric: Metric) -> Value:
     evidence = observation.case.evidence
     k = metric.cutoff or len(hits)
     if metric.name in {"precision", "hit", "mrr"}:
-        gains = [int(_carries_any(hit.chunk, evidence)) for hit in hits[:k]]
+        gains = [int(_carries_any(hit, evidence)) for hit in hits[:k]]
         return rankings.score_gains(metric, gains, [1] * len(evidence))
     ranks = [_first_rank(hits, item) for item in evidence]
     if metric.name == "recall":
@@ -49,11 +49,11 @@ def page_recall(observation: Observation, metric: Metric) -> Value:
     hits = _to_judge(observation)
     if isinstance(hits, Undefined):
         return hits
-    top = [hit.chunk for hit in hits[: metric.cutoff]]
+    top = hits[: metric.cutoff]
     evidence = observation.case.evidence
     found = 0
     for item in evidence:
-        found += any(_on_page(chunk, item) for chunk in top)
+        found += any(_on_page(hit, place) for place in item.places for hit in top)
     return found / len(evidence)
 
 
@@ -75,7 +75,10 @@ def quote_recall(observation: Observation, metric: Metric) -> Value:
     k = metric.cutoff or len(hits)
     returned = first_words(pieces(hits), k) if metric.words else pieces(hits[:k])
     texts = union(returned)
-    return sum(holds(texts.get(item.document, ()), item.quote) for item in quoted) / len(quoted)
+    found = 0
+    for item in quoted:
+        found += any(holds(texts.get(place.document, ()), place.quote) for place in item.places)
+    return found / len(quoted)
 
 
 def context_f1(observation: Observation, metric: Metric) -> Value:
@@ -114,8 +117,13 @@ def _to_judge(observation: Observation) -> Sequence[Hit] | Undefined:
     return NO_HITS if observation.hits is None else observation.hits
 
 
-def _carries(chunk: Chunk, item: Passage) -> bool:
-    return chunk.uri == item.document and _half(chunk.text, item.quote)
+def _carries(hit: Hit, place: Passage) -> bool:
+    return place.document in _uris(hit) and _half(hit.chunk.text, place.quote)
+
+
+def _uris(hit: Hit) -> list[str]:
+    """The documents in which a passage stands."""
+    return [hit.chunk.uri, *(copy.uri for copy in hit.copies)]
 
 
 @lru_cache(maxsize=16384)
@@ -125,13 +133,16 @@ def _half(text: str, quote: str) -> bool:
     return not wanted or 2 * shared(text, quote) >= len(wanted)
 
 
-def _carries_any(chunk: Chunk, evidence: Sequence[Passage]) -> bool:
-    return any(_carries(chunk, item) for item in evidence)
+def _carries_any(hit: Hit, evidence: Sequence[Passage]) -> bool:
+    for item in evidence:
+        if any(_carries(hit, place) for place in item.places):
+            return True
+    return False
 
 
 def _first_rank(hits: Sequence[Hit], item: Passage) -> int | None:
     for rank, hit in enumerate(hits, start=1):
-        if _carries(hit.chunk, item):
+        if _carries_any(hit, [item]):
             return rank
     return None
 
@@ -149,9 +160,10 @@ def _gains_by_rank(ranks: Sequence[int | None], grades: Sequence[int]) -> list[i
     return gains
 
 
-def _on_page(chunk: Chunk, item: Passage) -> bool:
+def _on_page(hit: Hit, item: Passage) -> bool:
+    chunk = hit.chunk
     if chunk.uri != item.document:
-        return False
+        return item.document in _uris(hit)
     if item.page is None or chunk.page_from is None:
         return True
     return chunk.page_from <= item.page <= (chunk.page_to or chunk.page_from)

@@ -26,7 +26,7 @@ from ombud.store.tables import lab_row as rows
 from ombud.store.tables import message as messages
 from ombud.store.tables import reasoning as reasonings
 from ombud.store.tables import text as texts
-from ombud.types import Answer, Observation
+from ombud.types import Answer, Observation, Passage
 
 ERASED = "[evidence erased]"
 
@@ -55,8 +55,11 @@ def blank(answer: Answer, document_id: str) -> Answer:
             claims[position] = claim.model_copy(update={"text": ERASED})
     sources = list(answer.sources)
     for position, source in enumerate(answer.sources):
+        elsewhere = [copy for copy in source.also_in if copy.document_id != document_id]
+        changes: dict[str, Any] = {"also_in": tuple(elsewhere)}
         if erased.intersection(source.citations):
-            sources[position] = source.model_copy(update={"title": ERASED, "covers": ""})
+            changes |= {"title": ERASED, "covers": ""}
+        sources[position] = source.model_copy(update=changes)
     return answer.model_copy(
         update={
             "citations": tuple(citations),
@@ -154,13 +157,20 @@ def _runs(db: Connection, document_id: str, uri: str) -> int:
 def _blank_observation(observation: Observation, document_id: str, uri: str) -> Observation:
     evidence = list(observation.case.evidence)
     for position, passage in enumerate(evidence):
-        if passage.document == uri:
-            evidence[position] = passage.model_copy(update={"quote": ERASED})
+        evidence[position] = _blank_passage(passage, uri)
     case = observation.case.model_copy(update={"evidence": tuple(evidence)})
     answer = observation.answer
     if answer:
         answer = blank(answer, document_id)
     return observation.model_copy(update={"case": case, "answer": answer})
+
+
+def _blank_passage(passage: Passage, uri: str) -> Passage:
+    also = [_blank_passage(other, uri) for other in passage.also]
+    changes: dict[str, Any] = {"also": tuple(also)}
+    if passage.document == uri:
+        changes["quote"] = ERASED
+    return passage.model_copy(update=changes)
 
 
 def phrases_held(
