@@ -14,6 +14,7 @@ from ombud.answer.bodies import (
     clarify_body,
     handoff_body,
     not_stated_body,
+    not_sure_body,
     outside_body,
     quoted_body,
     with_own_record,
@@ -203,7 +204,7 @@ class AskRun:
 
     @property
     def _threshold(self) -> float:
-        """Least confidence to answer at all."""
+        """Least confidence to answer."""
         return self._weights.answer if self.plan.abstain is None else self.plan.abstain
 
     def _decided(self) -> Body | None:
@@ -221,9 +222,16 @@ class AskRun:
         looks_outside = self.triaged.label == "out_of_scope"
         if looks_outside and self._confidence < self._least_in_scope():
             return outside_body(self.parts)
-        if not sure or not spans:
-            return self._unanswered()
-        return None
+        if sure and spans:
+            return None
+        return self._not_sure() or self._unanswered()
+
+    def _not_sure(self) -> Body | None:
+        """The closest passages, where they are near enough to be of use."""
+        least = min(self._weights.closest, self._threshold)
+        if self._confidence < least or not self.assessment.spans:
+            return None
+        return not_sure_body(self.question, self.assessment.spans, self.parts)
 
     def _least_in_scope(self) -> float:
         """Least confidence to answer what triage takes for out of scope. An organisation that asks

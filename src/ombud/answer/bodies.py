@@ -86,6 +86,22 @@ def not_stated_body(question: Question, found: SearchResult, parts: AnswerParts)
     return _denied("contact", wording.not_stated(missing, closest))
 
 
+def not_sure_body(
+    question: Question, spans: Sequence[AnswerSpan], parts: AnswerParts
+) -> Body | None:
+    """The closest passages, without calling them the answer; None where the stored text bears out
+    none of the spans."""
+    body = quoted_body(question, spans, "partial", parts)
+    if body is None:
+        return None
+    composed = body.composed
+    return Body(
+        outcome="denied",
+        action="contact",
+        composed=composed._replace(text=f"{wording.NOT_SURE}\n\n{composed.text}\n\n"),
+    )
+
+
 def quoted_body(
     question: Question, spans: Sequence[AnswerSpan], outcome: Outcome, parts: AnswerParts
 ) -> Body | None:

@@ -45,7 +45,9 @@ class ConfidenceWeights(NamedTuple):
     weight: tuple[float, ...]
     bias: float
     answer: float = 0.5
-    """Least confidence to answer at all."""
+    """Least confidence to call what is quoted the answer."""
+    closest: float = 0.3
+    """Least confidence to show the closest passages and say that one is not sure."""
     full: float = 0.5
     """Least confidence to call the answer whole."""
     on_topic: float = 0.0

@@ -10,6 +10,7 @@ BROKEN_OFF = (
 )
 TOO_VAGUE = "I cannot tell what you would like to know. Please ask again with a little more detail."
 POLICY_SAYS = "This is what the policy says:"
+NOT_SURE = "I am not sure. The closest passages say:"
 
 
 def handoff(matter: Matter, country: str | None, emergency: Mapping[str, str]) -> str:

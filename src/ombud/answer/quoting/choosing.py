@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from ombud.answer.quoting.spans import AnswerSpan, is_row, words_in
+from ombud.answer.quoting.spans import LIST_MARK, AnswerSpan, is_row, words_in
 from ombud.models import Embedder
 
 MOST_SPANS = 4
@@ -27,8 +27,8 @@ REDUNDANT = 0.86
 
 
 def choose(spans: Sequence[AnswerSpan], embedder: Embedder | None) -> list[AnswerSpan]:
-    """The few spans that make the answer: good enough beside the best, saying different things, in
-    reading order.
+    """The few spans that make the answer: good enough beside the best, saying different things, the
+    best block first and the rest in reading order.
 
     A country's own rule speaks instead of the global one on its topic, unless that one is
     mandatory: then the best of the mandatory one stands beside it."""
@@ -36,7 +36,7 @@ def choose(spans: Sequence[AnswerSpan], embedder: Embedder | None) -> list[Answe
     chosen = _distinct(_pool(spans, ruled), embedder)
     floors = _floors(spans, ruled)
     best = [span for span in chosen if span not in floors]
-    return _in_reading_order([*best, *floors[:1]])
+    return _best_block_first([*best, *floors[:1]])
 
 
 def _pool(spans: Sequence[AnswerSpan], ruled: set[str]) -> list[AnswerSpan]:
@@ -133,6 +133,27 @@ def _is_redundant(
         if cosine > REDUNDANT:
             return True
     return False
+
+
+def _best_block_first(spans: Sequence[AnswerSpan]) -> list[AnswerSpan]:
+    """The likeliest span with what belongs to it, then the others as a reader meets them."""
+    ordered = _in_reading_order(spans)
+    if not ordered:
+        return []
+    best = max(ordered, key=lambda span: span.score)
+    block = [span for span in ordered if _in_one_block(span, best)]
+    return [*block, *(span for span in ordered if span not in block)]
+
+
+def _in_one_block(span: AnswerSpan, best: AnswerSpan) -> bool:
+    """Whether a span is the best one, a row of its table or an item of its list."""
+    if span == best:
+        return True
+    if span.hit.chunk.id != best.hit.chunk.id:
+        return False
+    both_rows = is_row(span.text) and is_row(best.text)
+    both_items = bool(LIST_MARK.match(span.text) and LIST_MARK.match(best.text))
+    return both_rows or (both_items and span.lead == best.lead)
 
 
 def _in_reading_order(spans: Sequence[AnswerSpan]) -> list[AnswerSpan]:
