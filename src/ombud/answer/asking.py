@@ -20,6 +20,7 @@ from ombud.answer.bodies import (
     with_own_record,
     written_body,
 )
+from ombud.answer.clarifying import is_vague
 from ombud.answer.compose.composing import CompositionRequest, compose_answer, reason
 from ombud.answer.confidence import ConfidenceWeights, load_weights
 from ombud.answer.contacts import most_alike, topic_of
@@ -30,13 +31,21 @@ from ombud.errors import ModelError
 from ombud.index import Filter
 from ombud.models import Chat
 from ombud.retrieve import SearchResult, check_plan, contradiction_notes, search
-from ombud.types import Answer, Citation, CitedDocument, Contact, Hit, Outcome, Plan, Question, Trace
+from ombud.types import (
+    Answer,
+    Citation,
+    CitedDocument,
+    Contact,
+    Hit,
+    Outcome,
+    Plan,
+    Question,
+    Trace,
+)
 
 OnEvent = Callable[[str, dict[str, Any]], None]
 MOST_SHOWN = 3
 """Best hits that count as shown where an answer cites none."""
-LEAST_TERMS = 2
-"""Content words below which a question without history is too vague to answer."""
 ANNOUNCED = ("search", "compose")
 """Stages that a listener hears of, whether or not an earlier one has decided."""
 
@@ -216,9 +225,9 @@ class AskRun:
             quotable = sure and self.parts.settings.answer.sensitive_quotes
             shown = spans if quotable else ()
             return handoff_body(self.question, matter, shown, self.parts)
-        is_vague = signals["own_terms"] < LEAST_TERMS
-        if is_vague and not self.question.history:
-            return clarify_body(self.found, self.parts)
+        own_terms = int(signals["own_terms"])
+        if is_vague(self.question, own_terms, self._confidence, self._weights.closest):
+            return clarify_body(self.question, self.found, self.where, self.parts)
         looks_outside = self.triaged.label == "out_of_scope"
         if looks_outside and self._confidence < self._least_in_scope():
             return outside_body(self.parts)

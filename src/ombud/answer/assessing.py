@@ -4,11 +4,20 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ombud.answer.confidence import estimate_confidence, load_weights
+from ombud.answer.quoting.definitions import definitions_first
+from ombud.answer.quoting.quotable import quotable
 from ombud.answer.quoting.spans import AnswerSpan, candidate_spans, rank_spans
 from ombud.answer.quoting.underlining import span_features
 from ombud.answer.signals import measure_signals, term_weights
 from ombud.index import Engine, Filter
-from ombud.retrieve import SearchParts, SearchResult, find_passages, query_terms, standard_query
+from ombud.retrieve import (
+    SearchParts,
+    SearchResult,
+    asked_meaning,
+    find_passages,
+    query_terms,
+    standard_query,
+)
 from ombud.types import Question
 
 
@@ -44,9 +53,17 @@ def assess_evidence(
     signals = measure_signals(said_terms, found, engine, rows)
     confidence_weights = load_weights(dense=dense)
     signals["confidence"] = estimate_confidence(signals, confidence_weights)
-    signals["own_terms"] = float(count_own_terms(question, engine))
+    ranked = rank_spans(spans, rows, dense=dense)
+    abbreviation = asked_meaning(question, knowledge.glossary)
+    if abbreviation:
+        ranked = definitions_first(ranked, abbreviation)
+    own_terms = count_own_terms(question, engine)
+    if abbreviation:
+        # What it stands for was added.
+        own_terms = len(set(said_terms))
+    signals["own_terms"] = float(own_terms)
     return Assessment(
-        spans=rank_spans(spans, rows, dense=dense),
+        spans=quotable(ranked, question.text),
         signals=signals,
     )
 

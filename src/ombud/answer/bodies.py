@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ombud.answer import wording
+from ombud.answer.clarifying import clarifying_questions
 from ombud.answer.compose.composing import WrittenAnswer
 from ombud.answer.language import apology, asked_in
 from ombud.answer.parts import AnswerParts
@@ -14,11 +15,12 @@ from ombud.answer.quoting.spans import AnswerSpan
 from ombud.answer.signals import unheard
 from ombud.answer.triage import OwnRecord
 from ombud.answer.triage.sensitive import Matter
+from ombud.index import Filter
 from ombud.retrieve import ModelUsage, SearchResult
 from ombud.types import Action, Outcome, Question
 
 MOST_CHOICES = 4
-"""Headings among which a vague question is asked to choose."""
+"""Questions among which whoever wrote a vague one is asked to choose."""
 MOST_CLOSEST = 3
 """Headings named where the documents do not answer."""
 HANDOFF_POOL = 8
@@ -71,11 +73,13 @@ def outside_body(parts: AnswerParts) -> Body:
     return _denied("none", wording.off_topic(parts.settings.general.name))
 
 
-def clarify_body(found: SearchResult, parts: AnswerParts) -> Body:
+def clarify_body(
+    question: Question, found: SearchResult, where: Filter, parts: AnswerParts
+) -> Body:
     """For what is too vague: a question back, or a denial where the settings say so."""
     if parts.settings.answer.vague == "deny":
         return _denied("none", wording.TOO_VAGUE)
-    choices = _headings(found)[:MOST_CHOICES]
+    choices = clarifying_questions(question, found, where, parts.knowledge, MOST_CHOICES)
     return _denied("clarify", wording.clarify(choices))._replace(suggestions=choices)
 
 

@@ -34,7 +34,7 @@ def clarify(choices: Sequence[str]) -> str:
     if not choices:
         return "Could you say a little more about what you would like to know?"
     listed = _listed(choices)
-    return f"Could you say a little more? For instance, do you mean:\n\n{listed}"
+    return f"Could you say a little more? For instance, would you like to know:\n\n{listed}"
 
 
 def not_stated(missing: Sequence[str], closest: Sequence[str]) -> str:

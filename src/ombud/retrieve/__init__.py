@@ -26,7 +26,12 @@ from ombud.retrieve.router.weights import (
 )
 from ombud.retrieve.searching import check_plan, find_passages, search
 from ombud.retrieve.strategies.glossary import read_glossary
-from ombud.retrieve.strategies.own_words import both_ways, query_terms, standard_query
+from ombud.retrieve.strategies.own_words import (
+    asked_meaning,
+    both_ways,
+    query_terms,
+    standard_query,
+)
 from ombud.retrieve.terms import chunk_terms
 
 __all__ = [
@@ -45,6 +50,7 @@ __all__ = [
     "SearchResult",
     "Weights",
     "aside_free",
+    "asked_meaning",
     "asking",
     "both_ways",
     "carry_over",

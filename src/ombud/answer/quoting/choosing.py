@@ -1,10 +1,12 @@
 """The few spans that make an answer, as a careful colleague would have underlined them."""
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
+from ombud.answer.quoting.runs import kind_of, run_of
 from ombud.answer.quoting.spans import LIST_MARK, AnswerSpan, is_row, words_in
 from ombud.models import Embedder
 
@@ -18,6 +20,12 @@ and 128 words. """
 MOST_ROWS = 4
 ALIKE = 0.2
 """Odds of a further row of a table, beside those of its likeliest."""
+POINTS_BACK = re.compile(
+    r"\W*(this|that|it|they|these|those|he|she|however|but|also|in that case|otherwise|then|such"
+    r"|if so)\b",
+    re.IGNORECASE,
+)
+"""How a sentence begins that means little without the one before it."""
 POOL = 24
 """Spans that are looked at; the rest is far from answering."""
 RULES = 0.6
@@ -36,7 +44,34 @@ def choose(spans: Sequence[AnswerSpan], embedder: Embedder | None) -> list[Answe
     chosen = _distinct(_pool(spans, ruled), embedder)
     floors = _floors(spans, ruled)
     best = [span for span in chosen if span not in floors]
-    return _best_block_first([*best, *floors[:1]])
+    return _best_block_first(_with_neighbours([*best, *floors[:1]], spans))
+
+
+def _with_neighbours(
+    chosen: Sequence[AnswerSpan], everything: Sequence[AnswerSpan]
+) -> list[AnswerSpan]:
+    """The chosen spans, each with the sentence that it points back to and the one that goes on from
+    it, as long as there is room: a sentence rarely says it all."""
+    words = sum(words_in(span.text) for span in chosen)
+    together = list(chosen)
+    for span in chosen:
+        for neighbour in _neighbours(span, everything):
+            length = words_in(neighbour.text)
+            if neighbour in together or words + length > MOST_WORDS:
+                continue
+            together.append(neighbour)
+            words += length
+    return together
+
+
+def _neighbours(span: AnswerSpan, everything: Sequence[AnswerSpan]) -> list[AnswerSpan]:
+    """The sentences of its paragraph that a sentence needs; none for a row or an item."""
+    if kind_of(span) != "text":
+        return []
+    run = run_of(span, everything)
+    place = run.index(span)
+    before = run[place - 1 : place] if place and POINTS_BACK.match(span.text) else []
+    return [*before, *run[place + 1 : place + 2]]
 
 
 def _pool(spans: Sequence[AnswerSpan], ruled: set[str]) -> list[AnswerSpan]:

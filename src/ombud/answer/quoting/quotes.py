@@ -5,13 +5,12 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ombud.answer.proof.citing import Composed, Stored, cite, escaped, inert, number
-from ombud.answer.quoting.spans import LIST_MARK, AnswerSpan, is_row, table_head
+from ombud.answer.quoting.runs import kind_of, run_of, together
+from ombud.answer.quoting.spans import LIST_MARK, AnswerSpan, table_head
 from ombud.types import Citation, Claim
 
 FEW = 2
 """Rows or items left out between two chosen ones that are put back."""
-SHORT = 3
-"""Rows or items up to which a table or list is shown whole: half of one misleads."""
 
 
 def quote_spans(
@@ -63,18 +62,13 @@ def _proven(spans: Sequence[AnswerSpan], stored: Stored) -> tuple[list[_Piece], 
 
 
 def _fill_gaps(spans: Sequence[AnswerSpan], everything: Sequence[AnswerSpan]) -> list[AnswerSpan]:
-    """The chosen spans; short lists and tables whole, and in longer ones the few that stand between
-    two chosen."""
+    """The chosen spans, and of lists and tables the few that stand between two chosen."""
     filled: list[AnswerSpan] = []
     for span in spans:
         if _holds(filled, span):
             continue
-        family = _family(span, everything)
-        if len(family) <= SHORT:
-            filled += family
-            continue
-        if filled and _together(filled[-1], span):
-            filled += _between(filled[-1], span, family)
+        if filled and together(filled[-1], span):
+            filled += _between(filled[-1], span, run_of(span, everything))
         filled.append(span)
     return filled
 
@@ -95,72 +89,22 @@ def _between(
     return between if len(between) <= FEW else ()
 
 
-def _family(span: AnswerSpan, everything: Sequence[AnswerSpan]) -> list[AnswerSpan]:
-    """The rows of its table or items of its list, in reading order; a sentence stands alone."""
-    kind = _kind(span)
-    if kind == "text":
-        return [span]
-    near: list[AnswerSpan] = []
-    chunk_id = span.hit.chunk.id
-    for other in everything:
-        if other.hit.chunk.id == chunk_id and _kind(other) == kind:
-            near.append(other)
-    near.sort(key=lambda other: other.start)
-    starts = [other.start for other in near]
-    return _run_around(starts.index(span.start), near)
-
-
-def _run_around(place: int, near: list[AnswerSpan]) -> list[AnswerSpan]:
-    """Those that follow each other, with the one at `place` among them."""
-    run = [near[place]]
-    for before in reversed(near[:place]):
-        if not _together(before, run[0]):
-            break
-        run.insert(0, before)
-    for after in near[place + 1 :]:
-        if not _together(run[-1], after):
-            break
-        run.append(after)
-    return run
-
-
 def _groups(pieces: Sequence[_Piece]) -> list[list[_Piece]]:
     """Runs of rows of one table, items of one list, and sentences that follow each other."""
     groups: list[list[_Piece]] = []
     for piece in pieces:
         previous = groups[-1][-1] if groups else None
-        if previous and _together(previous.span, piece.span):
+        if previous and together(previous.span, piece.span):
             groups[-1].append(piece)
         else:
             groups.append([piece])
     return groups
 
 
-def _together(first: AnswerSpan, second: AnswerSpan) -> bool:
-    chunk = first.hit.chunk
-    kind = _kind(first)
-    if second.hit.chunk.id != chunk.id:
-        return False
-    if _kind(second) != kind:
-        return False
-    begin = first.end - chunk.start
-    end = second.start - chunk.start
-    between = chunk.text[begin:end]
-    if kind == "text":
-        return not between.strip() and "\n" not in between
-    return first.lead == second.lead and "\n\n" not in between
-
-
-def _kind(span: AnswerSpan) -> str:
-    if is_row(span.text):
-        return "row"
-    return "item" if LIST_MARK.match(span.text) else "text"
-
-
 def _text(group: Sequence[_Piece], *, markers: bool) -> str:
     """A group as Markdown; markers: with the numbers of its citations, and brackets of the
     documents' own escaped."""
-    kind = _kind(group[0].span)
+    kind = kind_of(group[0].span)
     lines = [_line(piece, kind, markers=markers) for piece in group]
     if kind == "row":
         return "\n".join([table_head(group[0].span), *lines])

@@ -240,7 +240,10 @@ _OF_ANSWERS: dict[str, Measure] = {
         _said(answers.outcome_accuracy), "answered, denied, asked back or handed over rightly"
     ),
     "not_sure": Measure(
-        _said(answers.not_sure), "said that it is not sure, with the closest passages", "none", "lower"
+        _said(answers.not_sure),
+        "said that it is not sure, with the closest passages",
+        "none",
+        "lower",
     ),
     "action_accuracy": Measure(_said(answers.action_accuracy), "the right next step was offered"),
     "length": Measure(_said(answers.length), "words of the answer", "none", "neither", "words"),

@@ -19,6 +19,12 @@ POINTS_BACK = re.compile(
     r"|another)\b",
     re.IGNORECASE,
 )
+MEANING = re.compile(
+    r"\W*(?:(?:what(?:['’]?s| is| are| does)?|define|explain|meaning of)\s+)?(?:an? |the )?"
+    r"(?P<word>[\w()&/-]+)(?:\s+(?:mean|stand for|again|exactly))*\W*$",
+    re.IGNORECASE,
+)
+"""A question for what a word stands for, such as "what is SOD?", or the word alone."""
 ASKING = re.compile(
     r"\bhow\s+(?:many|much|long|often|far|soon|early|late|high|big|do|does|can|would)\b"
     r"|\b(?:want(?:ed)? to|need to|would like to|tell me|know|please|hi|hello|thanks?|thank you"
@@ -44,11 +50,21 @@ def standard_query(question: Question, glossary: Glossary | None) -> Query:
         )
     expansions = glossary.expansions(folded, question.asker.country)
     text = "\n".join([folded, *expansions, *policy_words(folded)])
+    asks_meaning = asked_meaning(question, glossary)
     return Query(
         strategy="standard",
         text=text,
-        passage=folded,
+        passage=f"{folded} {expansions[0]}" if asks_meaning else folded,
     )
+
+
+def asked_meaning(question: Question, glossary: Glossary | None) -> str:
+    """The abbreviation whose meaning is asked for; empty where none is."""
+    match = MEANING.match(question.text)
+    if match is None or glossary is None:
+        return ""
+    word = match["word"]
+    return word if glossary.expansions(word, question.asker.country) else ""
 
 
 def both_ways(question: Question, glossary: Glossary | None) -> list[Query]:

@@ -1,0 +1,73 @@
+"""What may be quoted as the answer: the rule and not its example, sentences and not remains of a
+page."""
+
+import re
+import tomllib
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from ombud.answer.quoting.spans import LIST_MARK, AnswerSpan, is_row, words_in
+from ombud.text import term_pattern
+
+FINISHED = re.compile(r"[.!?…:;)\]\"'”’»|。！？][*_`]*\s*(?:\[\d+\])?$")
+"""How a sentence ends."""
+LONG_ENOUGH = 8
+"""Words from which a line without an end is taken for a sentence that lacks its full stop."""
+TAG = re.compile(r"^\W*</?[a-z][^>]*>|[>»]\s*$", re.IGNORECASE)
+"""A tag at the beginning, or the arrow of a menu at the end."""
+MARKS = re.compile(r"^[\s*_#>\-–•\d.)(]+")
+SHORT = 12
+"""Words up to which a line that begins as remains do says nothing else."""
+
+
+class _Terms(NamedTuple):
+    asks_for_example: re.Pattern[str]
+    example: re.Pattern[str]
+    example_section: re.Pattern[str]
+    remains: re.Pattern[str]
+
+
+def quotable(spans: Sequence[AnswerSpan], question: str) -> list[AnswerSpan]:
+    """The spans that may be quoted, in their order. Examples only where one is asked for, or where
+    nothing else is there."""
+    whole = [span for span in spans if not is_remains(span)]
+    if _terms().asks_for_example.search(question.lower()):
+        return whole
+    rules = [span for span in whole if not is_example(span)]
+    return rules or whole
+
+
+def is_example(span: AnswerSpan) -> bool:
+    """Whether a span shows how a rule works out, by its own beginning or by what stands above."""
+    terms = _terms()
+    if terms.example.match(_bare(span.text)) or terms.example.match(_bare(span.lead)):
+        return True
+    heading = span.hit.chunk.trail[-1] if span.hit.chunk.trail else ""
+    return bool(terms.example_section.fullmatch(_bare(heading).rstrip(" :.")))
+
+
+def is_remains(span: AnswerSpan) -> bool:
+    """Whether a span is no sentence of a policy: a placeholder, a button, a title."""
+    if is_row(span.text):
+        return False
+    text = span.text.strip()
+    if TAG.search(text):
+        return True
+    words = words_in(text)
+    if words <= SHORT and _terms().remains.match(_bare(text)):
+        return True
+    is_item = bool(LIST_MARK.match(span.text))
+    return not is_item and words < LONG_ENOUGH and not FINISHED.search(text)
+
+
+def _bare(text: str) -> str:
+    return MARKS.sub("", text).lower()
+
+
+@cache
+def _terms() -> _Terms:
+    content = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+    patterns = {name: term_pattern(terms) for name, terms in content.items()}
+    return _Terms(**patterns)

@@ -1,0 +1,58 @@
+"""What belongs together in a document: rows of a table, items of a list, sentences of a
+paragraph."""
+
+from collections.abc import Sequence
+
+from ombud.answer.quoting.spans import LIST_MARK, AnswerSpan, is_row
+
+
+def run_of(span: AnswerSpan, everything: Sequence[AnswerSpan]) -> list[AnswerSpan]:
+    """The rows of its table, the items of its list or the sentences of its paragraph, in reading
+    order, the span itself among them."""
+    kind = kind_of(span)
+    near: list[AnswerSpan] = []
+    chunk_id = span.hit.chunk.id
+    for other in everything:
+        if other.hit.chunk.id == chunk_id and kind_of(other) == kind:
+            near.append(other)
+    near.sort(key=lambda other: other.start)
+    starts = [other.start for other in near]
+    return _run_around(starts.index(span.start), near)
+
+
+def _run_around(place: int, near: list[AnswerSpan]) -> list[AnswerSpan]:
+    """Those that follow each other, with the one at `place` among them."""
+    run = [near[place]]
+    for before in reversed(near[:place]):
+        if not together(before, run[0]):
+            break
+        run.insert(0, before)
+    for after in near[place + 1 :]:
+        if not together(run[-1], after):
+            break
+        run.append(after)
+    return run
+
+
+def together(first: AnswerSpan, second: AnswerSpan) -> bool:
+    """Whether the second goes on right where the first ends: sentences of a paragraph, items of one
+    list, rows of one table."""
+    chunk = first.hit.chunk
+    kind = kind_of(first)
+    if second.hit.chunk.id != chunk.id:
+        return False
+    if kind_of(second) != kind:
+        return False
+    begin = first.end - chunk.start
+    end = second.start - chunk.start
+    between = chunk.text[begin:end]
+    if kind == "text":
+        return not between.strip() and "\n" not in between
+    return first.lead == second.lead and "\n\n" not in between
+
+
+def kind_of(span: AnswerSpan) -> str:
+    """row | item | text."""
+    if is_row(span.text):
+        return "row"
+    return "item" if LIST_MARK.match(span.text) else "text"
