@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from ombud.answer.confidence import estimate_confidence, load_weights
 from ombud.answer.quoting.definitions import definitions_first
-from ombud.answer.quoting.quotable import quotable
+from ombud.answer.quoting.fitness import quotable
 from ombud.answer.quoting.spans import AnswerSpan, candidate_spans, rank_spans
 from ombud.answer.quoting.underlining import span_features
 from ombud.answer.signals import measure_signals, term_weights

@@ -1,4 +1,4 @@
-"""What a message that is too vague may have wanted to know, as questions that a person would ask."""
+"""What a message that is too vague may have wanted to know, as questions that people ask."""
 
 import re
 import tomllib

@@ -10,8 +10,8 @@ else is said."""
 
 
 def definitions_first(spans: Sequence[AnswerSpan], abbreviation: str) -> list[AnswerSpan]:
-    """The rows that define the abbreviation before all other spans; these as they are where there is
-    none."""
+    """The rows that define the abbreviation before all other spans; these as they are where there
+    is none."""
     defining: list[AnswerSpan] = []
     others: list[AnswerSpan] = []
     for span in spans:

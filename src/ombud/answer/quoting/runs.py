@@ -41,7 +41,7 @@ def together(first: AnswerSpan, second: AnswerSpan) -> bool:
     kind = kind_of(first)
     if second.hit.chunk.id != chunk.id:
         return False
-    if kind_of(second) != kind:
+    if kind_of(second) != kind or second.start < first.end:
         return False
     begin = first.end - chunk.start
     end = second.start - chunk.start

@@ -142,8 +142,8 @@ def outcome_class(answer: Answer) -> str:
 
 
 def outcome_accuracy(observation: Observation) -> Value:
-    """1 if the answer is of the class that the case expects, else 0; half where it should answer and
-    says that it is not sure, with the closest passages."""
+    """1 if the answer is of the class that the case expects, else 0; half where it should answer
+    and says that it is not sure, with the closest passages."""
     answer = observation.answer
     if answer is None:
         return NO_ANSWER

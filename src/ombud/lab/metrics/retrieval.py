@@ -134,10 +134,7 @@ def _half(text: str, quote: str) -> bool:
 
 
 def _carries_any(hit: Hit, evidence: Sequence[Passage]) -> bool:
-    for item in evidence:
-        if any(_carries(hit, place) for place in item.places):
-            return True
-    return False
+    return any(_carries(hit, place) for item in evidence for place in item.places)
 
 
 def _first_rank(hits: Sequence[Hit], item: Passage) -> int | None:
