@@ -24,6 +24,7 @@ from ombud.answer.clarifying import is_vague
 from ombud.answer.compose.composing import CompositionRequest, compose_answer, reason
 from ombud.answer.confidence import ConfidenceWeights, load_weights
 from ombud.answer.contacts import most_alike, topic_of
+from ombud.answer.history import searchable
 from ombud.answer.parts import AnswerParts
 from ombud.answer.sources import sources_of
 from ombud.answer.triage import Refined, TriageResult, open_triage, own_record, refine
@@ -124,7 +125,8 @@ class AskRun:
     async def search(self) -> None:
         """What the documents say."""
         knowledge = self.parts.knowledge
-        self.found = await search(self.question, self.plan, self.where, knowledge)
+        asked = searchable(self.question)
+        self.found = await search(asked, self.plan, self.where, knowledge)
         self.timer.add(self.found.seconds)
         if any(note.startswith("dense") for note in self.found.degraded):
             # What failed once is not asked again.

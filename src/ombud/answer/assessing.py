@@ -34,6 +34,7 @@ def assess_evidence(
     """Spans and signals of the question as it was said: what a model wrote is a search key and
     proves nothing."""
     engine = knowledge.engine
+    question = found.question or question
     query = standard_query(question, knowledge.glossary)
     if found.queries != (query,):
         as_said = find_passages([query], found.plan, where, knowledge)
@@ -49,7 +50,9 @@ def assess_evidence(
         spans,
         knowledge.embedder,
     )
-    said_terms = query_terms(query.passage, engine)
+    # What was said before finds passages, and proves nothing of what is asked now.
+    now_asked = query_terms(question.text, engine) if question.history else []
+    said_terms = now_asked or query_terms(query.passage, engine)
     signals = measure_signals(said_terms, found, engine, rows)
     confidence_weights = load_weights(dense=dense)
     signals["confidence"] = estimate_confidence(signals, confidence_weights)

@@ -9,6 +9,12 @@ BROKEN_OFF = (
     "My answer breaks off here, because the model that writes it stopped. The sources may say more."
 )
 TOO_VAGUE = "I cannot tell what you would like to know. Please ask again with a little more detail."
+OUTSIDE = "This is outside what I cover."
+CALM = (
+    "Thank you for telling me. This is something a person should help you with, not a machine, "
+    "and they will treat it in confidence."
+)
+ASKED_BACK = "Could you say a little more"
 POLICY_SAYS = "This is what the policy says:"
 NOT_SURE = "I am not sure. The closest passages say:"
 
@@ -16,25 +22,21 @@ NOT_SURE = "I am not sure. The closest passages say:"
 def handoff(matter: Matter, country: str | None, emergency: Mapping[str, str]) -> str:
     everywhere = emergency.get("", "")
     first = emergency.get(country or "", everywhere) if matter.danger else ""
-    calm = (
-        "Thank you for telling me. This is something a person should help you with, not a machine, "
-        "and they will treat it in confidence."
-    )
-    return f"{first}\n\n{calm}" if first else calm
+    return f"{first}\n\n{CALM}" if first else CALM
 
 
 def off_topic(organisation: str) -> str:
     return (
-        f"This is outside what I cover. I answer questions about the policies of {organisation}: "
+        f"{OUTSIDE} I answer questions about the policies of {organisation}: "
         "leave, pay, travel, conduct and the like. Ask me about one of those."
     )
 
 
 def clarify(choices: Sequence[str]) -> str:
     if not choices:
-        return "Could you say a little more about what you would like to know?"
+        return f"{ASKED_BACK} about what you would like to know?"
     listed = _listed(choices)
-    return f"Could you say a little more? For instance, would you like to know:\n\n{listed}"
+    return f"{ASKED_BACK}? For instance, would you like to know:\n\n{listed}"
 
 
 def not_stated(missing: Sequence[str], closest: Sequence[str]) -> str:
@@ -68,3 +70,21 @@ def closing(action: str, contact_known: bool) -> str:
     if action != "contact":
         return ""
     return "The contact below can help." if contact_known else "Please ask your HR team."
+
+
+# What was said before, read again -----------------------------------------------------------------
+
+
+def is_turned_away(text: str) -> bool:
+    """Whether an earlier answer was a hand-over, or said that this is outside."""
+    return CALM in text or text.startswith(OUTSIDE)
+
+
+def is_own(text: str) -> bool:
+    """Whether an earlier answer was the assistant's own wording and nothing of the documents."""
+    return text.startswith((NOT_IN_DOCUMENTS, ASKED_BACK, TOO_VAGUE))
+
+
+def without_own(text: str) -> str:
+    """An earlier answer without what the assistant said around the documents' words."""
+    return text.replace(NOT_SURE, "").strip()

@@ -10,7 +10,7 @@ from ombud.retrieve.model import ModelUsage, Understanding
 from ombud.retrieve.router import Router, classify
 from ombud.retrieve.strategies.glossary import Glossary
 from ombud.store import Graph
-from ombud.types import Evidence, Plan, Query, Ranking
+from ombud.types import Evidence, Plan, Query, Question, Ranking
 
 
 class SearchParts(NamedTuple):
@@ -47,3 +47,5 @@ class SearchResult(NamedTuple):
     spent: ModelUsage = ModelUsage()
     understood: Understanding | None = None
     signals: Mapping[str, float] = {}
+    question: Question | None = None
+    """As it was searched for in its own words: without the history where it opens a subject."""

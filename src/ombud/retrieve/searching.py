@@ -8,6 +8,7 @@ from ombud.errors import UnknownName
 from ombud.index import Filter, blocking
 from ombud.retrieve.copies import without_copies
 from ombud.retrieve.disagreements import find_contradictions
+from ombud.retrieve.follow_ups import on_its_own
 from ombud.retrieve.graph_search import GraphSearch, find_paths, with_paths
 from ombud.retrieve.model import StrategyModel
 from ombud.retrieve.parts import SearchParts, SearchResult
@@ -17,7 +18,7 @@ from ombud.retrieve.rerank.task import RerankParts
 from ombud.retrieve.router.adapting import adapt_plan
 from ombud.retrieve.scopes import by_scope, with_floor
 from ombud.retrieve.strategies.making import StrategyQueries, make_queries, strategy_of
-from ombud.retrieve.strategies.own_words import with_history
+from ombud.retrieve.strategies.own_words import leaning, with_history
 from ombud.types import Evidence, Hit, Plan, Query, Question
 
 LEGS = ("sparse", "dense")
@@ -45,6 +46,7 @@ class SearchRun:
 
     def __init__(self, question: Question, plan: Plan, where: Filter, index: SearchParts) -> None:
         self.question = question
+        self.own_words = question
         self.plan = plan
         self.where = where
         self.index = index
@@ -55,9 +57,27 @@ class SearchRun:
         self.graph_degraded: tuple[str, ...] = ()
 
     async def result(self) -> SearchResult:
-        for stage in (self.adapt, self.write_queries, self.rank, self.rerank, self.connect):
+        stages = (
+            self.follow,
+            self.adapt,
+            self.write_queries,
+            self.rank,
+            self.rerank,
+            self.connect,
+        )
+        for stage in stages:
             await stage()
         return self._closed()
+
+    async def follow(self) -> None:
+        """Leave out what was said before a new subject. A chat model is given all of it."""
+        if not self.question.history:
+            return
+        if self.index.chat:
+            self.own_words = leaning(self.question)
+            return
+        self.own_words = await on_its_own(self.question, self.plan, self.where, self.index)
+        self.question = self.own_words
 
     async def adapt(self) -> None:
         """Let the complexity of the question set what the plan leaves open."""
@@ -156,6 +176,7 @@ class SearchRun:
             spent=self.model.spent.plus(self.reranked.spent),
             understood=self.model.understood,
             signals=self.signals,
+            question=self.own_words,
         )
 
     async def _queries(self, plan: Plan) -> StrategyQueries:
@@ -180,7 +201,7 @@ class SearchRun:
         """What a reranker reads: the standalone question, unless that is of no use."""
         understood = self.model.understood
         if understood is None or UNAIDED.issuperset(self._strategies()):
-            return with_history(self.question)
+            return with_history(self.own_words)
         return understood.standalone
 
 

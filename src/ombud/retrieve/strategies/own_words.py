@@ -80,9 +80,10 @@ def both_ways(question: Question, glossary: Glossary | None) -> list[Query]:
 
 
 def with_history(question: Question) -> str:
-    """A follow-up after the asker's earlier turns and what the answers to them were about (dev, 16
-    follow-ups: quote recall@5 .594 with the turns alone, .812 with both)."""
-    if not leans_on_history(question.text):
+    """A question after the asker's earlier turns and what the answers to them were about (dev, 16
+    follow-ups: quote recall@5 .594 with the turns alone, .812 with both); one without history as it
+    is."""
+    if not question.history:
         return question.text
     earlier: list[str] = []
     for turn in question.history:
@@ -90,6 +91,13 @@ def with_history(question: Question) -> str:
             earlier.append(turn.content)
     lines = (*earlier[-TURNS:], carry_over(question), question.text)
     return "\n".join(filter(None, lines))
+
+
+def leaning(question: Question) -> Question:
+    """The question without its history where its words show no need of it."""
+    if leans_on_history(question.text):
+        return question
+    return question.model_copy(update={"history": ()})
 
 
 def leans_on_history(text: str) -> bool:

@@ -1,6 +1,6 @@
 """The broader question behind the question."""
 
-from ombud.retrieve.strategies.own_words import with_history
+from ombud.retrieve.strategies.own_words import leaning, with_history
 from ombud.retrieve.strategies.strategy import Rewritten, StrategyParts, same_for_both, tidy_text
 from ombud.types import Plan, Query, Question
 
@@ -12,7 +12,7 @@ async def by_stepback(question: Question, plan: Plan, parts: StrategyParts) -> l
     else:
         broader = (await parts.model.write("stepback", Rewritten, question)).question
     text = tidy_text(broader)
-    own = with_history(question) if plan.stepback_with_question else ""
+    own = with_history(leaning(question)) if plan.stepback_with_question else ""
     if text and own:
         text = f"{own}\n{text}"
     return same_for_both("stepback", text)

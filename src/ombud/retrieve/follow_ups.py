@@ -1,0 +1,144 @@
+"""Does a turn go on with what was asked before, or does it open a new subject?
+
+Told by what the turn finds alone and with the turns before it, by how near it is to them, and by
+words that point back. In doubt it is a new subject: an answer on the subject before is worse than
+one that has to be asked for again. "And dental", "also, who fixes my laptop" open a subject more
+often than they go on with one."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from ombud.errors import ModelError
+from ombud.index import Filter
+from ombud.models import Embedder
+from ombud.retrieve.parts import SearchParts
+from ombud.retrieve.ranking import Ranked, RankRun
+from ombud.retrieve.strategies.own_words import leans_on_history, query_terms
+from ombud.text import analyse
+from ombud.types import Hit, Plan, Query, Question
+
+SHIPPED = Path(__file__).with_name("follow_ups.json")
+TURNS = 2
+"""Earlier turns of the asker that a turn is compared with."""
+PASSAGES = 4
+"""Passages whose headings are looked at."""
+MOST_TERMS = 6
+"""More content words than these make no turn more of its own."""
+POINTS_BACK = re.compile(
+    r"\b(?:it|its|that|this|those|these|they|them|their|there|then|same|too|either|instead|both"
+    r"|another|one|ones|he|she|him|her)\b",
+    re.IGNORECASE,
+)
+OPENS = re.compile(
+    r"^\W*(?:ok(?:ay)?\W+|right\W+|so\W+|thanks?\W+|thank you\W+|cheers\W+)*(?:also|another|one more"
+    r"|next|different|new|by the way|btw|other|separate|changing|something else)\b",
+    re.IGNORECASE,
+)
+"""How people say that they come to something else."""
+
+
+class FollowUpWeights(NamedTuple):
+    """Logistic regression on standardised features; `threshold` is the least probability of a
+    follow-up."""
+
+    features: tuple[str, ...]
+    mean: tuple[float, ...]
+    scale: tuple[float, ...]
+    weight: tuple[float, ...]
+    bias: float
+    threshold: float
+
+
+async def on_its_own(question: Question, plan: Plan, where: Filter, index: SearchParts) -> Question:
+    """The question as it should be searched for: with its history where it goes on with it, without
+    where it opens a subject."""
+    earlier = [turn.content for turn in question.history if turn.role == "user"]
+    if not earlier:
+        return question.model_copy(update={"history": ()})
+    if index.embedder is None or plan.mode == "sparse":
+        follows = leans_on_history(question.text)
+    else:
+        follows = await _follows(question.text, earlier[-TURNS:], plan, where, index)
+    return question if follows else question.model_copy(update={"history": ()})
+
+
+async def _follows(
+    text: str, earlier: Sequence[str], plan: Plan, where: Filter, index: SearchParts
+) -> bool:
+    try:
+        features = await turn_features(text, earlier, plan, where, index)
+    except ModelError:
+        return leans_on_history(text)
+    weights = load_follow_up_weights()
+    return probability(features, weights) >= weights.threshold
+
+
+async def turn_features(
+    text: str, earlier: Sequence[str], plan: Plan, where: Filter, index: SearchParts
+) -> dict[str, float]:
+    """What is measured of a turn beside the asker's turns before it. Raises ModelError where the
+    embedder fails."""
+    before = "\n".join(earlier)
+    alone = await _search(text, plan, where, index)
+    folded = await _search(f"{before}\n{text}", plan, where, index)
+    terms = set(query_terms(text, index.engine))
+    near_last, near_all = _nearness(text, earlier, index.embedder)
+    of_alone = alone.best.get("dense", 0.0)
+    return {
+        "alone": of_alone,
+        "gain": folded.best.get("dense", 0.0) - of_alone,
+        "near_last": near_last,
+        "near_all": near_all,
+        "terms": float(min(len(terms), MOST_TERMS)),
+        "points_back": float(bool(POINTS_BACK.search(text))),
+        "headed": _headed(terms, alone.hits[:PASSAGES]),
+        "opens": float(bool(OPENS.match(text))),
+    }
+
+
+async def _search(text: str, plan: Plan, where: Filter, index: SearchParts) -> Ranked:
+    query = Query(strategy="standard", text=text, passage=text)
+    return await RankRun([query], plan, where, index).ranked()
+
+
+def _nearness(
+    text: str, earlier: Sequence[str], embedder: Embedder | None
+) -> tuple[float, float]:
+    """Cosines of a turn to the one before it and to all of them."""
+    if embedder is None:
+        return 0.0, 0.0
+    turn, last, everything = embedder.embed([text, earlier[-1], " ".join(earlier)])
+    return float(turn @ last), float(turn @ everything)
+
+
+def _headed(terms: set[str], hits: Sequence[Hit]) -> float:
+    """The largest share of a turn's content words that title and headings of one passage have."""
+    shares = [0.0]
+    for hit in hits:
+        headings = " ".join((hit.chunk.title, *hit.chunk.trail))
+        held = terms.intersection(analyse(headings, hit.chunk.language))
+        shares.append(len(held) / max(1, len(terms)))
+    return max(shares)
+
+
+def probability(features: Mapping[str, float], weights: FollowUpWeights) -> float:
+    """That a turn goes on with what was before, 0 to 1."""
+    values = np.array([features[name] for name in weights.features])
+    standardised = (values - weights.mean) / weights.scale
+    logit = standardised @ np.array(weights.weight) + weights.bias
+    return float(np.exp(-np.logaddexp(0.0, -logit)))
+
+
+@cache
+def load_follow_up_weights(path: Path = SHIPPED) -> FollowUpWeights:
+    content = json.loads(path.read_text(encoding="utf-8"))
+    values = {}
+    for name, value in content.items():
+        values[name] = tuple(value) if isinstance(value, list) else value
+    return FollowUpWeights(**values)
