@@ -23,8 +23,8 @@ from sqlalchemy import (
     union,
 )
 
-from ombud.store.batching import batches
 from ombud.store.database import Store
+from ombud.store.queries import batches, count_where
 from ombud.store.tables import document as documents
 from ombud.store.tables import graph_document as read_documents
 from ombud.store.tables import graph_name as names
@@ -87,7 +87,10 @@ def save_graph(
     """
     rows = [_triplet_row(edge, document_id) for edge in found.edges]
     name_rows = _name_rows(known_by)
-    is_there = select(documents.c.id).where(documents.c.id == document_id, ~documents.c.deleted)
+    is_there = select(documents.c.id).where(
+        documents.c.id == document_id,
+        ~documents.c.deleted,
+    )
     document = insert(read_documents).values(
         document_id=document_id,
         digest=digest,
@@ -165,9 +168,8 @@ def save_same(store: Store, pairs: Iterable[tuple[str, str]]) -> None:
 def _drop_unsupported(db: Connection) -> None:
     if db.execute(select(merged.c.key).limit(1)).first() is not None:
         alive = union(select(triplets.c.subject_key), select(triplets.c.object_key))
-        db.execute(
-            delete(merged).where(or_(merged.c.key.not_in(alive), merged.c.other.not_in(alive)))
-        )
+        is_gone = or_(merged.c.key.not_in(alive), merged.c.other.not_in(alive))
+        db.execute(delete(merged).where(is_gone))
 
 
 # Reading ------------------------------------------------------------------------------------------
@@ -215,7 +217,7 @@ def graph_stats(store: Store) -> dict[str, int]:
     with store.read() as db:
         return {
             "documents": _count(db, select(func.count()).select_from(read_documents)),
-            "incomplete": _count(db, select(func.count()).where(read_documents.c.digest == "")),
+            "incomplete": count_where(db, read_documents.c.digest == ""),
             "triplets": _count(db, select(func.count()).select_from(triplets)),
             "entities": _count(db, select(func.count()).select_from(keys)),
             "merged": _count(db, select(func.count()).select_from(merged)),
@@ -232,7 +234,7 @@ def graph_rows_of(store: Store, document_id: str) -> int:
     rows = 0
     with store.read() as db:
         for where in wheres:
-            rows += _count(db, select(func.count()).where(where))
+            rows += count_where(db, where)
     return rows
 
 

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, delete, func, insert, select, text, update
 
 from ombud.errors import NotFound
-from ombud.store.batching import batches
 from ombud.store.database import Store
+from ombud.store.queries import batches
 from ombud.store.tables import lab_look as looks
 from ombud.store.tables import lab_passage as passages
 from ombud.store.tables import lab_row as rows
@@ -47,8 +47,9 @@ def start_run(store: Store, run: Run) -> None:
 
 def save_run(store: Store, run: Run) -> None:
     """Take over what changed of a run."""
+    own_row = update(runs).where(runs.c.id == run.id)
     with store.write() as db:
-        db.execute(update(runs).where(runs.c.id == run.id).values(**_columns(run)))
+        db.execute(own_row.values(**_columns(run)))
 
 
 def list_runs(store: Store, *, study: str = "", digest: str = "") -> list[Run]:
@@ -125,7 +126,8 @@ def save_done(store: Store, run_id: str, done: Sequence[Done], version: int = 1)
     places = [finished.place for finished in done]
     with store.write() as db:
         _keep_passages(db, chunks.values())
-        db.execute(delete(rows).where(rows.c.run_id == run_id, rows.c.place.in_(places)))
+        before = (rows.c.run_id == run_id) & rows.c.place.in_(places)
+        db.execute(delete(rows).where(before))
         db.execute(insert(rows), [_row(run_id, finished) for finished in done])
         given = {finished.place: finished.scores for finished in done}
         _put_scores(db, run_id, given, version)
@@ -133,9 +135,9 @@ def save_done(store: Store, run_id: str, done: Sequence[Done], version: int = 1)
 
 def done_places(store: Store, run_id: str) -> dict[int, bool]:
     """Place in the dataset -> whether the target failed there."""
+    query = select(rows.c.place, rows.c.failed).where(rows.c.run_id == run_id)
     with store.read() as db:
-        found = db.execute(select(rows.c.place, rows.c.failed).where(rows.c.run_id == run_id))
-        return {row.place: bool(row.failed) for row in found}
+        return {row.place: bool(row.failed) for row in db.execute(query)}
 
 
 def read_observations(
@@ -146,13 +148,14 @@ def read_observations(
 
     A hit whose document was purged meanwhile is left out.
     """
+    in_order = select(rows).where(rows.c.run_id == run_id).order_by(rows.c.place)
+    if case_id is not None:
+        in_order = in_order.where(rows.c.case_id == case_id)
     after = -1
     while True:
-        query = select(rows).where(rows.c.run_id == run_id, rows.c.place > after)
-        if case_id is not None:
-            query = query.where(rows.c.case_id == case_id)
+        following = in_order.where(rows.c.place > after)
         with store.read() as db:
-            block = db.execute(query.order_by(rows.c.place).limit(_BLOCK)).all()
+            block = db.execute(following.limit(_BLOCK)).all()
             wanted: set[str] = set()
             for row in block:
                 wanted |= _chunk_ids(row.hits)
@@ -177,20 +180,19 @@ def save_scores(
 
 def scored_places(store: Store, run_id: str) -> dict[int, set[str]]:
     """Place in the dataset -> metrics that are scored there."""
-    found: dict[int, set[str]] = {}
+    query = select(scores.c.place, scores.c.metric).where(scores.c.run_id == run_id)
+    metrics: dict[int, set[str]] = {}
     with store.read() as db:
-        for row in db.execute(
-            select(scores.c.place, scores.c.metric).where(scores.c.run_id == run_id)
-        ):
-            found.setdefault(row.place, set()).add(row.metric)
-    return found
+        for row in db.execute(query):
+            metrics.setdefault(row.place, set()).add(row.metric)
+    return metrics
 
 
 def score_versions(store: Store, run_id: str) -> set[int]:
     """Versions of the metrics' formulas that scored a run."""
+    query = select(scores.c.version).where(scores.c.run_id == run_id)
     with store.read() as db:
-        query = select(scores.c.version).where(scores.c.run_id == run_id).distinct()
-        return set(db.execute(query).scalars())
+        return set(db.execute(query.distinct()).scalars())
 
 
 def read_scores(store: Store, run_id: str) -> list[Score]:
@@ -226,9 +228,9 @@ def add_look(store: Store, run: Run) -> int:
 
 def count_looks(store: Store) -> dict[str, int]:
     """Digest of a dataset's sealed cases -> looks at them so far."""
+    query = select(looks.c.dataset_digest, func.count()).group_by(looks.c.dataset_digest)
     with store.read() as db:
-        query = select(looks.c.dataset_digest, func.count()).group_by(looks.c.dataset_digest)
-        return {row[0]: int(row[1]) for row in db.execute(query)}
+        return {digest: int(count) for digest, count in db.execute(query)}
 
 
 # Inside -------------------------------------------------------------------------------------------
@@ -284,9 +286,8 @@ def _observation(kept: str, hits: str | None, chunks: Mapping[str, Chunk]) -> Ob
 
 def _keep_passages(db: Connection, chunks: Iterable[Chunk]) -> None:
     given = {chunk.id: chunk for chunk in chunks}
-    known = set(
-        db.execute(select(passages.c.chunk_id).where(passages.c.chunk_id.in_(given))).scalars()
-    )
+    query = select(passages.c.chunk_id).where(passages.c.chunk_id.in_(given))
+    known = set(db.execute(query).scalars())
     new = []
     for identity, chunk in given.items():
         if identity in known:
@@ -330,8 +331,13 @@ def _put_scores(
             }
             new.append(row)
     for (metric, by), some in places.items():
-        same = (scores.c.run_id == run_id) & (scores.c.metric == metric) & (scores.c.by == by)
-        db.execute(delete(scores).where(same, scores.c.place.in_(some)))
+        same = delete(scores).where(
+            scores.c.run_id == run_id,
+            scores.c.metric == metric,
+            scores.c.by == by,
+            scores.c.place.in_(some),
+        )
+        db.execute(same)
     if new:
         db.execute(insert(scores), new)
 

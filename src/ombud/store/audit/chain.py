@@ -40,7 +40,7 @@ from sqlalchemy import (
     update,
 )
 
-from ombud.store.batching import batches
+from ombud.store.queries import batches
 from ombud.store.tables import answer as answers
 from ombud.store.tables import audit as records
 from ombud.store.tables import conversation as conversations
@@ -79,7 +79,13 @@ def next_number(db: Connection) -> int:
     """
     if db.dialect.name == "postgresql":
         db.execute(text("SELECT pg_advisory_xact_lock(826219, hashtext(current_schema()))"))
-    return int(db.execute(select(func.coalesce(func.max(records.c.number), 0))).scalar_one()) + 1
+    return last_number(db) + 1
+
+
+def last_number(db: Connection) -> int:
+    """Of the last record; 0 where there is none."""
+    highest = func.coalesce(func.max(records.c.number), 0)
+    return int(db.execute(select(highest)).scalar_one())
 
 
 def append(
@@ -100,7 +106,8 @@ def append(
             rows[f"{name}/{identity}"] = None
         for row in rows_of(db, name, wanted):
             rows[f"{name}/{row.id}"] = digest_of(row)
-    before = db.execute(select(records.c.hash).where(records.c.number == number - 1)).scalar()
+    of_record_before = select(records.c.hash).where(records.c.number == number - 1)
+    before = db.execute(of_record_before).scalar()
     record = canonical(
         {
             "v": VERSION,
@@ -119,24 +126,24 @@ def append(
 
 def digest_of(row: Row[Any]) -> str:
     """Of a row of `rows_of`."""
-    values = list(row)
-    content, salt = values[:-1], values[-1]
-    return hmac.digest(str(salt).encode(), canonical(content).encode(), "sha256").hex()
+    *content, salt = tuple(row)
+    key = str(salt).encode()
+    return hmac.digest(key, canonical(content).encode(), "sha256").hex()
 
 
 def rows_of(db: Connection, name: str, ids: Sequence[str]) -> Iterator[Row[Any]]:
     """Rows as they are digested: every column, JSON as the text that is stored, the salt last."""
     table = TABLES[name]
+    query = _digested(table)
     for some in batches(ids, BATCH):
-        yield from db.execute(_digested(table).where(table.c.id.in_(some)))
+        yield from db.execute(query.where(table.c.id.in_(some)))
 
 
 def rows_after(db: Connection, name: str, last: str, most: int) -> Sequence[Row[Any]]:
     """The next rows in the order of their ids."""
     table = TABLES[name]
-    return db.execute(
-        _digested(table).where(table.c.id > last).order_by(table.c.id).limit(most)
-    ).all()
+    following = _digested(table).where(table.c.id > last)
+    return db.execute(following.order_by(table.c.id).limit(most)).all()
 
 
 def _digested(table: Table) -> Any:
@@ -167,7 +174,8 @@ def begin_chain(db: Connection) -> None:
     append(db, number, "genesis", {}, {"adopted": counts, "chain": secrets.token_hex(16)})
     _mark_sensitive(db)
     for name, table in TABLES.items():
-        ids = list(db.execute(select(table.c.id).order_by(table.c.id)).scalars())
+        in_order = select(table.c.id).order_by(table.c.id)
+        ids = list(db.execute(in_order).scalars())
         for some in batches(ids, BATCH):
             number += 1
             for identity in some:
@@ -179,7 +187,8 @@ def begin_chain(db: Connection) -> None:
 def _mark_sensitive(db: Connection) -> None:
     for row in db.execute(select(answers.c.id, answers.c.answer)).all():
         if is_sensitive(row.answer):
-            db.execute(update(answers).where(answers.c.id == row.id).values(sensitive=True))
+            of_answer = update(answers).where(answers.c.id == row.id)
+            db.execute(of_answer.values(sensitive=True))
 
 
 def is_sensitive(answer: Mapping[str, Any]) -> bool:

@@ -13,8 +13,8 @@ from sqlalchemy import ColumnElement, Connection, Text, cast, delete, func, or_,
 
 from ombud.errors import NotFound
 from ombud.store.audit.chain import append, new_salt, next_number
-from ombud.store.batching import batches
 from ombud.store.database import Store
+from ombud.store.queries import batches, count_where
 from ombud.store.tables import answer as answers
 from ombud.store.tables import conversation as conversations
 from ombud.store.tables import message as messages
@@ -79,8 +79,11 @@ def held_of_person(store: Store, person_id: str) -> Held:
 def held_in_conversation(store: Store, identity: str) -> Held:
     """Raises NotFound for a conversation that is not there or was erased."""
     with store.read() as db:
-        there = (conversations.c.id == identity) & conversations.c.erased.is_(None)
-        if db.execute(select(conversations.c.id).where(there)).first() is None:
+        there = select(conversations.c.id).where(
+            conversations.c.id == identity,
+            conversations.c.erased.is_(None),
+        )
+        if db.execute(there).first() is None:
             raise NotFound(f"There is no conversation `{identity}`, or it was erased already.")
     return Held((identity,), ())
 
@@ -106,7 +109,10 @@ def held_until(store: Store, ordinary: datetime | None, sensitive: datetime | No
         due_answers.append(answers.c.sensitive & (answers.c.at < until))
     if not due_talks:
         return Held((), ())
-    talks = select(conversations.c.id).where(conversations.c.erased.is_(None), or_(*due_talks))
+    talks = select(conversations.c.id).where(
+        conversations.c.erased.is_(None),
+        or_(*due_talks),
+    )
     alone = select(answers.c.id).where(
         answers.c.conversation_id.is_(None),
         _HAS_CONTENT,
@@ -154,16 +160,12 @@ def count_held(store: Store, held: Held) -> tuple[int, int, int]:
     with store.read() as db:
         for ids in batches(held.conversations, _BATCH):
             is_left = conversations.c.erased.is_(None)
-            talks += _count(db, conversations.c.id.in_(ids), is_left)
-            whole_answers += _count(db, answers.c.conversation_id.in_(ids), _HAS_CONTENT)
-            said += _count(db, messages.c.conversation_id.in_(ids))
+            talks += count_where(db, conversations.c.id.in_(ids), is_left)
+            whole_answers += count_where(db, answers.c.conversation_id.in_(ids), _HAS_CONTENT)
+            said += count_where(db, messages.c.conversation_id.in_(ids))
         for ids in batches(held.answers, _BATCH):
-            whole_answers += _count(db, answers.c.id.in_(ids), _HAS_CONTENT)
+            whole_answers += count_where(db, answers.c.id.in_(ids), _HAS_CONTENT)
     return talks, whole_answers, said
-
-
-def _count(db: Connection, *where: ColumnElement[bool]) -> int:
-    return int(db.execute(select(func.count()).where(*where)).scalar_one())
 
 
 def erase_rows(store: Store, held: Held, reason: Reason, of: str = "") -> Erased:
@@ -181,8 +183,11 @@ def erase_rows(store: Store, held: Held, reason: Reason, of: str = "") -> Erased
     for ids in batches(held.conversations, _BATCH):
         with store.write() as db:
             number = next_number(db)  # first: it holds the others off
-            is_left = conversations.c.id.in_(ids) & conversations.c.erased.is_(None)
-            left = list(db.execute(select(conversations.c.id).where(is_left)).scalars())
+            not_erased = select(conversations.c.id).where(
+                conversations.c.id.in_(ids),
+                conversations.c.erased.is_(None),
+            )
+            left = list(db.execute(not_erased).scalars())
             if left:
                 inside, spoken = _erase_conversations(db, number, left, facts)
                 talks += len(left)
@@ -192,8 +197,8 @@ def erase_rows(store: Store, held: Held, reason: Reason, of: str = "") -> Erased
     for ids in batches(held.answers, _BATCH):
         with store.write() as db:
             number = next_number(db)
-            is_whole = answers.c.id.in_(ids) & _HAS_CONTENT
-            left = list(db.execute(select(answers.c.id).where(is_whole)).scalars())
+            whole = select(answers.c.id).where(answers.c.id.in_(ids), _HAS_CONTENT)
+            left = list(db.execute(whole).scalars())
             if left:
                 _empty(db, number, left)
                 append(db, number, "erasure", {"answer": left}, facts)
@@ -216,12 +221,13 @@ def _erase_conversations(
     db: Connection, number: int, ids: Sequence[str], facts: dict[str, Any]
 ) -> tuple[int, int]:
     """(answers, messages) that went."""
-    inside = answers.c.conversation_id.in_(ids)
-    answer_ids = list(db.execute(select(answers.c.id).where(inside)).scalars())
-    spoken = messages.c.conversation_id.in_(ids)
-    message_ids = list(db.execute(select(messages.c.id).where(spoken)).scalars())
+    inside = select(answers.c.id).where(answers.c.conversation_id.in_(ids))
+    answer_ids = list(db.execute(inside).scalars())
+    is_spoken = messages.c.conversation_id.in_(ids)
+    spoken = select(messages.c.id).where(is_spoken)
+    message_ids = list(db.execute(spoken).scalars())
     _empty(db, number, answer_ids)
-    db.execute(delete(messages).where(spoken))
+    db.execute(delete(messages).where(is_spoken))
     blank = update(conversations).where(conversations.c.id.in_(ids))
     db.execute(blank.values(person={}, salt="", erased=number))
     erased = {"conversation": ids, "answer": answer_ids, "message": message_ids}
@@ -239,8 +245,10 @@ def _empty(db: Connection, number: int, ids: Sequence[str]) -> None:
         "erased": number,
     }
     for some in batches(ids, _BATCH):
-        db.execute(update(answers).where(answers.c.id.in_(some)).values(**empty))
-        db.execute(delete(reasonings).where(reasonings.c.answer_id.in_(some)))
+        of_answers = update(answers).where(answers.c.id.in_(some))
+        db.execute(of_answers.values(**empty))
+        of_reasonings = delete(reasonings).where(reasonings.c.answer_id.in_(some))
+        db.execute(of_reasonings)
 
 
 def _in_json(text: str) -> str:
