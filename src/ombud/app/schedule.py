@@ -87,10 +87,17 @@ def run_every(
 
 
 def report_line(report: SyncReport) -> str:
-    counts = {k: getattr(report, k) for k in ("added", "updated", "moved", "deleted")}
-    said = ", ".join(f"{n} {what}" for what, n in counts.items() if n) or "nothing changed"
-    return (
-        f"sync {report.name}: {said}"
-        + (f", {len(report.failed)} failed" if report.failed else "")
-        + f". {report.note}".rstrip(". ")
-    )
+    counts = {
+        "added": report.added,
+        "updated": report.updated,
+        "moved": report.moved,
+        "deleted": report.deleted,
+    }
+    changes = []
+    for what, count in counts.items():
+        if count:
+            changes.append(f"{count} {what}")
+    line = f"sync {report.name}: {', '.join(changes) or 'nothing changed'}"
+    if report.failed:
+        line += f", {len(report.failed)} failed"
+    return line + f". {report.note}".rstrip(". ")

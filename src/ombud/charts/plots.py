@@ -8,14 +8,14 @@ the picture, in pixels; below 520 labels stand above their rows. units: of x and
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, pairwise
+from itertools import pairwise
 from typing import NamedTuple
 
 from ombud.charts import svg
 from ombud.charts.axes import Numbers, Scale, round_ticks
 from ombud.charts.canvas import BOLD, LABEL, QUIET, RIGHT, SMALL, TOP, USUAL, Box, Canvas
 from ombud.charts.figures import axis_figures, format_figure, is_drawable
-from ombud.charts.lettering import shortened, text_width
+from ombud.charts.lettering import shortened, text_width, widest
 
 Pair = tuple[str, str]
 """Of x and of y."""
@@ -104,12 +104,12 @@ class _Forest:
         for row in rows:
             values += [row.value, row.low, row.high]
         self.ticks = round_ticks(values, unit, 3 if canvas.is_narrow else 5, whole=True)
-        labels = [text_width(row.label, LABEL) for row in rows]
+        label_width = widest([row.label for row in rows], LABEL)
         left = 16.0
         if not canvas.is_narrow:
-            left += min(0.36 * canvas.width, max(labels) + 4)
-        figures = [text_width(format_figure(row.value, unit), USUAL) for row in rows]
-        right = canvas.width - max(figures) - 22
+            left += min(0.36 * canvas.width, label_width + 4)
+        figures = [format_figure(row.value, unit) for row in rows]
+        right = canvas.width - widest(figures, USUAL) - 22
         self.scale = Scale(self.ticks[0], self.ticks[-1], left, right)
 
     def label(self, words: str, height: float) -> None:
@@ -139,12 +139,14 @@ class _SeriesNumbers(NamedTuple):
 
 
 def _series_numbers(rows: Sequence[Interval], order: Sequence[str]) -> _SeriesNumbers:
-    used = {row.series for row in rows}
-    names = list(dict.fromkeys([*order, *(row.series for row in rows)]))
-    return _SeriesNumbers(
-        of={name: number for number, name in enumerate(names)},
-        used={number: name for number, name in enumerate(names) if name in used},
-    )
+    with_rows = dict.fromkeys(row.series for row in rows)
+    of: dict[str, int] = {}
+    used: dict[int, str] = {}
+    for number, name in enumerate(dict.fromkeys([*order, *with_rows])):
+        of[name] = number
+        if name in with_rows:
+            used[number] = name
+    return _SeriesNumbers(of, used)
 
 
 def _by_label(rows: Sequence[Interval]) -> Mapping[str, list[Interval]]:
@@ -183,7 +185,7 @@ class _Plane:
         canvas.text((0, canvas.y + 8), y_label, look=QUIET, room=canvas.width)
         self.top = canvas.y + 26
         self.bottom = self.top + (0.75 * height if canvas.is_narrow else height)
-        left = max(text_width(figure, USUAL) for figure in axis_figures(self.up, y_unit)) + 12
+        left = widest(axis_figures(self.up, y_unit), USUAL) + 12
         self.x = Scale(self.across[0], self.across[-1], left, canvas.width - 20)
         self.y = Scale(self.up[0], self.up[-1], self.bottom, self.top)
         canvas.vertical_axis(self.up, self.y, left, y_unit)
@@ -334,13 +336,17 @@ def draw_lines(
     drawn = [Series(one.name, _drawable_rows(one.points)) for one in series]
     if len(drawn) > 1:
         canvas.legend(_names_by_number(drawn))
-    rows = list(chain.from_iterable(one.points for one in drawn))
-    if not rows:
-        return canvas.without_values()
     thresholds = _drawable_marks(marks)
+    xs: list[float] = []
+    ys: list[float | None] = []
+    for one in drawn:
+        for x, *own_ys in one.points:
+            xs.append(x)
+            ys += own_ys
+    if not xs:
+        return canvas.without_values()
     canvas.y += 15 * len(thresholds)
-    xs = chain((row[0] for row in rows), (x for x, _ in thresholds))
-    ys = chain.from_iterable(row[1:] for row in rows)
+    xs += [x for x, _ in thresholds]
     plane = _Plane(canvas, xs, ys, labels, units).draw(height=260)
     for number, one in enumerate(drawn):
         _draw_series(plane, one, number)
@@ -360,8 +366,7 @@ def _names_by_number(series: Sequence[Series]) -> dict[int, str]:
 
 def _drawable_marks(marks: Iterable[Mark]) -> list[Mark]:
     """From the right to the left: the words of each stand above those of the one before."""
-    drawable = [mark for mark in marks if is_drawable(mark[0])]
-    return sorted(drawable, reverse=True)
+    return sorted([(x, words) for x, words in marks if is_drawable(x)], reverse=True)
 
 
 def _listed(series: Iterable[Series], marks: Iterable[Mark]) -> Iterator[str]:
@@ -384,7 +389,7 @@ def _drawable_rows(rows: Iterable[Row]) -> list[Row]:
 def _draw_series(plane: _Plane, series: Series, number: int) -> None:
     canvas = plane.canvas
     _draw_band(plane, series.points, number)
-    places = [plane.place(row[0], row[1]) for row in series.points]
+    places = [plane.place(x, y) for x, y, _, _ in series.points]
     if len(places) == 1:
         canvas.mark(places[0], number, series.name)
     elif places:

@@ -49,8 +49,9 @@ def document(attributes: Attributes, width: int, height: int, parts: Sequence[st
 
 def polyline(places: Sequence[Place], *, closed: bool = False) -> str:
     """Path data of straight lines from each place to the next."""
-    corners = "L".join(f"{x:.1f} {y:.1f}" for x, y in places)
-    return f"M{corners}Z" if closed else f"M{corners}"
+    corners = [f"{x:.1f} {y:.1f}" for x, y in places]
+    path = "M" + "L".join(corners)
+    return f"{path}Z" if closed else path
 
 
 def horizontal(start: Place, end_x: float) -> str:
@@ -64,8 +65,10 @@ def vertical(start: Place, end_y: float) -> str:
 def staircase(places: Sequence[Place]) -> str:
     """Path data that goes across first, then up or down to the next place."""
     (x, y), *others = places
-    steps = "".join(f"H{x:.1f}V{y:.1f}" for x, y in others)
-    return f"M{x:.1f} {y:.1f}{steps}"
+    path = f"M{x:.1f} {y:.1f}"
+    for next_x, next_y in others:
+        path += f"H{next_x:.1f}V{next_y:.1f}"
+    return path
 
 
 def level_curve(start: Place, end: Place) -> str:

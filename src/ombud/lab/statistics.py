@@ -4,7 +4,7 @@ Nothing here returns NaN: what too few values cannot give is None. Values that a
 without a value) are left out, of a pair both or none. Every random draw is seeded, so that a report
 can be made again."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from statistics import NormalDist, fmean, median, stdev
@@ -63,7 +63,7 @@ def mean(
     repeats: int = 2000,
 ) -> Mean:
     """Mean and median of the valid values, with coverage and `interval`."""
-    valid = [value for value in values if value is not None]
+    valid = _measured(values)
     if not valid:
         return Mean(value=None, median=None, valid=0, total=len(values))
     low, high = interval(values, clusters, seed=seed, repeats=repeats) or (None, None)
@@ -171,7 +171,7 @@ def effect_size(first: Sequence[float | None], second: Sequence[float | None]) -
 
     None with fewer than two pairs or when all differences are equal.
     """
-    differences = [value for value in _differences(first, second) if value is not None]
+    differences = _measured(_differences(first, second))
     spread = stdev(differences) if len(differences) > 1 else 0.0
     return _ratio(fmean(differences), spread) if differences else None
 
@@ -179,14 +179,14 @@ def effect_size(first: Sequence[float | None], second: Sequence[float | None]) -
 def cohens_d(first: Sequence[float | None], second: Sequence[float | None]) -> float | None:
     """Cohen's d_av of pairs: mean difference / mean of the two standard deviations (Lakens
     2013)."""
-    pairs = []
-    for a, b in zip(first, second, strict=True):
-        if a is not None and b is not None:
-            pairs.append((a, b))
-    if len(pairs) < 2:
+    left = []
+    right = []
+    for before, after in zip(first, second, strict=True):
+        if before is not None and after is not None:
+            left.append(before)
+            right.append(after)
+    if len(left) < 2:
         return None
-    left = [a for a, _ in pairs]
-    right = [b for _, b in pairs]
     spread = (stdev(left) + stdev(right)) / 2
     return _ratio(fmean(right) - fmean(left), spread)
 
@@ -214,7 +214,7 @@ def compare(
 ) -> Comparison:
     """Everything about two systems on the same cases; position i of both is case i."""
     differences = _differences(first, second)
-    valid = [value for value in differences if value is not None]
+    valid = _measured(differences)
     if not valid:
         return _NOTHING_TO_COMPARE
     low, high = interval(differences, clusters, seed=seed) or (None, None)
@@ -230,6 +230,11 @@ def compare(
         effect=effect_size(first, second),
         detectable=detectable,
     )
+
+
+def _measured(values: Iterable[float | None]) -> list[float]:
+    """Without the places that have no value."""
+    return [value for value in values if value is not None]
 
 
 def _differences(
@@ -271,9 +276,11 @@ def _by_cluster(
     return sums.astype(np.float64), sizes.astype(np.float64)
 
 
-def _blocks(repeats: int, width: int) -> list[int]:
+def _blocks(repeats: int, width: int) -> Iterator[int]:
+    """Sizes that add up to `repeats`; a block of rows of that width fits into memory."""
     step = max(1, _BLOCK // max(width, 1))
-    return [min(step, repeats - done) for done in range(0, repeats, step)]
+    for done in range(0, repeats, step):
+        yield min(step, repeats - done)
 
 
 def _exact(sums: Any, observed: float) -> float:

@@ -63,15 +63,16 @@ def last_messages(store: Store, conversation_id: str, turns: int | None = None) 
                 f"There is no conversation `{conversation_id}`.", hint="Start a new one."
             )
         rows = db.execute(query if turns is None else query.limit(2 * turns)).all()
-    return [
-        Message(
-            id=r.id,
-            role=r.role,
-            content=r.content,
-            at=datetime.fromisoformat(r.at),
+    turns_in_order: list[Message] = []
+    for row in reversed(rows):
+        message = Message(
+            id=row.id,
+            role=row.role,
+            content=row.content,
+            at=datetime.fromisoformat(row.at),
         )
-        for r in reversed(rows)
-    ]
+        turns_in_order.append(message)
+    return turns_in_order
 
 
 def add_turn(

@@ -61,9 +61,8 @@ class RecordedSource(NamedTuple):
 
 def list_sources(store: Store) -> list[RecordedSource]:
     with store.read() as db:
-        return [
-            RecordedSource(*row) for row in db.execute(select(sources).order_by(sources.c.name))
-        ]
+        rows = db.execute(select(sources).order_by(sources.c.name))
+        return [RecordedSource(*row) for row in rows]
 
 
 def add_source(store: Store, source: RecordedSource) -> None:
@@ -98,7 +97,9 @@ def save_document(
 ) -> None:
     """Remember a document, the text of this version and the (abbreviation, expansion) pairs that it
     explains; older texts stay for the citations into them."""
-    blocks = [[b.kind, b.level, b.page, len(b.text)] for b in document.blocks]
+    blocks = []
+    for block in document.blocks:
+        blocks.append([block.kind, block.level, block.page, len(block.text)])
     with store.write() as db:
         key = (texts.c.document_id == document.id) & (texts.c.digest == document.digest)
         db.execute(delete(texts).where(key))

@@ -106,8 +106,11 @@ def write_cases(path: Path, cases: Iterable[Case]) -> int:
 
 def cases_text(cases: Iterable[Case]) -> str:
     """What `write_cases` writes."""
-    lines = [json.dumps(_sparse(case), ensure_ascii=False) + "\n" for case in cases]
-    return "".join(lines)
+    return "".join(map(_line, cases))
+
+
+def _line(case: Case) -> str:
+    return json.dumps(_sparse(case), ensure_ascii=False) + "\n"
 
 
 def _sparse(case: Case) -> dict[str, Any]:

@@ -88,7 +88,7 @@ def union(given: Iterable[ReturnedText]) -> dict[str, tuple[str, ...]]:
             placed.setdefault((piece.uri, piece.digest), []).append((piece.start, piece.text))
     for (uri, _), stretches in placed.items():
         texts.setdefault(uri, []).extend(_join(sorted(stretches)))
-    return {uri: tuple(found) for uri, found in texts.items()}
+    return {uri: tuple(joined) for uri, joined in texts.items()}
 
 
 def _join(stretches: Sequence[tuple[int, str]]) -> Iterator[str]:

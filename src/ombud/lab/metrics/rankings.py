@@ -89,7 +89,8 @@ def score_rankings(qrels: Qrels, run: Rankings, metrics: Iterable[Metric]) -> tu
             )
     rows = []
     for query, grades in qrels.items():
-        gains = [max(grades.get(name, 0), 0) for name in ranked(run.get(query, {}))]
+        names = ranked(run.get(query, {}))
+        gains = [max(grades.get(name, 0), 0) for name in names]
         relevant = [grade for grade in grades.values() if grade > 0]
         for metric in asked:
             rows.append(
@@ -117,7 +118,11 @@ def _raised(grade: int) -> int:
 
 
 def _discounted(gains: Sequence[int]) -> float:
-    return sum(gain / log2(rank + 1) for rank, gain in enumerate(gains, 1) if gain > 0)
+    total = 0.0
+    for rank, gain in enumerate(gains, start=1):
+        if gain > 0:
+            total += gain / log2(rank + 1)
+    return total
 
 
 RANK_METRICS: dict[str, Callable[[Sequence[int], Sequence[int], int], float]] = {

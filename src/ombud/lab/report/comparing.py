@@ -274,12 +274,14 @@ def _valid(values: Sequence[float | None]) -> int:
 
 def _exact_p(pairs: Sequence[tuple[float, float]]) -> float | None:
     """None where some value is neither 0 nor 1."""
-    values = {value for pair in pairs for value in pair}
-    if not values or not values <= {0.0, 1.0}:
-        return None
-    only_first = sum(first > second for first, second in pairs)
-    only_second = sum(second > first for first, second in pairs)
-    return mcnemar(only_first, only_second)
+    only_first = 0
+    only_second = 0
+    for first, second in pairs:
+        if not {first, second} <= {0.0, 1.0}:
+            return None
+        only_first += first > second
+        only_second += second > first
+    return mcnemar(only_first, only_second) if pairs else None
 
 
 def _corrected(rows: Iterable[Contrast]) -> tuple[Contrast, ...]:

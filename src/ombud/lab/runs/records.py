@@ -55,10 +55,12 @@ def _csv(recorded: RecordedRun) -> Iterator[str]:
     )
     for seen in recorded.observations:
         case = seen.case
-        asked = [case.id, case.question, case.type, case.person.country or "", case.expect]
-        given = [seen.answer.outcome, seen.answer.action] if seen.answer else ["", ""]
-        figures = [_figure(values[metric].get(case.id)) for metric in metrics]
-        yield _cells([*asked, *given, seen.error, seen.lost, *figures])
+        cells = [case.id, case.question, case.type, case.person.country or "", case.expect]
+        cells += [seen.answer.outcome, seen.answer.action] if seen.answer else ["", ""]
+        cells += [seen.error, seen.lost]
+        for metric in metrics:
+            cells.append(_figure(values[metric].get(case.id)))
+        yield _cells(cells)
 
 
 def _figure(score: Score | None) -> str:

@@ -167,7 +167,7 @@ def _number_wordings(asked: NumberQuestion, about: str) -> Wordings:
 
 def _about(sections: Sequence[PassageSection], place: int, vocabulary: CorpusVocabulary) -> str:
     """What the section around a place is about."""
-    around = [section for section in sections if section.start <= place]
-    if not around:
-        return ""
-    return parent_of([*around[-1].parents, around[-1].heading], vocabulary)
+    for section in reversed(sections):
+        if section.start <= place:
+            return parent_of([*section.parents, section.heading], vocabulary)
+    return ""

@@ -176,7 +176,11 @@ def _templates_of_thing(cell: _Cell, column: str, usual: Sequence[str]) -> Seque
     if not cell.about or row.lower() in cell.about.lower():
         return ()
     about = safe(cell.about)
-    return [f"when it comes to {about}, {ask[0].lower()}{ask[1:]}" for ask in asked]
+    templates = []
+    for template in asked:
+        small = template[0].lower() + template[1:]
+        templates.append(f"when it comes to {about}, {small}")
+    return templates
 
 
 def _is_row(name: str, row: str) -> bool:

@@ -25,8 +25,22 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any
 
-from sqlalchemy import JSON, Connection, Row, Table, Text, cast, func, insert, select, text, update
+from sqlalchemy import (
+    JSON,
+    ColumnElement,
+    Connection,
+    Row,
+    Table,
+    Text,
+    cast,
+    func,
+    insert,
+    select,
+    text,
+    update,
+)
 
+from ombud.store.batching import batches
 from ombud.store.tables import answer as answers
 from ombud.store.tables import audit as records
 from ombud.store.tables import conversation as conversations
@@ -82,8 +96,10 @@ def append(
     rows: dict[str, str | None] = {}
     for name, ids in changed.items():
         wanted = list(ids)
-        rows |= {f"{name}/{identity}": None for identity in wanted}
-        rows |= {f"{name}/{row.id}": digest_of(row) for row in rows_of(db, name, wanted)}
+        for identity in wanted:
+            rows[f"{name}/{identity}"] = None
+        for row in rows_of(db, name, wanted):
+            rows[f"{name}/{row.id}"] = digest_of(row)
     before = db.execute(select(records.c.hash).where(records.c.number == number - 1)).scalar()
     record = canonical(
         {
@@ -111,8 +127,8 @@ def digest_of(row: Row[Any]) -> str:
 def rows_of(db: Connection, name: str, ids: Sequence[str]) -> Iterator[Row[Any]]:
     """Rows as they are digested: every column, JSON as the text that is stored, the salt last."""
     table = TABLES[name]
-    for start in range(0, len(ids), BATCH):
-        yield from db.execute(_digested(table).where(table.c.id.in_(ids[start : start + BATCH])))
+    for some in batches(ids, BATCH):
+        yield from db.execute(_digested(table).where(table.c.id.in_(some)))
 
 
 def rows_after(db: Connection, name: str, last: str, most: int) -> Sequence[Row[Any]]:
@@ -124,11 +140,16 @@ def rows_after(db: Connection, name: str, last: str, most: int) -> Sequence[Row[
 
 
 def _digested(table: Table) -> Any:
-    columns = sorted(
-        (column for column in table.c if column.name != "salt"), key=lambda column: column.name
-    )
-    shown = [cast(c, Text).label(c.name) if isinstance(c.type, JSON) else c for c in columns]
-    return select(*shown, table.c.salt)
+    columns: list[ColumnElement[Any]] = []
+    for name in sorted(table.c.keys()):
+        column = table.c[name]
+        if name == "salt":
+            continue
+        if isinstance(column.type, JSON):
+            columns.append(cast(column, Text).label(name))
+        else:
+            columns.append(column)
+    return select(*columns, table.c.salt)
 
 
 def begin_chain(db: Connection) -> None:
@@ -139,22 +160,19 @@ def begin_chain(db: Connection) -> None:
     """
     if (number := next_number(db)) > 1:
         return
-    counts = {
-        name: int(db.execute(select(func.count()).select_from(table)).scalar_one())
-        for name, table in TABLES.items()
-    }
+    counts: dict[str, int] = {}
+    for name, table in TABLES.items():
+        count = select(func.count()).select_from(table)
+        counts[name] = int(db.execute(count).scalar_one())
     append(db, number, "genesis", {}, {"adopted": counts, "chain": secrets.token_hex(16)})
     _mark_sensitive(db)
     for name, table in TABLES.items():
         ids = list(db.execute(select(table.c.id).order_by(table.c.id)).scalars())
-        for start in range(0, len(ids), BATCH):
-            some, number = ids[start : start + BATCH], number + 1
+        for some in batches(ids, BATCH):
+            number += 1
             for identity in some:
-                db.execute(
-                    update(table)
-                    .where(table.c.id == identity)
-                    .values(salt=new_salt(), record=number)
-                )
+                row = update(table).where(table.c.id == identity)
+                db.execute(row.values(salt=new_salt(), record=number))
             append(db, number, "adopted", {name: some}, {})
 
 

@@ -19,6 +19,7 @@ from sqlalchemy import (
 )
 
 from ombud.store.audit.chain import BATCH, append, new_salt, next_number
+from ombud.store.batching import batches
 from ombud.store.database import Store
 from ombud.store.tables import answer as answers
 from ombud.store.tables import lab_passage as passages
@@ -87,10 +88,10 @@ def _answers(db: Connection, document_id: str) -> int:
             gone.add((before.text, row.conversation_id))
     blanked = len(changed)
     _histories(db, changed, {text for text, _ in gone})
-    ids = sorted(changed)
-    for start in range(0, len(ids), BATCH):
-        batch = {identity: changed[identity] for identity in ids[start : start + BATCH]}
-        _blank(db, document_id, batch, gone if start == 0 else ())
+    for ids in batches(sorted(changed), BATCH):
+        some = {identity: changed[identity] for identity in ids}
+        _blank(db, document_id, some, gone)
+        gone.clear()  # the messages went with the first record
     return blanked
 
 

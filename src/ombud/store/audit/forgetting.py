@@ -5,7 +5,7 @@ tombstones, ids and times only, its messages are deleted, and a record of the ch
 
 import hmac
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Literal, NamedTuple
 
@@ -13,6 +13,7 @@ from sqlalchemy import ColumnElement, Connection, Text, cast, delete, func, or_,
 
 from ombud.errors import NotFound
 from ombud.store.audit.chain import append, new_salt, next_number
+from ombud.store.batching import batches
 from ombud.store.database import Store
 from ombud.store.tables import answer as answers
 from ombud.store.tables import conversation as conversations
@@ -135,28 +136,28 @@ def _last_added() -> ColumnElement[str]:
 def questions_in(store: Store, held: Held) -> list[str]:
     """What people asked there, once each."""
     wheres: list[ColumnElement[bool]] = []
-    for ids in _batches(held.conversations):
+    for ids in batches(held.conversations, _BATCH):
         wheres.append(answers.c.conversation_id.in_(ids))
-    for ids in _batches(held.answers):
+    for ids in batches(held.answers, _BATCH):
         wheres.append(answers.c.id.in_(ids))
     texts: dict[str, None] = {}
     with store.read() as db:
         for where in wheres:
             for question in db.execute(select(answers.c.question).where(where)).scalars():
                 texts[question.get("text", "")] = None
-    return [text for text in texts if text]
+    return list(filter(None, texts))
 
 
 def count_held(store: Store, held: Held) -> tuple[int, int, int]:
     """(conversations, answers, messages) that still have content."""
     talks = whole_answers = said = 0
     with store.read() as db:
-        for ids in _batches(held.conversations):
+        for ids in batches(held.conversations, _BATCH):
             is_left = conversations.c.erased.is_(None)
             talks += _count(db, conversations.c.id.in_(ids), is_left)
             whole_answers += _count(db, answers.c.conversation_id.in_(ids), _HAS_CONTENT)
             said += _count(db, messages.c.conversation_id.in_(ids))
-        for ids in _batches(held.answers):
+        for ids in batches(held.answers, _BATCH):
             whole_answers += _count(db, answers.c.id.in_(ids), _HAS_CONTENT)
     return talks, whole_answers, said
 
@@ -177,7 +178,7 @@ def erase_rows(store: Store, held: Held, reason: Reason, of: str = "") -> Erased
         facts["of"] = mark_of(salt, of)
     talks = whole_answers = said = 0
     records: list[int] = []
-    for ids in _batches(held.conversations):
+    for ids in batches(held.conversations, _BATCH):
         with store.write() as db:
             number = next_number(db)  # first: it holds the others off
             is_left = conversations.c.id.in_(ids) & conversations.c.erased.is_(None)
@@ -188,7 +189,7 @@ def erase_rows(store: Store, held: Held, reason: Reason, of: str = "") -> Erased
                 whole_answers += inside
                 said += spoken
                 records.append(number)
-    for ids in _batches(held.answers):
+    for ids in batches(held.answers, _BATCH):
         with store.write() as db:
             number = next_number(db)
             is_whole = answers.c.id.in_(ids) & _HAS_CONTENT
@@ -237,13 +238,9 @@ def _empty(db: Connection, number: int, ids: Sequence[str]) -> None:
         "salt": "",
         "erased": number,
     }
-    for some in _batches(ids):
+    for some in batches(ids, _BATCH):
         db.execute(update(answers).where(answers.c.id.in_(some)).values(**empty))
         db.execute(delete(reasonings).where(reasonings.c.answer_id.in_(some)))
-
-
-def _batches(ids: Sequence[str]) -> Iterator[Sequence[str]]:
-    return (ids[start : start + _BATCH] for start in range(0, len(ids), _BATCH))
 
 
 def _in_json(text: str) -> str:

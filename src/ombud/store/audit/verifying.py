@@ -143,8 +143,12 @@ def read_links(store: Store, numbers: Sequence[int]) -> list[Link]:
     query = select(records).where(records.c.number.in_(numbers)).order_by(records.c.number)
     with store.read() as db:
         rows = db.execute(query).all()
-    links = [_link(_Raw(*row)) for row in rows]
-    return [link for link in links if link]
+    links = []
+    for row in rows:
+        link = _link(_Raw(*row))
+        if link:
+            links.append(link)
+    return links
 
 
 def _link(raw: _Raw) -> Link | None:
@@ -290,8 +294,13 @@ def _check_rows(
     store: Store, walk: _Walk, counts: dict[str, int], on_progress: OnProgress
 ) -> list[Broken]:
     """Every row of the tables against its digest, and every digest against its row."""
-    left = {row for row, (digest, _) in walk.state.items() if digest}
-    total, done, doubtful = len(left), 0, set[str]()
+    left: set[str] = set()
+    for row_name, (digest, _) in walk.state.items():
+        if digest:
+            left.add(row_name)
+    total = len(left)
+    done = 0
+    doubtful: set[str] = set()
     for name in TABLES:
         for row in _all_rows(store, name):
             key = f"{name}/{row.id}"
@@ -381,11 +390,8 @@ def _check_setups(store: Store, walk: _Walk) -> list[Broken]:
     found = []
     for digest, number in walk.setups.items():
         if digest not in kept:
-            found.append(
-                Broken(
-                    number, "missing", f"The set-up {digest[:12]} of record {number} is missing."
-                )
-            )
+            said = f"The set-up {digest[:12]} of record {number} is missing."
+            found.append(Broken(number, "missing", said))
     known = dict(walk.setups)
     for digest, now in kept.items():
         if now != digest or digest not in known:

@@ -99,7 +99,8 @@ def _confusion_by_cluster(
     labels: Sequence[int], guesses: Sequence[int], classes: int, clusters: Sequence[Hashable]
 ) -> Counts:
     """Counts of shape (clusters, labels, guesses)."""
-    numbers = {cluster: number for number, cluster in enumerate(dict.fromkeys(clusters))}
+    distinct = list(dict.fromkeys(clusters))
+    numbers = dict(zip(distinct, range(len(distinct)), strict=True))
     confusion = np.zeros((len(numbers), classes, classes), np.int64)
     for label, guess, cluster in zip(labels, guesses, clusters, strict=True):
         confusion[numbers[cluster], label, guess] += 1
