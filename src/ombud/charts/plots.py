@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from ombud.charts import svg
-from ombud.charts.axes import Numbers, Scale, round_ticks
+from ombud.charts.axes import Numbers, round_ticks, scale_of
 from ombud.charts.canvas import BOLD, LABEL, QUIET, RIGHT, SMALL, TOP, USUAL, Box, Canvas
 from ombud.charts.figures import axis_figures, format_figure, is_drawable
 from ombud.charts.lettering import shortened, text_width, widest
@@ -110,26 +110,31 @@ class _Forest:
             left += min(0.36 * canvas.width, label_width + 4)
         figures = [format_figure(row.value, unit) for row in rows]
         right = canvas.width - widest(figures, USUAL) - 22
-        self.scale = Scale(self.ticks[0], self.ticks[-1], left, right)
+        self.scale = scale_of(self.ticks, left, right)
 
     def label(self, words: str, height: float) -> None:
         """Beside the rows, of that height together; above them where the picture is narrow."""
         canvas = self.canvas
         if canvas.is_narrow:
-            canvas.text((0, canvas.y + 15), words, size=LABEL, room=canvas.width)
+            above = (0, canvas.y + 15)
+            canvas.text(above, words, size=LABEL, room=canvas.width)
             canvas.y += 19
             return
         middle = canvas.y + 5 + height / 2
-        canvas.text((0, middle + 4.5), words, size=LABEL, room=self.scale.start - 14)
+        beside = (0, middle + 4.5)
+        canvas.text(beside, words, size=LABEL, room=self.scale.start - 14)
 
     def whisker(self, row: Interval, series: int, y: float) -> None:
         canvas = self.canvas
         if is_drawable(row.value):
             if is_drawable(row.low) and is_drawable(row.high):
-                line = svg.horizontal((self.scale(row.low), y), self.scale(row.high))
+                low = (self.scale(row.low), y)
+                line = svg.horizontal(low, self.scale(row.high))
                 canvas.path(line, {"stroke-width": "2"}, series=series)
-            canvas.mark((self.scale(row.value), y), series, _described(row, self.unit))
-        canvas.text((canvas.width, y + 4.5), format_figure(row.value, self.unit), look=RIGHT)
+            place = (self.scale(row.value), y)
+            canvas.mark(place, series, _described(row, self.unit))
+        figure = format_figure(row.value, self.unit)
+        canvas.text((canvas.width, y + 4.5), figure, look=RIGHT)
 
 
 class _SeriesNumbers(NamedTuple):
@@ -160,7 +165,9 @@ def _described(row: Interval, unit: str) -> str:
     name = f"{row.label}, {row.series}" if row.series else row.label
     words = f"{name}: {format_figure(row.value, unit)}"
     if is_drawable(row.low) and is_drawable(row.high):
-        words += f" ({format_figure(row.low, unit)} to {format_figure(row.high, unit)})"
+        low = format_figure(row.low, unit)
+        high = format_figure(row.high, unit)
+        words += f" ({low} to {high})"
     return words
 
 
@@ -182,12 +189,13 @@ class _Plane:
         canvas = self.canvas
         x_label, y_label = self.labels
         x_unit, y_unit = self.units
-        canvas.text((0, canvas.y + 8), y_label, look=QUIET, room=canvas.width)
+        above = (0, canvas.y + 8)
+        canvas.text(above, y_label, look=QUIET, room=canvas.width)
         self.top = canvas.y + 26
         self.bottom = self.top + (0.75 * height if canvas.is_narrow else height)
         left = widest(axis_figures(self.up, y_unit), USUAL) + 12
-        self.x = Scale(self.across[0], self.across[-1], left, canvas.width - 20)
-        self.y = Scale(self.up[0], self.up[-1], self.bottom, self.top)
+        self.x = scale_of(self.across, left, canvas.width - 20)
+        self.y = scale_of(self.up, self.bottom, self.top)
         canvas.vertical_axis(self.up, self.y, left, y_unit)
         canvas.y = self.bottom
         canvas.horizontal_axis(self.across, self.x, self.bottom, x_unit)
@@ -220,10 +228,12 @@ def draw_scatter(
             drawn.append(point)
     if not drawn:
         return canvas.without_values()
+    xs = []
     ys: list[float | None] = []
     for point in drawn:
+        xs.append(point.x)
         ys += [point.y, point.low, point.high]
-    plane = _Plane(canvas, [point.x for point in drawn], ys, labels, units).draw(height=380)
+    plane = _Plane(canvas, xs, ys, labels, units).draw(height=380)
     _join_front(plane, drawn)
     descriptions = []
     for point in drawn:
@@ -247,9 +257,14 @@ def _join_front(plane: _Plane, points: Sequence[Point]) -> None:
     look = {"stroke-dasharray": "5 4", "stroke-opacity": ".7"}
     plane.canvas.path(svg.staircase(corners), look, series=0)
     for (x, y), (next_x, next_y) in pairwise(corners):
-        plane.canvas.taken.append(Box(x, y - 2, next_x, y + 2))
-        riser = Box(next_x - 2, min(y, next_y), next_x + 2, max(y, next_y))
-        plane.canvas.taken.append(riser)
+        tread = Box(x, y - 2, next_x, y + 2)
+        riser = Box(
+            left=next_x - 2,
+            top=min(y, next_y),
+            right=next_x + 2,
+            bottom=max(y, next_y),
+        )
+        plane.canvas.taken += [tread, riser]
 
 
 def _draw_point(plane: _Plane, point: Point, tooltip: str) -> None:
@@ -258,7 +273,8 @@ def _draw_point(plane: _Plane, point: Point, tooltip: str) -> None:
     if is_drawable(point.low) and is_drawable(point.high):
         low = plane.y(point.low)
         high = plane.y(point.high)
-        canvas.path(svg.vertical((x, low), high), {"stroke-opacity": ".45"}, series=0)
+        whisker = svg.vertical((x, low), high)
+        canvas.path(whisker, {"stroke-opacity": ".45"}, series=0)
         canvas.taken.append(Box(x - 2, high, x + 2, low))
     size = 5.5 if point.front else 4.5
     canvas.mark((x, y), 0, tooltip, filled=point.front, size=size)
@@ -272,10 +288,16 @@ def _name_points(plane: _Plane, points: Sequence[Point]) -> None:
         size = USUAL if point.front else 11
         words = shortened(point.label, 170, size)
         box = _free_box(plane, point, (text_width(words, size), size + 3))
-        if box:
-            canvas.taken.append(box)
-            look = BOLD if point.front else QUIET
-            canvas.text((box.left, box.bottom - 3), point.label, look=look, size=size, room=170)
+        if not box:
+            continue
+        canvas.taken.append(box)
+        canvas.text(
+            (box.left, box.bottom - 3),
+            point.label,
+            look=BOLD if point.front else QUIET,
+            size=size,
+            room=170,
+        )
 
 
 def _free_box(plane: _Plane, point: Point, label: svg.Place) -> Box | None:
@@ -414,8 +436,8 @@ def _draw_threshold(plane: _Plane, value: float, words: str, level: int) -> None
     canvas = plane.canvas
     x = plane.x(value)
     y = plane.top - 6 - 15 * level
-    look = {"stroke-dasharray": "2 3", "stroke-opacity": ".6"}
-    canvas.path(svg.vertical((x, y - 10), plane.bottom), look)
+    line = svg.vertical((x, y - 10), plane.bottom)
+    canvas.path(line, {"stroke-dasharray": "2 3", "stroke-opacity": ".6"})
     room = canvas.width / 2
     if x + 6 + text_width(words, SMALL) <= canvas.width:
         canvas.text((x + 6, y), words, size=SMALL, room=room)

@@ -51,7 +51,13 @@ class Comparison:
 
 
 _NOTHING_TO_COMPARE = Comparison(
-    difference=None, pairs=0, low=None, high=None, p=None, effect=None, detectable=None
+    difference=None,
+    pairs=0,
+    low=None,
+    high=None,
+    p=None,
+    effect=None,
+    detectable=None,
 )
 
 
@@ -65,7 +71,12 @@ def mean(
     """Mean and median of the valid values, with coverage and `interval`."""
     valid = _measured(values)
     if not valid:
-        return Mean(value=None, median=None, valid=0, total=len(values))
+        return Mean(
+            value=None,
+            median=None,
+            valid=0,
+            total=len(values),
+        )
     low, high = interval(values, clusters, seed=seed, repeats=repeats) or (None, None)
     return Mean(
         value=fmean(valid),

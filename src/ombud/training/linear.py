@@ -181,7 +181,10 @@ class ScikitLearn(NamedTuple):
     def learner(self, recipe: Recipe) -> Any:
         if recipe.learner == "svm":
             return self.LinearSVC(
-                C=recipe.strictness, class_weight="balanced", random_state=SEED, max_iter=20_000
+                C=recipe.strictness,
+                class_weight="balanced",
+                random_state=SEED,
+                max_iter=20_000,
             )
         return self.LogisticRegression(C=recipe.strictness, class_weight="balanced", max_iter=5_000)
 

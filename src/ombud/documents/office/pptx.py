@@ -118,7 +118,12 @@ class _Slide:
         if name:
             is_centred = any(_placeholder(shape).kind == "ctrTitle" for shape in titles)
             level = 1 if opens and is_centred else 2
-            yield Block(kind="heading", text=name, level=level, page=self.number)
+            yield Block(
+                kind="heading",
+                text=name,
+                level=level,
+                page=self.number,
+            )
         for block in (*body, *self._notes()):
             yield block.model_copy(update={"page": self.number})
 

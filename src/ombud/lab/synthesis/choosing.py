@@ -326,6 +326,13 @@ def _case(pair: QuestionAnswer) -> Case:
         question=pair.question,
         person=Person(country=chunk.countries[0] if chunk.countries else None),
         references=(Reference(text=pair.answer),),
-        evidence=(Passage(document=chunk.uri, quote=pair.quote, grade=2, page=chunk.page_from),),
+        evidence=(
+            Passage(
+                document=chunk.uri,
+                quote=pair.quote,
+                grade=2,
+                page=chunk.page_from,
+            ),
+        ),
         tags=("synthetic", pair.kind, pair.style),
     )

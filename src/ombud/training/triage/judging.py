@@ -175,7 +175,13 @@ def wilson_rate(name: str, hits: Sequence[bool]) -> Rate:
     """The share of True; 0 to 1 where there are none."""
     count = len(hits)
     if not count:
-        return Rate(name, value=0.0, low=0.0, high=1.0, of=0)
+        return Rate(
+            name,
+            value=0.0,
+            low=0.0,
+            high=1.0,
+            of=0,
+        )
     share = sum(hits) / count
     centre = share + Z * Z / (2 * count)
     reach = Z * sqrt(share * (1 - share) / count + Z * Z / (4 * count * count))
