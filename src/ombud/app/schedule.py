@@ -34,7 +34,9 @@ class Schedule(NamedTuple):
         if self.period:
             return self.period.total_seconds()
         # In one zone Python counts by the clock on the wall, which jumps twice a year.
-        return (next(CronSim(self.cron, now)).astimezone(UTC) - now.astimezone(UTC)).total_seconds()
+        following = next(CronSim(self.cron, now))
+        wait = following.astimezone(UTC) - now.astimezone(UTC)
+        return wait.total_seconds()
 
 
 def every(text: str) -> Schedule | None:
@@ -43,7 +45,8 @@ def every(text: str) -> Schedule | None:
     if not text:
         return None
     if match := re.fullmatch(r"([1-9]\d{0,3})([mhdw])", text):
-        return Schedule(timedelta(**{UNITS[match[2]]: int(match[1])}))
+        unit = UNITS[match[2]]
+        return Schedule(timedelta(**{unit: int(match[1])}))
     try:
         if len(text.split()) == 5:  # the library also takes seconds
             next(CronSim(text, datetime(2000, 1, 1)))  # noqa: DTZ001 - only whether there is one

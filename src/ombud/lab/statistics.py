@@ -115,7 +115,8 @@ def interval(
         # two products.
         times_drawn = random.multinomial(count, evenly, size=block)
         means.append((times_drawn @ sums) / (times_drawn @ sizes))
-    low, high = np.quantile(np.concatenate(means), [(1 - level) / 2, (1 + level) / 2])
+    ends = [(1 - level) / 2, (1 + level) / 2]
+    low, high = np.quantile(np.concatenate(means), ends)
     return float(low), float(high)
 
 
@@ -141,14 +142,17 @@ def permutation_test(
     sums, _ = _by_cluster(differences, clusters)
     sums = sums[sums != 0]
     # Sums of the same numbers in another order may differ in the last bits: those count as equal.
-    observed = abs(float(sums.sum())) - 1e-9 * float(np.abs(sums).sum())
+    tolerance = 1e-9 * float(np.abs(sums).sum())
+    observed = abs(float(sums.sum())) - tolerance
     if len(sums) <= EXACT_UP_TO:
         return _exact(sums, observed)
     random = np.random.default_rng(seed)
     extreme = 0
     for size in _blocks(repeats, len(sums)):
-        signs = random.integers(0, 2, size=(size, len(sums)), dtype=np.int8) * 2 - 1
-        extreme += int((np.abs(signs @ sums) >= observed).sum())
+        flips = random.integers(0, 2, size=(size, len(sums)), dtype=np.int8)
+        signs = flips * 2 - 1
+        is_extreme = np.abs(signs @ sums) >= observed
+        extreme += int(is_extreme.sum())
     return (1 + extreme) / (1 + repeats)
 
 
@@ -172,7 +176,8 @@ def holm(ps: Mapping[Name, float]) -> dict[Name, float]:
     adjusted: dict[Name, float] = {}
     greatest = 0.0
     for rank, name in enumerate(sorted(ps, key=lambda key: ps[key])):
-        greatest = max(greatest, min(1.0, ps[name] * (len(ps) - rank)))
+        tests_left = len(ps) - rank
+        greatest = max(greatest, min(1.0, ps[name] * tests_left))
         adjusted[name] = greatest
     return {name: adjusted[name] for name in ps}
 
@@ -213,7 +218,9 @@ def smallest_difference(
     if pairs < 1:
         return None
     normal = NormalDist()
-    return (normal.inv_cdf(1 - level / 2) + normal.inv_cdf(power)) * deviation / sqrt(pairs)
+    z_level = normal.inv_cdf(1 - level / 2)
+    z_power = normal.inv_cdf(power)
+    return (z_level + z_power) * deviation / sqrt(pairs)
 
 
 def compare(

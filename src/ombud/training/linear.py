@@ -161,7 +161,8 @@ def _fit_sharpness(
     def log_loss(sharpness: float) -> float:
         scores = sharpness * margins
         highest = scores.max(axis=1)
-        total = highest + np.log(np.exp(scores - highest[:, None]).sum(axis=1))
+        below_highest = np.exp(scores - highest[:, None])
+        total = highest + np.log(below_highest.sum(axis=1))
         of_label = scores[np.arange(len(labels)), labels]
         return float((total - of_label).mean())
 

@@ -6,6 +6,7 @@ their intervals, so that a quote cut by a chunk border counts as found when both
 
 import re
 import unicodedata
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
@@ -55,9 +56,15 @@ class ReturnedText(NamedTuple):
 
 def pieces(hits: Iterable[Hit]) -> Iterator[ReturnedText]:
     """The hits' texts with their places; a table's repeated header is no part of them."""
-    for chunk in (hit.chunk for hit in hits):
+    for hit in hits:
+        chunk = hit.chunk
         fits = len(chunk.text) == chunk.end - chunk.start
-        yield ReturnedText(chunk.uri, chunk.digest, chunk.start if fits else None, chunk.text)
+        yield ReturnedText(
+            uri=chunk.uri,
+            digest=chunk.digest,
+            start=chunk.start if fits else None,
+            text=chunk.text,
+        )
 
 
 def first_words(given: Iterable[ReturnedText], limit: int) -> Iterator[ReturnedText]:
@@ -79,15 +86,16 @@ def union(given: Iterable[ReturnedText]) -> dict[str, tuple[str, ...]]:
 
     Two pieces of the same version join when their intervals overlap, touch or leave at most `GAP`
     characters, and only if they say the same where they overlap."""
-    placed: dict[tuple[str, str], list[tuple[int, str]]] = {}
-    texts: dict[str, list[str]] = {}
+    stretches: dict[tuple[str, str], list[tuple[int, str]]] = defaultdict(list)
+    texts: dict[str, list[str]] = defaultdict(list)
     for piece in given:
         if piece.start is None:
-            texts.setdefault(piece.uri, []).append(piece.text)
+            texts[piece.uri].append(piece.text)
         else:
-            placed.setdefault((piece.uri, piece.digest), []).append((piece.start, piece.text))
-    for (uri, _), stretches in placed.items():
-        texts.setdefault(uri, []).extend(_join(sorted(stretches)))
+            of_version = stretches[piece.uri, piece.digest]
+            of_version.append((piece.start, piece.text))
+    for (uri, _), of_version in stretches.items():
+        texts[uri] += _join(sorted(of_version))
     return {uri: tuple(joined) for uri, joined in texts.items()}
 
 

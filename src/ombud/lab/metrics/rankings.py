@@ -26,17 +26,17 @@ NO_RELEVANT = "no relevant document is known"
 def recall(gains: Sequence[int], relevant: Sequence[int], k: int) -> float:
     """Relevant among the first k / relevant. gains: grade at each rank; relevant: all grades above
     0, not empty."""
-    return sum(gain > 0 for gain in gains[:k]) / len(relevant)
+    return _count_relevant(gains[:k]) / len(relevant)
 
 
 def precision(gains: Sequence[int], k: int) -> float:
     """Relevant among the first k / k, however short the ranking is."""
-    return sum(gain > 0 for gain in gains[:k]) / k if k else 0.0
+    return _count_relevant(gains[:k]) / k if k else 0.0
 
 
 def success(gains: Sequence[int], k: int) -> float:
     """1 if any of the first k is relevant, else 0 (trec_eval: success)."""
-    return float(any(gain > 0 for gain in gains[:k]))
+    return float(_count_relevant(gains[:k]) > 0)
 
 
 def reciprocal_rank(gains: Sequence[int], k: int) -> float:
@@ -107,6 +107,10 @@ def score_rankings(qrels: Qrels, run: Rankings, metrics: Iterable[Metric]) -> tu
 def score_gains(metric: Metric, gains: Sequence[int], relevant: Sequence[int]) -> float:
     """A rank metric of one ranking; without a cut-off the whole ranking counts."""
     return RANK_METRICS[metric.name](gains, relevant, metric.cutoff or len(gains))
+
+
+def _count_relevant(gains: Sequence[int]) -> int:
+    return sum(gain > 0 for gain in gains)
 
 
 def _number(score: float) -> float:

@@ -226,11 +226,21 @@ def changes(first: RecordedRun, second: RecordedRun, metric: str) -> tuple[CaseD
     for case in shared_cases(first, second):
         if case.id not in before or case.id not in after:
             continue
-        if before[case.id].value != after[case.id].value:
-            differences.append(CaseDifference(case, metric, before[case.id], after[case.id]))
+        change = CaseDifference(
+            case=case,
+            metric=metric,
+            first=before[case.id],
+            second=after[case.id],
+        )
+        if change.first.value != change.second.value:
+            differences.append(change)
     sign = direction(metric) or 1
-    differences.sort(key=lambda change: (sign * (change.difference or 0.0), change.case.id))
-    return tuple(differences)
+
+    def order(change: CaseDifference) -> tuple[float, str]:
+        gain = sign * (change.difference or 0.0)
+        return gain, change.case.id
+
+    return tuple(sorted(differences, key=order))
 
 
 class _Paired(NamedTuple):
@@ -294,7 +304,8 @@ def _corrected(rows: Iterable[Contrast]) -> tuple[Contrast, ...]:
     within = _holm(listed, lambda row: (row.group, row.metric))
     corrected = []
     for place, row in enumerate(listed):
-        corrected.append(replace(row, adjusted=adjusted.get(place), within=within.get(place)))
+        with_p = replace(row, adjusted=adjusted.get(place), within=within.get(place))
+        corrected.append(with_p)
     return tuple(corrected)
 
 

@@ -207,7 +207,8 @@ class _Chooser:
                 self._before[chunk.id] = before
         sample: list[Chunk] = []
         if embed:
-            sample = _random(f"{seed} sample").sample(list(chunks), min(SAMPLE, len(chunks)))
+            chance = _random(f"{seed} sample")
+            sample = chance.sample(list(chunks), min(SAMPLE, len(chunks)))
         self._cleaner = Cleaner(embed, sample)
         self.kept: list[QuestionAnswer] = []
         self.kinds: Counter[str] = Counter()

@@ -249,19 +249,25 @@ def mistyped(text: str, chance: Random) -> str:
     """One or two slips of the finger in longer words; names, numbers and abbreviations keep their
     spelling."""
     words = [match.span() for match in _LONG_WORD.finditer(text)]
-    chosen = chance.sample(words, min(len(words), chance.choice((1, 2))))
+    slips = chance.choice((1, 2))
+    chosen = chance.sample(words, min(len(words), slips))
     for start, end in sorted(chosen, reverse=True):
-        text = text[:start] + _slip(text[start:end], chance) + text[end:]
+        slip = _slip(text[start:end], chance)
+        text = text[:start] + slip + text[end:]
     return text
 
 
 def _slip(word: str, chance: Random) -> str:
     # The first letter stays: people mistype it least, and the word stays readable.
-    swaps = [at for at in range(1, len(word) - 1) if word[at] != word[at + 1]]
+    swaps = []
+    for at in range(1, len(word) - 1):
+        if word[at] != word[at + 1]:
+            swaps.append(at)
     kind = chance.choice(("swap", "drop", "double"))
     if kind == "swap" and swaps:
         at = chance.choice(swaps)
-        return word[:at] + word[at + 1] + word[at] + word[at + 2 :]
+        swapped = word[at + 1] + word[at]
+        return word[:at] + swapped + word[at + 2 :]
     at = chance.randrange(1, len(word) - 1)
     instead = word[at] * 2 if kind == "double" else ""
     return word[:at] + instead + word[at + 1 :]

@@ -100,7 +100,8 @@ def _read_table(
             rows.append((row, _split(line)))
     about = ""
     if sections:
-        about = parent_of([*sections[-1].parents, sections[-1].heading], vocabulary)
+        nearest = sections[-1]
+        about = parent_of([*nearest.parents, nearest.heading], vocabulary)
     return _Table(columns, rows, about)
 
 

@@ -134,7 +134,8 @@ def misspelt(text: str, random: Random) -> str:
         swapped = second + first
         doubled = first * 2 + second
         lost = second
-        text = text[:at] + random.choice((swapped, doubled, lost)) + text[at + 2 :]
+        slip = random.choice((swapped, doubled, lost))
+        text = text[:at] + slip + text[at + 2 :]
     return text
 
 

@@ -125,5 +125,6 @@ def _bootstrap_interval(confusion: Counts, asked: npt.NDArray[np.bool_]) -> tupl
     times_drawn = random.multinomial(clusters, np.full(clusters, 1 / clusters), size=RESAMPLES)
     tables = np.tensordot(times_drawn, confusion, axes=1)
     means = _class_rates(tables).f1[:, asked].mean(axis=1)
-    low, high = np.quantile(means, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    ends = [(1 - LEVEL) / 2, (1 + LEVEL) / 2]
+    low, high = np.quantile(means, ends)
     return float(low), float(high)

@@ -7,6 +7,7 @@ else."""
 import shutil
 from collections.abc import Sequence
 from importlib.util import find_spec
+from math import ceil
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
@@ -97,7 +98,8 @@ class FineTuned(NamedTuple):
 
     def teach(self, questions: Sequence[LabelledQuestion], epochs: int) -> None:
         """Cross entropy; the rate rises over the first tenth of the steps and falls to 0."""
-        optimiser, schedule = self._optimiser(max(1, epochs * -(-len(questions) // BATCH)))
+        batches = ceil(len(questions) / BATCH)
+        optimiser, schedule = self._optimiser(max(1, epochs * batches))
         random = Random(SEED)  # noqa: S311 - a seed that gives the same order is the point
         rows = list(questions)
         self.encoder.train()

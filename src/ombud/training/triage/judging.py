@@ -184,7 +184,8 @@ def wilson_rate(name: str, hits: Sequence[bool]) -> Rate:
         )
     share = sum(hits) / count
     centre = share + Z * Z / (2 * count)
-    reach = Z * sqrt(share * (1 - share) / count + Z * Z / (4 * count * count))
+    variance = share * (1 - share) / count
+    reach = Z * sqrt(variance + Z * Z / (4 * count * count))
     whole = 1 + Z * Z / count
     return Rate(
         name=name,
