@@ -73,9 +73,9 @@ def _as_edge(edge: Edge) -> dict[str, object]:
 
 def _filled(page: PdfPage, cells: list[Edge]) -> Table | None:
     """The table of those cells; None for a frame around text, or a form's empty boxes."""
-    corners = [_corner(cell) for cell in cells]
-    columns = sorted({left for left, _ in corners})
-    tops = sorted({top for _, top in corners})
+    lefts, upper_ends = zip(*map(_corner, cells), strict=True)
+    columns = sorted(set(lefts))
+    tops = sorted(set(upper_ends))
     if len(columns) < 2 or len(tops) < 2:
         return None
     box = _box_around(cells)
