@@ -104,11 +104,17 @@ def delete_run(store: Store, run_id: str) -> None:
         for table in (scores, rows):
             db.execute(delete(table).where(table.c.run_id == run_id))
         db.execute(delete(runs).where(runs.c.id == run_id))
-        unused = set(db.execute(select(passages.c.chunk_id)).scalars())
-        for hits in db.execute(select(rows.c.hits)).scalars():
-            unused -= _chunk_ids(hits)
-        for some in batches(sorted(unused), _MOST):
-            db.execute(delete(passages).where(passages.c.chunk_id.in_(some)))
+        _drop_unused_passages(db)
+
+
+def _drop_unused_passages(db: Connection) -> None:
+    """Those that no run shows."""
+    unused = set(db.execute(select(passages.c.chunk_id)).scalars())
+    for hits in db.execute(select(rows.c.hits)).scalars():
+        unused -= _chunk_ids(hits)
+    for some in batches(sorted(unused), _MOST):
+        is_unused = passages.c.chunk_id.in_(some)
+        db.execute(delete(passages).where(is_unused))
 
 
 # Cases of a run -----------------------------------------------------------------------------------

@@ -122,7 +122,8 @@ def _phrases(workspace: Workspace, document: Document) -> list[str]:
         sentence = document.text[start:end]
         if len(sentence) >= LEAST_CHARACTERS and "\n" not in sentence:
             sentences.add(sentence)
-    tried = sorted(sentences, key=lambda text: (-len(text), text))[: 3 * PHRASES]
+    longest_first = sorted(sentences, key=lambda text: (-len(text), text))
+    tried = longest_first[: 3 * PHRASES]
     others = phrases_held(workspace.store, tried, but=document.id, each=True)
     own = [text for text in tried if not others.get(text)]
     return own[:PHRASES]

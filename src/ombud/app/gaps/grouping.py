@@ -57,7 +57,8 @@ def _terms(texts: Sequence[str], languages: Sequence[str]) -> Matrix:
         term_counts.append(Counter(analyse(text, language)))
     texts_with = Counter(chain.from_iterable(term_counts))
     columns = {term: column for column, term in enumerate(sorted(texts_with))}
-    matrix = np.zeros((len(term_counts), max(1, len(columns))), np.float32)
+    shape = (len(term_counts), max(1, len(columns)))
+    matrix = np.zeros(shape, np.float32)
     for row, terms in enumerate(term_counts):
         for term in terms:
             rarity = math.log(len(term_counts) / texts_with[term])

@@ -145,8 +145,9 @@ def strata(chunks: Sequence[Chunk]) -> dict[str, dict[str, list[Chunk]]]:
     ordered = sorted(documents, key=lambda uri: (_words(documents[uri]), uri))
     by_stratum: dict[str, dict[str, list[Chunk]]] = {name: {} for name in STRATA}
     for rank, uri in enumerate(ordered):
-        stratum = STRATA[rank * len(STRATA) // len(ordered)]
-        by_stratum[stratum][uri] = documents[uri]
+        number = rank * len(STRATA) // len(ordered)
+        stratum = by_stratum[STRATA[number]]
+        stratum[uri] = documents[uri]
     return by_stratum
 
 

@@ -91,7 +91,8 @@ def _answers(db: Connection, document_id: str) -> int:
     for ids in batches(sorted(changed), BATCH):
         some = {identity: changed[identity] for identity in ids}
         _blank(db, document_id, some, gone)
-        gone.clear()  # the messages went with the first record
+        # The messages go with the first record.
+        gone.clear()
     return blanked
 
 
