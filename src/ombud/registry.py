@@ -6,7 +6,7 @@ point group `ombud.<kind>` for plugins. What is named is imported when it is ask
 """
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
@@ -47,6 +47,23 @@ def unknown_name(
     guess = f"Did you mean `{near[0]}`? " if near else ""
     spellings = ", ".join(spelt or listed)
     return UnknownName(f"No {kind} is called `{name}`.", hint=f"{guess}Known: {spellings}.")
+
+
+def imported_later(room: str, modules: Mapping[str, Iterable[str]]) -> Callable[[str], object]:
+    """The `__getattr__` of a room's door (PEP 562), for what takes long to import and most
+    processes never need.
+
+    modules: their public names, such as {"drawing": ["draw_graph"]}."""
+    places: dict[str, str] = {}
+    for module, public_names in modules.items():
+        places.update(dict.fromkeys(public_names, f"{room}.{module}"))
+
+    def find_public(name: str) -> object:
+        if name not in places:
+            raise AttributeError(f"module {room!r} has no attribute {name!r}")
+        return getattr(import_module(places[name]), name)
+
+    return find_public
 
 
 def distribution_of(kind: str, name: str) -> str:

@@ -211,12 +211,13 @@ def _out_of_force_notes(today: date, passages: Sequence[Chunk | Citation]) -> tu
 def _search_trace(
     workspace: Workspace, result: SearchResult, notes: tuple[str, ...], variant: str
 ) -> Trace:
+    seconds = {step: round(seconds, 4) for step, seconds in result.seconds.items()}
     return Trace(
         plan=result.plan,
         queries=result.queries,
         rankings=result.rankings,
         evidence=tuple(hit.chunk.id for hit in result.evidence.hits),
-        seconds={step: round(seconds, 4) for step, seconds in result.seconds.items()},
+        seconds=seconds,
         index_version=workspace.engine.version(),
         degraded=result.degraded,
         notes=notes,

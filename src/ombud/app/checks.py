@@ -252,7 +252,9 @@ def _flags(workspace: Workspace) -> Check:
     check_flags(settings, workspace.personas, workspace.prompts)
     changed = [f"country {name}" for name in settings.country]
     changed += [f"persona {name}" for name in settings.persona]
-    tried = [f"{name} ({_share(experiment)})" for name, experiment in settings.experiment.items()]
+    tried = []
+    for name, experiment in settings.experiment.items():
+        tried.append(f"{name} ({_share(experiment)})")
     parts: list[str] = []
     if changed:
         parts.append(f"the plan changes for {_listed(changed)}")
@@ -275,7 +277,10 @@ def _prompts(workspace: Workspace) -> Check:
         hint = "What is shipped is used in its place."
         return Check("prompts", False, " ".join(wrong), hint)
     shipped = digests()
-    own = [name for name, digest in digests(folder).items() if shipped.get(name) != digest]
+    own = []
+    for name, digest in digests(folder).items():
+        if shipped.get(name) != digest:
+            own.append(name)
     return Check("prompts", True, f"your own {_listed(own)}" if own else "as shipped")
 
 

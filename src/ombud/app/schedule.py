@@ -34,7 +34,9 @@ class Schedule(NamedTuple):
         if self.period:
             return self.period.total_seconds()
         # In one zone Python counts by the clock on the wall, which jumps twice a year.
-        return (next(CronSim(self.cron, now)).astimezone(UTC) - now.astimezone(UTC)).total_seconds()
+        following = next(CronSim(self.cron, now))
+        wait = following.astimezone(UTC) - now.astimezone(UTC)
+        return wait.total_seconds()
 
 
 def every(text: str) -> Schedule | None:
@@ -43,7 +45,8 @@ def every(text: str) -> Schedule | None:
     if not text:
         return None
     if match := re.fullmatch(r"([1-9]\d{0,3})([mhdw])", text):
-        return Schedule(timedelta(**{UNITS[match[2]]: int(match[1])}))
+        unit = UNITS[match[2]]
+        return Schedule(timedelta(**{unit: int(match[1])}))
     try:
         if len(text.split()) == 5:  # the library also takes seconds
             next(CronSim(text, datetime(2000, 1, 1)))  # noqa: DTZ001 - only whether there is one
@@ -87,10 +90,17 @@ def run_every(
 
 
 def report_line(report: SyncReport) -> str:
-    counts = {k: getattr(report, k) for k in ("added", "updated", "moved", "deleted")}
-    said = ", ".join(f"{n} {what}" for what, n in counts.items() if n) or "nothing changed"
-    return (
-        f"sync {report.name}: {said}"
-        + (f", {len(report.failed)} failed" if report.failed else "")
-        + f". {report.note}".rstrip(". ")
-    )
+    counts = {
+        "added": report.added,
+        "updated": report.updated,
+        "moved": report.moved,
+        "deleted": report.deleted,
+    }
+    changes = []
+    for what, count in counts.items():
+        if count:
+            changes.append(f"{count} {what}")
+    line = f"sync {report.name}: {', '.join(changes) or 'nothing changed'}"
+    if report.failed:
+        line += f", {len(report.failed)} failed"
+    return line + f". {report.note}".rstrip(". ")

@@ -25,11 +25,10 @@ def named_files(home: Path, settings: Settings) -> list[Path]:
 
 def setup_text(home: Path, settings: Settings, prompts: Path, embedder: str) -> str:
     """Canonical JSON without passwords; of an address also the name before the @ is left out."""
-    files = {
-        path.name: sha256(path.read_bytes()).hexdigest()
-        for path in named_files(home, settings)
-        if path.is_file()
-    }
+    files: dict[str, str] = {}
+    for path in named_files(home, settings):
+        if path.is_file():
+            files[path.name] = sha256(path.read_bytes()).hexdigest()
     sections = settings.model_dump(mode="json", include=set(SECTIONS))
     told = {
         "version": version("ombud"),

@@ -10,14 +10,19 @@ from ombud.types import Trace
 def with_calls(trace: Trace, calls: Sequence[Call]) -> Trace:
     """Tokens and price also of calls that failed, or whose reply was not taken: they are paid for
     like all others."""
-    prices = [call.price for call in calls]
+    tokens_in = 0
+    tokens_out = 0
+    price: float | None = 0
+    for call in calls:
+        tokens_in += call.tokens_in
+        tokens_out += call.tokens_out
+        # One price that is not known leaves the sum unknown.
+        price = None if price is None or call.price is None else price + call.price
     return trace.model_copy(
         update={
-            "tokens_in": sum(call.tokens_in for call in calls),
-            "tokens_out": sum(call.tokens_out for call in calls),
-            "price": None
-            if None in prices
-            else sum(price for price in prices if price is not None),
+            "tokens_in": tokens_in,
+            "tokens_out": tokens_out,
+            "price": price,
             "degraded": (*trace.degraded, *stand_ins(calls)),
         }
     )

@@ -45,8 +45,10 @@ def run_sync(
         reports = sync_sources(
             workspace.ingest, sources, allow_deletes=allow_deletes, on_progress=note.update
         )
-        note.failed = [failure.model_dump() for report in reports for failure in report.failed]
-        note.notes = [f"{report.name}: {report.note}" for report in reports if report.note]
+        for report in reports:
+            note.failed += [failure.model_dump() for failure in report.failed]
+            if report.note:
+                note.notes.append(f"{report.name}: {report.note}")
     return reports
 
 
@@ -104,11 +106,11 @@ def sync_progress(store: Store) -> dict[str, Any]:
 
 def folders_of(workspace: Workspace) -> list[Path]:
     """The folders that sources read, for watching them."""
-    configured = [place.path for place in workspace.settings.source if isinstance(place, Folder)]
-    recorded = [Path(row.path) for row in list_sources(workspace.store)]
-    return sorted(
-        {(workspace.home / path.expanduser()).resolve() for path in [*configured, *recorded]}
-    )
+    paths = [Path(source.path) for source in list_sources(workspace.store)]
+    for place in workspace.settings.source:
+        if isinstance(place, Folder):
+            paths.append(place.path)
+    return sorted({(workspace.home / path.expanduser()).resolve() for path in paths})
 
 
 def sync_all(workspace: Workspace) -> list[SyncReport]:

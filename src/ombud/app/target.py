@@ -55,17 +55,14 @@ class LocalTarget:
         cannot be indexed."""
         if not settings:
             return self
-        changed = {key: _index_field(key) for key in settings}
-        section = self.workspace.settings.index.model_dump() | {
-            changed[key]: v for key, v in settings.items()
-        }
-        digest = sha256(
-            json.dumps([section, self._embedder()], sort_keys=True).encode()
-        ).hexdigest()[:12]
+        section = self.workspace.settings.index.model_dump()
+        for key, value in settings.items():
+            section[_index_field(key)] = value
+        recipe = json.dumps([section, self._embedder()], sort_keys=True)
+        digest = sha256(recipe.encode()).hexdigest()[:12]
         flags = {**self.workspace.flags, "index": section, "store": {"url": ""}}
-        shadow = Workspace(
-            self.workspace.home, flags, data=self.workspace.data / "variants" / digest
-        )
+        data = self.workspace.data / "variants" / digest
+        shadow = Workspace(self.workspace.home, flags, data=data)
         self._fill(shadow)
         return LocalTarget(shadow, self._on_progress)
 
@@ -83,12 +80,11 @@ class LocalTarget:
             on_progress=self._on_progress,
         )
         known = {document.uri for document in library.documents(main, None)}
-        extra = [
-            document.id for document in library.documents(shadow, None) if document.uri not in known
-        ]
-        for identity in extra:
-            library.delete_document(shadow, identity)
-        missing = known - {document.uri for document in library.documents(shadow, None)}
+        missing = set(known)
+        for document in library.documents(shadow, None):
+            missing.discard(document.uri)
+            if document.uri not in known:
+                library.delete_document(shadow, document.id)
         if missing:
             reason = _first_reason(reports, missing)
             failure = f"such as {min(missing)}: {reason}"

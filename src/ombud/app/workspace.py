@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from datetime import date, datetime
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 from zoneinfo import ZoneInfo
 
 from ombud.answer import (
@@ -24,13 +24,15 @@ from ombud.app.audiences import KnownAudiences
 from ombud.app.flags import PROMPTS, check_flags
 from ombud.errors import MissingExtra, NotFound, SetupError
 from ombud.index import Engine, open_engine
-from ombud.ingest import IngestParts
 from ombud.models import Budget, CachingEmbedder, Embedder, ModelRoles, open_embedder, open_reranker
 from ombud.prompts import problems as prompt_problems
 from ombud.retrieve import SearchParts, open_router, read_glossary
 from ombud.settings import FILE, Flags, Settings, load
 from ombud.store import Graph, Store, find_document, list_abbreviations, open_store
 from ombud.types import Document, Plan
+
+if TYPE_CHECKING:
+    from ombud.ingest import IngestParts
 
 PERSONAS = "personas"
 """Folder of a workspace with its own personas."""
@@ -148,12 +150,14 @@ class Workspace:
         return self.answering._replace(chat=chat)
 
     @property
-    def ingest(self) -> IngestParts:
+    def ingest(self) -> "IngestParts":
         return self.ingest_into(self.engine)
 
-    def ingest_into(self, engine: Engine | None) -> IngestParts:
+    def ingest_into(self, engine: Engine | None) -> "IngestParts":
         """The same with another engine, such as one that is being built; None: one that comes
         later."""
+        from ombud.ingest import IngestParts  # a question needs nothing of that room
+
         return IngestParts(
             settings=self.settings,
             store=self.store,

@@ -1,6 +1,6 @@
 """Scales, and the round values at which an axis is marked."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil, floor, log10
 
@@ -23,6 +23,11 @@ class Scale:
         inside = min(max(value, self.low), self.high)
         share = (inside - self.low) / (self.high - self.low)
         return self.start + (self.end - self.start) * share
+
+
+def scale_of(ticks: Sequence[float], start: float, end: float) -> Scale:
+    """From the first tick to the last. start, end: where those stand, in pixels."""
+    return Scale(ticks[0], ticks[-1], start, end)
 
 
 def round_ticks(values: Numbers, unit: str, count: int, *, whole: bool = False) -> list[float]:

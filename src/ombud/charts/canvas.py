@@ -42,6 +42,17 @@ class Box(NamedTuple):
     right: float
     bottom: float
 
+    @classmethod
+    def around(cls, place: svg.Place, reach: float) -> "Box":
+        """The square around a place. reach: from its middle to each side, in pixels."""
+        x, y = place
+        return cls(
+            left=x - reach,
+            top=y - reach,
+            right=x + reach,
+            bottom=y + reach,
+        )
+
     def overlaps(self, other: "Box") -> bool:
         across = self.right >= other.left and self.left <= other.right
         down = self.bottom >= other.top and self.top <= other.bottom
@@ -84,7 +95,8 @@ class Canvas:
             "font-size": f"{size:g}",
             **(look or {}),
         }
-        self.parts.append(svg.element("text", attributes, tooltip, svg.escaped(shown)))
+        element = svg.element("text", attributes, tooltip, svg.escaped(shown))
+        self.parts.append(element)
 
     def path(
         self,
@@ -95,9 +107,14 @@ class Canvas:
         behind: bool = False,
     ) -> None:
         """A line, in the colour of a series or of the text."""
-        colour = {"stroke": "currentColor"} if series is None else _coloured(series, "stroke")
-        drawn = svg.element("path", {"d": data, "fill": "none", **colour, **look})
-        (self.behind if behind else self.parts).append(drawn)
+        colour: svg.Attributes = {"stroke": "currentColor"}
+        if series is not None:
+            colour = _coloured(series, "stroke")
+        line = svg.element("path", {"d": data, "fill": "none", **colour, **look})
+        if behind:
+            self.behind.append(line)
+        else:
+            self.parts.append(line)
 
     def area(self, data: str, look: svg.Attributes, *, series: int) -> None:
         colour = _coloured(series, "fill")
@@ -111,11 +128,9 @@ class Canvas:
         if not filled:
             look = {**_coloured(series, "stroke"), "fill": "none"}
         attributes = {"d": _shape(place, series, size), **look}
-        told = svg.title(tooltip) if tooltip else ""
-        self.parts.append(svg.element("path", attributes, told))
-        x, y = place
-        reach = size + 1
-        self.taken.append(Box(x - reach, y - reach, x + reach, y + reach))
+        title = svg.title(tooltip) if tooltip else ""
+        self.parts.append(svg.element("path", attributes, title))
+        self.taken.append(Box.around(place, size + 1))
 
     def legend(self, names: Mapping[int, str]) -> None:
         """names: number of the series -> its name; beside each other, as many as a row holds."""
@@ -124,12 +139,14 @@ class Canvas:
         start = 6.0
         x = start
         for series, name in names.items():
-            width = min(text_width(name, USUAL) + 16, self.width - 20) + 20
+            wanted = text_width(name, USUAL) + 16
+            width = min(wanted, self.width - 20) + 20
             if x > start and x + width > self.width:
                 x = start
                 self.y += 20
             self.mark((x, self.y + 6), series, "")
-            self.text((x + 11, self.y + 10.5), name, room=self.width - x - 12)
+            beside = (x + 11, self.y + 10.5)
+            self.text(beside, name, room=self.width - x - 12)
             x += width
         self.y += 30
 
@@ -137,18 +154,21 @@ class Canvas:
         """Figures below, and a line from each up to `top`."""
         for tick, figure in zip(ticks, axis_figures(ticks, unit), strict=True):
             x = scale(tick)
-            is_zero = unit == "points" and tick == 0
             line = svg.vertical((x, top), self.y + 4)
+            is_zero = unit == "points" and tick == 0
             self.path(line, ZERO_LINE if is_zero else GRID, behind=True)
-            self.text((x, self.y + 19), figure, look={**CENTRED, **QUIET})
+            below = (x, self.y + 19)
+            self.text(below, figure, look={**CENTRED, **QUIET})
         self.y += 28
 
     def vertical_axis(self, ticks: list[float], scale: Scale, left: float, unit: str) -> None:
         """Figures that end left of `left`, and a line from there to the right end."""
         for tick, figure in zip(ticks, axis_figures(ticks, unit), strict=True):
             y = scale(tick)
-            self.path(svg.horizontal((left, y), self.width), GRID, behind=True)
-            self.text((left - 10, y + 4), figure, look={**RIGHT, **QUIET})
+            line = svg.horizontal((left, y), self.width)
+            self.path(line, GRID, behind=True)
+            beside = (left - 10, y + 4)
+            self.text(beside, figure, look={**RIGHT, **QUIET})
 
     def without_values(self) -> str:
         self.y += 26
@@ -163,8 +183,9 @@ class Canvas:
             "stroke-width": "1.5",
             "font-family": "Inter, system-ui, sans-serif",
         }
-        told = svg.title(self.title) + svg.element("desc", {}, svg.escaped(description))
-        parts = [told, *self.behind, *self.parts]
+        title = svg.title(self.title)
+        detail = svg.element("desc", {}, svg.escaped(description))
+        parts = [title + detail, *self.behind, *self.parts]
         return svg.document(attributes, self.width, ceil(self.y), parts)
 
 
@@ -183,11 +204,23 @@ def _shape(centre: svg.Place, series: int, size: float) -> str:
     if kind == 0:
         return svg.circle(centre, size)
     if kind == 1:
-        right = x + side
-        below = y + side
-        corners = [(x - side, y - side), (right, y - side), (right, below), (x - side, below)]
+        corners = [
+            (x - side, y - side),
+            (x + side, y - side),
+            (x + side, y + side),
+            (x - side, y + side),
+        ]
     elif kind == 2:
-        corners = [(x, y - tip), (x + tip, y), (x, y + tip), (x - tip, y)]
+        corners = [
+            (x, y - tip),
+            (x + tip, y),
+            (x, y + tip),
+            (x - tip, y),
+        ]
     else:
-        corners = [(x, y - tip), (x + tip, y + side), (x - tip, y + side)]
+        corners = [
+            (x, y - tip),
+            (x + tip, y + side),
+            (x - tip, y + side),
+        ]
     return svg.polyline(corners, closed=True)

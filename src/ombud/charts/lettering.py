@@ -1,5 +1,6 @@
 """How wide words are, without asking a browser."""
 
+from collections.abc import Iterable
 from typing import NamedTuple
 from unicodedata import combining, east_asian_width
 
@@ -34,6 +35,11 @@ def text_width(text: str, size: float, widths: LetterWidths = ON_AXES) -> float:
         else:
             units += widths.usual
     return units * size
+
+
+def widest(texts: Iterable[str], size: float) -> float:
+    """Pixels that the widest of them takes."""
+    return max(text_width(text, size) for text in texts)
 
 
 def shortened(text: str, room: float, size: float, widths: LetterWidths = ON_AXES) -> str:

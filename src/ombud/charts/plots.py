@@ -8,14 +8,14 @@ the picture, in pixels; below 520 labels stand above their rows. units: of x and
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, pairwise
+from itertools import pairwise
 from typing import NamedTuple
 
 from ombud.charts import svg
-from ombud.charts.axes import Numbers, Scale, round_ticks
+from ombud.charts.axes import Numbers, round_ticks, scale_of
 from ombud.charts.canvas import BOLD, LABEL, QUIET, RIGHT, SMALL, TOP, USUAL, Box, Canvas
 from ombud.charts.figures import axis_figures, format_figure, is_drawable
-from ombud.charts.lettering import shortened, text_width
+from ombud.charts.lettering import shortened, text_width, widest
 
 Pair = tuple[str, str]
 """Of x and of y."""
@@ -104,32 +104,37 @@ class _Forest:
         for row in rows:
             values += [row.value, row.low, row.high]
         self.ticks = round_ticks(values, unit, 3 if canvas.is_narrow else 5, whole=True)
-        labels = [text_width(row.label, LABEL) for row in rows]
+        label_width = widest([row.label for row in rows], LABEL)
         left = 16.0
         if not canvas.is_narrow:
-            left += min(0.36 * canvas.width, max(labels) + 4)
-        figures = [text_width(format_figure(row.value, unit), USUAL) for row in rows]
-        right = canvas.width - max(figures) - 22
-        self.scale = Scale(self.ticks[0], self.ticks[-1], left, right)
+            left += min(0.36 * canvas.width, label_width + 4)
+        figures = [format_figure(row.value, unit) for row in rows]
+        right = canvas.width - widest(figures, USUAL) - 22
+        self.scale = scale_of(self.ticks, left, right)
 
     def label(self, words: str, height: float) -> None:
         """Beside the rows, of that height together; above them where the picture is narrow."""
         canvas = self.canvas
         if canvas.is_narrow:
-            canvas.text((0, canvas.y + 15), words, size=LABEL, room=canvas.width)
+            above = (0, canvas.y + 15)
+            canvas.text(above, words, size=LABEL, room=canvas.width)
             canvas.y += 19
             return
         middle = canvas.y + 5 + height / 2
-        canvas.text((0, middle + 4.5), words, size=LABEL, room=self.scale.start - 14)
+        beside = (0, middle + 4.5)
+        canvas.text(beside, words, size=LABEL, room=self.scale.start - 14)
 
     def whisker(self, row: Interval, series: int, y: float) -> None:
         canvas = self.canvas
         if is_drawable(row.value):
             if is_drawable(row.low) and is_drawable(row.high):
-                line = svg.horizontal((self.scale(row.low), y), self.scale(row.high))
+                low = (self.scale(row.low), y)
+                line = svg.horizontal(low, self.scale(row.high))
                 canvas.path(line, {"stroke-width": "2"}, series=series)
-            canvas.mark((self.scale(row.value), y), series, _described(row, self.unit))
-        canvas.text((canvas.width, y + 4.5), format_figure(row.value, self.unit), look=RIGHT)
+            place = (self.scale(row.value), y)
+            canvas.mark(place, series, _described(row, self.unit))
+        figure = format_figure(row.value, self.unit)
+        canvas.text((canvas.width, y + 4.5), figure, look=RIGHT)
 
 
 class _SeriesNumbers(NamedTuple):
@@ -139,12 +144,14 @@ class _SeriesNumbers(NamedTuple):
 
 
 def _series_numbers(rows: Sequence[Interval], order: Sequence[str]) -> _SeriesNumbers:
-    used = {row.series for row in rows}
-    names = list(dict.fromkeys([*order, *(row.series for row in rows)]))
-    return _SeriesNumbers(
-        of={name: number for number, name in enumerate(names)},
-        used={number: name for number, name in enumerate(names) if name in used},
-    )
+    with_rows = dict.fromkeys(row.series for row in rows)
+    of: dict[str, int] = {}
+    used: dict[int, str] = {}
+    for number, name in enumerate(dict.fromkeys([*order, *with_rows])):
+        of[name] = number
+        if name in with_rows:
+            used[number] = name
+    return _SeriesNumbers(of, used)
 
 
 def _by_label(rows: Sequence[Interval]) -> Mapping[str, list[Interval]]:
@@ -158,7 +165,9 @@ def _described(row: Interval, unit: str) -> str:
     name = f"{row.label}, {row.series}" if row.series else row.label
     words = f"{name}: {format_figure(row.value, unit)}"
     if is_drawable(row.low) and is_drawable(row.high):
-        words += f" ({format_figure(row.low, unit)} to {format_figure(row.high, unit)})"
+        low = format_figure(row.low, unit)
+        high = format_figure(row.high, unit)
+        words += f" ({low} to {high})"
     return words
 
 
@@ -180,12 +189,13 @@ class _Plane:
         canvas = self.canvas
         x_label, y_label = self.labels
         x_unit, y_unit = self.units
-        canvas.text((0, canvas.y + 8), y_label, look=QUIET, room=canvas.width)
+        above = (0, canvas.y + 8)
+        canvas.text(above, y_label, look=QUIET, room=canvas.width)
         self.top = canvas.y + 26
         self.bottom = self.top + (0.75 * height if canvas.is_narrow else height)
-        left = max(text_width(figure, USUAL) for figure in axis_figures(self.up, y_unit)) + 12
-        self.x = Scale(self.across[0], self.across[-1], left, canvas.width - 20)
-        self.y = Scale(self.up[0], self.up[-1], self.bottom, self.top)
+        left = widest(axis_figures(self.up, y_unit), USUAL) + 12
+        self.x = scale_of(self.across, left, canvas.width - 20)
+        self.y = scale_of(self.up, self.bottom, self.top)
         canvas.vertical_axis(self.up, self.y, left, y_unit)
         canvas.y = self.bottom
         canvas.horizontal_axis(self.across, self.x, self.bottom, x_unit)
@@ -218,10 +228,12 @@ def draw_scatter(
             drawn.append(point)
     if not drawn:
         return canvas.without_values()
+    xs = []
     ys: list[float | None] = []
     for point in drawn:
+        xs.append(point.x)
         ys += [point.y, point.low, point.high]
-    plane = _Plane(canvas, [point.x for point in drawn], ys, labels, units).draw(height=380)
+    plane = _Plane(canvas, xs, ys, labels, units).draw(height=380)
     _join_front(plane, drawn)
     descriptions = []
     for point in drawn:
@@ -245,9 +257,14 @@ def _join_front(plane: _Plane, points: Sequence[Point]) -> None:
     look = {"stroke-dasharray": "5 4", "stroke-opacity": ".7"}
     plane.canvas.path(svg.staircase(corners), look, series=0)
     for (x, y), (next_x, next_y) in pairwise(corners):
-        plane.canvas.taken.append(Box(x, y - 2, next_x, y + 2))
-        riser = Box(next_x - 2, min(y, next_y), next_x + 2, max(y, next_y))
-        plane.canvas.taken.append(riser)
+        tread = Box(x, y - 2, next_x, y + 2)
+        riser = Box(
+            left=next_x - 2,
+            top=min(y, next_y),
+            right=next_x + 2,
+            bottom=max(y, next_y),
+        )
+        plane.canvas.taken += [tread, riser]
 
 
 def _draw_point(plane: _Plane, point: Point, tooltip: str) -> None:
@@ -256,7 +273,8 @@ def _draw_point(plane: _Plane, point: Point, tooltip: str) -> None:
     if is_drawable(point.low) and is_drawable(point.high):
         low = plane.y(point.low)
         high = plane.y(point.high)
-        canvas.path(svg.vertical((x, low), high), {"stroke-opacity": ".45"}, series=0)
+        whisker = svg.vertical((x, low), high)
+        canvas.path(whisker, {"stroke-opacity": ".45"}, series=0)
         canvas.taken.append(Box(x - 2, high, x + 2, low))
     size = 5.5 if point.front else 4.5
     canvas.mark((x, y), 0, tooltip, filled=point.front, size=size)
@@ -270,10 +288,16 @@ def _name_points(plane: _Plane, points: Sequence[Point]) -> None:
         size = USUAL if point.front else 11
         words = shortened(point.label, 170, size)
         box = _free_box(plane, point, (text_width(words, size), size + 3))
-        if box:
-            canvas.taken.append(box)
-            look = BOLD if point.front else QUIET
-            canvas.text((box.left, box.bottom - 3), point.label, look=look, size=size, room=170)
+        if not box:
+            continue
+        canvas.taken.append(box)
+        canvas.text(
+            (box.left, box.bottom - 3),
+            point.label,
+            look=BOLD if point.front else QUIET,
+            size=size,
+            room=170,
+        )
 
 
 def _free_box(plane: _Plane, point: Point, label: svg.Place) -> Box | None:
@@ -334,13 +358,17 @@ def draw_lines(
     drawn = [Series(one.name, _drawable_rows(one.points)) for one in series]
     if len(drawn) > 1:
         canvas.legend(_names_by_number(drawn))
-    rows = list(chain.from_iterable(one.points for one in drawn))
-    if not rows:
-        return canvas.without_values()
     thresholds = _drawable_marks(marks)
+    xs: list[float] = []
+    ys: list[float | None] = []
+    for one in drawn:
+        for x, *own_ys in one.points:
+            xs.append(x)
+            ys += own_ys
+    if not xs:
+        return canvas.without_values()
     canvas.y += 15 * len(thresholds)
-    xs = chain((row[0] for row in rows), (x for x, _ in thresholds))
-    ys = chain.from_iterable(row[1:] for row in rows)
+    xs += [x for x, _ in thresholds]
     plane = _Plane(canvas, xs, ys, labels, units).draw(height=260)
     for number, one in enumerate(drawn):
         _draw_series(plane, one, number)
@@ -360,8 +388,7 @@ def _names_by_number(series: Sequence[Series]) -> dict[int, str]:
 
 def _drawable_marks(marks: Iterable[Mark]) -> list[Mark]:
     """From the right to the left: the words of each stand above those of the one before."""
-    drawable = [mark for mark in marks if is_drawable(mark[0])]
-    return sorted(drawable, reverse=True)
+    return sorted([(x, words) for x, words in marks if is_drawable(x)], reverse=True)
 
 
 def _listed(series: Iterable[Series], marks: Iterable[Mark]) -> Iterator[str]:
@@ -384,7 +411,7 @@ def _drawable_rows(rows: Iterable[Row]) -> list[Row]:
 def _draw_series(plane: _Plane, series: Series, number: int) -> None:
     canvas = plane.canvas
     _draw_band(plane, series.points, number)
-    places = [plane.place(row[0], row[1]) for row in series.points]
+    places = [plane.place(x, y) for x, y, _, _ in series.points]
     if len(places) == 1:
         canvas.mark(places[0], number, series.name)
     elif places:
@@ -409,8 +436,8 @@ def _draw_threshold(plane: _Plane, value: float, words: str, level: int) -> None
     canvas = plane.canvas
     x = plane.x(value)
     y = plane.top - 6 - 15 * level
-    look = {"stroke-dasharray": "2 3", "stroke-opacity": ".6"}
-    canvas.path(svg.vertical((x, y - 10), plane.bottom), look)
+    line = svg.vertical((x, y - 10), plane.bottom)
+    canvas.path(line, {"stroke-dasharray": "2 3", "stroke-opacity": ".6"})
     room = canvas.width / 2
     if x + 6 + text_width(words, SMALL) <= canvas.width:
         canvas.text((x + 6, y), words, size=SMALL, room=room)

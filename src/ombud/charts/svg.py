@@ -23,7 +23,9 @@ def element(tag: str, attributes: Attributes, *inner: str) -> str:
     """inner: SVG already; words go through `escaped` or `titled` first."""
     written = [f"<{tag}"]
     for name, value in attributes.items():
-        shown = f"{value:.1f}" if isinstance(value, float) else escaped(str(value))
+        shown = escaped(str(value))
+        if isinstance(value, float):
+            shown = f"{value:.1f}"
         written.append(f' {name}="{shown}"')
     written.append(f">{''.join(inner)}</{tag}>" if inner else "/>")
     return "".join(written)
@@ -49,32 +51,37 @@ def document(attributes: Attributes, width: int, height: int, parts: Sequence[st
 
 def polyline(places: Sequence[Place], *, closed: bool = False) -> str:
     """Path data of straight lines from each place to the next."""
-    corners = "L".join(f"{x:.1f} {y:.1f}" for x, y in places)
-    return f"M{corners}Z" if closed else f"M{corners}"
+    corners = [f"{x:.1f} {y:.1f}" for x, y in places]
+    path = "M" + "L".join(corners)
+    return f"{path}Z" if closed else path
 
 
 def horizontal(start: Place, end_x: float) -> str:
-    return f"M{start[0]:.1f} {start[1]:.1f}H{end_x:.1f}"
+    x, y = start
+    return f"M{x:.1f} {y:.1f}H{end_x:.1f}"
 
 
 def vertical(start: Place, end_y: float) -> str:
-    return f"M{start[0]:.1f} {start[1]:.1f}V{end_y:.1f}"
+    x, y = start
+    return f"M{x:.1f} {y:.1f}V{end_y:.1f}"
 
 
 def staircase(places: Sequence[Place]) -> str:
     """Path data that goes across first, then up or down to the next place."""
     (x, y), *others = places
-    steps = "".join(f"H{x:.1f}V{y:.1f}" for x, y in others)
-    return f"M{x:.1f} {y:.1f}{steps}"
+    path = f"M{x:.1f} {y:.1f}"
+    for next_x, next_y in others:
+        path += f"H{next_x:.1f}V{next_y:.1f}"
+    return path
 
 
 def level_curve(start: Place, end: Place) -> str:
     """Path data of a curve that leaves and arrives level (a cubic Bézier curve)."""
-    bend = (start[0] + end[0]) / 2
-    return (
-        f"M{start[0]:.1f} {start[1]:.1f}"
-        f"C{bend:.1f} {start[1]:.1f} {bend:.1f} {end[1]:.1f} {end[0]:.1f} {end[1]:.1f}"
-    )
+    x, y = start
+    end_x, end_y = end
+    bend = (x + end_x) / 2
+    curve = f"C{bend:.1f} {y:.1f} {bend:.1f} {end_y:.1f} {end_x:.1f} {end_y:.1f}"
+    return f"M{x:.1f} {y:.1f}{curve}"
 
 
 def circle(centre: Place, radius: float) -> str:

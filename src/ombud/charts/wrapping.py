@@ -39,5 +39,6 @@ def _with_ellipsis(line: WrappedLine, room: float, size: float) -> WrappedLine:
         if text_width(text, size, IN_BOXES) <= room:
             break
         line = line[:-1]
-    last = line[-1]
-    return [*line[:-1], StyledWord(last.text.rstrip(",;.") + "…", last.style)]
+    *others, last = line
+    cut = last.text.rstrip(",;.") + "…"
+    return [*others, StyledWord(cut, last.style)]

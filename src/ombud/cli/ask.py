@@ -21,6 +21,7 @@ from ombud.cli.console import (
     print_json,
 )
 from ombud.cli.printing.terminal import open_page, waiting
+from ombud.cli.process import collect_nothing
 from ombud.errors import BadRequest, OmbudError
 
 if TYPE_CHECKING:
@@ -43,9 +44,11 @@ def ask_question(
     home: Path | None = HOME,
 ) -> None:
     """Answer a question from the documents, with citations."""
+    del home
+    if not batch:
+        collect_nothing()
     from ombud.app import asking
 
-    del home
     with errors_said(as_json or batch is not None):
         if bool(question.strip()) == (batch is not None):
             raise BadRequest(

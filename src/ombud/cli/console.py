@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from ombud.cli.process import close_at_end
 from ombud.errors import BadRequest, OmbudError, SetupError
 
 if TYPE_CHECKING:
@@ -58,7 +59,9 @@ def open_workspace(flags: Mapping[str, Any] | None = None) -> "Workspace":
         )
     if not (home / FILE).is_file():
         raise SetupError(f"{home} has no {FILE}.", hint=f"Make one with `ombud init {home}`.")
-    return Workspace(home, flags)
+    workspace = Workspace(home, flags)
+    close_at_end(workspace)
+    return workspace
 
 
 @contextmanager

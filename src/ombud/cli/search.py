@@ -21,6 +21,7 @@ from ombud.cli.console import (
     print_json,
 )
 from ombud.cli.printing.terminal import STEPS, open_page, waiting
+from ombud.cli.process import collect_nothing
 from ombud.errors import BadRequest, OmbudError
 
 if TYPE_CHECKING:
@@ -45,9 +46,11 @@ def search_passages(
     home: Path | None = HOME,
 ) -> None:
     """Passages that fit a question, best first, as this person may read them."""
+    del home
+    if not batch:
+        collect_nothing()
     from ombud.app import asking
 
-    del home
     with errors_said(as_json or batch is not None):
         if mode and mode not in MODES:
             raise BadRequest(f"`{mode}` is not a mode.", hint=f"Known: {', '.join(MODES)}.")

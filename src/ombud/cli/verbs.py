@@ -22,6 +22,7 @@ from ombud.cli import (
 from ombud.cli.console import HOME
 from ombud.cli.lab import verbs as lab
 from ombud.cli.printing.help import WholeHelp
+from ombud.cli.process import command_process
 
 app = typer.Typer(
     cls=WholeHelp,
@@ -70,7 +71,8 @@ app.add_typer(lab.app, name="lab")
 
 def main() -> None:
     sys.excepthook = _say_unforeseen
-    app()
+    with command_process():
+        app()
 
 
 def _say_unforeseen(kind: type[BaseException], error: BaseException, trace: object) -> None:

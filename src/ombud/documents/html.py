@@ -280,7 +280,8 @@ def _items(root: LexborNode) -> Iterator[str]:
             if item.text:
                 yield f"{'  ' * opened.depth}{opened.marker} {item.text}"
             opened.number += 1
-            stack += [_open_list(nested, opened.depth + 1) for nested in reversed(item.nested)]
+            for nested in reversed(item.nested):
+                stack.append(_open_list(nested, opened.depth + 1))
         elif node.tag in {"ul", "ol"}:
             stack.append(_open_list(node, opened.depth + 1))
 

@@ -45,7 +45,8 @@ def draw_graph(term: str, around: Neighbourhood) -> str:
         write_card(card, around, term)
     columns = _columns(cards)
     centre = _Centre(_term_blocks(term, around))
-    height = max([centre.height + 30, *map(column_height, columns.values())])
+    heights = list(map(column_height, columns.values()))
+    height = max([centre.height + 30, *heights])
     _arrange(cards, columns, height)
     centre.x = _left(0, columns)
     centre.middle = TOP + height / 2
@@ -107,16 +108,17 @@ class _Centre:
         top = self.middle - self.height / 2
         yield _box("term", (self.x, top), (WIDTH, self.height), "14")
         y = top + 14
+        middle = self.x + WIDTH / 2
         for block in self.blocks:
             size, line_height = block.lettering
+            style: svg.Attributes = {
+                "class": "on-term",
+                "font-size": size,
+                "text-anchor": "middle",
+            }
             for line in block.lines:
-                style: svg.Attributes = {
-                    "class": "on-term",
-                    "font-size": size,
-                    "text-anchor": "middle",
-                }
                 words = " ".join(word.text for word in line)
-                yield _text(self.x + WIDTH / 2, y + BASELINE * line_height, words, style)
+                yield _text(middle, y + BASELINE * line_height, words, style)
                 y += line_height
 
 
@@ -157,14 +159,18 @@ def _card_marks(card: Card) -> list[str]:
 def _block_marks(block: TextBlock, x: float, y: float) -> str:
     parts = [svg.title(block.text)]
     if block.kind:
-        parts.append(_box(block.kind, (x, y + 1), (3, block.height - 2), "1.5"))
+        size_of_bar = (3, block.height - 2)
+        parts.append(_box(block.kind, (x, y + 1), size_of_bar, "1.5"))
         x += 9
     size, line_height = block.lettering
     for number, line in enumerate(block.lines):
-        place = {"x": x, "y": y + line_height * (number + BASELINE), "font-size": size}
-        parts.append(
-            svg.element("text", {**place, "text-anchor": "start"}, _spans(line, block.kind))
-        )
+        attributes: svg.Attributes = {
+            "x": x,
+            "y": y + line_height * (number + BASELINE),
+            "font-size": size,
+            "text-anchor": "start",
+        }
+        parts.append(svg.element("text", attributes, _spans(line, block.kind)))
     return svg.element("g", {}, *parts)
 
 
@@ -200,7 +206,7 @@ def _links(cards: Sequence[Card], centre: _Centre) -> Iterator[str]:
     by_key = {card.key: card for card in cards}
     for card in cards:
         is_right = card.column > 0
-        end = (card.x if is_right else card.x + WIDTH, card.y + card.height / 2)
+        end = _side(card, not is_right)
         parent = by_key.get(card.parent)
         start = _side(parent, is_right) if parent else centre.side(is_right, end[1])
         curve = svg.level_curve(start, end)
@@ -218,7 +224,9 @@ def _side(card: Card, is_right: bool) -> svg.Place:
 def _arrow(tip: svg.Place, leftward: bool, kind: str) -> str:
     x, y = tip
     back = x + 8 if leftward else x - 8
-    path = f"M{x:.1f} {y:.1f}L{back:.1f} {y - 4.5:.1f}V{y + 4.5:.1f}Z"
+    above = y - 4.5
+    below = y + 4.5
+    path = f"M{x:.1f} {y:.1f}L{back:.1f} {above:.1f}V{below:.1f}Z"
     return svg.element("path", {"class": kind, "d": path})
 
 

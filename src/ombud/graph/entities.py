@@ -44,7 +44,10 @@ def name_phrases(text: str) -> list[str]:
 def _phrases_of(run: Sequence[str]) -> Iterator[tuple[str, int]]:
     """(phrase, its words without links) of all that begin and end with a word that says
     something."""
-    places = [place for place, word in enumerate(run) if word.lower() not in LINKS]
+    places = []
+    for place, word in enumerate(run):
+        if word.lower() not in LINKS:
+            places.append(place)
     for first, start in enumerate(places):
         ends = places[first : first + LONGEST]
         for length, end in enumerate(ends, start=1):
@@ -89,7 +92,9 @@ def choose_matches(degrees: Mapping[EntityMatch, int], most: int) -> list[Entity
     by_stems: dict[frozenset[str], list[EntityMatch]] = {}
     for match in sorted(degrees, key=lambda match: (-match.strength, match.key)):
         by_stems.setdefault(match.stems, []).append(match)
-    worth = {stems: _worth(matches[0], degrees) for stems, matches in by_stems.items()}
+    worth = {}
+    for stems, matches in by_stems.items():
+        worth[stems] = _worth(matches[0], degrees)
     ranked = sorted(by_stems, key=lambda stems: -worth[stems])
     chosen: list[EntityMatch] = []
     for stems in _keywords(ranked, most):
@@ -111,7 +116,9 @@ def _keywords(ranked: Sequence[frozenset[str]], most: int) -> list[frozenset[str
 
 
 def _worth(match: EntityMatch, degrees: Mapping[EntityMatch, int]) -> float:
-    return match.strength * math.pow(len(match.stems), 1.5) / math.log2(2 + degrees[match])
+    length = math.pow(len(match.stems), 1.5)
+    commonness = math.log2(2 + degrees[match])
+    return match.strength * length / commonness
 
 
 def _by_words(name: Name, all_stems: frozenset[str], language: str) -> EntityMatch:

@@ -112,7 +112,8 @@ def _kept_triplets(before: Extracted) -> dict[str, list[StatedTriplet]]:
     for digest in before.chunks.values():
         kept[digest] = []
     for edge in before.edges:
-        kept[before.chunks[edge.triplet.chunk_id]].append(_stated(edge))
+        digest = before.chunks[edge.triplet.chunk_id]
+        kept[digest].append(_stated(edge))
     return kept
 
 

@@ -128,8 +128,9 @@ class Placing:
         shorter one."""
         columns = [card.column for card in self.cards.values()]
         side = -1 if incoming else 1
-        is_long = columns.count(side) >= LONG
-        return -side if is_long and columns.count(-side) < columns.count(side) else side
+        here = columns.count(side)
+        opposite = columns.count(-side)
+        return -side if here >= LONG and opposite < here else side
 
 
 def write_card(card: Card, around: Neighbourhood, term: str) -> None:

@@ -141,7 +141,7 @@ class ModelExtractor:
 def passage_text(chunk: Chunk) -> str:
     """A passage as a model sees it: the headings above it, a table's header, the text."""
     parts = (" > ".join(chunk.trail), chunk.header, chunk.text)
-    return "\n".join(part for part in parts if part)
+    return "\n".join(filter(None, parts))
 
 
 def near_pairs(new_keys: Iterable[str], keys: Iterable[str]) -> list[tuple[str, str]]:

@@ -30,7 +30,9 @@ class Neighbourhood(NamedTuple):
 
 def find_neighbourhood(term: str, depth: int, graph: VisibleGraph, most: int = 40) -> Neighbourhood:
     """At most so many triplets around the entities that a term names, nearest first."""
-    matches = graph.entities([term], "en") or graph.entities(name_phrases(term), "en")
+    matches = graph.entities([term], "en")
+    if not matches:
+        matches = graph.entities(name_phrases(term), "en")
     keys = _meant(term, matches)
     near = _near(keys, depth, graph, most)
     chunks = graph.chunks(near.values())

@@ -131,7 +131,10 @@ def _asked(text: str, starts: Sequence[EntityMatch], graph: VisibleGraph, langua
     for match in starts:
         if degrees[match.key] > COMMON:
             named |= match.stems
-    apart = [start for stem, start in beginnings.items() if stem not in named]
+    apart = []
+    for stem, start in beginnings.items():
+        if stem not in named:
+            apart.append(start)
     return _Asked(frozenset(beginnings), apart, language)
 
 

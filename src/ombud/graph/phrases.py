@@ -250,7 +250,8 @@ def _is_plain_verb(word: str) -> bool:
 
 def _texts_after(verb: _VerbWords, tokens: list[_Token], count: int) -> list[str]:
     """The words after a verb, at most so many."""
-    following = tokens[verb.place + 1 : verb.place + 1 + count]
+    first = verb.place + 1
+    following = tokens[first : first + count]
     return [token.text for token in following]
 
 
@@ -301,4 +302,6 @@ def _split_relative(phrase: str) -> tuple[str, str, str]:
     match = _RELATIVE.search(phrase)
     if not match:
         return phrase, "", ""
-    return phrase[: match.start()], match.group().strip(), phrase[match.end() :]
+    noun = phrase[: match.start()]
+    clause = phrase[match.end() :]
+    return noun, match.group().strip(), clause

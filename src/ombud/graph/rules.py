@@ -289,7 +289,8 @@ def _duty(modal: str, rest: str) -> _Duty | None:
     if rest and not re.match(r"(?:and|or|but)\b", rest):
         return _Duty(f"{modal} {verb.text}", _limited(rest, LONGEST_OBJECT))
     *others, last = verb.text.split()
-    return _Duty(" ".join([modal, *others]), _limited(f"{last} {rest}", LONGEST_OBJECT))
+    predicate = " ".join([modal, *others])
+    return _Duty(predicate, _limited(f"{last} {rest}", LONGEST_OBJECT))
 
 
 # Statements and amounts ---------------------------------------------------------------------------

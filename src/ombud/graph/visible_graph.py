@@ -44,9 +44,11 @@ class VisibleGraph:
         sources = self._scope.sources
         degrees = self.degrees(keys)
         common = sorted(key for key, degree in degrees.items() if degree > COMMON)
-        edges = self._graph.around(self._with_same(degrees.keys() - set(common)), sources)
+        others = self._with_same(degrees.keys() - set(common))
+        edges = self._graph.around(others, sources)
         for key in common:
-            edges += self._graph.around(self._with_same([key]), sources, holding, MOST_OF_COMMON)
+            same = self._with_same([key])
+            edges += self._graph.around(same, sources, holding, MOST_OF_COMMON)
         visible: list[Edge] = []
         for edge in dict.fromkeys(edges):
             if self._is_open.get(edge.document_id):

@@ -159,11 +159,10 @@ def _compare(
     document = apply_metadata(blank, facts).model_copy(update={"digest": sha256(data).hexdigest()})
     _check_dates(document.effective_from, document.effective_to)
     recipe = _digest(*_recipe(settings, source.name), document.title, document.language)
-    is_same = entry is not None and (entry.digest, entry.recipe, entry.chunks) == (
-        document.digest,
-        recipe,
-        chunks,
-    )
+    is_same = False
+    if entry is not None:
+        stored = (entry.digest, entry.recipe, entry.chunks)
+        is_same = stored == (document.digest, recipe, chunks)
     facts = document.model_dump(mode="json", exclude={"digest", "text", "blocks"})
     return DocumentChange(
         ref=ref,

@@ -139,7 +139,9 @@ class _Update:
         store = self._parts.store
         chunk_ids = sorted(self._chunk_ids.get(document.id, ()))
         chunks = await self._parts.engine.get(chunk_ids)
-        before = read_extracted(store, document.id) if self._extractor.model else Extracted({}, ())
+        before = Extracted({}, ())
+        if self._extractor.model:
+            before = read_extracted(store, document.id)
         triplets = await self._extractor.read(document, chunk_ids, chunks, before)
         is_saved = await asyncio.to_thread(self._save, document, triplets)
         return _DocumentUpdate(triplets, is_saved)

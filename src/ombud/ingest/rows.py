@@ -59,7 +59,7 @@ def searchable(chunk: Chunk, form: IndexSettings) -> str:
 
 
 def _lines(*parts: str) -> str:
-    return "\n".join(part for part in parts if part)
+    return "\n".join(filter(None, parts))
 
 
 def terms(chunk: Chunk, form: IndexSettings) -> str:
@@ -107,7 +107,8 @@ class _ChunkVectors:
         for owner, reading in zip(owners, embedder.read(pairs), strict=True):
             of_pairs.setdefault(owner, []).append(reading.windows)
         for chunk_id, windows in of_pairs.items():
-            self.windows[chunk_id] = np.concatenate([self.windows[chunk_id], *windows])
+            whole = self.windows[chunk_id]
+            self.windows[chunk_id] = np.concatenate([whole, *windows])
 
 
 def _pairs(chunk: Chunk, form: IndexSettings) -> list[str]:
@@ -119,5 +120,7 @@ def _pairs(chunk: Chunk, form: IndexSettings) -> list[str]:
     if len(paragraphs) < 3:
         return []
     trail = " > ".join(chunk.trail) + "\n" if form.header else ""
-    pairs = [f"{trail}{first}\n{second}" for first, second in pairwise(paragraphs)]
+    pairs = []
+    for first, second in pairwise(paragraphs):
+        pairs.append(f"{trail}{first}\n{second}")
     return pairs[:MOST_PAIRS]

@@ -4,7 +4,7 @@ Nothing here returns NaN: what too few values cannot give is None. Values that a
 without a value) are left out, of a pair both or none. Every random draw is seeded, so that a report
 can be made again."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from statistics import NormalDist, fmean, median, stdev
@@ -51,7 +51,13 @@ class Comparison:
 
 
 _NOTHING_TO_COMPARE = Comparison(
-    difference=None, pairs=0, low=None, high=None, p=None, effect=None, detectable=None
+    difference=None,
+    pairs=0,
+    low=None,
+    high=None,
+    p=None,
+    effect=None,
+    detectable=None,
 )
 
 
@@ -63,9 +69,14 @@ def mean(
     repeats: int = 2000,
 ) -> Mean:
     """Mean and median of the valid values, with coverage and `interval`."""
-    valid = [value for value in values if value is not None]
+    valid = _measured(values)
     if not valid:
-        return Mean(value=None, median=None, valid=0, total=len(values))
+        return Mean(
+            value=None,
+            median=None,
+            valid=0,
+            total=len(values),
+        )
     low, high = interval(values, clusters, seed=seed, repeats=repeats) or (None, None)
     return Mean(
         value=fmean(valid),
@@ -104,7 +115,8 @@ def interval(
         # two products.
         times_drawn = random.multinomial(count, evenly, size=block)
         means.append((times_drawn @ sums) / (times_drawn @ sizes))
-    low, high = np.quantile(np.concatenate(means), [(1 - level) / 2, (1 + level) / 2])
+    ends = [(1 - level) / 2, (1 + level) / 2]
+    low, high = np.quantile(np.concatenate(means), ends)
     return float(low), float(high)
 
 
@@ -130,14 +142,17 @@ def permutation_test(
     sums, _ = _by_cluster(differences, clusters)
     sums = sums[sums != 0]
     # Sums of the same numbers in another order may differ in the last bits: those count as equal.
-    observed = abs(float(sums.sum())) - 1e-9 * float(np.abs(sums).sum())
+    tolerance = 1e-9 * float(np.abs(sums).sum())
+    observed = abs(float(sums.sum())) - tolerance
     if len(sums) <= EXACT_UP_TO:
         return _exact(sums, observed)
     random = np.random.default_rng(seed)
     extreme = 0
     for size in _blocks(repeats, len(sums)):
-        signs = random.integers(0, 2, size=(size, len(sums)), dtype=np.int8) * 2 - 1
-        extreme += int((np.abs(signs @ sums) >= observed).sum())
+        flips = random.integers(0, 2, size=(size, len(sums)), dtype=np.int8)
+        signs = flips * 2 - 1
+        is_extreme = np.abs(signs @ sums) >= observed
+        extreme += int(is_extreme.sum())
     return (1 + extreme) / (1 + repeats)
 
 
@@ -161,7 +176,8 @@ def holm(ps: Mapping[Name, float]) -> dict[Name, float]:
     adjusted: dict[Name, float] = {}
     greatest = 0.0
     for rank, name in enumerate(sorted(ps, key=lambda key: ps[key])):
-        greatest = max(greatest, min(1.0, ps[name] * (len(ps) - rank)))
+        tests_left = len(ps) - rank
+        greatest = max(greatest, min(1.0, ps[name] * tests_left))
         adjusted[name] = greatest
     return {name: adjusted[name] for name in ps}
 
@@ -171,7 +187,7 @@ def effect_size(first: Sequence[float | None], second: Sequence[float | None]) -
 
     None with fewer than two pairs or when all differences are equal.
     """
-    differences = [value for value in _differences(first, second) if value is not None]
+    differences = _measured(_differences(first, second))
     spread = stdev(differences) if len(differences) > 1 else 0.0
     return _ratio(fmean(differences), spread) if differences else None
 
@@ -179,14 +195,14 @@ def effect_size(first: Sequence[float | None], second: Sequence[float | None]) -
 def cohens_d(first: Sequence[float | None], second: Sequence[float | None]) -> float | None:
     """Cohen's d_av of pairs: mean difference / mean of the two standard deviations (Lakens
     2013)."""
-    pairs = []
-    for a, b in zip(first, second, strict=True):
-        if a is not None and b is not None:
-            pairs.append((a, b))
-    if len(pairs) < 2:
+    left = []
+    right = []
+    for before, after in zip(first, second, strict=True):
+        if before is not None and after is not None:
+            left.append(before)
+            right.append(after)
+    if len(left) < 2:
         return None
-    left = [a for a, _ in pairs]
-    right = [b for _, b in pairs]
     spread = (stdev(left) + stdev(right)) / 2
     return _ratio(fmean(right) - fmean(left), spread)
 
@@ -202,7 +218,9 @@ def smallest_difference(
     if pairs < 1:
         return None
     normal = NormalDist()
-    return (normal.inv_cdf(1 - level / 2) + normal.inv_cdf(power)) * deviation / sqrt(pairs)
+    z_level = normal.inv_cdf(1 - level / 2)
+    z_power = normal.inv_cdf(power)
+    return (z_level + z_power) * deviation / sqrt(pairs)
 
 
 def compare(
@@ -214,7 +232,7 @@ def compare(
 ) -> Comparison:
     """Everything about two systems on the same cases; position i of both is case i."""
     differences = _differences(first, second)
-    valid = [value for value in differences if value is not None]
+    valid = _measured(differences)
     if not valid:
         return _NOTHING_TO_COMPARE
     low, high = interval(differences, clusters, seed=seed) or (None, None)
@@ -230,6 +248,11 @@ def compare(
         effect=effect_size(first, second),
         detectable=detectable,
     )
+
+
+def _measured(values: Iterable[float | None]) -> list[float]:
+    """Without the places that have no value."""
+    return [value for value in values if value is not None]
 
 
 def _differences(
@@ -271,9 +294,11 @@ def _by_cluster(
     return sums.astype(np.float64), sizes.astype(np.float64)
 
 
-def _blocks(repeats: int, width: int) -> list[int]:
+def _blocks(repeats: int, width: int) -> Iterator[int]:
+    """Sizes that add up to `repeats`; a block of rows of that width fits into memory."""
     step = max(1, _BLOCK // max(width, 1))
-    return [min(step, repeats - done) for done in range(0, repeats, step)]
+    for done in range(0, repeats, step):
+        yield min(step, repeats - done)
 
 
 def _exact(sums: Any, observed: float) -> float:

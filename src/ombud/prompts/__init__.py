@@ -72,8 +72,10 @@ def load_sections(task: str, model: str = "", override: Path | None = None) -> S
 
 def variants(task: str, override: Path | None = None) -> list[str]:
     """The models that a task has words of their own for, `default` among them."""
-    folders = [HERE / task, *([override / task] if override else [])]
-    return sorted({path.stem for folder in folders for path in folder.glob("*.txt")})
+    files = list((HERE / task).glob("*.txt"))
+    if override:
+        files += (override / task).glob("*.txt")
+    return sorted({path.stem for path in files})
 
 
 def _files_for(task: str, model: str, override: Path | None) -> Iterator[Prompt]:
@@ -82,7 +84,9 @@ def _files_for(task: str, model: str, override: Path | None) -> Iterator[Prompt]
         raise UnknownName(f"No prompt is called `{task}`.", hint=f"Known: {', '.join(_tasks())}.")
     stems = _stems(model)
     note = ""
-    own = [override / task / f"{stem}.txt" for stem in stems] if override else []
+    own: list[Path] = []
+    if override:
+        own = [override / task / f"{stem}.txt" for stem in stems]
     for path in own:
         prompt = _read(path, task)
         if prompt is None:
@@ -120,20 +124,24 @@ def _stems(model: str) -> list[str]:
 def digests(override: Path | None = None) -> dict[str, str]:
     """Prompt -> digest of every prompt that can be sent: those that ship, and over them those of a
     folder."""
-    texts = {_name(path): path.read_text(encoding="utf-8") for path in _files(HERE)}
+    by_name: dict[str, str] = {}
+    for path in _files(HERE):
+        by_name[_name(path)] = Prompt(_name(path), path.read_text(encoding="utf-8")).digest
     if override:
         for path, prompt in _all(override):
             if not prompt.why:
-                texts[_name(path)] = prompt.text
-    return {name: Prompt(name, text).digest for name, text in sorted(texts.items())}
+                by_name[_name(path)] = Prompt(_name(path), prompt.text).digest
+    return dict(sorted(by_name.items()))
 
 
 def problems(override: Path) -> list[str]:
     """What of a folder of prompts is not used, and why; empty when all is, or when there is no such
     folder."""
-    return [
-        f"{_place(path)} is not used: {found.why}" for path, found in _all(override) if found.why
-    ]
+    unused = []
+    for path, prompt in _all(override):
+        if prompt.why:
+            unused.append(f"{_place(path)} is not used: {prompt.why}")
+    return unused
 
 
 class _Own(NamedTuple):
@@ -164,7 +172,9 @@ def _wrong(text: str, task: str) -> str:
         return "it is empty."
     if not Template(text).is_valid():
         return "a $ stands before no placeholder; write $$ for a dollar sign."
-    shipped = [path.read_text(encoding="utf-8") for path in (HERE / task).glob("*.txt")]
+    shipped = []
+    for path in (HERE / task).glob("*.txt"):
+        shipped.append(path.read_text(encoding="utf-8"))
     return _odd_section(text, task, shipped) or _odd_placeholder(text, task, shipped)
 
 

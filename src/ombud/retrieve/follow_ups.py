@@ -107,9 +107,7 @@ async def _search(text: str, plan: Plan, where: Filter, index: SearchParts) -> R
     return await RankRun([query], plan, where, index).ranked()
 
 
-def _nearness(
-    text: str, earlier: Sequence[str], embedder: Embedder | None
-) -> tuple[float, float]:
+def _nearness(text: str, earlier: Sequence[str], embedder: Embedder | None) -> tuple[float, float]:
     """Cosines of a turn to the one before it and to all of them."""
     if embedder is None:
         return 0.0, 0.0

@@ -149,7 +149,10 @@ def find_home(given: Path | None = None) -> Path | None:
     if named := os.environ.get("OMBUD_HOME"):
         return Path(named).expanduser().resolve()
     here = Path.cwd().resolve()
-    return next((folder for folder in (here, *here.parents) if (folder / FILE).is_file()), None)
+    for folder in (here, *here.parents):
+        if (folder / FILE).is_file():
+            return folder
+    return None
 
 
 def index_for(settings: Settings, source: str) -> IndexSettings:
@@ -186,7 +189,9 @@ def _plain(value: Any) -> Any:
         return value.model_dump(mode="json")
     if isinstance(value, tuple):
         return [_plain(item) for item in value]
-    return {k: _plain(v) for k, v in value.items()} if isinstance(value, dict) else value
+    if not isinstance(value, dict):
+        return value
+    return {key: _plain(inner) for key, inner in value.items()}
 
 
 Trees = Mapping[str, Mapping[str, Any]]
@@ -202,7 +207,10 @@ def _trees(flags: Mapping[str, Any], path: Path | None) -> Trees:
 
 
 def _origin(keys: Sequence[int | str], trees: Trees) -> str:
-    return next((name for name, tree in trees.items() if _holds(tree, keys)), "default")
+    for name, tree in trees.items():
+        if _holds(tree, keys):
+            return name
+    return "default"
 
 
 def _held(trees: Trees, keys: Sequence[int | str]) -> Any:

@@ -108,7 +108,8 @@ class NoAnswer(Exception):
     """Why there is none. Stays inside the clients, which say it in their own words."""
 
     def __init__(self, failed: Exception, *, late: bool) -> None:
-        super().__init__(str(failed).strip().rstrip(".") or type(failed).__name__)
+        reason = str(failed).strip().rstrip(".")
+        super().__init__(reason or type(failed).__name__)
         self.late = late
         """It took longer than `whole_seconds`."""
 
@@ -394,5 +395,6 @@ def _drain(response: httpx.Response) -> None:
 
 
 def _too_large(shown: str, most: int) -> SourceError:
-    size = f"{most // 2**20} MB" if most >= 2**20 else f"{most} bytes"
+    megabytes = most // 2**20
+    size = f"{megabytes} MB" if megabytes else f"{most} bytes"
     return SourceError(f"{shown} is larger than {size}.", hint="Leave it out with `exclude`.")

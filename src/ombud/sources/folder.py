@@ -51,7 +51,11 @@ class FolderSource:
         self.name = name
         self.path = path
         self._matching = Matching(
-            name, include=include, exclude=exclude, facts=facts, patterns=patterns
+            name,
+            include=include,
+            exclude=exclude,
+            facts=facts,
+            patterns=patterns,
         )
         self.facts = self._matching.facts
 

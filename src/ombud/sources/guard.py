@@ -228,7 +228,10 @@ class GuardedTransport(httpx.BaseTransport):
     def __init__(self, network: Network, tls: Any = None) -> None:
         context = tls or httpx.create_ssl_context(trust_env=False)
         self._pool = httpcore.ConnectionPool(
-            ssl_context=context, network_backend=network, max_connections=10, keepalive_expiry=15.0
+            ssl_context=context,
+            network_backend=network,
+            max_connections=10,
+            keepalive_expiry=15.0,
         )
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:

@@ -43,7 +43,12 @@ class SiteClient:
     name: how messages call the site. address: its origin counts as home, and `credentials`
     (headers) go nowhere else. hint: what to do about a refused account."""
 
-    POLICY = RequestPolicy(tries=5, longest_wait=300.0, silent_seconds=60.0, whole_seconds=900.0)
+    POLICY = RequestPolicy(
+        tries=5,
+        longest_wait=300.0,
+        silent_seconds=60.0,
+        whole_seconds=900.0,
+    )
 
     def __init__(self, name: str, address: str, *, credentials: Credentials, hint: str) -> None:
         self._name = name

@@ -136,7 +136,13 @@ class WikipediaSource:
 
     def _queried(self, what: Mapping[str, str], missing: MutableSequence[str]) -> Iterator[Article]:
         """Pages of one query, over all its continuations."""
-        query = {"action": "query", "prop": "info", "inprop": "url", "redirects": "1", **what}
+        query = {
+            "action": "query",
+            "prop": "info",
+            "inprop": "url",
+            "redirects": "1",
+            **what,
+        }
         carried: dict[str, str] = {}
         for _ in range(MOST_REQUESTS):
             answer = self._asked(query | carried)
@@ -156,7 +162,14 @@ class WikipediaSource:
 
     def _asked(self, what: Mapping[str, str]) -> dict[str, Any]:
         mark = "&" if "?" in self._place.url else "?"
-        query = urlencode({**what, "format": "json", "formatversion": "2", "maxlag": "5"})
+        query = urlencode(
+            {
+                **what,
+                "format": "json",
+                "formatversion": "2",
+                "maxlag": "5",
+            }
+        )
         reply = self._client.get(f"{self._place.url}{mark}{query}", is_busy=_is_busy)
         if not reply.ok:
             raise refused(reply)

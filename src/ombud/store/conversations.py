@@ -53,25 +53,24 @@ def last_messages(store: Store, conversation_id: str, turns: int | None = None) 
     )
     with store.read() as db:
         _check_there(db, conversation_id)
-        if (
-            db.execute(
-                select(conversations.c.id).where(conversations.c.id == conversation_id)
-            ).first()
-            is None
-        ):
+        same = select(conversations.c.id).where(conversations.c.id == conversation_id)
+        if db.execute(same).first() is None:
             raise NotFound(
                 f"There is no conversation `{conversation_id}`.", hint="Start a new one."
             )
-        rows = db.execute(query if turns is None else query.limit(2 * turns)).all()
-    return [
-        Message(
-            id=r.id,
-            role=r.role,
-            content=r.content,
-            at=datetime.fromisoformat(r.at),
+        if turns is not None:
+            query = query.limit(2 * turns)
+        rows = db.execute(query).all()
+    turns_in_order: list[Message] = []
+    for row in reversed(rows):
+        message = Message(
+            id=row.id,
+            role=row.role,
+            content=row.content,
+            at=datetime.fromisoformat(row.at),
         )
-        for r in reversed(rows)
-    ]
+        turns_in_order.append(message)
+    return turns_in_order
 
 
 def add_turn(
@@ -121,8 +120,9 @@ def add_turn(
 
 def read_answer(store: Store, identity: str) -> Answer:
     """Raises NotFound, also where the answer was erased."""
+    query = select(answers.c.answer).where(answers.c.id == identity)
     with store.read() as db:
-        found = db.execute(select(answers.c.answer).where(answers.c.id == identity)).scalar()
+        found = db.execute(query).scalar()
     if found is None:
         raise NotFound(f"There is no answer `{identity}`.")
     if not found:
@@ -132,18 +132,14 @@ def read_answer(store: Store, identity: str) -> Answer:
 
 def read_reasoning(store: Store, answer_id: str) -> str:
     """What the model thought before this answer; empty where there was none, or it was erased."""
+    query = select(reasonings.c.text).where(reasonings.c.answer_id == answer_id)
     with store.read() as db:
-        return str(
-            db.execute(
-                select(reasonings.c.text).where(reasonings.c.answer_id == answer_id)
-            ).scalar()
-            or ""
-        )
+        return str(db.execute(query).scalar() or "")
 
 
 def _check_there(db: Connection, conversation_id: str) -> None:
-    same = conversations.c.id == conversation_id
-    if db.execute(select(conversations.c.erased).where(same)).scalar() is not None:
+    same = select(conversations.c.erased).where(conversations.c.id == conversation_id)
+    if db.execute(same).scalar() is not None:
         raise NotFound(f"The conversation `{conversation_id}` was erased.", hint="Start a new one.")
 
 

@@ -21,9 +21,15 @@ class Explained(NamedTuple):
 def save_abbreviations(store: Store, document_id: str, pairs: Iterable[tuple[str, str]]) -> None:
     """Remember the (abbreviation, expansion) pairs of a stored document in place of the ones it
     had; of one that is no longer there, nothing."""
+    there = select(documents.c.id).where(
+        documents.c.id == document_id,
+        ~documents.c.deleted,
+    )
     with store.write() as db:
-        there = select(documents.c.id).where(documents.c.id == document_id, ~documents.c.deleted)
-        replace_abbreviations(db, document_id, pairs if db.execute(there).first() else ())
+        if db.execute(there).first():
+            replace_abbreviations(db, document_id, pairs)
+        else:
+            forget_abbreviations(db, [document_id])
 
 
 def replace_abbreviations(
@@ -31,9 +37,12 @@ def replace_abbreviations(
 ) -> None:
     forget_abbreviations(db, [document_id])
     for short, long in dict.fromkeys(pairs):
-        db.execute(
-            insert(glossary).values(document_id=document_id, abbreviation=short, expansion=long)
-        )
+        row = {
+            "document_id": document_id,
+            "abbreviation": short,
+            "expansion": long,
+        }
+        db.execute(insert(glossary).values(**row))
 
 
 def list_abbreviations(store: Store) -> list[Explained]:

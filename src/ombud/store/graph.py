@@ -6,7 +6,8 @@ one that has seen this row. Rows belong to chunks of the index; who reads them a
 the chunk and its permissions."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 from sqlalchemy import (
@@ -23,6 +24,7 @@ from sqlalchemy import (
 )
 
 from ombud.store.database import Store
+from ombud.store.queries import batches, count_where
 from ombud.store.tables import document as documents
 from ombud.store.tables import graph_document as read_documents
 from ombud.store.tables import graph_name as names
@@ -84,9 +86,11 @@ def save_graph(
     digest: what `graph_digests` gives back; empty where some chunks could not be read.
     """
     rows = [_triplet_row(edge, document_id) for edge in found.edges]
-    last_of_key = {(name.name, name.key): name for name in known_by}
-    known = [name._asdict() for name in last_of_key.values()]
-    is_there = select(documents.c.id).where(documents.c.id == document_id, ~documents.c.deleted)
+    name_rows = _name_rows(known_by)
+    is_there = select(documents.c.id).where(
+        documents.c.id == document_id,
+        ~documents.c.deleted,
+    )
     document = insert(read_documents).values(
         document_id=document_id,
         digest=digest,
@@ -100,10 +104,18 @@ def save_graph(
         db.execute(document)
         if rows:
             db.execute(insert(triplets), rows)
-        if known:
-            db.execute(insert(names), known)
+        if name_rows:
+            db.execute(insert(names), name_rows)
         _drop_unsupported(db)
     return True
+
+
+def _name_rows(given: Iterable[Name]) -> list[dict[str, Any]]:
+    """One for each name and key; of several the last counts."""
+    rows: dict[tuple[str, str], dict[str, Any]] = {}
+    for name in given:
+        rows[name.name, name.key] = name._asdict()
+    return list(rows.values())
 
 
 def _triplet_row(edge: Edge, document_id: str) -> dict[str, Any]:
@@ -141,9 +153,12 @@ def clear_graph(store: Store, ids: Iterable[str] | None = None) -> None:
 
 def save_same(store: Store, pairs: Iterable[tuple[str, str]]) -> None:
     """Let two keys each count as one entity from now on."""
-    ordered = {(min(pair), max(pair)) for pair in pairs if pair[0] != pair[1]}
+    ordered: set[tuple[str, str]] = set()
+    for key, other in pairs:
+        if key != other:
+            ordered.add((min(key, other), max(key, other)))
     with store.write() as db:
-        held = {tuple(row) for row in db.execute(select(merged.c.key, merged.c.other))}
+        held = set(map(tuple, db.execute(select(merged.c.key, merged.c.other))))
         fresh = [{"key": key, "other": other} for key, other in sorted(ordered - held)]
         if fresh:
             db.execute(insert(merged), fresh)
@@ -153,9 +168,8 @@ def save_same(store: Store, pairs: Iterable[tuple[str, str]]) -> None:
 def _drop_unsupported(db: Connection) -> None:
     if db.execute(select(merged.c.key).limit(1)).first() is not None:
         alive = union(select(triplets.c.subject_key), select(triplets.c.object_key))
-        db.execute(
-            delete(merged).where(or_(merged.c.key.not_in(alive), merged.c.other.not_in(alive)))
-        )
+        is_gone = or_(merged.c.key.not_in(alive), merged.c.other.not_in(alive))
+        db.execute(delete(merged).where(is_gone))
 
 
 # Reading ------------------------------------------------------------------------------------------
@@ -203,7 +217,7 @@ def graph_stats(store: Store) -> dict[str, int]:
     with store.read() as db:
         return {
             "documents": _count(db, select(func.count()).select_from(read_documents)),
-            "incomplete": _count(db, select(func.count()).where(read_documents.c.digest == "")),
+            "incomplete": count_where(db, read_documents.c.digest == ""),
             "triplets": _count(db, select(func.count()).select_from(triplets)),
             "entities": _count(db, select(func.count()).select_from(keys)),
             "merged": _count(db, select(func.count()).select_from(merged)),
@@ -212,15 +226,16 @@ def graph_stats(store: Store) -> dict[str, int]:
 
 def graph_rows_of(store: Store, document_id: str) -> int:
     """Rows of the graph that come from a document, for the proof of its deletion."""
+    is_of_its_chunks = triplets.c.chunk_id.startswith(f"{document_id}-")
+    is_of_another = triplets.c.document_id != document_id
+    wheres: list[ColumnElement[bool]] = [is_of_its_chunks & is_of_another]
+    for table in (read_documents, triplets, names):
+        wheres.append(table.c.document_id == document_id)
+    rows = 0
     with store.read() as db:
-        own = sum(
-            _count(db, select(func.count()).where(table.c.document_id == document_id))
-            for table in (read_documents, triplets, names)
-        )
-        said = triplets.c.chunk_id.startswith(f"{document_id}-") & (
-            triplets.c.document_id != document_id
-        )
-        return own + _count(db, select(func.count()).where(said))
+        for where in wheres:
+            rows += count_where(db, where)
+    return rows
 
 
 class Graph:
@@ -237,50 +252,53 @@ class Graph:
             .join(documents, documents.c.id == names.c.document_id)
             .where(~documents.c.deleted)
         )
+        rows: list[Name] = []
         with self._store.read() as db:
-            return [
-                Name(**row._mapping)
-                for some in _batches(set(wanted))
-                for row in db.execute(query.where(names.c.name.in_(some)))
-            ]
+            for some in _batches(wanted):
+                for row in db.execute(query.where(names.c.name.in_(some))):
+                    rows.append(Name(**row._mapping))
+        return rows
 
     def sharing(self, stems: Sequence[str], least: float) -> list[Name]:
         """Entities of which these stems, at most 500, make the share `least`; weight is the share,
         name is empty."""
         total = func.sum(names.c.weight)
-        query = select(names.c.document_id, names.c.key, total.label("weight"))
-        query = query.join(documents, documents.c.id == names.c.document_id).where(
-            ~documents.c.deleted
-        )
-        query = query.where(names.c.name.in_(list(stems)[:BATCH])).group_by(
-            names.c.document_id, names.c.key
-        )
-        with self._store.read() as db:
+        query = (
+            select(names.c.document_id, names.c.key, total.label("weight"))
+            .join(documents, documents.c.id == names.c.document_id)
+            .where(~documents.c.deleted)
+            .where(names.c.name.in_(list(stems)[:BATCH]))
+            .group_by(names.c.document_id, names.c.key)
             # A third and a third and a third is a little less than one.
-            rows = db.execute(query.having(total >= least - 1e-6))
-            return [Name(row.document_id, "", row.key, float(row.weight)) for row in rows]
+            .having(total >= least - 1e-6)
+        )
+        shares: list[Name] = []
+        with self._store.read() as db:
+            for row in db.execute(query):
+                shares.append(Name(row.document_id, "", row.key, float(row.weight)))
+        return shares
 
     def spread(self, keys: Iterable[str], sources: Sequence[str] = ()) -> list[Spread]:
         """In which documents these entities have triplets, and how many; read from an index, so
         also cheap for an entity that everything speaks of."""
-        found: list[Spread] = []
+        counts: list[Spread] = []
         with self._store.read() as db:
-            for some in _batches(set(keys)):
+            for some in _batches(keys):
                 for column in ENDS:
-                    columns = (
-                        column,
-                        triplets.c.document_id,
-                        func.min(triplets.c.chunk_id),
-                        func.count(),
+                    query = (
+                        select(
+                            column,
+                            triplets.c.document_id,
+                            func.min(triplets.c.chunk_id),
+                            func.count(),
+                        )
+                        .join(documents, documents.c.id == triplets.c.document_id)
+                        .where(column.in_(some), *_shown(sources))
+                        .group_by(column, triplets.c.document_id)
                     )
-                    query = select(*columns).join(
-                        documents, documents.c.id == triplets.c.document_id
-                    )
-                    query = query.where(column.in_(some), *_shown(sources)).group_by(
-                        column, triplets.c.document_id
-                    )
-                    found += [Spread(*row) for row in db.execute(query)]
-        return found
+                    for row in db.execute(query):
+                        counts.append(Spread(*row))
+        return counts
 
     def around(
         self,
@@ -294,25 +312,21 @@ class Graph:
 
         sources: only of documents of these. holding: only those in whose words one of these parts
         stands."""
-        found: dict[int, Edge] = {}
-        said = func.lower(triplets.c.subject + " " + triplets.c.predicate + " " + triplets.c.object)
-        words = (
-            or_(*(said.contains(part, autoescape=True) for part in holding)) if holding else true()
-        )
+        edges: dict[tuple[str, int], Edge] = {}
         with self._store.read() as db:
-            for some in _batches(set(keys)):
+            for some in _batches(keys):
                 # Two queries: an OR over two columns is not looked up in their indexes everywhere.
                 for column in ENDS:
-                    query = select(triplets).join(
-                        documents, documents.c.id == triplets.c.document_id
+                    query = (
+                        select(triplets)
+                        .join(documents, documents.c.id == triplets.c.document_id)
+                        .where(column.in_(some), _holds_any(holding), *_shown(sources))
+                        .order_by(triplets.c.document_id, triplets.c.number)
+                        .limit(most)
                     )
-                    query = query.where(column.in_(some), words, *_shown(sources))
-                    query = query.order_by(triplets.c.document_id, triplets.c.number).limit(most)
-                    found |= {row.number: _edge(row._mapping) for row in db.execute(query)}
-        return [
-            found[number]
-            for number in sorted(found, key=lambda number: (found[number].document_id, number))
-        ]
+                    for row in db.execute(query):
+                        edges[row.document_id, row.number] = _edge(row._mapping)
+        return [edges[place] for place in sorted(edges)]
 
     def same(self, keys: Iterable[str]) -> dict[str, set[str]]:
         """Key -> all keys that count as the same entity, itself included."""
@@ -322,9 +336,10 @@ class Graph:
             if db.execute(select(merged.c.key).limit(1)).first() is None:
                 return groups
             while new:
-                pairs = [pair for some in _batches(new) for pair in _pairs(db, some)]
-                new = {key for pair in pairs for key in pair} - groups.keys()
-                groups |= {key: {key} for key in new}
+                pairs = list(_pairs(db, new))
+                new = set(chain.from_iterable(pairs)) - groups.keys()
+                for key in new:
+                    groups[key] = {key}
                 for one, other in pairs:
                     whole = groups[one] | groups[other]
                     groups |= dict.fromkeys(whole, whole)
@@ -332,27 +347,44 @@ class Graph:
 
 
 def _shown(sources: Sequence[str]) -> list[ColumnElement[bool]]:
-    return [~documents.c.deleted, *([documents.c.source.in_(sources)] if sources else [])]
+    """Rows of documents that are there; only of these sources, where some are given."""
+    conditions = [~documents.c.deleted]
+    if sources:
+        conditions.append(documents.c.source.in_(sources))
+    return conditions
 
 
-def _pairs(db: Connection, keys: Sequence[str]) -> Iterator[tuple[str, str]]:
-    query = select(merged.c.key, merged.c.other).where(
-        merged.c.key.in_(keys) | merged.c.other.in_(keys)
-    )
-    yield from ((row.key, row.other) for row in db.execute(query))
+def _holds_any(parts: Sequence[str]) -> ColumnElement[bool]:
+    """Triplets in whose words one of the parts stands; all of them without parts."""
+    if not parts:
+        return true()
+    words = func.lower(triplets.c.subject + " " + triplets.c.predicate + " " + triplets.c.object)
+    return or_(*(words.contains(part, autoescape=True) for part in parts))
+
+
+def _pairs(db: Connection, keys: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Pairs of merged keys of which one is among these."""
+    for some in _batches(keys):
+        is_either = merged.c.key.in_(some) | merged.c.other.in_(some)
+        for row in db.execute(select(merged.c.key, merged.c.other).where(is_either)):
+            yield row.key, row.other
 
 
 def _edge(row: RowMapping) -> Edge:
     fields = {name: row[name] for name in Triplet.model_fields}
-    own = ("document_id", "subject_key", "object_key")
-    # Not validated again: a search reads thousands of them.
-    return Edge(Triplet.model_construct(**fields), *(str(row[name]) for name in own))
+    return Edge(
+        # Not validated again: a search reads thousands of them.
+        triplet=Triplet.model_construct(**fields),
+        document_id=str(row["document_id"]),
+        subject_key=str(row["subject_key"]),
+        object_key=str(row["object_key"]),
+    )
 
 
 def _count(db: Connection, query: object) -> int:
     return int(db.execute(query).scalar_one())  # type: ignore[call-overload]
 
 
-def _batches(values: Set[str]) -> Iterator[list[str]]:
-    ordered = sorted(values)
-    yield from (ordered[at : at + BATCH] for at in range(0, len(ordered), BATCH))
+def _batches(values: Iterable[str]) -> Iterator[Sequence[str]]:
+    """Each value once, in order."""
+    return batches(sorted(set(values)), BATCH)

@@ -29,14 +29,16 @@ _held: set[str] = set()
 
 class Lease:
     def __init__(self, store: Store, name: str, owner: str, fence: int) -> None:
-        self._store, self.name, self.owner, self.fence = store, name, owner, fence
+        self._store = store
+        self.name = name
+        self.owner = owner
+        self.fence = fence
 
     def check(self) -> None:
         """Raise Busy when someone else has taken over meanwhile; call it before every commit."""
+        query = select(table.c.owner, table.c.fence).where(table.c.name == self.name)
         with self._store.read() as db:
-            row = db.execute(
-                select(table.c.owner, table.c.fence).where(table.c.name == self.name)
-            ).first()
+            row = db.execute(query).first()
         if row is None or (row.owner, row.fence) != (self.owner, self.fence):
             raise Busy(
                 f"The lease `{self.name}` was lost to another process.",
@@ -44,13 +46,13 @@ class Lease:
             )
 
     def renew(self) -> None:
+        own_row = update(table).where(
+            table.c.name == self.name,
+            table.c.owner == self.owner,
+            table.c.fence == self.fence,
+        )
         with self._store.write() as db:
-            mine = (
-                (table.c.name == self.name)
-                & (table.c.owner == self.owner)
-                & (table.c.fence == self.fence)
-            )
-            db.execute(update(table).where(mine).values(expires=time.time() + SECONDS))
+            db.execute(own_row.values(expires=time.time() + SECONDS))
 
 
 @contextmanager
@@ -79,18 +81,21 @@ def acquire_lease(store: Store, name: str) -> Iterator[Lease]:
         heart.join()
         _held.discard(lease.owner)
         # The row stays, so that the fence never counts from the start again.
+        own_row = update(table).where(
+            table.c.name == name,
+            table.c.owner == lease.owner,
+        )
         with store.write() as db:
-            mine = (table.c.name == name) & (table.c.owner == lease.owner)
-            db.execute(update(table).where(mine).values(owner="", expires=0.0))
+            db.execute(own_row.values(owner="", expires=0.0))
 
 
 def _take(store: Store, name: str, owner: str) -> Lease:
     now = time.time()
     with store.write() as db:
-        db.execute(
-            FREE, {"name": name}
-        )  # also where two take a new name at once, one row is there to lock
-        row = db.execute(select(table).where(table.c.name == name).with_for_update()).one()
+        # Also where two take a new name at once, one row is there to lock.
+        db.execute(FREE, {"name": name})
+        of_name = select(table).where(table.c.name == name)
+        row = db.execute(of_name.with_for_update()).one()
         if row.expires > now and not _dead(row.owner):
             host, pid, _ = row.owner.split(":")
             raise Busy(
@@ -99,11 +104,8 @@ def _take(store: Store, name: str, owner: str) -> Lease:
                 f"{SECONDS:.0f} seconds.",
             )
         fence = row.fence + 1
-        db.execute(
-            update(table)
-            .where(table.c.name == name)
-            .values(owner=owner, fence=fence, expires=now + SECONDS)
-        )
+        own_row = update(table).where(table.c.name == name)
+        db.execute(own_row.values(owner=owner, fence=fence, expires=now + SECONDS))
     return Lease(store, name, owner, fence)
 
 

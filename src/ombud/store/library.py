@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from typing import NamedTuple
 
-from sqlalchemy import Text, cast, delete, insert, select, update
+from sqlalchemy import ColumnElement, Text, cast, delete, insert, select, update
 
 from ombud.errors import NotFound
 from ombud.store.database import Store
@@ -61,9 +61,8 @@ class RecordedSource(NamedTuple):
 
 def list_sources(store: Store) -> list[RecordedSource]:
     with store.read() as db:
-        return [
-            RecordedSource(*row) for row in db.execute(select(sources).order_by(sources.c.name))
-        ]
+        rows = db.execute(select(sources).order_by(sources.c.name))
+        return [RecordedSource(*row) for row in rows]
 
 
 def add_source(store: Store, source: RecordedSource) -> None:
@@ -78,19 +77,17 @@ def add_source(store: Store, source: RecordedSource) -> None:
 def document_entries(store: Store, source: str) -> dict[str, DocumentEntry]:
     """Document id -> what is stored of it, of one source; buried ones are left out."""
     columns = [documents.c[name] for name in DocumentEntry._fields]
+    query = select(*columns).where(documents.c.source == source, ~documents.c.deleted)
     with store.read() as db:
-        rows = db.execute(
-            select(*columns).where(documents.c.source == source, ~documents.c.deleted)
-        )
-        return {row.id: DocumentEntry(*row) for row in rows}
+        return {row.id: DocumentEntry(*row) for row in db.execute(query)}
 
 
 def document_ids(store: Store) -> dict[str, int]:
     """Document id -> chunks it should have in the index, of every source; buried ones are left
     out."""
+    query = select(documents.c.id, documents.c.chunks).where(~documents.c.deleted)
     with store.read() as db:
-        rows = db.execute(select(documents.c.id, documents.c.chunks).where(~documents.c.deleted))
-        return {row.id: row.chunks for row in rows}
+        return {row.id: row.chunks for row in db.execute(query)}
 
 
 def save_document(
@@ -98,17 +95,18 @@ def save_document(
 ) -> None:
     """Remember a document, the text of this version and the (abbreviation, expansion) pairs that it
     explains; older texts stay for the citations into them."""
-    blocks = [[b.kind, b.level, b.page, len(b.text)] for b in document.blocks]
+    blocks = []
+    for block in document.blocks:
+        blocks.append([block.kind, block.level, block.page, len(block.text)])
+    text_row = {
+        "document_id": document.id,
+        "digest": document.digest,
+        "text": document.text,
+        "blocks": blocks,
+    }
     with store.write() as db:
-        key = (texts.c.document_id == document.id) & (texts.c.digest == document.digest)
-        db.execute(delete(texts).where(key))
-        row = {
-            "document_id": document.id,
-            "digest": document.digest,
-            "text": document.text,
-            "blocks": blocks,
-        }
-        db.execute(insert(texts).values(**row))
+        db.execute(delete(texts).where(_is_version(document.id, document.digest)))
+        db.execute(insert(texts).values(**text_row))
         db.execute(delete(documents).where(documents.c.id == document.id))
         db.execute(insert(documents).values(**_row(document, kept), deleted=False))
         replace_abbreviations(db, document.id, abbreviations)
@@ -116,18 +114,18 @@ def save_document(
 
 def save_facts(store: Store, document: Document, kept: SyncStamp) -> None:
     """Take over changed metadata; text and chunks stay."""
+    own_row = update(documents).where(documents.c.id == document.id)
     with store.write() as db:
-        db.execute(
-            update(documents).where(documents.c.id == document.id).values(**_row(document, kept))
-        )
+        db.execute(own_row.values(**_row(document, kept)))
 
 
 def document_ends(store: Store) -> list[Document]:
     """Documents whose last day is not yet what it should be: a successor ends its predecessor the
     day before its own first day. They come with the right day; `save_end` remembers it once the
     index has it too."""
+    query = select(FACTS, documents.c.own_end).where(~documents.c.deleted)
     with store.read() as db:
-        rows = db.execute(select(FACTS, documents.c.own_end).where(~documents.c.deleted)).all()
+        rows = db.execute(query).all()
     own_ends: list[tuple[Document, date | None]] = []
     for facts, own_end in rows:
         document = Document.model_validate_json(facts)
@@ -172,32 +170,37 @@ def save_chunks(store: Store, counts: Mapping[str, int]) -> None:
     """Remember how many chunks of each document the index holds."""
     with store.write() as db:
         for identity, count in counts.items():
-            db.execute(update(documents).where(documents.c.id == identity).values(chunks=count))
+            own_row = update(documents).where(documents.c.id == identity)
+            db.execute(own_row.values(chunks=count))
 
 
 def save_stamps(store: Store, stamps: Mapping[str, str]) -> None:
     """Remember what the source says of documents that were read and had not changed."""
     with store.write() as db:
         for identity, stamp in stamps.items():
-            db.execute(update(documents).where(documents.c.id == identity).values(stamp=stamp))
+            own_row = update(documents).where(documents.c.id == identity)
+            db.execute(own_row.values(stamp=stamp))
 
 
 def save_end(store: Store, document: Document) -> None:
     facts = document.model_dump(mode="json", exclude=CONTENT)
+    own_row = update(documents).where(documents.c.id == document.id)
     with store.write() as db:
-        db.execute(update(documents).where(documents.c.id == document.id).values(facts=facts))
+        db.execute(own_row.values(facts=facts))
 
 
 def bury_documents(store: Store, ids: Sequence[str]) -> None:
     """Hide documents at once; `forget` removes the rows when the index has let go of them."""
     with store.write() as db:
         for identity in ids:
-            db.execute(update(documents).where(documents.c.id == identity).values(deleted=True))
+            own_row = update(documents).where(documents.c.id == identity)
+            db.execute(own_row.values(deleted=True))
 
 
 def tombstones(store: Store) -> list[str]:
+    buried = select(documents.c.id).where(documents.c.deleted)
     with store.read() as db:
-        return list(db.execute(select(documents.c.id).where(documents.c.deleted)).scalars())
+        return list(db.execute(buried).scalars())
 
 
 def forget_document(store: Store, ids: Sequence[str]) -> None:
@@ -209,7 +212,8 @@ def forget_document(store: Store, ids: Sequence[str]) -> None:
         for identity in ids:
             db.execute(delete(texts).where(texts.c.document_id == identity))
             db.execute(delete(passages).where(passages.c.document_id == identity))
-            db.execute(delete(documents).where(documents.c.id == identity, documents.c.deleted))
+            is_buried = (documents.c.id == identity) & documents.c.deleted
+            db.execute(delete(documents).where(is_buried))
 
 
 def list_documents(
@@ -217,13 +221,13 @@ def list_documents(
 ) -> list[Document]:
     """All documents without blocks and text, by uri; of one source, or of all but one, when
     given."""
-    query = select(FACTS).where(~documents.c.deleted).order_by(documents.c.uri)
+    query = select(FACTS).where(~documents.c.deleted)
     if source is not None:
         query = query.where(documents.c.source == source)
     if but is not None:
         query = query.where(documents.c.source != but)
     with store.read() as db:
-        facts = db.execute(query).scalars().all()
+        facts = db.execute(query.order_by(documents.c.uri)).scalars().all()
     return [Document.model_validate_json(text) for text in facts]
 
 
@@ -248,17 +252,18 @@ def find_document(store: Store, identity: str, digest: str | None = None) -> Doc
 
     Raises NotFound, also for a version that was purged.
     """
+    has_name = (documents.c.id == identity) | (documents.c.uri == identity)
+    current = select(documents.c.facts).where(has_name, ~documents.c.deleted)
     with store.read() as db:
-        where = (documents.c.id == identity) | (documents.c.uri == identity)
-        facts = db.execute(select(documents.c.facts).where(where, ~documents.c.deleted)).scalar()
+        facts = db.execute(current).scalar()
         if facts is None:
             raise NotFound(
                 f"There is no document `{identity}`.", hint="`ombud documents list` shows all."
             )
         document = Document.model_validate(facts)
         version = digest or document.digest
-        key = (texts.c.document_id == document.id) & (texts.c.digest == version)
-        row = db.execute(select(texts.c.text, texts.c.blocks).where(key)).first()
+        content = select(texts.c.text, texts.c.blocks)
+        row = db.execute(content.where(_is_version(document.id, version))).first()
     if row is None:
         raise NotFound(
             f"That version of `{document.uri}` is no longer kept.",
@@ -271,9 +276,14 @@ def find_document(store: Store, identity: str, digest: str | None = None) -> Doc
 
 def text_of(store: Store, document_id: str, digest: str) -> str | None:
     """The text that offsets of this version count in; None when it is no longer kept."""
+    query = select(texts.c.text).where(_is_version(document_id, digest))
     with store.read() as db:
-        key = (texts.c.document_id == document_id) & (texts.c.digest == digest)
-        return db.execute(select(texts.c.text).where(key)).scalar()
+        return db.execute(query).scalar()
+
+
+def _is_version(document_id: str, digest: str) -> ColumnElement[bool]:
+    """The row of one version of a document's text."""
+    return (texts.c.document_id == document_id) & (texts.c.digest == digest)
 
 
 def _row(document: Document, kept: SyncStamp) -> dict[str, object]:

@@ -53,23 +53,28 @@ def list_answers(store: Store, since: str = "") -> Iterator[StoredAnswer]:
     """Answers in the order in which they were given; since: time in UTC, ISO 8601."""
     with store.read() as db:
         sensitive_talks = _sensitive_talks(db)
-    last_at, last_id = since, ""
+    in_order = select(answers).order_by(answers.c.at, answers.c.id)
+    last_at = since
+    last_id = ""
     while True:
+        is_later = answers.c.at > last_at
         at_once_after = (answers.c.at == last_at) & (answers.c.id > last_id)
-        query = select(answers).where((answers.c.at > last_at) | at_once_after)
+        following = in_order.where(is_later | at_once_after)
         with store.read() as db:
-            rows = db.execute(query.order_by(answers.c.at, answers.c.id).limit(_BATCH)).all()
+            rows = db.execute(following.limit(_BATCH)).all()
         for row in rows:
             yield _kept(row, sensitive_talks)
         if len(rows) < _BATCH:
             return
-        last_at, last_id = rows[-1].at, rows[-1].id
+        last_at = rows[-1].at
+        last_id = rows[-1].id
 
 
 def read_setup(store: Store, digest: str) -> dict[str, Any] | None:
     """What answered, by its digest; None where none was kept."""
     with store.read() as db:
-        found = db.execute(select(setups.c.content).where(setups.c.digest == digest)).scalar()
+        query = select(setups.c.content).where(setups.c.digest == digest)
+        found = db.execute(query).scalar()
     return dict(json.loads(found)) if found else None
 
 

@@ -9,6 +9,7 @@ from sqlalchemy import Connection, delete, func, insert, select, text, update
 
 from ombud.errors import NotFound
 from ombud.store.database import Store
+from ombud.store.queries import batches
 from ombud.store.tables import lab_look as looks
 from ombud.store.tables import lab_passage as passages
 from ombud.store.tables import lab_row as rows
@@ -46,8 +47,9 @@ def start_run(store: Store, run: Run) -> None:
 
 def save_run(store: Store, run: Run) -> None:
     """Take over what changed of a run."""
+    own_row = update(runs).where(runs.c.id == run.id)
     with store.write() as db:
-        db.execute(update(runs).where(runs.c.id == run.id).values(**_columns(run)))
+        db.execute(own_row.values(**_columns(run)))
 
 
 def list_runs(store: Store, *, study: str = "", digest: str = "") -> list[Run]:
@@ -79,14 +81,20 @@ def find_run(store: Store, name: str) -> Run:
 
 def _run_named(known: Sequence[Run], name: str) -> Run | None:
     """The first of `known`, newest first, that fits best."""
-    same_id = [run for run in known if run.id == name]
-    same_name = [run for run in known if run.name == name]
-    newest = list(known[:1]) if name == "last" else []
-    same_beginning: list[Run] = []
-    if len(name) >= 3:
-        same_beginning = [run for run in known if run.id.startswith(name)]
-    fitting = [*same_id, *same_name, *newest, *same_beginning]
-    return fitting[0] if fitting else None
+    for run in known:
+        if run.id == name:
+            return run
+    for run in known:
+        if run.name == name:
+            return run
+    if name == "last" and known:
+        return known[0]
+    if len(name) < 3:
+        return None
+    for run in known:
+        if run.id.startswith(name):
+            return run
+    return None
 
 
 def delete_run(store: Store, run_id: str) -> None:
@@ -96,13 +104,17 @@ def delete_run(store: Store, run_id: str) -> None:
         for table in (scores, rows):
             db.execute(delete(table).where(table.c.run_id == run_id))
         db.execute(delete(runs).where(runs.c.id == run_id))
-        unused = set(db.execute(select(passages.c.chunk_id)).scalars())
-        for hits in db.execute(select(rows.c.hits)).scalars():
-            unused.difference_update(hit[0] for hit in json.loads(hits or "[]"))
-        ids = sorted(unused)
-        for start in range(0, len(ids), _MOST):
-            batch = ids[start : start + _MOST]
-            db.execute(delete(passages).where(passages.c.chunk_id.in_(batch)))
+        _drop_unused_passages(db)
+
+
+def _drop_unused_passages(db: Connection) -> None:
+    """Those that no run shows."""
+    unused = set(db.execute(select(passages.c.chunk_id)).scalars())
+    for hits in db.execute(select(rows.c.hits)).scalars():
+        unused -= _chunk_ids(hits)
+    for some in batches(sorted(unused), _MOST):
+        is_unused = passages.c.chunk_id.in_(some)
+        db.execute(delete(passages).where(is_unused))
 
 
 # Cases of a run -----------------------------------------------------------------------------------
@@ -120,7 +132,8 @@ def save_done(store: Store, run_id: str, done: Sequence[Done], version: int = 1)
     places = [finished.place for finished in done]
     with store.write() as db:
         _keep_passages(db, chunks.values())
-        db.execute(delete(rows).where(rows.c.run_id == run_id, rows.c.place.in_(places)))
+        before = (rows.c.run_id == run_id) & rows.c.place.in_(places)
+        db.execute(delete(rows).where(before))
         db.execute(insert(rows), [_row(run_id, finished) for finished in done])
         given = {finished.place: finished.scores for finished in done}
         _put_scores(db, run_id, given, version)
@@ -128,9 +141,9 @@ def save_done(store: Store, run_id: str, done: Sequence[Done], version: int = 1)
 
 def done_places(store: Store, run_id: str) -> dict[int, bool]:
     """Place in the dataset -> whether the target failed there."""
+    query = select(rows.c.place, rows.c.failed).where(rows.c.run_id == run_id)
     with store.read() as db:
-        found = db.execute(select(rows.c.place, rows.c.failed).where(rows.c.run_id == run_id))
-        return {row.place: bool(row.failed) for row in found}
+        return {row.place: bool(row.failed) for row in db.execute(query)}
 
 
 def read_observations(
@@ -141,16 +154,17 @@ def read_observations(
 
     A hit whose document was purged meanwhile is left out.
     """
+    in_order = select(rows).where(rows.c.run_id == run_id).order_by(rows.c.place)
+    if case_id is not None:
+        in_order = in_order.where(rows.c.case_id == case_id)
     after = -1
     while True:
-        query = select(rows).where(rows.c.run_id == run_id, rows.c.place > after)
-        if case_id is not None:
-            query = query.where(rows.c.case_id == case_id)
+        following = in_order.where(rows.c.place > after)
         with store.read() as db:
-            block = db.execute(query.order_by(rows.c.place).limit(_BLOCK)).all()
+            block = db.execute(following.limit(_BLOCK)).all()
             wanted: set[str] = set()
             for row in block:
-                wanted.update(hit[0] for hit in json.loads(row.hits or "[]"))
+                wanted |= _chunk_ids(row.hits)
             chunks = _passages(db, wanted)
         for row in block:
             yield row.place, _observation(row.observation, row.hits, chunks)
@@ -172,20 +186,19 @@ def save_scores(
 
 def scored_places(store: Store, run_id: str) -> dict[int, set[str]]:
     """Place in the dataset -> metrics that are scored there."""
-    found: dict[int, set[str]] = {}
+    query = select(scores.c.place, scores.c.metric).where(scores.c.run_id == run_id)
+    metrics: dict[int, set[str]] = {}
     with store.read() as db:
-        for row in db.execute(
-            select(scores.c.place, scores.c.metric).where(scores.c.run_id == run_id)
-        ):
-            found.setdefault(row.place, set()).add(row.metric)
-    return found
+        for row in db.execute(query):
+            metrics.setdefault(row.place, set()).add(row.metric)
+    return metrics
 
 
 def score_versions(store: Store, run_id: str) -> set[int]:
     """Versions of the metrics' formulas that scored a run."""
+    query = select(scores.c.version).where(scores.c.run_id == run_id)
     with store.read() as db:
-        query = select(scores.c.version).where(scores.c.run_id == run_id).distinct()
-        return set(db.execute(query).scalars())
+        return set(db.execute(query.distinct()).scalars())
 
 
 def read_scores(store: Store, run_id: str) -> list[Score]:
@@ -197,16 +210,7 @@ def read_scores(store: Store, run_id: str) -> list[Score]:
         .order_by(scores.c.place, scores.c.number)
     )
     with store.read() as db:
-        return [
-            Score.model_construct(
-                case_id=row.case_id,
-                metric=row.metric,
-                value=row.value,
-                reason=row.reason,
-                by=row.by,
-            )
-            for row in db.execute(query)
-        ]
+        return [Score.model_construct(**row._mapping) for row in db.execute(query)]
 
 
 # Looks at sealed splits ---------------------------------------------------------------------------
@@ -230,9 +234,9 @@ def add_look(store: Store, run: Run) -> int:
 
 def count_looks(store: Store) -> dict[str, int]:
     """Digest of a dataset's sealed cases -> looks at them so far."""
+    query = select(looks.c.dataset_digest, func.count()).group_by(looks.c.dataset_digest)
     with store.read() as db:
-        query = select(looks.c.dataset_digest, func.count()).group_by(looks.c.dataset_digest)
-        return {row[0]: int(row[1]) for row in db.execute(query)}
+        return {digest: int(count) for digest, count in db.execute(query)}
 
 
 # Inside -------------------------------------------------------------------------------------------
@@ -252,58 +256,63 @@ def _columns(run: Run) -> dict[str, str]:
     }
 
 
-def _row(run_id: str, one: Done) -> dict[str, Any]:
-    seen = one.observation
-    listed = (
-        None
-        if seen.hits is None
-        else [[hit.chunk.id, hit.score, hit.found_by] for hit in seen.hits]
-    )
+def _row(run_id: str, done: Done) -> dict[str, Any]:
+    seen = done.observation
     return {
         "run_id": run_id,
-        "place": one.place,
+        "place": done.place,
         "case_id": seen.case.id,
         "failed": bool(seen.error),
         "observation": seen.model_dump_json(exclude={"hits"}, exclude_defaults=True),
-        "hits": None if listed is None else json.dumps(listed),
+        "hits": None if seen.hits is None else _hits_json(seen.hits),
     }
+
+
+def _hits_json(hits: Sequence[Hit]) -> str:
+    """A list of [chunk id, score, found by]; the chunks are kept apart, each once."""
+    return json.dumps([[hit.chunk.id, hit.score, hit.found_by] for hit in hits])
+
+
+def _chunk_ids(hits: str | None) -> set[str]:
+    """Of what `_hits_json` gave."""
+    return {chunk_id for chunk_id, _, _ in json.loads(hits or "[]")}
 
 
 def _observation(kept: str, hits: str | None, chunks: Mapping[str, Chunk]) -> Observation:
     seen = Observation.model_validate_json(kept)
     if hits is None:
         return seen
-    listed = [(chunks.get(row[0]), row[1], tuple(row[2])) for row in json.loads(hits)]
-    found = tuple(
-        Hit(chunk=chunk, score=score, found_by=by) for chunk, score, by in listed if chunk
-    )
-    return seen.model_copy(update={"hits": found})
+    found = []
+    for chunk_id, score, found_by in json.loads(hits):
+        chunk = chunks.get(chunk_id)
+        if chunk:
+            found.append(Hit(chunk=chunk, score=score, found_by=tuple(found_by)))
+    return seen.model_copy(update={"hits": tuple(found)})
 
 
 def _keep_passages(db: Connection, chunks: Iterable[Chunk]) -> None:
     given = {chunk.id: chunk for chunk in chunks}
-    known = set(
-        db.execute(select(passages.c.chunk_id).where(passages.c.chunk_id.in_(given))).scalars()
-    )
-    new = [
-        {
+    query = select(passages.c.chunk_id).where(passages.c.chunk_id.in_(given))
+    known = set(db.execute(query).scalars())
+    new = []
+    for identity, chunk in given.items():
+        if identity in known:
+            continue
+        row = {
             "chunk_id": identity,
             "document_id": chunk.document_id,
             "chunk": chunk.model_dump_json(exclude_defaults=True),
         }
-        for identity, chunk in given.items()
-        if identity not in known
-    ]
+        new.append(row)
     if new:
         db.execute(_KEEP, new)
 
 
 def _passages(db: Connection, wanted: set[str]) -> dict[str, Chunk]:
     found: dict[str, Chunk] = {}
-    listed = sorted(wanted)
-    for start in range(0, len(listed), _MOST):
-        some = passages.c.chunk_id.in_(listed[start : start + _MOST])
-        for row in db.execute(select(passages.c.chunk_id, passages.c.chunk).where(some)):
+    for some in batches(sorted(wanted), _MOST):
+        is_wanted = passages.c.chunk_id.in_(some)
+        for row in db.execute(select(passages.c.chunk_id, passages.c.chunk).where(is_wanted)):
             found[row.chunk_id] = Chunk.model_validate_json(row.chunk)
     return found
 
@@ -311,28 +320,32 @@ def _passages(db: Connection, wanted: set[str]) -> dict[str, Chunk]:
 def _put_scores(
     db: Connection, run_id: str, given: Mapping[int, Sequence[Score]], version: int
 ) -> None:
-    listed: list[dict[str, Any]] = [
-        {
-            "run_id": run_id,
-            "place": place,
-            "number": number,
-            "metric": score.metric,
-            "by": score.by,
-            "version": version,
-            "value": score.value,
-            "reason": score.reason.replace("\0", ""),
-        }
-        for place, some in given.items()
-        for number, score in enumerate(some)
-    ]
+    new: list[dict[str, Any]] = []
     places: dict[tuple[str, str], list[int]] = {}
-    for row in listed:
-        places.setdefault((row["metric"], row["by"]), []).append(row["place"])
+    for place, scores_there in given.items():
+        for number, score in enumerate(scores_there):
+            places.setdefault((score.metric, score.by), []).append(place)
+            row = {
+                "run_id": run_id,
+                "place": place,
+                "number": number,
+                "metric": score.metric,
+                "by": score.by,
+                "version": version,
+                "value": score.value,
+                "reason": score.reason.replace("\0", ""),
+            }
+            new.append(row)
     for (metric, by), some in places.items():
-        same = (scores.c.run_id == run_id) & (scores.c.metric == metric) & (scores.c.by == by)
-        db.execute(delete(scores).where(same, scores.c.place.in_(some)))
-    if listed:
-        db.execute(insert(scores), listed)
+        same = delete(scores).where(
+            scores.c.run_id == run_id,
+            scores.c.metric == metric,
+            scores.c.by == by,
+            scores.c.place.in_(some),
+        )
+        db.execute(same)
+    if new:
+        db.execute(insert(scores), new)
 
 
 def _now() -> str:

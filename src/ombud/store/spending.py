@@ -33,7 +33,10 @@ def add_spending(store: Store, day: str, spent: Spending) -> float:
     model = spent.model[:LONGEST]
     with store.write() as db:
         db.execute(FRESH, {"day": day, "model": model})
-        mine = (table.c.day == day) & (table.c.model == model)
+        own_row = update(table).where(
+            table.c.day == day,
+            table.c.model == model,
+        )
         # Added in the database: what another process adds at the same time is not lost.
         more = {
             table.c.calls: table.c.calls + spent.calls,
@@ -41,7 +44,7 @@ def add_spending(store: Store, day: str, spent: Spending) -> float:
             table.c.tokens_out: table.c.tokens_out + spent.tokens_out,
             table.c.price: table.c.price + spent.price,
         }
-        db.execute(update(table).where(mine).values(more))
+        db.execute(own_row.values(more))
         return _total(db, day)
 
 
@@ -52,24 +55,23 @@ def spent_on(store: Store, day: str) -> float:
 
 
 def _total(db: Connection, day: str) -> float:
-    total = db.execute(select(func.sum(table.c.price)).where(table.c.day == day)).scalar()
-    return float(total or 0.0)
+    query = select(func.sum(table.c.price)).where(table.c.day == day)
+    return float(db.execute(query).scalar() or 0.0)
 
 
 def read_spending(store: Store, day: str) -> list[Spending]:
     """A day's rows, the dearest model first."""
-    with store.read() as db:
-        of_day = select(table).where(table.c.day == day)
-        rows = db.execute(of_day.order_by(table.c.price.desc(), table.c.model)).all()
+    of_day = select(table).where(table.c.day == day)
+    dearest_first = of_day.order_by(table.c.price.desc(), table.c.model)
     spent: list[Spending] = []
-    for row in rows:
-        spent.append(
-            Spending(
+    with store.read() as db:
+        for row in db.execute(dearest_first):
+            spending = Spending(
                 model=row.model,
                 calls=row.calls,
                 tokens_in=row.tokens_in,
                 tokens_out=row.tokens_out,
                 price=row.price,
             )
-        )
+            spent.append(spending)
     return spent

@@ -45,7 +45,9 @@ def _with_thresholds(
     answer."""
     confidences = np.array([estimate_confidence(one.signals, weights) for one in questions])
     answerable = np.array([question.answerable for question in questions])
-    right = np.array([np.mean((confidences >= threshold) == answerable) for threshold in GRID])
+    # One row a threshold, one column a question.
+    would_answer = confidences >= GRID[:, None]
+    right = np.mean(would_answer == answerable, axis=1)
     best = np.flatnonzero(right >= right.max() - 1e-9)
     answer = float(np.mean(GRID[best]))
     full = float(np.quantile(confidences[answerable], FULL_SHARE))

@@ -161,7 +161,8 @@ def _fit_sharpness(
     def log_loss(sharpness: float) -> float:
         scores = sharpness * margins
         highest = scores.max(axis=1)
-        total = highest + np.log(np.exp(scores - highest[:, None]).sum(axis=1))
+        below_highest = np.exp(scores - highest[:, None])
+        total = highest + np.log(below_highest.sum(axis=1))
         of_label = scores[np.arange(len(labels)), labels]
         return float((total - of_label).mean())
 
@@ -181,7 +182,10 @@ class ScikitLearn(NamedTuple):
     def learner(self, recipe: Recipe) -> Any:
         if recipe.learner == "svm":
             return self.LinearSVC(
-                C=recipe.strictness, class_weight="balanced", random_state=SEED, max_iter=20_000
+                C=recipe.strictness,
+                class_weight="balanced",
+                random_state=SEED,
+                max_iter=20_000,
             )
         return self.LogisticRegression(C=recipe.strictness, class_weight="balanced", max_iter=5_000)
 

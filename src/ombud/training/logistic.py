@@ -30,9 +30,12 @@ def fit_logistic(
     positive = np.array(labels, float)
     mean = values.mean(axis=0)
     scale = np.maximum(values.std(axis=0), 1e-6)
-    design = np.hstack([(values - mean) / scale, np.ones((len(values), 1))])
+    standardised = (values - mean) / scale
+    design = np.hstack([standardised, np.ones((len(values), 1))])
     share = positive.mean()
-    importance = np.where(positive > 0, 0.5 / max(share, 1e-9), 0.5 / max(1 - share, 1e-9))
+    of_positive = 0.5 / max(share, 1e-9)
+    of_negative = 0.5 / max(1 - share, 1e-9)
+    importance = np.where(positive > 0, of_positive, of_negative)
     coefficients = _newton(design, positive, importance)
     return ConfidenceWeights(
         features=tuple(features),
@@ -54,7 +57,8 @@ def _newton(design: Numbers, positive: Numbers, importance: Numbers) -> Numbers:
     penalty[-1, -1] = 0
     for _ in range(STEPS):
         probability = _logistic(design @ coefficients)
-        gradient = design.T @ (importance * (positive - probability)) - penalty @ coefficients
+        error = importance * (positive - probability)
+        gradient = design.T @ error - penalty @ coefficients
         curvature = importance * probability * (1 - probability)
         hessian = (design * curvature[:, None]).T @ design + penalty
         step = np.linalg.solve(hessian, gradient)

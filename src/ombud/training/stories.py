@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ombud.training.linear import FOLDS, SEED, import_sklearn
-from ombud.training.triage.labelled import LabelledMessage
+from ombud.training.triage.labelled import LabelledMessage, sources_of
 
 NO_STORY = "none"
 STRICTNESS = 10.0
@@ -43,7 +43,7 @@ def judge_stories(messages: Sequence[LabelledMessage], vectors: Vectors) -> Stor
         _learner(),
         vectors,
         _matters(messages),
-        groups=[message.source for message in messages],
+        groups=sources_of(messages),
         cv=sklearn.GroupKFold(FOLDS, shuffle=True, random_state=SEED),
     )
     matters = np.array(_matters(messages))

@@ -89,8 +89,8 @@ def _places(
 ) -> Iterator[ErasurePlace]:
     rows = blocking(workspace.engine.documents()).get(document.id, 0)
     chunk_ids = blocking(workspace.engine.chunk_ids())
-    chunks = sum(1 for chunk_id in chunk_ids if chunk_id.startswith(document.id))
-    yield ErasurePlace("index: passages and vectors", rows + chunks)
+    chunks = [chunk_id for chunk_id in chunk_ids if chunk_id.startswith(document.id)]
+    yield ErasurePlace("index: passages and vectors", rows + len(chunks))
     yield ErasurePlace(
         "index: files",
         in_files(workspace.data / "index", known),
@@ -117,11 +117,13 @@ def _places(
 
 def _phrases(workspace: Workspace, document: Document) -> list[str]:
     """Sentences of the document that no other document holds, the longest first."""
-    spans = split_sentences(document.text, document.language)
-    sentences = {document.text[start:end] for start, end in spans}
-    fit = [text for text in sentences if len(text) >= LEAST_CHARACTERS and "\n" not in text]
-    fit.sort(key=lambda text: (-len(text), text))
-    tried = fit[: 3 * PHRASES]
+    sentences: set[str] = set()
+    for start, end in split_sentences(document.text, document.language):
+        sentence = document.text[start:end]
+        if len(sentence) >= LEAST_CHARACTERS and "\n" not in sentence:
+            sentences.add(sentence)
+    longest_first = sorted(sentences, key=lambda text: (-len(text), text))
+    tried = longest_first[: 3 * PHRASES]
     others = phrases_held(workspace.store, tried, but=document.id, each=True)
     own = [text for text in tried if not others.get(text)]
     return own[:PHRASES]
@@ -166,8 +168,10 @@ def _cases(workspace: Workspace, uri: str) -> Iterator[str]:
     """Of the datasets that runs were made of, where they still are."""
     from ombud.lab import read_cases  # .1 s of imports that no other command needs
 
-    measured = {(run.dataset, run.dataset_path) for run in list_runs(workspace.store)}
-    for name, place in sorted(measured):
+    datasets: set[tuple[str, str]] = set()
+    for run in list_runs(workspace.store):
+        datasets.add((run.dataset, run.dataset_path))
+    for name, place in sorted(datasets):
         path = workspace.home / (place or name)
         try:
             cases = read_cases(path) if path.exists() else ()

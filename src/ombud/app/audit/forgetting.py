@@ -85,7 +85,7 @@ def erase_of(
     NotFound where nothing is kept."""
     store = workspace.store
     held = held_of_person(store, person) if person else held_in_conversation(store, conversation)
-    questions = [text for text in questions_in(store, held) if _can_be_searched(text)]
+    questions = list(filter(_can_be_searched, questions_in(store, held)))
     certificate: dict[str, Any] = {
         "person": person,
         "conversation": conversation,
@@ -129,7 +129,10 @@ def _places(
     if person:
         yield ErasurePlace("store: rows with the person's id", _rows_of(workspace, person))
     # What others asked in the same words, and still stands in their conversations, is theirs.
-    own = [text for text in questions if not phrases_held(store, [text])["answers"]]
+    own = []
+    for text in questions:
+        if not phrases_held(store, [text])["answers"]:
+            own.append(text)
     yield ErasurePlace("store: runs of the lab", phrases_held(store, own)["lab runs"])
     remark = ""
     if len(own) < len(questions):

@@ -310,7 +310,9 @@ def _count_quotes(workspace: Workspace, then: Answer) -> dict[str, int]:
 
 
 def _is_erased(answer: Answer) -> bool:
-    return answer.text == ERASED or any(not citation.quote for citation in answer.citations)
+    if answer.text == ERASED:
+        return True
+    return any(not citation.quote for citation in answer.citations)
 
 
 def _setup_differences(workspace: Workspace, kept: StoredAnswer) -> Iterator[Difference]:

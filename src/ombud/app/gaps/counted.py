@@ -1,5 +1,6 @@
 """The questions that a gap report may count, and the people behind them."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -64,6 +65,11 @@ def person_behind(row: StoredAnswer) -> str:
 
 def people_behind(questions: Iterable[CountedQuestion]) -> int:
     return len({question.who for question in questions})
+
+
+def outcomes_of(questions: Iterable[CountedQuestion]) -> dict[str, int]:
+    """Outcome -> how many of the questions have it."""
+    return dict(Counter(question.outcome for question in questions))
 
 
 def unanswered(questions: Sequence[CountedQuestion]) -> list[CountedQuestion]:

@@ -10,6 +10,7 @@ sample (docs/guides/audit.md)."""
 import math
 from collections import Counter
 from collections.abc import Sequence
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
@@ -54,9 +55,10 @@ def _terms(texts: Sequence[str], languages: Sequence[str]) -> Matrix:
     term_counts: list[Counter[str]] = []
     for text, language in zip(texts, languages, strict=False):
         term_counts.append(Counter(analyse(text, language)))
-    texts_with = Counter(term for terms in term_counts for term in terms)
+    texts_with = Counter(chain.from_iterable(term_counts))
     columns = {term: column for column, term in enumerate(sorted(texts_with))}
-    matrix = np.zeros((len(term_counts), max(1, len(columns))), np.float32)
+    shape = (len(term_counts), max(1, len(columns)))
+    matrix = np.zeros(shape, np.float32)
     for row, terms in enumerate(term_counts):
         for term in terms:
             rarity = math.log(len(term_counts) / texts_with[term])
@@ -76,9 +78,10 @@ def _stars(vectors: Matrix, near: float, count: int) -> list[list[int]]:
             reach = (near_ones & free).sum(axis=1) * free
             middle = int(reach.argmax())
             free[middle] = False
-            others = [int(position) for position in np.flatnonzero(near_ones[middle] & free)]
+            others: list[int] = np.flatnonzero(near_ones[middle] & free).tolist()
             others.sort(key=lambda position: -cosines[middle, position])
             groups.append([middle, *others])
             free[others] = False
-    alone = range(len(vectors), count)
-    return [*groups, *([position] for position in alone)]
+    for position in range(len(vectors), count):
+        groups.append([position])
+    return groups

@@ -7,13 +7,18 @@ shown that fewer than `[audit] group_size` people stand behind, words of questio
 theirs and is shown.
 """
 
-from collections import Counter
 from collections.abc import Sequence
 from datetime import date, timedelta
 from typing import Any, NamedTuple
 
 from ombud.app.audit.auditing import beginning_of
-from ombud.app.gaps.counted import CountedQuestion, Sources, counted_questions, person_behind
+from ombud.app.gaps.counted import (
+    CountedQuestion,
+    Sources,
+    counted_questions,
+    outcomes_of,
+    person_behind,
+)
 from ombud.app.gaps.lacking import contradictions_met, out_of_force
 from ombud.app.gaps.topics import Topic, group_by_document, group_unanswered, topics_of
 from ombud.app.workspace import Workspace
@@ -72,7 +77,7 @@ def find_gaps(workspace: Workspace, since: date | None = None) -> Gaps:
         group_size=rules.group_size,
         show_words=rules.show_words,
         questions=len(questions),
-        outcomes=dict(Counter(question.outcome for question in questions)),
+        outcomes=outcomes_of(questions),
         sensitive=_sensitive(rows, rules.group_size),
         erased=sum(row.question is None for row in rows),
         unanswered=tuple(unanswered.topics[:SHOWN]),
@@ -96,9 +101,13 @@ def gaps_json(gaps: Gaps) -> dict[str, Any]:
 
 def _sensitive(rows: Sequence[StoredAnswer], group_size: int) -> int | None:
     """How many sensitive questions there were; None where too few people asked them."""
-    sensitive = [row for row in rows if row.sensitive and row.question]
-    people = {person_behind(row) for row in sensitive}
-    return len(sensitive) if len(people) >= group_size else None
+    questions = 0
+    people: set[str] = set()
+    for row in rows:
+        if row.sensitive and row.question:
+            questions += 1
+            people.add(person_behind(row))
+    return questions if len(people) >= group_size else None
 
 
 def _evidence_chunks(

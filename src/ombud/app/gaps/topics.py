@@ -11,6 +11,7 @@ from ombud.app.gaps.counted import (
     Sources,
     document_of,
     heading_of,
+    outcomes_of,
     people_behind,
     shared_by,
     snippet_of,
@@ -120,8 +121,8 @@ def _topic(questions: Group, sources: Sources, by_title: bool) -> Topic:
         label=_label(questions, passages, sources, by_title),
         questions=len(questions),
         people=people_behind(questions),
-        outcomes=dict(Counter(question.outcome for question in questions)),
-        passages=tuple(_shown(passage) for passage in passages),
+        outcomes=outcomes_of(questions),
+        passages=tuple(map(_shown, passages)),
         words=words,
         examples=examples,
     )
@@ -141,8 +142,10 @@ def _shared_passages(questions: Group, sources: Sources) -> list[Chunk]:
     for question in questions:
         for chunk_id in question.answer.trace.evidence[:CLOSEST]:
             backers.setdefault(chunk_id, set()).add(question.who)
-    shared = shared_by(backers, sources.group_size)
-    passages = [sources.chunks[chunk_id] for chunk_id in shared if chunk_id in sources.chunks]
+    passages = []
+    for chunk_id in shared_by(backers, sources.group_size):
+        if chunk_id in sources.chunks:
+            passages.append(sources.chunks[chunk_id])
     return passages[:CLOSEST]
 
 
@@ -180,5 +183,8 @@ def _shared_words(questions: Group, group_size: int) -> tuple[str, ...]:
             for term in analyse(word, language)[:1]:
                 backers.setdefault(term, set()).add(question.who)
                 forms.setdefault(term, Counter())[word] += 1
-    shared = shared_by(backers, group_size)[:WORDS]
-    return tuple(forms[term].most_common(1)[0][0] for term in shared)
+    words = []
+    for term in shared_by(backers, group_size)[:WORDS]:
+        [(word, _)] = forms[term].most_common(1)
+        words.append(word)
+    return tuple(words)

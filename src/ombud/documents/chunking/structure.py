@@ -182,7 +182,8 @@ class _Packing:
         first = pieces[0]
         last = pieces[-1]
         header = first.header + "\n" if first.header else ""
-        return self._count(self._above + header + self._text[first.start : last.end])
+        text = self._text[first.start : last.end]
+        return self._count(self._above + header + text)
 
     def _bounds_of(self, pieces: list[ChunkPiece]) -> ChunkBounds:
         end = pieces[-1].end

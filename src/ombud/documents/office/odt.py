@@ -161,7 +161,9 @@ class _Reader:
             if text and items and not part.is_first:
                 items[-1] += f" {text}"
             elif text:
-                items.append(f"{'  ' * part.depth}{part.label or '-'} {text}")
+                indent = "  " * part.depth
+                label = part.label or "-"
+                items.append(f"{indent}{label} {text}")
             anchored = list(self._anchored(part.paragraph))
             if anchored:
                 yield from list_of(items)

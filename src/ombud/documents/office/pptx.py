@@ -118,7 +118,12 @@ class _Slide:
         if name:
             is_centred = any(_placeholder(shape).kind == "ctrTitle" for shape in titles)
             level = 1 if opens and is_centred else 2
-            yield Block(kind="heading", text=name, level=level, page=self.number)
+            yield Block(
+                kind="heading",
+                text=name,
+                level=level,
+                page=self.number,
+            )
         for block in (*body, *self._notes()):
             yield block.model_copy(update={"page": self.number})
 
@@ -194,8 +199,10 @@ class _Slide:
 
 def _first_path(relations: dict[str, Relation], kind: str) -> str | None:
     """Path of the first part of a kind."""
-    paths = (relation.path for relation in relations.values() if relation.kind == kind)
-    return next(paths, None)
+    for relation in relations.values():
+        if relation.kind == kind:
+            return relation.path
+    return None
 
 
 def _title_text(titles: list[Element]) -> str:
@@ -235,7 +242,9 @@ def _styles(body: Element, placeholder: _Placeholder, layout: _Drawing | None) -
     styles = [own] if own is not None else []
     if not placeholder.kind or layout is None:
         return styles
-    styles += [style for role, style in layout.styles if role.position == placeholder.position]
+    for role, style in layout.styles:
+        if role.position == placeholder.position:
+            styles.append(style)
     if layout.master:
         styles += _master_styles(layout.master, placeholder.kind)
     return styles

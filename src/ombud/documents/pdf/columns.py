@@ -87,9 +87,14 @@ def _crossing(words: list[PdfWord], x: int) -> int | None:
     """How many words come near an x; None where those are too many or all stand on one side."""
     begin = x - 3
     end = x + 3
-    crossing = sum(1 for word in words if word.x0 < end and word.x1 > begin)
+    crossing = 0
+    left = 0
+    for word in words:
+        if word.x1 <= begin:
+            left += 1
+        elif word.x0 < end:
+            crossing += 1
     if crossing > 0.01 * len(words):
         return None
-    left = sum(1 for word in words if word.x1 <= begin)
     right = len(words) - left - crossing
     return crossing if min(left, right) > 0.2 * len(words) else None

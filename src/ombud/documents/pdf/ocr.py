@@ -53,7 +53,10 @@ def languages() -> tuple[str, ...]:
         [program, "--list-langs"], capture_output=True, text=True, check=False
     ).stdout
     packs = {line.strip() for line in listing.splitlines()[1:]}
-    languages = {pack for pack in packs - _NO_LANGUAGES if "/" not in pack}
+    languages = set()
+    for pack in packs - _NO_LANGUAGES:
+        if "/" not in pack:
+            languages.add(pack)
     usual = [language for language in _FIRST if language in languages]
     others = sorted(languages.difference(usual))
     return tuple([*usual, *others][:MOST_LANGUAGES])
@@ -172,10 +175,13 @@ def _scanned_lines(image: PageImage) -> list[_ScannedLine]:
             continue
         place = tuple(cells[1:5])
         left, top, width, height = cells[6:10]
+        certainty, text = cells[10:]
         if cells[0] == _LINE_LEVEL:
-            lines[place] = _ScannedLine(int(top) + int(height), int(height))
-        elif cells[0] == _WORD_LEVEL and cells[11].strip() and float(cells[10]) >= _SURE:
-            lines[place].words.append(_ScannedWord(cells[11], int(left), int(width)))
+            bottom = int(top) + int(height)
+            lines[place] = _ScannedLine(bottom, int(height))
+        elif cells[0] == _WORD_LEVEL and text.strip() and float(certainty) >= _SURE:
+            word = _ScannedWord(text, int(left), int(width))
+            lines[place].words.append(word)
     return list(lines.values())
 
 

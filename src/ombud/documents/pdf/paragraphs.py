@@ -60,7 +60,12 @@ class PageBlocks:
         self._end_run()
         text = pipe_table(table.rows)
         if text:
-            block = Block(kind="table", text=text, page=self._page, bbox=table.box)
+            block = Block(
+                kind="table",
+                text=text,
+                page=self._page,
+                bbox=table.box,
+            )
             self.blocks.append(block)
 
     def _add_line(self, marked: _MarkedLine) -> None:

@@ -61,7 +61,9 @@ def _repeated_keys(margins: list[Margins]) -> set[LineKey]:
         for line in (*upper, *lower):
             keys.update(_keys(line))
         seen.update(keys)
-    often = max(2, 0.4 * len(margins)) if len(margins) > 3 else 2
+    often = 2.0
+    if len(margins) > 3:
+        often = max(often, 0.4 * len(margins))
     return {key for key, pages in seen.items() if pages >= often}
 
 

@@ -73,8 +73,9 @@ def _as_edge(edge: Edge) -> dict[str, object]:
 
 def _filled(page: PdfPage, cells: list[Edge]) -> Table | None:
     """The table of those cells; None for a frame around text, or a form's empty boxes."""
-    columns = sorted({_corner(cell)[0] for cell in cells})
-    tops = sorted({_corner(cell)[1] for cell in cells})
+    lefts, upper_ends = zip(*map(_corner, cells), strict=True)
+    columns = sorted(set(lefts))
+    tops = sorted(set(upper_ends))
     if len(columns) < 2 or len(tops) < 2:
         return None
     box = _box_around(cells)
@@ -190,7 +191,8 @@ def _table_of_columns(number: int, lines: list[PdfLine]) -> Table | None:
         return None
     left, _ = columns[0]
     _, right = columns[-1]
-    return Table(number, (left, lines[0].top, right, lines[-1].bottom), rows)
+    box = (left, lines[0].top, right, lines[-1].bottom)
+    return Table(number, box, rows)
 
 
 def _column_spans(lines: list[PdfLine]) -> list[tuple[float, float]]:

@@ -77,7 +77,11 @@ class FolderGenerations:
 
     def size(self) -> int:
         """Bytes."""
-        return sum(file.stat().st_size for file in self.root.rglob("*") if file.is_file())
+        total = 0
+        for file in self.root.rglob("*"):
+            if file.is_file():
+                total += file.stat().st_size
+        return total
 
     def _remove_all_but(self, kept: set[str]) -> None:
         gone = [self.root / name for name in self._below() if name not in kept]

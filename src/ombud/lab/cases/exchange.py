@@ -97,7 +97,9 @@ def read_beir(folder: Path, split: str = "test") -> tuple[Case, ...]:
     BEIR."""
     judged = read_qrels(folder / "qrels" / f"{split}.tsv")
     queries = folder / "queries.jsonl"
-    texts = {row["_id"]: row["text"] for row in _rows(queries, ("_id", "text"))}
+    texts: dict[str, str] = {}
+    for row in _rows(queries, ("_id", "text")):
+        texts[row["_id"]] = row["text"]
     for query in judged:
         if query not in texts:
             raise LabError(f"{queries}: query `{query}` of the qrels is not in it.")
@@ -116,19 +118,18 @@ def write_beir(
     each document."""
     kept = tuple(cases)
     corpus = _corpus_of_quotes(kept) if texts is None else dict(texts)
-    judged = []
+    rows = ["query-id\tcorpus-id\tscore"]
     for query, grades in qrels_of(kept).items():
         for uri, grade in grades.items():
-            judged.append((_beir_id(query), _beir_id(uri), grade))
+            rows.append(f"{_beir_id(query)}\t{_beir_id(uri)}\t{grade}")
             if uri not in corpus:
                 raise LabError(f"The corpus has no text of `{uri}`, evidence of a case.")
     documents = [{"_id": uri, "title": "", "text": text} for uri, text in corpus.items()]
     queries = [{"_id": case.id, "text": case.question} for case in kept]
-    rows = [f"{query}\t{uri}\t{grade}" for query, uri, grade in judged]
     (folder / "qrels").mkdir(parents=True, exist_ok=True)
     _write(folder / "corpus.jsonl", map(_json, documents))
     _write(folder / "queries.jsonl", map(_json, queries))
-    _write(folder / "qrels" / f"{split}.tsv", ["query-id\tcorpus-id\tscore", *rows])
+    _write(folder / "qrels" / f"{split}.tsv", rows)
 
 
 def _corpus_of_quotes(cases: Iterable[Case]) -> dict[str, str]:
@@ -136,7 +137,10 @@ def _corpus_of_quotes(cases: Iterable[Case]) -> dict[str, str]:
     for case in cases:
         for item in case.evidence:
             quotes.setdefault(item.document, []).append(item.quote)
-    return {uri: "\n\n".join(filter(None, texts)) for uri, texts in quotes.items()}
+    corpus = {}
+    for uri, texts in quotes.items():
+        corpus[uri] = "\n\n".join(filter(None, texts))
+    return corpus
 
 
 def _beir_id(name: str) -> str:

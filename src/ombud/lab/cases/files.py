@@ -106,8 +106,11 @@ def write_cases(path: Path, cases: Iterable[Case]) -> int:
 
 def cases_text(cases: Iterable[Case]) -> str:
     """What `write_cases` writes."""
-    lines = [json.dumps(_sparse(case), ensure_ascii=False) + "\n" for case in cases]
-    return "".join(lines)
+    return "".join(map(_line, cases))
+
+
+def _line(case: Case) -> str:
+    return json.dumps(_sparse(case), ensure_ascii=False) + "\n"
 
 
 def _sparse(case: Case) -> dict[str, Any]:
@@ -232,18 +235,22 @@ def _country(code: str | None) -> bool:
 
 def _explain(wrong: ValidationError, place: str) -> LabError:
     # A misspelt field is often also a missing one: the misspelling says more.
-    first = min(wrong.errors(), key=lambda error: error["type"] != "extra_forbidden")
-    where = ".".join(map(str, first["loc"]))
+    error = min(wrong.errors(), key=lambda error: error["type"] != "extra_forbidden")
+    kind = error["type"]
+    location = error["loc"]
+    where = ".".join(map(str, location))
     others = wrong.error_count() - 1
     more = f" ({others} more in this line)" if others else ""
-    if first["type"] == "extra_forbidden":
-        hint = nearest(str(first["loc"][-1]), _fields(first["loc"][:-1]))
+    if kind == "extra_forbidden":
+        *around, name = location
+        hint = nearest(str(name), _fields(tuple(around)))
         return LabError(f"{place}: `{where}` is not a field{more}.", hint=hint)
-    if first["type"] == "missing":
+    if kind == "missing":
         return LabError(f"{place}: `{where}` is missing{more}.")
-    expected = first.get("ctx", {}).get("expected")
+    expected = error.get("ctx", {}).get("expected")
     hint = f"It takes {expected}." if expected else ""
-    return LabError(f"{place}: `{where}`: {first['msg'].lower()}{more}.", hint=hint)
+    reason = error["msg"].lower()
+    return LabError(f"{place}: `{where}`: {reason}{more}.", hint=hint)
 
 
 def _fields(place: tuple[int | str, ...]) -> list[str]:

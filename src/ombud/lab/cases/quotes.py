@@ -6,6 +6,7 @@ their intervals, so that a quote cut by a chunk border counts as found when both
 
 import re
 import unicodedata
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
@@ -88,18 +89,19 @@ def union(given: Iterable[ReturnedText]) -> dict[str, tuple[str, ...]]:
 
     Two pieces of the same version join when their intervals overlap, touch or leave at most `GAP`
     characters, and only if they say the same where they overlap."""
-    placed: dict[tuple[str, str], list[tuple[int, str]]] = {}
-    texts: dict[str, list[str]] = {}
+    stretches: dict[tuple[str, str], list[tuple[int, str]]] = defaultdict(list)
+    texts: dict[str, list[str]] = defaultdict(list)
     for piece in given:
         for uri in piece.copies:
-            texts.setdefault(uri, []).append(piece.text)
+            texts[uri].append(piece.text)
         if piece.start is None:
-            texts.setdefault(piece.uri, []).append(piece.text)
+            texts[piece.uri].append(piece.text)
         else:
-            placed.setdefault((piece.uri, piece.digest), []).append((piece.start, piece.text))
-    for (uri, _), stretches in placed.items():
-        texts.setdefault(uri, []).extend(_join(sorted(stretches)))
-    return {uri: tuple(found) for uri, found in texts.items()}
+            of_version = stretches[piece.uri, piece.digest]
+            of_version.append((piece.start, piece.text))
+    for (uri, _), of_version in stretches.items():
+        texts[uri] += _join(sorted(of_version))
+    return {uri: tuple(joined) for uri, joined in texts.items()}
 
 
 def _join(stretches: Sequence[tuple[int, str]]) -> Iterator[str]:

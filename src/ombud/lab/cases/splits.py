@@ -2,6 +2,7 @@
 a dataset."""
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from hashlib import sha256
 from math import ceil
 from typing import Literal, get_args
@@ -18,7 +19,8 @@ OPEN = "open"
 def split_of(case_id: str) -> Split:
     """The split of a case: first 8 hex digits of sha256(id), mod 10; 0-5 dev, 6-7 test, 8-9
     sealed."""
-    place = int(sha256(case_id.encode()).hexdigest()[:8], 16) % 10
+    digest = sha256(case_id.encode()).hexdigest()
+    place = int(digest[:8], 16) % 10
     if place < 6:
         return "dev"
     return "test" if place < 8 else "sealed"
@@ -54,8 +56,13 @@ def draw_sample(cases: Sequence[Case], share: float, seed: int = 0) -> tuple[Cas
         by_type.setdefault(case.type, []).append(case)
     drawn: set[str] = set()
     for of_type in by_type.values():
-        order = sorted(of_type, key=lambda case: sha256(f"{seed}/{case.id}".encode()).digest())
+        ids = sorted([case.id for case in of_type], key=partial(_lot, seed))
         # 0.07 x 100 is 7.000000000000001: what is only the error of the product is not rounded up.
-        size = ceil(round(share * len(order), 9))
-        drawn.update(case.id for case in order[: max(size, 1)])
+        size = ceil(round(share * len(ids), 9))
+        drawn.update(ids[: max(size, 1)])
     return tuple(case for case in cases if case.id in drawn)
+
+
+def _lot(seed: int, case_id: str) -> bytes:
+    """What decides the place of a case in the draw."""
+    return sha256(f"{seed}/{case_id}".encode()).digest()

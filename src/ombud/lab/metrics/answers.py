@@ -252,12 +252,16 @@ def _cosine(first: Sequence[float], second: Sequence[float]) -> float | None:
     length = sqrt(_product(first, first)) * sqrt(_product(second, second))
     if not 0 < length < inf:
         return None
+    cosine = _product(first, second) / length
     # Rounding may leave the cosine of a vector with itself a hair above 1.
-    return max(-1.0, min(1.0, _product(first, second) / length))
+    return max(-1.0, min(1.0, cosine))
 
 
 def _product(first: Sequence[float], second: Sequence[float]) -> float:
-    return sum(float(x) * float(y) for x, y in zip(first, second, strict=True))
+    product = 0.0
+    for x, y in zip(first, second, strict=True):
+        product += float(x) * float(y)
+    return product
 
 
 def _cited(observation: Observation) -> _Cited | Undefined:
@@ -281,7 +285,9 @@ def meets(citation: Citation, item: Passage) -> bool:
 def _meets_place(citation: Citation, place: Passage) -> bool:
     if citation.uri != place.document:
         return False
-    shorter = min(len(normalise(citation.quote)), len(normalise(place.quote)))
+    cited_length = len(normalise(citation.quote))
+    wanted_length = len(normalise(place.quote))
+    shorter = min(cited_length, wanted_length)
     return shorter > 0 and 2 * shared(citation.quote, place.quote) >= shorter
 
 

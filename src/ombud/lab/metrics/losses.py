@@ -66,12 +66,16 @@ def locate_loss(observation: Observation, passages: IndexedPassages) -> str:
     case = observation.case
     if case.expect not in {"answer", "handoff"} or observation.hits is None:
         return ""
-    highest = max((item.grade for item in case.evidence), default=0)
     losses = []
-    for item in case.evidence:
-        if item.grade == highest:
-            losses.append(_loss_of(item, observation, passages))
+    for item in _most_relevant(case.evidence):
+        losses.append(_loss_of(item, observation, passages))
     return min(filter(None, losses), key=LOSSES.index, default="")
+
+
+def _most_relevant(evidence: Sequence[Passage]) -> list[Passage]:
+    """The items of the highest grade."""
+    highest = max((item.grade for item in evidence), default=0)
+    return [item for item in evidence if item.grade == highest]
 
 
 def found_evidence(observation: Observation) -> bool:
@@ -82,9 +86,9 @@ def found_evidence(observation: Observation) -> bool:
 
 
 def _loss_of(item: Passage, observation: Observation, passages: IndexedPassages) -> str:
-    hits = observation.hits or ()
+    returned = [hit.chunk for hit in observation.hits or ()]
     answer = observation.answer
-    if not _stands(item, [hit.chunk for hit in hits]):
+    if not _stands(item, returned):
         indexed: list[Chunk] = []
         for place in item.places:
             indexed += passages.of_document(place.document)
@@ -92,7 +96,7 @@ def _loss_of(item: Passage, observation: Observation, passages: IndexedPassages)
             return "not indexed"
         ranked = passages.get(sorted(_ranked_ids(observation)))
         return "ranked below k" if _stands(item, ranked) else "not retrieved"
-    return "" if answer is None else _in_answer(item, hits, answer, observation.case.expect)
+    return "" if answer is None else _in_answer(item, returned, answer, observation.case.expect)
 
 
 def _ranked_ids(observation: Observation) -> set[str]:
@@ -105,10 +109,12 @@ def _ranked_ids(observation: Observation) -> set[str]:
     return ids
 
 
-def _in_answer(item: Passage, hits: Sequence[Hit], answer: Answer, expect: str) -> str:
-    shown = set(answer.trace.evidence)
-    if shown and not _stands(item, [hit.chunk for hit in hits if hit.chunk.id in shown]):
-        return "dropped from the prompt"
+def _in_answer(item: Passage, returned: Sequence[Chunk], answer: Answer, expect: str) -> str:
+    shown = answer.trace.evidence
+    if shown:
+        in_prompt = [chunk for chunk in returned if chunk.id in shown]
+        if not _stands(item, in_prompt):
+            return "dropped from the prompt"
     if expect == "answer" and outcome_class(answer) != "answer":
         return "refused wrongly"
     return "" if cited(answer, item) else "in the prompt but missed"

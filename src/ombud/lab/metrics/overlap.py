@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from functools import lru_cache
 
 from ombud.text import digits_in
@@ -104,7 +104,8 @@ def chrf(candidate: str, reference: str, beta: float = 2) -> float:
     if not precision or not recall:
         return 0.0
     weight = beta**2
-    return (1 + weight) * precision * recall / (weight * precision + recall)
+    total = weight * precision + recall
+    return (1 + weight) * precision * recall / total
 
 
 def numbers(text: str) -> frozenset[str]:
@@ -116,5 +117,6 @@ def numbers(text: str) -> frozenset[str]:
     return frozenset(digits_in(text))
 
 
-def _grams(text: str, size: int) -> Iterable[str]:
-    return (text[at : at + size] for at in range(len(text) - size + 1))
+def _grams(text: str, size: int) -> Iterator[str]:
+    for start in range(len(text) - size + 1):
+        yield text[start : start + size]

@@ -131,7 +131,10 @@ def _score(observation: Observation, metric: Metric, instruments: Instruments) -
     value = _value(observation, metric, instruments)
     if isinstance(value, Undefined):
         return Score(
-            case_id=observation.case.id, metric=str(metric), value=None, reason=value.reason
+            case_id=observation.case.id,
+            metric=str(metric),
+            value=None,
+            reason=value.reason,
         )
     return Score(case_id=observation.case.id, metric=str(metric), value=value)
 

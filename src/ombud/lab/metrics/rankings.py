@@ -26,17 +26,17 @@ NO_RELEVANT = "no relevant document is known"
 def recall(gains: Sequence[int], relevant: Sequence[int], k: int) -> float:
     """Relevant among the first k / relevant. gains: grade at each rank; relevant: all grades above
     0, not empty."""
-    return sum(gain > 0 for gain in gains[:k]) / len(relevant)
+    return _count_relevant(gains[:k]) / len(relevant)
 
 
 def precision(gains: Sequence[int], k: int) -> float:
     """Relevant among the first k / k, however short the ranking is."""
-    return sum(gain > 0 for gain in gains[:k]) / k if k else 0.0
+    return _count_relevant(gains[:k]) / k if k else 0.0
 
 
 def success(gains: Sequence[int], k: int) -> float:
     """1 if any of the first k is relevant, else 0 (trec_eval: success)."""
-    return float(any(gain > 0 for gain in gains[:k]))
+    return float(_count_relevant(gains[:k]) > 0)
 
 
 def reciprocal_rank(gains: Sequence[int], k: int) -> float:
@@ -89,7 +89,8 @@ def score_rankings(qrels: Qrels, run: Rankings, metrics: Iterable[Metric]) -> tu
             )
     rows = []
     for query, grades in qrels.items():
-        gains = [max(grades.get(name, 0), 0) for name in ranked(run.get(query, {}))]
+        names = ranked(run.get(query, {}))
+        gains = [max(grades.get(name, 0), 0) for name in names]
         relevant = [grade for grade in grades.values() if grade > 0]
         for metric in asked:
             rows.append(
@@ -108,6 +109,10 @@ def score_gains(metric: Metric, gains: Sequence[int], relevant: Sequence[int]) -
     return RANK_METRICS[metric.name](gains, relevant, metric.cutoff or len(gains))
 
 
+def _count_relevant(gains: Sequence[int]) -> int:
+    return sum(gain > 0 for gain in gains)
+
+
 def _number(score: float) -> float:
     return float("-inf") if isnan(score) else c_float(score).value
 
@@ -117,7 +122,11 @@ def _raised(grade: int) -> int:
 
 
 def _discounted(gains: Sequence[int]) -> float:
-    return sum(gain / log2(rank + 1) for rank, gain in enumerate(gains, 1) if gain > 0)
+    total = 0.0
+    for rank, gain in enumerate(gains, start=1):
+        if gain > 0:
+            total += gain / log2(rank + 1)
+    return total
 
 
 RANK_METRICS: dict[str, Callable[[Sequence[int], Sequence[int], int], float]] = {

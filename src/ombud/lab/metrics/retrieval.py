@@ -30,13 +30,16 @@ def ranked(observation: Observation, metric: Metric) -> Value:
     if isinstance(hits, Undefined):
         return hits
     evidence = observation.case.evidence
-    k = metric.cutoff or len(hits)
+    top = hits[: metric.cutoff]
     if metric.name in {"precision", "hit", "mrr"}:
-        gains = [int(_carries_any(hit, evidence)) for hit in hits[:k]]
+        gains = [int(_carries_any(hit, evidence)) for hit in top]
         return rankings.score_gains(metric, gains, [1] * len(evidence))
-    ranks = [_first_rank(hits, item) for item in evidence]
     if metric.name == "recall":
-        return sum(rank is not None and rank <= k for rank in ranks) / len(evidence)
+        found = 0
+        for item in evidence:
+            found += _first_rank(top, item) is not None
+        return found / len(evidence)
+    ranks = [_first_rank(hits, item) for item in evidence]
     grades = [item.grade for item in evidence]
     return rankings.score_gains(metric, _gains_by_rank(ranks, grades), grades)
 
@@ -98,7 +101,10 @@ def words_returned(observation: Observation, metric: Metric) -> Value:
     nothing was found."""
     if observation.hits is None:
         return NO_HITS
-    return float(sum(len(hit.chunk.text.split()) for hit in observation.hits[: metric.cutoff]))
+    words = 0
+    for hit in observation.hits[: metric.cutoff]:
+        words += len(hit.chunk.text.split())
+    return float(words)
 
 
 def average_score(observation: Observation, metric: Metric) -> Value:

@@ -28,6 +28,10 @@ class Decision(NamedTuple):
     """An answer was wanted, and it cites the evidence."""
     cluster: str
 
+    def is_right_at(self, threshold: float) -> bool:
+        """Whether a threshold answers what can be answered, and denies what cannot."""
+        return (self.confidence >= threshold) == self.answerable
+
 
 @dataclass(frozen=True, slots=True)
 class Risk:
@@ -110,12 +114,12 @@ def _lowest_threshold(given: Sequence[Decision], most: float) -> float:
 
 def _right_at(given: Sequence[Decision], confidence: float) -> int:
     """Decisions that a threshold makes rightly."""
-    return sum((one.confidence >= confidence) == one.answerable for one in given)
+    return sum(one.is_right_at(confidence) for one in given)
 
 
 def decision_accuracy(given: Sequence[Decision], at: float) -> Mean:
     """Share of questions that a threshold answers or denies rightly."""
-    values = [float((one.confidence >= at) == one.answerable) for one in given]
+    values = [float(one.is_right_at(at)) for one in given]
     return mean(values, [one.cluster for one in given])
 
 
@@ -123,20 +127,19 @@ def risk_coverage(given: Sequence[Decision]) -> tuple[Risk, ...]:
     """Risk at each coverage, most confident first (El-Yaniv & Wiener 2010); raises LabError without
     decisions."""
     order = _most_confident_first(given)
+    clusters = [one.cluster for one in order]
+    unanswerable = [float(not one.answerable) for one in order]
+    wrong = [float(not one.right) for one in order]
     rows = []
     for coverage in COVERAGES:
-        kept = order[: max(1, round(coverage * len(order)))]
-        clusters = [one.cluster for one in kept]
-        unanswerable = [float(not one.answerable) for one in kept]
-        wrong = [float(not one.right) for one in kept]
-        rows.append(
-            Risk(
-                coverage=coverage,
-                threshold=kept[-1].confidence,
-                unanswerable=mean(unanswerable, clusters),
-                wrong=mean(wrong, clusters),
-            )
+        count = max(1, round(coverage * len(order)))
+        risk = Risk(
+            coverage=coverage,
+            threshold=order[count - 1].confidence,
+            unanswerable=mean(unanswerable[:count], clusters[:count]),
+            wrong=mean(wrong[:count], clusters[:count]),
         )
+        rows.append(risk)
     return tuple(rows)
 
 

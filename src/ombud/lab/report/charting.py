@@ -90,8 +90,9 @@ def _latency_chart(sides: Sequence[Side]) -> DrawChart:
     timed = [side for side in sides if side.seconds]
     marks = []
     if len(timed) == 1:
-        seconds = timed[0].seconds
-        marks = [(percentile(seconds, of / 100), f"{of} of 100") for of in (50, 95)]
+        for hundredths in (50, 95):
+            within = percentile(timed[0].seconds, hundredths / 100)
+            marks.append((within, f"{hundredths} of 100"))
     return partial(
         draw_lines,
         "Share of cases answered within a time",
@@ -165,4 +166,8 @@ def _steps(seconds: Sequence[float]) -> list[Row]:
     """How many of 100 were answered within which time."""
     if not seconds:
         return []
-    return [(percentile(seconds, of / 100), of / 100, None, None) for of in range(101)]
+    rows: list[Row] = []
+    for hundredths in range(101):
+        share = hundredths / 100
+        rows.append((percentile(seconds, share), share, None, None))
+    return rows

@@ -226,11 +226,21 @@ def changes(first: RecordedRun, second: RecordedRun, metric: str) -> tuple[CaseD
     for case in shared_cases(first, second):
         if case.id not in before or case.id not in after:
             continue
-        if before[case.id].value != after[case.id].value:
-            differences.append(CaseDifference(case, metric, before[case.id], after[case.id]))
+        change = CaseDifference(
+            case=case,
+            metric=metric,
+            first=before[case.id],
+            second=after[case.id],
+        )
+        if change.first.value != change.second.value:
+            differences.append(change)
     sign = direction(metric) or 1
-    differences.sort(key=lambda change: (sign * (change.difference or 0.0), change.case.id))
-    return tuple(differences)
+
+    def order(change: CaseDifference) -> tuple[float, str]:
+        gain = sign * (change.difference or 0.0)
+        return gain, change.case.id
+
+    return tuple(sorted(differences, key=order))
 
 
 class _Paired(NamedTuple):
@@ -274,12 +284,14 @@ def _valid(values: Sequence[float | None]) -> int:
 
 def _exact_p(pairs: Sequence[tuple[float, float]]) -> float | None:
     """None where some value is neither 0 nor 1."""
-    values = {value for pair in pairs for value in pair}
-    if not values or not values <= {0.0, 1.0}:
-        return None
-    only_first = sum(first > second for first, second in pairs)
-    only_second = sum(second > first for first, second in pairs)
-    return mcnemar(only_first, only_second)
+    only_first = 0
+    only_second = 0
+    for first, second in pairs:
+        if not {first, second} <= {0.0, 1.0}:
+            return None
+        only_first += first > second
+        only_second += second > first
+    return mcnemar(only_first, only_second) if pairs else None
 
 
 def _corrected(rows: Iterable[Contrast]) -> tuple[Contrast, ...]:
@@ -292,7 +304,8 @@ def _corrected(rows: Iterable[Contrast]) -> tuple[Contrast, ...]:
     within = _holm(listed, lambda row: (row.group, row.metric))
     corrected = []
     for place, row in enumerate(listed):
-        corrected.append(replace(row, adjusted=adjusted.get(place), within=within.get(place)))
+        with_p = replace(row, adjusted=adjusted.get(place), within=within.get(place))
+        corrected.append(with_p)
     return tuple(corrected)
 
 

@@ -1,7 +1,7 @@
 """Case by case: in which order, and what of an answer and its passages is marked."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from statistics import fmean
 
 from ombud.lab.cases.quotes import holds, normalise, pieces, shared, union
@@ -24,34 +24,37 @@ def _order(
     sides: Sequence[Side], leading: str, shares: Sequence[str]
 ) -> Callable[[Case], CaseOrder]:
     def order(case: Case) -> CaseOrder:
-        by_side = [_values(side, case, shares) for side in sides]
         measured: list[float] = []
         led: list[float] = []
+        by_side = [_values(side, case, shares) for side in sides]
         for values in by_side:
-            measured += [value for value in values.values() if value is not None]
-            leading_value = values.get(leading)
-            if leading_value is not None:
-                led.append(leading_value)
+            measured += values.values()
+            if leading in values:
+                led.append(values[leading])
         middle = fmean(measured) if measured else 1.0
-        baseline = by_side[0].get(leading) or 0
+        baseline = by_side[0].get(leading, 0)
         fall = min(led, default=0) - baseline
         return not _has_failed(sides, case), min(led, default=middle), fall, middle
 
     return order
 
 
-def _values(side: Side, case: Case, metrics: Sequence[str]) -> Mapping[str, float | None]:
+def _values(side: Side, case: Case, metrics: Sequence[str]) -> dict[str, float]:
+    """Of the metrics that have a value."""
     values = {}
     for metric in metrics:
         score = side.values.get(metric, {}).get(case.id)
-        if score:
+        if score and score.value is not None:
             values[metric] = score.value
     return values
 
 
 def _has_failed(sides: Sequence[Side], case: Case) -> bool:
-    seen = [side.seen.get(case) for side in sides]
-    return any(one.error for one in seen if one)
+    for side in sides:
+        seen = side.seen.get(case)
+        if seen and seen.error:
+            return True
+    return False
 
 
 def carries_quote(hit: Hit, case: Case) -> bool:

@@ -114,7 +114,9 @@ def as_junit(verdict: Verdict, name: str) -> str:
         if not falls:
             continue
         failure = ElementTree.SubElement(test, "failure", message=_printable(falls[0].said))
-        lines = [line for fall in falls for line in _lines(fall)]
+        lines: list[str] = []
+        for fall in falls:
+            lines += _lines(fall)
         failure.text = _printable("\n".join(lines))
     failures = len(suite.findall("testcase/failure"))
     suite.attrib |= {"tests": str(len(suite)), "failures": str(failures)}
@@ -127,8 +129,10 @@ def _printable(text: str) -> str:
 
 
 def _lines(fall: Fall) -> list[str]:
-    cases = [change.case for change in fall.worst]
-    return [fall.said, *(f"    {case.id}: {case.question}" for case in cases)]
+    lines = [fall.said]
+    for change in fall.worst:
+        lines.append(f"    {change.case.id}: {change.case.question}")
+    return lines
 
 
 def _checked_metrics(

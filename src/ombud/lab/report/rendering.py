@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from ombud.charts import format_figure
@@ -85,16 +86,22 @@ def markdown_report(runs: Sequence[RecordedRun]) -> str:
 def _shared_context(sides: Sequence[Side], metrics: Sequence[str], leading: str) -> dict[str, Any]:
     """What both reports say."""
     comparisons, reasons = compare_to_first(sides, leading)
-    prices = [side.line("price") for side in sides]
-    paid = any(line.mean.value for line in prices if line)
+    keys = key_metrics(metrics)
+    if "price" in keys and not any(map(_was_paid, sides)):
+        keys.remove("price")
     return {
         "sides": sides,
         "metrics": metrics,
-        "keys": [metric for metric in key_metrics(metrics) if metric != "price" or paid],
+        "keys": keys,
         "words": WORDS,
         "versus": comparisons,
         "apart": reasons,
     }
+
+
+def _was_paid(side: Side) -> bool:
+    prices = side.line("price")
+    return bool(prices and prices.mean.value)
 
 
 def _drawn(
@@ -153,9 +160,11 @@ def _lost(sides: Sequence[Side]) -> list[tuple[Side, int, list[tuple[str, int]]]
     rows = []
     for side in sides:
         wanted = list(filter(_wants_evidence, side.recorded.observations))
-        counts = Counter(seen.lost for seen in wanted if seen.lost)
-        places = dict.fromkeys((*LOSSES, *counts))
-        rows.append((side, len(wanted), [(place, counts[place]) for place in places]))
+        counts = Counter(dict.fromkeys(LOSSES, 0))
+        for seen in wanted:
+            if seen.lost:
+                counts[seen.lost] += 1
+        rows.append((side, len(wanted), list(counts.items())))
     return rows if any(wanted for _, wanted, _ in rows) else []
 
 
@@ -168,7 +177,7 @@ def _wants_evidence(seen: Observation) -> bool:
 def _measured(sides: Sequence[Side]) -> list[tuple[str, list[str], bool]]:
     """Every setting, by run, and whether the runs differ in it."""
     by_run = [dict(_settings(side.recorded.run)) for side in sides]
-    keys = dict.fromkeys(key for settings in by_run for key in settings)
+    keys = dict.fromkeys(chain.from_iterable(by_run))
     rows = []
     for key in keys:
         values = [settings.get(key, "–") for settings in by_run]

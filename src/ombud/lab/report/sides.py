@@ -98,14 +98,17 @@ def sides_of(runs: Sequence[RecordedRun]) -> list[Side]:
             "There is nothing to report: no run was named.", hint="`ombud lab runs` lists them."
         )
     metrics = metrics_of(runs)
-    leading = [metric for metric in metrics if is_share(metric)][:1]
+    leading = list(filter(is_share, metrics))[:1]
     grouped = {*leading, *filter(is_share, key_metrics(metrics))}
     return [_side(place, recorded, grouped) for place, recorded in enumerate(runs)]
 
 
 def metrics_of(runs: Sequence[RecordedRun]) -> list[str]:
     """Every metric that one of the runs has."""
-    return list(dict.fromkeys(metric for recorded in runs for metric in recorded.metrics))
+    metrics: dict[str, None] = {}
+    for recorded in runs:
+        metrics |= dict.fromkeys(recorded.metrics)
+    return list(metrics)
 
 
 def key_metrics(metrics: Sequence[str]) -> list[str]:
@@ -143,7 +146,9 @@ def compare_to_first(sides: Sequence[Side], leading: str) -> tuple[list[SideComp
             by_group = compare_runs(
                 first.recorded, side.recorded, by=REPORT_GROUPS, metrics=(leading,)
             )
-            moved = [pair for pair in _judged(by_group) if pair.verdict in {"better", "worse"}]
+            for pair in _judged(by_group):
+                if pair.verdict in {"better", "worse"}:
+                    moved.append(pair)
         comparisons.append(SideComparison(side, tuple(_judged(rows)), tuple(moved)))
     return comparisons, reasons
 
@@ -152,13 +157,17 @@ def group_names(sides: Sequence[Side], group: Group) -> list[tuple[str, int]]:
     """Types, countries or tags with their number of cases, the most frequent first."""
     counts: Counter[str] = Counter()
     for case in cases_of(sides):
-        counts.update(name for _, name in groups_of(case, (group,)))
+        for _, name in groups_of(case, (group,)):
+            counts[name] += 1
     return counts.most_common(MOST_NAMES)
 
 
 def cases_of(sides: Sequence[Side]) -> list[Case]:
     """Every case that one of the runs asked."""
-    return list(dict.fromkeys(case for side in sides for case in side.seen))
+    cases: dict[Case, None] = {}
+    for side in sides:
+        cases |= dict.fromkeys(side.seen)
+    return list(cases)
 
 
 def percentile(ordered: Sequence[float], share: float) -> float:
@@ -171,11 +180,14 @@ def _side(place: int, recorded: RecordedRun, grouped: set[str]) -> Side:
     shown = tuple(score for score in recorded.scores if score.metric in grouped)
     overall = recorded.summary(by=("overall",))
     by_group = replace(recorded, scores=shown).summary(by=REPORT_GROUPS)
+    lines: dict[tuple[str, Group, str], MetricSummary] = {}
+    for line in (*overall, *by_group):
+        lines[line.metric, line.group, line.name] = line
     return Side(
         letter=chr(ord("A") + place) if place < 26 else str(place + 1),
         place=place,
         recorded=recorded,
-        lines={(line.metric, line.group, line.name): line for line in (*overall, *by_group)},
+        lines=lines,
         values={metric: recorded.values(metric) for metric in recorded.metrics},
         seen={seen.case: seen for seen in recorded.observations},
     )

@@ -54,17 +54,19 @@ def summarise(
             for key in groups_of(by_id[score.case_id], by):
                 cells.setdefault(key, []).append(score)
         for key in sorted(cells, key=lambda key: (by.index(key[0]), key[1])):
-            clusters = [cluster_of(by_id[score.case_id]) for score in cells[key]]
-            values = [score.value for score in cells[key]]
-            lines.append(
-                MetricSummary(
-                    metric=metric,
-                    group=key[0],
-                    name=key[1],
-                    mean=mean(values, clusters, seed=seed, repeats=repeats),
-                    reasons=_reasons(cells[key]),
-                )
+            clusters = []
+            values = []
+            for score in cells[key]:
+                clusters.append(cluster_of(by_id[score.case_id]))
+                values.append(score.value)
+            line = MetricSummary(
+                metric=metric,
+                group=key[0],
+                name=key[1],
+                mean=mean(values, clusters, seed=seed, repeats=repeats),
+                reasons=_reasons(cells[key]),
             )
+            lines.append(line)
     return tuple(lines)
 
 
@@ -88,7 +90,11 @@ def groups_of(case: Case, by: Sequence[Group] = GROUPS) -> list[tuple[Group, str
         "type": (case.type,),
         "country": (case.person.country or NO_COUNTRY,),
     }
-    return [(group, name) for group in by for name in names[group]]
+    groups: list[tuple[Group, str]] = []
+    for group in by:
+        for name in names[group]:
+            groups.append((group, name))
+    return groups
 
 
 def group_cases(
@@ -105,8 +111,10 @@ def group_cases(
 
 def _reasons(scores: Iterable[Score]) -> dict[str, int]:
     """Why values are missing, most frequent first."""
-    missing = [score for score in scores if score.value is None]
-    reasons = Counter(score.reason or "no reason given" for score in missing)
+    reasons: Counter[str] = Counter()
+    for score in scores:
+        if score.value is None:
+            reasons[score.reason or "no reason given"] += 1
     return dict(reasons.most_common())
 
 

@@ -24,8 +24,13 @@ def same_dataset(runs: Iterable[Run], last: Run) -> tuple[Run, ...]:
     for run in runs:
         if run.state == "done" and run.dataset_digest == last.dataset_digest:
             finished.append(run)
-    finished.sort(key=lambda run: (run.started.isoformat() if run.started else "", run.id))
-    return tuple(finished)
+    return tuple(sorted(finished, key=_start))
+
+
+def _start(run: Run) -> tuple[str, str]:
+    """When it began, and its id; one that does not say when comes first."""
+    began = run.started.isoformat() if run.started else ""
+    return began, run.id
 
 
 def compute_trend(runs: Sequence[RecordedRun], metric: str) -> tuple[Step, ...]:
@@ -40,7 +45,8 @@ def compute_trend(runs: Sequence[RecordedRun], metric: str) -> tuple[Step, ...]:
     steps: list[Step] = []
     before: RecordedRun | None = None
     for recorded in measured:
-        (line,) = summarise(recorded.cases, recorded.values(metric).values(), by=["overall"])
+        scores = recorded.values(metric).values()
+        (line,) = summarise(recorded.cases, scores, by=["overall"])
         since = None
         if before:
             (since,) = compare_runs(before, recorded, ["overall"], [metric])

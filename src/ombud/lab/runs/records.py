@@ -33,7 +33,9 @@ def _jsonl(recorded: RecordedRun) -> Iterator[str]:
     for score in recorded.scores:
         by_case.setdefault(score.case_id, {})[score.metric] = score.value
     for seen in recorded.observations:
-        yield _json({**seen.model_dump(mode="json"), "scores": by_case.get(seen.case.id, {})})
+        row = seen.model_dump(mode="json")
+        row["scores"] = by_case.get(seen.case.id, {})
+        yield _json(row)
 
 
 def _csv(recorded: RecordedRun) -> Iterator[str]:
@@ -55,10 +57,21 @@ def _csv(recorded: RecordedRun) -> Iterator[str]:
     )
     for seen in recorded.observations:
         case = seen.case
-        asked = [case.id, case.question, case.type, case.person.country or "", case.expect]
-        given = [seen.answer.outcome, seen.answer.action] if seen.answer else ["", ""]
-        figures = [_figure(values[metric].get(case.id)) for metric in metrics]
-        yield _cells([*asked, *given, seen.error, seen.lost, *figures])
+        answer = seen.answer
+        cells = [
+            case.id,
+            case.question,
+            case.type,
+            case.person.country or "",
+            case.expect,
+            answer.outcome if answer else "",
+            answer.action if answer else "",
+            seen.error,
+            seen.lost,
+        ]
+        for metric in metrics:
+            cells.append(_figure(values[metric].get(case.id)))
+        yield _cells(cells)
 
 
 def _figure(score: Score | None) -> str:
@@ -95,7 +108,8 @@ def _trec(recorded: RecordedRun) -> Iterable[str]:
     for seen in recorded.observations:
         best = rankings.setdefault(seen.case.id, {})
         for hit in seen.hits or ():
-            best[hit.chunk.uri] = max(hit.score, best.get(hit.chunk.uri, float("-inf")))
+            uri = hit.chunk.uri
+            best[uri] = max(hit.score, best.get(uri, hit.score))
     return run_lines(rankings, recorded.run.name)
 
 
@@ -107,13 +121,16 @@ def _cells(cells: list[str]) -> str:
     line = StringIO()
     # Cells with a character of the line's end are quoted, so both are named, and the end is taken
     # off again.
-    csv.writer(line, lineterminator="\r\n").writerow(list(map(_harmless, cells)))
+    writer = csv.writer(line, lineterminator="\r\n")
+    writer.writerow(list(map(_harmless, cells)))
     return line.getvalue()[:-2]
 
 
 def _harmless(cell: str) -> str:
     """A cell that a spreadsheet would take for a formula is text with an apostrophe before it."""
-    is_formula = cell[:1] in _FORMULA or (cell[:1] == "-" and not _is_number(cell))
+    is_formula = cell[:1] in _FORMULA
+    if cell.startswith("-"):
+        is_formula = not _is_number(cell)
     return f"'{cell}" if is_formula else cell
 
 

@@ -312,7 +312,10 @@ class _Runner:
     async def _ask(self, case: Case) -> Observation:
         """What the metrics need: a search, an answer, or both; the time of an answer counts."""
         question = Question(
-            text=case.question, asker=case.person, history=case.history, as_of=case.as_of
+            text=case.question,
+            asker=case.person,
+            history=case.history,
+            as_of=case.as_of,
         )
         hits = trace = answer = seconds = None
         if self._wants_hits:
@@ -324,7 +327,13 @@ class _Runner:
             answer = await self._target.ask(question, self._options.plan)
             seconds = time.perf_counter() - started
             trace = None  # the answer holds its own
-        return Observation(case=case, hits=hits, answer=answer, seconds=seconds, trace=trace)
+        return Observation(
+            case=case,
+            hits=hits,
+            answer=answer,
+            seconds=seconds,
+            trace=trace,
+        )
 
     def _count(self, observation: Observation) -> None:
         """Raises LabError when there is no use in going on."""

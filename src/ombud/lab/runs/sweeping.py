@@ -96,7 +96,11 @@ def part(cell: Cell, section: str) -> dict[str, Any]:
 
 def cell_label(cell: Cell) -> str:
     """`k=5 mode=sparse`."""
-    return " ".join(f"{key.partition('.')[2]}={_spelt(value)}" for key, value in cell.items())
+    parts = []
+    for key, value in cell.items():
+        _, _, field = key.partition(".")
+        parts.append(f"{field}={_spelt(value)}")
+    return " ".join(parts)
 
 
 async def run_sweep(
@@ -160,9 +164,13 @@ def sweep_points(
 
 def _quality(recorded: RecordedRun, metric: str) -> Mean:
     scores = recorded.values(metric)
-    scored = [case for case in recorded.cases if case.id in scores]
-    values = [scores[case.id].value for case in scored]
-    return mean(values, list(map(cluster_of, scored)))
+    values = []
+    clusters = []
+    for case in recorded.cases:
+        if case.id in scores:
+            values.append(scores[case.id].value)
+            clusters.append(cluster_of(case))
+    return mean(values, clusters)
 
 
 def _median_seconds(recorded: RecordedRun) -> float | None:
@@ -184,7 +192,9 @@ def _beats(other: SweepPoint, point: SweepPoint, sign: int) -> bool:
 
 
 def _check_index(changed: Mapping[str, Any]) -> None:
-    fields = {key.removeprefix("index."): value for key, value in changed.items()}
+    fields = {}
+    for key, value in changed.items():
+        fields[key.removeprefix("index.")] = value
     for field in fields:
         if field not in IndexSettings.model_fields:
             raise LabError(

@@ -111,21 +111,28 @@ def synthesise(
     account = SynthesisAccount(
         wanted=size,
         proposed=chooser.proposed,
-        fallen={check: chooser.fallen[check] for check in (*CHECKS, NOT_NEEDED)},
+        fallen=_counts(chooser.fallen, (*CHECKS, NOT_NEEDED)),
         kept=len(cases),
-        kinds={kind: chooser.kinds[kind] for kind in KINDS},
+        kinds=_counts(chooser.kinds, KINDS),
         passages=len(passages),
         language=len(passages) - len(english),
         unasked=chooser.unasked,
-        strata={name: chooser.taken[name] for name in STRATA},
+        strata=_counts(chooser.taken, STRATA),
         embedded=embed is not None,
     )
     return Synthesis(tuple(sorted(cases, key=lambda case: case.id)), account)
 
 
+def _counts(counter: Counter[str], names: Iterable[str]) -> dict[str, int]:
+    """In the order of the names, also of those that were never counted."""
+    return {name: counter[name] for name in names}
+
+
 def _in_order(chunks: Iterable[Chunk]) -> list[Chunk]:
     """Each once, by document and place."""
-    by_place = {(chunk.uri, chunk.start, chunk.id): chunk for chunk in chunks}
+    by_place: dict[tuple[str, int, str], Chunk] = {}
+    for chunk in chunks:
+        by_place[chunk.uri, chunk.start, chunk.id] = chunk
     return [by_place[place] for place in sorted(by_place)]
 
 
@@ -138,8 +145,9 @@ def strata(chunks: Sequence[Chunk]) -> dict[str, dict[str, list[Chunk]]]:
     ordered = sorted(documents, key=lambda uri: (_words(documents[uri]), uri))
     by_stratum: dict[str, dict[str, list[Chunk]]] = {name: {} for name in STRATA}
     for rank, uri in enumerate(ordered):
-        stratum = STRATA[rank * len(STRATA) // len(ordered)]
-        by_stratum[stratum][uri] = documents[uri]
+        number = rank * len(STRATA) // len(ordered)
+        stratum = by_stratum[STRATA[number]]
+        stratum[uri] = documents[uri]
     return by_stratum
 
 
@@ -152,10 +160,14 @@ def quotas(size: int, weights: Mapping[str, int]) -> dict[str, int]:
     total = sum(weights.values())
     if not total:
         return dict.fromkeys(weights, 0)
-    exact = {name: size * weight / total for name, weight in weights.items()}
-    shares = {name: int(share) for name, share in exact.items()}
-    by_remainder = sorted(exact, key=lambda name: (shares[name] - exact[name], name))
-    for name in by_remainder[: size - sum(shares.values())]:
+    shares: dict[str, int] = {}
+    remainders: dict[str, float] = {}
+    for name, weight in weights.items():
+        exact = size * weight / total
+        shares[name] = int(exact)
+        remainders[name] = exact - shares[name]
+    largest_first = sorted(weights, key=lambda name: (-remainders[name], name))
+    for name in largest_first[: size - sum(shares.values())]:
         shares[name] += 1
     return shares
 
@@ -196,7 +208,8 @@ class _Chooser:
                 self._before[chunk.id] = before
         sample: list[Chunk] = []
         if embed:
-            sample = _random(f"{seed} sample").sample(list(chunks), min(SAMPLE, len(chunks)))
+            chance = _random(f"{seed} sample")
+            sample = chance.sample(list(chunks), min(SAMPLE, len(chunks)))
         self._cleaner = Cleaner(embed, sample)
         self.kept: list[QuestionAnswer] = []
         self.kinds: Counter[str] = Counter()
@@ -237,7 +250,8 @@ class _Chooser:
         chance.shuffle(rows)
         queue: deque[_Turn] = deque()
         for turns in zip_longest(*rows):
-            queue.extend(_Turn(chunk) for chunk in turns if chunk)
+            for chunk in filter(None, turns):
+                queue.append(_Turn(chunk))
         return queue
 
     def _take(self, name: str, queue: deque[_Turn], quota: int) -> Iterator[int]:
@@ -260,7 +274,9 @@ class _Chooser:
                 self._count_fallen(NOT_NEEDED, len(turn.pairs or ()))
                 accepted += 1
             quota -= accepted
-            queue.extendleft(turn for turn in reversed(again) if turn.pairs)
+            for turn in reversed(again):
+                if turn.pairs:
+                    queue.appendleft(turn)
             yield accepted
 
     def _next_wave(self, queue: deque[_Turn], most: int) -> list[tuple[_Turn, QuestionAnswer]]:
@@ -312,6 +328,13 @@ def _case(pair: QuestionAnswer) -> Case:
         question=pair.question,
         person=Person(country=chunk.countries[0] if chunk.countries else None),
         references=(Reference(text=pair.answer),),
-        evidence=(Passage(document=chunk.uri, quote=pair.quote, grade=2, page=chunk.page_from),),
+        evidence=(
+            Passage(
+                document=chunk.uri,
+                quote=pair.quote,
+                grade=2,
+                page=chunk.page_from,
+            ),
+        ),
         tags=("synthetic", pair.kind, pair.style),
     )

@@ -5,7 +5,7 @@ The checks stand in the order in which a pair meets them; it falls to the first 
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ombud.lab.metrics.metric import Embed
@@ -101,15 +101,23 @@ def copied_share(question: str, text: str) -> float:
     """Share of the question's content words that lie in runs of at least `RUN` tokens which the
     text has too."""
     asked = tokens(question)
-    told = tokens(text)
-    runs = {tuple(told[start : start + RUN]) for start in range(len(told) - RUN + 1)}
+    runs_of_text = set(_token_runs(tokens(text)))
     inside = [False] * len(asked)
-    for start in range(len(asked) - RUN + 1):
-        if tuple(asked[start : start + RUN]) in runs:
+    for start, run in enumerate(_token_runs(asked)):
+        if run in runs_of_text:
             inside[start : start + RUN] = [True] * RUN
-    meant = set(content(question))
-    weighed = [within for token, within in zip(asked, inside, strict=True) if token in meant]
+    content_words = set(content(question))
+    weighed = []
+    for token, is_inside in zip(asked, inside, strict=True):
+        if token in content_words:
+            weighed.append(is_inside)
     return sum(weighed) / len(weighed) if weighed else float(all(inside))
+
+
+def _token_runs(row: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """Every `RUN` tokens in a row."""
+    for start in range(len(row) - RUN + 1):
+        yield tuple(row[start : start + RUN])
 
 
 class PairVectors(NamedTuple):
@@ -145,7 +153,9 @@ class Cleaner:
         asked = frozenset(tokens(question))
         if asked in self._accepted:
             return True
-        near = {other for token in asked for other in self._accepted_with.get(token, ())}
+        near: set[frozenset[str]] = set()
+        for token in asked:
+            near.update(self._accepted_with.get(token, ()))
         return any(len(asked & other) >= JACCARD * len(asked | other) for other in near)
 
     def measure(self, pairs: Sequence[QuestionAnswer]) -> list[PairVectors | None]:
@@ -156,8 +166,9 @@ class Cleaner:
         questions = [pair.wording for pair in pairs]
         passages = [passage(pair.chunk) for pair in pairs]
         vectors = _unit_vectors(self._embed, questions + passages)
-        count = len(pairs)
-        return [PairVectors(vectors[at], vectors[count + at]) for at in range(count)]
+        of_questions = vectors[: len(pairs)]
+        of_passages = vectors[len(pairs) :]
+        return list(map(PairVectors, of_questions, of_passages))
 
     def check_meaning(self, pair: QuestionAnswer, vectors: PairVectors | None) -> str:
         """The first of the checks with an embedder that the pair fails; empty when it passes."""

@@ -83,8 +83,10 @@ def _defined(sentence: str, vocabulary: CorpusVocabulary) -> tuple[str, str] | N
     if not _is_term(term, article) or vocabulary.is_name(term):
         return None
     if match.re is not _IS_A:
-        explained_by_itself = match.re is _MEANS and _repeats(sentence, match.end("term"), term)
-        return None if explained_by_itself else ("plain", vocabulary.lowered(term))
+        explained_by_itself = _repeats(sentence, match.end("term"), term)
+        if match.re is _MEANS and explained_by_itself:
+            return None
+        return "plain", vocabulary.lowered(term)
     # "Your first day is a good time" defines nothing.
     if match["said"].lower() in listed("vacuous"):
         return None
@@ -115,9 +117,10 @@ def _abbreviations(sentence: str) -> Iterator[tuple[str, str]]:
     """(abbreviation, what it stands for) where the words before the bracket begin with its
     letters."""
     for match in _SHORT_FOR.finditer(sentence):
-        start = _spelt_start(sentence[: match.start()], match["short"].replace("&", ""))
+        before = sentence[: match.start()]
+        start = _spelt_start(before, match["short"].replace("&", ""))
         if start is not None:
-            yield match["short"], sentence[start : match.start()].strip()
+            yield match["short"], before[start:].strip()
 
 
 def _spelt_start(before: str, letters: str) -> int | None:
@@ -167,7 +170,7 @@ def _number_wordings(asked: NumberQuestion, about: str) -> Wordings:
 
 def _about(sections: Sequence[PassageSection], place: int, vocabulary: CorpusVocabulary) -> str:
     """What the section around a place is about."""
-    around = [section for section in sections if section.start <= place]
-    if not around:
-        return ""
-    return parent_of([*around[-1].parents, around[-1].heading], vocabulary)
+    for section in reversed(sections):
+        if section.start <= place:
+            return parent_of([*section.parents, section.heading], vocabulary)
+    return ""

@@ -56,7 +56,9 @@ def listed(name: str) -> frozenset[str]:
 @cache
 def phrases(name: str) -> re.Pattern[str]:
     """One of the phrase lists of questions.toml, as a pattern that starts at a word."""
-    written = [re.escape(phrase.strip()) for phrase in data()["words"][name].split("|")]
+    written = []
+    for phrase in data()["words"][name].split("|"):
+        written.append(re.escape(phrase.strip()))
     return re.compile(rf"(?<!\w)(?:{'|'.join(written)})(?!\w)", re.IGNORECASE)
 
 
@@ -67,15 +69,23 @@ def words_of(text: str) -> list[str]:
 
 def content(text: str) -> list[str]:
     """The words that carry the meaning, lower case."""
-    lowered = [word.lower() for word in words_of(text)]
-    return [word for word in lowered if word not in listed("stop")]
+    stop_words = listed("stop")
+    carrying = []
+    for word in words_of(text):
+        lowered = word.lower()
+        if lowered not in stop_words:
+            carrying.append(lowered)
+    return carrying
 
 
 def plain(text: str) -> str:
     """Text as it is read out: no Markdown marks, no list marks, one line."""
     text = _LINK.sub(r"\1", text)
-    lines = (_LEADING.sub("", line).strip() for line in text.split("\n"))
-    return " ".join(_MARKS.sub("", " ".join(lines)).split())
+    lines = []
+    for line in text.split("\n"):
+        lines.append(_LEADING.sub("", line).strip())
+    without_marks = _MARKS.sub("", " ".join(lines))
+    return " ".join(without_marks.split())
 
 
 def sentence_spans(text: str, start: int = 0, end: int | None = None) -> list[tuple[int, int]]:
@@ -239,19 +249,25 @@ def mistyped(text: str, chance: Random) -> str:
     """One or two slips of the finger in longer words; names, numbers and abbreviations keep their
     spelling."""
     words = [match.span() for match in _LONG_WORD.finditer(text)]
-    chosen = chance.sample(words, min(len(words), chance.choice((1, 2))))
+    slips = chance.choice((1, 2))
+    chosen = chance.sample(words, min(len(words), slips))
     for start, end in sorted(chosen, reverse=True):
-        text = text[:start] + _slip(text[start:end], chance) + text[end:]
+        slip = _slip(text[start:end], chance)
+        text = text[:start] + slip + text[end:]
     return text
 
 
 def _slip(word: str, chance: Random) -> str:
     # The first letter stays: people mistype it least, and the word stays readable.
-    swaps = [at for at in range(1, len(word) - 1) if word[at] != word[at + 1]]
+    swaps = []
+    for at in range(1, len(word) - 1):
+        if word[at] != word[at + 1]:
+            swaps.append(at)
     kind = chance.choice(("swap", "drop", "double"))
     if kind == "swap" and swaps:
         at = chance.choice(swaps)
-        return word[:at] + word[at + 1] + word[at] + word[at + 2 :]
+        swapped = word[at + 1] + word[at]
+        return word[:at] + swapped + word[at + 2 :]
     at = chance.randrange(1, len(word) - 1)
     instead = word[at] * 2 if kind == "double" else ""
     return word[:at] + instead + word[at + 1 :]

@@ -100,7 +100,8 @@ def _read_table(
             rows.append((row, _split(line)))
     about = ""
     if sections:
-        about = parent_of([*sections[-1].parents, sections[-1].heading], vocabulary)
+        nearest = sections[-1]
+        about = parent_of([*nearest.parents, nearest.heading], vocabulary)
     return _Table(columns, rows, about)
 
 
@@ -176,7 +177,11 @@ def _templates_of_thing(cell: _Cell, column: str, usual: Sequence[str]) -> Seque
     if not cell.about or row.lower() in cell.about.lower():
         return ()
     about = safe(cell.about)
-    return [f"when it comes to {about}, {ask[0].lower()}{ask[1:]}" for ask in asked]
+    templates = []
+    for template in asked:
+        small = template[0].lower() + template[1:]
+        templates.append(f"when it comes to {about}, {small}")
+    return templates
 
 
 def _is_row(name: str, row: str) -> bool:

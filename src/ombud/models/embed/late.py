@@ -58,23 +58,35 @@ def unpack(packed: bytes) -> TokenVectors:
     return TokenVectors(ids, vectors.reshape(count, DIMENSION))
 
 
-def telling(tokenizer: Tokenizer) -> npt.NDArray[np.bool_]:
-    """Per id of the vocabulary whether a token of it is kept: neither special, nor punctuation, nor
-    a function word."""
-    kept = np.zeros(tokenizer.get_vocab_size(), bool)
-    for token, identity in tokenizer.get_vocab(with_added_tokens=False).items():
-        word = token.removeprefix("##")
-        has_letters = any(map(str.isalnum, word))
-        kept[identity] = has_letters and word not in FUNCTION_WORDS
-    for identity in tokenizer.get_added_tokens_decoder():
-        kept[identity] = False
-    return kept
+class TellingTokens:
+    """Which tokens of the vocabulary are kept: neither special, nor punctuation, nor a function
+    word. A token is looked at when it first occurs: all of them would be .03 s of every process."""
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._tokenizer = tokenizer
+        size = tokenizer.get_vocab_size()
+        self._kept = np.zeros(size, bool)
+        self._looked_at = np.zeros(size, bool)
+        self._looked_at[list(tokenizer.get_added_tokens_decoder())] = True
+
+    def are_kept(self, ids: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+        """Per token; safe to call from several threads."""
+        for identity in set(ids[~self._looked_at[ids]].tolist()):
+            self._kept[identity] = _tells(self._tokenizer.id_to_token(identity))
+            self._looked_at[identity] = True
+        kept: npt.NDArray[np.bool_] = self._kept[ids]
+        return kept
 
 
-def compress(ids: Sequence[int], states: States, kept: npt.NDArray[np.bool_]) -> TokenVectors:
+def _tells(token: str | None) -> bool:
+    word = (token or "").removeprefix("##")
+    return any(map(str.isalnum, word)) and word not in FUNCTION_WORDS
+
+
+def compress(ids: Sequence[int], states: States, telling: TellingTokens) -> TokenVectors:
     """states: shape (tokens, DIMENSION), the last layer of `ids` by its components."""
     which = np.asarray(ids, np.int64)
-    chosen = kept[which]
+    chosen = telling.are_kept(which)
     small = states[chosen]
     small /= np.maximum(np.linalg.norm(small, axis=1, keepdims=True), 1e-9)
     return TokenVectors(which[chosen].astype(np.uint16), np.rint(SCALE * small).astype(np.int8))

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from ombud.errors import MissingExtra, SetupError
 from ombud.models.embed.counting import counter
 from ombud.models.embed.embedder import EmbeddedText, Vectors
-from ombud.models.embed.late import TokenVectors, compress, join, telling
+from ombud.models.embed.late import TellingTokens, TokenVectors, compress, join
 from ombud.models.embed.onnx_graph import build_int8
 from ombud.models.embed.onnx_session import open_onnx, require_files
 
@@ -63,10 +63,8 @@ class OnnxEmbedder:
         self.dimension = int(self.embed(["dimension"]).shape[1])
 
     @cached_property
-    def _telling(self) -> npt.NDArray[np.bool_]:
-        """Not at start-up: all the vocabulary is looked through, and not every process reads whole
-        texts."""
-        return telling(self._tokenizer)
+    def _telling(self) -> TellingTokens:
+        return TellingTokens(self._tokenizer)
 
     def count(self, text: str) -> int:
         return self._count(text)

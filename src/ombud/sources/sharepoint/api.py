@@ -88,8 +88,11 @@ class SharePointSite:
     def id(self) -> str:
         if not self._known:
             parts = urlsplit(self._address)
+            name = parts.netloc
             path = quote(unquote(parts.path).strip("/"))
-            site = self._one(f"/sites/{parts.netloc}{f':/{path}' if path else ''}")
+            if path:
+                name += f":/{path}"
+            site = self._one(f"/sites/{name}")
             if site is None:
                 raise SourceError(
                     f"The site {self._address} is not there, or the application may not see it.",
@@ -115,9 +118,8 @@ class SharePointSite:
             raise SourceError(
                 "The application sees no library.", hint="Check its permissions for this site."
             )
-        return [
-            Library(drive=libraries[name], name=name) for name in dict.fromkeys(names or libraries)
-        ]
+        wanted = dict.fromkeys(names or libraries)
+        return [Library(drive=libraries[name], name=name) for name in wanted]
 
     def items(self, drive: str, *, unique: bool = False) -> list[Item]:
         """Every file, wherever it lies. unique: with the ids that lists know them by."""
@@ -147,7 +149,8 @@ class SharePointSite:
         return list(rows)
 
     def download(self, drive: str, item: str) -> bytes:
-        answer = self._client.get(f"{self._base}/drives/{drive}/items/{item}/content", absent={404})
+        address = f"{self._base}/drives/{drive}/items/{item}/content"
+        answer = self._client.get(address, absent={404})
         if answer is None:
             raise SourceError(
                 "The file is not there any more.", hint="The next sync will not list it."

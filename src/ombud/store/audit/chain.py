@@ -25,8 +25,22 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any
 
-from sqlalchemy import JSON, Connection, Row, Table, Text, cast, func, insert, select, text, update
+from sqlalchemy import (
+    JSON,
+    ColumnElement,
+    Connection,
+    Row,
+    Table,
+    Text,
+    cast,
+    func,
+    insert,
+    select,
+    text,
+    update,
+)
 
+from ombud.store.queries import batches
 from ombud.store.tables import answer as answers
 from ombud.store.tables import audit as records
 from ombud.store.tables import conversation as conversations
@@ -65,7 +79,13 @@ def next_number(db: Connection) -> int:
     """
     if db.dialect.name == "postgresql":
         db.execute(text("SELECT pg_advisory_xact_lock(826219, hashtext(current_schema()))"))
-    return int(db.execute(select(func.coalesce(func.max(records.c.number), 0))).scalar_one()) + 1
+    return last_number(db) + 1
+
+
+def last_number(db: Connection) -> int:
+    """Of the last record; 0 where there is none."""
+    highest = func.coalesce(func.max(records.c.number), 0)
+    return int(db.execute(select(highest)).scalar_one())
 
 
 def append(
@@ -82,9 +102,12 @@ def append(
     rows: dict[str, str | None] = {}
     for name, ids in changed.items():
         wanted = list(ids)
-        rows |= {f"{name}/{identity}": None for identity in wanted}
-        rows |= {f"{name}/{row.id}": digest_of(row) for row in rows_of(db, name, wanted)}
-    before = db.execute(select(records.c.hash).where(records.c.number == number - 1)).scalar()
+        for identity in wanted:
+            rows[f"{name}/{identity}"] = None
+        for row in rows_of(db, name, wanted):
+            rows[f"{name}/{row.id}"] = digest_of(row)
+    of_record_before = select(records.c.hash).where(records.c.number == number - 1)
+    before = db.execute(of_record_before).scalar()
     record = canonical(
         {
             "v": VERSION,
@@ -103,32 +126,37 @@ def append(
 
 def digest_of(row: Row[Any]) -> str:
     """Of a row of `rows_of`."""
-    values = list(row)
-    content, salt = values[:-1], values[-1]
-    return hmac.digest(str(salt).encode(), canonical(content).encode(), "sha256").hex()
+    *content, salt = tuple(row)
+    key = str(salt).encode()
+    return hmac.digest(key, canonical(content).encode(), "sha256").hex()
 
 
 def rows_of(db: Connection, name: str, ids: Sequence[str]) -> Iterator[Row[Any]]:
     """Rows as they are digested: every column, JSON as the text that is stored, the salt last."""
     table = TABLES[name]
-    for start in range(0, len(ids), BATCH):
-        yield from db.execute(_digested(table).where(table.c.id.in_(ids[start : start + BATCH])))
+    query = _digested(table)
+    for some in batches(ids, BATCH):
+        yield from db.execute(query.where(table.c.id.in_(some)))
 
 
 def rows_after(db: Connection, name: str, last: str, most: int) -> Sequence[Row[Any]]:
     """The next rows in the order of their ids."""
     table = TABLES[name]
-    return db.execute(
-        _digested(table).where(table.c.id > last).order_by(table.c.id).limit(most)
-    ).all()
+    following = _digested(table).where(table.c.id > last)
+    return db.execute(following.order_by(table.c.id).limit(most)).all()
 
 
 def _digested(table: Table) -> Any:
-    columns = sorted(
-        (column for column in table.c if column.name != "salt"), key=lambda column: column.name
-    )
-    shown = [cast(c, Text).label(c.name) if isinstance(c.type, JSON) else c for c in columns]
-    return select(*shown, table.c.salt)
+    columns: list[ColumnElement[Any]] = []
+    for name in sorted(table.c.keys()):
+        column = table.c[name]
+        if name == "salt":
+            continue
+        if isinstance(column.type, JSON):
+            columns.append(cast(column, Text).label(name))
+        else:
+            columns.append(column)
+    return select(*columns, table.c.salt)
 
 
 def begin_chain(db: Connection) -> None:
@@ -139,29 +167,28 @@ def begin_chain(db: Connection) -> None:
     """
     if (number := next_number(db)) > 1:
         return
-    counts = {
-        name: int(db.execute(select(func.count()).select_from(table)).scalar_one())
-        for name, table in TABLES.items()
-    }
+    counts: dict[str, int] = {}
+    for name, table in TABLES.items():
+        count = select(func.count()).select_from(table)
+        counts[name] = int(db.execute(count).scalar_one())
     append(db, number, "genesis", {}, {"adopted": counts, "chain": secrets.token_hex(16)})
     _mark_sensitive(db)
     for name, table in TABLES.items():
-        ids = list(db.execute(select(table.c.id).order_by(table.c.id)).scalars())
-        for start in range(0, len(ids), BATCH):
-            some, number = ids[start : start + BATCH], number + 1
+        in_order = select(table.c.id).order_by(table.c.id)
+        ids = list(db.execute(in_order).scalars())
+        for some in batches(ids, BATCH):
+            number += 1
             for identity in some:
-                db.execute(
-                    update(table)
-                    .where(table.c.id == identity)
-                    .values(salt=new_salt(), record=number)
-                )
+                row = update(table).where(table.c.id == identity)
+                db.execute(row.values(salt=new_salt(), record=number))
             append(db, number, "adopted", {name: some}, {})
 
 
 def _mark_sensitive(db: Connection) -> None:
     for row in db.execute(select(answers.c.id, answers.c.answer)).all():
         if is_sensitive(row.answer):
-            db.execute(update(answers).where(answers.c.id == row.id).values(sensitive=True))
+            of_answer = update(answers).where(answers.c.id == row.id)
+            db.execute(of_answer.values(sensitive=True))
 
 
 def is_sensitive(answer: Mapping[str, Any]) -> bool:

@@ -12,7 +12,6 @@ from sqlalchemy import (
     cast,
     delete,
     false,
-    func,
     or_,
     select,
     update,
@@ -20,6 +19,7 @@ from sqlalchemy import (
 
 from ombud.store.audit.chain import BATCH, append, new_salt, next_number
 from ombud.store.database import Store
+from ombud.store.queries import batches, count_where
 from ombud.store.tables import answer as answers
 from ombud.store.tables import lab_passage as passages
 from ombud.store.tables import lab_row as rows
@@ -75,11 +75,12 @@ def _answers(db: Connection, document_id: str) -> int:
     names_it = cast(answers.c.answer, Text).like(f"%{document_id}%")
     # A trace names all passages that the model saw, and it may have repeated any.
     naming = select(answers.c.id).where(names_it)
-    db.execute(delete(reasonings).where(reasonings.c.answer_id.in_(naming)))
+    repeats_it = reasonings.c.answer_id.in_(naming)
+    db.execute(delete(reasonings).where(repeats_it))
     changed: dict[str, dict[str, Any]] = {}
     gone: set[tuple[str, str | None]] = set()
-    stored = select(answers.c.id, answers.c.conversation_id, answers.c.answer).where(names_it)
-    for row in db.execute(stored).all():
+    stored = select(answers.c.id, answers.c.conversation_id, answers.c.answer)
+    for row in db.execute(stored.where(names_it)).all():
         if not row.answer:
             continue
         before = Answer.model_validate(row.answer)
@@ -90,10 +91,11 @@ def _answers(db: Connection, document_id: str) -> int:
             gone.add((before.text, row.conversation_id))
     blanked = len(changed)
     _histories(db, changed, {text for text, _ in gone})
-    ids = sorted(changed)
-    for start in range(0, len(ids), BATCH):
-        batch = {identity: changed[identity] for identity in ids[start : start + BATCH]}
-        _blank(db, document_id, batch, gone if start == 0 else ())
+    for ids in batches(sorted(changed), BATCH):
+        some = {identity: changed[identity] for identity in ids}
+        _blank(db, document_id, some, gone)
+        # The messages go with the first record.
+        gone.clear()
     return blanked
 
 
@@ -102,7 +104,8 @@ def _histories(db: Connection, changed: dict[str, dict[str, Any]], gone: Collect
     if not gone:
         return
     has_history = cast(answers.c.question, Text).like('%"assistant"%')
-    for row in db.execute(select(answers.c.id, answers.c.question).where(has_history)).all():
+    stored = select(answers.c.id, answers.c.question).where(has_history)
+    for row in db.execute(stored).all():
         before = row.question.get("history", [])
         after: list[dict[str, Any]] = []
         for turn in before:
@@ -128,8 +131,11 @@ def _blank(
         of_answer = update(answers).where(answers.c.id == identity)
         db.execute(of_answer.values(**values, salt=new_salt(), erased=number))
     for text, conversation_id in gone:
-        same = (messages.c.conversation_id == conversation_id) & (messages.c.content == text)
-        for identity in db.execute(select(messages.c.id).where(same)).scalars().all():
+        same = select(messages.c.id).where(
+            messages.c.conversation_id == conversation_id,
+            messages.c.content == text,
+        )
+        for identity in db.execute(same).scalars().all():
             of_message = update(messages).where(messages.c.id == identity)
             db.execute(of_message.values(content=ERASED, salt=new_salt(), erased=number))
             blanked_messages.append(identity)
@@ -140,17 +146,20 @@ def _blank(
 def _runs(db: Connection, document_id: str, uri: str) -> int:
     by_id = rows.c.observation.like(f"%{document_id}%")
     by_uri = rows.c.observation.contains(uri, autoescape=True)
-    stored = select(rows.c.run_id, rows.c.place, rows.c.observation).where(by_id | by_uri)
+    stored = select(rows.c.run_id, rows.c.place, rows.c.observation)
     changed = 0
-    for row in db.execute(stored).all():
+    for row in db.execute(stored.where(by_id | by_uri)).all():
         before = Observation.model_validate_json(row.observation)
         after = _blank_observation(before, document_id, uri)
         if after == before:
             continue
         changed += 1
-        same = (rows.c.run_id == row.run_id) & (rows.c.place == row.place)
+        same = update(rows).where(
+            rows.c.run_id == row.run_id,
+            rows.c.place == row.place,
+        )
         text = after.model_dump_json(exclude={"hits"}, exclude_defaults=True)
-        db.execute(update(rows).where(same).values(observation=text))
+        db.execute(same.values(observation=text))
     return changed
 
 
@@ -188,14 +197,11 @@ def phrases_held(
         as_kept = [_in_json(phrase) for phrase in phrases]
         in_answers = _any(cast(answers.c.answer, Text), as_stored)
         in_questions = _any(cast(answers.c.question, Text), as_stored)
-        in_conversations = (
-            _count(db, in_answers | in_questions)
-            + _count(db, _any(messages.c.content, phrases))
-            + _count(db, _any(reasonings.c.text, phrases))
-        )
-        in_runs = _count(db, _any(rows.c.observation, as_kept)) + _count(
-            db, _any(passages.c.chunk, as_kept)
-        )
+        in_conversations = count_where(db, in_answers | in_questions)
+        in_conversations += count_where(db, _any(messages.c.content, phrases))
+        in_conversations += count_where(db, _any(reasonings.c.text, phrases))
+        in_runs = count_where(db, _any(rows.c.observation, as_kept))
+        in_runs += count_where(db, _any(passages.c.chunk, as_kept))
         return {"answers": in_conversations, "lab runs": in_runs}
 
 
@@ -204,12 +210,8 @@ def _texts_holding(db: Connection, phrases: Sequence[str], but: str) -> dict[str
     counts: dict[str, int] = {}
     for phrase in phrases:
         holds = texts.c.text.contains(phrase, autoescape=True)
-        counts[phrase] = _count(db, holds & others)
+        counts[phrase] = count_where(db, holds, others)
     return counts
-
-
-def _count(db: Connection, where: ColumnElement[bool]) -> int:
-    return int(db.execute(select(func.count()).where(where)).scalar_one())
 
 
 def _any(column: ColumnElement[str], phrases: Iterable[str]) -> ColumnElement[bool]:

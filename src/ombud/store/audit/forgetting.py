@@ -5,7 +5,7 @@ tombstones, ids and times only, its messages are deleted, and a record of the ch
 
 import hmac
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Literal, NamedTuple
 
@@ -14,6 +14,7 @@ from sqlalchemy import ColumnElement, Connection, Text, cast, delete, func, or_,
 from ombud.errors import NotFound
 from ombud.store.audit.chain import append, new_salt, next_number
 from ombud.store.database import Store
+from ombud.store.queries import batches, count_where
 from ombud.store.tables import answer as answers
 from ombud.store.tables import conversation as conversations
 from ombud.store.tables import message as messages
@@ -78,8 +79,11 @@ def held_of_person(store: Store, person_id: str) -> Held:
 def held_in_conversation(store: Store, identity: str) -> Held:
     """Raises NotFound for a conversation that is not there or was erased."""
     with store.read() as db:
-        there = (conversations.c.id == identity) & conversations.c.erased.is_(None)
-        if db.execute(select(conversations.c.id).where(there)).first() is None:
+        there = select(conversations.c.id).where(
+            conversations.c.id == identity,
+            conversations.c.erased.is_(None),
+        )
+        if db.execute(there).first() is None:
             raise NotFound(f"There is no conversation `{identity}`, or it was erased already.")
     return Held((identity,), ())
 
@@ -105,7 +109,10 @@ def held_until(store: Store, ordinary: datetime | None, sensitive: datetime | No
         due_answers.append(answers.c.sensitive & (answers.c.at < until))
     if not due_talks:
         return Held((), ())
-    talks = select(conversations.c.id).where(conversations.c.erased.is_(None), or_(*due_talks))
+    talks = select(conversations.c.id).where(
+        conversations.c.erased.is_(None),
+        or_(*due_talks),
+    )
     alone = select(answers.c.id).where(
         answers.c.conversation_id.is_(None),
         _HAS_CONTENT,
@@ -135,34 +142,30 @@ def _last_added() -> ColumnElement[str]:
 def questions_in(store: Store, held: Held) -> list[str]:
     """What people asked there, once each."""
     wheres: list[ColumnElement[bool]] = []
-    for ids in _batches(held.conversations):
+    for ids in batches(held.conversations, _BATCH):
         wheres.append(answers.c.conversation_id.in_(ids))
-    for ids in _batches(held.answers):
+    for ids in batches(held.answers, _BATCH):
         wheres.append(answers.c.id.in_(ids))
     texts: dict[str, None] = {}
     with store.read() as db:
         for where in wheres:
             for question in db.execute(select(answers.c.question).where(where)).scalars():
                 texts[question.get("text", "")] = None
-    return [text for text in texts if text]
+    return list(filter(None, texts))
 
 
 def count_held(store: Store, held: Held) -> tuple[int, int, int]:
     """(conversations, answers, messages) that still have content."""
     talks = whole_answers = said = 0
     with store.read() as db:
-        for ids in _batches(held.conversations):
+        for ids in batches(held.conversations, _BATCH):
             is_left = conversations.c.erased.is_(None)
-            talks += _count(db, conversations.c.id.in_(ids), is_left)
-            whole_answers += _count(db, answers.c.conversation_id.in_(ids), _HAS_CONTENT)
-            said += _count(db, messages.c.conversation_id.in_(ids))
-        for ids in _batches(held.answers):
-            whole_answers += _count(db, answers.c.id.in_(ids), _HAS_CONTENT)
+            talks += count_where(db, conversations.c.id.in_(ids), is_left)
+            whole_answers += count_where(db, answers.c.conversation_id.in_(ids), _HAS_CONTENT)
+            said += count_where(db, messages.c.conversation_id.in_(ids))
+        for ids in batches(held.answers, _BATCH):
+            whole_answers += count_where(db, answers.c.id.in_(ids), _HAS_CONTENT)
     return talks, whole_answers, said
-
-
-def _count(db: Connection, *where: ColumnElement[bool]) -> int:
-    return int(db.execute(select(func.count()).where(*where)).scalar_one())
 
 
 def erase_rows(store: Store, held: Held, reason: Reason, of: str = "") -> Erased:
@@ -177,22 +180,25 @@ def erase_rows(store: Store, held: Held, reason: Reason, of: str = "") -> Erased
         facts["of"] = mark_of(salt, of)
     talks = whole_answers = said = 0
     records: list[int] = []
-    for ids in _batches(held.conversations):
+    for ids in batches(held.conversations, _BATCH):
         with store.write() as db:
             number = next_number(db)  # first: it holds the others off
-            is_left = conversations.c.id.in_(ids) & conversations.c.erased.is_(None)
-            left = list(db.execute(select(conversations.c.id).where(is_left)).scalars())
+            not_erased = select(conversations.c.id).where(
+                conversations.c.id.in_(ids),
+                conversations.c.erased.is_(None),
+            )
+            left = list(db.execute(not_erased).scalars())
             if left:
                 inside, spoken = _erase_conversations(db, number, left, facts)
                 talks += len(left)
                 whole_answers += inside
                 said += spoken
                 records.append(number)
-    for ids in _batches(held.answers):
+    for ids in batches(held.answers, _BATCH):
         with store.write() as db:
             number = next_number(db)
-            is_whole = answers.c.id.in_(ids) & _HAS_CONTENT
-            left = list(db.execute(select(answers.c.id).where(is_whole)).scalars())
+            whole = select(answers.c.id).where(answers.c.id.in_(ids), _HAS_CONTENT)
+            left = list(db.execute(whole).scalars())
             if left:
                 _empty(db, number, left)
                 append(db, number, "erasure", {"answer": left}, facts)
@@ -215,12 +221,13 @@ def _erase_conversations(
     db: Connection, number: int, ids: Sequence[str], facts: dict[str, Any]
 ) -> tuple[int, int]:
     """(answers, messages) that went."""
-    inside = answers.c.conversation_id.in_(ids)
-    answer_ids = list(db.execute(select(answers.c.id).where(inside)).scalars())
-    spoken = messages.c.conversation_id.in_(ids)
-    message_ids = list(db.execute(select(messages.c.id).where(spoken)).scalars())
+    inside = select(answers.c.id).where(answers.c.conversation_id.in_(ids))
+    answer_ids = list(db.execute(inside).scalars())
+    is_spoken = messages.c.conversation_id.in_(ids)
+    spoken = select(messages.c.id).where(is_spoken)
+    message_ids = list(db.execute(spoken).scalars())
     _empty(db, number, answer_ids)
-    db.execute(delete(messages).where(spoken))
+    db.execute(delete(messages).where(is_spoken))
     blank = update(conversations).where(conversations.c.id.in_(ids))
     db.execute(blank.values(person={}, salt="", erased=number))
     erased = {"conversation": ids, "answer": answer_ids, "message": message_ids}
@@ -237,13 +244,11 @@ def _empty(db: Connection, number: int, ids: Sequence[str]) -> None:
         "salt": "",
         "erased": number,
     }
-    for some in _batches(ids):
-        db.execute(update(answers).where(answers.c.id.in_(some)).values(**empty))
-        db.execute(delete(reasonings).where(reasonings.c.answer_id.in_(some)))
-
-
-def _batches(ids: Sequence[str]) -> Iterator[Sequence[str]]:
-    return (ids[start : start + _BATCH] for start in range(0, len(ids), _BATCH))
+    for some in batches(ids, _BATCH):
+        of_answers = update(answers).where(answers.c.id.in_(some))
+        db.execute(of_answers.values(**empty))
+        of_reasonings = delete(reasonings).where(reasonings.c.answer_id.in_(some))
+        db.execute(of_reasonings)
 
 
 def _in_json(text: str) -> str:

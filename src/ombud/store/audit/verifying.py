@@ -4,11 +4,20 @@ says it is?"""
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from itertools import zip_longest
 from typing import Any, Literal, NamedTuple
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, select
 
-from ombud.store.audit.chain import TABLES, ZERO, digest_of, hash_of, rows_after, rows_of
+from ombud.store.audit.chain import (
+    TABLES,
+    ZERO,
+    digest_of,
+    hash_of,
+    last_number,
+    rows_after,
+    rows_of,
+)
 from ombud.store.database import Store
 from ombud.store.tables import audit as records
 from ombud.store.tables import setup as setups
@@ -134,17 +143,22 @@ def verify_chain(
 def read_head(store: Store) -> Link | None:
     """The last record; None where there is none."""
     with store.read() as db:
-        row = db.execute(select(records).order_by(records.c.number.desc()).limit(1)).first()
+        newest_first = select(records).order_by(records.c.number.desc())
+        row = db.execute(newest_first.limit(1)).first()
     return _link(_Raw(*row)) if row else None
 
 
 def read_links(store: Store, numbers: Sequence[int]) -> list[Link]:
     """Records by their numbers; those that cannot be read are left out."""
-    query = select(records).where(records.c.number.in_(numbers)).order_by(records.c.number)
+    query = select(records).where(records.c.number.in_(numbers))
     with store.read() as db:
-        rows = db.execute(query).all()
-    links = [_link(_Raw(*row)) for row in rows]
-    return [link for link in links if link]
+        rows = db.execute(query.order_by(records.c.number)).all()
+    links = []
+    for row in rows:
+        link = _link(_Raw(*row))
+        if link:
+            links.append(link)
+    return links
 
 
 def _link(raw: _Raw) -> Link | None:
@@ -167,7 +181,7 @@ def _link(raw: _Raw) -> Link | None:
 def _read_records(store: Store, walk: _Walk, on_progress: OnProgress) -> None:
     """Everything after what was walked already, as long as it holds."""
     with store.read() as db:
-        total = int(db.execute(select(func.coalesce(func.max(records.c.number), 0))).scalar_one())
+        total = last_number(db)
     waiting: _Raw | None = None
     for raw in _all_records(store, walk.number):
         if waiting:
@@ -290,8 +304,13 @@ def _check_rows(
     store: Store, walk: _Walk, counts: dict[str, int], on_progress: OnProgress
 ) -> list[Broken]:
     """Every row of the tables against its digest, and every digest against its row."""
-    left = {row for row, (digest, _) in walk.state.items() if digest}
-    total, done, doubtful = len(left), 0, set[str]()
+    left: set[str] = set()
+    for row_name, (digest, _) in walk.state.items():
+        if digest:
+            left.add(row_name)
+    total = len(left)
+    done = 0
+    doubtful: set[str] = set()
     for name in TABLES:
         for row in _all_rows(store, name):
             key = f"{name}/{row.id}"
@@ -350,10 +369,11 @@ def _look_again(
 
 def _catch_up(db: Connection, walk: _Walk) -> None:
     """The last few records, in the transaction that reads the rows."""
-    query = select(records).where(records.c.number > walk.number).order_by("number")
-    rows = [_Raw(*row) for row in db.execute(query)]
-    for at, raw in enumerate(rows):
-        walk.take(raw, rows[at + 1] if at + 1 < len(rows) else None)
+    query = select(records).where(records.c.number > walk.number)
+    rows = db.execute(query.order_by(records.c.number)).all()
+    raws = [_Raw(*row) for row in rows]
+    for raw, following in zip_longest(raws, raws[1:]):
+        walk.take(raw, following)
         if walk.broken:
             return
 
@@ -381,11 +401,8 @@ def _check_setups(store: Store, walk: _Walk) -> list[Broken]:
     found = []
     for digest, number in walk.setups.items():
         if digest not in kept:
-            found.append(
-                Broken(
-                    number, "missing", f"The set-up {digest[:12]} of record {number} is missing."
-                )
-            )
+            said = f"The set-up {digest[:12]} of record {number} is missing."
+            found.append(Broken(number, "missing", said))
     known = dict(walk.setups)
     for digest, now in kept.items():
         if now != digest or digest not in known:

@@ -15,7 +15,7 @@ from random import Random
 from typing import Any, NamedTuple
 
 from ombud.retrieve import WORD, pattern, router_features, values
-from ombud.training.router.labelled import LabelledQuestion
+from ombud.training.router.labelled import LabelledQuestion, labels_of
 
 SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 FIRST_BREAK = re.compile(r"(?:,| -| –|:) ")
@@ -69,7 +69,7 @@ def _originals(questions: Sequence[LabelledQuestion], label: int | None) -> list
     if label is None:
         return list(questions)
     if label < 0:
-        label = max((question.label for question in questions), default=0)
+        label = max(labels_of(questions), default=0)
     return [question for question in questions if question.label == label]
 
 
@@ -134,7 +134,8 @@ def misspelt(text: str, random: Random) -> str:
         swapped = second + first
         doubled = first * 2 + second
         lost = second
-        text = text[:at] + random.choice((swapped, doubled, lost)) + text[at + 2 :]
+        slip = random.choice((swapped, doubled, lost))
+        text = text[:at] + slip + text[at + 2 :]
     return text
 
 

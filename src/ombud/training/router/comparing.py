@@ -12,7 +12,13 @@ from ombud.training.linear import NO_EMBEDDER, SEED, TrainingEmbedder
 from ombud.training.reporting import render_report
 from ombud.training.router.augmentation import AugmentedQuestions, augment
 from ombud.training.router.evaluation import ClassificationScores, f1_by_chance, score_guesses
-from ombud.training.router.labelled import LabelledQuestion, questions_digest
+from ombud.training.router.labelled import (
+    LabelledQuestion,
+    labels_of,
+    questions_digest,
+    templates_of,
+    texts_of,
+)
 from ombud.training.router.training import (
     RECIPES,
     cross_validate,
@@ -71,10 +77,10 @@ class JudgedSet(NamedTuple):
         # Of classes that are equally likely the widest counts.
         guesses = classes - 1 - narrow[:, ::-1].argmax(axis=1)
         figures = score_guesses(
-            labels=[question.label for question in merge_labels(self.questions, classes)],
+            labels=labels_of(merge_labels(self.questions, classes)),
             guesses=guesses.tolist(),
             classes=classes,
-            clusters=[question.template for question in self.questions],
+            clusters=templates_of(self.questions),
         )
         return RouterScores(self.variant, self.held, classes, figures)
 
@@ -85,8 +91,7 @@ def judge_weights(
     """One trained router on sets that it did not see, in as many classes as it knows and fewer."""
     results = []
     for held, questions in sets.items():
-        texts = [question.question for question in questions]
-        probabilities = router_scores(texts, weights, embedder.embed)
+        probabilities = router_scores(texts_of(questions), weights, embedder.embed)
         judged = JudgedSet(weights.variant, held, questions, probabilities)
         for classes in range(weights.classes, 1, -1):
             results.append(judged.scores(classes))
@@ -97,8 +102,8 @@ def judge_by_router(router: Router, sets: QuestionSets, variant: str) -> list[Ro
     """Any router, such as a chat model that counts, on sets; in three classes and two."""
     results = []
     for held, questions in sets.items():
-        routed = [router(question.question, CLASSES) for question in questions]
-        probabilities = np.array([one.probabilities for one in routed])
+        rows = [router(text, CLASSES).probabilities for text in texts_of(questions)]
+        probabilities = np.array(rows)
         judged = JudgedSet(variant, held, questions, probabilities)
         for classes in TARGETS:
             results.append(judged.scores(classes))
@@ -162,6 +167,6 @@ def _by_chance(sets: QuestionSets) -> dict[tuple[str, int], float]:
     chance = {}
     for name, questions in sets.items():
         for classes in TARGETS:
-            labels = [question.label for question in merge_labels(questions, classes)]
+            labels = labels_of(merge_labels(questions, classes))
             chance[name, classes] = f1_by_chance(labels, classes)
     return chance

@@ -99,7 +99,8 @@ def _confusion_by_cluster(
     labels: Sequence[int], guesses: Sequence[int], classes: int, clusters: Sequence[Hashable]
 ) -> Counts:
     """Counts of shape (clusters, labels, guesses)."""
-    numbers = {cluster: number for number, cluster in enumerate(dict.fromkeys(clusters))}
+    distinct = list(dict.fromkeys(clusters))
+    numbers = dict(zip(distinct, range(len(distinct)), strict=True))
     confusion = np.zeros((len(numbers), classes, classes), np.int64)
     for label, guess, cluster in zip(labels, guesses, clusters, strict=True):
         confusion[numbers[cluster], label, guess] += 1
@@ -124,5 +125,6 @@ def _bootstrap_interval(confusion: Counts, asked: npt.NDArray[np.bool_]) -> tupl
     times_drawn = random.multinomial(clusters, np.full(clusters, 1 / clusters), size=RESAMPLES)
     tables = np.tensordot(times_drawn, confusion, axes=1)
     means = _class_rates(tables).f1[:, asked].mean(axis=1)
-    low, high = np.quantile(means, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    ends = [(1 - LEVEL) / 2, (1 + LEVEL) / 2]
+    low, high = np.quantile(means, ends)
     return float(low), float(high)

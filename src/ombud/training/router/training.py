@@ -17,7 +17,13 @@ from ombud.training.linear import (
     import_sklearn,
 )
 from ombud.training.router.augmentation import augment
-from ombud.training.router.labelled import LabelledQuestion, questions_digest
+from ombud.training.router.labelled import (
+    LabelledQuestion,
+    labels_of,
+    questions_digest,
+    templates_of,
+    texts_of,
+)
 
 REWRITTEN = 0.5
 """What a rewrite counts beside a question."""
@@ -67,9 +73,9 @@ def cross_validate(
     folds)."""
     merged = merge_labels(questions, classes)
     probabilities = np.zeros((len(merged), classes))
-    for taught, held_out in grouped_folds([question.template for question in merged]):
+    for taught, held_out in grouped_folds(templates_of(merged)):
         weights = fit([merged[place] for place in taught], recipe, classes, embedder)
-        texts = [merged[place].question for place in held_out]
+        texts = texts_of([merged[place] for place in held_out])
         probabilities[held_out] = router_scores(texts, weights, embedder.embed)
     return probabilities
 
@@ -81,7 +87,7 @@ def fit(
     embedder: TrainingEmbedder = NO_EMBEDDER,
 ) -> Weights:
     """Weights without a name and provenance; labels are below `classes`."""
-    if len({question.label for question in questions}) < classes:
+    if len(set(labels_of(questions))) < classes:
         raise BadRequest(
             f"Not each of {classes} classes has a question.",
             hint="Add the missing ones, or --classes 2.",
@@ -93,9 +99,9 @@ def fit(
         taught.extend(rewrites)
         importance.extend([REWRITTEN] * len(rewrites))
     examples = TrainingTexts(
-        texts=[question.question for question in taught],
-        labels=[question.label for question in taught],
-        groups=[question.template for question in taught],
+        texts=texts_of(taught),
+        labels=labels_of(taught),
+        groups=templates_of(taught),
         importance=importance,
     )
     return fit_linear(examples, recipe, ROUTER_READING, embedder)
@@ -103,7 +109,11 @@ def fit(
 
 def merge_labels(questions: Sequence[LabelledQuestion], classes: int) -> list[LabelledQuestion]:
     """Labels as they count with that many classes: of two, the second is two passages and more."""
-    return [question._replace(label=min(question.label, classes - 1)) for question in questions]
+    widest = classes - 1
+    merged = []
+    for question in questions:
+        merged.append(question._replace(label=min(question.label, widest)))
+    return merged
 
 
 def recipe_of(variant: str) -> Recipe:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from ombud.answer import Head, TriageWeights, triage_scores
 from ombud.charts import Series, draw_lines
@@ -15,7 +14,14 @@ from ombud.lab import Decision, risk_area, risk_coverage
 from ombud.models import linear
 from ombud.training.linear import TrainingEmbedder
 from ombud.training.reporting import render_report
-from ombud.training.triage.labelled import LabelledMessage, messages_digest
+from ombud.training.triage.labelled import (
+    Flags,
+    LabelledMessage,
+    are_dangerous,
+    have_label,
+    messages_digest,
+    texts_of,
+)
 from ombud.training.triage.training import cross_validate, train, with_router_questions
 
 TAUGHT = "cross-validated"
@@ -29,8 +35,6 @@ TARGETS = {
 Z = 1.96
 BINS = 10
 REPORT = Path(__file__).with_name("report.md")
-Flags = npt.NDArray[np.bool_]
-"""One for each message."""
 MessageSets = Mapping[str, Sequence[LabelledMessage]]
 
 
@@ -98,16 +102,17 @@ class JudgedMessages(NamedTuple):
         return TriageScores(self.variant, self.held, tuple(rates), tuple(by_kind))
 
     def _rates(self, alarmed: Flags, alarmed_in_danger: Flags, denied: Flags) -> list[Rate]:
-        sensitive = self._labelled("sensitive")
-        ordinary = self._labelled("ordinary")
+        sensitive = have_label(self.messages, "sensitive")
+        ordinary = have_label(self.messages, "ordinary")
+        out_of_scope = have_label(self.messages, "out_of_scope")
+        danger = are_dangerous(self.messages)
         hard = np.array([message.hard for message in self.messages], bool)
-        danger = np.array([message.danger for message in self.messages], bool)
         rows = {
             "sensitive found": alarmed[sensitive],
             "false alarms": alarmed[~sensitive],
             "false alarms on ordinary": alarmed[ordinary],
             "false alarms on hard ones": alarmed[hard & ~sensitive],
-            "out of scope denied": denied[self._labelled("out_of_scope")],
+            "out of scope denied": denied[out_of_scope],
             "ordinary denied": denied[ordinary],
             "hard ordinary denied": denied[hard & ordinary],
             "danger found": alarmed_in_danger[danger],
@@ -120,19 +125,17 @@ class JudgedMessages(NamedTuple):
 
     def _rates_by_kind(self, alarmed: Flags, denied: Flags) -> list[Rate]:
         """Kinds of what is out of scope are to be denied, all others to raise an alarm."""
-        outside = set()
-        for message in self.messages:
+        outside: set[str] = set()
+        places: dict[str, list[int]] = {}
+        for place, message in enumerate(self.messages):
+            places.setdefault(message.kind, []).append(place)
             if message.label == "out_of_scope":
                 outside.add(message.kind)
         rates = []
-        for kind in sorted({message.kind for message in self.messages if message.kind}):
-            of_kind = np.array([message.kind == kind for message in self.messages])
+        for kind in sorted(filter(None, places)):
             hits = denied if kind in outside else alarmed
-            rates.append(wilson_rate(kind, hits[of_kind].tolist()))
+            rates.append(wilson_rate(kind, hits[places[kind]].tolist()))
         return rates
-
-    def _labelled(self, label: str) -> Flags:
-        return np.array([message.label == label for message in self.messages], bool)
 
     def decisions(self) -> list[Decision]:
         """Sensitive or not: how far the probability is from the threshold says how sure;
@@ -150,12 +153,12 @@ class JudgedMessages(NamedTuple):
         """Mean probability and share of sensitive messages, tenths of the messages in order of
         probability."""
         order = np.argsort(self.sensitive, kind="stable")
+        labels = have_label(self.messages, "sensitive")
         rows = []
         for part in np.array_split(order, BINS):
             if not len(part):
                 continue
-            labels = [self.messages[place].label == "sensitive" for place in part]
-            rate = wilson_rate("", labels)
+            rate = wilson_rate("", labels[part].tolist())
             mean = float(self.sensitive[part].mean())
             rows.append((mean, rate.value, rate.low, rate.high))
         return Series(self.name, rows)
@@ -172,10 +175,17 @@ def wilson_rate(name: str, hits: Sequence[bool]) -> Rate:
     """The share of True; 0 to 1 where there are none."""
     count = len(hits)
     if not count:
-        return Rate(name, value=0.0, low=0.0, high=1.0, of=0)
+        return Rate(
+            name,
+            value=0.0,
+            low=0.0,
+            high=1.0,
+            of=0,
+        )
     share = sum(hits) / count
     centre = share + Z * Z / (2 * count)
-    reach = Z * sqrt(share * (1 - share) / count + Z * Z / (4 * count * count))
+    variance = share * (1 - share) / count
+    reach = Z * sqrt(variance + Z * Z / (4 * count * count))
     whole = 1 + Z * Z / count
     return Rate(
         name=name,
@@ -199,8 +209,7 @@ def judge_triage(
     """On sets that the weights did not see."""
     judged = []
     for held, messages in sets.items():
-        texts = [message.text for message in messages]
-        probabilities = triage_scores(texts, trained, embedder.embed)
+        probabilities = triage_scores(texts_of(messages), trained, embedder.embed)
         judged.append(JudgedMessages(variant, held, messages, probabilities, trained))
     return judged
 
@@ -221,11 +230,14 @@ def compare_triage(
         trained[variant] = weights
         judged.append(JudgedMessages(variant, TAUGHT, messages, folds, weights))
         judged += judge_triage(variant, weights, sets, remembering)
+    areas: dict[tuple[str, str], float] = {}
+    for one in judged:
+        areas[one.variant, one.held] = risk_area(one.decisions())
     return TriageReport(
         judged=tuple(one.scores() for one in judged),
         sets={TAUGHT: messages, **sets},
         trained=trained,
-        areas={(one.variant, one.held): risk_area(one.decisions()) for one in judged},
+        areas=areas,
         calibration=_draw_calibration(judged),
         coverage=_draw_coverage(judged),
     )

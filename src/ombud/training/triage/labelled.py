@@ -4,6 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
+import numpy as np
+import numpy.typing as npt
+
 from ombud.answer import Label
 from ombud.training.labelled import ExampleFormat, examples_digest, read_examples
 
@@ -19,6 +22,8 @@ FORMAT = ExampleFormat(
 )
 OUTSIDE = ("general", "task", "other_company", "injection", "gibberish")
 """Kinds of what is out of scope."""
+Flags = npt.NDArray[np.bool_]
+"""One for each message."""
 
 
 class LabelledMessage(NamedTuple):
@@ -39,6 +44,22 @@ def read_labelled_messages(path: Path = SHIPPED) -> tuple[LabelledMessage, ...]:
     """The messages of a file; without `source` each is its own group. Raises BadRequest naming the
     line."""
     return read_examples(path, FORMAT, _parse)
+
+
+def texts_of(messages: Sequence[LabelledMessage]) -> list[str]:
+    return [message.text for message in messages]
+
+
+def sources_of(messages: Sequence[LabelledMessage]) -> list[str]:
+    return [message.source for message in messages]
+
+
+def have_label(messages: Sequence[LabelledMessage], label: Label) -> Flags:
+    return np.array([message.label == label for message in messages], bool)
+
+
+def are_dangerous(messages: Sequence[LabelledMessage]) -> Flags:
+    return np.array([message.danger for message in messages], bool)
 
 
 def messages_digest(messages: Sequence[LabelledMessage]) -> str:

@@ -28,7 +28,14 @@ from ombud.training.linear import (
     import_sklearn,
 )
 from ombud.training.router.labelled import read_labelled_questions
-from ombud.training.triage.labelled import LabelledMessage, messages_digest
+from ombud.training.triage.labelled import (
+    LabelledMessage,
+    are_dangerous,
+    have_label,
+    messages_digest,
+    sources_of,
+    texts_of,
+)
 
 TOPIC_OF_KIND = {
     "harassment": "harassment",
@@ -125,10 +132,11 @@ def cross_validate(
     """
     embedder = embedder.remembering()
     probabilities: dict[Head, linear.Numbers] = {}
-    for taught, held_out in grouped_folds([message.source for message in messages]):
-        texts = [messages[place].text for place in held_out]
+    for taught_places, held_out in grouped_folds(sources_of(messages)):
+        taught = [messages[place] for place in taught_places]
+        texts = texts_of([messages[place] for place in held_out])
         for head in HEADS:
-            weights = fit([messages[place] for place in taught], head, embedder)
+            weights = fit(taught, head, embedder)
             rows = linear.score(texts, weights, TRIAGE_READING, embedder.embed)
             if head not in probabilities:
                 probabilities[head] = np.zeros((len(messages), rows.shape[1]))
@@ -142,7 +150,8 @@ def fit(
     """One head, without a name and provenance."""
     recipe = RECIPES[head]
     if embedder.embed is None:
-        parts = {part: weight for part, weight in recipe.parts.items() if part != "vector"}
+        parts = dict(recipe.parts)
+        parts.pop("vector", None)
         recipe = recipe._replace(parts=parts)
     return fit_linear(_examples(messages, head), recipe, TRIAGE_READING, embedder)
 
@@ -151,9 +160,9 @@ def choose_thresholds(
     messages: Sequence[LabelledMessage], probabilities: Probabilities
 ) -> Thresholds:
     """Thresholds from probabilities that were cross-validated."""
-    sensitive = np.array([message.label == "sensitive" for message in messages])
-    ordinary = np.array([message.label == "ordinary" for message in messages])
-    danger = np.array([message.danger for message in messages])
+    sensitive = have_label(messages, "sensitive")
+    ordinary = have_label(messages, "ordinary")
+    danger = are_dangerous(messages)
     if not (sensitive.any() and ordinary.any() and danger.any()):
         raise BadRequest(
             "Triage needs messages of every label, some with danger.", hint="Add the missing ones."
@@ -195,9 +204,9 @@ def _examples(messages: Sequence[LabelledMessage], head: Head) -> TrainingTexts:
         if _teaches(message, head):
             taught.append(message)
     return TrainingTexts(
-        texts=[message.text for message in taught],
+        texts=texts_of(taught),
         labels=[_label(message, head) for message in taught],
-        groups=[message.source for message in taught],
+        groups=sources_of(taught),
         importance=[1.0] * len(taught),
     )
 
