@@ -299,6 +299,10 @@ def test_what_is_not_stated_is_named_with_the_closest_passages_and_the_contact(
     workspace: Workspace,
 ) -> None:
     answer = ask(workspace, "What is the hotel cap per night in Reykjavik?", plan={"abstain": 1.0})
+    assert answer.text.startswith("I am not sure. The closest passages say:")
+    assert answer.claims
+    assert [c.name for c in answer.contacts] == ["Travel desk"]
+    answer = ask(workspace, "Who pays for the hotel sauna in Reykjavik?", plan={"abstain": 1.0})
     assert (answer.outcome, answer.action) == ("denied", "contact")
     assert "“Reykjavik”" in answer.text
     assert "hotel" not in answer.text.split("do not mention")[1].split(".")[0]

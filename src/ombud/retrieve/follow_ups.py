@@ -36,8 +36,8 @@ POINTS_BACK = re.compile(
     re.IGNORECASE,
 )
 OPENS = re.compile(
-    r"^\W*(?:ok(?:ay)?\W+|right\W+|so\W+|thanks?\W+|thank you\W+|cheers\W+)*(?:also|another|one more"
-    r"|next|different|new|by the way|btw|other|separate|changing|something else)\b",
+    r"^\W*(?:(?:ok(?:ay)?|right|so|thanks?|thank you|cheers)\W+)*(?:also|another|one more|next"
+    r"|different|new|by the way|btw|other|separate|changing|something else)\b",
     re.IGNORECASE,
 )
 """How people say that they come to something else."""
