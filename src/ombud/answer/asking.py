@@ -294,6 +294,7 @@ class AskRun:
             self.assessment.spans,
             outcome,
             self.parts,
+            self.found.evidence.contradictions,
         )
         return quoted or not_stated_body(self.question, self.found, self.parts)
 
@@ -336,6 +337,9 @@ class AskRun:
         found = self.found
         evidence = tuple(hit.chunk.id for hit in found.evidence.hits)
         signals = {**self.assessment.signals, **found.signals, **self.triaged.signals}
+        matter = self.triaged.matter
+        if matter and matter.danger and body.action == "handoff":
+            signals["emergency"] = 1.0
         degraded = (
             *self.triaged.degraded,
             *found.degraded,

@@ -8,16 +8,17 @@ from ombud.answer.clarifying import clarifying_questions
 from ombud.answer.compose.composing import WrittenAnswer
 from ombud.answer.language import apology, asked_in
 from ombud.answer.parts import AnswerParts
+from ombud.answer.precedence import find_precedence, opened_with
 from ombud.answer.proof.citing import Composed
 from ombud.answer.quoting.choosing import choose
-from ombud.answer.quoting.quotes import quote_spans
+from ombud.answer.quoting.quotes import opened_by, quote_spans
 from ombud.answer.quoting.spans import AnswerSpan
 from ombud.answer.signals import unheard
 from ombud.answer.triage import OwnRecord
 from ombud.answer.triage.sensitive import Matter
 from ombud.index import Filter
 from ombud.retrieve import ModelUsage, SearchResult
-from ombud.types import Action, Outcome, Question
+from ombud.types import Action, Contradiction, Outcome, Question
 
 MOST_CHOICES = 4
 """Questions among which whoever wrote a vague one is asked to choose."""
@@ -107,13 +108,24 @@ def not_sure_body(
 
 
 def quoted_body(
-    question: Question, spans: Sequence[AnswerSpan], outcome: Outcome, parts: AnswerParts
+    question: Question,
+    spans: Sequence[AnswerSpan],
+    outcome: Outcome,
+    parts: AnswerParts,
+    contradictions: Sequence[Contradiction] = (),
 ) -> Body | None:
-    """Passages word for word; None where the stored text bears out none of the spans."""
+    """Passages word for word; None where the stored text bears out none of the spans.
+
+    contradictions: of the evidence; where one rule overrides another, that opens the answer."""
     chosen = choose(spans, parts.knowledge.embedder)
+    precedence = find_precedence(contradictions, chosen, spans)
+    if precedence:
+        chosen = opened_with(precedence.spans, chosen)
     composed = quote_spans(chosen, spans, parts.stored)
     if not composed.claims:
         return None
+    if precedence:
+        composed = opened_by(precedence.sentence, composed)
     languages: set[str] = set()
     for span in spans:
         chunk = span.hit.chunk

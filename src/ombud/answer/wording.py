@@ -52,6 +52,20 @@ def not_stated(missing: Sequence[str], closest: Sequence[str]) -> str:
     return f"{' '.join(said)} What they are about:\n\n{listed}\n\n"
 
 
+def precedence(kind: str, local: str, everywhere: str) -> str:
+    """Which of two figures counts. kind: `override` (the country's) or `below_floor` (the global
+    one). Without figures the sentence names the rule alone."""
+    if kind == "override":
+        if local and everywhere:
+            return (
+                f"**{local}**: the rule of your country counts, the global page says {everywhere}."
+            )
+        return "The rule of your country counts before the global one."
+    if local and everywhere:
+        return f"**{everywhere}**: the global minimum applies, the local page says {local}."
+    return "The global minimum applies; the local page gives less."
+
+
 def own_record(name: str, shown_below: bool) -> str:
     where = " The contact below shows or knows it." if shown_below else ""
     return f"I see documents, not personal data: {name} is nothing that I can look up.{where}"

@@ -374,6 +374,8 @@ def _report(first: FigureStatement, second: FigureStatement) -> Contradiction:
         first_says=local.text,
         second_says=other.text,
         about=" ".join(about),
+        first_figure=local.figure,
+        second_figure=other.figure,
         kind=_kind(local, other),
     )
 

@@ -44,6 +44,9 @@ class Contradiction(Record):
     second_says: str
     about: str
     """The terms that both share."""
+    first_figure: str = ""
+    second_figure: str = ""
+    """Such as `12 weeks` and `16 weeks`."""
     kind: Literal["conflict", "override", "below_floor"]
     """override: a country's rule before a global one; below_floor: it gives less than a mandatory
     global one."""

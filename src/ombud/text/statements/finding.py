@@ -83,6 +83,8 @@ class FigureStatement(NamedTuple):
     """Stems of title, headings and lead-in that are not generic."""
     context: frozenset[str]
     """All of them."""
+    figure: str = ""
+    """The words of the quantity, such as `16 weeks`."""
 
 
 class _Line(NamedTuple):
@@ -164,6 +166,7 @@ def _statements_of_line(passage: _Passage, line: _Line) -> Iterator[FigureStatem
             words=tuple(_weighty_words(bare, _with_heading(terms, headings))),
             heads=headings.specific_stems,
             context=headings.stems,
+            figure=plain[quantity.start : quantity.end].strip(),
         )
 
 
