@@ -24,14 +24,24 @@ from ombud.answer.clarifying import is_vague
 from ombud.answer.compose.composing import CompositionRequest, compose_answer, reason
 from ombud.answer.confidence import ConfidenceWeights, load_weights
 from ombud.answer.contacts import most_alike, topic_of
+from ombud.answer.foreign import ALARMING, foreign_body, is_understood
 from ombud.answer.history import searchable
 from ombud.answer.parts import AnswerParts
 from ombud.answer.sources import sources_of
 from ombud.answer.triage import Refined, TriageResult, open_triage, own_record, refine
+from ombud.answer.triage.sensitive import Matter
 from ombud.errors import ModelError
 from ombud.index import Filter
 from ombud.models import Chat
-from ombud.retrieve import SearchResult, check_plan, contradiction_notes, search
+from ombud.retrieve import (
+    SearchResult,
+    Translation,
+    check_plan,
+    contradiction_notes,
+    search,
+    unread_language,
+)
+from ombud.text import message_language
 from ombud.types import (
     Answer,
     Citation,
@@ -81,6 +91,7 @@ class AskRun:
     ) -> None:
         check_plan(plan)
         self.question = question
+        self.language = message_language(question.text)
         self.plan = plan
         self.where = where
         self.parts = parts
@@ -119,8 +130,8 @@ class AskRun:
         quotes = self.parts.settings.answer.sensitive_quotes
         if matter and self.triaged.settled and not quotes:
             self.body = handoff_body(self.question, matter, (), self.parts)
-        elif self.triaged.injected:
-            self.body = outside_body(self.parts)
+        elif self.triaged.injected and not self._is_unread():
+            self.body = outside_body(self.parts, self.language)
 
     async def search(self) -> None:
         """What the documents say."""
@@ -167,7 +178,7 @@ class AskRun:
         composed = body.composed
         text = composed.text
         if body.action == "contact":
-            closing = wording.closing(body.action, bool(contacts))
+            closing = wording.closing(body.action, bool(contacts), self.language)
             text = f"{text} {closing}"
         if self.claims:
             for place, claim in enumerate(composed.claims):
@@ -205,6 +216,14 @@ class AskRun:
             return triaged._replace(label="ordinary", settled=True)
         return triaged
 
+    def _is_unread(self) -> bool:
+        """Whether nobody here knows the language of the question, nor what in it looks like an
+        injection."""
+        knowledge = self.parts.knowledge
+        text = self.question.text
+        unread = unread_language(text, knowledge.engine, knowledge.embedder)
+        return bool(unread) and self.parts.chat is None
+
     @property
     def _weights(self) -> ConfidenceWeights:
         return load_weights(dense="dense" in self.found.best)
@@ -224,18 +243,35 @@ class AskRun:
         matter = self.triaged.matter
         sure = self._confidence >= self._threshold
         if matter:
-            quotable = sure and self.parts.settings.answer.sensitive_quotes
-            shown = spans if quotable else ()
-            return handoff_body(self.question, matter, shown, self.parts)
+            return self._handed_over(matter, sure=sure)
+        if self.found.translation and self.parts.chat is None:
+            return self._foreign(self.found.translation)
         own_terms = int(signals["own_terms"])
         if is_vague(self.question, own_terms, self._confidence, self._weights.closest):
             return clarify_body(self.question, self.found, self.where, self.parts)
         looks_outside = self.triaged.label == "out_of_scope"
         if looks_outside and self._confidence < self._least_in_scope():
-            return outside_body(self.parts)
+            return outside_body(self.parts, self.language)
         if sure and spans:
             return None
         return self._not_sure() or self._unanswered()
+
+    def _handed_over(self, matter: Matter, *, sure: bool) -> Body:
+        understood = is_understood(self.found.translation)
+        quotes = self.parts.settings.answer.sensitive_quotes
+        shown = self.assessment.spans if sure and understood and quotes else ()
+        return handoff_body(self.question, matter, shown, self.parts)
+
+    def _foreign(self, translation: Translation) -> Body:
+        return foreign_body(
+            self.question,
+            translation,
+            self.assessment.spans,
+            self.parts,
+            near=self._confidence >= min(self._weights.closest, self._threshold),
+            sure=self._confidence >= max(self._weights.full, self._threshold),
+            alarming=self.triaged.sensitive >= ALARMING,
+        )
 
     def _not_sure(self) -> Body | None:
         """The closest passages, where they are near enough to be of use."""
@@ -254,7 +290,7 @@ class AskRun:
         signal = "cosine" if "dense" in self.found.best else "coverage_all"
         if self.assessment.signals[signal] >= self._weights.on_topic:
             return not_stated_body(self.question, self.found, self.parts)
-        return outside_body(self.parts)
+        return outside_body(self.parts, self.language)
 
     async def _written(self, chat: Chat) -> Body:
         """By the chat model; in quotes where it fails."""

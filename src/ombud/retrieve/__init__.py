@@ -32,6 +32,7 @@ from ombud.retrieve.strategies.own_words import (
     query_terms,
     standard_query,
 )
+from ombud.retrieve.strategies.thesaurus.translating import Translation, unread_language
 from ombud.retrieve.terms import chunk_terms
 
 __all__ = [
@@ -48,6 +49,7 @@ __all__ = [
     "Router",
     "SearchParts",
     "SearchResult",
+    "Translation",
     "Weights",
     "aside_free",
     "asked_meaning",
@@ -72,6 +74,7 @@ __all__ = [
     "router_weights_text",
     "search",
     "standard_query",
+    "unread_language",
     "usage_of",
     "values",
 ]
