@@ -16,6 +16,8 @@ CALM = (
 )
 ASKED_BACK = "Could you say a little more"
 POLICY_SAYS = "This is what the policy says:"
+APPLIES = "you"
+"""Beside the row of a table that applies to the asker."""
 NOT_SURE = "I am not sure. The closest passages say:"
 
 
