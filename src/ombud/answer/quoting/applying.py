@@ -1,5 +1,5 @@
-"""The row of a table that applies to the asker: by the country, grade, service, hours or amount that
-they have said, or that is known of them."""
+"""The row of a table that applies to the asker: by the country, grade, service, hours or amount
+that they have said, or that is known of them."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
