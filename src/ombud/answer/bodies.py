@@ -10,6 +10,7 @@ from ombud.answer.language import apology, asked_in
 from ombud.answer.parts import AnswerParts
 from ombud.answer.precedence import find_precedence, opened_with
 from ombud.answer.proof.citing import Composed
+from ombud.answer.quoting.applying import applying_first, applying_rows, facts_of
 from ombud.answer.quoting.choosing import choose
 from ombud.answer.quoting.quotes import opened_by, quote_spans
 from ombud.answer.quoting.spans import AnswerSpan
@@ -128,7 +129,9 @@ def quoted_body(
     precedence = find_precedence(contradictions, chosen, spans)
     if precedence:
         chosen = opened_with(precedence.spans, chosen)
-    composed = quote_spans(chosen, spans, parts.stored)
+    applying = applying_rows(chosen, spans, facts_of(question))
+    chosen = applying_first(chosen, spans, applying)
+    composed = quote_spans(chosen, spans, parts.stored, applying)
     if not composed.claims:
         return None
     if precedence:

@@ -12,6 +12,13 @@ COPIED = 0.8
 text in several files: first passage within 1,000 words .52 to .58 without such copies)."""
 LEAST_WORDS = 20
 """A shorter passage is compared by little, and takes little room."""
+FIGURE = re.compile(r"\d[\d.,]*")
+NUMBERING = re.compile(
+    r"(?:§+|\b(?:sections?|articles?|art\.|clauses?|chapters?|rules?|paragraphs?))\s*\d[\w.–-]*"
+    r"|^\W*\(?\d[\d.]*\)?(?=\s)",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""Numbers of clauses, which differ where the same law stands in two files."""
 WORD = re.compile(r"\w+")
 
 Sequences = frozenset[tuple[str, ...]]
@@ -77,7 +84,7 @@ def _same_figures(copy: Chunk, original: Chunk) -> bool:
 
 
 def _figures(chunk: Chunk) -> list[str]:
-    return re.findall(r"\d[\d.,]*", chunk.text)
+    return FIGURE.findall(NUMBERING.sub(" ", chunk.text))
 
 
 def _sequences(text: str) -> Sequences:

@@ -6,6 +6,7 @@ one that has to be asked for again. "And dental", "also, who fixes my laptop" op
 often than they go on with one."""
 
 import json
+import math
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -15,11 +16,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ombud.errors import ModelError
-from ombud.index import Filter
+from ombud.index import Filter, Stats
 from ombud.models import Embedder
 from ombud.retrieve.parts import SearchParts
 from ombud.retrieve.ranking import Ranked, RankRun
-from ombud.retrieve.strategies.own_words import leans_on_history, query_terms
+from ombud.retrieve.strategies.own_words import query_terms
+from ombud.retrieve.terms import chunk_terms
 from ombud.text import analyse
 from ombud.types import Hit, Plan, Query, Question
 
@@ -28,6 +30,8 @@ TURNS = 2
 """Earlier turns of the asker that a turn is compared with."""
 PASSAGES = 4
 """Passages whose headings are looked at."""
+LEAST_TERMS = 2
+"""Content words from which a turn can stand alone."""
 MOST_TERMS = 6
 """More content words than these make no turn more of its own."""
 POINTS_BACK = re.compile(
@@ -41,6 +45,11 @@ OPENS = re.compile(
     re.IGNORECASE,
 )
 """How people say that they come to something else."""
+
+
+CONTINUES = re.compile(
+    r"^\W*(?:(?:and|but|so) )?(?:what|how) about\b|^\W*(?:and|what|even) if\b", re.IGNORECASE
+)
 
 
 class FollowUpWeights(NamedTuple):
@@ -62,7 +71,7 @@ async def on_its_own(question: Question, plan: Plan, where: Filter, index: Searc
     if not earlier:
         return question.model_copy(update={"history": ()})
     if index.embedder is None or plan.mode == "sparse":
-        follows = leans_on_history(question.text)
+        follows = follows_by_words(question.text)
     else:
         follows = await _follows(question.text, earlier[-TURNS:], plan, where, index)
     return question if follows else question.model_copy(update={"history": ()})
@@ -74,9 +83,18 @@ async def _follows(
     try:
         features = await turn_features(text, earlier, plan, where, index)
     except ModelError:
-        return leans_on_history(text)
+        return follows_by_words(text)
     weights = load_follow_up_weights()
     return probability(features, weights) >= weights.threshold
+
+
+def follows_by_words(text: str) -> bool:
+    """Where there are no vectors: a turn that points back, or that says too little alone."""
+    if OPENS.match(text):
+        return False
+    if POINTS_BACK.search(text) or CONTINUES.match(text):
+        return True
+    return len(analyse(text)) < LEAST_TERMS
 
 
 async def turn_features(
@@ -87,8 +105,12 @@ async def turn_features(
     before = "\n".join(earlier)
     alone = await _search(text, plan, where, index)
     folded = await _search(f"{before}\n{text}", plan, where, index)
+    of_before = await _search(before, plan, where, index)
     terms = set(query_terms(text, index.engine))
     near_last, near_all = _nearness(text, earlier, index.embedder)
+    said_before: set[str] = set()
+    for hit in of_before.hits[:PASSAGES]:
+        said_before.update(chunk_terms(hit.chunk))
     of_alone = alone.best.get("dense", 0.0)
     return {
         "alone": of_alone,
@@ -99,6 +121,8 @@ async def turn_features(
         "points_back": float(bool(POINTS_BACK.search(text))),
         "headed": _headed(terms, alone.hits[:PASSAGES]),
         "opens": float(bool(OPENS.match(text))),
+        "titled": _titled(terms, said_before, alone.hits[:PASSAGES]),
+        "novel": _novel(await index.engine.stats(sorted(terms)), said_before),
     }
 
 
@@ -125,6 +149,29 @@ def _headed(terms: set[str], hits: Sequence[Hit]) -> float:
     return max(shares)
 
 
+def _titled(terms: set[str], said_before: set[str], hits: Sequence[Hit]) -> float:
+    """The largest share of a turn's content words that stand in one title, and in no passage on
+    what was asked before."""
+    shares = [0.0]
+    for hit in hits:
+        in_title = terms.intersection(analyse(hit.chunk.title, hit.chunk.language))
+        shares.append(len(in_title - said_before) / max(1, len(terms)))
+    return max(shares)
+
+
+def _novel(stats: Stats, said_before: set[str]) -> float:
+    """The share, by rarity, of a turn's content words that no passage on what was asked before
+    has. stats: of these words."""
+    whole = 0.0
+    novel = 0.0
+    for term, holders in stats.documents_with.items():
+        weight = math.log(1 + (stats.chunks - holders + 0.5) / (holders + 0.5))
+        whole += weight
+        if term not in said_before:
+            novel += weight
+    return novel / whole if whole else 0.0
+
+
 def probability(features: Mapping[str, float], weights: FollowUpWeights) -> float:
     """That a turn goes on with what was before, 0 to 1."""
     values = np.array([features[name] for name in weights.features])
@@ -136,7 +183,11 @@ def probability(features: Mapping[str, float], weights: FollowUpWeights) -> floa
 @cache
 def load_follow_up_weights(path: Path = SHIPPED) -> FollowUpWeights:
     content = json.loads(path.read_text(encoding="utf-8"))
-    values = {}
-    for name, value in content.items():
-        values[name] = tuple(value) if isinstance(value, list) else value
-    return FollowUpWeights(**values)
+    return FollowUpWeights(
+        features=tuple(content["features"]),
+        mean=tuple(content["mean"]),
+        scale=tuple(content["scale"]),
+        weight=tuple(content["weight"]),
+        bias=content["bias"],
+        threshold=content["threshold"],
+    )

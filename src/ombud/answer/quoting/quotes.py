@@ -1,9 +1,11 @@
 """Spans to an answer: what belongs together stays together, and every piece carries its own
 marker."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
+from ombud.answer import wording
 from ombud.answer.proof.citing import Composed, Stored, cite, escaped, inert, number
 from ombud.answer.quoting.runs import kind_of, run_of, together
 from ombud.answer.quoting.spans import LIST_MARK, AnswerSpan, table_head
@@ -13,13 +15,22 @@ FEW = 2
 """Rows or items left out between two chosen ones that are put back."""
 
 
+Applying = Mapping[tuple[str, int], str]
+"""(chunk id, start) of a row -> the fact by which it applies to the asker."""
+NOBODY: Applying = MappingProxyType({})
+
+
 def quote_spans(
-    spans: Sequence[AnswerSpan], everything: Sequence[AnswerSpan], stored: Stored
+    spans: Sequence[AnswerSpan],
+    everything: Sequence[AnswerSpan],
+    stored: Stored,
+    applying: Applying = NOBODY,
 ) -> Composed:
     """Verbatim claims in the order of `spans`; a span that the stored text does not bear out is
     left out.
 
     everything: all spans of the evidence, from which gaps inside lists and tables are filled.
+    applying: rows that apply to the asker; they stand first in their table and are marked.
     """
     pieces, citations = _proven(_fill_gaps(spans, everything), stored)
     several_documents = len({citation.uri for citation in citations}) > 1
@@ -38,7 +49,7 @@ def quote_spans(
         if several_documents and citation.uri != last_uri:
             paragraphs.append(f"**{_heading(citation)}**")
         last_uri = citation.uri
-        paragraphs.append(inert(_text(group, markers=True)))
+        paragraphs.append(inert(_text(group, markers=True, applying=applying)))
     return Composed(tuple(claims), tuple(citations), "\n\n".join(paragraphs))
 
 
@@ -113,11 +124,14 @@ def _groups(pieces: Sequence[_Piece]) -> list[list[_Piece]]:
     return groups
 
 
-def _text(group: Sequence[_Piece], *, markers: bool) -> str:
+def _text(group: Sequence[_Piece], *, markers: bool, applying: Applying = NOBODY) -> str:
     """A group as Markdown; markers: with the numbers of its citations, and brackets of the
-    documents' own escaped."""
+    documents' own escaped. A row that applies is marked behind its last cell."""
     kind = kind_of(group[0].span)
-    lines = [_line(piece, kind, markers=markers) for piece in group]
+    lines: list[str] = []
+    for piece in group:
+        fact = applying.get((piece.span.hit.chunk.id, piece.span.start), "")
+        lines.append(_line(piece, kind, markers=markers, fact=fact))
     if kind == "row":
         return "\n".join([table_head(group[0].span), *lines])
     if kind == "text":
@@ -129,7 +143,7 @@ def _text(group: Sequence[_Piece], *, markers: bool) -> str:
     return f"{lead.strip()}\n\n{items}" if lead else items
 
 
-def _line(piece: _Piece, kind: str, *, markers: bool) -> str:
+def _line(piece: _Piece, kind: str, *, markers: bool, fact: str = "") -> str:
     text = piece.span.text
     if kind == "item":
         text = LIST_MARK.sub("", text)
@@ -138,7 +152,8 @@ def _line(piece: _Piece, kind: str, *, markers: bool) -> str:
         return text
     marker = f" [{piece.place + 1}]"
     if kind == "row":
-        return f"{escaped(text).rstrip('|').rstrip()}{marker} |"
+        mark = f" ← **{wording.APPLIES}: {fact}**" if fact else ""
+        return f"{escaped(text).rstrip('|').rstrip()}{marker}{mark} |"
     return escaped(text) + marker
 
 

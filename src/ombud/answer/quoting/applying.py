@@ -1,0 +1,201 @@
+"""The row of a table that applies to the asker: by the country, grade, service, hours or amount
+that they have said, or that is known of them."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from ombud.answer.quoting.runs import run_of
+from ombud.answer.quoting.spans import AnswerSpan, is_row
+from ombud.text import join_groups, named_countries, plain_wording
+from ombud.types import Question
+
+GRADE = re.compile(r"\b(?P<series>gs|[a-hm])[\s-]?(?P<number>\d{1,2})\b", re.IGNORECASE)
+SERVICE = re.compile(
+    r"(?P<number>\d+(?:[.,]\d+)?)\s+(?P<unit>years?|yrs?|months?)\b(?!\s+(?:old|ago|trial|term))"
+)
+WEEK = re.compile(r"(?P<number>\d+(?:[.,]\d+)?)\s*(?P<unit>days?|hours?|hrs?|h)\s+(?:a|per)\s+week")
+AMOUNT = re.compile(
+    r"[£$€]\s?(?P<before>\d[\d,.]*)|(?P<after>\d[\d,.]*)\s?"
+    r"(?:quid|pounds?|euros?|dollars?|bucks|eur|gbp|usd|[£$€])",
+    re.IGNORECASE,
+)
+RANGE = re.compile(
+    r"(?P<low>\d+(?:[.,]\d+)?)\s*(?:to|-|–|—|and|up to)\s*(?:under\s+|less than\s+)?"
+    r"(?P<high>\d+(?:[.,]\d+)?)"
+)
+BELOW = re.compile(r"(?:less than|under|below|up to|until|at most|maximum|<=?|first)\s*(?P<n>\d+)")
+ABOVE = re.compile(
+    r"(?:more than|over|above|from|at least|after|>=?)\s*(?:year\s*)?(?P<n>\d+)"
+    r"|(?P<m>\d+)\s*(?:\w+\s+)?(?:or more|and more|and over|and above|or over|plus|\+)"
+)
+EXACT = re.compile(r"(?<![\d.,])(?P<n>\d+(?:[.,]\d+)?)(?![\d.,])")
+UNITS = {
+    "service": re.compile(r"year|month|service|yrs|seniority"),
+    "days": re.compile(r"day"),
+    "hours": re.compile(r"hour|\bh\b"),
+    "amount": re.compile(r"[£$€]|eur|gbp|usd|pound|dollar|value|amount|cost|price|limit"),
+}
+"""What a label or the name of its column must speak of for a figure to be compared with it."""
+MONTHS_OF_YEAR = 12
+MOST_APPLYING = 2
+"""A table of which more rows apply tells nobody apart."""
+
+
+class Fact(NamedTuple):
+    kind: str
+    """country | grade | service | days | hours | amount."""
+    said: str
+    """As it is shown beside the row, such as `G6` or `4 years`."""
+    value: float = 0.0
+    series: str = ""
+    """Of a grade, such as `g`."""
+
+
+def facts_of(question: Question) -> list[Fact]:
+    """What the question says of its asker, and what is known of them."""
+    text = join_groups(plain_wording(question.text))
+    facts = [*_grades(f"{text} {question.asker.grade or ''}"), *_service(text)]
+    facts += [*_week(text), *_amounts(question.text)]
+    if question.asker.country:
+        facts.append(Fact("country", question.asker.country))
+    return facts
+
+
+def applying_rows(
+    chosen: Sequence[AnswerSpan], everything: Sequence[AnswerSpan], facts: Sequence[Fact]
+) -> dict[tuple[str, int], str]:
+    """(chunk id, start) of each row that applies -> the fact by which it does. Looked for in the
+    tables of which a row was chosen; a table of which most rows apply is left as it is."""
+    applying: dict[tuple[str, int], str] = {}
+    seen: set[tuple[str, int]] = set()
+    for span in chosen:
+        if not is_row(span.text) or (span.hit.chunk.id, span.start) in seen:
+            continue
+        rows = run_of(span, everything)
+        seen.update((row.hit.chunk.id, row.start) for row in rows)
+        matching: dict[tuple[str, int], str] = {}
+        for row in rows:
+            said = _applies(row, facts)
+            if said:
+                matching[row.hit.chunk.id, row.start] = said
+        if len(matching) <= MOST_APPLYING and len(matching) < len(rows):
+            applying |= matching
+    return applying
+
+
+def applying_first(
+    chosen: Sequence[AnswerSpan],
+    everything: Sequence[AnswerSpan],
+    applying: Mapping[tuple[str, int], str],
+) -> list[AnswerSpan]:
+    """The rows that apply, then the other spans; other rows of a table of which one applies are
+    left out, for one suffices."""
+    first: list[AnswerSpan] = []
+    others: list[AnswerSpan] = []
+    for span in chosen:
+        rows = run_of(span, everything) if is_row(span.text) else []
+        matching = [row for row in rows if (row.hit.chunk.id, row.start) in applying]
+        first += [row for row in matching if row not in first]
+        if not matching:
+            others.append(span)
+    return [*first, *others]
+
+
+def _applies(row: AnswerSpan, facts: Sequence[Fact]) -> str:
+    """The fact that the label of a row names; empty where it names none of them."""
+    label = row.text.strip().strip("|").split("|")[0].strip(" *_")
+    column = _first_column(row)
+    for fact in facts:
+        if fact.kind == "country":
+            if fact.said in named_countries(label):
+                return fact.said
+        elif fact.kind == "grade":
+            if _holds_grade(label, fact):
+                return fact.said
+        elif UNITS[fact.kind].search(f"{column} {label}".lower()) and _holds(label, fact.value):
+            return fact.said
+    return ""
+
+
+def _first_column(row: AnswerSpan) -> str:
+    chunk = row.hit.chunk
+    above = (chunk.header or chunk.text).split("\n")
+    for line in above:
+        if line.strip().startswith("|"):
+            return line.strip().strip("|").split("|")[0]
+    return ""
+
+
+def _holds(label: str, value: float) -> bool:
+    """Whether a figure lies in the range that a label names."""
+    plain = join_groups(plain_wording(label))
+    between = RANGE.search(plain)
+    if between:
+        return _number(between["low"]) <= value <= _number(between["high"])
+    above = ABOVE.search(plain)
+    if above:
+        return value >= _number(above["n"] or above["m"])
+    below = BELOW.search(plain)
+    if below:
+        return value < _number(below["n"])
+    exact = EXACT.search(plain)
+    return exact is not None and _number(exact["n"]) == value
+
+
+def _holds_grade(label: str, fact: Fact) -> bool:
+    numbers: list[float] = []
+    for match in GRADE.finditer(label):
+        if match["series"].lower() == fact.series:
+            numbers.append(float(match["number"]))
+    if not numbers:
+        return False
+    if len(numbers) == 1 and re.search(r"\+|or above|and above|upwards|or higher", label):
+        return fact.value >= numbers[0]
+    return min(numbers) <= fact.value <= max(numbers)
+
+
+def _grades(text: str) -> Iterator[Fact]:
+    for match in GRADE.finditer(text):
+        series = match["series"].lower()
+        yield Fact(
+            kind="grade",
+            said=f"{series.upper()}{match['number']}",
+            value=float(match["number"]),
+            series=series,
+        )
+
+
+def _service(text: str) -> Iterator[Fact]:
+    for match in SERVICE.finditer(text):
+        number = _number(match["number"])
+        is_month = match["unit"].startswith("month")
+        yield Fact(
+            kind="service",
+            said=match[0],
+            value=number / MONTHS_OF_YEAR if is_month else number,
+        )
+
+
+def _week(text: str) -> Iterator[Fact]:
+    for match in WEEK.finditer(text):
+        kind = "days" if match["unit"].startswith("day") else "hours"
+        yield Fact(
+            kind=kind,
+            said=match[0],
+            value=_number(match["number"]),
+        )
+
+
+def _amounts(text: str) -> Iterator[Fact]:
+    for match in AMOUNT.finditer(join_groups(text)):
+        yield Fact(
+            kind="amount",
+            said=match[0],
+            value=_number(match["before"] or match["after"]),
+        )
+
+
+def _number(text: str) -> float:
+    plain = text.rstrip(".,").replace(",", "")
+    return float(plain)

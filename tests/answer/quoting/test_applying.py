@@ -1,0 +1,77 @@
+"""The row of a table that applies to the asker."""
+
+import pytest
+
+from ombud.answer.quoting.applying import applying_first, applying_rows, facts_of
+from ombud.answer.quoting.spans import AnswerSpan
+from ombud.types import Chunk, Hit, Person, Question
+
+
+def table(header: str, *rows: str) -> list[AnswerSpan]:
+    lines = [header, "| --- | --- |", *rows]
+    text = "\n".join(lines)
+    chunk = Chunk(
+        id="a",
+        document_id="d",
+        title="Pay",
+        uri="pay.md",
+        text=text,
+        start=0,
+        end=len(text),
+    )
+    spans: list[AnswerSpan] = []
+    for row in rows:
+        start = text.index(row)
+        spans.append(AnswerSpan(Hit(chunk=chunk, score=1.0), start, start + len(row), row, 0.5))
+    return spans
+
+
+def marked(question: str, spans: list[AnswerSpan], person: Person | None = None) -> dict[str, str]:
+    facts = facts_of(Question(text=question, asker=person or Person()))
+    applying = applying_rows(spans[:1], spans, facts)
+    return {one.text: applying["a", one.start] for one in spans if ("a", one.start) in applying}
+
+
+NOTICE = table("| Grade | Notice |", "| G1 to G4 | 1 month |", "| G5 to G7 | 3 months |")
+SERVICE = table(
+    "| Completed service | Days |",
+    "| Less than 5 years | 26 |",
+    "| 5 years or more | 28 |",
+)
+LIMITS = table(
+    "| Value | Who approves |", "| up to 50 EUR | nobody |", "| 51 to 150 EUR | manager |"
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "spans", "row", "fact"),
+    [
+        ("im g6, how much notice do i give", NOTICE, "| G5 to G7 | 3 months |", "G6"),
+        ("been here 6 years, how much holiday", SERVICE, "| 5 years or more | 28 |", "6 years"),
+        ("18 months service, holiday?", SERVICE, "| Less than 5 years | 26 |", "18 months"),
+        ("got a gift worth 120 euros", LIMITS, "| 51 to 150 EUR | manager |", "120 euros"),
+    ],
+)
+def test_what_is_said_picks_the_row(
+    question: str, spans: list[AnswerSpan], row: str, fact: str
+) -> None:
+    assert marked(question, spans) == {row: fact}
+
+
+def test_what_is_known_of_the_asker_counts_too() -> None:
+    assert marked("how much notice", NOTICE, Person(grade="G2")) == {"| G1 to G4 | 1 month |": "G2"}
+    by_country = table("| Country | Days |", "| France | 25 |", "| Germany | 30 |")
+    assert marked("leave?", by_country, Person(country="DE")) == {"| Germany | 30 |": "DE"}
+
+
+def test_a_table_that_tells_nobody_apart_is_left_alone() -> None:
+    assert marked("how much notice", NOTICE) == {}
+    # A child's age is no service, and five years are not grades.
+    assert marked("my 4 years old son", SERVICE) == {}
+    assert marked("been here 6 years", NOTICE) == {}
+
+
+def test_it_stands_first_and_alone_of_its_table() -> None:
+    facts = facts_of(Question(text="im G6, how much notice"))
+    applying = applying_rows(NOTICE[:1], NOTICE, facts)
+    assert applying_first(NOTICE[:1], NOTICE, applying) == [NOTICE[1]]

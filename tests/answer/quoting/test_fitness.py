@@ -1,0 +1,73 @@
+"""The rule and not its example; sentences and not remains of a page."""
+
+import pytest
+
+from ombud.answer.quoting.fitness import is_example, is_remains, quotable
+from ombud.answer.quoting.spans import AnswerSpan
+from ombud.types import Chunk, Hit
+
+
+def span(text: str, heading: str = "Overtime", lead: str = "") -> AnswerSpan:
+    chunk = Chunk(
+        id="a",
+        document_id="d",
+        title="Pay",
+        uri="pay.md",
+        trail=("Pay", heading),
+        text=text,
+        start=0,
+        end=len(text),
+    )
+    hit = Hit(chunk=chunk, score=1.0)
+    return AnswerSpan(
+        hit=hit,
+        start=0,
+        end=len(text),
+        text=text,
+        lead=lead,
+    )
+
+
+@pytest.mark.parametrize(
+    "example",
+    [
+        span("For example, Amira works three days and has 15.6 days of leave."),
+        span("Example: 30 hours at 20 dollars are 600 dollars."),
+        span("Amira works three days a week.", heading="Worked example"),
+        span("- Amira works three days a week.", lead="For instance:"),
+    ],
+)
+def test_examples_are_not_the_rule(example: AnswerSpan) -> None:
+    rule = span("Overtime is paid at one and a half times the hourly rate.")
+    assert is_example(example)
+    assert not is_example(rule)
+    assert quotable([example, rule], "how is overtime paid") == [rule]
+    assert quotable([example, rule], "can you give me an example of overtime") == [example, rule]
+    assert quotable([example], "how is overtime paid") == [example]
+
+
+@pytest.mark.parametrize(
+    "remains",
+    [
+        "To be updated",
+        "Click on Details",
+        "Benefits overview >",
+        "<b>Pay</b> and more",
+        "Read more",
+    ],
+)
+def test_remains_of_a_page_are_not_quoted(remains: str) -> None:
+    assert is_remains(span(remains))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Overtime needs the approval of your manager.",
+        "- Manager's approval",
+        "| Sunday | double |",
+        "Click on Details only after your manager has approved the claim and the receipts are in.",
+    ],
+)
+def test_sentences_items_and_rows_are(text: str) -> None:
+    assert not is_remains(span(text))

@@ -1,0 +1,71 @@
+"""Short turns, single words and abbreviations, over the small company."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from answer.asking import GB, ask, company
+from ombud.app import Workspace
+from ombud.types import Answer, Message
+
+
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
+    shelf = company(tmp_path_factory.mktemp("listening"))
+    yield shelf.workspace
+    shelf.workspace.close()
+
+
+def after(*turns: tuple[str, Answer]) -> tuple[Message, ...]:
+    messages: list[Message] = []
+    for text, answer in turns:
+        messages.append(Message(role="user", content=text))
+        messages.append(Message(role="assistant", content=answer.text))
+    return tuple(messages)
+
+
+def shown(answer: Answer) -> set[str]:
+    return {citation.uri for citation in answer.citations}
+
+
+def test_a_new_subject_is_not_answered_with_the_one_before(workspace: Workspace) -> None:
+    first = "How many days of annual leave do I have?"
+    leave = ask(workspace, first)
+    assert "docs/leave-gb.md" in shown(leave)
+    hotel = ask(workspace, "hotel cap in london?", history=after((first, leave)))
+    assert shown(hotel) == {"docs/travel.md"}
+
+
+def test_a_turn_that_points_back_goes_on(workspace: Workspace) -> None:
+    first = "How many days of annual leave do I have?"
+    leave = ask(workspace, first)
+    more = ask(workspace, "can i carry it over?", history=after((first, leave)))
+    assert "docs/leave-gb.md" in shown(more)
+
+
+def test_a_single_word_is_asked_back_as_people_would_ask(workspace: Workspace) -> None:
+    answer = ask(workspace, "leave")
+    assert answer.action == "clarify"
+    assert "How much annual leave do I get?" in answer.suggestions
+    assert all(suggestion.endswith("?") for suggestion in answer.suggestions)
+
+
+def test_one_content_word_with_a_question_around_it_is_no_vague_one(workspace: Workspace) -> None:
+    assert ask(workspace, "how much leave do I get?").action != "clarify"
+
+
+def test_the_row_of_a_glossary_is_the_whole_answer(tmp_path: Path) -> None:
+    shelf = company(tmp_path)
+    (tmp_path / "glossary.csv").write_text(
+        "abbreviation,expansion\nTTP,Time to Travel Permit\n", encoding="utf-8"
+    )
+    row = "| TTP | Time to Travel Permit | Approval for a trip above 5,000 euros. |"
+    shelf.write(
+        "glossary.md",
+        f"# Glossary\n\n| Short | Stands for | Meaning |\n| --- | --- | --- |\n{row}\n",
+    )
+    shelf.sync()
+    answer = ask(shelf.workspace, "what is TTP?", GB)
+    assert [citation.quote for citation in answer.citations] == [row]
+    shelf.workspace.close()
