@@ -24,7 +24,8 @@ message."""
 TOLD_BY_WORDS = ("de", "es", "fr", "it", "nl", "pl", "pt")
 """Languages with a list of common words."""
 WORD_WEIGHT = 6.0
-"""What a common word of one language, not of the other, is worth."""
+"""What a common word of one language, not of the other, is worth; a message with none is doubted by
+as much."""
 UNTOLD = 30.0
 """What a language without a list must be likelier still: keys struck at random look Swedish."""
 _LATIN = re.compile("[a-zA-Z\u00c0-\u024f]")
@@ -67,9 +68,9 @@ def _ranked(text: str) -> tuple[tuple[str, float], ...]:
 def message_language(text: str) -> str:
     """ISO 639-1 code of the language of a message, however short; English in doubt.
 
-    Its letters (py3langid), against English, and its common words. Dev: of 734 English messages 1
-    is taken for another language, of 129 in seven other languages 3
-    are taken for English."""
+    Its letters (py3langid), against English, and its common words. Measured on dev: none of 734
+    English messages, 32 of them struck keys, is taken for another language, and 3 of 129 in seven
+    other languages for English."""
     beginning = text[:LOOKED_AT]
     letters = list(filter(str.isalpha, beginning))
     if not letters:
@@ -92,7 +93,8 @@ def _against_english(text: str) -> dict[str, float]:
         if language in TOLD_BY_WORDS:
             common = words & _common_words(language) - _common_words("en")
             against = english - _common_words(language)
-            score += WORD_WEIGHT * (len(common) - len(against))
+            without = int(not common)
+            score += WORD_WEIGHT * (len(common) - len(against) - without)
         else:
             score -= UNTOLD
         scores[language] = score
