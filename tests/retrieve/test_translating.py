@@ -100,7 +100,7 @@ def test_what_there_are_no_words_for_stays_as_it_is(shelf: Shelf) -> None:
 def test_abbreviations_of_the_askers_country_are_spelt_out(shelf: Shelf) -> None:
     assert in_english("Bis wann muss die AU da sein?", shelf).question.text.endswith("sick note")
     assert not in_english("Bis wann muss die AU da sein?", shelf, country="FR").ideas
-    assert not in_english("il est au bureau", shelf, "fr", "DE").ideas
+    assert not in_english("il est au marché", shelf, "fr", "DE").ideas
 
 
 def test_what_was_said_before_is_put_into_english_too(shelf: Shelf) -> None:

@@ -68,11 +68,12 @@ def translate(question: Question, language: str, glossary: Glossary, engine: Eng
     text = " ".join([*asking, *ideas, *names])
     history = tuple(_in_english(turn, language) for turn in question.history)
     unknown = len(others) - len(english)
+    known = max(len(ideas), len(set(words)) - unknown)
     return Translation(
         language=language,
         question=question.model_copy(update={"text": text, "history": history}),
         ideas=len(ideas),
-        understood=1 - unknown / max(1, len(set(words))),
+        understood=known / (known + unknown),
     )
 
 
