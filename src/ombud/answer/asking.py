@@ -228,7 +228,8 @@ class AskRun:
             shown = spans if quotable else ()
             return handoff_body(self.question, matter, shown, self.parts)
         own_terms = int(signals["own_terms"])
-        if is_vague(self.question, own_terms, self._confidence, self._weights.closest):
+        asked = self.found.question or self.question
+        if is_vague(asked, own_terms, self._confidence, self._weights.closest):
             return clarify_body(self.question, self.found, self.where, self.parts)
         looks_outside = self.triaged.label == "out_of_scope"
         if looks_outside and self._confidence < self._least_in_scope():
