@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
+from sklearn.linear_model import LogisticRegression
 
 sys.path.append(str(Path(__file__).parents[1] / "speed"))
 from asked import open_workspaces
@@ -46,11 +48,13 @@ from ombud.types import Case, Question
 
 ROOT = Path(__file__).parents[2]
 CONFIDENCE = ROOT / "src/ombud/answer/confidence.json"
+ASKABLE = ROOT / "src/ombud/answer/askable.json"
 SPANS = ROOT / "src/ombud/answer/quoting/spans.json"
 ASKED = ("plain", "terse", "typos", "own", "near", "noise")
 OLDER = ("handbooks-us", "handbooks-gb", "handbooks-global", "apart-handbooks")
 MODES = ("hybrid", "sparse")
 FOLDS = 5
+Numbers = npt.NDArray[np.float64]
 OFF_TOPIC = ("off_topic", "incoherent")
 SHORTEST = 8
 """Letters of a span that counts as underlined where a citation holds it."""
@@ -76,6 +80,8 @@ def main() -> None:
     for mode in MODES:
         searched = searched_cases(mode)
         if "confidence" in wanted:
+            if mode == "hybrid":
+                write_askable(searched)
             confidence[mode] = with_plain_trees(fit_confidence(searched, mode))
         if "spans" in wanted:
             fitted = fit_spans(searched, mode)._asdict()
@@ -178,6 +184,7 @@ def fit_confidence(searched: Sequence[SearchedCase], mode: str) -> ConfidenceWei
 def question_signals(searched: Sequence[SearchedCase], *, dense: bool) -> list[QuestionSignals]:
     """The signals of each question; its sentences are judged by weights fitted on dev without its
     own fold."""
+    vectors = question_vectors(searched) if dense else None
     folds = [int(sha256(one.case.id.encode()).hexdigest(), 16) % FOLDS for one in searched]
     questions: list[QuestionSignals] = []
     of_fold: dict[int, ConfidenceWeights] = {}
@@ -187,9 +194,17 @@ def question_signals(searched: Sequence[SearchedCase], *, dense: bool) -> list[Q
             if one.split == "dev" and its_fold != fold:
                 others.append(one.spans)
         of_fold[fold] = train_spans(others, dense=dense)
-    for one, fold in zip(searched, folds, strict=True):
+    askable_of: dict[int, tuple[Numbers, float]] = {}
+    if vectors is not None:
+        for fold in range(FOLDS):
+            taught = [n for n, other in enumerate(folds) if other != fold]
+            askable_of[fold] = fit_askable(searched, vectors, taught)
+    for place, (one, fold) in enumerate(zip(searched, folds, strict=True)):
         ranked = rank_by(one.candidates, one.spans.features, of_fold[fold])
         signals = {**one.signals, **span_signals(ranked)}
+        if vectors is not None:
+            weight, bias = askable_of[fold]
+            signals["askable"] = float(vectors[place] @ weight + bias)
         questions.append(
             QuestionSignals(
                 signals=signals,
@@ -198,6 +213,37 @@ def question_signals(searched: Sequence[SearchedCase], *, dense: bool) -> list[Q
             )
         )
     return questions
+
+
+def question_vectors(searched: Sequence[SearchedCase]) -> Numbers:
+    embedder = Workspace(ROOT / "sample").embedder
+    if embedder is None:
+        raise SystemExit("Without an embedder there is nothing to fit.")
+    texts = [one.case.question for one in searched]
+    return np.asarray(embedder.embed(texts), np.float64)
+
+
+def fit_askable(
+    searched: Sequence[SearchedCase], vectors: Numbers, places: Sequence[int]
+) -> tuple[Numbers, float]:
+    """Weights of `askable` by those of the cases that are of dev."""
+    dev = [n for n in places if searched[n].split == "dev"]
+    answerable = [searched[n].case.expect == "answer" for n in dev]
+    curve = LogisticRegression(C=3.0, max_iter=2000, class_weight="balanced")
+    curve.fit(vectors[dev], answerable)
+    return np.round(curve.coef_[0], 4), round(float(curve.intercept_[0]), 4)
+
+
+def write_askable(searched: Sequence[SearchedCase]) -> None:
+    vectors = question_vectors(searched)
+    weight, bias = fit_askable(searched, vectors, range(len(searched)))
+    embedder = Workspace(ROOT / "sample").embedder
+    content = {
+        "embedder": embedder.fingerprint if embedder else "",
+        "weight": weight.tolist(),
+        "bias": bias,
+    }
+    ASKABLE.write_text(json.dumps(content) + "\n", encoding="utf-8")
 
 
 def print_decisions(

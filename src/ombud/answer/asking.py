@@ -5,6 +5,7 @@ import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
+from math import isfinite
 from typing import Any
 
 from ombud.answer import wording
@@ -410,4 +411,4 @@ class ClaimStream:
 
 
 def _rounded(values: Mapping[str, float]) -> dict[str, float]:
-    return {name: round(value, 4) for name, value in values.items()}
+    return {name: round(value, 4) for name, value in values.items() if isfinite(value)}

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from ombud.answer.askable import askable
 from ombud.answer.confidence import estimate_confidence, load_weights
 from ombud.answer.quoting.definitions import definitions_first
 from ombud.answer.quoting.fitness import quotable
@@ -55,6 +56,7 @@ def assess_evidence(
     said_terms = now_asked or query_terms(query.passage, engine)
     ranked = rank_spans(spans, rows, dense=dense)
     signals = measure_signals(said_terms, found, engine, rows) | span_signals(ranked)
+    signals["askable"] = askable(question.text, knowledge.embedder)
     confidence_weights = load_weights(dense=dense)
     signals["confidence"] = estimate_confidence(signals, confidence_weights)
     abbreviation = asked_meaning(question, knowledge.glossary)

@@ -28,6 +28,7 @@ FEATURES = (
     "span_best",
     "span_second",
     "span_stretch",
+    "askable",
 )
 SPARSE_FEATURES = (
     "coverage_best",
