@@ -29,10 +29,12 @@ from ombud.answer.history import searchable
 from ombud.answer.parts import AnswerParts
 from ombud.answer.sources import sources_of
 from ombud.answer.triage import Refined, TriageResult, open_triage, own_record, refine
+from ombud.answer.understood import with_reading, without_changes
 from ombud.errors import ModelError
 from ombud.index import Filter
 from ombud.models import Chat
-from ombud.retrieve import SearchResult, check_plan, contradiction_notes, search
+from ombud.retrieve import SearchResult, check_plan, contradiction_notes, read_question, search
+from ombud.text import SpellingChange
 from ombud.types import (
     Answer,
     Citation,
@@ -81,7 +83,9 @@ class AskRun:
         on_event: OnEvent | None = None,
     ) -> None:
         check_plan(plan)
+        self.typed = question
         self.question = question
+        self.changes: Sequence[SpellingChange] = ()
         self.plan = plan
         self.where = where
         self.parts = parts
@@ -95,7 +99,7 @@ class AskRun:
         self.body: Body | None = None
 
     async def answer(self) -> Answer:
-        for stage in (self.triage, self.search, self.assess, self.compose):
+        for stage in (self.read, self.triage, self.search, self.assess, self.compose):
             self._announce(stage.__name__)
             if self.body is None:
                 await stage()
@@ -111,6 +115,12 @@ class AskRun:
         if self.body is None:
             raise AssertionError("composing always gives a body")
         return self.body
+
+    async def read(self) -> None:
+        """What was meant where words are mistyped; all that follows reads that."""
+        known_words = self.parts.knowledge.known_words
+        reading = await asyncio.to_thread(read_question, self.typed, self.where, known_words)
+        self.question, self.changes = reading
 
     async def triage(self) -> None:
         """Whom the message is for. Decides where no passage could change the answer."""
@@ -170,6 +180,7 @@ class AskRun:
         if body.action == "contact":
             closing = wording.closing(body.action, bool(contacts))
             text = f"{text} {closing}"
+        text = with_reading(text, composed, self.question, self.changes)
         if self.claims:
             for place, claim in enumerate(composed.claims):
                 citations = [composed.citations[n] for n in claim.citations]
@@ -198,6 +209,11 @@ class AskRun:
         """A follow-up, or one without a word to search for, looks strange alone: only an injection
         is taken for one."""
         triage = self.parts.triage or open_triage(self.parts.sensitive)
+        if self.changes:
+            as_typed = triage(self.typed.text)
+            if as_typed.matter or as_typed.injected:
+                # No correction takes back what needs a person.
+                return as_typed
         triaged = triage(self.question.text)
         if triaged.label != "out_of_scope" or triaged.injected:
             return triaged
@@ -205,6 +221,11 @@ class AskRun:
         if self.question.history or not own_terms:
             return triaged._replace(label="ordinary", settled=True)
         return triaged
+
+    @property
+    def _unchanged(self) -> Question:
+        """Only the words that the asker typed: no other is said to be missing."""
+        return without_changes(self.question, self.changes)
 
     @property
     def _weights(self) -> ConfidenceWeights:
@@ -255,7 +276,7 @@ class AskRun:
     def _unanswered(self) -> Body:
         signal = "cosine" if "dense" in self.found.best else "coverage_all"
         if self.assessment.signals[signal] >= self._weights.on_topic:
-            return not_stated_body(self.question, self.found, self.parts)
+            return not_stated_body(self._unchanged, self.found, self.parts)
         return outside_body(self.parts)
 
     async def _written(self, chat: Chat) -> Body:
@@ -284,7 +305,7 @@ class AskRun:
         body = written_body(written, self.found)
         if written.outcome != "denied":
             return body
-        unsaid = not_stated_body(self.question, self.found, parts)
+        unsaid = not_stated_body(self._unchanged, self.found, parts)
         return body._replace(
             action=unsaid.action, composed=unsaid.composed, suggestions=(), covers={}
         )
@@ -298,7 +319,7 @@ class AskRun:
             self.parts,
             self.found.evidence.contradictions,
         )
-        return quoted or not_stated_body(self.question, self.found, self.parts)
+        return quoted or not_stated_body(self._unchanged, self.found, self.parts)
 
     def _sources(self, body: Body) -> tuple[CitedDocument, ...]:
         composed = body.composed

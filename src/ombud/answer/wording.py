@@ -1,5 +1,6 @@
 """What the assistant says in its own name. Calm, short, and never advice."""
 
+import re
 from collections.abc import Mapping, Sequence
 
 from ombud.answer.triage.sensitive import Matter
@@ -18,7 +19,11 @@ ASKED_BACK = "Could you say a little more"
 POLICY_SAYS = "This is what the policy says:"
 APPLIES = "you"
 """Beside the row of a table that applies to the asker."""
+READ_AS = "I read this as:"
 NOT_SURE = "I am not sure. The closest passages say:"
+
+SHORT = 5
+"""Words up to which a question is said again whole."""
 
 
 def handoff(matter: Matter, country: str | None, emergency: Mapping[str, str]) -> str:
@@ -73,6 +78,15 @@ def own_record(name: str, shown_below: bool) -> str:
     return f"I see documents, not personal data: {name} is nothing that I can look up.{where}"
 
 
+def read_as(text: str, words: Sequence[str]) -> str:
+    """text: the question as it was meant, empty where it is not to be said whole; words: those of
+    it that were mistyped."""
+    whole = text.strip().rstrip("?!. ")
+    is_short = 0 < len(whole.split()) <= SHORT
+    meant = whole if is_short else ", ".join(words)
+    return f"{READ_AS} {meant}."
+
+
 def _listed(lines: Sequence[str]) -> str:
     return "\n".join(f"- {line}" for line in lines)
 
@@ -103,4 +117,5 @@ def is_own(text: str) -> bool:
 
 def without_own(text: str) -> str:
     """An earlier answer without what the assistant said around the documents' words."""
-    return text.replace(NOT_SURE, "").strip()
+    without_reading = re.sub(rf"\n*{READ_AS} .*", "", text)
+    return without_reading.replace(NOT_SURE, "").strip()

@@ -12,7 +12,7 @@ from ombud.app.workspace import Workspace
 from ombud.errors import UnknownName
 from ombud.index import Filter
 from ombud.models import recorded
-from ombud.retrieve import SearchResult, contradiction_notes, find_passages
+from ombud.retrieve import SearchResult, contradiction_notes, find_passages, read_question
 from ombud.retrieve import search as search_index
 from ombud.settings import Planned, plan_for
 from ombud.store import add_turn, last_messages, read_answer, read_reasoning
@@ -98,7 +98,9 @@ async def search(
     )
     where = filter_of(workspace, question, planned.plan)
     with recorded() as calls:
-        result = await search_index(question, planned.plan, where, workspace.index)
+        known_words = workspace.index.known_words
+        reading = await asyncio.to_thread(read_question, question, where, known_words)
+        result = await search_index(reading.question, planned.plan, where, workspace.index)
     hidden = await asyncio.to_thread(
         _hidden_note, workspace, question, planned.plan, result.queries
     )

@@ -26,7 +26,7 @@ from ombud.errors import MissingExtra, NotFound, SetupError
 from ombud.index import Engine, open_engine
 from ombud.models import Budget, CachingEmbedder, Embedder, ModelRoles, open_embedder, open_reranker
 from ombud.prompts import problems as prompt_problems
-from ombud.retrieve import SearchParts, open_router, read_glossary
+from ombud.retrieve import KnownWords, SearchParts, open_router, read_glossary
 from ombud.settings import FILE, Flags, Settings, load
 from ombud.store import Graph, Store, find_document, list_abbreviations, open_store
 from ombud.types import Document, Plan
@@ -107,6 +107,7 @@ class Workspace:
             graph=Graph(self.store) if has_graph else None,
             ranker=self.models.chat("rerank"),
             router=open_router(self._own_file(settings.models.router), self.embedder),
+            known_words=KnownWords(self.engine),
         )
 
     @cached_property

@@ -4,6 +4,7 @@ by scope."""
 from ombud.retrieve.conversation import aside_free, carry_over, question_parts
 from ombud.retrieve.disagreements import CONTRADICTING, contradiction_notes, find_contradictions
 from ombud.retrieve.graph_search import GraphSearch, neighbourhood
+from ombud.retrieve.known_words import KnownWords, read_question
 from ombud.retrieve.model import ModelUsage, usage_of
 from ombud.retrieve.parts import SearchParts, SearchResult
 from ombud.retrieve.router.adapting import PARAMETERS, mapped
@@ -42,6 +43,7 @@ __all__ = [
     "WORD",
     "Embed",
     "GraphSearch",
+    "KnownWords",
     "ModelUsage",
     "Numbers",
     "Routed",
@@ -67,6 +69,7 @@ __all__ = [
     "query_terms",
     "question_parts",
     "read_glossary",
+    "read_question",
     "router_features",
     "router_scores",
     "router_weights_text",

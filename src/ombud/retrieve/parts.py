@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from ombud.index import Engine
 from ombud.models import Chat, Embedder, Reranker
+from ombud.retrieve.known_words import KnownWords
 from ombud.retrieve.model import ModelUsage, Understanding
 from ombud.retrieve.router import Router, classify
 from ombud.retrieve.strategies.glossary import Glossary
@@ -32,6 +33,8 @@ class SearchParts(NamedTuple):
     ranker: Chat | None = None
     """Orders passages: the model of role `rerank`."""
     router: Router = classify
+    known_words: KnownWords | None = None
+    """None: questions are read as they are typed."""
 
 
 class SearchResult(NamedTuple):

@@ -44,6 +44,14 @@ from ombud.text.numbers import (
 from ombud.text.phrases import Phrases
 from ombud.text.quantities import Quantity
 from ombud.text.sentences import split_sentences
+from ombud.text.spelling import (
+    SpellingChange,
+    SpellingReading,
+    Vocabulary,
+    read_spelling,
+    surface_words,
+    unknown_words,
+)
 from ombud.text.statements.finding import FigureStatement, find_statements
 from ombud.text.statements.subjects import wider_than
 from ombud.text.tables import read_rows
@@ -62,6 +70,9 @@ __all__ = [
     "Quantity",
     "Sentence",
     "SentenceFigures",
+    "SpellingChange",
+    "SpellingReading",
+    "Vocabulary",
     "alternative_keys",
     "analyse",
     "content_terms",
@@ -89,10 +100,13 @@ __all__ = [
     "read_passage",
     "read_rows",
     "read_sentence",
+    "read_spelling",
     "split_sentences",
     "split_words",
+    "surface_words",
     "term_pattern",
     "units_named",
+    "unknown_words",
     "wider_than",
     "word_stem",
 ]

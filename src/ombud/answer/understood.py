@@ -1,0 +1,39 @@
+"""What is said of a question that was read otherwise than it was typed."""
+
+from collections.abc import Sequence
+
+from ombud.answer import wording
+from ombud.answer.proof.citing import Composed
+from ombud.text import SpellingChange, analyse
+from ombud.types import Question
+
+
+def with_reading(
+    text: str, composed: Composed, question: Question, changes: Sequence[SpellingChange]
+) -> str:
+    """The text of an answer, and after it how the question was read. Only words that stand in what
+    the asker is shown are said: others may be of documents that are not for them."""
+    shown_terms = _shown_terms(composed)
+    said: list[str] = []
+    for change in changes:
+        if shown_terms.issuperset(analyse(change.meant)):
+            said.append(change.meant)
+    if not said:
+        return text
+    whole = question.text if len(said) == len(changes) else ""
+    return f"{text.rstrip()}\n\n{wording.read_as(whole, said)}"
+
+
+def without_changes(question: Question, changes: Sequence[SpellingChange]) -> Question:
+    """The question without the words that were put in place of what was typed."""
+    text = question.text
+    for change in changes:
+        text = text.replace(change.meant, " ")
+    return question.model_copy(update={"text": text})
+
+
+def _shown_terms(composed: Composed) -> set[str]:
+    shown = [composed.text]
+    for citation in composed.citations:
+        shown += [citation.title, *citation.trail]
+    return set(analyse("\n".join(shown)))

@@ -1,0 +1,72 @@
+"""Mistyped words are read as they were meant; right ones, names and other languages stay."""
+
+import pytest
+
+from ombud.text import Vocabulary, read_spelling
+
+WORDS = "maternity expenses expense claim deadline business class career leave holiday bonus probation elternzeit"
+VOCABULARY = Vocabulary(dict.fromkeys(WORDS.split(), 20))
+
+
+def meant(text: str) -> str:
+    return read_spelling(text, VOCABULARY).text
+
+
+@pytest.mark.parametrize(
+    ("typed", "right"),
+    [
+        ("matternity pay", "maternity pay"),
+        ("expences claim dedline", "expenses claim deadline"),
+        ("buisness class", "business class"),
+        ("when is the bouns paid", "when is the bonus paid"),
+        ("how long is probashun", "how long is probation"),
+        ("elternziet how do i tell the company", "elternzeit how do i tell the company"),
+        ("how many hollidays do i get", "how many holidays do i get"),
+        ("Expences, who signs?", "Expenses, who signs?"),
+    ],
+)
+def test_slips_are_read_as_meant(typed: str, right: str) -> None:
+    assert meant(typed) == right
+
+
+@pytest.mark.parametrize(
+    ("typed", "right"),
+    [
+        ("is there cycle towork", "is there cycle to work"),
+        ("can i work from spain for amonth", "can i work from spain for a month"),
+        ("can i have a nother day", "can i have another day"),
+        ("can i take a carreer brake", "can i take a career brake"),
+    ],
+)
+def test_words_are_parted_and_joined(typed: str, right: str) -> None:
+    assert meant(typed) == right
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "can i bring my hamster to the office",
+        "whats the wifi password, dont have it",
+        "is there a paternal grandmother rule",
+        "please ask Janne Bonnus about it",
+        "send it to expences@example.org or https://example.org/dedline",
+        "is form EXPNSE or B0NUS2 right",
+        "krankmeldung ab wann",
+        "Wie viel Urlaub habe ich im ersten Jahr?",
+        "combien de jours de congé pour un mariage",
+        "przepis na pierogi",
+        "",
+    ],
+)
+def test_what_is_right_or_not_english_stays(text: str) -> None:
+    assert meant(text) == text
+
+
+def test_a_word_that_the_asker_may_read_elsewhere_is_kept() -> None:
+    kept = read_spelling("what is bouns", VOCABULARY, frozenset({"bouns"}))
+    assert kept.changes == ()
+
+
+def test_long_messages_are_not_cut_within_a_word() -> None:
+    text = "please tell me about leave " * 15 + "expenses"
+    assert meant(text) == text
