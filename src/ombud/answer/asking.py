@@ -29,6 +29,7 @@ from ombud.answer.history import searchable
 from ombud.answer.parts import AnswerParts
 from ombud.answer.sources import sources_of
 from ombud.answer.triage import Refined, TriageResult, open_triage, own_record, refine
+from ombud.answer.triage.sensitive import Matter
 from ombud.answer.understood import with_reading, without_changes
 from ombud.errors import ModelError
 from ombud.index import Filter
@@ -50,6 +51,8 @@ from ombud.types import (
 OnEvent = Callable[[str, dict[str, Any]], None]
 MOST_SHOWN = 3
 """Best hits that count as shown where an answer cites none."""
+LIKELY_OUTSIDE = 0.5
+"""Probability of triage from which a question that is far from all passages is called outside."""
 ANNOUNCED = ("search", "compose")
 """Stages that a listener hears of, whether or not an earlier one has decided."""
 
@@ -242,23 +245,24 @@ class AskRun:
 
     def _decided(self) -> Body | None:
         """What is said in place of an answer, if that is already clear."""
-        spans, signals = self.assessment
-        matter = self.triaged.matter
         sure = self._confidence >= self._threshold
-        if matter:
-            quotable = sure and self.parts.settings.answer.sensitive_quotes
-            shown = spans if quotable else ()
-            return handoff_body(self.question, matter, shown, self.parts)
-        own_terms = int(signals["own_terms"])
+        if self.triaged.matter:
+            return self._handed_over(self.triaged.matter, sure=sure)
+        own_terms = int(self.assessment.signals["own_terms"])
         asked = self.found.question or self.question
         if is_vague(asked, own_terms, self._confidence, self._weights.closest):
             return clarify_body(self.question, self.found, self.where, self.parts)
         looks_outside = self.triaged.label == "out_of_scope"
         if looks_outside and self._confidence < self._least_in_scope():
             return outside_body(self.parts)
-        if sure and spans:
+        if sure and self.assessment.spans:
             return None
         return self._not_sure() or self._unanswered()
+
+    def _handed_over(self, matter: Matter, *, sure: bool) -> Body:
+        quotable = sure and self.parts.settings.answer.sensitive_quotes
+        shown = self.assessment.spans if quotable else ()
+        return handoff_body(self.question, matter, shown, self.parts)
 
     def _not_sure(self) -> Body | None:
         """The closest passages, where they are near enough to be of use."""
@@ -274,10 +278,12 @@ class AskRun:
         return least if self.plan.abstain is None else min(least, self._threshold)
 
     def _unanswered(self) -> Body:
+        """Not in the documents; outside only where triage and the search both say so."""
         signal = "cosine" if "dense" in self.found.best else "coverage_all"
-        if self.assessment.signals[signal] >= self._weights.on_topic:
-            return not_stated_body(self._unchanged, self.found, self.parts)
-        return outside_body(self.parts)
+        is_far = self.assessment.signals[signal] < self._weights.on_topic
+        if is_far and self.triaged.outside >= LIKELY_OUTSIDE:
+            return outside_body(self.parts)
+        return not_stated_body(self._unchanged, self.found, self.parts)
 
     async def _written(self, chat: Chat) -> Body:
         """By the chat model; in quotes where it fails."""

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from ombud.answer.askable import askable
 from ombud.answer.confidence import estimate_confidence, load_weights
+from ombud.answer.policy_likeness import askable
 from ombud.answer.quoting.definitions import definitions_first
 from ombud.answer.quoting.fitness import quotable
 from ombud.answer.quoting.spans import AnswerSpan, candidate_spans, rank_spans

@@ -1,5 +1,5 @@
-"""Boosted trees of few leaves: what a curve cannot say, such as "near enough, unless its rarest word is
-missing". Trained elsewhere, kept as plain numbers, and run in Python."""
+"""Boosted trees of few leaves: what a curve cannot say, such as "near enough, unless its rarest
+word is missing". Trained elsewhere, kept as plain numbers, and run in Python."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple

@@ -7,7 +7,7 @@ import numpy as np
 
 from ombud.errors import BadRequest
 from ombud.models import Tree
-from ombud.training.logistic import FeatureRow
+from ombud.training.logistic import FeatureRow, Numbers
 
 LEAVES = 6
 ROUNDS = 120
@@ -44,9 +44,16 @@ def fit_boosted(
         early_stopping=False,
         random_state=0,
     )
-    values = np.array([[row[feature] for feature in features] for row in rows])
-    model.fit(np.nan_to_num(values), np.array(labels))
+    model.fit(np.nan_to_num(_table(rows, features)), np.array(labels))
     return exported(model)
+
+
+def _table(rows: Sequence[FeatureRow], features: Sequence[str]) -> Numbers:
+    columns: list[Numbers] = []
+    for feature in features:
+        values = [row[feature] for row in rows]
+        columns.append(np.array(values))
+    return np.stack(columns, axis=1)
 
 
 def exported(model: Any) -> BoostedTrees:

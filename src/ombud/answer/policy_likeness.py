@@ -13,7 +13,7 @@ import numpy.typing as npt
 from ombud.errors import ModelError
 from ombud.models import Embedder
 
-SHIPPED = Path(__file__).with_name("askable.json")
+SHIPPED = Path(__file__).with_name("policy_likeness.json")
 
 
 class AskableWeights(NamedTuple):
