@@ -36,6 +36,14 @@ class Told:
     def languages(self) -> frozenset[str]:
         return self.spoken
 
+    def write_in(self, language: str) -> None:
+        """All its passages are in that language."""
+        legs = []
+        for leg in self.legs:
+            rows = [(c.model_copy(update={"language": language}), s) for c, s in leg.hits]
+            legs.append(leg._replace(hits=tuple(rows)))
+        self.legs = tuple(legs)
+
     async def search(
         self, text: str, vector: Any, where: Filter, k: int, mode: str
     ) -> tuple[Leg, ...]:
@@ -223,6 +231,7 @@ def test_words_count_for_more_in_a_language_that_the_embedder_does_not_know(
         dense=[("vector", (), 0.9), ("other", (), 0.1)],
     )
     engine.spoken = documents
+    engine.write_in("de" if "de" in documents else "en")
     hits = found(
         engine, Plan(weights={"sparse": 0.4, "dense": 0.6}), Vectors(knows), text
     ).evidence.hits

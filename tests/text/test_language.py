@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from ombud.text.language import detect_language
+from ombud.text.language import common_words, detect_language, message_language
 
 
 @pytest.mark.parametrize(
@@ -43,3 +43,54 @@ def test_several_threads_may_ask() -> None:
     ] * 10
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(detect_language, asked)) == ["de", "en"] * 10
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("Wie viel Urlaub?", "de"),
+        ("wie viele urlaubstage hab ich noch", "de"),
+        ("Überstunden ausbezahlt?", "de"),
+        ("congé paternité durée", "fr"),
+        ("c'est quoi le préavis", "fr"),
+        ("dias de vacaciones", "es"),
+        ("¿cuántas horas extra?", "es"),
+        ("quanti giorni di ferie", "it"),
+        ("quantos dias de férias", "pt"),
+        ("hoeveel vakantiedagen heb ik", "nl"),
+        ("ile mam dni urlopu", "pl"),
+        ("休暇は何日ですか", "ja"),
+        ("сколько дней отпуска", "ru"),
+    ],
+)
+def test_a_few_words_are_enough_of_a_message(text: str, language: str) -> None:
+    assert message_language(text) == language
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "matternity pay",
+        "whats the expences claim dedline",
+        "buisness class",
+        "PTO",
+        "per diem Paris hotel",
+        "Elternzeit application",
+        "what is the mutuelle",
+        "congé paternité rules for dads in the office",
+        "asdfghjkl qwertz",
+        "dfgdfgdfg dfg",
+        "Who is Jürgen Müller's line manager?",
+        "",
+        "12345 !!",
+        "🏖 🏖",
+    ],
+)
+def test_a_message_is_english_in_doubt(text: str) -> None:
+    assert message_language(text) == "en"
+
+
+def test_common_words_say_nothing_of_a_subject() -> None:
+    assert {"wie", "fur"} <= common_words("de")
+    assert "urlaub" not in common_words("de")
+    assert common_words("fi") == frozenset()

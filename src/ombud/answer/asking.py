@@ -25,6 +25,7 @@ from ombud.answer.clarifying import is_vague
 from ombud.answer.compose.composing import CompositionRequest, compose_answer, reason
 from ombud.answer.confidence import ConfidenceWeights, load_weights
 from ombud.answer.contacts import most_alike, topic_of
+from ombud.answer.foreign import ALARMING, foreign_body, is_understood
 from ombud.answer.history import searchable
 from ombud.answer.parts import AnswerParts
 from ombud.answer.sources import sources_of
@@ -34,8 +35,16 @@ from ombud.answer.understood import with_reading, without_changes
 from ombud.errors import ModelError
 from ombud.index import Filter
 from ombud.models import Chat
-from ombud.retrieve import SearchResult, check_plan, contradiction_notes, read_question, search
-from ombud.text import SpellingChange
+from ombud.retrieve import (
+    SearchResult,
+    Translation,
+    check_plan,
+    contradiction_notes,
+    read_question,
+    search,
+    unread_language,
+)
+from ombud.text import SpellingChange, message_language
 from ombud.types import (
     Answer,
     Citation,
@@ -88,6 +97,7 @@ class AskRun:
         check_plan(plan)
         self.typed = question
         self.question = question
+        self.language = message_language(question.text)
         self.changes: Sequence[SpellingChange] = ()
         self.plan = plan
         self.where = where
@@ -133,8 +143,8 @@ class AskRun:
         quotes = self.parts.settings.answer.sensitive_quotes
         if matter and self.triaged.settled and not quotes:
             self.body = handoff_body(self.question, matter, (), self.parts)
-        elif self.triaged.injected:
-            self.body = outside_body(self.parts)
+        elif self.triaged.injected and not self._is_unread():
+            self.body = outside_body(self.parts, self.language)
 
     async def search(self) -> None:
         """What the documents say."""
@@ -181,7 +191,7 @@ class AskRun:
         composed = body.composed
         text = composed.text
         if body.action == "contact":
-            closing = wording.closing(body.action, bool(contacts))
+            closing = wording.closing(body.action, bool(contacts), self.language)
             text = f"{text} {closing}"
         text = with_reading(text, composed, self.question, self.changes)
         if self.claims:
@@ -225,6 +235,14 @@ class AskRun:
             return triaged._replace(label="ordinary", settled=True)
         return triaged
 
+    def _is_unread(self) -> bool:
+        """Whether nobody here knows the language of the question, nor what in it looks like an
+        injection."""
+        knowledge = self.parts.knowledge
+        text = self.question.text
+        unread = unread_language(text, knowledge.engine, knowledge.embedder)
+        return bool(unread) and self.parts.chat is None
+
     @property
     def _unchanged(self) -> Question:
         """Only the words that the asker typed: no other is said to be missing."""
@@ -248,21 +266,35 @@ class AskRun:
         sure = self._confidence >= self._threshold
         if self.triaged.matter:
             return self._handed_over(self.triaged.matter, sure=sure)
+        if self.found.translation and self.parts.chat is None:
+            return self._foreign(self.found.translation)
         own_terms = int(self.assessment.signals["own_terms"])
         asked = self.found.question or self.question
         if is_vague(asked, own_terms, self._confidence, self._weights.closest):
             return clarify_body(self.question, self.found, self.where, self.parts)
         looks_outside = self.triaged.label == "out_of_scope"
         if looks_outside and self._confidence < self._least_in_scope():
-            return outside_body(self.parts)
+            return outside_body(self.parts, self.language)
         if sure and self.assessment.spans:
             return None
         return self._not_sure() or self._unanswered()
 
     def _handed_over(self, matter: Matter, *, sure: bool) -> Body:
-        quotable = sure and self.parts.settings.answer.sensitive_quotes
-        shown = self.assessment.spans if quotable else ()
+        understood = is_understood(self.found.translation)
+        quotes = self.parts.settings.answer.sensitive_quotes
+        shown = self.assessment.spans if sure and understood and quotes else ()
         return handoff_body(self.question, matter, shown, self.parts)
+
+    def _foreign(self, translation: Translation) -> Body:
+        return foreign_body(
+            self.question,
+            translation,
+            self.assessment.spans,
+            self.parts,
+            near=self._confidence >= min(self._weights.closest, self._threshold),
+            sure=self._confidence >= max(self._weights.full, self._threshold),
+            alarming=self.triaged.sensitive >= ALARMING,
+        )
 
     def _not_sure(self) -> Body | None:
         """The closest passages, where they are near enough to be of use."""
@@ -282,7 +314,7 @@ class AskRun:
         signal = "cosine" if "dense" in self.found.best else "coverage_all"
         is_far = self.assessment.signals[signal] < self._weights.on_topic
         if is_far and self.triaged.outside >= LIKELY_OUTSIDE:
-            return outside_body(self.parts)
+            return outside_body(self.parts, self.language)
         return not_stated_body(self._unchanged, self.found, self.parts)
 
     async def _written(self, chat: Chat) -> Body:

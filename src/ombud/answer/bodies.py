@@ -19,6 +19,7 @@ from ombud.answer.triage import OwnRecord
 from ombud.answer.triage.sensitive import Matter
 from ombud.index import Filter
 from ombud.retrieve import ModelUsage, SearchResult
+from ombud.text import message_language
 from ombud.types import Action, Contradiction, Outcome, Question
 
 MOST_CHOICES = 4
@@ -55,14 +56,15 @@ def handoff_body(
 ) -> Body:
     """For what a person should help with; spans, if any, are what policies say on it."""
     emergency = parts.settings.answer.emergency
-    opening = wording.handoff(matter, question.asker.country, emergency)
+    language = message_language(question.text)
+    opening = wording.handoff(matter, question.asker.country, emergency, language)
     if not spans:
         return _denied("handoff", opening)
     chosen = choose(spans[:HANDOFF_POOL], parts.knowledge.embedder)
     quotes = quote_spans(chosen[:HANDOFF_QUOTES], spans, parts.stored)
     if not quotes.claims:
         return _denied("handoff", opening, quotes)
-    text = f"{opening}\n\n{wording.POLICY_SAYS}\n\n{quotes.text}"
+    text = f"{opening}\n\n{wording.policy_says(language)}\n\n{quotes.text}"
     return Body(
         outcome="partial",
         action="handoff",
@@ -70,9 +72,9 @@ def handoff_body(
     )
 
 
-def outside_body(parts: AnswerParts) -> Body:
+def outside_body(parts: AnswerParts, language: str = "en") -> Body:
     """For what is no question about the organisation's policies."""
-    return _denied("none", wording.off_topic(parts.settings.general.name))
+    return _denied("none", wording.off_topic(parts.settings.general.name, language))
 
 
 def clarify_body(
@@ -88,8 +90,9 @@ def clarify_body(
 def not_stated_body(question: Question, found: SearchResult, parts: AnswerParts) -> Body:
     """Says what was looked for in vain and where the closest passages stand."""
     closest = _headings(found)[:MOST_CLOSEST]
+    language = message_language(question.text)
     missing = unheard(question.text, found.evidence.hits, parts.knowledge.engine)
-    return _denied("contact", wording.not_stated(missing, closest))
+    return _denied("contact", wording.not_stated(missing, closest, language))
 
 
 def not_sure_body(
@@ -101,10 +104,11 @@ def not_sure_body(
     if body is None:
         return None
     composed = body.composed
+    opening = wording.not_sure(message_language(question.text))
     return Body(
         outcome="denied",
         action="contact",
-        composed=composed._replace(text=f"{wording.NOT_SURE}\n\n{composed.text}\n\n"),
+        composed=composed._replace(text=f"{opening}\n\n{composed.text}\n\n"),
     )
 
 
@@ -114,10 +118,13 @@ def quoted_body(
     outcome: Outcome,
     parts: AnswerParts,
     contradictions: Sequence[Contradiction] = (),
+    *,
+    apologise: bool = True,
 ) -> Body | None:
     """Passages word for word; None where the stored text bears out none of the spans.
 
-    contradictions: of the evidence; where one rule overrides another, that opens the answer."""
+    contradictions: of the evidence; where one rule overrides another, that opens the answer.
+    apologise: say so where the passages are in another language than the question."""
     chosen = choose(spans, parts.knowledge.embedder)
     precedence = find_precedence(contradictions, chosen, spans)
     if precedence:
@@ -135,7 +142,7 @@ def quoted_body(
         if chunk.id in composed.cited_chunks:
             languages.add(chunk.language)
     sorry = apology("quoted", asked_in(question.text), languages)
-    if sorry:
+    if sorry and apologise:
         composed = composed._replace(text=f"{sorry}\n\n{composed.text}")
     return Body(
         outcome=outcome,

@@ -1,12 +1,13 @@
 """Which language a question is in, and what is said where the answer cannot be in it."""
 
+import re
 import tomllib
 from collections.abc import Collection
 from functools import cache
 from pathlib import Path
 from typing import Literal
 
-from ombud.text import detect_language
+from ombud.text import detect_language, fold, term_pattern
 
 SURE = 40
 """Letters of a question from which its language is believed; of 388 English questions 1 is then
@@ -42,6 +43,28 @@ def apology(kind: Literal["quoted", "written"], asked: str, answered: Collection
         return in_language
     english = _sentences()["en"][kind]
     return english.replace("not in English", "not in the language of your question")
+
+
+def sentence(key: str, language: str) -> str:
+    """What the assistant says in that language; empty where languages.toml does not say it."""
+    return _sentences().get(language, {}).get(key, "")
+
+
+def in_any_language(key: str) -> tuple[str, ...]:
+    """The same sentence in all languages that have it."""
+    said: list[str] = []
+    for language in _sentences():
+        text = sentence(key, language)
+        if text:
+            said.append(text)
+    return tuple(said)
+
+
+@cache
+def elsewhere_pattern(language: str) -> re.Pattern[str]:
+    """Matches, in folded text, a word of what is no question about policies."""
+    terms = fold(sentence("elsewhere", language)).split(",")
+    return term_pattern(filter(None, map(str.strip, terms)))
 
 
 @cache

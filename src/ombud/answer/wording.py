@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 
+from ombud.answer.language import in_any_language, sentence
 from ombud.answer.triage.sensitive import Matter
 
 NOT_IN_DOCUMENTS = "I could not find this in the documents that apply to you."
@@ -26,17 +27,40 @@ SHORT = 5
 """Words up to which a question is said again whole."""
 
 
-def handoff(matter: Matter, country: str | None, emergency: Mapping[str, str]) -> str:
+def handoff(
+    matter: Matter, country: str | None, emergency: Mapping[str, str], language: str = "en"
+) -> str:
+    calm = sentence("handoff", language) or CALM
+    if not matter.danger:
+        return calm
     everywhere = emergency.get("", "")
-    first = emergency.get(country or "", everywhere) if matter.danger else ""
-    return f"{first}\n\n{CALM}" if first else CALM
+    # The organisation's own line holds the numbers to call, in whatever language it is.
+    lines = (sentence("emergency", language), emergency.get(country or "", everywhere), calm)
+    return "\n\n".join(filter(None, lines))
 
 
-def off_topic(organisation: str) -> str:
+def policy_says(language: str) -> str:
+    return sentence("policy_says", language) or POLICY_SAYS
+
+
+def not_sure(language: str) -> str:
+    return sentence("not_sure", language) or NOT_SURE
+
+
+def off_topic(organisation: str, language: str = "en") -> str:
+    outside = sentence("outside", language)
+    if outside:
+        return outside.replace("{organisation}", organisation)
     return (
         f"{OUTSIDE} I answer questions about the policies of {organisation}: "
         "leave, pay, travel, conduct and the like. Ask me about one of those."
     )
+
+
+def unread(key: str, language: str) -> str:
+    """Of a question in a language that the embedder does not know. key: `unread`, `closest` or
+    `answered`."""
+    return sentence(key, language) or sentence(key, "en")
 
 
 def clarify(choices: Sequence[str]) -> str:
@@ -46,9 +70,12 @@ def clarify(choices: Sequence[str]) -> str:
     return f"{ASKED_BACK}? For instance, would you like to know:\n\n{listed}"
 
 
-def not_stated(missing: Sequence[str], closest: Sequence[str]) -> str:
+def not_stated(missing: Sequence[str], closest: Sequence[str], language: str = "en") -> str:
     """missing: words of the question that no passage has. closest: where the nearest passages
     stand."""
+    not_found = sentence("not_found", language)
+    if not_found:
+        return f"{not_found}\n\n{_listed(closest)}\n\n" if closest else not_found
     said = [NOT_IN_DOCUMENTS]
     if missing:
         words = [f"“{word}”" for word in missing]
@@ -96,10 +123,12 @@ def _either(words: Sequence[str]) -> str:
     return f"{', '.join(others)} or {last}" if others else last
 
 
-def closing(action: str, contact_known: bool) -> str:
+def closing(action: str, contact_known: bool, language: str = "en") -> str:
     if action != "contact":
         return ""
-    return "The contact below can help." if contact_known else "Please ask your HR team."
+    if contact_known:
+        return sentence("contact", language) or "The contact below can help."
+    return sentence("no_contact", language) or "Please ask your HR team."
 
 
 # What was said before, read again -----------------------------------------------------------------
@@ -107,15 +136,22 @@ def closing(action: str, contact_known: bool) -> str:
 
 def is_turned_away(text: str) -> bool:
     """Whether an earlier answer was a hand-over, or said that this is outside."""
-    return CALM in text or text.startswith(OUTSIDE)
+    outside = [said.partition(".")[0] for said in in_any_language("outside")]
+    if text.startswith((OUTSIDE, *outside)):
+        return True
+    return any(calm in text for calm in (CALM, *in_any_language("handoff")))
 
 
 def is_own(text: str) -> bool:
     """Whether an earlier answer was the assistant's own wording and nothing of the documents."""
-    return text.startswith((NOT_IN_DOCUMENTS, ASKED_BACK, TOO_VAGUE))
+    foreign = (*in_any_language("not_found"), *in_any_language("unread"))
+    return text.startswith((NOT_IN_DOCUMENTS, ASKED_BACK, TOO_VAGUE, *foreign))
 
 
 def without_own(text: str) -> str:
     """An earlier answer without what the assistant said around the documents' words."""
+    for key in ("closest", "answered", "not_sure"):
+        for said in in_any_language(key):
+            text = text.replace(said, "")
     without_reading = re.sub(rf"\n*{READ_AS} .*", "", text)
     return without_reading.replace(NOT_SURE, "").strip()

@@ -33,6 +33,7 @@ from ombud.retrieve.strategies.own_words import (
     query_terms,
     standard_query,
 )
+from ombud.retrieve.strategies.thesaurus.translating import Translation, unread_language
 from ombud.retrieve.terms import chunk_terms
 
 __all__ = [
@@ -50,6 +51,7 @@ __all__ = [
     "Router",
     "SearchParts",
     "SearchResult",
+    "Translation",
     "Weights",
     "aside_free",
     "asked_meaning",
@@ -75,6 +77,7 @@ __all__ = [
     "router_weights_text",
     "search",
     "standard_query",
+    "unread_language",
     "usage_of",
     "values",
 ]

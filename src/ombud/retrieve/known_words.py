@@ -13,6 +13,7 @@ from ombud.text import (
     SpellingReading,
     Vocabulary,
     analyse,
+    message_language,
     read_spelling,
     surface_words,
     unknown_words,
@@ -99,8 +100,8 @@ class QuestionReading(NamedTuple):
 def read_question(
     question: Question, where: Filter, known_words: KnownWords | None
 ) -> QuestionReading:
-    """A question without its mistyped words."""
-    if known_words is None:
+    """A question without its mistyped words; in another language than English none are known."""
+    if known_words is None or message_language(question.text) != "en":
         return QuestionReading(question)
     reading = known_words.read(question.text, where)
     history: list[Message] = []

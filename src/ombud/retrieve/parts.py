@@ -10,6 +10,7 @@ from ombud.retrieve.known_words import KnownWords
 from ombud.retrieve.model import ModelUsage, Understanding
 from ombud.retrieve.router import Router, classify
 from ombud.retrieve.strategies.glossary import Glossary
+from ombud.retrieve.strategies.thesaurus.translating import Translation
 from ombud.store import Graph
 from ombud.types import Evidence, Plan, Query, Question, Ranking
 
@@ -52,3 +53,5 @@ class SearchResult(NamedTuple):
     signals: Mapping[str, float] = {}
     question: Question | None = None
     """As it was searched for in its own words: without the history where it opens a subject."""
+    translation: Translation | None = None
+    """Of a question in a language that neither the embedder nor the documents know."""

@@ -18,12 +18,19 @@ from ombud.retrieve.rerank.task import RerankParts
 from ombud.retrieve.router.adapting import adapt_plan
 from ombud.retrieve.scopes import by_scope, with_floor
 from ombud.retrieve.strategies.making import StrategyQueries, make_queries, strategy_of
-from ombud.retrieve.strategies.own_words import leaning, with_history
+from ombud.retrieve.strategies.own_words import leaning, standard_query, with_history
+from ombud.retrieve.strategies.thesaurus.translating import (
+    Translation,
+    translate,
+    unread_language,
+)
 from ombud.types import Evidence, Hit, Plan, Query, Question
 
 LEGS = ("sparse", "dense")
 UNAIDED = frozenset({"standard", "feedback"})
 """Strategies that search with the question itself."""
+NEAREST = 3
+"""Hits, most of which are in the language of the question where there are documents in it."""
 LEAST_SECONDS = 0.0005
 """A step that took less was not done."""
 
@@ -55,9 +62,11 @@ class SearchRun:
         self.asked = StrategyQueries(())
         self.evidence = Evidence()
         self.graph_degraded: tuple[str, ...] = ()
+        self.translation: Translation | None = None
 
     async def result(self) -> SearchResult:
         stages = (
+            self.translate,
             self.follow,
             self.adapt,
             self.write_queries,
@@ -68,6 +77,30 @@ class SearchRun:
         for stage in stages:
             await stage()
         return self._closed()
+
+    async def translate(self) -> None:
+        """Search in English words for what is asked in a language that neither the embedder nor
+        the documents know. A chat model reads it as it is."""
+        index = self.index
+        language = unread_language(self.question.text, index.engine, index.embedder)
+        if index.chat or not language or await self._finds(language):
+            return
+        self.translation = await asyncio.to_thread(
+            translate, self.question, language, index.glossary, index.engine
+        )
+        if self.translation.ideas and self.plan.glossary:
+            self.question = self.translation.question
+            self.own_words = self.question
+        self.clock.lap("strategy")
+
+    async def _finds(self, language: str) -> bool:
+        """Whether there are documents on it in that language."""
+        if language not in self.index.engine.languages():
+            return False
+        ranked = await self._ranked([standard_query(self.question, None)])
+        first = ranked.hits[:NEAREST]
+        same = sum(hit.chunk.language == language for hit in first)
+        return 2 * same > len(first)
 
     async def follow(self) -> None:
         """Leave out what was said before a new subject. A chat model is given all of it."""
@@ -159,6 +192,7 @@ class SearchRun:
     def _closed(self) -> SearchResult:
         ranked = self.ranked
         degraded = (
+            *_unread_note(self.translation),
             *self.asked.degraded,
             *self.model.notes,
             *ranked.degraded,
@@ -177,6 +211,7 @@ class SearchRun:
             understood=self.model.understood,
             signals=self.signals,
             question=self.own_words,
+            translation=self.translation,
         )
 
     async def _queries(self, plan: Plan) -> StrategyQueries:
@@ -203,6 +238,13 @@ class SearchRun:
         if understood is None or UNAIDED.issuperset(self._strategies()):
             return with_history(self.own_words)
         return understood.standalone
+
+
+def _unread_note(translation: Translation | None) -> tuple[str, ...]:
+    if translation is None or not translation.ideas:
+        return ()
+    language = translation.language
+    return (f"language: the embedder does not know {language}, searched in English words",)
 
 
 def find_passages(

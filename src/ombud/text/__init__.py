@@ -1,7 +1,7 @@
 """What a text says, without knowing who asks: numbers, sentences, clauses, names, tables,
 language."""
 
-from ombud.text.analysis import analyse
+from ombud.text.analysis import analyse, fold
 from ombud.text.clauses import (
     OPEN_END,
     WORDS,
@@ -17,7 +17,7 @@ from ombud.text.clauses import (
 )
 from ombud.text.dates import MONTHS
 from ombud.text.figures import SentenceFigures, numbers_beside_quantities, read_figures
-from ombud.text.language import detect_language
+from ombud.text.language import common_words, detect_language, message_language
 from ombud.text.names.abbreviations import find_abbreviations
 from ombud.text.names.countries import named_countries
 from ombud.text.names.entities import (
@@ -75,6 +75,7 @@ __all__ = [
     "Vocabulary",
     "alternative_keys",
     "analyse",
+    "common_words",
     "content_terms",
     "detect_language",
     "digits_in",
@@ -87,7 +88,9 @@ __all__ = [
     "find_names",
     "find_quotations",
     "find_statements",
+    "fold",
     "join_groups",
+    "message_language",
     "name_words",
     "named_countries",
     "numbers_beside_quantities",

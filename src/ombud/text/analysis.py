@@ -40,7 +40,7 @@ LONGEST = 39
 def analyse(text: str, language: str = "en") -> list[str]:
     """Terms of `text` in reading order, repetitions kept."""
     terms: list[str] = []
-    for match in WORD.finditer(_fold(text)):
+    for match in WORD.finditer(fold(text)):
         word = match.group()
         if word[0] >= "\u3040" and _IDEOGRAPH.match(word):
             terms += _pairs(word)
@@ -83,7 +83,8 @@ def _stem(word: str, language: str) -> str:
     return str(_stemmer(language).stemWord(word))
 
 
-def _fold(text: str) -> str:
+def fold(text: str) -> str:
+    """Lower case, without accents."""
     if text.isascii():
         return text.lower()
     decomposed = unicodedata.normalize("NFKD", text).lower().replace("ß", "ss")
@@ -100,4 +101,4 @@ def _stop_words(language: str) -> frozenset[str]:
     path = Path(__file__).parent / "stopwords" / f"{language}.txt"
     if not path.is_file():
         return frozenset()
-    return frozenset(_fold(path.read_text(encoding="utf-8")).split())
+    return frozenset(fold(path.read_text(encoding="utf-8")).split())

@@ -3,7 +3,10 @@
 import re
 import threading
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
+
+from ombud.text.analysis import fold
 
 LIKELY = (
     "ar", "cs", "da", "de", "el", "en", "es", "fi", "fr", "he", "hi", "it", "ja", "ko", "nl", "no",
@@ -15,6 +18,18 @@ SHORTEST = 20
 """Letters below which a guess is worth less than the fall-back."""
 LOOKED_AT = 2000
 """Characters that are counted."""
+SURE = 14.0
+"""Logarithm of how much likelier than English a language must be to be taken for that of a
+message."""
+TOLD_BY_WORDS = ("de", "es", "fr", "it", "nl", "pl", "pt")
+"""Languages with a list of common words."""
+WORD_WEIGHT = 6.0
+"""What a common word of one language, not of the other, is worth."""
+UNTOLD = 30.0
+"""What a language without a list must be likelier still: keys struck at random look Swedish."""
+_LATIN = re.compile("[a-zA-Z\u00c0-\u024f]")
+_APOSTROPHE = re.compile("[\u2019`]")
+_WORD = re.compile(r"[^\W\d_]+(?:['\u2019`][^\W\d_]+)*")
 _KANA = re.compile("[\u3040-\u30ff]")
 _lock = threading.Lock()
 
@@ -34,8 +49,67 @@ def detect_language(text: str, otherwise: str = "en") -> str:
 @lru_cache(maxsize=256)
 def _placed(text: str) -> str:
     """A question is asked after at several steps."""
+    language, _ = _ranked(text)[0]
+    return language
+
+
+@lru_cache(maxsize=256)
+def _ranked(text: str) -> tuple[tuple[str, float], ...]:
+    """Languages with the logarithm of their likelihood, likeliest first."""
     with _lock:
-        return str(_identifier().classify(text)[0])
+        ranked = _identifier().rank(text)
+    return tuple((str(language), float(score)) for language, score in ranked)
+
+
+# A message of a few words ----------------------------------------------------------------------
+
+
+def message_language(text: str) -> str:
+    """ISO 639-1 code of the language of a message, however short; English in doubt.
+
+    Its letters (py3langid), against English, and its common words. Dev: of 734 English messages 1
+    is taken for another language, of 129 in seven other languages 3
+    are taken for English."""
+    beginning = text[:LOOKED_AT]
+    letters = list(filter(str.isalpha, beginning))
+    if not letters:
+        return "en"
+    if 2 * len(_LATIN.findall("".join(letters))) < len(letters):
+        return detect_language(beginning, _placed(beginning))
+    scores = _against_english(beginning)
+    best = max(scores, key=lambda language: scores[language])
+    return best if scores[best] >= SURE else "en"
+
+
+def _against_english(text: str) -> dict[str, float]:
+    """Language -> how much likelier it is than English, as a logarithm."""
+    ranked = dict(_ranked(text))
+    words = {_APOSTROPHE.sub("'", word) for word in _WORD.findall(fold(text))}
+    english = words & _common_words("en")
+    scores: dict[str, float] = {}
+    for language in LIKELY:
+        score = ranked[language] - ranked["en"]
+        if language in TOLD_BY_WORDS:
+            common = words & _common_words(language) - _common_words("en")
+            against = english - _common_words(language)
+            score += WORD_WEIGHT * (len(common) - len(against))
+        else:
+            score -= UNTOLD
+        scores[language] = score
+    scores["en"] = 0.0
+    return scores
+
+
+@lru_cache
+def _common_words(language: str) -> frozenset[str]:
+    path = Path(__file__).parent / "common_words" / f"{language}.txt"
+    return frozenset(fold(path.read_text(encoding="utf-8")).split())
+
+
+def common_words(language: str) -> frozenset[str]:
+    """Words, without accents, that say nothing of what a message is about; none for a language
+    without a list."""
+    return _common_words(language) if language in TOLD_BY_WORDS else frozenset()
 
 
 @lru_cache

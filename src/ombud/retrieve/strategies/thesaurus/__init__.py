@@ -1,11 +1,38 @@
 """How people say it -> how policies write it. One file a language, written from general knowledge
-of the field."""
+of the field: en.txt adds words to a question, the others hold the English words for a language that
+the embedder does not know."""
 
 import re
 from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
-from ombud.text import plain_wording, term_pattern
+from ombud.text import fold, plain_wording, term_pattern
+
+ASKING = "?"
+"""Opens a line of a foreign language on how people ask."""
+SHORT = 3
+"""Letters of a word that may well be of another language."""
+_UMLAUT = re.compile("([aou])e")
+"""As German is typed where there are no umlauts."""
+_INNER_SPACE = r"(?:\s+|-)"
+
+
+class EnglishWords(NamedTuple):
+    """What one entry says in English of a place in a message."""
+
+    start: int
+    end: int
+    """Characters of the folded message."""
+    words: str
+    asks: bool = False
+    """How people ask ("wie lange": how long), which is no idea by itself."""
+
+
+class _ForeignEntry(NamedTuple):
+    pattern: re.Pattern[str]
+    words: str
+    asks: bool
 
 
 def policy_words(text: str, language: str = "en") -> list[str]:
@@ -18,15 +45,87 @@ def policy_words(text: str, language: str = "en") -> list[str]:
     return policy
 
 
+def folded(text: str, language: str) -> str:
+    """Text as entries of a foreign language are looked for in it."""
+    plain = fold(plain_wording(text))
+    return _UMLAUT.sub(r"\1", plain) if language == "de" else plain
+
+
+def english_words(text: str, language: str) -> list[EnglishWords]:
+    """What English policies call what a message in `language` speaks of, in its order.
+
+    Where entries overlap, the longest counts, and the first of the file where two are as long."""
+    asked = folded(text, language)
+    found: list[EnglishWords] = []
+    for foreign, words, asks in _foreign_entries(language):
+        for match in foreign.finditer(asked):
+            found.append(
+                EnglishWords(
+                    start=match.start(),
+                    end=match.end(),
+                    words=words,
+                    asks=asks,
+                )
+            )
+    longest_first = sorted(found, key=lambda entry: entry.start - entry.end)
+    kept: list[EnglishWords] = []
+    for entry in longest_first:
+        if not any(_overlap(entry, other) for other in kept):
+            kept.append(entry)
+    return sorted(kept)
+
+
+@lru_cache
+def policy_vocabulary() -> frozenset[str]:
+    """English words that the lists of other languages are put into, of four letters and more."""
+    vocabulary: set[str] = set()
+    for path in Path(__file__).parent.glob("??.txt"):
+        for _, words in _lines(path.stem):
+            vocabulary.update(word for word in fold(words).split() if len(word) > SHORT)
+    return frozenset(vocabulary)
+
+
+def _overlap(one: EnglishWords, other: EnglishWords) -> bool:
+    return one.start < other.end and other.start < one.end
+
+
 @lru_cache
 def _entries(language: str) -> tuple[tuple[re.Pattern[str], str], ...]:
+    entries: list[tuple[re.Pattern[str], str]] = []
+    for terms, words in _lines(language):
+        entries.append((term_pattern(terms), words))
+    return tuple(entries)
+
+
+@lru_cache
+def _foreign_entries(language: str) -> tuple[_ForeignEntry, ...]:
+    if language == "en":
+        return ()
+    entries: list[_ForeignEntry] = []
+    for terms, words in _lines(language):
+        first = terms[0].removeprefix(ASKING)
+        asks = first != terms[0]
+        alternatives = "|".join(_alternative(term, language) for term in [first, *terms[1:]])
+        pattern = re.compile(rf"(?<!\w)(?:{alternatives})(?!\w)")
+        entries.append(_ForeignEntry(pattern, words, asks))
+    return tuple(entries)
+
+
+def _alternative(term: str, language: str) -> str:
+    """A term as a pattern; * stands for any letters."""
+    words = [re.escape(word) for word in folded(term, language).split()]
+    return _INNER_SPACE.join(words).replace(r"\*", r"\w*")
+
+
+def _lines(language: str) -> list[tuple[list[str], str]]:
+    """Of a language's file: terms and the words for them."""
     path = Path(__file__).parent / f"{language}.txt"
     if not path.is_file():
-        return ()
-    entries: list[tuple[re.Pattern[str], str]] = []
+        return []
+    lines: list[tuple[list[str], str]] = []
     for line in path.read_text(encoding="utf-8").splitlines():
         everyday, colon, words = line.partition(":")
         if colon and not line.startswith("#"):
-            terms = map(str.strip, everyday.split(","))
-            entries.append((term_pattern(terms), words.strip()))
-    return tuple(entries)
+            terms = [term.strip() for term in everyday.split(",")]
+            lines.append((terms, words.strip()))
+    return lines
