@@ -48,7 +48,7 @@ from ombud.types import Case, Question
 
 ROOT = Path(__file__).parents[2]
 CONFIDENCE = ROOT / "src/ombud/answer/confidence.json"
-ASKABLE = ROOT / "src/ombud/answer/policy_likeness.json"
+ASKABLE = ROOT / "src/ombud.answer.triage.policy_likeness.json"
 SPANS = ROOT / "src/ombud/answer/quoting/spans.json"
 ASKED = ("plain", "terse", "typos", "own", "near", "noise")
 OLDER = ("handbooks-us", "handbooks-gb", "handbooks-global", "apart-handbooks")

@@ -268,9 +268,7 @@ class AskRun:
             return self._handed_over(self.triaged.matter, sure=sure)
         if self.found.translation and self.parts.chat is None:
             return self._foreign(self.found.translation)
-        own_terms = int(self.assessment.signals["own_terms"])
-        asked = self.found.question or self.question
-        if is_vague(asked, own_terms, self._confidence, self._weights.closest):
+        if self._is_vague():
             return clarify_body(self.question, self.found, self.where, self.parts)
         looks_outside = self.triaged.label == "out_of_scope"
         if looks_outside and self._confidence < self._least_in_scope():
@@ -278,6 +276,11 @@ class AskRun:
         if sure and self.assessment.spans:
             return None
         return self._not_sure() or self._unanswered()
+
+    def _is_vague(self) -> bool:
+        own_terms = int(self.assessment.signals["own_terms"])
+        asked = self.found.question or self.question
+        return is_vague(asked, own_terms, self._confidence, self._weights.closest)
 
     def _handed_over(self, matter: Matter, *, sure: bool) -> Body:
         understood = is_understood(self.found.translation)

@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ombud.answer.confidence import estimate_confidence, load_weights
-from ombud.answer.policy_likeness import askable
 from ombud.answer.quoting.definitions import definitions_first
 from ombud.answer.quoting.fitness import quotable
 from ombud.answer.quoting.spans import AnswerSpan, candidate_spans, rank_spans
 from ombud.answer.quoting.underlining import span_features
 from ombud.answer.signals import measure_signals, span_signals, term_weights
+from ombud.answer.triage.policy_likeness import askable
 from ombud.index import Engine, Filter
 from ombud.retrieve import (
     SearchParts,
