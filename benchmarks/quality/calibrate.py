@@ -1,18 +1,27 @@
 """How sure must ombud be to answer, and which sentences would a person underline?
 
-Searches for the sample's cases, fits on their dev split, prints what the weights do on dev and on
-test, and writes those that ship: src/ombud/answer/confidence.json, and
-src/ombud/answer/quoting/spans.json. The sealed split is not touched.
-Run: make confidence, make spans"""
+Searches for the cases of the sample, of the handbooks and of the sets that were written by people
+who had seen titles only (tests/data), fits on their dev split, prints what the weights do on dev
+and on test, and writes those that ship: src/ombud/answer/confidence.json, and
+src/ombud/answer/quoting/spans.json. The sealed split is not touched. How sure one is depends on how
+likely the best sentence is: for confidence each question's sentences are judged by weights that
+were fitted without it. Run: make confidence, make spans"""
 
 import argparse
 import asyncio
 import json
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
+from sklearn.linear_model import LogisticRegression
+
+sys.path.append(str(Path(__file__).parents[1] / "speed"))
+from asked import open_workspaces
 
 from ombud.answer import (
     AnswerSpan,
@@ -20,7 +29,9 @@ from ombud.answer import (
     candidate_spans,
     estimate_confidence,
     measure_signals,
+    rank_by,
     span_features,
+    span_signals,
     term_weights,
 )
 from ombud.app import Workspace, asking
@@ -37,8 +48,13 @@ from ombud.types import Case, Question
 
 ROOT = Path(__file__).parents[2]
 CONFIDENCE = ROOT / "src/ombud/answer/confidence.json"
+ASKABLE = ROOT / "src/ombud.answer.triage.policy_likeness.json"
 SPANS = ROOT / "src/ombud/answer/quoting/spans.json"
+ASKED = ("plain", "terse", "typos", "own", "near", "noise")
+OLDER = ("handbooks-us", "handbooks-gb", "handbooks-global", "apart-handbooks")
 MODES = ("hybrid", "sparse")
+FOLDS = 5
+Numbers = npt.NDArray[np.float64]
 OFF_TOPIC = ("off_topic", "incoherent")
 SHORTEST = 8
 """Letters of a span that counts as underlined where a citation holds it."""
@@ -46,7 +62,8 @@ SHORTEST = 8
 
 class SearchedCase(NamedTuple):
     case: Case
-    question: QuestionSignals
+    signals: dict[str, float]
+    candidates: list[AnswerSpan]
     spans: QuestionSpans
 
     @property
@@ -63,31 +80,57 @@ def main() -> None:
     for mode in MODES:
         searched = searched_cases(mode)
         if "confidence" in wanted:
-            confidence[mode] = fit_confidence(searched, mode)._asdict()
+            if mode == "hybrid":
+                write_askable(searched)
+            confidence[mode] = with_plain_trees(fit_confidence(searched, mode))
         if "spans" in wanted:
             fitted = fit_spans(searched, mode)._asdict()
-            for threshold in ("answer", "full", "on_topic"):
+            for threshold in ("answer", "closest", "full", "on_topic"):
                 del fitted[threshold]
             spans[mode] = fitted
     if confidence:
-        CONFIDENCE.write_text(json.dumps(confidence, indent=2) + "\n", encoding="utf-8")
+        text = json.dumps(confidence, separators=(",", ":"))
+        CONFIDENCE.write_text(text.replace("]],[[", "]],\n[[") + "\n", encoding="utf-8")
     if spans:
         SPANS.write_text(json.dumps(spans, indent=2) + "\n", encoding="utf-8")
 
 
+def with_plain_trees(weights: ConfidenceWeights) -> dict[str, Any]:
+    return {**weights._asdict(), "trees": [list(tree) for tree in weights.trees]}
+
+
 def searched_cases(mode: str) -> list[SearchedCase]:
-    workspace = Workspace(ROOT / "sample")
-    searched = []
+    searched: list[SearchedCase] = []
+    for workspace, case in labelled_cases():
+        if case.expect in ("answer", "deny") and split_of(case.id) != "sealed":
+            searched.append(search_for(workspace, case, mode))
+    return searched
+
+
+def labelled_cases() -> Iterator[tuple[Workspace, Case]]:
+    """All cases with the workspace that they are asked in; those whose documents are not there are
+    left out."""
+    workspaces = open_workspaces()
     for path in sorted((ROOT / "sample/cases").glob("*.jsonl")):
         for case in read_cases(path):
-            if case.expect in ("answer", "deny") and split_of(case.id) != "sealed":
-                searched.append(search_for(workspace, case, mode))
-    return searched
+            yield workspaces["sample"], case
+    for name in OLDER:
+        for case in read_cases(ROOT / f"tests/data/{name}.jsonl"):
+            organisation = case.evidence[0].document.split("/")[0] if case.evidence else ""
+            if organisation in workspaces:
+                yield workspaces[organisation], case
+    for name in ASKED:
+        for case in read_cases(ROOT / f"tests/data/asked/{name}.jsonl"):
+            if case.tags[1] in workspaces:
+                yield workspaces[case.tags[1]], case
 
 
 def search_for(workspace: Workspace, case: Case, mode: str) -> SearchedCase:
     question = Question(
-        text=case.question, asker=case.person, history=case.history, as_of=case.as_of
+        text=case.question,
+        asker=case.person,
+        history=case.history,
+        as_of=case.as_of,
     )
     plan = asking.plan_of(workspace, case.person, {"mode": mode}).plan
     visible = asking.filter_of(workspace, question, plan)
@@ -101,11 +144,8 @@ def search_for(workspace: Workspace, case: Case, mode: str) -> SearchedCase:
     signals = measure_signals(query_terms(query.passage, engine), found, engine, features)
     return SearchedCase(
         case=case,
-        question=QuestionSignals(
-            signals=signals,
-            answerable=case.expect == "answer",
-            on_topic=case.type not in OFF_TOPIC,
-        ),
+        signals=signals,
+        candidates=spans,
         spans=QuestionSpans(features, [is_cited(span, case) for span in spans]),
     )
 
@@ -116,30 +156,105 @@ def is_cited(span: AnswerSpan, case: Case) -> bool:
     if len(text) <= SHORTEST:
         return False
     for item in case.evidence:
-        quote = normalise(item.quote)
-        if item.document == span.hit.chunk.uri and (text in quote or quote in text):
-            return True
+        for place in item.places:
+            quote = normalise(place.quote)
+            if place.document == span.hit.chunk.uri and (text in quote or quote in text):
+                return True
     return False
 
 
 def fit_confidence(searched: Sequence[SearchedCase], mode: str) -> ConfidenceWeights:
-    dev = [one.question for one in searched if one.split == "dev"]
+    questions = question_signals(searched, dense=mode == "hybrid")
+    dev: list[QuestionSignals] = []
+    for one, question in zip(searched, questions, strict=True):
+        if one.split == "dev":
+            dev.append(question)
     weights = train_confidence(dev, dense=mode == "hybrid")
     for split in ("dev", "test"):
-        print_decisions(mode, split, [one for one in searched if one.split == split], weights)
-    print(f"        answer {weights.answer}, full {weights.full}, on topic {weights.on_topic}")
+        of_split: list[QuestionSignals] = []
+        for one, question in zip(searched, questions, strict=True):
+            if one.split == split:
+                of_split.append(question)
+        print_decisions(mode, split, of_split, weights)
+    thresholds = (weights.answer, weights.closest, weights.full, weights.on_topic)
+    print("        answer {}, closest {}, full {}, on topic {}".format(*thresholds))
     return weights
 
 
+def question_signals(searched: Sequence[SearchedCase], *, dense: bool) -> list[QuestionSignals]:
+    """The signals of each question; its sentences are judged by weights fitted on dev without its
+    own fold."""
+    vectors = question_vectors(searched) if dense else None
+    folds = [int(sha256(one.case.id.encode()).hexdigest(), 16) % FOLDS for one in searched]
+    questions: list[QuestionSignals] = []
+    of_fold: dict[int, ConfidenceWeights] = {}
+    for fold in range(FOLDS):
+        others: list[QuestionSpans] = []
+        for one, its_fold in zip(searched, folds, strict=True):
+            if one.split == "dev" and its_fold != fold:
+                others.append(one.spans)
+        of_fold[fold] = train_spans(others, dense=dense)
+    askable_of: dict[int, tuple[Numbers, float]] = {}
+    if vectors is not None:
+        for fold in range(FOLDS):
+            taught = [n for n, other in enumerate(folds) if other != fold]
+            askable_of[fold] = fit_askable(searched, vectors, taught)
+    for place, (one, fold) in enumerate(zip(searched, folds, strict=True)):
+        ranked = rank_by(one.candidates, one.spans.features, of_fold[fold])
+        signals = {**one.signals, **span_signals(ranked)}
+        if vectors is not None:
+            weight, bias = askable_of[fold]
+            signals["askable"] = float(vectors[place] @ weight + bias)
+        questions.append(
+            QuestionSignals(
+                signals=signals,
+                answerable=one.case.expect == "answer",
+                on_topic=one.case.type not in OFF_TOPIC,
+            )
+        )
+    return questions
+
+
+def question_vectors(searched: Sequence[SearchedCase]) -> Numbers:
+    embedder = Workspace(ROOT / "sample").embedder
+    if embedder is None:
+        raise SystemExit("Without an embedder there is nothing to fit.")
+    texts = [one.case.question for one in searched]
+    return np.asarray(embedder.embed(texts), np.float64)
+
+
+def fit_askable(
+    searched: Sequence[SearchedCase], vectors: Numbers, places: Sequence[int]
+) -> tuple[Numbers, float]:
+    """Weights of `askable` by those of the cases that are of dev."""
+    dev = [n for n in places if searched[n].split == "dev"]
+    answerable = [searched[n].case.expect == "answer" for n in dev]
+    curve = LogisticRegression(C=3.0, max_iter=2000, class_weight="balanced")
+    curve.fit(vectors[dev], answerable)
+    return np.round(curve.coef_[0], 4), round(float(curve.intercept_[0]), 4)
+
+
+def write_askable(searched: Sequence[SearchedCase]) -> None:
+    vectors = question_vectors(searched)
+    weight, bias = fit_askable(searched, vectors, range(len(searched)))
+    embedder = Workspace(ROOT / "sample").embedder
+    content = {
+        "embedder": embedder.fingerprint if embedder else "",
+        "weight": weight.tolist(),
+        "bias": bias,
+    }
+    ASKABLE.write_text(json.dumps(content) + "\n", encoding="utf-8")
+
+
 def print_decisions(
-    mode: str, split: str, searched: Sequence[SearchedCase], weights: ConfidenceWeights
+    mode: str, split: str, questions: Sequence[QuestionSignals], weights: ConfidenceWeights
 ) -> None:
-    confidences = [estimate_confidence(one.question.signals, weights) for one in searched]
+    confidences = [estimate_confidence(one.signals, weights) for one in questions]
     answered = np.array(confidences) >= weights.answer
-    answerable = np.array([one.question.answerable for one in searched])
+    answerable = np.array([one.answerable for one in questions])
     print(
         f"{mode:7} {split:5} answer or deny right {np.mean(answered == answerable):.3f}"
-        f" (n {len(searched)}); answerable answered {np.mean(answered[answerable]):.3f}"
+        f" (n {len(questions)}); answerable answered {np.mean(answered[answerable]):.3f}"
         f" (n {answerable.sum()}), unanswerable denied {1 - np.mean(answered[~answerable]):.3f}"
         f" (n {(~answerable).sum()})"
     )

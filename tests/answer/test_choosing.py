@@ -35,7 +35,7 @@ def test_a_row_is_read_with_the_names_of_its_columns() -> None:
 
 def test_the_rows_of_a_table_take_one_place() -> None:
     rows = [span(f"| {n} days | {6 * n} days |", 0.95, at=n) for n in range(1, 4)]
-    others = [span(f"Sentence number {n} of the page.", 0.9, at=10 + n) for n in range(7)]
+    others = [span(f"Sentence number {n} of the page.", 0.9, at=10 + n) for n in range(5)]
     found = chosen(*rows, *others)
     assert [text for text in found if text.startswith("|")] == [row.text for row in rows]
     assert len(found) == 3 + 5  # the table and five more places

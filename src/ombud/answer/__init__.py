@@ -12,9 +12,9 @@ from ombud.answer.contacts import read_contacts
 from ombud.answer.parts import AnswerParts
 from ombud.answer.personas.personas import DEFAULT_PERSONA, Persona, read_personas
 from ombud.answer.proof.verifying import check_claim
-from ombud.answer.quoting.spans import AnswerSpan, candidate_spans
+from ombud.answer.quoting.spans import AnswerSpan, candidate_spans, rank_by
 from ombud.answer.quoting.underlining import SPAN_FEATURES, SPARSE_SPAN_FEATURES, span_features
-from ombud.answer.signals import measure_signals, term_weights
+from ombud.answer.signals import measure_signals, span_signals, term_weights
 from ombud.answer.triage.classifying import open_triage
 from ombud.answer.triage.features import TRIAGE_READING
 from ombud.answer.triage.sensitive import read_sensitive
@@ -57,10 +57,12 @@ __all__ = [
     "estimate_confidence",
     "measure_signals",
     "open_triage",
+    "rank_by",
     "read_contacts",
     "read_personas",
     "read_sensitive",
     "span_features",
+    "span_signals",
     "term_weights",
     "triage_scores",
     "triage_weights_text",

@@ -5,6 +5,7 @@ import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
+from math import isfinite
 from typing import Any
 
 from ombud.answer import wording
@@ -59,6 +60,8 @@ from ombud.types import (
 OnEvent = Callable[[str, dict[str, Any]], None]
 MOST_SHOWN = 3
 """Best hits that count as shown where an answer cites none."""
+LIKELY_OUTSIDE = 0.5
+"""Probability of triage from which a question that is far from all passages is called outside."""
 ANNOUNCED = ("search", "compose")
 """Stages that a listener hears of, whether or not an earlier one has decided."""
 
@@ -260,22 +263,24 @@ class AskRun:
 
     def _decided(self) -> Body | None:
         """What is said in place of an answer, if that is already clear."""
-        spans, signals = self.assessment
-        matter = self.triaged.matter
         sure = self._confidence >= self._threshold
-        if matter:
-            return self._handed_over(matter, sure=sure)
+        if self.triaged.matter:
+            return self._handed_over(self.triaged.matter, sure=sure)
         if self.found.translation and self.parts.chat is None:
             return self._foreign(self.found.translation)
-        own_terms = int(signals["own_terms"])
-        if is_vague(self.question, own_terms, self._confidence, self._weights.closest):
+        if self._is_vague():
             return clarify_body(self.question, self.found, self.where, self.parts)
         looks_outside = self.triaged.label == "out_of_scope"
         if looks_outside and self._confidence < self._least_in_scope():
             return outside_body(self.parts, self.language)
-        if sure and spans:
+        if sure and self.assessment.spans:
             return None
         return self._not_sure() or self._unanswered()
+
+    def _is_vague(self) -> bool:
+        own_terms = int(self.assessment.signals["own_terms"])
+        asked = self.found.question or self.question
+        return is_vague(asked, own_terms, self._confidence, self._weights.closest)
 
     def _handed_over(self, matter: Matter, *, sure: bool) -> Body:
         understood = is_understood(self.found.translation)
@@ -308,10 +313,12 @@ class AskRun:
         return least if self.plan.abstain is None else min(least, self._threshold)
 
     def _unanswered(self) -> Body:
+        """Not in the documents; outside only where triage and the search both say so."""
         signal = "cosine" if "dense" in self.found.best else "coverage_all"
-        if self.assessment.signals[signal] >= self._weights.on_topic:
-            return not_stated_body(self._unchanged, self.found, self.parts)
-        return outside_body(self.parts, self.language)
+        is_far = self.assessment.signals[signal] < self._weights.on_topic
+        if is_far and self.triaged.outside >= LIKELY_OUTSIDE:
+            return outside_body(self.parts, self.language)
+        return not_stated_body(self._unchanged, self.found, self.parts)
 
     async def _written(self, chat: Chat) -> Body:
         """By the chat model; in quotes where it fails."""
@@ -466,4 +473,4 @@ class ClaimStream:
 
 
 def _rounded(values: Mapping[str, float]) -> dict[str, float]:
-    return {name: round(value, 4) for name, value in values.items()}
+    return {name: round(value, 4) for name, value in values.items() if isfinite(value)}

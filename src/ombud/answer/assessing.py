@@ -8,7 +8,8 @@ from ombud.answer.quoting.definitions import definitions_first
 from ombud.answer.quoting.fitness import quotable
 from ombud.answer.quoting.spans import AnswerSpan, candidate_spans, rank_spans
 from ombud.answer.quoting.underlining import span_features
-from ombud.answer.signals import measure_signals, term_weights
+from ombud.answer.signals import measure_signals, span_signals, term_weights
+from ombud.answer.triage.policy_likeness import askable
 from ombud.index import Engine, Filter
 from ombud.retrieve import (
     SearchParts,
@@ -53,10 +54,11 @@ def assess_evidence(
     # What was said before finds passages, and proves nothing of what is asked now.
     now_asked = query_terms(question.text, engine) if question.history else []
     said_terms = now_asked or query_terms(query.passage, engine)
-    signals = measure_signals(said_terms, found, engine, rows)
+    ranked = rank_spans(spans, rows, dense=dense)
+    signals = measure_signals(said_terms, found, engine, rows) | span_signals(ranked)
+    signals["askable"] = askable(question.text, knowledge.embedder)
     confidence_weights = load_weights(dense=dense)
     signals["confidence"] = estimate_confidence(signals, confidence_weights)
-    ranked = rank_spans(spans, rows, dense=dense)
     abbreviation = asked_meaning(question, knowledge.glossary)
     if abbreviation:
         ranked = definitions_first(ranked, abbreviation)

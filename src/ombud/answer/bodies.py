@@ -8,10 +8,10 @@ from ombud.answer.clarifying import clarifying_questions
 from ombud.answer.compose.composing import WrittenAnswer
 from ombud.answer.language import apology, asked_in
 from ombud.answer.parts import AnswerParts
-from ombud.answer.precedence import find_precedence, opened_with
 from ombud.answer.proof.citing import Composed
 from ombud.answer.quoting.applying import applying_first, applying_rows, facts_of
 from ombud.answer.quoting.choosing import choose
+from ombud.answer.quoting.precedence import find_precedence, opened_with
 from ombud.answer.quoting.quotes import opened_by, quote_spans
 from ombud.answer.quoting.spans import AnswerSpan
 from ombud.answer.signals import unheard

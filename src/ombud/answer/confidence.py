@@ -5,12 +5,14 @@ The shipped weights were fitted on the dev split of the sample's cases (`make co
 vectors a second set, fitted on sparse search alone, is used."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from ombud.models import Tree, trees_logit
 
 SHIPPED = Path(__file__).parent / "confidence.json"
 FEATURES = (
@@ -23,6 +25,10 @@ FEATURES = (
     "length",
     "sparse_share",
     "span_match",
+    "span_best",
+    "span_second",
+    "span_stretch",
+    "askable",
 )
 SPARSE_FEATURES = (
     "coverage_best",
@@ -32,6 +38,9 @@ SPARSE_FEATURES = (
     "length",
     "sparse_share",
     "span_terms",
+    "span_best",
+    "span_second",
+    "span_stretch",
 )
 """Without vectors."""
 
@@ -44,6 +53,8 @@ class ConfidenceWeights(NamedTuple):
     scale: tuple[float, ...]
     weight: tuple[float, ...]
     bias: float
+    trees: tuple[Tree, ...] = ()
+    """Where there are any, they take the place of the curve; `bias` is theirs."""
     answer: float = 0.5
     """Least confidence to call what is quoted the answer."""
     closest: float = 0.3
@@ -62,6 +73,9 @@ def estimate_confidence(signals: Mapping[str, float], weights: ConfidenceWeights
     """Probability, 0 to 1, that the evidence answers the question. A signal that is not a number
     counts as average."""
     values = np.array([signals[name] for name in weights.features])
+    if weights.trees:
+        logit = trees_logit(weights.trees, weights.bias, np.nan_to_num(values).tolist())
+        return float(np.exp(-np.logaddexp(0.0, -logit)))
     standardised = np.nan_to_num((values - weights.mean) / weights.scale)
     logit = standardised @ np.array(weights.weight) + weights.bias
     return float(np.exp(-np.logaddexp(0.0, -logit)))  # the plain form of the curve overflows
@@ -73,4 +87,16 @@ def load_weights(path: Path = SHIPPED, *, dense: bool) -> ConfidenceWeights:
     values: dict[str, Any] = {}
     for key, value in content["hybrid" if dense else "sparse"].items():
         values[key] = tuple(value) if isinstance(value, list) else value
+    values["trees"] = tuple(_tree(row) for row in values.get("trees", ()))
     return ConfidenceWeights(**values)
+
+
+def _tree(lists: Sequence[Sequence[float]]) -> Tree:
+    feature, threshold, left, right, value = lists
+    return Tree(
+        feature=tuple(map(int, feature)),
+        threshold=tuple(threshold),
+        left=tuple(map(int, left)),
+        right=tuple(map(int, right)),
+        value=tuple(value),
+    )

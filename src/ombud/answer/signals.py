@@ -5,7 +5,8 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from ombud.answer.quoting.spans import SpanRow, coverage
+from ombud.answer.quoting.choosing import best_stretch
+from ombud.answer.quoting.spans import AnswerSpan, SpanRow, coverage
 from ombud.index import Engine, blocking
 from ombud.retrieve import SearchResult, chunk_terms, query_terms
 from ombud.types import Hit
@@ -49,6 +50,25 @@ def measure_signals(
         "span_match": _best(row["cosine"] * row["terms"] for row in spans),
         "span_terms": _best(row["terms"] for row in spans),
     }
+
+
+def span_signals(ranked: Sequence[AnswerSpan]) -> dict[str, float]:
+    """How likely the best sentence is to answer, the best stretch of sentences, and all of them.
+
+    ranked: with their likelihoods, best first."""
+    scores = [span.score for span in ranked]
+    stretch = best_stretch(ranked)
+    return {
+        "span_best": _logit(max(scores, default=0.0)),
+        "span_second": _logit(sorted(scores)[-2] if len(scores) > 1 else 0.0),
+        "span_stretch": math.sqrt(sum(span.score**2 for span in stretch)),
+    }
+
+
+def _logit(probability: float) -> float:
+    """On the scale on which small likelihoods differ, kept between -6 and 6."""
+    inside = min(max(probability, 1e-3), 1 - 1e-3)
+    return max(-6.0, min(6.0, math.log(inside / (1 - inside))))
 
 
 def _terms_of(hits: Sequence[Hit]) -> list[set[str]]:

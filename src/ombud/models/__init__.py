@@ -11,6 +11,7 @@ from ombud.models.embed.embedder import EmbeddedText, Embedder, open_embedder
 from ombud.models.embed.onnx_graph import build_int8
 from ombud.models.embed.remembering import CachingEmbedder
 from ombud.models.rerank.reranker import Reranker, open_reranker
+from ombud.models.trees import Tree, trees_logit
 
 __all__ = [
     "Budget",
@@ -22,6 +23,7 @@ __all__ = [
     "Embedder",
     "ModelRoles",
     "Reranker",
+    "Tree",
     "at_most",
     "build_int8",
     "late",
@@ -32,4 +34,5 @@ __all__ = [
     "record",
     "recorded",
     "stand_ins",
+    "trees_logit",
 ]

@@ -1,4 +1,4 @@
-"""Teaching confidence: a logistic curve over the signals of a question, and the thresholds at which
+"""Teaching confidence: boosted trees over the signals of a question, and the thresholds at which
 ombud answers."""
 
 from collections.abc import Sequence
@@ -7,13 +7,21 @@ from dataclasses import dataclass
 import numpy as np
 
 from ombud.answer import FEATURES, SPARSE_FEATURES, ConfidenceWeights, estimate_confidence
-from ombud.training.logistic import FeatureRow, fit_logistic
+from ombud.training.boosting import fit_boosted
+from ombud.training.logistic import FeatureRow, Numbers
 
 FULL_SHARE = 0.25
 """Share of the answerable questions whose answer is not called whole."""
+CERTAIN_WRONG = 0.05
+"""Share of the questions without an answer that are answered as if certain."""
+NEVER_SHOWN = 0.02
+"""Share of the answerable questions for which not even the closest passages are shown."""
+STRANGE_SHOWN = 0.1
+"""Share of the messages that are off topic for which some are; triage turns most of these away
+before."""
 OFF_TOPIC_SHARE = 0.03
 """Share of the questions about the policies that count as off topic."""
-GRID = np.linspace(0.02, 0.98, 97)
+FOLDS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,36 +35,66 @@ class QuestionSignals:
 
 
 def train_confidence(questions: Sequence[QuestionSignals], *, dense: bool) -> ConfidenceWeights:
-    """Weights and thresholds. dense: with the signals that need vectors.
+    """Trees and thresholds. dense: with the signals that need vectors.
 
-    Raises BadRequest without questions of both kinds."""
-    weights = fit_logistic(
+    The thresholds are chosen on what trees say of questions that they were not taught. Raises
+    BadRequest without questions of both kinds."""
+    features = FEATURES if dense else SPARSE_FEATURES
+    weights = _fit(questions, features)
+    return _with_thresholds(weights, questions, _unseen(questions, features), dense=dense)
+
+
+def _fit(questions: Sequence[QuestionSignals], features: Sequence[str]) -> ConfidenceWeights:
+    boosted = fit_boosted(
         [question.signals for question in questions],
         [question.answerable for question in questions],
-        FEATURES if dense else SPARSE_FEATURES,
+        features,
     )
-    return _with_thresholds(weights, questions, dense=dense)
+    return ConfidenceWeights(
+        features=tuple(features),
+        mean=(),
+        scale=(),
+        weight=(),
+        bias=boosted.bias,
+        trees=boosted.trees,
+    )
+
+
+def _unseen(questions: Sequence[QuestionSignals], features: Sequence[str]) -> Numbers:
+    """The confidence of each question by trees that were taught the other folds."""
+    confidences = np.zeros(len(questions))
+    for fold in range(FOLDS):
+        others = [question for n, question in enumerate(questions) if n % FOLDS != fold]
+        weights = _fit(others, features)
+        for place in range(fold, len(questions), FOLDS):
+            confidences[place] = estimate_confidence(questions[place].signals, weights)
+    return confidences
 
 
 def _with_thresholds(
-    weights: ConfidenceWeights, questions: Sequence[QuestionSignals], *, dense: bool
+    weights: ConfidenceWeights,
+    questions: Sequence[QuestionSignals],
+    confidences: Numbers,
+    *,
+    dense: bool,
 ) -> ConfidenceWeights:
-    """The confidence that tells most answerable from unanswerable questions, and the one of a whole
-    answer."""
-    confidences = np.array([estimate_confidence(one.signals, weights) for one in questions])
+    """Least confidence to answer as if certain, to call an answer whole, and to show the closest
+    passages."""
     answerable = np.array([question.answerable for question in questions])
-    # One row a threshold, one column a question.
-    would_answer = confidences >= GRID[:, None]
-    right = np.mean(would_answer == answerable, axis=1)
-    best = np.flatnonzero(right >= right.max() - 1e-9)
-    answer = float(np.mean(GRID[best]))
+    off_topic = np.array([not question.on_topic for question in questions])
+    answer = float(np.quantile(confidences[~answerable & ~off_topic], 1 - CERTAIN_WRONG))
+    closest = float(np.quantile(confidences[answerable], NEVER_SHOWN))
+    if off_topic.any():
+        closest = max(closest, float(np.quantile(confidences[off_topic], 1 - STRANGE_SHOWN)))
     full = float(np.quantile(confidences[answerable], FULL_SHARE))
     signal = "cosine" if dense else "coverage_all"
-    topical = []
+    topical: list[float] = []
     for question in questions:
         if question.on_topic:
             topical.append(question.signals[signal])
-    on_topic = float(np.quantile(topical, OFF_TOPIC_SHARE))
     return weights._replace(
-        answer=round(answer, 3), full=round(max(full, answer), 3), on_topic=round(on_topic, 3)
+        answer=round(answer, 3),
+        closest=round(min(closest, answer), 3),
+        full=round(max(full, answer), 3),
+        on_topic=round(float(np.quantile(topical, OFF_TOPIC_SHARE)), 3),
     )

@@ -16,9 +16,15 @@ FeatureRow = Mapping[str, float]
 
 
 def fit_logistic(
-    rows: Sequence[FeatureRow], labels: Sequence[bool], features: Sequence[str]
+    rows: Sequence[FeatureRow],
+    labels: Sequence[bool],
+    features: Sequence[str],
+    *,
+    balanced: bool = True,
 ) -> ConfidenceWeights:
-    """Both classes weigh the same; the caller sets the thresholds.
+    """A curve whose thresholds the caller sets. balanced: both classes weigh the same in total;
+    else each row weighs the same, and what comes out is a share of such rows. A value that is not a
+    number counts as average.
 
     Raises BadRequest without rows of both kinds."""
     if len(set(labels)) < 2:
@@ -26,13 +32,13 @@ def fit_logistic(
             "A fit needs questions with an answer and questions without.",
             hint="Add the missing kind.",
         )
-    values = np.array([_values(row, features) for row in rows])
+    values = _without_gaps(np.array([_values(row, features) for row in rows]))
     positive = np.array(labels, float)
     mean = values.mean(axis=0)
     scale = np.maximum(values.std(axis=0), 1e-6)
     standardised = (values - mean) / scale
     design = np.hstack([standardised, np.ones((len(values), 1))])
-    share = positive.mean()
+    share = positive.mean() if balanced else 0.5
     of_positive = 0.5 / max(share, 1e-9)
     of_negative = 0.5 / max(1 - share, 1e-9)
     importance = np.where(positive > 0, of_positive, of_negative)
@@ -48,6 +54,12 @@ def fit_logistic(
 
 def _values(row: FeatureRow, features: Sequence[str]) -> list[float]:
     return [row[feature] for feature in features]
+
+
+def _without_gaps(values: Numbers) -> Numbers:
+    """The mean of a column where a row has no number."""
+    means = np.nanmean(values, axis=0)
+    return np.where(np.isnan(values), means, values)
 
 
 def _newton(design: Numbers, positive: Numbers, importance: Numbers) -> Numbers:

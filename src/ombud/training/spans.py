@@ -28,7 +28,8 @@ def train_spans(questions: Sequence[QuestionSpans], *, dense: bool) -> Confidenc
         if any(question.underlined):
             rows.extend(question.features)
             labels.extend(question.underlined)
-    return fit_logistic(rows, labels, SPAN_FEATURES if dense else SPARSE_SPAN_FEATURES)
+    features = SPAN_FEATURES if dense else SPARSE_SPAN_FEATURES
+    return fit_logistic(rows, labels, features, balanced=False)
 
 
 def underlined_among_best(

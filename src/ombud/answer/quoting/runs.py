@@ -47,7 +47,7 @@ def together(first: AnswerSpan, second: AnswerSpan) -> bool:
     end = second.start - chunk.start
     between = chunk.text[begin:end]
     if kind == "text":
-        return not between.strip() and "\n" not in between
+        return not between.strip("*_ ") and "\n" not in between
     return first.lead == second.lead and "\n\n" not in between
 
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
-from ombud.answer.confidence import estimate_confidence, load_weights
+from ombud.answer.confidence import ConfidenceWeights, estimate_confidence, load_weights
 from ombud.text import OPEN_END, read_rows, split_sentences
 from ombud.types import Chunk, Evidence, Hit
 
@@ -41,7 +41,13 @@ def rank_spans(
     spans: Sequence[AnswerSpan], rows: Sequence[SpanRow], *, dense: bool
 ) -> list[AnswerSpan]:
     """Spans likeliest to answer first; rows are their `features`."""
-    weights = load_weights(SHIPPED, dense=dense)
+    return rank_by(spans, rows, load_weights(SHIPPED, dense=dense))
+
+
+def rank_by(
+    spans: Sequence[AnswerSpan], rows: Sequence[SpanRow], weights: ConfidenceWeights
+) -> list[AnswerSpan]:
+    """The same with other weights than those that ship."""
     scored: list[AnswerSpan] = []
     for span, row in zip(spans, rows, strict=True):
         scored.append(span._replace(score=estimate_confidence(row, weights)))

@@ -32,11 +32,12 @@ const person = () => ({ country: pickers.country.value || null, roles: pickers.r
 
 // What was said -----------------------------------------------------------------------------------
 
-function kind({ outcome, action }) {
+function kind({ outcome, action, claims }) {
   if (action === "handoff") return ["person", "Needs a person"];
   if (action === "clarify") return ["ask", "Tell me a little more"];
   if (outcome === "full") return ["full", "Answered"];
   if (outcome === "partial") return ["partial", "Partly answered"];
+  if (action === "contact" && claims.length > 0) return ["partial", "Not sure"];
   return action === "contact" ? ["none", "Not in the documents"] : ["outside", "Outside what I cover"];
 }
 
@@ -109,8 +110,8 @@ function everyone({ outcome, action }) {
 // The answer ends with its sources, most relevant first; one kept from before there was a list has none.
 function origins({ sources: found = [] }, open) {
   if (!found.length) return null;
-  return el("div", { class: "chips origins", role: "group", "aria-label": "Sources of this answer" }, ...found.map(({ title, covers, citations: [first] }) =>
-    el("button", { type: "button", class: "chip", click: (event) => open(first + 1, event.currentTarget) }, icon("doc"), el("span", {}, title, covers && el("span", { class: "mute" }, ` · ${covers}`)))));
+  return el("div", { class: "chips origins", role: "group", "aria-label": "Sources of this answer" }, ...found.map(({ title, covers, also_in: copies = [], citations: [first] }) =>
+    el("button", { type: "button", class: "chip", click: (event) => open(first + 1, event.currentTarget) }, icon("doc"), el("span", {}, title, covers && el("span", { class: "mute" }, ` · ${covers}`), copies.length > 0 && el("span", { class: "mute" }, ` · also in ${copies.map((copy) => copy.title).join(", ")}`)))));
 }
 
 function actions(answer) {
