@@ -30,6 +30,7 @@ from ombud.answer.history import searchable
 from ombud.answer.parts import AnswerParts
 from ombud.answer.sources import sources_of
 from ombud.answer.triage import Refined, TriageResult, open_triage, own_record, refine
+from ombud.answer.triage.anonymity import wants_anonymity
 from ombud.answer.triage.sensitive import Matter
 from ombud.answer.understood import with_reading, without_changes
 from ombud.errors import ModelError
@@ -192,7 +193,9 @@ class AskRun:
         text = composed.text
         if body.action == "contact":
             closing = wording.closing(body.action, bool(contacts), self.language)
-            text = f"{text} {closing}"
+            text = f"{text.rstrip()}\n\n{closing}" if text.endswith("\n") else f"{text} {closing}"
+        if body.action == "handoff":
+            text = f"{text}{self._whom_to_turn_to(contacts)}"
         text = with_reading(text, composed, self.question, self.changes)
         if self.claims:
             for place, claim in enumerate(composed.claims):
@@ -379,7 +382,9 @@ class AskRun:
         country = self.question.asker.country
         matter = self.triaged.matter
         if matter:
-            return contacts.find(matter.topic, country)
+            unknown = contacts.anonymous(country) if self._wants_anonymity() else ()
+            found = contacts.find(matter.topic, country)
+            return tuple(dict.fromkeys((*unknown, *found)))
         record = own_record(self.question.text)
         if record:
             named = contacts.named(record.topic, country)
@@ -387,6 +392,20 @@ class AskRun:
                 return named
         topic = topic_of(self._shown_hits(body))
         return contacts.find(topic, country)
+
+    def _wants_anonymity(self) -> bool:
+        return wants_anonymity(self.typed.text)
+
+    def _whom_to_turn_to(self, contacts: Sequence[Contact]) -> str:
+        """Below a hand-over: someone to turn to where nobody is named, and what an e-mail tells of
+        who wants to stay unknown."""
+        sentences: list[str] = []
+        if not contacts:
+            sentences.append(wording.turn_to())
+        if self._wants_anonymity():
+            names = [contact.name for contact in contacts if contact.anonymous]
+            sentences.append(wording.staying_unknown(names[0] if names else ""))
+        return "".join(f"\n\n{sentence}" for sentence in sentences)
 
     def _shown_hits(self, body: Body) -> Sequence[Hit]:
         """The hits that the answer cites, else the best ones."""

@@ -19,14 +19,14 @@ from ombud.answer.triage import OwnRecord
 from ombud.answer.triage.sensitive import Matter
 from ombud.index import Filter
 from ombud.retrieve import ModelUsage, SearchResult
-from ombud.text import message_language
+from ombud.text import analyse, message_language
 from ombud.types import Action, Contradiction, Outcome, Question
 
 MOST_CHOICES = 4
 """Questions among which whoever wrote a vague one is asked to choose."""
 MOST_CLOSEST = 3
 """Headings named where the documents do not answer."""
-HANDOFF_POOL = 8
+HANDOFF_POOL = 24
 HANDOFF_QUOTES = 2
 """Likeliest spans among which quotes for a handoff are chosen, and how many are shown."""
 
@@ -60,8 +60,9 @@ def handoff_body(
     opening = wording.handoff(matter, question.asker.country, emergency, language)
     if not spans:
         return _denied("handoff", opening)
-    chosen = choose(spans[:HANDOFF_POOL], parts.knowledge.embedder)
-    quotes = quote_spans(chosen[:HANDOFF_QUOTES], spans, parts.stored)
+    about = [span for span in spans[:HANDOFF_POOL] if is_about(span, matter)]
+    likeliest = sorted(about, key=lambda span: -span.score)
+    quotes = quote_spans(likeliest[:HANDOFF_QUOTES], spans, parts.stored)
     if not quotes.claims:
         return _denied("handoff", opening, quotes)
     text = f"{opening}\n\n{wording.policy_says(language)}\n\n{quotes.text}"
@@ -70,6 +71,17 @@ def handoff_body(
         action="handoff",
         composed=quotes._replace(text=text),
     )
+
+
+def is_about(span: AnswerSpan, matter: Matter) -> bool:
+    """Whether a passage is on the matter that was told: by its topic, or where documents have none
+    by its title and headings."""
+    chunk = span.hit.chunk
+    if chunk.topic:
+        return chunk.topic == matter.topic
+    headings = set(analyse(" ".join((chunk.title, *chunk.trail)), chunk.language))
+    matter_words = f"{matter.name} {matter.topic.replace('-', ' ')}"
+    return not headings.isdisjoint(analyse(matter_words, "en"))
 
 
 def outside_body(parts: AnswerParts, language: str = "en") -> Body:

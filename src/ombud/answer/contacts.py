@@ -32,6 +32,14 @@ class Contacts:
                 return tuple(matching)
         return ()
 
+    def anonymous(self, country: str | None) -> tuple[Contact, ...]:
+        """Those that take reports without a name: in this country, and anywhere."""
+        matching: list[Contact] = []
+        for contact in self._contacts:
+            if contact.anonymous and contact.country in (country, None):
+                matching.append(contact)
+        return tuple(matching)
+
     def _of(self, topic: str, country: str | None) -> list[Contact]:
         if not topic:
             return []
@@ -67,8 +75,8 @@ def most_alike(hits: Sequence[Hit]) -> Sequence[Hit]:
 
 
 def read_contacts(path: Path) -> Contacts:
-    """[[contact]] tables with topic, name, mail, phone, country; a missing file is an empty
-    list."""
+    """[[contact]] tables with topic, name, mail, phone, country, anonymous; a missing file is an
+    empty list."""
     if not path.is_file():
         return Contacts()
     try:
@@ -88,7 +96,7 @@ def read_contacts(path: Path) -> Contacts:
         where = ".".join(map(str, first["loc"]))
         raise BadSetting(
             f"{path}: {where}: {first['msg'].lower()}.",
-            hint="Keys: topic, name, mail, phone, country.",
+            hint="Keys: topic, name, mail, phone, country, anonymous.",
         ) from wrong
 
 

@@ -86,6 +86,23 @@ def not_stated(missing: Sequence[str], closest: Sequence[str], language: str = "
     return f"{' '.join(said)} What they are about:\n\n{listed}\n\n"
 
 
+def turn_to() -> str:
+    """Whom to turn to where the organisation has named nobody."""
+    return (
+        "Please turn to your HR team, to a manager whom you trust or to your employee "
+        "representatives."
+    )
+
+
+def staying_unknown(name: str) -> str:
+    """For a reporter who wants to stay unknown. name: a contact that takes reports without a name;
+    empty where there is none."""
+    reveals = "An e-mail shows your name and address to whoever reads it."
+    if name:
+        return f"{reveals} {name} takes reports without a name."
+    return f"{reveals} Ask first how a report without a name can be made."
+
+
 def precedence(kind: str, local: str, everywhere: str) -> str:
     """Which of two figures counts. kind: `override` (the country's) or `below_floor` (the global
     one). Without figures the sentence names the rule alone."""

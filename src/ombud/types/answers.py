@@ -111,6 +111,8 @@ class Contact(Record):
     mail: str = ""
     phone: str = ""
     country: str | None = None
+    anonymous: bool = False
+    """Takes reports without a name."""
 
 
 class Ranking(Record):

@@ -13,6 +13,9 @@ from ombud.training.labelled import ExampleFormat, examples_digest, read_example
 SHIPPED = Path(__file__).with_name("questions.jsonl")
 """Written for this project: what a person should hear, what is not about policies, and the ordinary
 rest."""
+PEOPLE = Path(__file__).with_name("people.jsonl")
+"""Messages as people at work write them, by writers who had seen titles of pages only: the dev
+split of tests/data/asked."""
 LABELS: tuple[Label, ...] = get_args(Label)
 FORMAT = ExampleFormat(
     noun="message",
@@ -40,10 +43,12 @@ class LabelledMessage(NamedTuple):
     language: str = "en"
 
 
-def read_labelled_messages(path: Path = SHIPPED) -> tuple[LabelledMessage, ...]:
-    """The messages of a file; without `source` each is its own group. Raises BadRequest naming the
-    line."""
-    return read_examples(path, FORMAT, _parse)
+def read_labelled_messages(path: Path | None = None) -> tuple[LabelledMessage, ...]:
+    """The messages of a file, or of the two that ship; without `source` each is its own group.
+    Raises BadRequest naming the line."""
+    if path:
+        return read_examples(path, FORMAT, _parse)
+    return (*read_examples(SHIPPED, FORMAT, _parse), *read_examples(PEOPLE, FORMAT, _parse))
 
 
 def texts_of(messages: Sequence[LabelledMessage]) -> list[str]:

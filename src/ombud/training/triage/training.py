@@ -58,8 +58,11 @@ TOPIC_OF_KIND = {
     "violence": "health-safety",
 }
 """Kind of a sensitive message -> topic of its contact."""
-FALSE_ALARMS = 0.05
-"""Share of messages that a threshold may take wrongly."""
+FALSE_ALARMS = 0.02
+"""Share of the messages that a threshold may take wrongly."""
+SURELY_OUTSIDE = 0.9
+"""Least probability from which a message is called outside: at it none of twelve wrong refusals was
+left."""
 CERTAIN_ALARMS = 0.01
 """The same, where a message counts as certainly sensitive."""
 INJECTION_ALARMS = 0.005
@@ -178,7 +181,7 @@ def choose_thresholds(
         term=NEAR * threshold,
         certain=max(threshold, certain),
         danger=_threshold_above(calm, DANGER_ALARMS),
-        outside=_threshold_above(outside[ordinary], FALSE_ALARMS),
+        outside=max(SURELY_OUTSIDE, _threshold_above(outside[ordinary], FALSE_ALARMS)),
         injection=_threshold_above(injection[ordinary | sensitive], INJECTION_ALARMS),
     )
 
