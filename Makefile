@@ -1,6 +1,6 @@
 # make demo: the assistant on the sample handbook at http://127.0.0.1:8321
 # make test: all tests but the slow ones    make test-all: those too, and what share of the code they run
-.PHONY: demo test test-slow test-all covered lint types docs bench baseline retrieval peers studies router triage confidence spans stories sample clean
+.PHONY: demo test test-slow test-all covered lint types docs bench baseline asked retrieval peers studies router triage confidence spans stories sample clean
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet -c constraints.txt
@@ -48,6 +48,10 @@ bench: .venv/test
 
 baseline: .venv/test sample/.ombud/synced
 	@$(BIN)/python benchmarks/quality/baseline.py
+	@$(BIN)/python benchmarks/quality/asked.py --split test --write
+
+asked: .venv/test sample/.ombud/synced
+	@$(BIN)/python benchmarks/quality/asked.py --split dev $(ASKED)
 
 retrieval: .venv/test
 	@$(BIN)/python benchmarks/quality/retrieval.py $(PARTS)

@@ -12,13 +12,16 @@ from ombud.training.logistic import FeatureRow, Numbers
 
 FULL_SHARE = 0.25
 """Share of the answerable questions whose answer is not called whole."""
-CERTAIN_WRONG = 0.05
-"""Share of the questions without an answer that are answered as if certain."""
+CERTAIN_WRONG = 0.1
+"""Share of the questions on policies without an answer that are answered as if certain; of near
+misses that were written apart about half of it."""
 NEVER_SHOWN = 0.02
 """Share of the answerable questions for which not even the closest passages are shown."""
 STRANGE_SHOWN = 0.1
 """Share of the messages that are off topic for which some are; triage turns most of these away
 before."""
+LEAST_ABOVE = 0.2
+"""How far from the threshold of an answer to certainty that of a whole one is at least."""
 OFF_TOPIC_SHARE = 0.03
 """Share of the questions about the policies that count as off topic."""
 FOLDS = 5
@@ -95,6 +98,6 @@ def _with_thresholds(
     return weights._replace(
         answer=round(answer, 3),
         closest=round(min(closest, answer), 3),
-        full=round(max(full, answer), 3),
+        full=round(max(full, answer + LEAST_ABOVE * (1 - answer)), 3),
         on_topic=round(float(np.quantile(topical, OFF_TOPIC_SHARE)), 3),
     )
