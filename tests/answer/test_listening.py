@@ -69,3 +69,34 @@ def test_the_row_of_a_glossary_is_the_whole_answer(tmp_path: Path) -> None:
     answer = ask(shelf.workspace, "what is TTP?", GB)
     assert [citation.quote for citation in answer.citations] == [row]
     shelf.workspace.close()
+
+
+def test_who_wants_to_stay_unknown_is_told_what_an_email_reveals(tmp_path: Path) -> None:
+    shelf = company(tmp_path)
+    with (tmp_path / "contacts.toml").open("a", encoding="utf-8") as file:
+        file.write('[[contact]]\ntopic = "whistleblowing"\nname = "Open line"\nanonymous = true\n')
+    told = "My boss touches me against my will. How can I report it anonymously?"
+    answer = ask(shelf.workspace, told, GB)
+    assert answer.action == "handoff"
+    assert [contact.name for contact in answer.contacts][0] == "Open line"
+    assert "An e-mail shows your name" in answer.text
+    assert "Open line takes reports without a name." in answer.text
+    named = ask(shelf.workspace, "My boss touches me against my will.", GB)
+    assert "An e-mail" not in named.text
+    assert [contact.name for contact in named.contacts] == ["Dignity adviser UK"]
+    shelf.workspace.close()
+
+
+def test_without_contacts_a_hand_over_still_names_someone(tmp_path: Path) -> None:
+    shelf = company(tmp_path)
+    (tmp_path / "contacts.toml").unlink()
+    answer = ask(shelf.workspace, "My boss touches me against my will.", GB)
+    assert answer.action == "handoff"
+    assert "HR team" in answer.text
+    shelf.workspace.close()
+
+
+def test_a_hand_over_quotes_only_what_is_on_the_matter(workspace: Workspace) -> None:
+    answer = ask(workspace, "My boss touches me against my will, and what is the hotel cap?")
+    assert answer.action == "handoff"
+    assert shown(answer) <= {"docs/dignity.md"}

@@ -58,7 +58,7 @@ TOPIC_OF_KIND = {
     "violence": "health-safety",
 }
 """Kind of a sensitive message -> topic of its contact."""
-FALSE_ALARMS = 0.02
+FALSE_ALARMS = 0.03
 """Share of the messages that a threshold may take wrongly."""
 SURELY_OUTSIDE = 0.9
 """Least probability from which a message is called outside: at it none of twelve wrong refusals was
@@ -66,7 +66,7 @@ left."""
 CERTAIN_ALARMS = 0.01
 """The same, where a message counts as certainly sensitive."""
 INJECTION_ALARMS = 0.005
-DANGER_ALARMS = 0.2
+DANGER_ALARMS = 0.35
 """Share of the sensitive messages without danger that get the emergency wording all the same."""
 NEAR = 0.2
 """Of the threshold: as likely must a message be in which a sensitive term was found. Recall first:
