@@ -115,7 +115,7 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="write docs/results/asked.md")
     chosen = parser.parse_args()
     workspaces = open_workspaces(chosen.corpora.split(",") if chosen.corpora else None)
-    lines = [f"# {chosen.split}, {commit()}", ""]
+    lines = [f"## Measured on {chosen.split}, {commit()}", ""]
     asked: list[Asked] = []
     turns: list[Turn] = []
     for name in chosen.sets.split(","):
@@ -130,7 +130,8 @@ def main() -> None:
         keep_answers(chosen.answers, asked, turns)
     if chosen.write:
         target = ROOT / "docs/results/asked.md"
-        target.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        header = Path(__file__).with_name("asked_header.md").read_text(encoding="utf-8")
+        target.write_text("\n".join([header, *lines]) + "\n", encoding="utf-8")
 
 
 def open_workspaces(names: Sequence[str] | None = None) -> dict[str, Workspace]:
@@ -214,7 +215,10 @@ def table(asked: Sequence[Asked]) -> Iterator[str]:
 def _rows(name: str, expect: str, asked: Sequence[Asked]) -> Iterator[str]:
     if not asked:
         return
-    shares = [share(asked, lambda one, kind=kind: one.outcome == kind) for kind in OUTCOMES]
+    outcomes = [one.outcome for one in asked]
+    shares: list[str] = []
+    for kind in OUTCOMES:
+        shares.append(share([outcome == kind for outcome in outcomes], bool))
     labelled = [one for one in asked if one.case.evidence]
     gold = share(labelled, lambda one: one.shows_gold)
     first = share(labelled, lambda one: one.leads_with_gold)

@@ -200,7 +200,8 @@ def question_signals(searched: Sequence[SearchedCase], *, dense: bool) -> list[Q
             taught = [n for n, other in enumerate(folds) if other != fold]
             askable_of[fold] = fit_askable(searched, vectors, taught)
     for place, (one, fold) in enumerate(zip(searched, folds, strict=True)):
-        ranked = rank_by(one.candidates, one.spans.features, of_fold[fold])
+        features = [dict(row) for row in one.spans.features]
+        ranked = rank_by(one.candidates, features, of_fold[fold])
         signals = {**one.signals, **span_signals(ranked)}
         if vectors is not None:
             weight, bias = askable_of[fold]

@@ -41,7 +41,7 @@ def main() -> None:
     tokenizer.enable_truncation(WINDOW)
     tokenizer.no_padding()
     session = _session(model / "model.safetensors")
-    kept = late.telling(tokenizer)
+    kept = late.TellingTokens(tokenizer)
     vectors = np.concatenate([_states(session, tokenizer.encode(text).ids, kept) for text in texts])
     values, components = np.linalg.eigh(vectors.T @ vectors / len(vectors))
     share = values[-late.DIMENSION :].sum() / values.sum()
@@ -67,11 +67,11 @@ def _session(weights: Path) -> onnxruntime.InferenceSession:
 
 
 def _states(
-    session: onnxruntime.InferenceSession, ids: list[int], kept: npt.NDArray[np.bool_]
+    session: onnxruntime.InferenceSession, ids: list[int], kept: late.TellingTokens
 ) -> npt.NDArray[np.float32]:
     row = np.array([ids], np.int64)
     (states,) = session.run(None, {"input_ids": row, "attention_mask": np.ones_like(row)})
-    found = np.asarray(states[0], np.float32)[kept[ids]]
+    found = np.asarray(states[0], np.float32)[kept.are_kept(row[0])]
     found /= np.linalg.norm(found, axis=1, keepdims=True)
     return found
 

@@ -78,7 +78,7 @@ def test_who_wants_to_stay_unknown_is_told_what_an_email_reveals(tmp_path: Path)
     told = "My boss touches me against my will. How can I report it anonymously?"
     answer = ask(shelf.workspace, told, GB)
     assert answer.action == "handoff"
-    assert [contact.name for contact in answer.contacts][0] == "Open line"
+    assert answer.contacts[0].name == "Open line"
     assert "An e-mail shows your name" in answer.text
     assert "Open line takes reports without a name." in answer.text
     named = ask(shelf.workspace, "My boss touches me against my will.", GB)

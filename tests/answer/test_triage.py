@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from answer.asking import LEAVE, Script, ask, company
-from ombud.answer import read_sensitive
+from ombud.answer import read_sensitive, wording
 from ombud.answer.triage import Triage, TriageResult, open_triage, own_record
 from ombud.answer.triage.features import triage_features
 from ombud.answer.triage.refining import ModelVerdict, apply
@@ -192,7 +192,6 @@ def test_an_injection_is_denied_without_a_search(workspace: Workspace) -> None:
     [
         "Who was king of Sweden in 1700?",
         "Write a sonnet about autumn leaves.",
-        "What is the leave policy at our competitor?",
     ],
 )
 def test_what_is_not_about_the_policies_is_denied_kindly(
@@ -295,19 +294,18 @@ def test_a_question_for_ones_own_figures_is_known(asked: str, topic: str | None)
     assert (found.topic if found else None) == topic
 
 
-def test_what_is_not_stated_is_named_with_the_closest_passages_and_the_contact(
-    workspace: Workspace,
-) -> None:
+def test_what_is_near_is_shown_without_calling_it_the_answer(workspace: Workspace) -> None:
     answer = ask(workspace, "What is the hotel cap per night in Reykjavik?", plan={"abstain": 1.0})
+    assert (answer.outcome, answer.action) == ("denied", "contact")
     assert answer.text.startswith("I am not sure. The closest passages say:")
     assert answer.claims
     assert [c.name for c in answer.contacts] == ["Travel desk"]
-    answer = ask(workspace, "Who pays for the hotel sauna in Reykjavik?", plan={"abstain": 1.0})
-    assert (answer.outcome, answer.action) == ("denied", "contact")
-    assert "“Reykjavik”" in answer.text
-    assert "hotel" not in answer.text.split("do not mention")[1].split(".")[0]
-    assert "- Travel" in answer.text
-    assert [c.name for c in answer.contacts] == ["Travel desk"]
+
+
+def test_what_is_not_stated_is_named_with_the_closest_passages() -> None:
+    text = wording.not_stated(["Reykjavik"], ["Travel · Hotels"])
+    assert "“Reykjavik”" in text
+    assert "- Travel · Hotels" in text
 
 
 def test_a_short_follow_up_is_not_out_of_scope(workspace: Workspace) -> None:

@@ -195,7 +195,7 @@ def test_what_is_asked_most_is_counted_by_document(tmp_path: Path) -> None:
     tell(workspace, [LEAVE] * 5 + ["When does the office open?"] * 2)
     (topic,) = find_gaps(workspace).asked
     assert (topic.label, topic.people, topic.outcomes.get("denied")) == (
-        "Annual leave in Great Britain",
+        "Annual leave, the global floor",
         5,
         None,
     )

@@ -29,7 +29,7 @@ POINTS_BACK = re.compile(
 """How a sentence begins that means little without the one before it."""
 POOL = 24
 """Spans that are looked at; the rest is far from answering."""
-RULES = 0.6
+RULES = 0.1
 """A local span this near to the best one shows that the country has a rule of its own."""
 REDUNDANT = 0.86
 """Cosine above which a span says again what another said."""
@@ -43,8 +43,9 @@ def choose(spans: Sequence[AnswerSpan], embedder: Embedder | None) -> list[Answe
     mandatory: then the best of the mandatory one stands beside it."""
     ruled = _locally_ruled_topics(spans[:POOL])
     counting = [span for span in spans if not _is_overridden(span, ruled)]
-    stretch = best_stretch(counting)
     floors = _floors(spans, ruled)
+    leading = [span for span in counting if span not in floors]
+    stretch = best_stretch(leading or counting)
     beside = _beside(stretch, counting, embedder)
     others = [span for span in beside if span not in floors]
     floor = [span for span in floors[:1] if span not in stretch]

@@ -25,12 +25,6 @@ MEANING = re.compile(
     re.IGNORECASE,
 )
 """A question for what a word stands for, such as "what is SOD?", or the word alone."""
-STANDS_ALONE = 3
-"""Content words from which a follow-up is worth searching for by itself too."""
-PRONOUN = re.compile(
-    r"\b(?:it|its|that|this|those|these|they|them|their|same|one|ones|he|she|him|her)\b",
-    re.IGNORECASE,
-)
 ASKING = re.compile(
     r"\bhow\s+(?:many|much|long|often|far|soon|early|late|high|big|do|does|can|would)\b"
     r"|\b(?:want(?:ed)? to|need to|would like to|tell me|know|please|hi|hello|thanks?|thank you"
@@ -80,8 +74,6 @@ def both_ways(question: Question, glossary: Glossary | None) -> list[Query]:
     query = standard_query(question, glossary)
     says_something = analyse(ASKING.sub(" ", question.text))
     if query.passage == question.text or not says_something:
-        return [query]
-    if len(says_something) < STANDS_ALONE or PRONOUN.search(question.text):
         return [query]
     alone = question.model_copy(update={"history": ()})
     return [query, standard_query(alone, glossary)]

@@ -58,7 +58,7 @@ TOPIC_OF_KIND = {
     "violence": "health-safety",
 }
 """Kind of a sensitive message -> topic of its contact."""
-FALSE_ALARMS = 0.03
+FALSE_ALARMS = 0.05
 """Share of the messages that a threshold may take wrongly."""
 SURELY_OUTSIDE = 0.9
 """Least probability from which a message is called outside: at it none of twelve wrong refusals was
