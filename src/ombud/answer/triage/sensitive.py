@@ -44,9 +44,11 @@ class Sensitive:
         is_story = self._personal.search(message) and not self._about.search(message)
         matters: list[Matter] = []
         for group in self._groups:
-            told = is_story and group.weak.search(message)
-            if told or group.strong.search(message):
+            if group.strong.search(message):
                 matters.append(group.matter)
+            elif is_story and group.weak.search(message):
+                # "My ex" and "scared of" are not enough to name an emergency number.
+                matters.append(group.matter._replace(danger=False))
         return max(matters, key=lambda matter: matter.danger, default=None)
 
 
