@@ -14,7 +14,9 @@ from typing import Any
 
 Said = Mapping[str, Any]
 ROLES = {
-    frozenset({"standalone", "passage", "keywords", "broader", "contexts", "triage"}): "understand",
+    frozenset(
+        {"standalone", "passage", "keywords", "contexts", "subquestions", "triage", "choices"}
+    ): "understand",
     frozenset({"keywords"}): "keywords",
     frozenset({"passage"}): "hyde",
     frozenset({"questions"}): "multi",
