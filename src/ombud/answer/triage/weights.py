@@ -41,7 +41,7 @@ class Thresholds(NamedTuple):
     """Probability of injection or gibberish from which nothing is searched: at most one ordinary
     message in 200."""
     peril: float = 2.0
-    """Probability of danger from which a person is offered whatever else is found; above 1 never."""
+    """Probability of danger from which a person is offered, whatever else there is."""
 
 
 class TriageWeights(NamedTuple):
