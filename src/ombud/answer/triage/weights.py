@@ -27,7 +27,7 @@ class Thresholds(NamedTuple):
     out."""
 
     sensitive: float
-    """Probability from which a person is offered: 3 % false alarms."""
+    """Probability from which a person is offered: 3.5 % false alarms."""
     term: float
     """The same where a term of sensitive.toml was found as well."""
     certain: float

@@ -59,7 +59,7 @@ TOPIC_OF_KIND = {
     "violence": "health-safety",
 }
 """Kind of a sensitive message -> topic of its contact."""
-FALSE_ALARMS = 0.03
+FALSE_ALARMS = 0.035
 """Share of the messages without need of a person that may be handed to one. Many of these were
 written to mislead: of ordinary ones it is fewer."""
 WRONGLY_OUTSIDE = 0.05
@@ -70,12 +70,13 @@ left."""
 CERTAIN_ALARMS = 0.01
 """The same, where a message counts as certainly sensitive."""
 INJECTION_ALARMS = 0.005
-DANGER_ALARMS = 0.5
-"""Share of the sensitive messages without danger that get the emergency wording all the same: .35
-misses the danger of one message in twenty that were found, .5 of one in fifty."""
-PERIL_ALARMS = 0.005
-"""Share of the messages without need of a person that are handed to one for the danger in them
-alone: finds four more in a hundred of those in danger."""
+DANGER_ALARMS = 0.4
+"""Share of the sensitive messages without danger that may look dangerous all the same. Of those in
+danger that are found, .3 misses one in twenty, .4 one in thirty, .5 one in forty."""
+PERIL_ALARMS = 0.002
+"""Share of the messages without need of a person that may be handed to one for the danger in them
+alone. .005 finds one more in a hundred of those in danger, .01 another; ordinary ones pay for it.
+"""
 NEAR = 0.5
 """Of the threshold: as likely must a message be in which a sensitive term was found. .2 finds three
 more in a thousand, and doubles the false alarms on harmless messages with alarming words."""
