@@ -40,6 +40,7 @@ from ombud.answer.triage import (
     triaged_turn,
 )
 from ombud.answer.triage.anonymity import wants_anonymity
+from ombud.answer.triage.privacy import guard, holds_private, refining_knowledge
 from ombud.answer.triage.sensitive import Matter
 from ombud.answer.understood import with_reading, without_changes
 from ombud.errors import ModelError
@@ -101,7 +102,10 @@ class AskRun:
         where: Filter,
         parts: AnswerParts,
         on_event: OnEvent | None = None,
+        *,
+        is_private: bool = False,
     ) -> None:
+        """is_private: the conversation is known to hold something sensitive."""
         check_plan(plan)
         self.typed = question
         self.question = question
@@ -113,6 +117,9 @@ class AskRun:
         self.on_event = on_event
         self.claims = ClaimStream(on_event) if on_event else None
         self.timer = StepTimer()
+        self.is_private = is_private
+        self.privacy: tuple[str, ...] = ()
+        """What `models.sensitive` keeps from whom, for the trace."""
         self.triaged = TriageResult()
         self.refined = Refined(self.triaged)
         self.found = SearchResult(plan=plan)
@@ -146,6 +153,7 @@ class AskRun:
     async def triage(self) -> None:
         """Whom the message is for. Decides where no passage could change the answer."""
         self.triaged = await asyncio.to_thread(self._triaged)
+        await asyncio.to_thread(self._guard)
         self.timer.rest("triage")
         matter = self.triaged.matter
         quotes = self.parts.settings.answer.sensitive_quotes
@@ -168,7 +176,8 @@ class AskRun:
         """What triage makes of the question with the evidence beside it. Decides where a person
         should help; a chat model decides for itself whether the documents answer, so what the
         evidence is worth is measured only where nobody else tells."""
-        self.refined = await refine(self.triaged, self.question, self.found, self.parts.knowledge)
+        knowledge = refining_knowledge(self.parts.knowledge, self.parts.settings.models.sensitive)
+        self.refined = await refine(self.triaged, self.question, self.found, knowledge)
         self.triaged = self.refined.triaged
         self.timer.add(self.refined.seconds)
         if self._model_decides():
@@ -247,6 +256,22 @@ class AskRun:
         if self.question.history or not own_terms:
             return triaged._replace(label="ordinary", settled=True)
         return triaged
+
+    def _guard(self) -> None:
+        """From here on question and models are those that `models.sensitive` lets meet."""
+        parts = self.parts
+        triage = parts.triage or open_triage(parts.sensitive)
+        is_private = self.is_private or holds_private(self.triaged, self.question.history, triage)
+        guarded = guard(
+            self.question,
+            parts.knowledge,
+            parts.chat,
+            parts.settings.models.sensitive,
+            is_private=is_private,
+        )
+        self.question = guarded.question
+        self.parts = parts._replace(knowledge=guarded.knowledge, chat=guarded.chat)
+        self.privacy = guarded.degraded
 
     def _is_unread(self) -> bool:
         """Whether nobody here knows the language of the question, nor what in it looks like an
@@ -469,6 +494,7 @@ class AskRun:
             signals["emergency"] = 1.0
         degraded = (
             *self.triaged.degraded,
+            *self.privacy,
             *found.degraded,
             *self.refined.degraded,
             *body.degraded,

@@ -34,6 +34,7 @@ from ombud.text.names.finding import (
     split_words,
     word_stem,
 )
+from ombud.text.names.redacting import redact
 from ombud.text.numbers import (
     DIGITS,
     digits_in,
@@ -104,6 +105,7 @@ __all__ = [
     "read_rows",
     "read_sentence",
     "read_spelling",
+    "redact",
     "split_sentences",
     "split_words",
     "surface_words",
