@@ -210,7 +210,8 @@ def _is_sensitive(reading: _Reading, thresholds: Thresholds, *, own_terms: bool)
     if matter is not None:
         if own_terms or matter.danger or reading.unread:
             return True
-        if reading.alarm >= thresholds.term:
+        weak = max(thresholds.term, thresholds.weak_term)
+        if reading.alarm >= (weak if matter.weak else thresholds.term):
             return True
     if reading.danger >= thresholds.peril:
         return True
