@@ -1,5 +1,6 @@
 """Whether the names, quotations and addresses of a claim stand in its passages."""
 
+import re
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import pairwise
@@ -23,6 +24,7 @@ CURRENCIES = {"pound": "gbp", "euro": "eur", "dollar": "usd"}
 COUNTRY_CODES = {"UK": "GB", "USA": "US", "Britain": "GB", "America": "US"}
 CURRENCY_CODES = frozenset({"EUR", "GBP", "USD", "CHF"})
 """Looked at with their amounts."""
+GRADES = re.compile(r"\b([A-Z])(\d)\s?(?:-|–|to|through)\s?([A-Z])?(\d)\b")
 INITIALS = (3, 4, 5)
 """Letters of an abbreviation."""
 
@@ -56,7 +58,7 @@ def vocabulary(passages: tuple[CitedPassage, ...], language: str) -> PassageVoca
         countries.update(passage.countries)
     return PassageVocabulary(
         folded=text.casefold(),
-        stems=frozenset(stems) | _named_currencies(text),
+        stems=frozenset(stems) | _named_currencies(text) | _grades_between(text),
         initials=_initials(words),
         pairs=frozenset(pairwise(stems)),
         terms=frozenset(analyse(text, language)),
@@ -72,8 +74,18 @@ def _named_currencies(text: str) -> frozenset[str]:
     return frozenset(codes)
 
 
+def _grades_between(text: str) -> frozenset[str]:
+    """G6 of "G5-G7"."""
+    grades: set[str] = set()
+    for letter, first, other, last in GRADES.findall(text):
+        if letter == other:
+            grades.update(f"{letter}{grade}".casefold() for grade in range(int(first), int(last)))
+    return frozenset(grades)
+
+
 def _initials(words: list[str]) -> frozenset[str]:
-    first_letters = [word[0] for word in words]
+    # Of "HR Business Partner" both letters of HR count.
+    first_letters = [word if word.isupper() and len(word) == 2 else word[0] for word in words]
     letters = "".join(first_letters).casefold()
     initials: set[str] = set()
     for size in INITIALS:

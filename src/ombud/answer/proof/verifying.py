@@ -5,7 +5,8 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 
-from ombud.answer.proof import amounts, names, polarity
+from ombud.answer.proof import amounts, bindings, names, polarity, scope
+from ombud.answer.proof.aligning import Alignment
 from ombud.answer.proof.names import vocabulary
 from ombud.text import (
     CitedPassage,
@@ -67,6 +68,7 @@ def disagreements(
     sentences = _sentences(claim, language)
     words = vocabulary(passages, language)
     claim_language = _language_of_numbers(claim, language)
+    alignment = Alignment(evidence, language)
     found = [
         *amounts.objections(
             sentences,
@@ -79,6 +81,8 @@ def disagreements(
         *_unsupported(sentences, words.terms, claim_language),
         *_repetitions(sentences, language),
         *polarity.objections(sentences, evidence, language),
+        *scope.objections(sentences, alignment, question, language),
+        *bindings.objections(sentences, evidence, alignment, language),
     ]
     return list(dict.fromkeys(found))
 

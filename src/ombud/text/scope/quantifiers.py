@@ -1,0 +1,58 @@
+"""How widely a statement holds: "all", "always", "normally"."""
+
+import re
+from functools import cache
+
+from ombud.text.scope.vocabulary import scope_words
+from ombud.text.wording import term_pattern
+
+_DENIED_ANY = re.compile(
+    r"\b(?:not|never|no|nobody|without|cannot|n't|if|unless|whether|neither|nor|none|nothing|before)\b"
+    r"[^.;]{0,60}\b(?:any\w*|all|every\w*|each|always)\b"
+)
+
+
+_FLOATING = re.compile(
+    r"\bevery (?:\d|two|three|four|five|six|second|third|other|day|week|month|quarter|year|time\b"
+    r"|january|february|march|april|may|june|july|august|september|october|november|december)\w*"
+    r"|\b(?:you|they|we|must|may|can|will|are|have|should) all\b|\ball (?=by |three|two|four)"
+    r"|\b(?:anything|anyone|everything|anybody|everyone) (?:more|less|longer|shorter|else|above"
+    r"|below|over|beyond|who|that|present)\b|,? all \w+ by you"
+    r"|\bat (?=any hour)"
+)
+"""A rate, or a word that stands for what was just named."""
+
+
+def wide_words(text: str) -> list[str]:
+    """Words in a text of small letters by which it holds for everyone, everything or always; not
+    the "any" of a denial or a condition."""
+    said = _pattern("bound").sub(" ", text)
+    said = _DENIED_ANY.sub(" ", said)
+    said = _FLOATING.sub(" ", said)
+    return _pattern("wide").findall(said)
+
+
+def licenses_wide(text: str) -> bool:
+    """Whether a passage of small letters speaks of everyone, everything or each."""
+    return bool(_pattern("licensing").search(text))
+
+
+def is_hedged(text: str) -> bool:
+    return bool(_pattern("hedges").search(text))
+
+
+def is_certain(text: str) -> bool:
+    return bool(_pattern("certain").search(text))
+
+
+def excepts(text: str) -> bool:
+    return bool(_pattern("exceptions").search(text))
+
+
+def rules_out_exceptions(text: str) -> bool:
+    return bool(_pattern("never").search(text))
+
+
+@cache
+def _pattern(name: str) -> re.Pattern[str]:
+    return term_pattern(scope_words()["quantifiers"][name])
