@@ -160,6 +160,8 @@ def read_sentence(
     text: str, above: str = "", language: str = "en", *, row: bool = False
 ) -> Sentence:
     plain = _positive(plain_sentence(text))
+    if language[:2] == "en":
+        plain = _without_contractions(plain)
     parts = [plain] if row else _split_clauses(plain)
     return Sentence(
         text=plain,
@@ -169,6 +171,13 @@ def read_sentence(
         terms_above=content_terms(above, language),
         row=row,
     )
+
+
+def _without_contractions(text: str) -> str:
+    """ "Cannot" and "do not" for "can't" and "don't"."""
+    text = re.sub(r"\b([Cc])an't\b", r"\1annot", text)
+    text = re.sub(r"\b([Ww])on't\b", r"\1ill not", text)
+    return re.sub(r"n't\b", " not", text)
 
 
 def _positive(text: str) -> str:

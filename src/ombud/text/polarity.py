@@ -136,6 +136,11 @@ def find_modals(text: str) -> Iterator[Modal]:
         yield Modal(kind, match[0])
 
 
+def modal_matches(text: str) -> Iterator[re.Match[str]]:
+    """The same with their places; `lastgroup` is the kind."""
+    return _MODAL.finditer(text)
+
+
 def expresses(modality: Modality, text: str) -> bool:
     """Whether any word of the group stands in `text`; "may not" does not allow."""
     if modality == "allow":

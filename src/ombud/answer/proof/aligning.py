@@ -89,6 +89,17 @@ class Alignment:
         found.sort(key=_descending_score)
         return [other for other in found if other.score >= CLOSE * found[0].score]
 
+    def has(self, term: str) -> bool:
+        """Whether any statement of the passages has it."""
+        return self._frequency[term] > 0
+
+    def texts_behind(self, aligned: AlignedSegment) -> Iterator[str]:
+        """Of its sentence and what follows at once: "May I? No." """
+        place = self.segments.index(aligned.segment)
+        yield aligned.segment.sentence.text.lower()
+        for segment in self.segments[place + 1 : place + 2]:
+            yield segment.text
+
     def texts_around(self, aligned: Sequence[AlignedSegment]) -> Iterator[str]:
         """Of their sentences and those beside them, with what stands above, in small letters."""
         for one in aligned:

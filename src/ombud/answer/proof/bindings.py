@@ -21,26 +21,37 @@ STOP = 12.0
 """The same of a semicolon, a full stop or the edge of a table's cell."""
 LABEL = 0.9
 """What a word of a row's first cell or of the column's head counts."""
+ASKED = 0.3
+"""The same of the question's, beside a value of the claim."""
 ASIDE = 0.15
 """What a word of another cell or of what stands above counts."""
-MISPLACED = 1.6
+MISPLACED = 1.4
 """A value stands for something else where another one's surroundings are so many times as like."""
-CLEARLY = 0.55
+CLEARLY = 0.45
 """And by so much; a rare word side by side is 0.8."""
 EXCHANGED = 0.35
 """Two values of a claim are exchanged where that fits by so much better."""
 _TOKEN = re.compile(r"[^\W_]+(?:[.,'-][^\W_]+)*|[;.|]|,|\S")
 _PAUSES = frozenset({",", "and", "or", "but", "(", ")", "while", "whereas"})
-_STOPS = frozenset({";", ".", "|", ":"})
+_STOPS = frozenset({";", ".", "|"})
 _TIMES = frozenset({"days", "working days", "minutes", "nights"})
+_POINTS = frozenset({"name", "time"})
+"""Only where two are exchanged."""
 _MONEY = frozenset({"eur", "gbp", "usd", "chf"})
 _WORDS = [word for word in NUMBER_WORDS if word != "one"]
 _ADDRESS = re.compile(r"[\w.+-]+@[\w.-]+\w")
 _NUMBER = re.compile(rf"(?<![\w.,])(?:\d+(?:[.,]\d+)*|{'|'.join(_WORDS)})(?![\w])")
+_DIGITS = re.compile(r"(?<![\w.,])\d+(?:[.,]\d+)*(?!\w)")
 _YEAR = re.compile(r"20\d\d")
 _MEASURED = frozenset({"duration", "money", "percent", "times", "number", "km", "miles"})
 _CELL = re.compile(r"(?<!\\)\|")
 _WEEKDAY = re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)day")
+
+
+_LOW = ("less", "fewer", "under", "below", "younger", "shorter", "smaller", "lower", "least", "minimum")
+_HIGH = ("more", "over", "above", "older", "longer", "beyond", "larger", "higher", "exceeding", "most")
+_SIDES = dict.fromkeys(_LOW, "#low") | dict.fromkeys(_HIGH, "#high")
+_SIDES |= {"before": "#before", "after": "#after", "first": "#first", "single": "#single"}
 
 
 class PlacedValue(NamedTuple):
@@ -56,14 +67,21 @@ class PlacedValue(NamedTuple):
 
 
 def objections(
-    claim: Sequence[Sentence], evidence: Sequence[Sentence], alignment: Alignment, language: str
+    claim: Sequence[Sentence],
+    evidence: Sequence[Sentence],
+    alignment: Alignment,
+    asked: frozenset[str],
+    language: str,
 ) -> Iterator[str]:
     stated: list[PlacedValue] = []
     for sentence in evidence:
         stated += placed_values(sentence, language)
     for sentence in claim:
-        values = placed_values(sentence, language)
+        around = dict.fromkeys(canonical_terms(asked), ASKED)
+        values = list(_values_of_text(sentence, sentence.text, language, around))
         for value in values:
+            if value.kind in _POINTS:
+                continue
             yield from _misplaced(value, stated, alignment)
         for first, second in combinations(values, 2):
             yield from _exchanged(first, second, stated, alignment)
@@ -73,7 +91,8 @@ def objections(
 def placed_values(sentence: Sentence, language: str) -> tuple[PlacedValue, ...]:
     if sentence.row:
         return tuple(_values_of_row(sentence, language))
-    return tuple(_values_of_text(sentence, sentence.text, language, {}))
+    above = dict.fromkeys(canonical_terms(sentence.terms_above), ASIDE)
+    return tuple(_values_of_text(sentence, sentence.text, language, above))
 
 
 def _values_of_row(sentence: Sentence, language: str) -> Iterator[PlacedValue]:
@@ -136,7 +155,7 @@ def _spans(figures: SentenceFigures, language: str) -> Iterator[tuple[int, int, 
         value = f"{quantity.value:g} {quantity.kind}"
         taken.append((quantity.start, quantity.end))
         yield quantity.start, quantity.end, _kind(quantity.kind), value, _count(written, language)
-    for match in _NUMBER.finditer(figures.text):
+    for match in _DIGITS.finditer(figures.text):
         if not _inside(match.start(), taken):
             count = _count(match[0], language)
             kind = "year" if _YEAR.fullmatch(count) else "number"
@@ -194,6 +213,8 @@ def _positions(text: str) -> list[tuple[int, float, frozenset[str]]]:
 @lru_cache(maxsize=20_000)
 def _context_terms(word: str) -> frozenset[str]:
     """Of a word beside a value; another number tells what it stands for as well."""
+    if word in _SIDES:
+        return frozenset({_SIDES[word]})
     if word[0].isdigit() or word in NUMBER_WORDS:
         return frozenset({f"#{_count(word, 'en')}"})
     return canonical_terms(content_terms(word, "en"))

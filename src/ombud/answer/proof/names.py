@@ -1,11 +1,11 @@
 """Whether the names, quotations and addresses of a claim stand in its passages."""
 
-import re
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
+from ombud.text.names.finding import grades_between
 from ombud.text import (
     CitedPassage,
     analyse,
@@ -24,7 +24,6 @@ CURRENCIES = {"pound": "gbp", "euro": "eur", "dollar": "usd"}
 COUNTRY_CODES = {"UK": "GB", "USA": "US", "Britain": "GB", "America": "US"}
 CURRENCY_CODES = frozenset({"EUR", "GBP", "USD", "CHF"})
 """Looked at with their amounts."""
-GRADES = re.compile(r"\b([A-Z])(\d)\s?(?:-|–|to|through)\s?([A-Z])?(\d)\b")
 INITIALS = (3, 4, 5)
 """Letters of an abbreviation."""
 
@@ -58,7 +57,7 @@ def vocabulary(passages: tuple[CitedPassage, ...], language: str) -> PassageVoca
         countries.update(passage.countries)
     return PassageVocabulary(
         folded=text.casefold(),
-        stems=frozenset(stems) | _named_currencies(text) | _grades_between(text),
+        stems=frozenset(stems) | _named_currencies(text) | grades_between(text),
         initials=_initials(words),
         pairs=frozenset(pairwise(stems)),
         terms=frozenset(analyse(text, language)),
@@ -72,15 +71,6 @@ def _named_currencies(text: str) -> frozenset[str]:
         if unit in CURRENCIES:
             codes.add(CURRENCIES[unit])
     return frozenset(codes)
-
-
-def _grades_between(text: str) -> frozenset[str]:
-    """G6 of "G5-G7"."""
-    grades: set[str] = set()
-    for letter, first, other, last in GRADES.findall(text):
-        if letter == other:
-            grades.update(f"{letter}{grade}".casefold() for grade in range(int(first), int(last)))
-    return frozenset(grades)
 
 
 def _initials(words: list[str]) -> frozenset[str]:

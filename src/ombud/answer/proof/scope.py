@@ -19,6 +19,8 @@ from ombud.text.scope.conditions import (
     find_narrowing,
 )
 from ombud.text.scope.parties import COMPANY, EMPLOYEE, leading_party, parties_in
+from ombud.text.names.finding import grades_between
+from ombud.text.statements.subjects import word_weight
 from ombud.text.scope.synonyms import canonical_terms
 from ombud.text.scope.quantifiers import (
     excepts,
@@ -41,7 +43,7 @@ class Told(NamedTuple):
     text: str
     terms: frozenset[str]
     numbers: frozenset[str]
-    kinds: frozenset[str]
+    kinds: tuple[str, ...]
 
 
 def read_told(texts: Sequence[str], language: str) -> Told:
@@ -51,7 +53,7 @@ def read_told(texts: Sequence[str], language: str) -> Told:
         text=joined,
         terms=canonical_terms(content_terms(joined, language)),
         numbers=figures.numbers,
-        kinds=frozenset(quantity.kind for quantity in figures.quantities),
+        kinds=tuple(quantity.kind for quantity in figures.quantities),
     )
 
 
@@ -74,7 +76,7 @@ def objections(
 
 
 def _widened(claim: Segment, closest: Sequence[AlignedSegment]) -> Iterator[str]:
-    whole = whole_texts(closest)
+    whole = [f"{one.segment.sentence.text} {_lead(one.segment)}".lower() for one in closest]
     wide = wide_words(claim.text)
     if wide and not any(map(licenses_wide, whole)):
         yield f"it says “{wide[0]}”, the cited text does not"
@@ -84,6 +86,12 @@ def _widened(claim: Segment, closest: Sequence[AlignedSegment]) -> Iterator[str]
     around = claim.sentence.text.lower()
     if rules_out_exceptions(claim.text) and not excepts(around) and all(map(excepts, said)):
         yield "the cited text names an exception"
+
+
+def _lead(passage: Segment) -> str:
+    """The line that introduces a list or a table."""
+    lines = [line for line in passage.sentence.above.split("\n") if line.endswith(":")]
+    return lines[-1] if lines else ""
 
 
 # Parties ------------------------------------------------------------------------------------------
@@ -100,7 +108,7 @@ def _strangers(
     leading = leading_party(claim.text)
     if not leading or not closest[0].sure:
         return
-    named: frozenset[str] = frozenset()
+    named = around if leading != EMPLOYEE else frozenset[str]()
     for one in closest:
         named |= parties_in(one.segment.sentence.text.lower())
     others = {leading_party(one.segment.text) for one in closest} - {""}
@@ -126,13 +134,32 @@ def _dropped(
 
 
 def _lost(claim: Segment, passage: Segment, told: Told) -> Iterator[str]:
+    if passage.sentence.row and not _names_row(passage, told):
+        yield f"“{passage.text.strip('| ').split('|')[0].strip()}”"
     for part in _restated_parts(claim, passage):
-        for condition in find_conditions(part):
-            if not _is_kept(condition, told):
+        conditions = find_conditions(part)
+        kept = {condition.mark for condition in conditions if _is_kept(condition, told)}
+        for condition in conditions:
+            is_alternative = condition.mark in kept and not condition.numbers
+            if not is_alternative and not _is_kept(condition, told):
                 yield f"“{condition.text}”"
         for narrowing in find_narrowing(part):
             if _is_lost(narrowing, told):
                 yield f"“{narrowing.word}”"
+
+
+def _names_row(passage: Segment, told: Told) -> bool:
+    """Whether the claim or its question say anything of what the row is about."""
+    label = passage.text.strip("| ").split("|")[0]
+    words = [word for word in label.split() if word_weight(word.strip("(),")) == 1]
+    terms = canonical_terms(content_terms(" ".join(words), "en"))
+    if terms & told.terms or grades_between(label.upper()) & told.terms:
+        return True
+    figures = read_figures(label)
+    kinds = {quantity.kind for quantity in figures.quantities}
+    if figures.numbers & told.numbers or kinds & set(told.kinds):
+        return True
+    return not terms and not figures.numbers
 
 
 def _restated_parts(claim: Segment, passage: Segment) -> list[str]:
@@ -145,7 +172,7 @@ def _restated_parts(claim: Segment, passage: Segment) -> list[str]:
         terms = canonical_terms(content_terms(cell, "en"))
         numbers = read_figures(cell).numbers
         shared = len(terms & claim.terms) + len(numbers & claim.numbers)
-        if 2 * shared > len(terms) + len(numbers):
+        if shared:
             parts.append(cell)
     return parts
 
@@ -162,6 +189,7 @@ def _is_lost(narrowing: Narrowing, told: Told) -> bool:
 
 def _is_kept(condition: Condition, told: Told) -> bool:
     if condition.numbers:
-        return bool(condition.numbers & told.numbers or condition.kinds & told.kinds)
+        missing = condition.numbers - told.numbers
+        return not missing or len(condition.kinds) <= sum(map(told.kinds.count, set(condition.kinds)))
     shared = condition.terms & told.terms
     return len(shared) >= KEPT * len(condition.terms)

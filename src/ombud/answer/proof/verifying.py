@@ -5,8 +5,9 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 
-from ombud.answer.proof import amounts, bindings, names, polarity, scope
+from ombud.answer.proof import amounts, bindings, names, polarity, scope, swaps
 from ombud.answer.proof.aligning import Alignment
+from ombud.answer.proof.derived import Derivation
 from ombud.answer.proof.names import vocabulary
 from ombud.text import (
     CitedPassage,
@@ -68,21 +69,24 @@ def disagreements(
     sentences = _sentences(claim, language)
     words = vocabulary(passages, language)
     claim_language = _language_of_numbers(claim, language)
+    asked = content_terms(question, language)
     alignment = Alignment(evidence, language)
     found = [
         *amounts.objections(
             sentences,
             evidence,
-            content_terms(question, language),
+            asked,
+            derivation=Derivation(sentences, question, alignment, language),
             claim_language=claim_language,
             language=language,
         ),
         *names.objections(plain_sentence(claim), words, language),
-        *_unsupported(sentences, words.terms, claim_language),
+        *_unsupported(sentences, words.terms | asked, claim_language),
         *_repetitions(sentences, language),
         *polarity.objections(sentences, evidence, language),
         *scope.objections(sentences, alignment, question, language),
-        *bindings.objections(sentences, evidence, alignment, language),
+        *swaps.objections(sentences, alignment, asked, language),
+        *bindings.objections(sentences, evidence, alignment, asked, language),
     ]
     return list(dict.fromkeys(found))
 

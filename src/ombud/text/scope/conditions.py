@@ -6,18 +6,22 @@ from typing import NamedTuple
 
 from ombud.text.clauses import content_terms
 from ombud.text.figures import read_figures
+from ombud.text.scope.parties import parties_in
 from ombud.text.scope.synonyms import canonical_terms
 from ombud.text.scope.vocabulary import scope_words
 from ombud.text.wording import term_pattern
 
-_END = r"(?=[.,:](?!\d)|[;!?()|]| and (?:you|the|it|they|we|must|may|is|are)\b|$)"
+_END = (
+    r"(?=[.,:](?!\d)|[;!?()|]| and (?:you|the|it|they|we|must|may|is|are)\b"
+    r"| (?:you|it|they|we|larkmere) |$)"
+)
 _INSIDE = r"(?:[^,.;:!?()|]|[.,:](?=\d))"
 _SUBORDINATE = re.compile(
-    r"\b(?P<mark>if|unless|provided(?: that)?|as long as|so long as|except(?:ing)?(?: for| in| when)?"
+    r"\b(?P<mark>if|unless|as soon as|provided(?: that)?|as long as|so long as|except(?:ing)?(?: for| in| when)?"
     r"|in cases? of|subject to|whenever|when|where|until|once|only|apart from|other than"
     r"|who|whose|on condition that|in the event of)\b"
     rf"(?P<what>{_INSIDE}{{2,160}}?){_END}"
-    rf"|^\W*(?P<opening>without|during|for|after|in)\b(?P<opened>{_INSIDE}{{2,120}}?){_END}"
+    rf"|^\W*(?P<opening>without|during|for|after|in)\b(?P<opened>{_INSIDE}{{2,60}}?)(?=, )"
 )
 _LIMITED = re.compile(
     r"\b(?P<mark>above|over|beyond|up to|at least|at most|more than|less than|fewer than|no more than"
@@ -37,7 +41,7 @@ class Condition(NamedTuple):
     mark: str
     terms: frozenset[str]
     numbers: frozenset[str]
-    kinds: frozenset[str]
+    kinds: tuple[str, ...]
     """Of its quantities."""
 
 
@@ -80,7 +84,7 @@ def _condition(match: re.Match[str], language: str) -> Condition:
     what = groups["what"] or groups.get("opened") or ""
     mark = groups["mark"] or groups.get("opening") or ""
     figures = read_figures(what, language)
-    kinds = frozenset(quantity.kind for quantity in figures.quantities)
+    kinds = tuple(quantity.kind for quantity in figures.quantities)
     return Condition(
         text=match[0].strip(),
         mark=mark.split()[0],
@@ -101,10 +105,13 @@ class Narrowing(NamedTuple):
 def find_narrowing(text: str) -> tuple[Narrowing, ...]:
     """Those of a text in small letters that stand before a noun."""
     found: list[Narrowing] = []
-    for match in _words("narrowing").finditer(text):
-        noun = _NOUN.match(text, match.end())
-        if noun and content_terms(noun["noun"], "en"):
-            found.append(Narrowing(match[0], noun["noun"]))
+    for name in ("narrowing", "narrowing_people"):
+        for match in _words(name).finditer(text):
+            noun = _NOUN.match(text, match.end())
+            if not noun or not content_terms(noun["noun"], "en"):
+                continue
+            if name == "narrowing" or parties_in(noun["noun"]):
+                found.append(Narrowing(match[0], noun["noun"]))
     return tuple(found)
 
 

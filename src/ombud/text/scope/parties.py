@@ -68,5 +68,7 @@ def _is_common(group: str) -> bool:
 
 
 def _alternative(word: str) -> str:
+    if word == "legal":  # "the legal minimum" is nobody
+        return r"legal(?![ -](?!and\b|or\b|must\b|may\b)\w)"
     closed = re.escape(word.rstrip("*")).replace(r"\ ", r"[\s-]")
     return closed + r"\w*" if word.endswith("*") else closed
