@@ -418,8 +418,21 @@ FILLED_BY = {
     "history": "up to six earlier messages of the conversation; the section is left out where "
     "there are none",
     "question": "the question, word for word",
-    "problems": "each claim that failed its check, and why; or that the language is not the right "
-    "one",
+    "precedence": "one line for each pair of passages that differ, by the sections `override`, "
+    "`below-floor`, `later` and `conflict`; the section is left out where none do",
+    "counting": "label of the passage whose rule counts",
+    "other": "label of the one that does not",
+    "first": "label of the one passage",
+    "second": "label of the other",
+    "about": "the words that both share",
+    "claims": "the claims that could not be confirmed, by section `claim`",
+    "claim": "the claim, word for word",
+    "number": "its place in the answer, from 1",
+    "labels": "labels of the passages that it cites",
+    "problem": "why it could not be confirmed; or that the language is not the right one",
+    "sentences": "the sentences that it was compared with, by section `sentence`",
+    "label": "label of a passage",
+    "text": "its sentence that is nearest to the claim",
     "style": "`density`, `style` and `vocabulary` of the persona",
     "tailoring": "`instructions` of the persona",
     "turn": "all other sections of the message",

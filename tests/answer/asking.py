@@ -162,6 +162,8 @@ def check(workspace: Workspace, answer: Answer, person: Person) -> None:
             assert json.dumps(line, ensure_ascii=False)[1:-1] not in text
 
 
+CLAIM_AGAIN = re.compile(r"^Claim (\d+), citing", re.MULTILINE)
+"""How a repair names a claim that is to be written again."""
 Draft = dict[str, Any] | str
 """What the model says: a draft, or text that is none."""
 
@@ -194,6 +196,8 @@ class Script:
         draft = self.drafts[min(len(self.prompts), len(self.drafts)) - 1]
         said = draft(self.prompts[-1]) if callable(draft) else draft
         tools = info.output_tools
+        if CLAIM_AGAIN.search(self.prompts[-1]):
+            said = repaired(said, self.prompts[-1])
         text = said if isinstance(said, str) else json.dumps(said)
         part = (
             ToolCallPart(tools[0].name, text)
@@ -226,6 +230,21 @@ def draft(*claims: dict[str, Any], outcome: str = "full", **more: Any) -> dict[s
     return {"claims": list(claims), "outcome": outcome} | more
 
 
+def repaired(said: Draft, prompt: str) -> Draft:
+    """A draft as it answers a repair: its claims with the numbers of those that were asked for."""
+    if isinstance(said, str):
+        return said
+    numbers = [int(number) for number in CLAIM_AGAIN.findall(prompt)]
+    claims = said["claims"]
+    if len(claims) != len(numbers):
+        claims = [claims[number - 1] for number in numbers if number <= len(claims)]
+    return {"claims": [claim | {"number": n} for n, claim in zip(numbers, claims, strict=False)]}
+
+
 def label(prompt: str, text: str) -> str:
-    """The label of the passage that holds `text`: the last one opened before it."""
+    """The label of the passage that holds `text`: the last one opened before it, or in a repair the
+    one whose sentence it is."""
+    sentence = re.search(rf"^(\w+) says: .*{re.escape(text)}", prompt, re.MULTILINE)
+    if sentence:
+        return sentence[1]
     return str(re.findall(r'<passage label="(\w+)"', prompt.partition(text)[0])[-1])

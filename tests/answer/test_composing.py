@@ -240,8 +240,10 @@ def test_a_claim_that_fails_is_repaired_once(home: Workspace) -> None:
     )
     answer = answered(home, script)
     assert len(script.prompts) == 2
-    assert script.prompts[1].startswith(script.prompts[0])
     assert "`40 days` is not in the cited text" in script.prompts[1]
+    assert "L1 says: Employees in Great Britain have 26 days" in script.prompts[1]
+    assert "<passage" not in script.prompts[1]
+    assert "31 March" not in script.prompts[1]
     assert (answer.outcome, answer.text) == ("full", f"{TRUE} [1]")
     assert "40" not in answer.text
     assert answer.trace.notes == ()
@@ -280,21 +282,28 @@ def test_a_repair_that_proves_less_does_not_count(home: Workspace, second: Draft
     assert (answer.outcome, answer.text) == ("partial", f"{TRUE} [1]")
 
 
+def test_only_what_fails_is_written_again(home: Workspace) -> None:
+    script = Script(
+        lambda p: draft(claim(TRUE, label(p, "26 days")), claim("Pay is 9 pounds.", "G1")),
+        lambda p: draft(claim("", "G1")),
+    )
+    answer = answered(home, script)
+    assert "Claim 2, citing G1: Pay is 9 pounds." in script.prompts[1]
+    assert TRUE not in script.prompts[1]
+    assert (answer.outcome, answer.text) == ("full", f"{TRUE} [1]")
+
+
 def test_without_refinement_there_is_no_repair(home: Workspace) -> None:
     script = Script(lambda p: draft(claim(TRUE, label(p, "26 days")), claim(FALSE, "L1")))
     assert answered(home, script, plan={"refine": False}).outcome == "partial"
     assert len(script.prompts) == 1
 
 
-def test_all_claims_wrong_is_a_denial_with_a_contact(home: Workspace) -> None:
+def test_where_no_claim_holds_people_get_the_quotes(home: Workspace) -> None:
     answer = answered(home, told(claim(FALSE, "L1"), claim("Pay is 9 pounds.", "G1")))
-    assert (answer.outcome, answer.action, answer.claims, answer.citations) == (
-        "denied",
-        "contact",
-        (),
-        (),
-    )
-    assert answer.contacts
+    quiet = ask(with_model(home, None), LEAVE)
+    assert (answer.outcome, answer.text) == (quiet.outcome, quiet.text)
+    assert "26 days" in answer.text
     assert "40" not in answer.text
     assert len(answer.trace.notes) == 2
     assert answer.trace.model == "test:scripted"
@@ -395,7 +404,8 @@ def test_a_model_that_obeys_a_document_is_not_believed(tmp_path: Path) -> None:
     answer = answered(
         shelf.workspace, Script(obeying), "What does parking cost a day in the garage?"
     )
-    assert (answer.outcome, answer.claims, answer.suggestions) == ("denied", (), ())
+    assert answer.suggestions == ()
+    assert all(EVIL.find(citation.quote) >= 0 for citation in answer.citations)
     said = answer.model_dump_json()
     for line in filter(None, rules.replace("$organisation", "").splitlines()):
         assert json.dumps(line)[1:-1] not in said
@@ -470,8 +480,22 @@ def test_off_topic_costs_no_model_call(home: Workspace) -> None:
         answered(home, script, "What is the capital of Mongolia?", plan={"abstain": None}).outcome
         == "denied"
     )
-    assert answered(home, script, "leave").action == "clarify"
     assert script.prompts == []
+
+
+def test_a_model_that_cannot_tell_what_is_asked_asks_back(home: Workspace) -> None:
+    choices = ["How many days of annual leave are there?", "Who approves carried leave?"]
+    script = told(outcome="vague", suggestions=[*choices, "Is the moon made of cheese?"])
+    answer = answered(home, script, "leave")
+    assert (answer.outcome, answer.action) == ("denied", "clarify")
+    assert answer.suggestions == tuple(choices)
+
+
+def test_a_model_decides_where_a_quote_would_not_be_given(home: Workspace) -> None:
+    script = Script(lambda p: draft(claim(TRUE, label(p, "26 days"))))
+    answer = answered(home, script, "what about days off", plan={"abstain": 1.0})
+    assert answer.text == f"{TRUE} [1]"
+    assert "confidence" not in answer.trace.signals
 
 
 def test_each_asker_s_model_sees_only_their_passages(home: Workspace) -> None:

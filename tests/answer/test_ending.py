@@ -20,7 +20,7 @@ from answer.asking import (
     label,
     with_model,
 )
-from ombud.answer.language import apology, asked_in, name_of
+from ombud.answer.languages.language import apology, asked_in, name_of
 from ombud.answer.sources import sources_of
 from ombud.app import Workspace, asking, library
 from ombud.store import erase_quotes, phrases_held
@@ -232,7 +232,7 @@ def test_a_draft_in_the_wrong_language_is_asked_for_again(home: Workspace) -> No
     )
     answer = ask(with_model(home, script.chat), LONG)
     assert (
-        "- it is not in English, the language of the question; write all of it in English"
+        "it is not in English, the language of the question; write all of it in English"
         in script.prompts[1]
     )
     assert answer.text == f"{TRUE} [1]"

@@ -2,6 +2,7 @@
 the way of a sync."""
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -168,16 +169,14 @@ def test_an_abbreviation_is_what_it_stands_for(made: Made) -> None:
 # By a model ---------------------------------------------------------------------------------------
 
 
-def said(*triplets: tuple[str, str, str]) -> dict[str, Any]:
-    return {
-        "triplets": [
-            dict(zip(("subject", "predicate", "object"), one, strict=True)) for one in triplets
-        ]
-    }
+def said(*triplets: tuple[str, str, str], number: int = 1) -> dict[str, Any]:
+    names = ("subject", "predicate", "object")
+    told = [dict(zip(names, one, strict=True)) for one in triplets]
+    return {"passages": [{"number": number, "triplets": told}]}
 
 
 def by_passage(prompt: str) -> dict[str, Any]:
-    if "Leave" in prompt.splitlines()[0]:
+    if "Leave" in prompt.splitlines()[1]:
         return said(("employees", "may carry over", "up to 5 days"), ("the moon", "is", "a cheese"))
     return (
         said(("the Travel Desk", "must approve", "all flights"))
@@ -198,6 +197,30 @@ def test_a_model_reads_passages_and_what_is_not_in_them_is_dropped(made: Made) -
     assert len(script.prompts) == 2
     assert any(TRAVEL.splitlines()[2] in prompt for prompt in script.prompts)
     assert "the organisation" in script.instructions[0]
+
+
+def test_passages_of_a_document_are_read_together_and_what_is_left_out_alone(made: Made) -> None:
+    """Of eight passages six are asked for at once and two; of the six the model leaves one out."""
+
+    def reading(prompt: str) -> dict[str, Any]:
+        told: list[dict[str, Any]] = []
+        for number, rule in re.findall(r'number="(\d+)">\nRules > Rule (\d)', prompt):
+            if rule == "3" and prompt.count("<passage") > 1:
+                continue
+            told += said((f"rule {rule}", "is", f"clause {rule}"), number=int(number))["passages"]
+        return {"passages": told}
+
+    shelf, script = made("model", chunker="structure"), Script(reading)
+    rules = "".join(
+        f"## Rule {n}\n\nRule {n} is clause {n}. {'It holds for everyone at work. ' * 30}\n\n"
+        for n in range(1, 9)
+    )
+    shelf.write("rules.md", f"# Rules\n\n{rules}")
+    assert counts(run(shelf, script.chat)) == {"added": 1}
+    sizes = sorted(prompt.count("<passage number") for prompt in script.prompts)
+    assert sizes[-1] == 6
+    assert sizes[0] == 1
+    assert len(triplets(shelf)) == 8
 
 
 def test_only_what_is_new_is_asked_for(made: Made) -> None:
@@ -306,8 +329,8 @@ def test_a_model_that_is_not_configured_is_a_setting_to_mend(made: Made) -> None
 def test_json_of_a_reply_may_be_anything(made: Made) -> None:
     shelf = made("model")
     shelf.write("leave.md", LEAVE)
-    huge = {"subject": "x" * 5000, "predicate": "is", "object": "y"}
-    report = run(shelf, Script({"triplets": [huge]}, json.dumps({"triplets": "none"})).chat)
+    huge = said(("x" * 5000, "is", "y"))
+    report = run(shelf, Script(huge, json.dumps({"passages": "none"})).chat)
     assert [failure.uri for failure in report.failed] == ["docs/leave.md"]
     report = run(shelf, Script(said(("", "is", ""), ("leave", "", "5 days"))).chat)
     assert report.failed == ()

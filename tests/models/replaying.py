@@ -5,6 +5,7 @@ not recorded is answered with 404, as a server says that does not know a model: 
 """
 
 import json
+import re
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -14,7 +15,11 @@ from typing import Any
 
 Said = Mapping[str, Any]
 ROLES = {
-    frozenset({"standalone", "passage", "keywords", "broader", "contexts", "triage"}): "understand",
+    frozenset(
+        {"standalone", "passage", "keywords", "contexts", "subquestions", "triage", "choices"}
+    ): "understand",
+    frozenset({"reasoning", "outcome", "claims", "suggestions", "sources"}): "compose",
+    frozenset({"claims"}): "repair",
     frozenset({"keywords"}): "keywords",
     frozenset({"passage"}): "hyde",
     frozenset({"questions"}): "multi",
@@ -24,18 +29,25 @@ ASKED_FOR = {"step back": "stepback", "reformulate": "reformulate", "rewrite": "
 FIELDS = {"keywords": "keywords", "hyde": "passage", "multi": "questions"}
 
 
+WHOLE = frozenset({"understand", "compose", "repair"})
+"""Roles whose recorded text is the whole form."""
+QUESTION = re.compile(
+    r"(?:=== Question ===\n|^Question: )(.+?)(?=\n\nNow give|\n\nClaim \d|\Z)", re.DOTALL
+)
+"""The question in what is said to who composes or repairs."""
+
+
 def read_recorded(folder: Path) -> dict[str, dict[str, Any]]:
     """Question -> role -> what was said, from `given.jsonl` and `texts.jsonl`."""
-    given = [
-        json.loads(line)
-        for line in (folder / "given.jsonl").read_text(encoding="utf-8").splitlines()
-    ]
-    texts = [
-        json.loads(line)
-        for line in (folder / "texts.jsonl").read_text(encoding="utf-8").splitlines()
-    ]
-    said = {row["id"]: row for row in texts}
+    given = _lines(folder / "given.jsonl")
+    said = {row["id"]: row for row in _lines(folder / "texts.jsonl")}
     return {row["question"]: said[row["id"]] for row in given}
+
+
+def _lines(path: Path) -> list[dict[str, Any]]:
+    if not path.exists():
+        return []
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -58,13 +70,15 @@ class Handler(BaseHTTPRequestHandler):
 
 
 class Replay(ThreadingHTTPServer):
-    """asked: (role, question) of every request, in the order of arrival."""
+    """asked: (role, question) of every request, in the order of arrival; bodies: what was sent with
+    each."""
 
     daemon_threads = True
 
     def __init__(self, recorded: Mapping[str, Said]) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
         self.recorded, self.asked = recorded, list[tuple[str, str]]()
+        self.bodies: list[Mapping[str, Any]] = []
 
     @property
     def url(self) -> str:
@@ -72,13 +86,21 @@ class Replay(ThreadingHTTPServer):
 
     def find(self, asked: Mapping[str, Any]) -> Said | None:
         texts = [str(message["content"]) for message in asked["messages"]]
-        question = texts[-1].rpartition("Question:\n")[2].strip()
         role = _role(asked, texts[0])
+        question = _question(texts[-1], role)
         self.asked.append((role, question))
+        self.bodies.append(asked)
         said = self.recorded.get(question, {}).get(role)
         if said is None:
             return None
-        return said if role == "understand" else {FIELDS.get(role, "question"): said}
+        return said if role in WHOLE else {FIELDS.get(role, "question"): said}
+
+
+def _question(text: str, role: str) -> str:
+    if role in {"compose", "repair"}:
+        found = QUESTION.search(text)
+        return found[1].strip() if found else ""
+    return text.rpartition("Question:\n")[2].strip()
 
 
 def _role(asked: Mapping[str, Any], instructions: str) -> str:

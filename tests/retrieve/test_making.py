@@ -26,7 +26,6 @@ UNDERSTOOD = {
     "standalone": "How does misconduct affect my Annual Cash Bonus?",
     "passage": "Employees under a disciplinary sanction are not eligible for the bonus.",
     "keywords": ["annual cash bonus", "misconduct", "eligibility"],
-    "broader": "What is the Annual Cash Bonus policy?",
     "contexts": 2,
     "triage": "ordinary",
 }
@@ -137,6 +136,24 @@ def test_one_call_gives_one_text_for_words_and_vectors_of_paragraph_and_question
     assert look(empty, plan("understand")).queries[0].strategy == "standard"
 
 
+def test_each_passage_that_is_needed_is_searched_for_by_a_question_of_its_own() -> None:
+    subquestions = ["Who gets the bonus?", "What is misconduct?"]
+    several = UNDERSTOOD | {"contexts": 2, "subquestions": subquestions}
+    found = look(Teller({"understand": several}), plan("understand"))
+    assert [query.passage for query in found.queries[2:]] == subquestions
+    assert [query.text for query in found.queries[2:]] == subquestions
+    one = UNDERSTOOD | {"contexts": 1, "subquestions": subquestions}
+    assert len(look(Teller({"understand": one}), plan("understand")).queries) == 2
+
+
+def test_where_one_passage_is_enough_fewer_are_read() -> None:
+    one = Teller({"understand": UNDERSTOOD | {"contexts": 1}})
+    assert look(one, plan("understand")).plan.k == 5
+    assert look(Teller(), plan("understand")).plan.k == 8
+    pinned = Plan.model_validate({"strategies": ["understand"], "k": 7, "pinned": ["k"]})
+    assert look(one, pinned).plan.k == 7
+
+
 def test_several_rewrites_are_one_text_for_words_and_one_vector_each() -> None:
     found = look(Teller(), plan("multi", rewrites=2))
     assert [(q.text, q.passage) for q in found.queries] == [
@@ -216,12 +233,12 @@ def test_all_run_together_and_one_call_is_enough_where_others_are_views_of_it() 
     assert sorted(apart.tasks) == ["hyde", "keywords"]
 
     together = Teller()
-    names = ("understand", "keywords", "hyde", "stepback", "rewrite", "standard")
+    names = ("understand", "keywords", "hyde", "rewrite", "standard")
     found = look(together, plan(*names, strategy_mode="all"))
     assert together.tasks == ["understand"]
     assert [q.strategy for q in found.queries] == ["understand", *names]
     assert found.queries[3].passage == UNDERSTOOD["passage"]
-    assert found.queries[5].passage == UNDERSTOOD["standalone"]
+    assert found.queries[4].passage == UNDERSTOOD["standalone"]
 
 
 def test_with_a_model_and_no_strategy_named_one_call_understands_the_question() -> None:

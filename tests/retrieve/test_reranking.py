@@ -72,7 +72,7 @@ def numbers(found: Reranked) -> list[int]:
 
 
 def shown(prompt: str) -> list[int]:
-    return [int(n) for n in re.findall(r"^Passage (\d+)\.$", prompt, re.MULTILINE)]
+    return [int(n) for n in re.findall(r"^Passage (\d+)\.", prompt, re.MULTILINE)]
 
 
 def order(*said: int) -> dict[str, Any]:
@@ -158,11 +158,27 @@ def test_windows_of_ten_come_five_nearer_until_the_front(
     assert list(windows(count)) == expected
 
 
+def long_pool(count: int) -> list[Hit]:
+    """Passages that do not fit into one call together."""
+    hits: list[Hit] = []
+    for one in pool(count):
+        text = f"{one.chunk.text} {'It is so. ' * 220}"
+        hits.append(one.model_copy(update={"chunk": one.chunk.model_copy(update={"text": text})}))
+    return hits
+
+
+def test_what_fits_is_ordered_in_one_call() -> None:
+    script = Script(order(*range(20, 0, -1)))
+    found = run("listwise", pool(20), kit_of(chat=script.chat))
+    assert [shown(prompt) for prompt in script.prompts] == [list(range(20))]
+    assert numbers(found) == list(range(19, -1, -1))
+
+
 def test_twenty_passages_in_three_windows() -> None:
     """Each window turned round. 10-19 become 19-10; of 5-9, 19-15 come 15-19, 9-5; of 0-4, 15-19
     come 19-15, 4-0."""
     script = Script(BACKWARDS)
-    found = run("listwise", pool(20), kit_of(chat=script.chat))
+    found = run("listwise", long_pool(20), kit_of(chat=script.chat))
     assert [shown(prompt) for prompt in script.prompts] == [
         [10, 11, 12, 13, 14, 15, 16, 17, 18, 19],
         [5, 6, 7, 8, 9, 19, 18, 17, 16, 15],
@@ -173,7 +189,7 @@ def test_twenty_passages_in_three_windows() -> None:
 
 
 def test_calls_are_counted() -> None:
-    found = run("listwise", pool(20), kit_of(chat=Script(BACKWARDS, usage=(100, 10)).chat))
+    found = run("listwise", long_pool(20), kit_of(chat=Script(BACKWARDS, usage=(100, 10)).chat))
     assert found.spent == (
         "test:scripted",
         {"listwise/default": load("listwise").digest},
@@ -214,7 +230,7 @@ def test_no_usable_order_keeps_what_was_and_is_recorded(said: dict[str, Any] | s
 
 def test_a_window_without_a_usable_order_leaves_the_others_theirs() -> None:
     """The second keeps 5-9, 19-15, so the third turns 0-4, 5-9 round."""
-    found = run("listwise", pool(20), kit_of(chat=Script(BACKWARDS, order(), BACKWARDS).chat))
+    found = run("listwise", long_pool(20), kit_of(chat=Script(BACKWARDS, order(), BACKWARDS).chat))
     assert numbers(found) == [9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10]
     assert found.degraded == (
         "rerank: listwise gave no usable order for 1 of 3 windows, which kept theirs",
@@ -438,7 +454,7 @@ def test_what_was_moved_before_a_call_failed_is_not_half_taken() -> None:
             raise OSError("gone")
         return script._say(messages, info)
 
-    hits = pool(20)
+    hits = long_pool(20)
     found = run("listwise", hits, kit_of(chat=Chat("scripted", FunctionModel(say))))
     assert found.hits == tuple(hits)
     assert found.degraded == ("rerank: listwise failed (ModelUnavailable), kept the order",)

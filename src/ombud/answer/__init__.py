@@ -1,7 +1,8 @@
 """Evidence -> Answer: triage, composition, proof; and the whole ask flow."""
 
-from ombud.answer.asking import AskRun, OnEvent, answer_question
+from ombud.answer.asking import AskRun, answer_question
 from ombud.answer.compose.components import check_components
+from ombud.answer.compose.streaming import OnEvent
 from ombud.answer.confidence import (
     FEATURES,
     SPARSE_FEATURES,

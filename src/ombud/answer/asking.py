@@ -1,12 +1,10 @@
 """The ask flow: triage, search, assess, compose, finish."""
 
 import asyncio
-import time
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from math import isfinite
-from typing import Any
 
 from ombud.answer import wording
 from ombud.answer.assessing import Assessment, assess_evidence, count_own_terms
@@ -23,12 +21,15 @@ from ombud.answer.bodies import (
 )
 from ombud.answer.clarifying import is_vague
 from ombud.answer.compose.composing import CompositionRequest, compose_answer, reason
+from ombud.answer.compose.streaming import ClaimStream, OnEvent
 from ombud.answer.confidence import ConfidenceWeights, load_weights
 from ombud.answer.contacts import most_alike, topic_of
-from ombud.answer.foreign import ALARMING, foreign_body, is_understood
 from ombud.answer.history import searchable
+from ombud.answer.languages.foreign import ALARMING, foreign_body, is_understood
 from ombud.answer.parts import AnswerParts
+from ombud.answer.quoting.precedence import said_disagreements
 from ombud.answer.sources import sources_of
+from ombud.answer.timing import StepTimer
 from ombud.answer.triage import Refined, TriageResult, open_triage, own_record, refine
 from ombud.answer.triage.anonymity import wants_anonymity
 from ombud.answer.triage.sensitive import Matter
@@ -48,7 +49,6 @@ from ombud.retrieve import (
 from ombud.text import SpellingChange, message_language
 from ombud.types import (
     Answer,
-    Citation,
     CitedDocument,
     Contact,
     Hit,
@@ -58,7 +58,6 @@ from ombud.types import (
     Trace,
 )
 
-OnEvent = Callable[[str, dict[str, Any]], None]
 MOST_SHOWN = 3
 """Best hits that count as shown where an answer cites none."""
 LIKELY_OUTSIDE = 0.5
@@ -158,16 +157,17 @@ class AskRun:
             self.parts = self.parts._replace(knowledge=knowledge._replace(embedder=None))
 
     async def assess(self) -> None:
-        """What the evidence is worth, and what triage makes of the question with that beside it.
-        Decides where a person should help, and where the documents do not bear an answer."""
-        knowledge = self.parts.knowledge
-        self.assessment = await asyncio.to_thread(
-            assess_evidence, self.question, self.found, self.where, knowledge
-        )
-        self.refined = await refine(self.triaged, self.question, self.found, knowledge)
+        """What triage makes of the question with the evidence beside it. Decides where a person
+        should help; a chat model decides for itself whether the documents answer, so what the
+        evidence is worth is measured only where nobody else tells."""
+        self.refined = await refine(self.triaged, self.question, self.found, self.parts.knowledge)
         self.triaged = self.refined.triaged
         self.timer.add(self.refined.seconds)
-        self.body = await asyncio.to_thread(self._decided)
+        if self._model_decides():
+            self.body = await asyncio.to_thread(self._asked_back)
+        else:
+            await self._measure()
+            self.body = await asyncio.to_thread(self._decided)
         self.timer.rest("signals")
 
     async def compose(self) -> None:
@@ -191,6 +191,8 @@ class AskRun:
         trace = self._trace(body, self.timer.total())
         composed = body.composed
         text = composed.text
+        if body.outcome != "denied":
+            text = f"{text}{said_disagreements(self.found.evidence, composed.cited_chunks)}"
         if body.action == "contact":
             closing = wording.closing(body.action, bool(contacts), self.language)
             text = f"{text.rstrip()}\n\n{closing}" if text.endswith("\n") else f"{text} {closing}"
@@ -264,21 +266,51 @@ class AskRun:
         """Least confidence to answer."""
         return self._weights.answer if self.plan.abstain is None else self.plan.abstain
 
+    def _model_decides(self) -> bool:
+        is_ordinary = self.triaged.matter is None and self.triaged.label != "out_of_scope"
+        return self.parts.chat is not None and is_ordinary
+
+    def _asked_back(self) -> Body | None:
+        """A question back, where the chat model that read the question could not tell what is
+        asked."""
+        understood = self.found.understood
+        if understood is None or understood.triage != "vague":
+            return None
+        return self._clarified(understood.choices)
+
+    def _clarified(self, choices: Sequence[str] = ()) -> Body:
+        return clarify_body(self.question, self.found, self.where, self.parts, choices)
+
+    async def _measure(self) -> None:
+        """What the evidence is worth without a model."""
+        self.assessment = await asyncio.to_thread(
+            assess_evidence, self.question, self.found, self.where, self.parts.knowledge
+        )
+
     def _decided(self) -> Body | None:
         """What is said in place of an answer, if that is already clear."""
-        sure = self._confidence >= self._threshold
         if self.triaged.matter:
+            sure = self._confidence >= self._threshold
             return self._handed_over(self.triaged.matter, sure=sure)
+        if self.parts.chat:
+            return outside_body(self.parts, self.language) if self._looks_outside() else None
+        return self._decided_alone()
+
+    def _decided_alone(self) -> Body | None:
+        """The same where no model tells whether the documents answer."""
         if self.found.translation and self.parts.chat is None:
             return self._foreign(self.found.translation)
         if self._is_vague():
-            return clarify_body(self.question, self.found, self.where, self.parts)
-        looks_outside = self.triaged.label == "out_of_scope"
-        if looks_outside and self._confidence < self._least_in_scope():
+            return self._clarified()
+        if self._looks_outside():
             return outside_body(self.parts, self.language)
-        if sure and self.assessment.spans:
+        if self._confidence >= self._threshold and self.assessment.spans:
             return None
         return self._not_sure() or self._unanswered()
+
+    def _looks_outside(self) -> bool:
+        looks_outside = self.triaged.label == "out_of_scope"
+        return looks_outside and self._confidence < self._least_in_scope()
 
     def _is_vague(self) -> bool:
         own_terms = int(self.assessment.signals["own_terms"])
@@ -344,8 +376,14 @@ class AskRun:
         try:
             written = await compose_answer(request)
         except ModelError as failed:
-            body = await asyncio.to_thread(self._quoted)
+            body = await self._without_model()
             return body._replace(degraded=(f"model: {reason(failed)}",))
+        if written.nothing_held:
+            body = await self._without_model()
+            return body._replace(spent=written.spent, notes=written.notes)
+        if written.vague:
+            body = self._clarified(written.suggestions)
+            return body._replace(spent=written.spent)
         body = written_body(written, self.found)
         if written.outcome != "denied":
             return body
@@ -353,6 +391,15 @@ class AskRun:
         return body._replace(
             action=unsaid.action, composed=unsaid.composed, suggestions=(), covers={}
         )
+
+    async def _without_model(self) -> Body:
+        """What people get where there is no model: the passages themselves, if they answer."""
+        if not self.assessment.signals:
+            await self._measure()
+        decided = await asyncio.to_thread(self._decided_alone)
+        if decided is not None:
+            return decided
+        return await asyncio.to_thread(self._quoted)
 
     def _quoted(self) -> Body:
         outcome: Outcome = "full" if self._confidence >= self._weights.full else "partial"
@@ -446,49 +493,6 @@ class AskRun:
             degraded=degraded,
             notes=(*body.notes, *contradiction_notes(found.evidence)),
         )
-
-
-class StepTimer:
-    """Seconds of the steps of one run; what no step has claimed goes to the next that asks."""
-
-    def __init__(self) -> None:
-        self._started = time.perf_counter()
-        self._seconds: dict[str, float] = {}
-
-    def add(self, seconds: Mapping[str, float]) -> None:
-        """Steps that were measured elsewhere."""
-        self._seconds.update(seconds)
-
-    def rest(self, step: str) -> None:
-        """Gives to a step all that has passed and that no other step has."""
-        claimed = sum(self._seconds.values())
-        self._seconds[step] = self._elapsed() - claimed
-
-    def total(self) -> dict[str, float]:
-        """All steps and `total`; a run that was decided early has measured no signals."""
-        self._seconds.setdefault("signals", 0.0)
-        return {**self._seconds, "total": self._elapsed()}
-
-    def _elapsed(self) -> float:
-        return time.perf_counter() - self._started
-
-
-class ClaimStream:
-    """The claims that were told so far: one that a repair changed is told again, in its place."""
-
-    def __init__(self, on_event: OnEvent) -> None:
-        self._on_event = on_event
-        self._shown: dict[int, dict[str, Any]] = {}
-
-    def show(self, index: int, text: str, citations: Sequence[Citation]) -> None:
-        event = {
-            "index": index,
-            "text": text,
-            "citations": [citation.model_dump(mode="json") for citation in citations],
-        }
-        if self._shown.get(index) != event:
-            self._shown[index] = event
-            self._on_event("claim", event)
 
 
 def _rounded(values: Mapping[str, float]) -> dict[str, float]:

@@ -5,10 +5,12 @@ from typing import NamedTuple
 
 from ombud.answer import wording
 from ombud.answer.clarifying import clarifying_questions
-from ombud.answer.compose.composing import WrittenAnswer
-from ombud.answer.language import apology, asked_in
+from ombud.answer.compose.composing import WrittenAnswer, shown_questions
+from ombud.answer.compose.prompting import labelled
+from ombud.answer.languages.language import apology, asked_in
 from ombud.answer.parts import AnswerParts
 from ombud.answer.proof.citing import Composed
+from ombud.answer.proof.proving import Prover
 from ombud.answer.quoting.applying import applying_first, applying_rows, facts_of
 from ombud.answer.quoting.choosing import choose
 from ombud.answer.quoting.precedence import find_precedence, opened_with
@@ -24,6 +26,7 @@ from ombud.types import Action, Contradiction, Outcome, Question
 
 MOST_CHOICES = 4
 """Questions among which whoever wrote a vague one is asked to choose."""
+LEAST_CHOICES = 2
 MOST_CLOSEST = 3
 """Headings named where the documents do not answer."""
 HANDOFF_POOL = 24
@@ -90,13 +93,26 @@ def outside_body(parts: AnswerParts, language: str = "en") -> Body:
 
 
 def clarify_body(
-    question: Question, found: SearchResult, where: Filter, parts: AnswerParts
+    question: Question,
+    found: SearchResult,
+    where: Filter,
+    parts: AnswerParts,
+    offered: Sequence[str] = (),
 ) -> Body:
-    """For what is too vague: a question back, or a denial where the settings say so."""
+    """For what is too vague: a question back, or a denial where the settings say so.
+
+    offered: choices that a chat model wrote; of these only what the passages bear out is shown."""
     if parts.settings.answer.vague == "deny":
         return _denied("none", wording.TOO_VAGUE)
-    choices = clarifying_questions(question, found, where, parts.knowledge, MOST_CHOICES)
+    choices = _borne_out(offered, found, parts)
+    if len(choices) < LEAST_CHOICES:
+        choices = clarifying_questions(question, found, where, parts.knowledge, MOST_CHOICES)
     return _denied("clarify", wording.clarify(choices))._replace(suggestions=choices)
+
+
+def _borne_out(offered: Sequence[str], found: SearchResult, parts: AnswerParts) -> tuple[str, ...]:
+    prover = Prover(labelled(found.evidence.hits), parts.stored)
+    return shown_questions(offered, prover, MOST_CHOICES)
 
 
 def not_stated_body(question: Question, found: SearchResult, parts: AnswerParts) -> Body:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from ombud.answer.language import in_any_language, sentence
+from ombud.answer.languages.language import in_any_language, sentence
 from ombud.answer.triage.sensitive import Matter
 
 NOT_IN_DOCUMENTS = "I could not find this in the documents that apply to you."
@@ -21,6 +21,17 @@ POLICY_SAYS = "This is what the policy says:"
 APPLIES = "you"
 """Beside the row of a table that applies to the asker."""
 READ_AS = "I read this as:"
+FIGURES = {
+    "override": "**{counting}**: the rule of your country counts, the global page says {other}.",
+    "below_floor": "**{counting}**: the global minimum applies, the local page says {other}.",
+    "later": "**{counting}**: the later page counts, the one before it says {other}.",
+}
+"""Which of two figures counts, and why."""
+RULES = {
+    "override": "The rule of your country counts before the global one.",
+    "below_floor": "The global minimum applies; the local page gives less.",
+    "later": "The later of the two pages counts.",
+}
 NOT_SURE = "I am not sure. The closest passages say:"
 
 SHORT = 5
@@ -103,18 +114,22 @@ def staying_unknown(name: str) -> str:
     return f"{reveals} Ask first how a report without a name can be made."
 
 
-def precedence(kind: str, local: str, everywhere: str) -> str:
-    """Which of two figures counts. kind: `override` (the country's) or `below_floor` (the global
-    one). Without figures the sentence names the rule alone."""
-    if kind == "override":
-        if local and everywhere:
-            return (
-                f"**{local}**: the rule of your country counts, the global page says {everywhere}."
-            )
-        return "The rule of your country counts before the global one."
-    if local and everywhere:
-        return f"**{everywhere}**: the global minimum applies, the local page says {local}."
-    return "The global minimum applies; the local page gives less."
+def precedence(kind: str, first: str, second: str) -> str:
+    """Which of two figures counts. kind: `override` (the first, the country's), `later` (the first,
+    of the later page) or `below_floor` (the second, the global one). Without figures the sentence
+    names the rule alone."""
+    counting, other = (second, first) if kind == "below_floor" else (first, second)
+    if counting and other:
+        return FIGURES[kind].format(counting=counting, other=other)
+    return RULES[kind]
+
+
+def disagreement(first: str, first_says: str, second: str, second_says: str) -> str:
+    """Of two documents of equal standing; each is given by its title and what it says."""
+    return (
+        f"Two documents disagree: “{first}” says {first_says}, “{second}” says {second_says}. "
+        "Ask which of them counts."
+    )
 
 
 def own_record(name: str, shown_below: bool) -> str:

@@ -1,7 +1,8 @@
-"""Triplets by a chat model: one typed call a passage, several at once; one more that says which
-names mean the same."""
+"""Triplets by a chat model: one typed call for a few passages, several at once; one more that says
+which names mean the same."""
 
 import asyncio
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from itertools import chain
@@ -10,7 +11,7 @@ from typing import Annotated, NamedTuple, TypeVar
 
 from pydantic import BaseModel, Field
 
-from ombud.errors import ModelError, ModelUnavailable
+from ombud.errors import MalformedOutput, ModelError, ModelUnavailable
 from ombud.graph.phrases import StatedTriplet
 from ombud.models import Chat, at_most
 from ombud.prompts import load
@@ -20,6 +21,9 @@ from ombud.types import Chunk
 T = TypeVar("T", bound=BaseModel)
 CALLS = 8
 """Calls at the same time."""
+PASSAGES = 6
+"""Passages of one call: the instructions are as long as two passages, and a reply that breaks off
+loses no more than these."""
 PATIENCE = 8
 """Calls in a row without an answer after which the model is taken for gone."""
 MOST_NAMES = 150
@@ -28,6 +32,8 @@ MOST_TRIPLETS = 40
 """Of one passage, which has about ten sentences."""
 GROUNDED = 0.5
 """Share of a name's stems that its passage must hold."""
+MARK = re.compile(r"<\s*(/?\s*passage)", re.IGNORECASE)
+"""What would open or close a passage of ours inside one."""
 ALIKE = 0.5
 SPELT_ALIKE = 0.88
 """Share of common words, or of common characters, from which two names may be one."""
@@ -39,8 +45,13 @@ class ModelTriplet(BaseModel):
     object: str = Field(max_length=600)
 
 
-class ModelTriplets(BaseModel):
+class PassageTriplets(BaseModel):
+    number: int = Field(description="Of the passage.")
     triplets: Annotated[list[ModelTriplet], at_most(MOST_TRIPLETS)]
+
+
+class ModelTriplets(BaseModel):
+    passages: Annotated[list[PassageTriplets], at_most(PASSAGES)]
 
 
 class EntityGroups(BaseModel):
@@ -81,15 +92,15 @@ class ModelExtractor:
 
     async def read(self, chunks: Sequence[Chunk]) -> ModelReading:
         """What the passages say; raises ModelAway."""
-        results = await asyncio.gather(*(self._read_chunk(chunk) for chunk in chunks))
-        stated: dict[str, list[StatedTriplet]] = {}
-        errors: list[ModelError] = []
-        for chunk, result in zip(chunks, results, strict=True):
-            if isinstance(result, ModelError):
-                errors.append(result)
-            else:
-                stated[chunk.id] = result
-        return ModelReading(stated, errors)
+        batches = [chunks[start : start + PASSAGES] for start in range(0, len(chunks), PASSAGES)]
+        readings = await asyncio.gather(*(self._read_batch(batch) for batch in batches))
+        left_out: list[Chunk] = []
+        for batch, reading in zip(batches, readings, strict=True):
+            if len(batch) > 1:
+                left_out += [chunk for chunk in batch if chunk.id not in reading.stated]
+        # What a reply left out, or that came in one that could not be read, is read alone.
+        readings += await asyncio.gather(*(self._read_batch([chunk]) for chunk in left_out))
+        return _joined(readings, chunks)
 
     async def same_entities(
         self, pairs: Sequence[tuple[str, str]], names: Mapping[str, str]
@@ -112,20 +123,20 @@ class ModelExtractor:
                 same.append((key, other))
         return same
 
-    async def _read_chunk(self, chunk: Chunk) -> list[StatedTriplet] | ModelError:
+    async def _read_batch(self, chunks: Sequence[Chunk]) -> ModelReading:
         async with self._slots:
             instructions = self._triplets_prompt.fill(organisation=self._organisation)
             try:
-                reply = await self._ask(instructions, passage_text(chunk), ModelTriplets)
+                reply = await self._ask(instructions, numbered_passages(chunks), ModelTriplets)
             except ModelUnavailable as away:
                 self._unanswered += 1
                 if self._unanswered >= PATIENCE:
                     raise ModelAway(away) from away
-                return away
+                return ModelReading({}, [away])
             except ModelError as failed:
-                return failed
+                return ModelReading({}, [failed])
             self._unanswered = 0
-            return list(_grounded(reply.triplets, chunk))
+            return ModelReading(_by_chunk(reply.passages, chunks), [])
 
     async def _ask(self, instructions: str, prompt: str, kind: type[T]) -> T:
         reply = await self.chat.reply(
@@ -142,6 +153,39 @@ def passage_text(chunk: Chunk) -> str:
     """A passage as a model sees it: the headings above it, a table's header, the text."""
     parts = (" > ".join(chunk.trail), chunk.header, chunk.text)
     return "\n".join(filter(None, parts))
+
+
+def numbered_passages(chunks: Sequence[Chunk]) -> str:
+    """Several passages, each between marks with its number, from 1."""
+    passages: list[str] = []
+    for number, chunk in enumerate(chunks, start=1):
+        body = MARK.sub(r"< \1", passage_text(chunk))
+        passages.append(f'<passage number="{number}">\n{body}\n</passage>')
+    return "\n\n".join(passages)
+
+
+def _by_chunk(
+    passages: Iterable[PassageTriplets], chunks: Sequence[Chunk]
+) -> dict[str, list[StatedTriplet]]:
+    stated: dict[str, list[StatedTriplet]] = {}
+    for passage in passages:
+        if 1 <= passage.number <= len(chunks):
+            chunk = chunks[passage.number - 1]
+            stated.setdefault(chunk.id, []).extend(_grounded(passage.triplets, chunk))
+    return stated
+
+
+def _joined(readings: Sequence[ModelReading], chunks: Sequence[Chunk]) -> ModelReading:
+    """All that was read; an error for each passage that nothing was said of."""
+    stated: dict[str, list[StatedTriplet]] = {}
+    errors: list[ModelError] = []
+    for reading in readings:
+        stated.update(reading.stated)
+        errors += reading.errors
+    unread = [chunk for chunk in chunks if chunk.id not in stated]
+    if unread and not errors:
+        errors.append(MalformedOutput("The model said nothing of a passage."))
+    return ModelReading(stated, errors[-1:] * len(unread))
 
 
 def near_pairs(new_keys: Iterable[str], keys: Iterable[str]) -> list[tuple[str, str]]:

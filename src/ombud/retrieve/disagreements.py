@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Sequence, Set
 from itertools import combinations
 from typing import Literal, NamedTuple, TypeVar
 
-from ombud.text import FigureStatement, Quantity, find_statements, wider_than
+from ombud.text import FigureStatement, Quantity, find_statements, fold, wider_than
 from ombud.types import Chunk, Contradiction, Evidence
 
 T = TypeVar("T")
@@ -41,6 +41,7 @@ KINDS = {
     "conflict": "give different figures for one thing.",
     "override": "differ; the rule of the country counts.",
     "below_floor": "differ; the first gives less than the second, which is mandatory, allows.",
+    "later": "differ; the first is the later of the two.",
 }
 CONTRADICTING = tuple(KINDS.values())
 """How a note that speaks of a contradiction ends."""
@@ -94,7 +95,9 @@ def find_contradictions(evidence: Evidence) -> tuple[Contradiction, ...]:
     first.
 
     `override`: a country's rule differs from a global one that is not mandatory, and holds.
-    `below_floor`: it gives less than a mandatory global rule. `conflict`: everything else."""
+    `below_floor`: it gives less than a mandatory global rule. `later`: of two pages of one title
+    and standing the one that came into force later holds, and stands first. `conflict`: everything
+    else."""
     statements: list[FigureStatement] = []
     for hit in (*evidence.local, *evidence.shared):
         statements += find_statements(hit.chunk)
@@ -224,7 +227,7 @@ def _same_case(first: FigureStatement, second: FigureStatement) -> bool:
     other = second.case
     if one.negated != other.negated or not _same_actor(one.actor, other.actor):
         return False
-    local, floor = _local_first(first, second)
+    local, floor = _in_order(first, second)
     if _is_floor(local, floor) and _is_benefit(local):
         if not _reaches(floor, local):
             return False
@@ -296,7 +299,7 @@ def _likeness(first: FigureStatement, second: FigureStatement) -> float:
         min(of_first, of_second),
     ):
         return 0.0
-    local, floor = _local_first(first, second)
+    local, floor = _in_order(first, second)
     if _is_floor(local, floor) and _is_benefit(local):
         of_local = _covered(local, floor)
         return _covered(floor, local) if of_local >= OF_LOCAL else 0.0
@@ -363,41 +366,55 @@ def _known_terms(terms: Set[str], others: Set[str]) -> set[str]:
 
 
 def _report(first: FigureStatement, second: FigureStatement) -> Contradiction:
-    local, other = _local_first(first, second)
+    counting, other = _in_order(first, second)
     about: dict[str, None] = {}
-    for word, term in local.words:
+    for word, term in counting.words:
         if term in other.terms or term in other.context:
             about[word] = None
     return Contradiction(
-        first=local.chunk.id,
+        first=counting.chunk.id,
         second=other.chunk.id,
-        first_says=local.text,
+        first_says=counting.text,
         second_says=other.text,
         about=" ".join(about),
-        first_figure=local.figure,
+        first_figure=counting.figure,
         second_figure=other.figure,
-        kind=_kind(local, other),
+        kind=_kind(counting, other),
     )
 
 
 def _kind(
-    local: FigureStatement, other: FigureStatement
-) -> Literal["conflict", "override", "below_floor"]:
-    if not local.chunk.countries or other.chunk.countries:
+    first: FigureStatement, second: FigureStatement
+) -> Literal["conflict", "override", "below_floor", "later"]:
+    if _is_later(first.chunk, second.chunk):
+        return "later"
+    if not first.chunk.countries or second.chunk.countries:
         return "conflict"
-    if not other.chunk.mandatory:
+    if not second.chunk.mandatory:
         return "override"
-    if _is_benefit(local) and local.quantity.value < other.quantity.value:
+    if _is_benefit(first) and first.quantity.value < second.quantity.value:
         return "below_floor"
     return "conflict"
 
 
-def _local_first(
+def _in_order(
     first: FigureStatement, second: FigureStatement
 ) -> tuple[FigureStatement, FigureStatement]:
+    """The local one first; of two of one standing the later one."""
     if second.chunk.countries and not first.chunk.countries:
         return second, first
+    if _is_later(second.chunk, first.chunk):
+        return second, first
     return first, second
+
+
+def _is_later(first: Chunk, second: Chunk) -> bool:
+    """Whether the first is the later version of the second: one title, one standing."""
+    if not first.effective_from or not second.effective_from:
+        return False
+    same_title = fold(first.title) == fold(second.title)
+    same_standing = first.countries == second.countries and first.mandatory == second.mandatory
+    return same_title and same_standing and first.effective_from > second.effective_from
 
 
 def _is_floor(local: FigureStatement, floor: FigureStatement) -> bool:

@@ -19,6 +19,8 @@ LONGEST = 2000
 """Earlier turns that a prompt shows, and characters of each: a pasted mail is not the question."""
 MOST_KEYWORDS = 12
 """Keywords taken: more is noise, or an attack on the index."""
+MOST_SUBQUESTIONS = 4
+MOST_CHOICES = 4
 
 
 class Understanding(BaseModel):
@@ -27,12 +29,15 @@ class Understanding(BaseModel):
     standalone: str
     passage: str = ""
     keywords: Annotated[list[str], at_most(MOST_KEYWORDS)] = []
-    broader: str = ""
+    subquestions: Annotated[list[str], at_most(MOST_SUBQUESTIONS)] = []
+    """What one must find out to settle a question that needs several passages."""
     contexts: int = Field(
         default=1,
         description="0, 1, 2, or 3 for three and more.",
     )
     triage: Literal["ordinary", "sensitive", "out_of_scope", "vague"] = "ordinary"
+    choices: Annotated[list[str], at_most(MOST_CHOICES)] = []
+    """What a vague question may mean."""
 
 
 class ModelUsage(NamedTuple):

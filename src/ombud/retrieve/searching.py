@@ -15,7 +15,7 @@ from ombud.retrieve.parts import SearchParts, SearchResult
 from ombud.retrieve.ranking import Ranked, rank_passages
 from ombud.retrieve.rerank.reranking import Reranked, rerank_hits, reranker_of
 from ombud.retrieve.rerank.task import RerankParts
-from ombud.retrieve.router.adapting import adapt_plan
+from ombud.retrieve.router.adapting import adapt_plan, adaptive
 from ombud.retrieve.scopes import by_scope, with_floor
 from ombud.retrieve.strategies.making import StrategyQueries, make_queries, strategy_of
 from ombud.retrieve.strategies.own_words import leaning, standard_query, with_history
@@ -134,6 +134,7 @@ class SearchRun:
             text = self.question.text
             contexts = understood.contexts
             self.plan, self.signals = adapt_plan(self.plan, text, contexts)
+            self.plan = _cut_to_need(self.plan, contexts)
         self.clock.lap("strategy")
 
     async def rank(self) -> None:
@@ -238,6 +239,14 @@ class SearchRun:
         if understood is None or UNAIDED.issuperset(self._strategies()):
             return with_history(self.own_words)
         return understood.standalone
+
+
+def _cut_to_need(plan: Plan, contexts: int) -> Plan:
+    """Fewer passages where one settles the question, unless the plan says otherwise."""
+    is_set = "k" in plan.pinned or "k" in adaptive(plan)
+    if contexts != 1 or is_set or plan.k <= plan.k_simple:
+        return plan
+    return plan.model_copy(update={"k": plan.k_simple})
 
 
 def _unread_note(translation: Translation | None) -> tuple[str, ...]:

@@ -52,19 +52,16 @@ def choices_of(error: Any) -> str:
 
 
 _FIXED = {"adaptive": False, "graph": False, "reranker": "none"}
+_REWRITTEN = {"strategies": ("standard", "multi"), "strategy_mode": "all"}
+"""The question itself beside its rewrites: alone they lost what only its own words find."""
 PRESETS: dict[str, dict[str, Any]] = {
     "fixed": _FIXED,
-    "pa": _FIXED | {"adaptive": ("k", "rewrites"), "strategies": ("multi",)},
-    "pa+rerank": _FIXED
-    | {"adaptive": ("k", "rewrites"), "strategies": ("multi",), "reranker": "cross-encoder"},
-    "hypa": _FIXED | {"adaptive": True, "strategies": ("multi",), "graph": True},
+    "pa": _FIXED | _REWRITTEN | {"adaptive": ("k", "rewrites")},
+    "pa+rerank": _FIXED | _REWRITTEN | {"adaptive": ("k", "rewrites"), "reranker": "cross-encoder"},
+    "hypa": _FIXED | _REWRITTEN | {"adaptive": True, "graph": True},
     "hypa+rerank": _FIXED
-    | {
-        "adaptive": True,
-        "strategies": ("multi",),
-        "graph": True,
-        "reranker": "cross-encoder",
-    },
+    | _REWRITTEN
+    | {"adaptive": True, "graph": True, "reranker": "cross-encoder"},
 }
 """Kalra et al., HyPA-RAG, 2024: adaptive parameters (pa), the knowledge graph as well (hypa), and a
 reranker."""

@@ -47,9 +47,16 @@ class Contradiction(Record):
     first_figure: str = ""
     second_figure: str = ""
     """Such as `12 weeks` and `16 weeks`."""
-    kind: Literal["conflict", "override", "below_floor"]
+    kind: Literal["conflict", "override", "below_floor", "later"]
     """override: a country's rule before a global one; below_floor: it gives less than a mandatory
-    global one."""
+    global one; later: the first is the later version."""
+
+    @property
+    def counting(self) -> str:
+        """Chunk id of the passage whose rule counts; empty where neither is known to."""
+        if self.kind == "conflict":
+            return ""
+        return self.second if self.kind == "below_floor" else self.first
 
 
 class Evidence(Record):

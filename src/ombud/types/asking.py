@@ -48,6 +48,9 @@ class Plan(Record):
     """Every knob of one answer. Tuning, A/B and ablation only ever change this."""
 
     k: int = Field(default=8, ge=1, le=100, description="Chunks that go to the answer, in total.")
+    k_simple: int = Field(
+        default=5, ge=1, le=100, description="The same where a chat model says that one is enough."
+    )
     pool: int = Field(default=30, ge=1, le=1000, description="Candidates per leg before fusion.")
     strategies: tuple[str, ...] = Field(
         default=(), description="How search texts are made; empty = what suits."

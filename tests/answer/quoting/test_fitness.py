@@ -3,8 +3,8 @@
 import pytest
 
 from ombud.answer.quoting.fitness import is_example, is_remains, quotable
-from ombud.answer.quoting.spans import AnswerSpan
-from ombud.types import Chunk, Hit
+from ombud.answer.quoting.spans import AnswerSpan, candidate_spans
+from ombud.types import Chunk, Evidence, Hit
 
 
 def span(text: str, heading: str = "Overtime", lead: str = "") -> AnswerSpan:
@@ -71,3 +71,18 @@ def test_remains_of_a_page_are_not_quoted(remains: str) -> None:
 )
 def test_sentences_items_and_rows_are(text: str) -> None:
     assert not is_remains(span(text))
+
+
+def test_an_example_told_in_several_sentences_is_left_out_as_a_whole() -> None:
+    text = (
+        "Advance leave is limited to what you would earn by December.\n"
+        "For example: it is June. You earn 4 hours a fortnight. So you can ask for 56 hours.\n"
+        "Ask your manager first."
+    )
+    chunk = span(text).hit.chunk
+    spans = candidate_spans(Evidence(shared=(Hit(chunk=chunk, score=1.0),)))
+    shown = [span.text.strip() for span in quotable(spans, "can i take leave in advance")]
+    assert shown == [
+        "Advance leave is limited to what you would earn by December.",
+        "Ask your manager first.",
+    ]

@@ -21,11 +21,10 @@ USUAL = (
     "persona-length",
     "persona-style",
     "no-extraneous",
-    "persona-reinforcement",
     "answer-cue",
 )
-"""Components that a prompt has where the plan says nothing."""
-COMPONENTS = (*USUAL, "question-first", "turn-delimiters")
+"""Components that a prompt has where the plan says nothing. The persona is said once."""
+COMPONENTS = (*USUAL, "persona-reinforcement", "question-first", "turn-delimiters")
 """All that can be switched. Sections of other names, such as `data`, are in every prompt."""
 SETS: dict[str, tuple[str, ...]] = {
     "usual": USUAL,

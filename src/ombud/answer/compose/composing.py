@@ -6,20 +6,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from ombud.answer.compose.drafts import LONGEST_CLAIM, MOST_CLAIMS, Draft, DraftClaim
+from ombud.answer.compose.drafts import MOST_CLAIMS, Draft, DraftClaim, Repair
 from ombud.answer.compose.languages import language_problem, with_apology
 from ombud.answer.compose.prompting import PromptValues, build_prompt, connected, fit, labelled
+from ombud.answer.compose.repairing import mended, repair_prompt
 from ombud.answer.compose.streaming import OnClaim, StreamingVerifier
-from ombud.answer.language import written_in
+from ombud.answer.languages.language import written_in
 from ombud.answer.personas.personas import Persona
 from ombud.answer.proof.citing import Composed, Stored, inert, marked, number
+from ombud.answer.proof.overridden import Overridden
 from ombud.answer.proof.proving import TOO_MUCH, Prover
 from ombud.answer.wording import BROKEN_OFF
 from ombud.errors import MalformedOutput, ModelError
 from ombud.models import Chat, ChatReply
-from ombud.prompts import load as load_prompt
 from ombud.retrieve import ModelUsage, usage_of
 from ombud.types import Citation, Claim, Evidence, Hit, Outcome, Plan, Question
 
@@ -60,6 +61,10 @@ class WrittenAnswer(NamedTuple):
     covers: Mapping[str, str] = {}
     """Chunk id -> what the model says it covers, borne out by it."""
     reasoning: str = ""
+    vague: bool = False
+    """The model could not tell what is asked; `suggestions` are what may be meant."""
+    nothing_held: bool = False
+    """It made claims, and not one of them was borne out."""
 
 
 class _Checked(NamedTuple):
@@ -104,6 +109,7 @@ class _Composition:
                 question=request.question,
                 labels=self.labels,
                 connections=connected(triplets, self.labels),
+                contradictions=request.evidence.contradictions,
                 persona=request.persona,
                 organisation=request.organisation,
                 day=request.day,
@@ -112,21 +118,26 @@ class _Composition:
             model=request.chat.name,
             prompts=request.prompts,
         )
-        self.prover = Prover(self.labels, request.stored, request.question.text)
+        self.prover = Prover(
+            self.labels,
+            request.stored,
+            request.question.text,
+            Overridden(request.evidence.contradictions, self.labels),
+        )
         self.verifier: StreamingVerifier | None = None
         if request.on_claim:
             self.verifier = StreamingVerifier(self.prover, request.on_claim)
         self.deadline = time.monotonic() + request.seconds
-        self.replies: list[ChatReply[Draft]] = []
+        self.replies: list[ChatReply[Any]] = []
         self.prompt_digests = dict(self.prompt.digests)
         self.degraded = self._prompt_notes()
 
     async def written(self) -> WrittenAnswer:
-        checked = self._check(await self._ask(self.prompt.message))
+        checked = self._check(await self._ask())
         checked = await self._repaired(checked)
         draft = checked.draft
         composed = self._composed(checked)
-        if not composed.claims and self._is_noise(draft):
+        if draft.claims and not composed.claims and self._is_noise(draft):
             raise MalformedOutput(
                 "What the model wrote was endless, or not in the language of the documents."
             )
@@ -135,11 +146,13 @@ class _Composition:
             outcome=_outcome(checked, composed),
             spent=self._spent(),
             evidence=tuple(self.labels.values()),
-            suggestions=self._suggestions(draft),
+            suggestions=shown_questions(draft.suggestions, self.prover),
             notes=_notes(checked.problems),
             degraded=tuple(self.degraded),
             covers=self._covers(draft, composed),
             reasoning=draft.reasoning,
+            vague=draft.outcome == "vague" and not draft.claims,
+            nothing_held=bool(draft.claims) and not composed.claims,
         )
 
     def broken_off(self, proven: Sequence[DraftClaim], failed: ModelError) -> WrittenAnswer:
@@ -164,20 +177,24 @@ class _Composition:
     def _prompt_notes(self) -> list[str]:
         return [f"prompt: {note}" for note in self.prompt.notes]
 
-    async def _ask(self, message: str) -> Draft:
+    async def _ask(self) -> Draft:
         """The model's draft; raises ModelError."""
         reply = await self.request.chat.reply(
             self.prompt.instructions,
-            message,
+            self.prompt.message,
             Draft,
             temperature=self.request.plan.temperature,
-            seconds=max(0.0, self.deadline - time.monotonic()),
+            seconds=self._seconds_left(),
             on_text=self.verifier.feed if self.verifier else None,
         )
-        if reply.value.outcome != "denied" and not reply.value.claims:
+        draft = reply.value
+        if draft.outcome in {"full", "partial"} and not draft.claims:
             raise MalformedOutput("The model gave an answer without claims.")
         self.replies.append(reply)
-        return reply.value
+        return draft
+
+    def _seconds_left(self) -> float:
+        return max(0.0, self.deadline - time.monotonic())
 
     def _check(self, draft: Draft) -> _Checked:
         problems: dict[int, str] = {}
@@ -186,51 +203,59 @@ class _Composition:
                 problems[place] = TOO_MUCH
                 continue
             why = self.prover.prove(claim).why_not
-            if why == TOO_MUCH:
+            if why:
                 problems[place] = why
-            elif why:
-                problems[place] = f"“{claim.text}”: {why}"
         return _Checked(draft, problems)
 
     async def _repaired(self, checked: _Checked) -> _Checked:
-        """The draft written again where that is worth it, if the second is no worse."""
+        """The draft with its failing claims written again, where that is worth a call, if the
+        second is no worse."""
         draft, problems = checked
+        none_proven = len(problems) == len(draft.claims)
         wrong_language = language_problem(
             draft,
             self.request.question.text,
             self.languages,
-            none_proven=len(problems) == len(draft.claims),
+            none_proven=none_proven,
         )
-        listed = [wrong_language] if wrong_language else list(dict.fromkeys(problems.values()))
-        has_time = self.deadline > time.monotonic()
-        if not listed or not self.request.plan.refine or not has_time:
+        failing = _worth_repair(draft, problems, wrong_language)
+        if not failing or not self.request.plan.refine or not self._seconds_left():
             return checked
         try:
-            again = self._check(await self._ask(self._repair_message(draft, listed)))
+            repair = await self._ask_again(draft, failing)
         except ModelError:
-            if len(problems) == len(draft.claims):
+            if none_proven:
                 raise
             # What the first draft could prove is worth more than starting over.
             return checked
+        again = self._check(mended(draft, repair, failing))
         # People may have read the claims of the first draft; in another language than they asked
         # for, any of the second that can be proven is better.
         least = min(1, checked.proven) if wrong_language else checked.proven
         return checked if again.proven < least else again
 
-    def _repair_message(self, draft: Draft, problems: Sequence[str]) -> str:
-        chat = self.request.chat
-        prompts = self.request.prompts
-        repair = load_prompt("repair", chat.name, prompts)
-        self.prompt_digests[repair.name] = repair.digest
-        if repair.note:
-            self.degraded.append(f"prompt: {repair.note}")
-        listed = [f"- {problem}" for problem in problems]
-        paragraphs = (
-            self.prompt.message,
-            f"=== Your answer ===\n{_echo(draft)}",
-            repair.fill(problems="\n".join(listed)),
+    async def _ask_again(self, draft: Draft, failing: Mapping[int, str]) -> Repair:
+        request = self.request
+        prompt = repair_prompt(
+            draft,
+            failing,
+            self.prover,
+            question=request.question.text,
+            model=request.chat.name,
+            prompts=request.prompts,
         )
-        return "\n\n".join(paragraphs)
+        self.prompt_digests.update({file.name: file.digest for file in prompt.files})
+        if prompt.note:
+            self.degraded.append(f"prompt: {prompt.note}")
+        reply = await request.chat.reply(
+            prompt.instructions,
+            prompt.message,
+            Repair,
+            temperature=request.plan.temperature,
+            seconds=self._seconds_left(),
+        )
+        self.replies.append(reply)
+        return reply.value
 
     def _composed(self, checked: _Checked) -> Composed:
         """The proven claims with their citations."""
@@ -271,16 +296,6 @@ class _Composition:
         model = self.replies[-1].model
         return spent._replace(model=model, prompts=self.prompt_digests)
 
-    def _suggestions(self, draft: Draft) -> tuple[str, ...]:
-        """Questions that the passages bear out too: nothing a model says is shown unchecked."""
-        kept: list[str] = []
-        for suggestion in draft.suggestions[:MOST_SUGGESTIONS]:
-            line = " ".join(suggestion.split())
-            is_question = line.endswith(("?", "？")) and len(line) <= LONGEST_SUGGESTION
-            if is_question and self.prover.borne_out(line):
-                kept.append(line)
-        return tuple(kept)
-
     def _covers(self, draft: Draft, composed: Composed) -> dict[str, str]:
         cited = composed.cited_chunks
         covers: dict[str, str] = {}
@@ -303,22 +318,32 @@ def reason(failed: ModelError) -> str:
     return first_line.partition(" body:")[0].removesuffix(",")[:LONGEST_NOTE]
 
 
+def _worth_repair(draft: Draft, problems: Mapping[int, str], wrong_language: str) -> dict[int, str]:
+    """The claims that are asked for again, and why; all of them in a wrong language."""
+    if wrong_language:
+        return dict.fromkeys(range(len(draft.claims[:MOST_CLAIMS])), wrong_language)
+    return {place: why for place, why in problems.items() if why != TOO_MUCH}
+
+
 def _notes(problems: Mapping[int, str]) -> tuple[str, ...]:
     """Why claims were left out, without what they said."""
     notes: list[str] = []
-    for problem in problems.values():
-        *_, why = problem.split("”: ")
+    for why in problems.values():
         notes.append(f"claim left out: {why[:LONGEST_NOTE]}")
     return tuple(notes[:MOST_NOTES])
 
 
-def _echo(draft: Draft) -> str:
-    """The draft as it is shown to the model again: without its working, and no endless claims."""
-    claims: list[DraftClaim] = []
-    for claim in draft.claims[:MOST_CLAIMS]:
-        if len(claim.text) <= LONGEST_CLAIM:
-            claims.append(claim)
-    return draft.model_copy(update={"reasoning": "", "claims": claims}).model_dump_json()
+def shown_questions(
+    offered: Sequence[str], prover: Prover, most: int = MOST_SUGGESTIONS
+) -> tuple[str, ...]:
+    """Questions that the passages bear out too: nothing a model says is shown unchecked."""
+    kept: list[str] = []
+    for suggestion in offered[:most]:
+        line = " ".join(suggestion.split())
+        is_question = line.endswith(("?", "？")) and len(line) <= LONGEST_SUGGESTION
+        if is_question and prover.borne_out(line):
+            kept.append(line)
+    return tuple(kept)
 
 
 def _outcome(checked: _Checked, composed: Composed) -> Outcome:

@@ -4,7 +4,7 @@ import json
 import re
 from typing import Literal
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 MOST_CLAIMS = 40
 LONGEST_CLAIM = 2000
@@ -18,7 +18,7 @@ GAP = re.compile(r"[\s,]*")
 
 
 class DraftClaim(BaseModel):
-    text: str = Field(description="One or two plain sentences.")
+    text: str = Field(description="One rule, in one or two plain sentences.")
     passages: list[str] = Field(description="Labels of the passages that say it, such as L1 or G2.")
 
 
@@ -27,19 +27,26 @@ class DraftSource(BaseModel):
     covers: str = Field(description="What it covers, in up to ten words.")
 
 
+def _demand(*names: str) -> ConfigDict:
+    """Told to the model as required. A reply without them is read all the same, and fails safe."""
+    return ConfigDict(json_schema_extra={"required": list(names)})
+
+
 class Draft(BaseModel):
+    model_config = _demand("outcome", "claims")
+
     reasoning: str = Field(
         default="",
         description="Your working; never shown.",
     )
+    outcome: Literal["full", "partial", "denied", "vague"] = "partial"
     claims: list[DraftClaim] = Field(
         default=[],
         description="The answer, in order.",
     )
-    outcome: Literal["full", "partial", "denied"] = "full"
     suggestions: list[str] = Field(
         default=[],
-        description="Up to three short follow-up questions.",
+        description="Up to three short follow-up questions; of a vague question what may be meant.",
     )
     sources: list[DraftSource] = Field(
         default=[], description="One for each passage that was cited."
@@ -49,6 +56,18 @@ class Draft(BaseModel):
     def claims_text(self) -> str:
         """What the claims say, as one text to tell the language of."""
         return " ".join(claim.text for claim in self.claims[:MOST_CLAIMS])
+
+
+class RepairedClaim(BaseModel):
+    number: int = Field(description="As it was given.")
+    text: str = Field(description="The claim as it can be confirmed; empty to leave it out.")
+    passages: list[str] = Field(description="Labels of the passages that say it.")
+
+
+class Repair(BaseModel):
+    """Claims that could not be confirmed, written again."""
+
+    claims: list[RepairedClaim] = []
 
 
 class DraftParser:

@@ -3,7 +3,7 @@
 from collections.abc import Set
 
 from ombud.answer.compose.drafts import Draft
-from ombud.answer.language import apology, asked_in, name_of, written_in
+from ombud.answer.languages.language import apology, asked_in, name_of, written_in
 from ombud.answer.proof.citing import Composed
 
 

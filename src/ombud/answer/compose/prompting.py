@@ -4,6 +4,7 @@ a model."""
 import re
 from collections.abc import Mapping, Sequence
 from datetime import date
+from html import escape
 from pathlib import Path
 from string import Template
 from typing import NamedTuple
@@ -12,7 +13,7 @@ from ombud.answer.compose.components import TASKS, stays, switched
 from ombud.answer.personas.personas import Persona
 from ombud.answer.quoting.spans import words_in
 from ombud.prompts import Sections, load_sections
-from ombud.types import Evidence, Hit, Question, Triplet
+from ombud.types import Contradiction, Evidence, Hit, Question, Triplet
 
 MARKS = re.compile(
     r"<\s*(/?\s*(?:passage|local_passages|global_passages|connections|earlier_messages|question"
@@ -25,6 +26,8 @@ MOST_TURNS = 6
 """Earlier messages that are told."""
 AROUND = ("turn-delimiters", "question-first")
 """Components that say where other sections stand, and are none themselves."""
+DIFFERING = ("override", "below-floor", "later", "conflict")
+"""Sections that are one line of `precedence`, by the kind of a contradiction."""
 
 
 class PromptValues(NamedTuple):
@@ -34,6 +37,7 @@ class PromptValues(NamedTuple):
     labels: Mapping[str, Hit]
     """Label -> passage, in the order in which they are shown."""
     connections: Sequence[str]
+    contradictions: Sequence[Contradiction]
     persona: Persona
     organisation: str
     day: date
@@ -69,9 +73,11 @@ def build_prompt(
     for name, words in sections_of["compose"].items():
         if stays(name, on):
             instructions.append(_filled(words, filled))
+    questions = sections_of["question"]
+    filled["precedence"] = "\n".join(_differing(values, questions))
     return ComposePrompt(
         instructions="\n\n".join(filter(None, instructions)),
-        message=_message(sections_of["question"], on, filled),
+        message=_message(questions, on, filled),
         digests=digests,
         notes=tuple(notes),
     )
@@ -103,7 +109,7 @@ def _in_other_words(
 def _message(sections: Mapping[str, str], on: Mapping[str, str], values: Mapping[str, str]) -> str:
     shown: list[str] = []
     for name in sections:
-        if stays(name, on) and name not in AROUND:
+        if stays(name, on) and name not in (*AROUND, *DIFFERING):
             shown.append(name)
     if "question-first" in on:
         shown = _question_first(shown)
@@ -154,10 +160,33 @@ def _fields(values: PromptValues) -> dict[str, str]:
         "local": _passages(values.labels, "L"),
         "shared": _passages(values.labels, "G"),
         "connections": "\n".join(values.connections),
+        "precedence": "",
         "history": "\n".join(history),
         "question": harmless(question.text),
         "turn": "",
     }
+
+
+def _differing(values: PromptValues, sections: Mapping[str, str]) -> list[str]:
+    """One line for each contradiction between passages that are shown: which of them counts."""
+    label_of = {hit.chunk.id: label for label, hit in values.labels.items()}
+    lines: list[str] = []
+    for contradiction in values.contradictions:
+        first = label_of.get(contradiction.first)
+        second = label_of.get(contradiction.second)
+        words = sections.get(contradiction.kind.replace("_", "-"), "")
+        if not first or not second or not words:
+            continue
+        second_counts = contradiction.counting == contradiction.second
+        line = Template(words).safe_substitute(
+            first=first,
+            second=second,
+            counting=second if second_counts else first,
+            other=first if second_counts else second,
+            about=harmless(contradiction.about),
+        )
+        lines.append(line)
+    return lines
 
 
 def _passages(labels: Mapping[str, Hit], letter: str) -> str:
@@ -170,10 +199,17 @@ def _passages(labels: Mapping[str, Hit], letter: str) -> str:
 
 def _passage(label: str, hit: Hit) -> str:
     chunk = hit.chunk
-    mark = " MANDATORY" if chunk.mandatory else ""
     body = harmless(f"{chunk.header}\n{chunk.text}".strip())
-    title = harmless(" > ".join(chunk.trail)).replace('"', "'")
-    return f'<passage label="{label}"{mark} title="{title}">\n{body}\n</passage>'
+    title = escape(harmless(" > ".join(chunk.trail)), quote=True)
+    facts = [f'label="{label}"']
+    if chunk.mandatory:
+        facts.append("MANDATORY")
+    facts.append(f'title="{title}"')
+    if chunk.effective_from:
+        facts.append(f'from="{chunk.effective_from}"')
+    if chunk.effective_to:
+        facts.append(f'until="{chunk.effective_to}"')
+    return f"<passage {' '.join(facts)}>\n{body}\n</passage>"
 
 
 def harmless(text: str) -> str:

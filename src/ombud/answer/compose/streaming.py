@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from ombud.answer.compose.drafts import DraftClaim, DraftParser
 from ombud.answer.proof.citing import inert
@@ -11,6 +12,7 @@ from ombud.types import Citation
 OnClaim = Callable[[int, str, Sequence[Citation]], None]
 """Gets a claim that was proven: its place in the answer from 0, its text, its citations. One of the
 same place takes the place of the one before. """
+OnEvent = Callable[[str, dict[str, Any]], None]
 
 
 class StreamingVerifier:
@@ -47,3 +49,21 @@ class StreamingVerifier:
             self._proven_now.append(claim)
             if len(self._proven_now) > len(self.proven):
                 self.proven = list(self._proven_now)
+
+
+class ClaimStream:
+    """The claims that were told so far: one that a repair changed is told again, in its place."""
+
+    def __init__(self, on_event: OnEvent) -> None:
+        self._on_event = on_event
+        self._shown: dict[int, dict[str, Any]] = {}
+
+    def show(self, index: int, text: str, citations: Sequence[Citation]) -> None:
+        event = {
+            "index": index,
+            "text": text,
+            "citations": [citation.model_dump(mode="json") for citation in citations],
+        }
+        if self._shown.get(index) != event:
+            self._shown[index] = event
+            self._on_event("claim", event)

@@ -7,10 +7,11 @@ from typing import NamedTuple
 
 from ombud.answer.compose.drafts import LONGEST_CLAIM, DraftClaim
 from ombud.answer.proof.citing import Stored, cite
+from ombud.answer.proof.overridden import Overridden
 from ombud.answer.proof.verifying import check_claim
 from ombud.answer.quoting.spans import coverage
 from ombud.text import analyse, evidence_spans, numbers_in
-from ombud.types import Citation, Hit
+from ombud.types import Chunk, Citation, Hit
 
 LABEL = re.compile(r"[A-Z]\d{1,3}")
 TOO_MUCH = "it is more than an answer may say"
@@ -27,13 +28,21 @@ class Prover:
     """Proves the claims of one answer, each once: those of a stream come again with the whole
     draft.
 
-    labels: label -> passage. question: what the claims answer.
+    labels: label -> passage. question: what the claims answer. overridden: rules that may not be
+    given as the rule; None: all count.
     """
 
-    def __init__(self, labels: Mapping[str, Hit], stored: Stored, question: str = "") -> None:
+    def __init__(
+        self,
+        labels: Mapping[str, Hit],
+        stored: Stored,
+        question: str = "",
+        overridden: Overridden | None = None,
+    ) -> None:
         self._labels = labels
         self._stored = stored
         self._question = question
+        self._overridden = overridden
         self._proofs: dict[tuple[str, ...], Proof] = {}
 
     def prove(self, claim: DraftClaim) -> Proof:
@@ -47,6 +56,26 @@ class Prover:
         hits = [self._labels[label]] if label else self._labels.values()
         passages = [hit.chunk for hit in hits]
         return not check_claim(text, passages)
+
+    def nearest(self, claim: DraftClaim) -> dict[str, str]:
+        """Label -> the sentence that bears the claim out best, of each passage that it cites; of
+        all passages the best one where it cites none that exists."""
+        cited = {label: self._labels[label] for label in claim.passages if label in self._labels}
+        sentences: dict[str, str] = {}
+        supports: dict[str, float] = {}
+        for label, hit in (cited or self._labels).items():
+            wanted = _ClaimWords(claim.text, hit.chunk.language)
+            best = _best_sentence(hit.chunk, wanted)
+            if best:
+                # Of a claim in another language nothing tells which sentence it means.
+                whole = hit.chunk.text
+                text = whole[best.start : best.end] if best.support else whole
+                sentences[label] = text.strip()
+                supports[label] = best.support
+        if cited or not sentences:
+            return sentences
+        label = max(supports, key=lambda name: supports[name])
+        return {label: sentences[label]}
 
     def _prove(self, claim: DraftClaim) -> Proof:
         if len(claim.text) > LONGEST_CLAIM:
@@ -66,6 +95,10 @@ class Prover:
                 citations.append(citation)
         if not citations:
             return Proof(GONE)
+        if self._overridden:
+            objection = self._overridden.objection(claim.text, citations)
+            if objection:
+                return Proof(objection)
         return Proof("", tuple(citations))
 
     def _cited(self, claim: DraftClaim) -> list[Hit]:
@@ -86,18 +119,30 @@ class Prover:
         """The sentence of the passage that bears the claim out best, by its terms and its numbers,
         word for word."""
         chunk = hit.chunk
-        wanted = _ClaimWords(claim, chunk.language)
-        best: tuple[int, int] | None = None
-        best_support = -1.0
-        for start, end in evidence_spans(chunk.text, chunk.language):
-            text = chunk.text[start:end]
-            if not text.strip():
-                continue
-            support = wanted.support(text)
-            if support > best_support:
-                best = (chunk.start + start, chunk.start + end)
-                best_support = support
-        return cite(hit, *best, self._stored) if best else None
+        best = _best_sentence(chunk, _ClaimWords(claim, chunk.language))
+        if best is None:
+            return None
+        return cite(hit, chunk.start + best.start, chunk.start + best.end, self._stored)
+
+
+class _Supported(NamedTuple):
+    """A sentence of a passage: where it stands in that, and how much of a claim it has."""
+
+    start: int
+    end: int
+    support: float
+
+
+def _best_sentence(chunk: Chunk, wanted: "_ClaimWords") -> _Supported | None:
+    best: _Supported | None = None
+    for start, end in evidence_spans(chunk.text, chunk.language):
+        text = chunk.text[start:end]
+        if not text.strip():
+            continue
+        support = wanted.support(text)
+        if best is None or support > best.support:
+            best = _Supported(start, end, support)
+    return best
 
 
 class _ClaimWords:

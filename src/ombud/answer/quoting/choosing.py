@@ -14,6 +14,8 @@ MOST_SPANS = 6
 MOST_WORDS = 110
 STRETCH = 80
 """Words of the stretch that leads."""
+LONGEST_RUN = 12
+"""Spans of the stretch; a list of thirty names answers nobody."""
 TRIMMED = 0.2
 """Share of the best span's likelihood that the ends of the stretch must have."""
 LEAST_SHARE = 0.3
@@ -96,7 +98,8 @@ def _stretches(passage: Sequence[AnswerSpan]) -> Iterator[list[AnswerSpan]]:
     for first in range(len(passage)):
         words = lengths[first]
         end = first + 1
-        while end < len(passage) and words + lengths[end] <= STRETCH:
+        last = min(len(passage), first + LONGEST_RUN)
+        while end < last and words + lengths[end] <= STRETCH:
             words += lengths[end]
             end += 1
         yield list(passage[first:end])

@@ -5,6 +5,7 @@ import re
 import tomllib
 from collections.abc import Sequence
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,6 +14,11 @@ from ombud.text import term_pattern
 
 FINISHED = re.compile(r"[.!?…:;)\]\"'”’»|。！？][*_`]*\s*(?:\[\d+\])?$")
 """How a sentence ends."""
+STORY = re.compile(
+    r"(?:for (?:example|instance)|(?:worked )?example|scenario|illustration)\s*:"
+    r"|(?:suppose|imagine|say you|let's say)\b"
+)
+"""How an example begins that more than one sentence tells."""
 LONG_ENOUGH = 8
 """Words from which a line without an end is taken for a sentence that lacks its full stop."""
 TAG = re.compile(r"^\W*</?[a-z][^>]*>|[>»]\s*$", re.IGNORECASE)
@@ -35,7 +41,8 @@ def quotable(spans: Sequence[AnswerSpan], question: str) -> list[AnswerSpan]:
     whole = [span for span in spans if not is_remains(span)]
     if _terms().asks_for_example.search(question.lower()):
         return whole
-    rules = [span for span in whole if not is_example(span)]
+    worked = _worked_examples(whole)
+    rules = [span for span in whole if not is_example(span) and span not in worked]
     return rules or whole
 
 
@@ -46,6 +53,26 @@ def is_example(span: AnswerSpan) -> bool:
         return True
     heading = span.hit.chunk.trail[-1] if span.hit.chunk.trail else ""
     return bool(terms.example_section.fullmatch(_bare(heading).rstrip(" :.")))
+
+
+def _worked_examples(spans: Sequence[AnswerSpan]) -> list[AnswerSpan]:
+    """The sentences behind an example that is told in several, up to the end of its paragraph:
+    "For example: it is June. You earn 4 hours a fortnight, and there are 14 left."."""
+    in_order = sorted(spans, key=lambda span: (span.hit.chunk.id, span.start))
+    worked: list[AnswerSpan] = []
+    for before, span in pairwise(in_order):
+        is_told_on = before in worked or STORY.match(_bare(before.text))
+        if is_told_on and _is_same_paragraph(before, span):
+            worked.append(span)
+    return worked
+
+
+def _is_same_paragraph(before: AnswerSpan, span: AnswerSpan) -> bool:
+    chunk = span.hit.chunk
+    if before.hit.chunk.id != chunk.id or before.end > span.start:
+        return False
+    between = chunk.text[before.end - chunk.start : span.start - chunk.start]
+    return "\n" not in between
 
 
 def is_remains(span: AnswerSpan) -> bool:

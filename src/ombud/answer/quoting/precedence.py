@@ -3,13 +3,13 @@
 A country's rule counts before a global one; a mandatory global rule counts where the country gives
 less."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from ombud.answer import wording
 from ombud.answer.quoting.runs import together
 from ombud.answer.quoting.spans import AnswerSpan
-from ombud.types import Contradiction
+from ombud.types import Contradiction, Evidence
 
 
 class Precedence(NamedTuple):
@@ -36,7 +36,7 @@ def find_precedence(
         sentence = wording.precedence(
             contradiction.kind, contradiction.first_figure, contradiction.second_figure
         )
-        counts_first = contradiction.kind == "override"
+        counts_first = contradiction.counting == contradiction.first
         spans = (first, second) if counts_first else (second, first)
         return Precedence(spans, sentence)
     return None
@@ -49,6 +49,26 @@ def opened_with(spans: Sequence[AnswerSpan], chosen: Sequence[AnswerSpan]) -> li
         ordered.append(span)
         ordered += [other for other in chosen if together(span, other)]
     return [*ordered, *(span for span in chosen if span not in ordered)]
+
+
+def said_disagreements(evidence: Evidence, cited: Collection[str]) -> str:
+    """Under an answer: what two documents of equal standing say, where it cites one of the two
+    passages; empty where none disagree. cited: chunk ids."""
+    titles = {hit.chunk.id: hit.chunk.title for hit in evidence.hits}
+    sentences: list[str] = []
+    for contradiction in evidence.contradictions:
+        is_cited = contradiction.first in cited or contradiction.second in cited
+        figures = contradiction.first_figure and contradiction.second_figure
+        if contradiction.counting or not is_cited or not figures:
+            continue
+        sentence = wording.disagreement(
+            titles[contradiction.first],
+            contradiction.first_figure,
+            titles[contradiction.second],
+            contradiction.second_figure,
+        )
+        sentences.append(sentence)
+    return "".join(f"\n\n{sentence}" for sentence in sentences)
 
 
 def _saying(chunk_id: str, text: str, spans: Sequence[AnswerSpan]) -> AnswerSpan | None:

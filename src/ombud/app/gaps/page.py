@@ -23,6 +23,7 @@ KINDS = {
     "conflict": "They disagree",
     "override": "The country’s rule differs from the global one",
     "below_floor": "The country gives less than the mandatory global rule",
+    "later": "A later page gives another figure than the one before it",
 }
 
 

@@ -8,26 +8,32 @@ from pydantic import BaseModel, Field
 from ombud.errors import MalformedOutput
 from ombud.models import at_most
 from ombud.retrieve.rerank.task import RerankTask, passage_text
+from ombud.types import Hit
 
 WINDOW = 10
 STRIDE = 5
 """Passages that one listwise call orders, and how far the next window lies nearer to the front."""
+ONE_CALL = 25
+ONE_CALL_CHARACTERS = 40_000
+"""Passages, and characters of them, that are ordered in one call: about 10,000 tokens, which every
+model in use reads."""
 
 
 class Permutation(BaseModel):
-    order: Annotated[list[int], at_most(WINDOW)] = Field(
+    order: Annotated[list[int], at_most(ONE_CALL)] = Field(
         description="Numbers of the passages, the most relevant first."
     )
 
 
 async def by_listwise(task: RerankTask) -> list[int]:
-    """Windows from the back to the front, so that what is good is carried forward: Sun et al.,
-    RankGPT, EMNLP 2023.
+    """All in one call where they fit; else windows from the back to the front, so that what is good
+    is carried forward: Sun et al., RankGPT, EMNLP 2023.
 
     A window without a usable order keeps its own, and is noted; a call that fails ends it all.
     """
     order = list(range(len(task.hits)))
-    every_window = list(windows(len(task.hits)))
+    count = len(task.hits)
+    every_window = [(0, count)] if _fits_one_call(task.hits) else list(windows(count))
     unusable = 0
     for start, end in every_window:
         window = order[start:end]
@@ -39,6 +45,11 @@ async def by_listwise(task: RerankTask) -> list[int]:
         which = f"{unusable} of {len(every_window)} windows"
         task.note(f"rerank: listwise gave no usable order for {which}, which kept theirs")
     return order
+
+
+def _fits_one_call(hits: Sequence[Hit]) -> bool:
+    characters = sum(len(passage_text(hit)) for hit in hits)
+    return len(hits) <= ONE_CALL and characters <= ONE_CALL_CHARACTERS
 
 
 async def _numbers(task: RerankTask, window: Sequence[int]) -> list[int]:

@@ -7,10 +7,7 @@ from ombud.types import Plan, Query, Question
 
 async def by_stepback(question: Question, plan: Plan, parts: StrategyParts) -> list[Query]:
     """The broader question: Zheng et al., Take a Step Back, ICLR 2024."""
-    if parts.shared:
-        broader = (await parts.model.understand(question)).broader
-    else:
-        broader = (await parts.model.write("stepback", Rewritten, question)).question
+    broader = (await parts.model.write("stepback", Rewritten, question)).question
     text = tidy_text(broader)
     own = with_history(leaning(question)) if plan.stepback_with_question else ""
     if text and own:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from ombud.answer import wording
 from ombud.answer.bodies import NOTHING, Body, outside_body, quoted_body
-from ombud.answer.language import elsewhere_pattern, sentence
+from ombud.answer.languages.language import elsewhere_pattern, sentence
 from ombud.answer.parts import AnswerParts
 from ombud.answer.quoting.spans import AnswerSpan
 from ombud.retrieve import Translation
