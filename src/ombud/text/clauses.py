@@ -36,6 +36,8 @@ CUT = re.compile(
 """Where one clause ends and the next begins."""
 ORDERS = re.compile("|".join(WORDS["orders"]["patterns"]), re.IGNORECASE)
 """What a document says to the assistant that reads it rather than to people."""
+DENYING_ANSWER = re.compile(r"No\b[.,:;]")
+"""What follows a question of a page: with it that says the reverse."""
 NOBODY_LESS = re.compile(
     r"\b(?:no (\w+)|nobody|no one)((?: (?!than\b)\w+){0,5}?) "
     r"(?:(fewer|less|shorter|lower)|more|longer|higher) than\b",
@@ -121,6 +123,8 @@ def _lines_with_neighbours(passage: CitedPassage) -> Iterator[tuple[str, str, st
     lines = [passage.text[start:end] for start, end in spans]
     before = ""
     for line, following in pairwise([*lines, ""]):
+        if line.endswith("?") and DENYING_ANSWER.match(following):
+            line = f"{line} No."
         yield before, line, following
         before = line
 

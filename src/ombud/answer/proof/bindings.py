@@ -4,14 +4,23 @@ and 30 for trips" does not bear out "30 days for gifts and 14 for trips"."""
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import combinations
+from itertools import combinations, product
+from math import sqrt
 from typing import NamedTuple
 
 from ombud.answer.proof.aligning import Alignment
-from ombud.text import Sentence, SentenceFigures, content_terms, plain_decimal, read_figures
-from ombud.text.numbers import NUMBER_WORDS
-from ombud.text.scope.synonyms import canonical_terms
-from ombud.text.scope.parties import COMPANY, EMPLOYEE, party_spans
+from ombud.text import (
+    COMPANY,
+    EMPLOYEE,
+    NUMBER_WORDS,
+    Sentence,
+    SentenceFigures,
+    canonical_terms,
+    content_terms,
+    party_spans,
+    plain_decimal,
+    read_figures,
+)
 
 REACH = 5.0
 """Words at which a neighbour counts half."""
@@ -23,14 +32,20 @@ LABEL = 0.9
 """What a word of a row's first cell or of the column's head counts."""
 ASKED = 0.3
 """The same of the question's, beside a value of the claim."""
+FRAGMENT = 5
+"""Words of a claim that says only with its question what it is about."""
+ASKED_BY_FRAGMENT = 0.7
 ASIDE = 0.15
 """What a word of another cell or of what stands above counts."""
 MISPLACED = 1.4
 """A value stands for something else where another one's surroundings are so many times as like."""
 CLEARLY = 0.45
 """And by so much; a rare word side by side is 0.8."""
-EXCHANGED = 0.35
-"""Two values of a claim are exchanged where that fits by so much better."""
+EXCHANGED = -0.25
+"""Two values of a claim are exchanged where what tells them apart correlates so with what tells
+them apart in the passages: -1 is the reverse, 1 the same."""
+TOLD_APART = 0.3
+"""Least difference of surroundings that tells two values apart at all."""
 _TOKEN = re.compile(r"[^\W_]+(?:[.,'-][^\W_]+)*|[;.|]|,|\S")
 _PAUSES = frozenset({",", "and", "or", "but", "(", ")", "while", "whereas"})
 _STOPS = frozenset({";", ".", "|"})
@@ -39,6 +54,7 @@ _POINTS = frozenset({"name", "time"})
 """Only where two are exchanged."""
 _MONEY = frozenset({"eur", "gbp", "usd", "chf"})
 _WORDS = [word for word in NUMBER_WORDS if word != "one"]
+_EXCHANGEABLE = ({"week", "month"}, {"day", "week"}, {"month", "year"}, {"hour", "minute"})
 _ADDRESS = re.compile(r"[\w.+-]+@[\w.-]+\w")
 _NUMBER = re.compile(rf"(?<![\w.,])(?:\d+(?:[.,]\d+)*|{'|'.join(_WORDS)})(?![\w])")
 _DIGITS = re.compile(r"(?<![\w.,])\d+(?:[.,]\d+)*(?!\w)")
@@ -48,10 +64,41 @@ _CELL = re.compile(r"(?<!\\)\|")
 _WEEKDAY = re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)day")
 
 
-_LOW = ("less", "fewer", "under", "below", "younger", "shorter", "smaller", "lower", "least", "minimum")
-_HIGH = ("more", "over", "above", "older", "longer", "beyond", "larger", "higher", "exceeding", "most")
+_LOW = (
+    "less",
+    "fewer",
+    "under",
+    "below",
+    "younger",
+    "shorter",
+    "smaller",
+    "lower",
+    "least",
+    "minimum",
+)
+_HIGH = (
+    "more",
+    "over",
+    "above",
+    "older",
+    "longer",
+    "beyond",
+    "larger",
+    "higher",
+    "exceeding",
+    "most",
+)
 _SIDES = dict.fromkeys(_LOW, "#low") | dict.fromkeys(_HIGH, "#high")
 _SIDES |= {"before": "#before", "after": "#after", "first": "#first", "single": "#single"}
+
+
+class _Span(NamedTuple):
+    start: int
+    end: int
+    kind: str
+    value: str
+    unit: str = ""
+    number: str = ""
 
 
 class PlacedValue(NamedTuple):
@@ -59,7 +106,9 @@ class PlacedValue(NamedTuple):
 
     kind: str
     value: str
-    count: str
+    unit: str
+    """Of a duration, as counted."""
+    number: str
     """Its number alone; empty where it has none."""
     around: Mapping[str, float]
     """Term -> how close it stands, 0 to 1."""
@@ -77,7 +126,9 @@ def objections(
     for sentence in evidence:
         stated += placed_values(sentence, language)
     for sentence in claim:
-        around = dict.fromkeys(canonical_terms(asked), ASKED)
+        is_fragment = len(sentence.terms) <= FRAGMENT
+        closeness = ASKED_BY_FRAGMENT if is_fragment else ASKED
+        around = dict.fromkeys(canonical_terms(asked), closeness)
         values = list(_values_of_text(sentence, sentence.text, language, around))
         for value in values:
             if value.kind in _POINTS:
@@ -133,20 +184,27 @@ def _values_of_text(
     figures = read_figures(text, language)
     spans = list(_spans(figures, language))
     positions = _positions(figures.text)
-    for start, end, kind, value, count in spans:
+    for span in spans:
         around = dict(given)
         for token_start, position, terms in positions:
-            if start <= token_start < end:
+            if span.start <= token_start < span.end:
                 continue
-            distance = abs(position - _position_at(positions, start))
+            distance = abs(position - _position_at(positions, span.start))
             closeness = 1 / (1 + distance / REACH)
             for term in terms:
                 around[term] = max(around.get(term, 0.0), closeness)
-        yield PlacedValue(kind, value, count, around, sentence)
+        yield PlacedValue(
+            kind=span.kind,
+            value=span.value,
+            unit=span.unit,
+            number=span.number,
+            around=around,
+            sentence=sentence,
+        )
 
 
-def _spans(figures: SentenceFigures, language: str) -> Iterator[tuple[int, int, str, str, str]]:
-    """(start, end, kind, value, count) of each value."""
+def _spans(figures: SentenceFigures, language: str) -> Iterator["_Span"]:
+    """Of each value."""
     taken: list[tuple[int, int]] = []
     for quantity in figures.quantities:
         if quantity.kind.startswith("count"):
@@ -154,15 +212,22 @@ def _spans(figures: SentenceFigures, language: str) -> Iterator[tuple[int, int, 
         written = figures.text[quantity.start : quantity.end]
         value = f"{quantity.value:g} {quantity.kind}"
         taken.append((quantity.start, quantity.end))
-        yield quantity.start, quantity.end, _kind(quantity.kind), value, _count(written, language)
+        yield _Span(
+            start=quantity.start,
+            end=quantity.end,
+            kind=_kind(quantity.kind),
+            value=value,
+            unit=quantity.unit,
+            number=_count(written, language),
+        )
     for match in _DIGITS.finditer(figures.text):
         if not _inside(match.start(), taken):
             count = _count(match[0], language)
             kind = "year" if _YEAR.fullmatch(count) else "number"
-            yield match.start(), match.end(), kind, count, count
+            yield _Span(match.start(), match.end(), kind, value=count, number=count)
     for word, start, end in _named(figures.text):
         if not _inside(start, taken):
-            yield start, end, "name", word, ""
+            yield _Span(start, end, "name", value=word)
 
 
 def _count(written: str, language: str) -> str:
@@ -249,7 +314,7 @@ def _comparable(claimed: PlacedValue, stated: PlacedValue) -> bool:
 def _same(first: PlacedValue, second: PlacedValue) -> bool:
     if first.value == second.value:
         return True
-    return "number" in (first.kind, second.kind) and first.count == second.count != ""
+    return "number" in (first.kind, second.kind) and first.number == second.number != ""
 
 
 def _misplaced(
@@ -258,7 +323,7 @@ def _misplaced(
     own = 0.0
     rival = 0.0
     for other in stated:
-        if not _comparable(value, other):
+        if not _comparable(value, other) or _introduces(value, other.sentence):
             continue
         likeness = _likeness(value, other, alignment)
         if _same(value, other):
@@ -269,27 +334,66 @@ def _misplaced(
         yield f"`{value.value}` stands for something else in the cited text"
 
 
+def _introduces(value: PlacedValue, sentence: Sentence) -> bool:
+    """Whether the line above a list or table says the value, so that it is of each item."""
+    if not value.number or not sentence.above:
+        return False
+    return value.number in read_figures(sentence.above).numbers
+
+
 def _exchanged(
     first: PlacedValue,
     second: PlacedValue,
     stated: Sequence[PlacedValue],
     alignment: Alignment,
 ) -> Iterator[str]:
-    if first.value == second.value or first.count == second.count != "":
-        return
-    if first.kind != second.kind and "number" not in (first.kind, second.kind):
-        return
-    if "name" in (first.kind, second.kind) and first.kind != second.kind:
+    if not _may_be_exchanged(first, second):
         return
     firsts = [other for other in stated if _same(first, other)]
     seconds = [other for other in stated if _same(second, other)]
-    if not firsts or not seconds:
-        return
-    straight = _best(first, firsts, alignment) + _best(second, seconds, alignment)
-    crossed = _best(first, seconds, alignment) + _best(second, firsts, alignment)
-    if crossed > straight + EXCHANGED:
+    claimed = _contrast(first, second)
+    agreements: list[float] = []
+    for one, other in product(firsts, seconds):
+        agreement = _agreement(claimed, _contrast(one, other), alignment)
+        if agreement is not None:
+            agreements.append(agreement)
+    if agreements and max(agreements) < EXCHANGED:
         yield f"`{first.value}` and `{second.value}` are exchanged"
 
 
-def _best(value: PlacedValue, others: Sequence[PlacedValue], alignment: Alignment) -> float:
-    return max(_likeness(value, other, alignment) for other in others)
+def _may_be_exchanged(first: PlacedValue, second: PlacedValue) -> bool:
+    if first.value == second.value or first.number == second.number != "":
+        return False
+    if first.unit and second.unit and {first.unit, second.unit} not in _EXCHANGEABLE:
+        return first.unit == second.unit
+    kinds = {first.kind, second.kind}
+    return len(kinds) == 1 or ("number" in kinds and "name" not in kinds)
+
+
+def _contrast(first: PlacedValue, second: PlacedValue) -> dict[str, float]:
+    """Term -> how much closer it stands to the first."""
+    contrast: dict[str, float] = {}
+    own = {f"#{first.number}", f"#{second.number}"}
+    for term in first.around.keys() | second.around.keys():
+        difference = first.around.get(term, 0.0) - second.around.get(term, 0.0)
+        if difference and term not in own:
+            contrast[term] = difference
+    return contrast
+
+
+def _agreement(
+    first: Mapping[str, float], second: Mapping[str, float], alignment: Alignment
+) -> float | None:
+    """The correlation of two contrasts over the terms that both have; None where too little tells
+    the values apart."""
+    shared = 0.0
+    claimed = 0.0
+    stated = 0.0
+    for term in first.keys() & second.keys():
+        weight = alignment.weight(term)
+        shared += weight * first[term] * second[term]
+        claimed += weight * first[term] ** 2
+        stated += weight * second[term] ** 2
+    if min(claimed, stated) < TOLD_APART**2:
+        return None
+    return shared / sqrt(claimed * stated)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import permutations
 
-from ombud.answer.proof.aligning import Alignment, split_segments
+from ombud.answer.proof.aligning import Alignment, split_assertions
 from ombud.text import Sentence, read_figures
 
 NEARLY = 0.006
@@ -27,12 +27,12 @@ class Derivation:
         shown: set[str] = set()
         for sentence in claim:
             shown |= read_figures(sentence.text, language).numbers
-            for segment in split_segments(sentence, language):
-                for one in alignment.closest(segment):
-                    stated |= one.segment.numbers
+            for assertion in split_assertions(sentence, language):
+                for one in alignment.closest(assertion):
+                    stated |= one.assertion.numbers
         self._stated = stated
         self._shown = shown
-        self._held = {number for segment in alignment.segments for number in segment.numbers}
+        self._held = {number for assertion in alignment.assertions for number in assertion.numbers}
 
     def allows(self, number: str) -> bool:
         """Whether a number that no passage has is the asker's own, beside one of the rule, or
@@ -47,10 +47,7 @@ class Derivation:
         wanted = _value(number)
         if wanted is None:
             return False
-        for result in self._results(number):
-            if abs(result - wanted) < NEARLY:
-                return True
-        return False
+        return any(abs(result - wanted) < NEARLY for result in self._results(number))
 
     def _results(self, number: str) -> Iterator[float]:
         """Of the rule with the asker's figures, and of figures that the claim itself shows."""

@@ -5,13 +5,13 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from ombud.text.names.finding import grades_between
 from ombud.text import (
     CitedPassage,
     analyse,
     find_addresses,
     find_names,
     find_quotations,
+    grades_between,
     named_countries,
     plain_sentence,
     read_passage,

@@ -56,7 +56,9 @@ def grades_between(text: str) -> frozenset[str]:
     grades: set[str] = set()
     for letter, first, other, last in _GRADES.findall(text):
         if other in ("", letter):
-            grades.update(f"{letter}{grade}".casefold() for grade in range(int(first), int(last) + 1))
+            grades.update(
+                f"{letter}{grade}".casefold() for grade in range(int(first), int(last) + 1)
+            )
     return frozenset(grades)
 
 

@@ -14,6 +14,11 @@ def canonical_terms(terms: Iterable[str]) -> frozenset[str]:
     return frozenset(first.get(term, term) for term in terms)
 
 
+def has_synonyms(term: str) -> bool:
+    """Whether a canonical term may be said in other words."""
+    return term in _first_of_group()
+
+
 @cache
 def _first_of_group() -> Mapping[str, str]:
     first: dict[str, str] = {}
