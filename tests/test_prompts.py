@@ -10,8 +10,10 @@ from ombud.prompts import HERE, Prompt, digests, load, load_sections, problems, 
 
 TASKS = sorted(folder.name for folder in HERE.iterdir() if (folder / "default.txt").is_file())
 VALUES = (
-    "organisation", "date", "country", "roles", "grade", "local", "shared", "history", "question", "problems",
-    "rewrites", "count", "audience", "tailoring", "words", "style", "connections", "turn",
+    "organisation", "date", "country", "roles", "grade", "local", "shared", "history", "question",
+    "rewrites", "count", "audience", "tailoring", "words", "style", "connections", "turn", "precedence",
+    "counting", "other", "first", "second", "about", "claims", "claim", "number", "labels", "problem",
+    "sentences", "label", "text",
 )  # fmt: skip
 """What is put into prompts anywhere."""
 

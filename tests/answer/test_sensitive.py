@@ -58,6 +58,40 @@ def test_an_ordinary_question_is_not(shipped: Sensitive, asked: str) -> None:
     assert shipped.find(asked) is None
 
 
+@pytest.mark.parametrize(
+    "told",
+    [
+        "i dont want to wake up",
+        "there is no reason to go on",
+        "he waits outside for me every evening",
+        "can you keep my address out of the system, im hiding from my husband",
+        "Ich will nicht mehr leben.",
+        "er hat mich geschlagen",
+        "j'ai plus envie de me réveiller",
+        "mon conjoint me frappe",
+        "ya no quiero seguir viviendo",
+        "mi novio me pega",
+    ],
+)
+def test_danger_is_heard_in_plain_words_and_four_languages(shipped: Sensitive, told: str) -> None:
+    matter = shipped.find(told)
+    assert matter is not None
+    assert matter.danger
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "I am scared of flying",
+        "my ex has the children in August",
+        "we had a violent storm at the site and I left",
+    ],
+)
+def test_a_weak_term_alone_calls_no_emergency(shipped: Sensitive, told: str) -> None:
+    matter = shipped.find(told)
+    assert matter is None or not matter.danger
+
+
 def test_danger_comes_before_everything_else(shipped: Sensitive) -> None:
     matter = shipped.find("I was bullied for months and now I want to die")
     assert matter is not None

@@ -81,7 +81,7 @@ def test_the_shipped_weights_say_what_they_were_taught(path: Path, minilm: Embed
     trained = load_triage_weights(path)
     assert trained.embedder == (minilm.fingerprint if path == WITH_VECTORS else "")
     assert {w.provenance["digest"] for w in trained.heads.values()} == {messages_digest(TAUGHT)}
-    assert path.stat().st_size < 600_000
+    assert path.stat().st_size < 1_600_000
 
 
 @pytest.mark.slow
@@ -192,8 +192,8 @@ def test_a_verb_trains_and_a_setting_takes_the_weights(tmp_path: Path) -> None:
 
 
 def test_thresholds_keep_their_shares() -> None:
-    """A thousand ordinary messages whose probabilities are 0.000 to 0.999: at most 5 % reach the
-    threshold."""
+    """Nine hundred ordinary messages whose probabilities are 0.000 to 0.999: at most 3.5 % reach the
+    threshold of a person, 5 % that of being outside."""
     messages = [m for m in MESSAGES if m.label == "ordinary"][:300] * 3
     messages = messages[:900] + [m for m in MESSAGES if m.danger][:20]
     said = np.append(np.arange(900) / 900, np.full(20, 0.99))
@@ -203,7 +203,7 @@ def test_thresholds_keep_their_shares() -> None:
         "scope": np.stack([1 - said, said / 2, said / 4, said / 4], axis=1),
     }
     at = choose_thresholds(messages, found)
-    assert np.mean(said[:900] >= at.sensitive) <= 0.05 < np.mean(said[:900] >= at.sensitive - 0.01)
+    assert np.mean(said[:900] >= at.sensitive) <= 0.035 < np.mean(said[:900] >= at.sensitive - 0.01)
     assert np.mean(said[:900] >= at.outside) <= 0.05
     assert at.term < at.sensitive <= at.certain
 

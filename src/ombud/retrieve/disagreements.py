@@ -69,12 +69,9 @@ nothing."""
 
 
 def contradiction_notes(evidence: Evidence) -> tuple[str, ...]:
-    """A note for each contradiction, in the words of headings: what the passages themselves say
-    stands in them."""
-    titles: dict[str, str] = {}
-    for hit in evidence.hits:
-        chunk = hit.chunk
-        titles[chunk.id] = f"{chunk.title} ({chunk.uri})"
+    """A note for each contradiction, by the titles of its documents: what the passages themselves
+    say stands in them."""
+    titles = {hit.chunk.id: f"“{hit.chunk.title}”" for hit in evidence.hits}
     notes: list[str] = []
     for contradiction in evidence.contradictions:
         first = titles[contradiction.first]

@@ -9,7 +9,6 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import HTMLResponse
 
 from ombud.app import library
-from ombud.retrieve import CONTRADICTING
 from ombud.types import Answer, Citation, Document, Person
 from ombud.web import stream
 from ombud.web.api import CurrentWorkspace, Places, Reader, work_of
@@ -78,20 +77,8 @@ def samples(everything: Iterable[Document], readable: Iterable[Document]) -> lis
 
 @router.post("/chat/ask")
 async def chat_ask(body: AskIn, workspace: CurrentWorkspace, places: Places) -> Response:
-    """The stream of the API; its claims and its answer also carry their HTML, and the answer what
-    contradicts it."""
+    """The stream of the API; its claims and its answer also carry their HTML."""
     return await stream.respond(_with_html(stream.events(work_of(body, workspace), places)))
-
-
-def disagreeing(answer: Answer) -> list[str]:
-    """Contradictions in which a cited document stands: others may have nothing to do with what was
-    asked."""
-    cited = {f"({citation.uri})" for citation in answer.citations}
-    notes: list[str] = []
-    for note in answer.trace.notes:
-        if note.endswith(CONTRADICTING) and any(uri in note for uri in cited):
-            notes.append(note)
-    return notes
 
 
 async def _with_html(
@@ -106,7 +93,7 @@ async def _with_html(
             elif name == "answer":
                 answer = Answer.model_validate(data)
                 html = await _html(answer.text, answer.citations)
-                yield name, {**data, "html": html, "disagreeing": disagreeing(answer)}
+                yield name, {**data, "html": html}
             else:
                 yield name, data
     finally:

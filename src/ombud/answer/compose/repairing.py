@@ -11,6 +11,8 @@ from ombud.answer.proof.proving import Prover
 from ombud.prompts import Prompt, load_sections
 
 TASK = "repair"
+WHOLE = ""
+"""The one section of a file without sections."""
 
 
 class RepairPrompt(NamedTuple):
@@ -36,6 +38,9 @@ def repair_prompt(
     problems: position of a claim -> why it fails."""
     sections = load_sections(TASK, model, prompts)
     words = sections.words
+    if WHOLE in words:
+        # A file of the workspace without sections is the instructions; the form is ours.
+        words = {**load_sections(TASK, model).words, "instructions": words[WHOLE]}
     claims: list[str] = []
     for place in sorted(problems):
         claim = draft.claims[place]

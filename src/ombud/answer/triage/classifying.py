@@ -212,6 +212,8 @@ def _is_sensitive(reading: _Reading, thresholds: Thresholds, *, own_terms: bool)
             return True
         if reading.alarm >= thresholds.term:
             return True
+    if reading.danger >= thresholds.peril:
+        return True
     looks_strange = reading.strange >= thresholds.injection
     if matter is None and looks_strange and reading.strange > reading.alarm:
         return False

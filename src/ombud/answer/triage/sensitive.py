@@ -14,6 +14,8 @@ from ombud.errors import BadSetting
 from ombud.text import plain_wording, term_pattern
 
 SHIPPED = Path(__file__).parent / "sensitive.toml"
+TOLD = "told"
+"""Name of a matter that no term names."""
 
 
 class Matter(NamedTuple):
@@ -44,9 +46,11 @@ class Sensitive:
         is_story = self._personal.search(message) and not self._about.search(message)
         matters: list[Matter] = []
         for group in self._groups:
-            told = is_story and group.weak.search(message)
-            if told or group.strong.search(message):
+            if group.strong.search(message):
                 matters.append(group.matter)
+            elif is_story and group.weak.search(message):
+                # "My ex" and "scared of" are not enough to name an emergency number.
+                matters.append(group.matter._replace(danger=False))
         return max(matters, key=lambda matter: matter.danger, default=None)
 
 

@@ -27,7 +27,7 @@ class Thresholds(NamedTuple):
     out."""
 
     sensitive: float
-    """Probability from which a person is offered: 5 % false alarms."""
+    """Probability from which a person is offered: 3.5 % false alarms."""
     term: float
     """The same where a term of sensitive.toml was found as well."""
     certain: float
@@ -40,6 +40,8 @@ class Thresholds(NamedTuple):
     injection: float
     """Probability of injection or gibberish from which nothing is searched: at most one ordinary
     message in 200."""
+    peril: float = 2.0
+    """Probability of danger from which a person is offered, whatever else there is."""
 
 
 class TriageWeights(NamedTuple):

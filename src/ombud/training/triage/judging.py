@@ -93,8 +93,9 @@ class JudgedMessages(NamedTuple):
     def scores(self) -> TriageScores:
         """Against labels at the weights' own thresholds, before any term, passage or chat model."""
         thresholds = self.trained.thresholds
-        alarmed = self.sensitive >= thresholds.sensitive
-        in_danger = self.probabilities["danger"][:, 1] >= thresholds.danger
+        danger = self.probabilities["danger"][:, 1]
+        alarmed = (self.sensitive >= thresholds.sensitive) | (danger >= thresholds.peril)
+        in_danger = danger >= thresholds.danger
         outside = 1 - self.probabilities["scope"][:, 0] >= thresholds.outside
         denied = outside & ~alarmed
         rates = self._rates(alarmed, alarmed & in_danger, denied)

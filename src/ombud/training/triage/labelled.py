@@ -14,8 +14,9 @@ SHIPPED = Path(__file__).with_name("questions.jsonl")
 """Written for this project: what a person should hear, what is not about policies, and the ordinary
 rest."""
 PEOPLE = Path(__file__).with_name("people.jsonl")
-"""Messages as people at work write them, by writers who had seen titles of pages only: the dev
-split of tests/data/asked."""
+"""Messages as people at work write them: the dev split of tests/data/asked, by writers who had seen
+titles of pages only (`sens-…` and the like); others written apart for teaching (`told-…`, `en-…`);
+and those written after dev had shown what was missed (`heard-…`)."""
 LABELS: tuple[Label, ...] = get_args(Label)
 FORMAT = ExampleFormat(
     noun="message",

@@ -2,6 +2,7 @@
 Needs `train`."""
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 
 import numpy as np
 
@@ -58,42 +59,60 @@ TOPIC_OF_KIND = {
     "violence": "health-safety",
 }
 """Kind of a sensitive message -> topic of its contact."""
-FALSE_ALARMS = 0.05
-"""Share of the messages that a threshold may take wrongly."""
+FALSE_ALARMS = 0.035
+"""Share of the messages without need of a person that may be handed to one. Many of these were
+written to mislead: of ordinary ones it is fewer."""
+WRONGLY_OUTSIDE = 0.05
+"""Share of the ordinary messages that may be taken for out of scope."""
 SURELY_OUTSIDE = 0.9
 """Least probability from which a message is called outside: at it none of twelve wrong refusals was
 left."""
 CERTAIN_ALARMS = 0.01
 """The same, where a message counts as certainly sensitive."""
 INJECTION_ALARMS = 0.005
-DANGER_ALARMS = 0.35
-"""Share of the sensitive messages without danger that get the emergency wording all the same."""
-NEAR = 0.2
-"""Of the threshold: as likely must a message be in which a sensitive term was found. Recall first:
-.8 loses messages that plainly tell of harassment, and saves four false alarms in a thousand. """
+DANGER_ALARMS = 0.4
+"""Share of the sensitive messages without danger that may look dangerous all the same. Of those in
+danger that are found, .3 misses one in twenty, .4 one in thirty, .5 one in forty."""
+PERIL_ALARMS = 0.002
+"""Share of the messages without need of a person that may be handed to one for the danger in them
+alone. .005 finds one more in a hundred of those in danger, .01 another; ordinary ones pay for it.
+"""
+NEAR = 0.5
+"""Of the threshold: as likely must a message be in which a sensitive term was found. .2 finds three
+more in a thousand, and doubles the false alarms on harmless messages with alarming words."""
 TEXT = {"surface": 0.3, "words": 0.7}
 RECIPES: Mapping[Head, Recipe] = {
-    "sensitive": Recipe({**TEXT, "vector": 1.5}, strictness=2.0),
-    "danger": Recipe({**TEXT, "vector": 1.5}, strictness=2.0),
+    "sensitive": Recipe(
+        {"surface": 0.2, "words": 2.0, "letters": 4.0, "vector": 3.0}, strictness=1.5, least=5
+    ),
+    "danger": Recipe(
+        {"surface": 0.2, "words": 2.0, "letters": 4.0, "vector": 3.0}, strictness=1.5, least=5
+    ),
     "topic": Recipe({**TEXT, "vector": 1.5}, strictness=2.0),
     "scope": Recipe({**TEXT, "vector": 0.7}, strictness=2.0),
 }
 """Chosen by grouped cross-validation on the training messages; without an embedder `vector` is left
 out."""
+READING = TRIAGE_READING._replace(
+    surface=cache(TRIAGE_READING.surface),
+    terms={name: cache(terms) for name, terms in TRIAGE_READING.terms.items()},
+)
+"""The reading of triage; each message is taken apart once, however many folds and heads read it."""
 Probabilities = Mapping[Head, linear.Numbers]
 """Head -> shape (messages, classes of the head)."""
 
 
 def with_router_questions(messages: Sequence[LabelledMessage]) -> tuple[LabelledMessage, ...]:
     """The messages with the complexity router's questions as ordinary ones, save those that hold a
-    sensitive term.
+    sensitive term or are among the messages, with a label of their own.
 
     They are long stories as often as short questions, which keeps ordinary stories from being taken
     for grave ones."""
     terms = read_sensitive()
     taught = list(messages)
+    labelled_already = set(texts_of(messages))
     for question in read_labelled_questions():
-        if terms.find(question.question):
+        if question.question in labelled_already or terms.find(question.question):
             continue
         source = f"router {question.template}"
         taught.append(LabelledMessage(question.question, "ordinary", source=source))
@@ -140,7 +159,7 @@ def cross_validate(
         texts = texts_of([messages[place] for place in held_out])
         for head in HEADS:
             weights = fit(taught, head, embedder)
-            rows = linear.score(texts, weights, TRIAGE_READING, embedder.embed)
+            rows = linear.score(texts, weights, READING, embedder.embed)
             if head not in probabilities:
                 probabilities[head] = np.zeros((len(messages), rows.shape[1]))
             probabilities[head][held_out] = rows
@@ -156,7 +175,7 @@ def fit(
         parts = dict(recipe.parts)
         parts.pop("vector", None)
         recipe = recipe._replace(parts=parts)
-    return fit_linear(_examples(messages, head), recipe, TRIAGE_READING, embedder)
+    return fit_linear(_examples(messages, head), recipe, READING, embedder)
 
 
 def choose_thresholds(
@@ -166,12 +185,13 @@ def choose_thresholds(
     sensitive = have_label(messages, "sensitive")
     ordinary = have_label(messages, "ordinary")
     danger = are_dangerous(messages)
+    danger_found = probabilities["danger"][:, 1]
     if not (sensitive.any() and ordinary.any() and danger.any()):
         raise BadRequest(
             "Triage needs messages of every label, some with danger.", hint="Add the missing ones."
         )
     alarm = probabilities["sensitive"][:, 1]
-    calm = probabilities["danger"][:, 1][sensitive & ~danger]
+    calm = danger_found[sensitive & ~danger]
     outside = 1 - probabilities["scope"][:, 0]
     injection = probabilities["scope"][:, 2:].sum(axis=1)
     threshold = _threshold_above(alarm[~sensitive], FALSE_ALARMS)
@@ -181,7 +201,8 @@ def choose_thresholds(
         term=NEAR * threshold,
         certain=max(threshold, certain),
         danger=_threshold_above(calm, DANGER_ALARMS),
-        outside=max(SURELY_OUTSIDE, _threshold_above(outside[ordinary], FALSE_ALARMS)),
+        peril=_threshold_above(danger_found[~sensitive], PERIL_ALARMS),
+        outside=max(SURELY_OUTSIDE, _threshold_above(outside[ordinary], WRONGLY_OUTSIDE)),
         injection=_threshold_above(injection[ordinary | sensitive], INJECTION_ALARMS),
     )
 
@@ -215,9 +236,7 @@ def _examples(messages: Sequence[LabelledMessage], head: Head) -> TrainingTexts:
 
 
 def _teaches(message: LabelledMessage, head: Head) -> bool:
-    if head == "topic":
-        return message.label == "sensitive" and message.kind in TOPIC_OF_KIND
-    return head != "danger" or message.label == "sensitive"
+    return head != "topic" or (message.label == "sensitive" and message.kind in TOPIC_OF_KIND)
 
 
 def _label(message: LabelledMessage, head: Head) -> int:

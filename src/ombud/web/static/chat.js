@@ -67,7 +67,6 @@ function finish({ reply, body, status }, answer, html, { quiet = false } = {}) {
   reply.append(...[
     answer.action === "clarify" && chips,
     doubtful && el("p", { class: "doubt" }, `${doubtful === 1 ? "One sentence" : `${doubtful} sentences`} of this answer could not be confirmed word by word. Check the sources.`),
-    disagreeing(answer),
     contacts(answer),
     origins(answer, open),
     unsure(answer),
@@ -78,12 +77,7 @@ function finish({ reply, body, status }, answer, html, { quiet = false } = {}) {
   if (quiet) return;
   const spoken = body.cloneNode(true);
   for (const cite of spoken.querySelectorAll(".cite")) cite.remove();
-  say([`${label}. ${spoken.textContent}`, ...(answer.disagreeing ?? [])].join(" "));
-}
-
-// Two rules are shown as two: which one counts here, the sentence says, or the reader finds out.
-function disagreeing({ disagreeing: found = [] }) {
-  return found.length > 0 && el("div", { class: "doubt", role: "note" }, el("p", {}, "Documents contradict each other here:"), el("ul", {}, ...found.map((one) => el("li", { dir: "auto" }, one))));
+  say(`${label}. ${spoken.textContent}`);
 }
 
 function contacts({ contacts: people, action }) {
