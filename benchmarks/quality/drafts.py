@@ -78,7 +78,7 @@ def composed(texts: Mapping[str, Mapping[str, Any]]) -> Iterator[Composed]:
     """Every question, answered with what was recorded for it. texts: question -> role -> text."""
     with replay(texts) as server:
         workspaces = {
-            "sample": _with_model(ROOT / "sample", server),
+            "sample": _with_model(ROOT / "sample", server, strategies=["standard"]),
             "handbooks": _with_model(handbooks().home, server),
         }
         for number, given in enumerate(read_given()):
@@ -109,9 +109,11 @@ def _shown(body: Mapping[str, Any]) -> str:
     return "\n\n".join(messages) + "\n"
 
 
-def _with_model(home: Path, server: Replay) -> Workspace:
-    flags = {"models": {"chat": "openai:recorded", "base_url": server.url}}
-    return Workspace(home, flags)
+def _with_model(home: Path, server: Replay, **plan: Any) -> Workspace:
+    """plan: of the sample's questions nothing was recorded that a model made of them for the
+    search."""
+    models = {"chat": "openai:recorded", "base_url": server.url}
+    return Workspace(home, {"models": models, "plan": plan})
 
 
 def _lines(path: Path) -> list[dict[str, Any]]:

@@ -320,7 +320,7 @@ def test_a_component_that_does_not_exist_is_an_error(
         ("openai:gpt-4.1-mini", "Only use the passages you are given."),
         ("azure:gpt-4o", 'Do not begin with "According to"'),
         (
-            "anthropic:claude-sonnet-4-5",
+            "anthropic:claude-sonnet-4-6",
             "When they do not hold the answer, that is a good answer too",
         ),
         ("mistral:mistral-large-latest", "as JSON in the given form and nothing around it"),

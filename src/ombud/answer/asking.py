@@ -16,6 +16,7 @@ from ombud.answer.bodies import (
     not_sure_body,
     outside_body,
     quoted_body,
+    whom_to_turn_to,
     with_own_record,
     written_body,
 )
@@ -30,7 +31,14 @@ from ombud.answer.parts import AnswerParts
 from ombud.answer.quoting.precedence import said_disagreements
 from ombud.answer.sources import sources_of
 from ombud.answer.timing import StepTimer
-from ombud.answer.triage import Refined, TriageResult, open_triage, own_record, refine
+from ombud.answer.triage import (
+    Refined,
+    TriageResult,
+    open_triage,
+    own_record,
+    refine,
+    triaged_turn,
+)
 from ombud.answer.triage.anonymity import wants_anonymity
 from ombud.answer.triage.sensitive import Matter
 from ombud.answer.understood import with_reading, without_changes
@@ -197,7 +205,7 @@ class AskRun:
             closing = wording.closing(body.action, bool(contacts), self.language)
             text = f"{text.rstrip()}\n\n{closing}" if text.endswith("\n") else f"{text} {closing}"
         if body.action == "handoff":
-            text = f"{text}{self._whom_to_turn_to(contacts)}"
+            text = f"{text}{whom_to_turn_to(contacts, anonymous=self._wants_anonymity())}"
         text = with_reading(text, composed, self.question, self.changes)
         if self.claims:
             for place, claim in enumerate(composed.claims):
@@ -228,11 +236,11 @@ class AskRun:
         is taken for one."""
         triage = self.parts.triage or open_triage(self.parts.sensitive)
         if self.changes:
-            as_typed = triage(self.typed.text)
+            as_typed = triaged_turn(triage, self.typed.text, self.typed.history)
             if as_typed.matter or as_typed.injected:
                 # No correction takes back what needs a person.
                 return as_typed
-        triaged = triage(self.question.text)
+        triaged = triaged_turn(triage, self.question.text, self.question.history)
         if triaged.label != "out_of_scope" or triaged.injected:
             return triaged
         own_terms = count_own_terms(self.question, self.parts.knowledge.engine)
@@ -442,17 +450,6 @@ class AskRun:
 
     def _wants_anonymity(self) -> bool:
         return wants_anonymity(self.typed.text)
-
-    def _whom_to_turn_to(self, contacts: Sequence[Contact]) -> str:
-        """Below a hand-over: someone to turn to where nobody is named, and what an e-mail tells of
-        who wants to stay unknown."""
-        sentences: list[str] = []
-        if not contacts:
-            sentences.append(wording.turn_to())
-        if self._wants_anonymity():
-            names = [contact.name for contact in contacts if contact.anonymous]
-            sentences.append(wording.staying_unknown(names[0] if names else ""))
-        return "".join(f"\n\n{sentence}" for sentence in sentences)
 
     def _shown_hits(self, body: Body) -> Sequence[Hit]:
         """The hits that the answer cites, else the best ones."""

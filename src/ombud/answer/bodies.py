@@ -22,7 +22,7 @@ from ombud.answer.triage.sensitive import Matter
 from ombud.index import Filter
 from ombud.retrieve import ModelUsage, SearchResult
 from ombud.text import analyse, message_language
-from ombud.types import Action, Contradiction, Outcome, Question
+from ombud.types import Action, Contact, Contradiction, Outcome, Question
 
 MOST_CHOICES = 4
 """Questions among which whoever wrote a vague one is asked to choose."""
@@ -74,6 +74,18 @@ def handoff_body(
         action="handoff",
         composed=quotes._replace(text=text),
     )
+
+
+def whom_to_turn_to(contacts: Sequence[Contact], *, anonymous: bool) -> str:
+    """Below a hand-over: someone to turn to where nobody is named, and what an e-mail tells of who
+    wants to stay unknown."""
+    sentences: list[str] = []
+    if not contacts:
+        sentences.append(wording.turn_to())
+    if anonymous:
+        names = [contact.name for contact in contacts if contact.anonymous]
+        sentences.append(wording.staying_unknown(names[0] if names else ""))
+    return "".join(f"\n\n{sentence}" for sentence in sentences)
 
 
 def is_about(span: AnswerSpan, matter: Matter) -> bool:

@@ -14,6 +14,8 @@ from ombud.errors import BadSetting
 from ombud.text import plain_wording, term_pattern
 
 SHIPPED = Path(__file__).parent / "sensitive.toml"
+TOLD = "told"
+"""Name of a matter that no term names."""
 
 
 class Matter(NamedTuple):

@@ -14,6 +14,12 @@ from ombud.models.chat.outcomes import ModelFailure, ModelOutput, T, Usage
 TRIES = 1
 """Times a model is asked again, by pydantic-ai, when its reply does not fit the type."""
 
+STRICT = frozenset({"openai", "azure", "anthropic"})
+"""Providers that can be held to a form: what does not fit it is never written."""
+MOST_TOKENS = 8000
+"""Tokens that a reply may have, reasoning included: an answer has about 500. Without
+a bound a model that goes round in circles writes until the deadline, and is paid for it."""
+
 OnText = Callable[[str | None], None]
 """Gets what a model writes, piece by piece, while it writes it; None when it begins anew, and
 nothing of before counts. Called wherever the model is waited for, which may be another thread."""
@@ -64,8 +70,14 @@ def agent_for(name: str, model: Any, kind: type[BaseModel]) -> TypedAgent:
     from pydantic_ai import Agent, NativeOutput
 
     is_native = model.profile.get("supports_json_schema_output", False)
-    output: Any = NativeOutput(kind) if is_native else kind
+    output: Any = NativeOutput(kind, strict=_is_strict(model)) if is_native else kind
     return TypedAgent(name, model, Agent(model, output_type=output, retries=TRIES))
+
+
+def _is_strict(model: Any) -> bool | None:
+    """Whether the provider is held to the form in every detail; None: as the client sees fit."""
+    supports = model.profile.get("openai_supports_strict_tool_definition", True)
+    return True if supports and model.system in STRICT else None
 
 
 async def ask_once(
@@ -147,7 +159,7 @@ def _piece(event: Any) -> Any:
 
 
 def _settings(model: Any, request: ModelRequest[Any]) -> dict[str, Any]:
-    settings: dict[str, Any] = {"temperature": request.temperature}
+    settings: dict[str, Any] = {"temperature": request.temperature, "max_tokens": MOST_TOKENS}
     # Asking again is done in one place, which knows the deadline; a client that cannot be told is
     # left as it is.
     if "max_retries" not in model.unsupported_settings:

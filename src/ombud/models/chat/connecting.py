@@ -68,12 +68,15 @@ def _named(name: str, provider: str, seconds: float) -> Any:
 
 def _compatible(name: str, base_url: str) -> Any:
     from pydantic_ai.models.openai import OpenAIChatModel
+    from pydantic_ai.profiles.openai import OpenAIModelProfile
 
     provider, colon, model = name.partition(":")
     if not colon:
         provider = "openai"
         model = name
-    return OpenAIChatModel(model, provider=_provider(provider, base_url))
+    # Servers of one's own write by the form as it is; the strict one lacks where lists end.
+    profile = OpenAIModelProfile(openai_supports_strict_tool_definition=False)
+    return OpenAIChatModel(model, provider=_provider(provider, base_url), profile=profile)
 
 
 def _provider(kind: str, base_url: str) -> Any:
