@@ -27,12 +27,14 @@ from answer.asking import (
     label,
     with_model,
 )
+from ombud.answer import wording
 from ombud.app import Workspace, asking, library
 from ombud.types import Answer, Message, Person
 
 PROMPTS = Path(ombud.prompts.__file__).parent
 TRUE = "You have 26 days of annual leave a year."
 FALSE = "You have 40 days of annual leave a year."
+LEFT_OUT = f"{TRUE} [1]\n\n{wording.LEFT_OUT_ONE}"
 FLOOR = "Everywhere employees have at least 20 days of annual leave a year."
 
 
@@ -265,7 +267,7 @@ def test_a_claim_that_still_fails_is_left_out_and_the_rest_is_partial(
     script = Script(lambda p: draft(claim(TRUE, label(p, "26 days")), bad))
     answer = answered(home, script)
     assert len(script.prompts) == 2
-    assert (answer.outcome, answer.action, answer.text) == ("partial", "none", f"{TRUE} [1]")
+    assert (answer.outcome, answer.action, answer.text) == ("partial", "none", LEFT_OUT)
     (note,) = answer.trace.notes
     assert said in note
 
@@ -279,7 +281,7 @@ def test_a_repair_that_proves_less_does_not_count(home: Workspace, second: Draft
     )
     answer = answered(home, script)
     assert len(script.prompts) == 2
-    assert (answer.outcome, answer.text) == ("partial", f"{TRUE} [1]")
+    assert (answer.outcome, answer.text) == ("partial", LEFT_OUT)
 
 
 def test_only_what_fails_is_written_again(home: Workspace) -> None:
@@ -307,6 +309,40 @@ def test_where_no_claim_holds_people_get_the_quotes(home: Workspace) -> None:
     assert "40" not in answer.text
     assert len(answer.trace.notes) == 2
     assert answer.trace.model == "test:scripted"
+
+
+def test_when_the_first_claim_falls_the_rest_does_not_read_as_the_answer(home: Workspace) -> None:
+    script = Script(
+        lambda p: draft(
+            claim("No, you have no annual leave.", label(p, "26 days")),
+            claim(TRUE, label(p, "26 days")),
+            claim(FALSE, label(p, "26 days")),
+        )
+    )
+    answer = answered(home, script)
+    assert answer.outcome == "partial"
+    assert answer.text == f"{wording.LEFT_OUT_FIRST}\n\n{LEFT_OUT}"
+
+
+def test_a_claim_that_leans_on_one_that_fell_falls_with_it(home: Workspace) -> None:
+    script = Script(
+        lambda p: draft(
+            claim(TRUE, label(p, "26 days")),
+            claim(FALSE, label(p, "26 days")),
+            claim("However, unused days expire on 31 March.", label(p, "31 March")),
+        )
+    )
+    answer = answered(home, script)
+    assert [c.text for c in answer.claims] == [TRUE]
+    assert answer.text.endswith(wording.left_out(2))
+
+
+def test_a_rule_applied_to_the_askers_own_figures_is_marked(home: Workspace) -> None:
+    text = "You have 26 days of annual leave a year, so 20 days are left (26 - 6)."
+    script = Script(lambda p: draft(claim(text, label(p, "26 days"))))
+    asked = "I have taken 6 days of my annual leave this year. How many days are left?"
+    answer = answered(home, script, asked)
+    assert [(c.text, c.verdict) for c in answer.claims] == [(text, "derived")]
 
 
 def test_a_model_that_denies_is_believed(home: Workspace) -> None:
@@ -375,7 +411,7 @@ def test_a_malformed_reply_leaves_the_quotes(home: Workspace, said: str) -> None
 def test_a_claim_of_a_megabyte_of_digits_is_left_out(home: Workspace) -> None:
     script = Script(lambda p: draft(claim(TRUE, label(p, "26 days")), claim("9" * 1_000_000, "L1")))
     answer = answered(home, script)
-    assert answer.text == f"{TRUE} [1]"
+    assert answer.text == LEFT_OUT
     assert len(answer.trace.model_dump_json()) < 100_000
 
 

@@ -211,7 +211,8 @@ def test_a_megabyte_of_claims(shelf: Shelf) -> None:
 
     with misbehaving(reply) as server:
         answer = ask(connected(shelf, server.url), LEAVE)
-    assert (answer.outcome, answer.text) == ("partial", f"{TRUE} [1]")
+    assert (answer.outcome, len(answer.claims)) == ("partial", 1)
+    assert answer.text.startswith(f"{TRUE} [1]\n\n")
     assert len(answer.model_dump_json()) < 100_000
 
 

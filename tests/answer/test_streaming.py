@@ -182,6 +182,18 @@ def test_what_fails_its_check_is_never_told_and_a_repair_takes_its_place(shelf: 
     assert FALSE not in json.dumps(told)
 
 
+def test_behind_a_first_claim_that_falls_nothing_is_told_before_the_whole_answer(
+    shelf: Shelf,
+) -> None:
+    def first(prompt: str) -> dict[str, Any]:
+        a, b, _ = whole(prompt, label)
+        return draft(claim(FALSE, *a["passages"]), b)
+
+    answer, told = heard(with_model(shelf.workspace, Script(first, first).chat))
+    assert answer.text.startswith(wording.LEFT_OUT_FIRST)
+    assert [text for _, text in claims(told)] == [c.text for c in answer.claims]
+
+
 def test_events_agree_with_the_answer_they_lead_to(shelf: Shelf) -> None:
     answer, told = heard(
         with_model(shelf.workspace, Script(lambda p: draft(*whole(p, label))).chat)

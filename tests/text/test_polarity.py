@@ -26,11 +26,11 @@ def test_denials_are_counted(text: str, language: str, count: int) -> None:
 def test_modal_verbs_are_found_with_their_kind() -> None:
     text = "you must ask, you should wait, you may go, you need not stay, you cannot return"
     assert list(find_modals(text)) == [
-        Modal("oblige", "must"),
-        Modal("advise", "should"),
-        Modal("allow", "may"),
-        Modal("spare", "need not"),
-        Modal("forbid", "cannot"),
+        Modal("oblige", "must", " ask", start=4),
+        Modal("advise", "should", " wait", start=18),
+        Modal("allow", "may", " go", start=35),
+        Modal("spare", "need not", " stay", start=47),
+        Modal("forbid", "cannot", " return", start=66),
     ]
 
 

@@ -10,6 +10,12 @@ NOT_IN_DOCUMENTS = "I could not find this in the documents that apply to you."
 BROKEN_OFF = (
     "My answer breaks off here, because the model that writes it stopped. The sources may say more."
 )
+LEFT_OUT_ONE = "One statement was left out because the documents do not confirm it."
+LEFT_OUT_MORE = "{count} statements were left out because the documents do not confirm them."
+LEFT_OUT_FIRST = (
+    "The first statement of my answer was left out because the documents do not confirm it. What "
+    "follows is what they say, and may not answer the question by itself:"
+)
 TOO_VAGUE = "I cannot tell what you would like to know. Please ask again with a little more detail."
 OUTSIDE = "This is outside what I cover."
 CALM = (
@@ -48,6 +54,20 @@ def handoff(
     # The organisation's own line holds the numbers to call, in whatever language it is.
     lines = (sentence("emergency", language), emergency.get(country or "", everywhere), calm)
     return "\n\n".join(filter(None, lines))
+
+
+def left_out(count: int, language: str = "en") -> str:
+    """Of claims that were not confirmed; said under an answer."""
+    if count == 1:
+        return sentence("left_out_one", language) or LEFT_OUT_ONE
+    said = sentence("left_out_more", language) or LEFT_OUT_MORE
+    return said.replace("{count}", str(count))
+
+
+def first_left_out(language: str = "en") -> str:
+    """Before the rest of an answer whose first claim, the one that answers, was not confirmed: what
+    is left may not read as the answer."""
+    return sentence("left_out_first", language) or LEFT_OUT_FIRST
 
 
 def policy_says(language: str) -> str:

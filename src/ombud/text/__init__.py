@@ -31,12 +31,14 @@ from ombud.text.names.finding import (
     find_addresses,
     find_names,
     find_quotations,
+    grades_between,
     split_words,
     word_stem,
 )
 from ombud.text.names.redacting import redact
 from ombud.text.numbers import (
     DIGITS,
+    NUMBER_WORDS,
     digits_in,
     join_groups,
     numbers_in,
@@ -44,6 +46,22 @@ from ombud.text.numbers import (
 )
 from ombud.text.phrases import Phrases
 from ombud.text.quantities import Quantity
+from ombud.text.scope import quantifiers
+from ombud.text.scope.conditions import (
+    Narrowing,
+    StatedCondition,
+    find_conditions,
+    find_narrowing,
+    unit_kinds,
+)
+from ombud.text.scope.parties import (
+    COMPANY,
+    EMPLOYEE,
+    leading_party,
+    parties_in,
+    party_spans,
+)
+from ombud.text.scope.synonyms import canonical_terms, has_synonyms
 from ombud.text.sentences import split_sentences
 from ombud.text.spelling import (
     SpellingChange,
@@ -54,28 +72,34 @@ from ombud.text.spelling import (
     unknown_words,
 )
 from ombud.text.statements.finding import FigureStatement, find_statements
-from ombud.text.statements.subjects import wider_than
+from ombud.text.statements.subjects import wider_than, word_weight
 from ombud.text.tables import read_rows
 from ombud.text.units import units_named
 from ombud.text.wording import plain_wording, term_pattern
 
 __all__ = [
+    "COMPANY",
     "DIGITS",
+    "EMPLOYEE",
     "MONTHS",
+    "NUMBER_WORDS",
     "OPEN_END",
     "WORDS",
     "CitedPassage",
     "Clause",
     "FigureStatement",
+    "Narrowing",
     "Phrases",
     "Quantity",
     "Sentence",
     "SentenceFigures",
     "SpellingChange",
     "SpellingReading",
+    "StatedCondition",
     "Vocabulary",
     "alternative_keys",
     "analyse",
+    "canonical_terms",
     "common_words",
     "content_terms",
     "detect_language",
@@ -86,20 +110,28 @@ __all__ = [
     "evidence_spans",
     "find_abbreviations",
     "find_addresses",
+    "find_conditions",
     "find_names",
+    "find_narrowing",
     "find_quotations",
     "find_statements",
     "fold",
+    "grades_between",
+    "has_synonyms",
     "join_groups",
+    "leading_party",
     "message_language",
     "name_words",
     "named_countries",
     "numbers_beside_quantities",
     "numbers_in",
+    "parties_in",
+    "party_spans",
     "passage_of",
     "plain_decimal",
     "plain_sentence",
     "plain_wording",
+    "quantifiers",
     "read_figures",
     "read_passage",
     "read_rows",
@@ -110,8 +142,10 @@ __all__ = [
     "split_words",
     "surface_words",
     "term_pattern",
+    "unit_kinds",
     "units_named",
     "unknown_words",
     "wider_than",
     "word_stem",
+    "word_weight",
 ]

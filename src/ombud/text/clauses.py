@@ -36,6 +36,8 @@ CUT = re.compile(
 """Where one clause ends and the next begins."""
 ORDERS = re.compile("|".join(WORDS["orders"]["patterns"]), re.IGNORECASE)
 """What a document says to the assistant that reads it rather than to people."""
+DENYING_ANSWER = re.compile(r"No\b[.,:;]")
+"""What follows a question of a page: with it that says the reverse."""
 NOBODY_LESS = re.compile(
     r"\b(?:no (\w+)|nobody|no one)((?: (?!than\b)\w+){0,5}?) "
     r"(?:(fewer|less|shorter|lower)|more|longer|higher) than\b",
@@ -121,6 +123,8 @@ def _lines_with_neighbours(passage: CitedPassage) -> Iterator[tuple[str, str, st
     lines = [passage.text[start:end] for start, end in spans]
     before = ""
     for line, following in pairwise([*lines, ""]):
+        if line.endswith("?") and DENYING_ANSWER.match(following):
+            line = f"{line} No."
         yield before, line, following
         before = line
 
@@ -160,6 +164,8 @@ def read_sentence(
     text: str, above: str = "", language: str = "en", *, row: bool = False
 ) -> Sentence:
     plain = _positive(plain_sentence(text))
+    if language[:2] == "en":
+        plain = _without_contractions(plain)
     parts = [plain] if row else _split_clauses(plain)
     return Sentence(
         text=plain,
@@ -169,6 +175,13 @@ def read_sentence(
         terms_above=content_terms(above, language),
         row=row,
     )
+
+
+def _without_contractions(text: str) -> str:
+    """ "Cannot" and "do not" for "can't" and "don't"."""
+    text = re.sub(r"\b([Cc])an't\b", r"\1annot", text)
+    text = re.sub(r"\b([Ww])on't\b", r"\1ill not", text)
+    return re.sub(r"n't\b", " not", text)
 
 
 def _positive(text: str) -> str:

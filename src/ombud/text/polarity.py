@@ -35,6 +35,11 @@ _FORBIDDING = re.compile(
     r"\b(?:(?:may|must|can|shall) not|cannot|not allowed|not permitted|prohibited|forbidden|never"
     r"|nobody|do not|is not|are not|no one|not to)\b"
 )
+_FORBIDDING_STRICTLY = re.compile(
+    r"\b(?:(?:may|must|can|shall) not|cannot|not allowed|not permitted|prohibited|forbidden"
+    r"|never)\b"
+)
+_CLAUSE = re.compile(r"(?: [\w'-]+){1,4}")
 _DEADLINE = re.compile(
     r"\b(?:within|by|before|no later|at the latest|at least|deadline|at once|immediately)\b"
 )
@@ -61,6 +66,9 @@ class Modal(NamedTuple):
 
     kind: ModalKind
     wording: str
+    predicate: str = ""
+    """The words behind it."""
+    start: int = 0
 
 
 def count_denials(text: str, language: str = "en") -> int:
@@ -113,6 +121,11 @@ def doubtful_words(text: str) -> set[str]:
     return {word[:3] for word in _pattern("doubtful").findall(text)}
 
 
+def turns(text: str) -> bool:
+    """Whether a word turns it round in its own way, such as "refused" or "lapse"."""
+    return bool(_turning().search(text))
+
+
 def names_exception(text: str) -> bool:
     return bool(_EXCEPTION.search(text))
 
@@ -133,7 +146,8 @@ def sets_deadline(text: str) -> bool:
 def find_modals(text: str) -> Iterator[Modal]:
     for match in _MODAL.finditer(text):
         kind: ModalKind = match.lastgroup  # type: ignore[assignment]
-        yield Modal(kind, match[0])
+        predicate = _CLAUSE.match(text, match.end())
+        yield Modal(kind, match[0], predicate[0] if predicate else "", match.start())
 
 
 def expresses(modality: Modality, text: str) -> bool:
@@ -143,8 +157,10 @@ def expresses(modality: Modality, text: str) -> bool:
     return bool(_pattern(modality).search(text))
 
 
-def forbids(text: str) -> bool:
-    return bool(_FORBIDDING.search(text))
+def forbids(text: str, *, strictly: bool = False) -> bool:
+    """strictly: by a word that forbids, not only by a denial."""
+    pattern = _FORBIDDING_STRICTLY if strictly else _FORBIDDING
+    return bool(pattern.search(text))
 
 
 def without_sparing(text: str) -> str:
@@ -202,6 +218,11 @@ def _similar(term: str) -> re.Pattern[str]:
         if group[0] == term:
             similar += group[1:]
     return term_pattern(similar)
+
+
+@cache
+def _turning() -> re.Pattern[str]:
+    return term_pattern(WORDS["turning"]["en"])
 
 
 @cache

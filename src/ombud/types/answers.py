@@ -98,7 +98,8 @@ class Claim(Record):
     text: str
     citations: tuple[int, ...] = ()
     """0-based positions in `Answer.citations`."""
-    verdict: Literal["supported", "unconfirmed"] = "supported"
+    verdict: Literal["supported", "derived", "unconfirmed"] = "supported"
+    """derived: a rule applied to the asker's own figures, with arithmetic that was checked."""
 
 
 class CitedDocument(Record):

@@ -10,14 +10,15 @@ from typing import Any, NamedTuple
 
 from ombud.answer.compose.drafts import MOST_CLAIMS, Draft, DraftClaim, Repair
 from ombud.answer.compose.languages import language_problem, with_apology
+from ombud.answer.compose.leaving_out import standing_places, with_left_out
 from ombud.answer.compose.prompting import PromptValues, build_prompt, connected, fit, labelled
-from ombud.answer.compose.repairing import mended, repair_prompt
+from ombud.answer.compose.repairing import mended, repair_prompt, taken_back
 from ombud.answer.compose.streaming import OnClaim, StreamingVerifier
 from ombud.answer.languages.language import written_in
 from ombud.answer.personas.personas import Persona
 from ombud.answer.proof.citing import Composed, Stored, inert, marked, number
 from ombud.answer.proof.overridden import Overridden
-from ombud.answer.proof.proving import TOO_MUCH, Prover
+from ombud.answer.proof.proving import TOO_MUCH, Proof, Prover
 from ombud.answer.wording import BROKEN_OFF
 from ombud.errors import MalformedOutput, ModelError
 from ombud.models import Chat, ChatReply
@@ -73,6 +74,8 @@ class _Checked(NamedTuple):
     draft: Draft
     problems: Mapping[int, str]
     """Position of each claim that fails -> why."""
+    first_fell: bool = False
+    """The claim that the answer began with was not confirmed, and nothing took its place."""
 
     @property
     def proven(self) -> int:
@@ -158,7 +161,8 @@ class _Composition:
     def broken_off(self, proven: Sequence[DraftClaim], failed: ModelError) -> WrittenAnswer:
         """The answer of a model that stopped in the middle: people have read what was proven, so
         that stays."""
-        composed = self._composed(_Checked(Draft(claims=list(proven)), {}))
+        first_fell = bool(self.verifier and self.verifier.first_fell)
+        composed = self._composed(_Checked(Draft(claims=list(proven)), {}, first_fell))
         composed = composed._replace(text=f"{composed.text}\n\n{BROKEN_OFF}")
         claims = "claim" if len(proven) == 1 else "claims"
         note = f"model: it broke off after {len(proven)} {claims}: {reason(failed)}"
@@ -205,12 +209,12 @@ class _Composition:
             why = self.prover.prove(claim).why_not
             if why:
                 problems[place] = why
-        return _Checked(draft, problems)
+        return _Checked(draft, problems, first_fell=0 in problems)
 
     async def _repaired(self, checked: _Checked) -> _Checked:
         """The draft with its failing claims written again, where that is worth a call, if the
         second is no worse."""
-        draft, problems = checked
+        draft, problems, _ = checked
         none_proven = len(problems) == len(draft.claims)
         wrong_language = language_problem(
             draft,
@@ -229,6 +233,8 @@ class _Composition:
             # What the first draft could prove is worth more than starting over.
             return checked
         again = self._check(mended(draft, repair, failing))
+        if taken_back(repair, failing, 0):
+            again = again._replace(first_fell=True)
         # People may have read the claims of the first draft; in another language than they asked
         # for, any of the second that can be proven is better.
         least = min(1, checked.proven) if wrong_language else checked.proven
@@ -259,28 +265,31 @@ class _Composition:
 
     def _composed(self, checked: _Checked) -> Composed:
         """The proven claims with their citations."""
-        proven: list[tuple[str, tuple[Citation, ...]]] = []
+        proven: list[tuple[str, Proof]] = []
         every_citation: list[Citation] = []
-        for place, claim in enumerate(checked.draft.claims):
-            if place in checked.problems:
-                continue
-            citations = self.prover.prove(claim).citations
-            proven.append((inert(claim.text.strip()), citations))
-            every_citation += citations
+        drafted = checked.draft.claims
+        standing = standing_places(drafted, checked.problems, first_fell=checked.first_fell)
+        for place in standing:
+            proof = self.prover.prove(drafted[place])
+            proven.append((inert(drafted[place].text.strip()), proof))
+            every_citation += proof.citations
         distinct, places = number(every_citation)
         claims: list[Claim] = []
         start = 0
-        for text, citations in proven:
-            end = start + len(citations)
+        for text, proof in proven:
+            end = start + len(proof.citations)
             claims.append(
                 Claim(
                     text=text,
                     citations=tuple(dict.fromkeys(places[start:end])),
+                    verdict="derived" if proof.derived else "supported",
                 )
             )
             start = end
         paragraphs = [marked(claim.text, claim.citations) for claim in claims]
-        return Composed(tuple(claims), tuple(distinct), "\n\n".join(paragraphs))
+        composed = Composed(tuple(claims), tuple(distinct), "\n\n".join(paragraphs))
+        left_out = len(drafted) - len(standing)
+        return with_left_out(composed, left_out, first=checked.first_fell)
 
     def _is_noise(self, draft: Draft) -> bool:
         """Whether a draft of which nothing could be proven is noise: then quotes are worth more
@@ -349,4 +358,8 @@ def shown_questions(
 def _outcome(checked: _Checked, composed: Composed) -> Outcome:
     if not composed.claims:
         return "denied"
-    return "partial" if checked.problems or checked.draft.outcome != "full" else "full"
+    return (
+        "partial"
+        if checked.problems or checked.first_fell or checked.draft.outcome != "full"
+        else "full"
+    )

@@ -72,6 +72,13 @@ def _sentences(claim: DraftClaim, prover: Prover, line: str) -> list[str]:
     return lines
 
 
+def taken_back(repair: Repair, failing: Collection[int], place: int) -> bool:
+    """Whether the model gave up a failing claim: its text came back empty."""
+    if place not in failing:
+        return False
+    return any(claim.number - 1 == place and not claim.text.strip() for claim in repair.claims)
+
+
 def mended(draft: Draft, repair: Repair, failing: Collection[int]) -> Draft:
     """The draft with the claims that were written again in their places; those with an empty text
     are left out, and those that did not come back stay as they were."""

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ombud.answer.compose.drafts import DraftClaim, DraftParser
+from ombud.answer.compose.leaving_out import leans
 from ombud.answer.proof.citing import inert
 from ombud.answer.proof.proving import Prover
 from ombud.types import Citation
@@ -18,7 +19,8 @@ OnEvent = Callable[[str, dict[str, Any]], None]
 class StreamingVerifier:
     """Reads a reply piece by piece and shows each claim of it that is proven.
 
-    proven: of the reply that got furthest.
+    proven: of the reply that got furthest. Where the first claim of a reply is not proven, nothing
+    of that reply is shown until the whole answer is there: the rest may read as the opposite.
     """
 
     def __init__(self, prover: Prover, on_claim: OnClaim) -> None:
@@ -27,7 +29,11 @@ class StreamingVerifier:
         self._loop = asyncio.get_running_loop()
         self._parser = DraftParser()
         self._proven_now: list[DraftClaim] = []
+        self._fell_before = False
+        self._first_fell = False
         self.proven: list[DraftClaim] = []
+        self.first_fell = False
+        """Of the reply that got furthest."""
 
     def feed(self, piece: str | None) -> None:
         """From any thread. None is a break: what comes after it is not added to what came
@@ -38,17 +44,26 @@ class StreamingVerifier:
         if piece is None:
             self._parser = DraftParser()
             self._proven_now = []
+            self._fell_before = False
+            self._first_fell = False
             return
         for claim in self._parser.read(piece):
-            proof = self._prover.prove(claim)
-            if proof.why_not:
-                continue
-            place = len(self._proven_now)
-            text = inert(claim.text.strip())
-            self._on_claim(place, text, proof.citations)
-            self._proven_now.append(claim)
-            if len(self._proven_now) > len(self.proven):
-                self.proven = list(self._proven_now)
+            self._show(claim)
+
+    def _show(self, claim: DraftClaim) -> None:
+        proof = self._prover.prove(claim)
+        if proof.why_not or (self._fell_before and leans(claim.text)):
+            self._fell_before = True
+            self._first_fell = self._first_fell or not self._proven_now
+            return
+        self._fell_before = False
+        place = len(self._proven_now)
+        if not self._first_fell:
+            self._on_claim(place, inert(claim.text.strip()), proof.citations)
+        self._proven_now.append(claim)
+        if len(self._proven_now) > len(self.proven):
+            self.proven = list(self._proven_now)
+            self.first_fell = self._first_fell
 
 
 class ClaimStream:

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from ombud.answer.proof.derived import Derivation
 from ombud.text import (
     MONTHS,
     Quantity,
@@ -16,7 +17,7 @@ from ombud.text import (
     units_named,
 )
 
-RIVAL = 0.6
+RIVAL = 0.4
 """A sentence with the claim's number counts only with this share of what the best one with such a
 number shares."""
 LEAST = 0.1
@@ -116,6 +117,7 @@ def objections(
     passages: Sequence[Sentence],
     asked: frozenset[str] = frozenset(),
     *,
+    derivation: Derivation | None = None,
     claim_language: str = "en",
     language: str = "en",
 ) -> Iterator[str]:
@@ -128,11 +130,26 @@ def objections(
         figures = read_figures(sentence.text, claim_language)
         scored = [_scored(sentence, other, asked, language) for other in passages]
         for quantity in filter(_is_measured, figures.quantities):
-            yield from _quantity_objections(quantity, figures.text, scored)
+            if derivation is None or not _is_derived(quantity, scored, derivation):
+                yield from _quantity_objections(quantity, figures.text, scored)
         for number in sorted(numbers_beside_quantities(figures, claim_language)):
-            yield from _number_objections(number, figures, scored)
+            if _holds_number(number, scored) or derivation is None or not derivation.allows(number):
+                yield from _number_objections(number, figures, scored)
         yield from _rate_objections(figures.text, scored)
         yield from _unit_objections(figures, scored)
+
+
+def _is_derived(
+    quantity: Quantity, scored: Sequence[ScoredSentence], derivation: Derivation
+) -> bool:
+    """Whether no passage has it, but it is the asker's own or follows from both."""
+    if any(_supports(quantity, other) for other in scored):
+        return False
+    return derivation.allows(_count(quantity))
+
+
+def _holds_number(number: str, scored: Sequence[ScoredSentence]) -> bool:
+    return any(number in other.figures.numbers for other in scored)
 
 
 def _scored(

@@ -8,6 +8,7 @@ from ombud.text import Sentence, polarity
 
 ANSWER = re.compile(r"^\s*(?:yes|no)\b\s*(?:[,.:;–-]|$)", re.IGNORECASE)
 """What a claim begins with because the question wants it; it denies nothing by itself."""
+EXCEPTING = re.compile(r"[\s,]*(?:and |or )?(?:unless|except|apart from|other than)\b")
 NO_CELL = re.compile(r"\|\s*no\b")
 DENIES = "it denies something, the cited text does not"
 DENIED = "the cited text denies something, it does not"
@@ -29,7 +30,16 @@ def denial_objections(
     for other in near:
         other_denials = polarity.count_denials(other.text, language)
         most = max(most, other_denials)
-    yield DENIES if denials > most else DENIED
+    if denials > most:
+        if not _only_excepts(claim.text):
+            yield DENIES
+    else:
+        yield DENIED
+
+
+def _only_excepts(clause: str) -> bool:
+    """Whether a clause denies nothing but where a rule does not hold: "unless you resign"."""
+    return bool(EXCEPTING.match(clause)) and polarity.count_denials(clause) == 1
 
 
 def _denies_anywhere(passages: Sequence[Sentence], language: str) -> bool:

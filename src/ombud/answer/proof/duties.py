@@ -10,8 +10,9 @@ from ombud.answer.proof.nearest import (
     joined_whole_text,
     surely_near,
 )
-from ombud.text import Sentence, polarity
+from ombud.text import Sentence, canonical_terms, content_terms, polarity
 
+COURTEOUS = frozenset({"can", "could"})
 CLOSEST = 0.9
 """A clause counts whose overlap is this share of the best one's."""
 
@@ -30,6 +31,9 @@ class Duties(NamedTuple):
     """Nobody has to."""
     advises: bool
     forbids: bool
+    denies: bool
+    forbids_strictly: bool
+    """Not only by "do not" or "is not", which may as well spare."""
     forbids_else: bool
     """Apart from the words that spare."""
     sets_time: bool
@@ -62,6 +66,8 @@ def _obliges(duties: Duties) -> bool:
 def _does_not_spare(duties: Duties) -> bool:
     if duties.spares:
         return False
+    if duties.denies and not duties.obliges and not duties.forbids_strictly:
+        return False
     return duties.forbids or not duties.spares_around
 
 
@@ -86,14 +92,25 @@ def duty_objections(
     claim: ClaimClause, near: Sequence[NearClause], passages: Sequence[Sentence]
 ) -> Iterator[str]:
     """English only."""
-    modals = list(polarity.find_modals(claim.text))
+    modals = [modal for modal in polarity.find_modals(claim.text) if _speaks_of(modal, near)]
     if not modals:
         return
     duties = _duties(claim, near, passages)
     for modal in modals:
+        # A page asks people to do something in order to get what they can have.
+        if modal.wording in COURTEOUS and not duties.obliges:
+            continue
         for rule in MODAL_RULES:
             if modal.kind in rule.kinds and rule.is_wrong(duties):
                 yield f"it says “{modal.wording}”, the cited text {rule.message}"
+
+
+def _speaks_of(modal: polarity.Modal, near: Sequence[NearClause]) -> bool:
+    """Whether what has to or may be done is anything that the clauses name."""
+    if surely_near(near) and not any(other.sentence.row for other in near):
+        return True
+    what = canonical_terms(content_terms(modal.predicate, "en"))
+    return not what or any(what & canonical_terms(other.clause.terms) for other in near)
 
 
 def _duties(claim: ClaimClause, near: Sequence[NearClause], passages: Sequence[Sentence]) -> Duties:
@@ -114,6 +131,8 @@ def _duties(claim: ClaimClause, near: Sequence[NearClause], passages: Sequence[S
         spares=polarity.expresses("spare", here),
         advises=polarity.expresses("advise", here),
         forbids=polarity.forbids(here),
+        denies=polarity.count_denials(here) > 0,
+        forbids_strictly=polarity.forbids(here, strictly=True),
         forbids_else=polarity.forbids(beyond_sparing),
         sets_time=not timeless and any(map(_sets_time, closest)),
         obliges_around=polarity.expresses("oblige", around),

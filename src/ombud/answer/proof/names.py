@@ -11,6 +11,7 @@ from ombud.text import (
     find_addresses,
     find_names,
     find_quotations,
+    grades_between,
     named_countries,
     plain_sentence,
     read_passage,
@@ -56,7 +57,7 @@ def vocabulary(passages: tuple[CitedPassage, ...], language: str) -> PassageVoca
         countries.update(passage.countries)
     return PassageVocabulary(
         folded=text.casefold(),
-        stems=frozenset(stems) | _named_currencies(text),
+        stems=frozenset(stems) | _named_currencies(text) | grades_between(text),
         initials=_initials(words),
         pairs=frozenset(pairwise(stems)),
         terms=frozenset(analyse(text, language)),
@@ -73,7 +74,8 @@ def _named_currencies(text: str) -> frozenset[str]:
 
 
 def _initials(words: list[str]) -> frozenset[str]:
-    first_letters = [word[0] for word in words]
+    # Of "HR Business Partner" both letters of HR count.
+    first_letters = [word if word.isupper() and len(word) == 2 else word[0] for word in words]
     letters = "".join(first_letters).casefold()
     initials: set[str] = set()
     for size in INITIALS:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ombud.answer.compose.drafts import LONGEST_CLAIM, DraftClaim
 from ombud.answer.proof.citing import Stored, cite
 from ombud.answer.proof.overridden import Overridden
-from ombud.answer.proof.verifying import check_claim
+from ombud.answer.proof.verifying import examine_claim, name_unknown
 from ombud.answer.quoting.spans import coverage
 from ombud.text import analyse, evidence_spans, numbers_in
 from ombud.types import Chunk, Citation, Hit
@@ -22,6 +22,8 @@ class Proof(NamedTuple):
     why_not: str
     """What is wrong with the claim, said for a reader; empty where it is proven."""
     citations: tuple[Citation, ...] = ()
+    derived: bool = False
+    """It applies a rule to the asker's own figures, and the arithmetic is right."""
 
 
 class Prover:
@@ -55,7 +57,7 @@ class Prover:
         """Whether the passage, or all of them together, say what `text` does."""
         hits = [self._labels[label]] if label else self._labels.values()
         passages = [hit.chunk for hit in hits]
-        return not check_claim(text, passages)
+        return not name_unknown(text, passages)
 
     def nearest(self, claim: DraftClaim) -> dict[str, str]:
         """Label -> the sentence that bears the claim out best, of each passage that it cites; of
@@ -82,10 +84,8 @@ class Prover:
             return Proof(TOO_MUCH)
         cited = self._cited(claim)
         passages = [hit.chunk for hit in cited]
-        problems = [
-            *self._unknown_labels(claim),
-            *check_claim(claim.text, passages, self._question),
-        ]
+        examination = examine_claim(claim.text, passages, self._question)
+        problems = [*self._unknown_labels(claim), *examination.objections]
         if problems:
             return Proof("; ".join(problems))
         citations: list[Citation] = []
@@ -99,7 +99,7 @@ class Prover:
             objection = self._overridden.objection(claim.text, citations)
             if objection:
                 return Proof(objection)
-        return Proof("", tuple(citations))
+        return Proof("", tuple(citations), examination.derived)
 
     def _cited(self, claim: DraftClaim) -> list[Hit]:
         """Its passages, each once."""

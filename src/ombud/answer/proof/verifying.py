@@ -4,13 +4,17 @@ round."""
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
-from ombud.answer.proof import amounts, names, polarity
+from ombud.answer.proof import amounts, bindings, names, polarity, scope, swaps
+from ombud.answer.proof.aligning import Alignment
+from ombud.answer.proof.derived import Derivation
 from ombud.answer.proof.names import vocabulary
 from ombud.text import (
     CitedPassage,
     Sentence,
     analyse,
+    canonical_terms,
     content_terms,
     detect_language,
     numbers_in,
@@ -41,6 +45,15 @@ def check_quote(quote: str, text: str, start: int, end: int) -> bool:
     return _same(stored) == _same(quote)
 
 
+class Examination(NamedTuple):
+    """What was found in a claim beside what it cites."""
+
+    objections: tuple[str, ...]
+    """Said for a reader; empty = proven."""
+    derived: bool
+    """Some figure is the asker's own, or follows from it by arithmetic that is right."""
+
+
 def check_claim(claim: str, cited: Iterable[Chunk], question: str = "") -> list[str]:
     """What in one claim the chunks that it cites do not bear out, said for a reader; empty =
     proven.
@@ -49,38 +62,77 @@ def check_claim(claim: str, cited: Iterable[Chunk], question: str = "") -> list[
     question: what the claim answers; it only tells which of several rows or sentences a short claim
     is about.
     """
+    return list(examine_claim(claim, cited, question).objections)
+
+
+def name_unknown(text: str, cited: Iterable[Chunk]) -> list[str]:
+    """Figures, names and words of a text that states nothing, such as a question or a heading, that
+    the chunks do not have."""
     chunks = list(cited)
     language = chunks[0].language if chunks else "en"
-    return disagreements(claim, map(passage_of, chunks), language, question=question)
+    passages = tuple(map(passage_of, chunks))
+    evidence: list[Sentence] = []
+    for passage in passages:
+        evidence += read_passage(passage)
+    sentences = _sentences(text, language)
+    words = vocabulary(passages, language)
+    return [
+        *amounts.objections(sentences, evidence, language=language),
+        *names.objections(plain_sentence(text), words, language),
+        *_unsupported(sentences, words.terms, language),
+        *_repetitions(sentences, language),
+        *polarity.objections(sentences, evidence, language),
+    ]
+
+
+def examine_claim(claim: str, cited: Iterable[Chunk], question: str = "") -> Examination:
+    """The same, and whether it applies a rule to the asker's own figures."""
+    chunks = list(cited)
+    language = chunks[0].language if chunks else "en"
+    return examine(claim, map(passage_of, chunks), language, question=question)
 
 
 def disagreements(
     claim: str, cited: Iterable[str | CitedPassage], language: str = "en", *, question: str = ""
 ) -> list[str]:
     """What in `claim` the cited texts do not bear out, said for a reader; empty = supported."""
+    return list(examine(claim, cited, language, question=question).objections)
+
+
+def examine(
+    claim: str, cited: Iterable[str | CitedPassage], language: str = "en", *, question: str = ""
+) -> Examination:
+    """A claim beside texts in a language."""
     passages = tuple(_passage(text, language) for text in cited)
     if not passages:
-        return ["it cites nothing"]
+        return Examination(("it cites nothing",), derived=False)
     evidence: list[Sentence] = []
     for passage in passages:
         evidence += read_passage(passage)
     sentences = _sentences(claim, language)
     words = vocabulary(passages, language)
     claim_language = _language_of_numbers(claim, language)
+    asked = content_terms(question, language)
+    alignment = Alignment(evidence, language)
+    derivation = Derivation(sentences, question, alignment, language)
     found = [
         *amounts.objections(
             sentences,
             evidence,
-            content_terms(question, language),
+            asked,
+            derivation=derivation,
             claim_language=claim_language,
             language=language,
         ),
         *names.objections(plain_sentence(claim), words, language),
-        *_unsupported(sentences, words.terms, claim_language),
+        *_unsupported(sentences, words.terms, claim_language, asked),
         *_repetitions(sentences, language),
         *polarity.objections(sentences, evidence, language),
+        *scope.objections(sentences, alignment, question, language),
+        *swaps.objections(sentences, alignment, asked, language),
+        *bindings.objections(sentences, evidence, alignment, asked, language),
     ]
-    return list(dict.fromkeys(found))
+    return Examination(tuple(dict.fromkeys(found)), derivation.found)
 
 
 def _passage(text: str | CitedPassage, language: str) -> CitedPassage:
@@ -113,18 +165,26 @@ def _same(text: str) -> str:
 
 
 def _unsupported(
-    sentences: Sequence[Sentence], held: frozenset[str], number_language: str
+    sentences: Sequence[Sentence],
+    held: frozenset[str],
+    number_language: str,
+    asked: frozenset[str] = frozenset(),
 ) -> Iterator[str]:
+    """asked: terms of the question. Beside a figure they may be said again; alone they are nobody's
+    rule."""
+    counts = _counts(sentences, number_language)
+    if counts:
+        held |= asked
     wanted: set[str] = set()
     for sentence in sentences:
-        wanted |= sentence.terms
+        wanted |= canonical_terms(sentence.terms)
     if not wanted:
         return
-    shared = wanted & held
+    shared = wanted & (held | canonical_terms(held))
     too_few = len(shared) / len(wanted) < SUPPORT
     is_short = 2 <= len(wanted) <= SHORT
     if is_short and len(shared) < 2:
-        too_few = too_few or not _counts(sentences, number_language)
+        too_few = too_few or not counts
     if too_few:
         yield "most of its words are not in the cited text"
 

@@ -12,6 +12,7 @@ _NAME = re.compile(
     rf"(?<=[\w,;:)'\"] )[\"(]?{_CAPITAL}\b(?: {_CAPITAL}\b)*"
     rf"|\b(?:[A-Z]{{2,}}|[A-Z]\d+|\w+[A-Z]\w*)\b(?: {_CAPITAL}\b)*"
 )
+_GRADES = re.compile(r"\b([A-Z])(\d)\s?(?:-|–|TO|to|through)\s?([A-Z]?)(\d)\b")
 _SHORTEST_PLURAL = 4
 _QUOTATION = re.compile(r'"([^"]{2,300})"')
 _ADDRESS = re.compile(
@@ -48,6 +49,17 @@ def word_stem(word: str) -> str:
     if len(folded) < _SHORTEST_PLURAL:
         return folded
     return folded.removesuffix("s")
+
+
+def grades_between(text: str) -> frozenset[str]:
+    """In small letters all grades of ranges: g5, g6 and g7 of "G5-G7"."""
+    grades: set[str] = set()
+    for letter, first, other, last in _GRADES.findall(text):
+        if other in ("", letter):
+            grades.update(
+                f"{letter}{grade}".casefold() for grade in range(int(first), int(last) + 1)
+            )
+    return frozenset(grades)
 
 
 @cache

@@ -1,0 +1,298 @@
+"""Whether a claim holds for no more than its passage: nothing widened, nobody put in the place of
+somebody else, no condition dropped. English only."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from ombud.answer.proof.aligning import AlignedAssertion, Alignment, Assertion, split_assertions
+from ombud.text import (
+    COMPANY,
+    EMPLOYEE,
+    Narrowing,
+    Sentence,
+    StatedCondition,
+    canonical_terms,
+    content_terms,
+    find_conditions,
+    find_narrowing,
+    grades_between,
+    leading_party,
+    parties_in,
+    quantifiers,
+    read_figures,
+    unit_kinds,
+    word_weight,
+)
+
+FRAGMENT = 3
+"""Fewer words are a fragment, which says with the question what it says."""
+KEPT = 0.34
+"""Share of a condition's words from which it counts as kept."""
+RESTATED = 0.95
+"""Share from which a claim says nothing else than its passage: then what it lacks was dropped."""
+DEADLINES = frozenset({"by", "within", "before"})
+"""Until when something is done: a claim that says other things of it may leave that out."""
+ATTRIBUTES = frozenset({"much", "many", "proof", "notice", "refusal", "total"})
+"""What a row of a table says rather than of whom."""
+PEOPLE = re.compile(r"\b(?:employees?|staff|workers?)\b")
+ADDRESSED = re.compile(r"^\W*[\w-]+(?: [\w-]+)?: ")
+GRADE = re.compile(r"\b[a-z]\d\b|\b[a-z](?= grades?\b)")
+
+
+class Told(NamedTuple):
+    """What the claim and its question say, where a condition may have been kept."""
+
+    text: str
+    """Small letters."""
+    terms: frozenset[str]
+    numbers: frozenset[str]
+    kinds: tuple[str, ...]
+    """Of all quantities, as `unit_kinds` gives them."""
+
+
+def read_told(texts: Sequence[str], language: str) -> Told:
+    joined = "\n".join(texts).lower()
+    figures = read_figures(joined, language)
+    return Told(
+        text=joined,
+        terms=canonical_terms(content_terms(joined, language)),
+        numbers=figures.numbers,
+        kinds=unit_kinds(figures.quantities),
+    )
+
+
+def objections(
+    claim: Sequence[Sentence], alignment: Alignment, question: str, language: str
+) -> Iterator[str]:
+    if language[:2] != "en":
+        return
+    told = read_told([*(sentence.text for sentence in claim), question], language)
+    for sentence in claim:
+        for assertion in split_assertions(sentence, language):
+            closest = alignment.closest(assertion)
+            if closest:
+                yield from _widened(assertion, closest)
+                yield from _strangers(assertion, closest, alignment, question.lower())
+                yield from _dropped(assertion, closest, told, question)
+
+
+# Quantifiers --------------------------------------------------------------------------------------
+
+
+def _wide(claim: Assertion) -> bool:
+    return bool(quantifiers.wide_words(claim.text))
+
+
+def _narrower(passage: Assertion) -> bool:
+    return not quantifiers.licenses_wide(f"{passage.whole_text} {passage.lead}")
+
+
+def _certain(claim: Assertion) -> bool:
+    return quantifiers.is_certain(claim.text)
+
+
+def _hedged(passage: Assertion) -> bool:
+    text = passage.whole_text
+    return quantifiers.is_hedged(text) and not quantifiers.is_certain(text)
+
+
+def _without_exception(claim: Assertion) -> bool:
+    return quantifiers.rules_out_exceptions(claim.text) and not quantifiers.excepts(
+        claim.whole_text
+    )
+
+
+def _excepting(passage: Assertion) -> bool:
+    return quantifiers.excepts(passage.whole_text)
+
+
+def _exclusive(claim: Assertion) -> bool:
+    return quantifiers.names_only(claim.text)
+
+
+def _inclusive(passage: Assertion) -> bool:
+    return not quantifiers.may_be_only(passage.whole_text)
+
+
+class WideningRule(NamedTuple):
+    """A claim that `says` it is objected to where each passage is of the other kind."""
+
+    says: Callable[[Assertion], bool]
+    each_passage: Callable[[Assertion], bool]
+    message: str
+
+
+WIDENING_RULES = (
+    WideningRule(_wide, _narrower, "it speaks of all, the cited text does not"),
+    WideningRule(_certain, _hedged, "the cited text says that only of the normal case"),
+    WideningRule(_without_exception, _excepting, "the cited text names an exception"),
+    WideningRule(_exclusive, _inclusive, "it says “only”, the cited text does not"),
+)
+
+
+def _widened(claim: Assertion, closest: Sequence[AlignedAssertion]) -> Iterator[str]:
+    for rule in WIDENING_RULES:
+        if rule.says(claim) and all(rule.each_passage(one.assertion) for one in closest):
+            yield rule.message
+
+
+# Parties ------------------------------------------------------------------------------------------
+
+
+def _strangers(
+    claim: Assertion, closest: Sequence[AlignedAssertion], alignment: Alignment, question: str
+) -> Iterator[str]:
+    around = parties_in(question)
+    for text in alignment.texts_around(closest):
+        around |= parties_in(text)
+    for party in sorted(parties_in(claim.text) - around - {EMPLOYEE, COMPANY}):
+        yield f"it speaks of the {party}, the cited text about this does not"
+    if closest[0].sure:
+        yield from _other_subject(claim, closest, around)
+        yield from _other_grade(claim, closest, question)
+
+
+def _other_subject(
+    claim: Assertion, closest: Sequence[AlignedAssertion], around: frozenset[str]
+) -> Iterator[str]:
+    leading = leading_party(claim.text)
+    others = {leading_party(one.assertion.text) for one in closest} - {""}
+    if not leading or not others:
+        return
+    # Where the passage speaks of "you", somebody else may be named beside its sentence.
+    named = around if EMPLOYEE in others and leading != EMPLOYEE else frozenset[str]()
+    for one in closest:
+        named |= _named(claim, one.assertion)
+    if leading not in named:
+        yield f"it says that of the {leading}, the cited text of the {min(others)}"
+
+
+def _named(claim: Assertion, passage: Assertion) -> frozenset[str]:
+    """Whom the passage's sentence names; "you" is no employee in general where it speaks to
+    somebody else or of somebody else."""
+    named = parties_in(passage.whole_text)
+    if EMPLOYEE not in named or PEOPLE.search(passage.whole_text):
+        return named
+    speaks_of_all = bool(PEOPLE.search(claim.text))
+    is_addressed = bool(ADDRESSED.match(passage.text)) and leading_party(passage.text) != ""
+    if speaks_of_all and (is_addressed or leading_party(passage.text) != EMPLOYEE):
+        return named - {EMPLOYEE}
+    return named
+
+
+def _other_grade(
+    claim: Assertion, closest: Sequence[AlignedAssertion], question: str
+) -> Iterator[str]:
+    """M3 where the passage speaks of M2."""
+    known = set(GRADE.findall(question))
+    for one in closest:
+        text = f"{one.assertion.whole_text} {one.assertion.sentence.above.lower()}"
+        known.update(GRADE.findall(text), grades_between(text.upper()))
+    if not known:
+        return
+    letters = {grade[0] for grade in known}
+    for grade in sorted(set(GRADE.findall(claim.text)) - known):
+        if len(grade) > 1 or grade not in letters:
+            yield f"`{grade}` is not in the cited text about this"
+
+
+# Conditions ---------------------------------------------------------------------------------------
+
+
+def _dropped(
+    claim: Assertion, closest: Sequence[AlignedAssertion], told: Told, question: str
+) -> Iterator[str]:
+    if question and len(claim.terms) < FRAGMENT:
+        return
+    if not all(one.sure for one in closest):
+        return
+    lost = [_first_lost(claim, one, told) for one in closest]
+    if all(lost):
+        yield f"the cited text says so only under a condition: “{lost[0]}”"
+
+
+def _first_lost(claim: Assertion, aligned: AlignedAssertion, told: Told) -> str:
+    """The first condition that neither claim nor question name; empty where all are kept."""
+    passage = aligned.assertion
+    if passage.sentence.row and not _names_row(passage, told):
+        return _cells(passage)[0]
+    closely = aligned.share >= RESTATED
+    for part in _restated_parts(claim, passage):
+        for text in (*_lost_conditions(part, told, closely=closely), *_lost_adjectives(part, told)):
+            return text
+    return ""
+
+
+def _lost_conditions(part: str, told: Told, *, closely: bool) -> Iterator[str]:
+    conditions = find_conditions(part, closely=closely)
+    kept = {condition.mark for condition in conditions if _is_kept(condition, told)}
+    for condition in conditions:
+        is_alternative = condition.mark in kept and not condition.numbers
+        is_aside = condition.mark in DEADLINES and not closely
+        if not (is_alternative or is_aside or _is_kept(condition, told)):
+            yield condition.text
+
+
+def _lost_adjectives(part: str, told: Told) -> Iterator[str]:
+    for narrowing in find_narrowing(part):
+        if _is_lost(narrowing, told):
+            yield narrowing.word
+
+
+def _cells(passage: Assertion) -> list[str]:
+    return [cell.strip() for cell in passage.text.strip("| ").split("|")]
+
+
+def _names_row(passage: Assertion, told: Told) -> bool:
+    """Whether the claim or its question say anything of what the row is about."""
+    label = _cells(passage)[0]
+    names = _distinct_terms(label) | grades_between(label.upper())
+    figures = read_figures(label)
+    if not names and not figures.numbers:
+        return True
+    if names & told.terms or figures.numbers & told.numbers:
+        return True
+    return not set(told.kinds).isdisjoint(unit_kinds(figures.quantities))
+
+
+def _distinct_terms(label: str) -> frozenset[str]:
+    words: list[str] = []
+    for word in label.split():
+        bare = word.strip("(),")
+        if word_weight(bare) == 1 and bare not in ATTRIBUTES:
+            words.append(bare)
+    return canonical_terms(content_terms(" ".join(words), "en"))
+
+
+def _restated_parts(claim: Assertion, passage: Assertion) -> list[str]:
+    """The assertion, or of a row its first cell and those that the claim says again."""
+    if not passage.sentence.row:
+        return [passage.text]
+    first, *cells = _cells(passage)
+    parts = [first]
+    for cell in cells:
+        terms = canonical_terms(content_terms(cell, "en"))
+        if terms & claim.terms or read_figures(cell).numbers & claim.numbers:
+            parts.append(cell)
+    return parts
+
+
+def _is_kept(condition: StatedCondition, told: Told) -> bool:
+    if condition.numbers:
+        # The asker's own figure of the kind stands for the rule's.
+        of_kind = sum(map(told.kinds.count, set(condition.kinds)))
+        return condition.numbers <= told.numbers or len(condition.kinds) <= of_kind
+    shared = condition.terms & told.terms
+    return len(shared) >= KEPT * len(condition.terms)
+
+
+def _is_lost(narrowing: Narrowing, told: Told) -> bool:
+    if canonical_terms(content_terms(narrowing.word, "en")) & told.terms:
+        return False
+    if narrowing.word.replace("-", " ") in told.text:
+        return False
+    noun = canonical_terms(content_terms(narrowing.noun, "en"))
+    if noun <= told.terms:
+        return True
+    return parties_in(narrowing.noun) == {EMPLOYEE} and EMPLOYEE in parties_in(told.text)

@@ -1,0 +1,1 @@
+"""For whom, when and how widely a statement holds."""
