@@ -111,10 +111,10 @@ def privacy_page() -> str:
         "counts as sensitive and as on this machine stands in the guide "
         "[Models](../guides/models.md#what-is-kept-from-them).",
         _table(titles, rows),
-        "Also put before models, by commands of the operator and whatever is set: labelled messages "
-        "and questions (`ombud lab train-triage`, `train-router` with a remote `models.embedder`), a "
-        "question that is typed into `ombud route`, and answers with their references where a "
-        "metric compares vectors (`semantic_similarity`).",
+        "Also put before models, by commands of the operator and whatever is set: labelled "
+        "messages and questions (`ombud lab train-triage`, `train-router` with a remote "
+        "`models.embedder`), a question that is typed into `ombud route`, and answers with their "
+        "references where a metric compares vectors (`semantic_similarity`).",
     ]
     return "\n\n".join(words)
 

@@ -271,7 +271,7 @@ def test_a_run_of_the_lab_keeps_it(open_home: Open, provider: Server, tmp_path: 
             "expect": "deny",
             "history": [{"role": "user", "content": TOLD}],
         },
-        {"id": "leave", "question": ORDINARY, "expect": "answer"},
+        {"id": "leave-2", "question": ORDINARY, "expect": "answer"},
     ]
     cases.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     arguments = ["--home", str(workspace.home), "lab", "run", str(cases), "--name", "private"]

@@ -7,7 +7,7 @@ from datetime import date
 from math import isfinite
 
 from ombud.answer import wording
-from ombud.answer.assessing import Assessment, assess_evidence, count_own_terms
+from ombud.answer.assessing import Assessment, assess_evidence
 from ombud.answer.bodies import (
     Body,
     clarify_body,
@@ -37,7 +37,7 @@ from ombud.answer.triage import (
     open_triage,
     own_record,
     refine,
-    triaged_turn,
+    triaged_message,
 )
 from ombud.answer.triage.anonymity import wants_anonymity
 from ombud.answer.triage.privacy import guard, holds_private, refining_knowledge
@@ -93,7 +93,9 @@ async def answer_question(
 
 class AskRun:
     """One question on its way to its answer. Each stage reads what the ones before it left; one
-    that sets `body` has decided, and the rest of them are left out."""
+    that sets `body` has decided, and the rest of them are left out.
+
+    is_private: the conversation is known to hold something sensitive."""
 
     def __init__(
         self,
@@ -105,7 +107,6 @@ class AskRun:
         *,
         is_private: bool = False,
     ) -> None:
-        """is_private: the conversation is known to hold something sensitive."""
         check_plan(plan)
         self.typed = question
         self.question = question
@@ -119,7 +120,6 @@ class AskRun:
         self.timer = StepTimer()
         self.is_private = is_private
         self.privacy: tuple[str, ...] = ()
-        """What `models.sensitive` keeps from whom, for the trace."""
         self.triaged = TriageResult()
         self.refined = Refined(self.triaged)
         self.found = SearchResult(plan=plan)
@@ -153,7 +153,6 @@ class AskRun:
     async def triage(self) -> None:
         """Whom the message is for. Decides where no passage could change the answer."""
         self.triaged = await asyncio.to_thread(self._triaged)
-        await asyncio.to_thread(self._guard)
         self.timer.rest("triage")
         matter = self.triaged.matter
         quotes = self.parts.settings.answer.sensitive_quotes
@@ -176,7 +175,7 @@ class AskRun:
         """What triage makes of the question with the evidence beside it. Decides where a person
         should help; a chat model decides for itself whether the documents answer, so what the
         evidence is worth is measured only where nobody else tells."""
-        knowledge = refining_knowledge(self.parts.knowledge, self.parts.settings.models.sensitive)
+        knowledge = refining_knowledge(self.parts)
         self.refined = await refine(self.triaged, self.question, self.found, knowledge)
         self.triaged = self.refined.triaged
         self.timer.add(self.refined.seconds)
@@ -241,37 +240,14 @@ class AskRun:
             self.on_event("status", {"step": stage})
 
     def _triaged(self) -> TriageResult:
-        """A follow-up, or one without a word to search for, looks strange alone: only an injection
-        is taken for one."""
-        triage = self.parts.triage or open_triage(self.parts.sensitive)
-        if self.changes:
-            as_typed = triaged_turn(triage, self.typed.text, self.typed.history)
-            if as_typed.matter or as_typed.injected:
-                # No correction takes back what needs a person.
-                return as_typed
-        triaged = triaged_turn(triage, self.question.text, self.question.history)
-        if triaged.label != "out_of_scope" or triaged.injected:
-            return triaged
-        own_terms = count_own_terms(self.question, self.parts.knowledge.engine)
-        if self.question.history or not own_terms:
-            return triaged._replace(label="ordinary", settled=True)
-        return triaged
-
-    def _guard(self) -> None:
-        """From here on question and models are those that `models.sensitive` lets meet."""
+        """Also lets question and models be those that `models.sensitive` lets meet."""
         parts = self.parts
         triage = parts.triage or open_triage(parts.sensitive)
-        is_private = self.is_private or holds_private(self.triaged, self.question.history, triage)
-        guarded = guard(
-            self.question,
-            parts.knowledge,
-            parts.chat,
-            parts.settings.models.sensitive,
-            is_private=is_private,
-        )
-        self.question = guarded.question
-        self.parts = parts._replace(knowledge=guarded.knowledge, chat=guarded.chat)
-        self.privacy = guarded.degraded
+        engine = parts.knowledge.engine
+        triaged = triaged_message(triage, self.question, self.typed, engine)
+        is_private = self.is_private or holds_private(triaged, self.typed.history, triage)
+        self.question, self.parts, self.privacy = guard(self.question, parts, is_private=is_private)
+        return triaged
 
     def _is_unread(self) -> bool:
         """Whether nobody here knows the language of the question, nor what in it looks like an

@@ -129,9 +129,9 @@ async def search(
         known_words = workspace.index.known_words
         reading = await asyncio.to_thread(read_question, question, where, known_words)
         guarded = await asyncio.to_thread(_guarded, workspace, question, reading.question)
-        result = await search_index(guarded.question, planned.plan, where, guarded.knowledge)
+        result = await search_index(guarded.question, planned.plan, where, guarded.parts.knowledge)
         hidden = await asyncio.to_thread(
-            _hidden_note, workspace, question, planned.plan, result.queries, guarded.knowledge
+            _hidden_note, workspace, question, planned.plan, result.queries, guarded.parts.knowledge
         )
     result = result._replace(degraded=(*guarded.degraded, *result.degraded))
     chunks = [hit.chunk for hit in result.evidence.hits]
@@ -221,16 +221,13 @@ def _is_known_private(workspace: Workspace, conversation_id: str | None) -> bool
 def _guarded(workspace: Workspace, typed: Question, question: Question) -> Guarded:
     """A question that is only searched for: the same rules as for one that is answered. typed: as
     it came in, before words were read otherwise."""
-    knowledge = workspace.index
-    policy = workspace.settings.models.sensitive
-    if policy == "allowed" or not remote_names(knowledge, None):
-        return Guarded(question, knowledge, None)
-    triage = workspace.answering.triage or open_triage(workspace.answering.sensitive)
-    is_private = any(
-        holds_private(triage(text), question.history, triage)
-        for text in dict.fromkeys((typed.text, question.text))
-    )
-    return guard(question, knowledge, None, policy, is_private=is_private)
+    parts = workspace.answering._replace(chat=None)
+    if workspace.settings.models.sensitive == "allowed" or not remote_names(parts):
+        return Guarded(question, parts)
+    triage = parts.triage or open_triage(parts.sensitive)
+    texts = dict.fromkeys((typed.text, question.text))
+    is_private = any(holds_private(triage(text), question.history, triage) for text in texts)
+    return guard(question, parts, is_private=is_private)
 
 
 def _hidden_note(

@@ -17,8 +17,8 @@ def is_remote(model: object) -> bool:
 
 
 def is_remote_client(model: Any) -> bool:
-    """Of a chat model or an embedding model of pydantic-ai. A server on this machine that passes on what it is given
-    cannot be told from one that answers itself."""
+    """Of a chat or an embedding model of pydantic-ai. A server on this machine that passes on what
+    it is given cannot be told from one that answers itself."""
     if getattr(model, "system", "") in IN_PROCESS:
         return False
     if str(getattr(model, "model_name", "")).endswith(PASSED_ON):

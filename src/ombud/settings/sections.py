@@ -200,8 +200,8 @@ class ModelSettings(Section):
     )
     sensitive: SensitivePolicy = Field(
         "never",
-        description="What models that are not on this machine see of sensitive messages and of what "
-        "follows them: nothing, words without names and numbers of people, or all.",
+        description="What models that are not on this machine see of sensitive messages and of "
+        "what follows them: nothing, words without names and numbers of people, or all.",
     )
     base_url: str = Field(
         "",

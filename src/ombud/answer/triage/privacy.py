@@ -1,20 +1,21 @@
 """What models that are not on this machine see of sensitive messages: `models.sensitive`.
 
-Kept from them is what triage on this machine calls sensitive, and every later turn of a conversation
-that holds such a message or a hand-over: what is asked then is seldom free of it."""
+Kept from them is what triage on this machine calls sensitive, and every later turn of a
+conversation that holds such a message or a hand-over: what is asked then is seldom free of it."""
 
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from ombud.answer import wording
+from ombud.answer.parts import AnswerParts
 from ombud.answer.triage.classifying import Triage, TriageResult
 from ombud.answer.triage.following import triaged_turn
 from ombud.answer.triage.weights import load_triage_weights
 from ombud.errors import BadSetting
 from ombud.models import Chat, Embedder, is_remote
 from ombud.retrieve import SearchParts, classify
-from ombud.settings import ModelSettings, SensitivePolicy
+from ombud.settings import ModelSettings
 from ombud.text import redact
 from ombud.types import Message, Question
 
@@ -23,32 +24,25 @@ class Guarded(NamedTuple):
     """A question, and whom it may be put before."""
 
     question: Question
-    knowledge: SearchParts
-    chat: Chat | None
+    parts: AnswerParts
     degraded: tuple[str, ...] = ()
 
 
-def guard(
-    question: Question,
-    knowledge: SearchParts,
-    chat: Chat | None,
-    policy: SensitivePolicy,
-    *,
-    is_private: bool,
-) -> Guarded:
-    """The question and the models that it may be put before. Those on this machine see it all.
+def guard(question: Question, parts: AnswerParts, *, is_private: bool) -> Guarded:
+    """The question with the models that it may be put before. Those on this machine see it all.
 
     is_private: as `holds_private` tells."""
-    open_to_all = Guarded(question, knowledge, chat)
-    names = remote_names(knowledge, chat)
+    policy = parts.settings.models.sensitive
+    names = remote_names(parts)
     if not is_private or policy == "allowed" or not names:
-        return open_to_all
+        return Guarded(question, parts)
     if policy == "redacted":
         redacted = question.model_copy(update={"text": redact(question.text), "history": ()})
         note = f"privacy: {_listed(names)} got this without names, numbers and what was said before"
-        return open_to_all._replace(question=redacted, degraded=(note,))
+        return Guarded(redacted, parts, (note,))
     note = f"privacy: kept from {_listed(names)}, which no sensitive conversation reaches"
-    return Guarded(question, _on_this_machine(knowledge), _kept_here(chat), (note,))
+    kept = parts._replace(knowledge=_on_this_machine(parts.knowledge), chat=_kept_here(parts.chat))
+    return Guarded(question, kept, (note,))
 
 
 def holds_private(triaged: TriageResult, history: Sequence[Message], triage: Triage) -> bool:
@@ -65,18 +59,20 @@ def holds_private(triaged: TriageResult, history: Sequence[Message], triage: Tri
     return False
 
 
-def refining_knowledge(knowledge: SearchParts, policy: SensitivePolicy) -> SearchParts:
+def refining_knowledge(parts: AnswerParts) -> SearchParts:
     """With the chat model that triage may put any message before: where remote ones are to see none
     that is sensitive, they cannot be asked whether one is."""
-    if policy == "allowed":
+    knowledge = parts.knowledge
+    if parts.settings.models.sensitive == "allowed":
         return knowledge
     return knowledge._replace(chat=_kept_here(knowledge.chat))
 
 
-def remote_names(knowledge: SearchParts, chat: Chat | None) -> tuple[str, ...]:
+def remote_names(parts: AnswerParts) -> tuple[str, ...]:
     """The models of an answer that are not on this machine, each once."""
+    knowledge = parts.knowledge
     names: dict[str, None] = {}
-    for role in (knowledge.chat, knowledge.ranker, chat):
+    for role in (knowledge.chat, knowledge.ranker, parts.chat):
         if role:
             names.update(dict.fromkeys(role.remote_models))
     if knowledge.embedder and is_remote(knowledge.embedder):
