@@ -86,8 +86,8 @@ async def ask(
             workspace,
             question,
             planned.plan,
-            answer.trace.queries,
-            run.parts.knowledge,
+            queries=answer.trace.queries,
+            knowledge=run.parts.knowledge,
         )
     dated = _out_of_force_notes(workspace.today(), answer.citations)
     notes = (*answer.trace.notes, *hidden, *dated)
@@ -234,6 +234,7 @@ def _hidden_note(
     workspace: Workspace,
     question: Question,
     plan: Plan,
+    *,
     queries: Sequence[Query],
     knowledge: SearchParts,
 ) -> tuple[str, ...]:
