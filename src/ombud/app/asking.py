@@ -131,7 +131,12 @@ async def search(
         guarded = await asyncio.to_thread(_guarded, workspace, question, reading.question)
         result = await search_index(guarded.question, planned.plan, where, guarded.parts.knowledge)
         hidden = await asyncio.to_thread(
-            _hidden_note, workspace, question, planned.plan, result.queries, guarded.parts.knowledge
+            _hidden_note,
+            workspace,
+            question,
+            planned.plan,
+            queries=result.queries,
+            knowledge=guarded.parts.knowledge,
         )
     result = result._replace(degraded=(*guarded.degraded, *result.degraded))
     chunks = [hit.chunk for hit in result.evidence.hits]
