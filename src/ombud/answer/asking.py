@@ -392,7 +392,7 @@ class AskRun:
             return body._replace(spent=written.spent, notes=written.notes)
         if written.vague:
             body = self._clarified(written.suggestions)
-            return body._replace(spent=written.spent)
+            return body._replace(spent=written.spent, is_written=True)
         body = written_body(written, self.found)
         if written.outcome != "denied":
             return body

@@ -17,7 +17,7 @@ from ombud.answer import (
     remote_names,
 )
 from ombud.app import measuring
-from ombud.app.spending import with_calls
+from ombud.app.spending import path_of, with_calls
 from ombud.app.workspace import Workspace
 from ombud.errors import UnknownName
 from ombud.index import Filter
@@ -92,8 +92,10 @@ async def ask(
     dated = _out_of_force_notes(workspace.today(), answer.citations)
     notes = (*answer.trace.notes, *hidden, *dated)
     trace = answer.trace.model_copy(update={"notes": notes, "variant": planned.variant})
+    is_written = run.body is not None and run.body.is_written
+    path = path_of(calls, answer.action, is_written=is_written)
     answer = answer.model_copy(
-        update={"conversation_id": conversation_id, "trace": with_calls(trace, calls)}
+        update={"conversation_id": conversation_id, "trace": with_calls(trace, calls, path)}
     )
     if keep:
         await asyncio.to_thread(_keep, workspace, question, answer, run.reasoning)

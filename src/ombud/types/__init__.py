@@ -3,6 +3,7 @@
 from ombud.types.answers import (
     Action,
     Answer,
+    AnswerPath,
     Citation,
     CitedDocument,
     Claim,
@@ -24,6 +25,7 @@ from ombud.types.records import Record
 __all__ = [
     "Action",
     "Answer",
+    "AnswerPath",
     "Audience",
     "Block",
     "Case",

@@ -104,6 +104,7 @@ class Chat:
                 tokens_out=outcome.usage.tokens_out,
                 price=outcome.usage.price,
                 attempts=attempts,
+                tokens_cached=outcome.usage.tokens_cached,
             )
             if isinstance(outcome, ModelOutput):
                 record(call._replace(instead_of=_reasons(failures)))
