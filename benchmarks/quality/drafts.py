@@ -99,7 +99,9 @@ def composed(texts: Mapping[str, Mapping[str, Any]]) -> Iterator[Composed]:
             "sample": _with_model(ROOT / "sample", server, strategies=["standard"]),
             "handbooks": _with_model(handbooks().home, server),
         }
-        for number, given in enumerate(read_given()):
+        # A model that often has nothing to say is no longer asked.
+        known = [given for given in read_given() if "compose" in texts[given.question.text]]
+        for number, given in enumerate(known):
             before = len(server.asked)
             workspace = workspaces[given.corpus]
             with recorded() as calls:
