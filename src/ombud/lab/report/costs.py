@@ -28,16 +28,17 @@ class PathCost:
 def costs_by_path(traces: Iterable[Trace]) -> list[PathCost]:
     """A line for each path that was taken, then one of all where there are several; none where
     nothing was asked of a model."""
-    by_path: dict[str, list[Trace]] = {path: [] for path in get_args(AnswerPath)}
-    for trace in traces:
-        by_path[trace.path].append(trace)
-    taken = {path or NOT_RECORDED: of_path for path, of_path in by_path.items() if of_path}
-    every = [trace for of_path in taken.values() for trace in of_path]
+    every = list(traces)
     if not any(trace.calls or trace.tokens_in for trace in every):
         return []
-    if len(taken) > 1:
-        taken[ALL] = every
-    return [_cost(path, of_path) for path, of_path in taken.items()]
+    lines = []
+    for path in get_args(AnswerPath):
+        of_path = [trace for trace in every if trace.path == path]
+        if of_path:
+            lines.append(_cost(path or NOT_RECORDED, of_path))
+    if len(lines) > 1:
+        lines.append(_cost(ALL, every))
+    return lines
 
 
 def _cost(path: str, traces: list[Trace]) -> PathCost:

@@ -21,9 +21,9 @@ MOST_TOKENS = 8000
 a bound a model that goes round in circles writes until the deadline, and is paid for it."""
 
 CACHED = {"messages": False}
-"""What providers that want it marked (Anthropic, Bedrock, OpenRouter, later models of OpenAI) are to
-keep: the form and the instructions, which all questions share; not the message, which none repeats.
-Others keep the beginning of a prompt by themselves, or not at all."""
+"""What providers that want it marked (Anthropic, Bedrock, OpenRouter, later models of OpenAI) are
+to keep: the form and the instructions, which all questions share; not the message, which none
+repeats. Others keep the beginning of a prompt by themselves, or not at all."""
 
 OnText = Callable[[str | None], None]
 """Gets what a model writes, piece by piece, while it writes it; None when it begins anew, and
