@@ -18,7 +18,7 @@ from ombud.cli.verbs import app
 from ombud.ingest import sync_sources
 from ombud.models import EXPOSURES
 from ombud.settings import ModelRole
-from ombud.store import RecordedSource
+from ombud.store import RecordedSource, list_answers
 from ombud.types import Answer, Message, Person, Question
 from web.running import HANDBOOK, running
 
@@ -291,9 +291,19 @@ def test_the_server_keeps_it(open_home: Open, provider: Server) -> None:
         events = {"Accept": "text/event-stream"}
         client.post("/api/v1/ask", json={"question": TOLD}, headers=events)
         client.post("/api/v1/search", json={"query": TOLD})
+        assert client.get("/api/v1/usage").json()["paths"] == []
         assert provider.asked == []
         client.post("/api/v1/ask", json={"question": ORDINARY})
+        paths = client.get("/api/v1/usage").json()["paths"]
     assert ORDINARY_MARK in sent(provider)
+    assert "handed over" in [line["path"] for line in paths]
+
+
+def test_what_follows_is_kept_as_sensitive_too(open_home: Open, provider: Server) -> None:
+    workspace = open_home()
+    ask(workspace, LATER, (Message(role="user", content=TOLD),))
+    ask(workspace, ORDINARY)
+    assert [row.sensitive for row in list_answers(workspace.store)] == [True, False]
 
 
 def test_the_table_of_the_guide_has_every_role() -> None:

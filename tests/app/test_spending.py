@@ -1,5 +1,6 @@
 """By which path an answer came about, and what its calls came to."""
 
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +8,7 @@ import pytest
 from pydantic_ai.models.function import FunctionModel
 
 from answer.asking import LEAVE, Script, ask, claim, company, draft, with_model
+from ombud.app import find_usage, usage_json
 from ombud.models import Chat
 from ombud.types import Answer, Trace
 
@@ -39,6 +41,24 @@ def test_the_trace_says_the_path_and_counts_the_calls(
 ) -> None:
     _, trace = answered(tmp_path, *drafts)
     assert (trace.path, trace.calls) == (path, calls)
+
+
+def test_what_was_asked_is_added_up_by_path(tmp_path: Path) -> None:
+    script = Script(draft(TRUE), draft(WRONG), draft(TRUE))
+    chat = Chat("test:writer", FunctionModel(script._say), role="compose")
+    workspace = with_model(company(tmp_path).workspace, chat)
+    for text in (LEAVE, LEAVE, TOLD):
+        ask(workspace, text)
+    lines = {line["path"]: line for line in usage_json(find_usage(workspace))["paths"]}
+    assert {path: line["questions"] for path, line in lines.items()} == {
+        "composed": 1,
+        "repaired": 1,
+        "handed over": 1,
+        "all": 3,
+    }
+    assert (lines["composed"]["calls"], lines["repaired"]["calls"]) == (1, 2)
+    assert lines["repaired"]["tokens_in"] == 2 * lines["composed"]["tokens_in"] > 0
+    assert find_usage(workspace, date(2999, 1, 1)).paths == ()
 
 
 def test_who_is_handed_over_costs_nothing(tmp_path: Path) -> None:

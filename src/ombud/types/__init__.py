@@ -1,6 +1,7 @@
 """The records everything speaks in. Frozen, JSON round-trippable, importing nothing of ours."""
 
 from ombud.types.answers import (
+    PRIVACY,
     Action,
     Answer,
     AnswerPath,
@@ -23,6 +24,7 @@ from ombud.types.measuring import Case, Observation, Passage, Reference, Run, Sc
 from ombud.types.records import Record
 
 __all__ = [
+    "PRIVACY",
     "Action",
     "Answer",
     "AnswerPath",

@@ -21,6 +21,10 @@ could not write or prove; a person. Empty where it was not recorded."""
 Action = Literal["none", "clarify", "handoff", "contact"]
 
 
+PRIVACY = "privacy: "
+"""How the note in `Trace.degraded` begins where a sensitive message was kept from models."""
+
+
 class Copy(Record):
     """Another document in which the text of a passage stands as well."""
 

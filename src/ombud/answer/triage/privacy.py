@@ -17,7 +17,7 @@ from ombud.models import Chat, Embedder, is_remote
 from ombud.retrieve import SearchParts, classify
 from ombud.settings import ModelSettings
 from ombud.text import redact
-from ombud.types import Message, Question
+from ombud.types import PRIVACY, Message, Question
 
 
 class Guarded(NamedTuple):
@@ -38,9 +38,9 @@ def guard(question: Question, parts: AnswerParts, *, is_private: bool) -> Guarde
         return Guarded(question, parts)
     if policy == "redacted":
         redacted = question.model_copy(update={"text": redact(question.text), "history": ()})
-        note = f"privacy: {_listed(names)} got this without names, numbers and what was said before"
+        note = f"{PRIVACY}{_listed(names)} got this without names, numbers and what was said before"
         return Guarded(redacted, parts, (note,))
-    note = f"privacy: kept from {_listed(names)}, which no sensitive conversation reaches"
+    note = f"{PRIVACY}kept from {_listed(names)}, which no sensitive conversation reaches"
     kept = parts._replace(knowledge=_on_this_machine(parts.knowledge), chat=_kept_here(parts.chat))
     return Guarded(question, kept, (note,))
 

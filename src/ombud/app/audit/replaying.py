@@ -26,7 +26,7 @@ from ombud.store import (
     read_setup,
     text_of,
 )
-from ombud.types import Answer, Chunk, Document, Plan, Question, Trace
+from ombud.types import PRIVACY, Answer, Chunk, Document, Plan, Question, Trace
 
 
 class Difference(NamedTuple):
@@ -218,7 +218,7 @@ async def _answer_again(
 
 def _was_private(then: Answer) -> bool:
     """Whether it was kept from models that are not on this machine, or would be today."""
-    kept_back = any(note.startswith("privacy: ") for note in then.trace.degraded)
+    kept_back = any(note.startswith(PRIVACY) for note in then.trace.degraded)
     return kept_back or then.action == "handoff"
 
 
