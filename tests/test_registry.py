@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ombud.errors import MissingExtra, SetupError, UnknownName
-from ombud.registry import find, names
+from ombud.registry import find, names, open_part
 
 BUILT_IN = {
     "ordered": "collections:OrderedDict",
@@ -90,3 +90,51 @@ def test_a_plugin_that_does_not_load_is_named_with_its_package(
         find("engine", "mine", {})
     assert "pip uninstall 'plugin-for-tests'" in wrong.value.hint
     sys.modules.pop("broken_plugin_for_tests", None)
+
+
+def install_another(folder: Path, name: str, lines: str) -> None:
+    info = folder / f"{name.replace('-', '_')}-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(lines)
+
+
+def test_two_plugins_of_one_name_are_both_named_and_neither_is_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install_another(tmp_path, "other-plugin", "[ombud.engine]\nmine = collections:Counter\n")
+    install(tmp_path, monkeypatch, "[ombud.engine]\nmine = collections:OrderedDict\n")
+    said = "The engine `mine` is in several packages: `other-plugin` and `plugin-for-tests`"
+    with pytest.raises(SetupError, match=said) as wrong:
+        find("engine", "mine", {})
+    assert "pip uninstall 'other-plugin'" in wrong.value.hint
+
+
+@pytest.mark.parametrize("code", ["raise SystemExit(4)\n", "raise RuntimeError('two\\nlines')\n"])
+def test_a_plugin_that_ends_the_process_or_says_much_is_told_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str
+) -> None:
+    (tmp_path / "ending_plugin_for_tests.py").write_text(code)
+    install(tmp_path, monkeypatch, "[ombud.engine]\nmine = ending_plugin_for_tests:Engine\n")
+    with pytest.raises(SetupError, match=r"load: (SystemExit: 4|RuntimeError: two lines)$"):
+        find("engine", "mine", {})
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ("builtins:len", "The engine `mine` of the package `plugin-for-tests` failed: TypeError: "),
+        ("builtins:str", "the engine `mine` of the package `plugin-for-tests` opens has no `open`"),
+    ],
+)
+def test_a_plugin_that_opens_the_wrong_thing_is_named_with_its_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, value: str, said: str
+) -> None:
+    install(tmp_path, monkeypatch, f"[ombud.engine]\nmine = {value}\n")
+    with pytest.raises(SetupError, match=said):
+        open_part("engine", "mine", {}, 7, needs=("open",))
+
+
+def test_what_a_part_of_ours_raises_is_left_as_it_is() -> None:
+    with pytest.raises(TypeError):
+        open_part("engine", "ours", {"ours": "builtins:len"}, 7, needs=("open",))

@@ -6,14 +6,18 @@ point group `ombud.<kind>` for plugins. What is named is imported when it is ask
 """
 
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
-from ombud.errors import MissingExtra, SetupError, UnknownName
+from ombud.errors import MissingExtra, OmbudError, SetupError, UnknownName
+
+Plugins = Mapping[str, Mapping[str, tuple[EntryPoint, ...]]]
+"""Kind -> name -> who has it; more than one where packages fall out with each other."""
 
 
 def find(kind: str, name: str, built_in: Mapping[str, str]) -> Any:
@@ -22,13 +26,54 @@ def find(kind: str, name: str, built_in: Mapping[str, str]) -> Any:
     kind: what the name names, such as `engine`; plugins register under the entry point group
     `ombud.<kind>`. built_in: name -> "package.module:attribute". Raises UnknownName (the nearest
     and all known), MissingExtra (what to install), and SetupError, with the package's name, for a
-    plugin that does not load."""
-    plugin = _plugins(kind).get(name)
-    if plugin is not None:
-        return _load_plugin(kind, plugin)
+    plugin that does not load, and for two that have the same name."""
+    plugins = _plugins(kind).get(name, ())
+    if plugins:
+        return _load_plugin(kind, _only(kind, plugins))
     if name not in built_in:
         raise unknown_name(kind, name, names(kind, built_in))
     return _load_built_in(kind, name, built_in[name])
+
+
+def open_part(
+    kind: str, name: str, built_in: Mapping[str, str], *arguments: object, needs: Iterable[str]
+) -> Any:
+    """What `find` finds, called with the arguments. What a plugin does wrong when it is called is
+    a SetupError with its package's name, and so is what it opens without an attribute of `needs`.
+
+    needs: names that the part must have, such as "embed"."""
+    opener = find(kind, name, built_in)
+    package = distribution_of(kind, name)
+    if not package:
+        return opener(*arguments)
+    with plugin_faults(kind, name):
+        part = opener(*arguments)
+    missing = [attribute for attribute in needs if not hasattr(part, attribute)]
+    if missing:
+        raise SetupError(
+            f"What the {_plain(kind)} `{name}` of the package `{package}` opens has no "
+            f"`{missing[0]}`.",
+            hint=f"Update the package, or remove it: pip uninstall '{package}'",
+        )
+    return part
+
+
+@contextmanager
+def plugin_faults(kind: str, name: str) -> Iterator[None]:
+    """Around a call of the part with this name: what it raises, our own errors aside, is a
+    SetupError that names the plugin's package. What a part of ours raises is left as it is."""
+    package = distribution_of(kind, name)
+    try:
+        yield
+    except OmbudError:
+        raise
+    except Exception as broken:  # a plugin may raise anything
+        if not package:
+            raise
+        raise SetupError(
+            f"The {_plain(kind)} `{name}` of the package `{package}` failed: {_reason(broken)}",
+            hint=f"Update the package, or remove it: pip uninstall '{package}'",
+        ) from broken
 
 
 def names(kind: str, built_in: Iterable[str]) -> tuple[str, ...]:
@@ -46,7 +91,7 @@ def unknown_name(
     near = get_close_matches(name, listed, n=1)
     guess = f"Did you mean `{near[0]}`? " if near else ""
     spellings = ", ".join(spelt or listed)
-    return UnknownName(f"No {kind} is called `{name}`.", hint=f"{guess}Known: {spellings}.")
+    return UnknownName(f"No {_plain(kind)} is called `{name}`.", hint=f"{guess}Known: {spellings}.")
 
 
 def imported_later(room: str, modules: Mapping[str, Iterable[str]]) -> Callable[[str], object]:
@@ -68,26 +113,55 @@ def imported_later(room: str, modules: Mapping[str, Iterable[str]]) -> Callable[
 
 def distribution_of(kind: str, name: str) -> str:
     """The installed package whose plugin has this name; empty where none has."""
-    plugin = _plugins(kind).get(name)
-    return _distribution(plugin) if plugin else ""
+    plugins = _plugins(kind).get(name)
+    return _distribution(plugins[0]) if plugins else ""
 
 
-def _plugins(kind: str) -> Mapping[str, EntryPoint]:
+def _plugins(kind: str) -> Mapping[str, tuple[EntryPoint, ...]]:
     return _installed(tuple(sys.path)).get(kind, {})
 
 
 @cache
-def _installed(path: tuple[str, ...]) -> Mapping[str, Mapping[str, EntryPoint]]:
-    """Kind -> name -> plugin. To look through what is installed takes 20 ms, so it is done once for
-    each `sys.path`."""
+def _installed(path: tuple[str, ...]) -> Plugins:
+    """To look through what is installed takes 20 ms, so it is done once for each `sys.path`."""
     del path
     installed = entry_points()
-    plugins: dict[str, dict[str, EntryPoint]] = {}
+    kinds: dict[str, dict[str, tuple[EntryPoint, ...]]] = {}
     for group in installed.groups:
         room, _, kind = group.partition(".")
         if room == "ombud":
-            plugins[kind] = {plugin.name: plugin for plugin in installed.select(group=group)}
-    return plugins
+            kinds[kind] = _by_name(installed.select(group=group))
+    return kinds
+
+
+def _by_name(plugins: Iterable[EntryPoint]) -> dict[str, tuple[EntryPoint, ...]]:
+    by_name: dict[str, tuple[EntryPoint, ...]] = {}
+    for plugin in plugins:
+        by_name[plugin.name] = (*by_name.get(plugin.name, ()), plugin)
+    return by_name
+
+
+def _only(kind: str, plugins: Sequence[EntryPoint]) -> EntryPoint:
+    """The one of this name. Which of two is meant nobody can know, and the order of what is
+    installed must not decide."""
+    packages = sorted({_distribution(plugin) for plugin in plugins})
+    if len(packages) > 1:
+        listed = " and ".join(f"`{package}`" for package in packages)
+        raise SetupError(
+            f"The {_plain(kind)} `{plugins[0].name}` is in several packages: {listed}.",
+            hint=f"Remove one of them: pip uninstall '{packages[0]}'",
+        )
+    return plugins[0]
+
+
+def _plain(kind: str) -> str:
+    return kind.replace("_", " ")
+
+
+def _reason(broken: BaseException) -> str:
+    """Kind and message of an error, in one line."""
+    message = " ".join(str(broken).split())
+    return f"{type(broken).__name__}: {message}" if message else type(broken).__name__
 
 
 def _distribution(plugin: EntryPoint) -> str:
@@ -109,7 +183,7 @@ def _load_built_in(kind: str, name: str, place: str) -> Any:
 
 def _load_plugin(kind: str, plugin: EntryPoint) -> Any:
     package = _distribution(plugin)
-    what = f"The {kind} `{plugin.name}` of the package `{package}`"
+    what = f"The {_plain(kind)} `{plugin.name}` of the package `{package}`"
     try:
         return plugin.load()
     except ModuleNotFoundError as missing:
@@ -117,8 +191,8 @@ def _load_plugin(kind: str, plugin: EntryPoint) -> Any:
             f"{what} needs `{missing.name}`.",
             hint=f"pip install --force-reinstall '{package}'",
         ) from missing
-    except Exception as broken:  # a plugin may raise anything while it is imported
+    except (Exception, SystemExit) as broken:  # a plugin may raise anything while it is imported
         raise SetupError(
-            f"{what} does not load: {type(broken).__name__}: {broken}",
+            f"{what} does not load: {_reason(broken)}",
             hint=f"Update the package, or remove it: pip uninstall '{package}'",
         ) from broken

@@ -12,14 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ombud.cli.process import close_at_end
+from ombud.cli.process import INTERRUPTED, close_at_end
 from ombud.errors import BadRequest, OmbudError, SetupError
 
 if TYPE_CHECKING:
     from ombud.app import Workspace
     from ombud.types import Message, Person
-
-INTERRUPTED = 130
 
 
 class State:
@@ -75,7 +73,6 @@ def errors_said(as_json: bool = False) -> Iterator[None]:
     except KeyboardInterrupt as stopped:
         # A call of the index that had not begun yet is no news to whoever stopped it.
         warnings.filterwarnings("ignore", "coroutine .* was never awaited", RuntimeWarning)
-        print("Stopped. Nothing is lost; the next run goes on.", file=sys.stderr)
         raise typer.Exit(INTERRUPTED) from stopped
     except BrokenPipeError as closed:
         sys.stderr.close()

@@ -6,13 +6,17 @@ that the process holds before the system takes it back at once."""
 
 import atexit
 import gc
+import os
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
     from ombud.app import Workspace
 
+INTERRUPTED = 130
+"""Exit code after Ctrl-C."""
 _opened: "list[Workspace]" = []
 
 
@@ -33,6 +37,17 @@ def command_process() -> Iterator[None]:
 def close_at_end(workspace: "Workspace") -> None:
     """SQLite moves what is in its log into the database when its last connection closes."""
     _opened.append(workspace)
+
+
+def end_interrupted() -> NoReturn:
+    """The end after Ctrl-C, once workspaces are closed. Python would wait for its threads: one that
+    embeds a batch took up to 18 s, and then wrote it, though the lease of its sync was given
+    back."""
+    print("Stopped. Nothing is lost; the next run goes on.", file=sys.stderr)
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):  # a pipe whose reader is gone
+            stream.flush()
+    os._exit(INTERRUPTED)
 
 
 def collect_nothing() -> None:

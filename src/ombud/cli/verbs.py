@@ -22,7 +22,7 @@ from ombud.cli import (
 from ombud.cli.console import HOME
 from ombud.cli.lab import verbs as lab
 from ombud.cli.printing.help import WholeHelp
-from ombud.cli.process import command_process
+from ombud.cli.process import INTERRUPTED, command_process, end_interrupted
 
 app = typer.Typer(
     cls=WholeHelp,
@@ -71,8 +71,14 @@ app.add_typer(lab.app, name="lab")
 
 def main() -> None:
     sys.excepthook = _say_unforeseen
-    with command_process():
-        app()
+    try:
+        with command_process():
+            app()
+    except SystemExit as ended:
+        # Also where Typer caught it, before a command had begun.
+        if ended.code == INTERRUPTED:
+            end_interrupted()
+        raise
 
 
 def _say_unforeseen(kind: type[BaseException], error: BaseException, trace: object) -> None:

@@ -7,8 +7,8 @@ from pathlib import PurePosixPath
 from typing import cast
 
 from ombud.documents.blocks import ParsedFile, tidy, visible
-from ombud.errors import OmbudError, SourceError, UnknownName
-from ombud.registry import find, names
+from ombud.errors import OmbudError, SetupError, SourceError, UnknownName
+from ombud.registry import distribution_of, find, names
 from ombud.text import detect_language
 from ombud.types import Block, Document
 
@@ -30,8 +30,7 @@ def parse(data: bytes, facts: Document, pages: int = PAGES) -> Document:
     facts.language "" means: detect it. facts.title "" means: the first heading, the format's own
     title, or the file's name. Raises SourceError, one sentence and a hint, for anything that gives
     no text."""
-    # A uri ends as the file's name does, in which `#` and `?` are letters like others.
-    suffix = PurePosixPath(facts.uri).suffix.lower().lstrip(".")
+    suffix = _suffix(facts.uri)
     read = _parser(suffix)
     if not data.strip():
         raise SourceError(
@@ -68,17 +67,34 @@ def parse_untrusted(data: bytes, facts: Document, pages: int = PAGES) -> Documen
         raise SourceError(
             "The file is nested too deeply.", hint="Save it again from its program."
         ) from deep
-    except Exception as broken:
-        raise SourceError(
+    except (Exception, SystemExit) as broken:  # a plugin's parser may end the process, too
+        raise _parser_failed(_suffix(facts.uri), broken) from broken
+
+
+def _parser_failed(suffix: str, broken: BaseException) -> SourceError:
+    """Of ours, and then the file is broken; or of a plugin, and then either of them may be."""
+    package = distribution_of("parser", suffix)
+    if not package:
+        return SourceError(
             f"The file is broken ({type(broken).__name__}).",
             hint="Open it in its program and save it again.",
-        ) from broken
+        )
+    return SourceError(
+        f"The parser `{suffix}` of the package `{package}` failed ({type(broken).__name__}).",
+        hint="Save the file again, or update the package.",
+    )
 
 
 def kinds() -> frozenset[str]:
     """Endings of the files that can be read, such as ".pdf": ours and those of installed
     plugins."""
     return frozenset(f".{name}" for name in names("parser", PARSERS))
+
+
+def _suffix(uri: str) -> str:
+    """Without the dot. A uri ends as the file's name does, in which `#` and `?` are letters like
+    others."""
+    return PurePosixPath(uri).suffix.lower().lstrip(".")
 
 
 @cache
@@ -91,6 +107,8 @@ def _parser(suffix: str) -> Parser:
         raise SourceError(
             f"There is no parser for {kind}.", hint=f"Convert it to one of {known}."
         ) from unknown
+    except SetupError as broken:  # a plugin that does not load costs its files, not the others
+        raise SourceError(str(broken), hint=broken.hint) from broken
 
 
 def _normal(block: Block) -> Block:

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from ombud.index.current import CurrentEngine
 from ombud.index.engine import FIRST, Engine, EngineBackend
-from ombud.registry import find
+from ombud.registry import open_part
 
 
 def open_engine(url: str, *, fingerprint: str, dimension: int) -> Engine:
@@ -64,7 +64,9 @@ def index_bytes(url: str) -> int:
 
 def _backend(url: str) -> EngineBackend:
     scheme, _, rest = url.partition(":")
-    backend: EngineBackend = find("engine", scheme, ENGINES)(rest.removeprefix("//"))
+    backend: EngineBackend = open_part(
+        "engine", scheme, ENGINES, rest.removeprefix("//"), needs=("open", "current", "stamp")
+    )
     return backend
 
 

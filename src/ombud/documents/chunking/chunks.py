@@ -7,7 +7,7 @@ from typing import Any
 
 from ombud.documents.outline import ChunkBounds, Count, Embed
 from ombud.errors import BadSetting
-from ombud.registry import find
+from ombud.registry import find, plugin_faults
 from ombud.settings import IndexSettings
 from ombud.types import Chunk, Document
 
@@ -25,8 +25,9 @@ def chunk(
     _check_overlap(settings)
     recipe = recipe_of(settings)
     chunker = _chunker(settings.chunker)
-    cuts = chunker(document, settings, count, embed)
-    return [_chunk(document, recipe, bounds) for bounds in cuts]
+    with plugin_faults("chunker", settings.chunker):
+        cuts = list(chunker(document, settings, count, embed))
+        return [_chunk(document, recipe, bounds) for bounds in cuts]
 
 
 def _check_overlap(settings: IndexSettings) -> None:

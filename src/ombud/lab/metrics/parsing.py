@@ -89,8 +89,10 @@ def _measure_of_plugin(name: str) -> Measure:
 
 
 def known_metrics() -> tuple[str, ...]:
-    """How every metric is spelt, sorted: `recall@k`, `latency`, …"""
-    return tuple(map(_spelling, names("metric", METRICS)))
+    """How every metric is spelt, sorted: `recall@k`, `latency`, … One of a plugin that does not
+    load is left out."""
+    known = names("metric", METRICS)
+    return tuple(_spelling(name) for name in known if find_measure(name) is not None)
 
 
 def needs(metrics: Iterable[Metric]) -> tuple[bool, bool]:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ombud.models.embed.late import TokenVectors
-from ombud.registry import find
+from ombud.registry import open_part
 from ombud.settings import ModelSettings
 
 Vectors = npt.NDArray[np.float32]
@@ -64,8 +64,9 @@ def open_embedder(settings: ModelSettings, cache: Path) -> Embedder | None:
 
 
 def _open(name: str, known: Mapping[str, str], *arguments: object) -> Embedder:
-    found: Embedder = find("embedder", name, known)(*arguments)
-    return found
+    needs = ("fingerprint", "dimension", "embed", "read", "count")
+    embedder: Embedder = open_part("embedder", name, known, *arguments, needs=needs)
+    return embedder
 
 
 EMBEDDERS = {"minilm": "ombud.models.embed.minilm:open_minilm"}

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
-from ombud.registry import find
+from ombud.registry import open_part
 from ombud.settings import ModelSettings
 
 
@@ -40,8 +40,10 @@ def open_reranker(settings: ModelSettings) -> Reranker | None:
     if not colon and ("/" in name or Path(name).is_dir()):
         kind = "folder"
         rest = name
-    found: Reranker = find("reranker", kind, RERANKERS)(rest, settings)
-    return found
+    reranker: Reranker = open_part(
+        "reranker", kind, RERANKERS, rest, settings, needs=("name", "score")
+    )
+    return reranker
 
 
 RERANKERS = {
