@@ -6,9 +6,10 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from ombud.answer.proof import amounts, bindings, names, polarity, scope, swaps
+from ombud.answer.proof import names, polarity, scope, swaps
 from ombud.answer.proof.aligning import Alignment
-from ombud.answer.proof.derived import Derivation
+from ombud.answer.proof.figures import amounts, bindings, cells
+from ombud.answer.proof.figures.derived import Derivation
 from ombud.answer.proof.names import vocabulary
 from ombud.text import (
     CitedPassage,
@@ -127,9 +128,10 @@ def examine(
         *names.objections(plain_sentence(claim), words, language),
         *_unsupported(sentences, words.terms, claim_language, asked),
         *_repetitions(sentences, language),
-        *polarity.objections(sentences, evidence, language),
+        *polarity.objections(sentences, evidence, language, alignment),
         *scope.objections(sentences, alignment, question, language),
         *swaps.objections(sentences, alignment, asked, language),
+        *cells.objections(sentences, evidence, question, language),
         *bindings.objections(sentences, evidence, alignment, asked, language),
     ]
     return Examination(tuple(dict.fromkeys(found)), derivation.found)
