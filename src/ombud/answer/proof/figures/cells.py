@@ -114,7 +114,7 @@ def _is_elsewhere(cell: Cell, cells: Sequence[Cell], named: _Named) -> bool:
 def _is_of_other(
     mine: frozenset[str], others: Sequence[tuple[frozenset[str], Cell]], named: _Named
 ) -> bool:
-    """Whether the claim names not this row or column but another one, of which it gives no value."""
+    """Whether the claim names another row or column, and gives no value of that."""
     if not mine or not mine.isdisjoint(named.terms | named.asked):
         return False
     theirs = named.terms - mine
