@@ -28,6 +28,7 @@ from ombud.app import Workspace
 from ombud.cli.console import INTERRUPTED
 from ombud.cli.verbs import app as command_line
 from ombud.lab import METRICS, Measure
+from ombud.models import EXPOSURES
 from ombud.prompts import HERE as PROMPTS
 from ombud.prompts import Prompt
 from ombud.settings import PLACES, Experiment, PlanOverlay, Settings, SourceSettings
@@ -71,6 +72,7 @@ def pages() -> dict[str, str]:
         "cli.md": cli_page(),
         "errors.md": errors_page(),
         "metrics.md": metrics_page(),
+        "privacy.md": privacy_page(),
         "prompts.md": prompts_page(),
         "settings.md": settings_page(),
     }
@@ -96,6 +98,25 @@ def index_page(made: Mapping[str, str]) -> str:
 
 
 # Settings -----------------------------------------------------------------------------------------
+
+
+def privacy_page() -> str:
+    titles = ("model", "used by", "given", "`never`", "`redacted`")
+    rows = [(f"`{row.role}`", row.used_by, row.given, row.never, row.redacted) for row in EXPOSURES]
+    words = [
+        "# What models are given",
+        "Models that are not on this machine, by role: what each is given of an ordinary question, "
+        "and what of a sensitive one and of those that follow it, by `models.sensitive` (with "
+        "`allowed`: the same as of an ordinary one). A model on this machine is given all. What "
+        "counts as sensitive and as on this machine stands in the guide "
+        "[Models](../guides/models.md#what-is-kept-from-them).",
+        _table(titles, rows),
+        "Also put before models, by commands of the operator and whatever is set: labelled "
+        "messages and questions (`ombud lab train-triage`, `train-router` with a remote "
+        "`models.embedder`), a question that is typed into `ombud route`, and answers with their "
+        "references where a metric compares vectors (`semantic_similarity`).",
+    ]
+    return "\n\n".join(words)
 
 
 def settings_page() -> str:

@@ -7,8 +7,11 @@ import argparse
 import asyncio
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
+from statistics import median
 from typing import Any, NamedTuple
 
 sys.path += [str(Path(__file__).parents[1] / "speed"), str(Path(__file__).parents[2] / "tests")]
@@ -17,9 +20,14 @@ from record import ROOT, say
 
 from models.replaying import Replay, replay
 from ombud.app import Workspace, asking
+from ombud.models import Call, recorded
+from ombud.training import wilson_rate
 from ombud.types import Answer, Message, Person, Question
 
 RECORDED = ROOT / "tests/data/recorded"
+SEARCH = ("strategy", "rerank", "graph", "embed", "search", "fuse", "late")
+"""Steps of the search in a trace."""
+NO_REPAIR: dict[str, Any] = {"claims": []}
 DENIAL = {"outcome": "denied", "claims": []}
 """What is said while prompts are only collected."""
 
@@ -39,17 +47,27 @@ class Composed(NamedTuple):
     bodies: Sequence[Mapping[str, Any]]
     """What the model was sent."""
     roles: Sequence[str]
+    own_seconds: float
+    """Of the answer without its calls and its search."""
+
+    @property
+    def tokens(self) -> int:
+        """Of all that the model was sent, forms of the replies included."""
+        return sum(map(_tokens, self.bodies))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--give", type=Path)
+    parser.add_argument("--answers", type=Path, help="what was shown, one JSON a line")
     chosen = parser.parse_args()
     if chosen.give:
         give(chosen.give)
-    else:
-        for one in composed(read_texts()):
-            print(one.given.id, one.answer.outcome, one.roles, one.answer.trace.notes)
+        return
+    answered = list(composed(scored_texts()))
+    if chosen.answers:
+        keep(chosen.answers, answered)
+    print("\n".join(report(answered)))
 
 
 def read_given() -> list[Given]:
@@ -81,14 +99,97 @@ def composed(texts: Mapping[str, Mapping[str, Any]]) -> Iterator[Composed]:
             "sample": _with_model(ROOT / "sample", server, strategies=["standard"]),
             "handbooks": _with_model(handbooks().home, server),
         }
-        for number, given in enumerate(read_given()):
+        # A model that often has nothing to say is no longer asked.
+        known = [given for given in read_given() if "compose" in texts[given.question.text]]
+        for number, given in enumerate(known):
             before = len(server.asked)
             workspace = workspaces[given.corpus]
-            answer = asyncio.run(asking.ask(workspace, given.question, keep=False))
+            with recorded() as calls:
+                answer = asyncio.run(asking.ask(workspace, given.question, keep=False))
+            seconds = answer.trace.seconds
+            own = seconds["total"] - sum(call.seconds for call in calls)
+            own -= sum(seconds.get(step, 0.0) for step in SEARCH) - _understanding(calls)
             roles = [role for role, _ in server.asked[before:]]
-            yield Composed(given, answer, server.bodies[before:], roles)
+            yield Composed(given, answer, server.bodies[before:], roles, own)
             if number % 20 == 0:
                 say(f"{number} answered")
+
+
+def scored_texts() -> dict[str, dict[str, Any]]:
+    """A repair that nobody recorded gives nothing back."""
+    texts = read_texts()
+    return {question: {"repair": NO_REPAIR, **said} for question, said in texts.items()}
+
+
+def report(answered: Sequence[Composed]) -> Iterator[str]:
+    drafts = {text: said["compose"] for text, said in read_texts().items() if "compose" in said}
+    composing = [one for one in answered if "compose" in one.roles]
+    written = [one for one in composing if one.given.question.text in drafts]
+    claims = 0
+    for one in written:
+        claims += len(drafts[one.given.question.text]["claims"])
+    dropped = sum(len(_left_out(one)) for one in written)
+    repaired = sum("repair" in one.roles for one in written)
+    outcomes = Counter((one.answer.outcome, one.answer.action) for one in answered)
+    yield f"questions {len(answered)}, composed {len(written)}, claims {claims}"
+    yield f"claims left out {_share(dropped, claims)}"
+    yield f"third calls {_share(repaired, len(written))}"
+    yield f"input tokens of all calls, median {median(one.tokens for one in written):.0f}"
+    yield f"own code around the calls, search apart, median {_milliseconds(written)} ms"
+    yield f"outcomes {dict(outcomes)}"
+    for one in written:
+        for note in _left_out(one):
+            yield f"- {one.given.id}: {note}"
+
+
+def keep(path: Path, answered: Sequence[Composed]) -> None:
+    with path.open("w", encoding="utf-8") as file:
+        for one in answered:
+            answer = one.answer
+            row = {
+                "id": one.given.id,
+                "question": one.given.question.text,
+                "country": one.given.question.asker.country,
+                "outcome": answer.outcome,
+                "action": answer.action,
+                "shown": answer.text,
+                "notes": answer.trace.notes,
+                "degraded": answer.trace.degraded,
+            }
+            file.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+def _left_out(one: Composed) -> list[str]:
+    return [note for note in one.answer.trace.notes if note.startswith("claim left out")]
+
+
+def _share(count: int, of: int) -> str:
+    rate = wilson_rate("", [number < count for number in range(of)])
+    return f"{rate.value:.3f} [{rate.low:.3f}, {rate.high:.3f}] ({count} of {of})"
+
+
+def _milliseconds(answered: Sequence[Composed]) -> int:
+    return round(1000 * median(one.own_seconds for one in answered))
+
+
+def _understanding(calls: Sequence[Call]) -> float:
+    """Seconds of the calls that are a part of the search."""
+    return sum(call.seconds for call in calls if call.role == "strategy")
+
+
+def _tokens(body: Mapping[str, Any]) -> int:
+    texts = [str(message["content"]) for message in body["messages"]]
+    form = json.dumps(body.get("response_format") or body.get("tools") or "")
+    count = _counter()
+    return sum(count(text) for text in (*texts, form))
+
+
+@cache
+def _counter() -> Callable[[str], int]:
+    """Word pieces, about as many as a provider counts."""
+    embedder = Workspace(ROOT / "sample").embedder
+    assert embedder is not None
+    return embedder.count
 
 
 def give(folder: Path) -> None:

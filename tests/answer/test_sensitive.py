@@ -89,7 +89,7 @@ def test_danger_is_heard_in_plain_words_and_four_languages(shipped: Sensitive, t
 )
 def test_a_weak_term_alone_calls_no_emergency(shipped: Sensitive, told: str) -> None:
     matter = shipped.find(told)
-    assert matter is None or not matter.danger
+    assert matter is None or (matter.weak and not matter.danger)
 
 
 def test_danger_comes_before_everything_else(shipped: Sensitive) -> None:

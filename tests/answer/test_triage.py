@@ -121,6 +121,9 @@ def test_who_is_in_danger_is_told_of_help_first(triage: Triage, told: str) -> No
         "mon chef m'humilie devant toute l'équipe",
         "mi jefe me toca y no sé qué hacer",
         "my manager books his holidays as client trips, i have seen the receipts",
+        "I am being bullied by my manager, what can I do?",
+        "My boss touches me against my will, and what is the hotel cap?",
+        "I was harassed, who can I talk to?",
     ],
 )
 def test_other_languages_and_plain_words_are_heard(triage: Triage, told: str) -> None:

@@ -46,9 +46,9 @@ def test_without_asking_nobody_is_called(open_home: Open) -> None:
         assert server.asked == []
     assert check.ok
     assert check.said == (
-        "openai:down (strategy); openai:gpt-4.1 (rerank, compose, judge, synthesise, extract; "
+        "openai:down (strategy); openai:gpt-4.1 (rerank, compose, extract; "
         "2 + 8 US dollars a million tokens in and out); "
-        "openai:own (strategy, rerank, compose, judge, synthesise, extract)"
+        "openai:own (strategy, rerank, compose, extract)"
     )
     assert check.hint == "No price is known for openai:down, openai:own."
 
@@ -82,18 +82,16 @@ def roles(workspace: Workspace) -> dict[str, Check]:
 
 def test_each_role_says_who_answers_and_what_a_call_costs(open_home: Open) -> None:
     with misbehaving(says) as server:
-        toml = TOML.format(url=server.url).replace("roles = {", 'roles = { judge = "none", ')
+        toml = TOML.format(url=server.url).replace("roles = {", 'roles = { extract = "none", ')
         found = roles(open_home(toml))
-    assert list(found) == [
-        f"role {n}" for n in ("strategy", "rerank", "compose", "judge", "synthesise", "extract")
-    ]
+    assert list(found) == [f"role {n}" for n in ("strategy", "rerank", "compose", "extract")]
     assert all(check.ok for check in found.values())
     assert (
         found["role strategy"].said
         == "openai:own instead of openai:down; the test call: price not known"
     )
     assert found["role compose"].said == "openai:gpt-4.1; the test call: 0.000140 US dollars"
-    assert found["role judge"].said == "no model"
+    assert found["role extract"].said == "no model"
 
 
 def test_a_role_that_nobody_answers_in_fails(open_home: Open) -> None:
@@ -107,8 +105,8 @@ def test_a_role_that_nobody_answers_in_fails(open_home: Open) -> None:
 
 def test_a_role_without_a_model_is_named(open_home: Open) -> None:
     with misbehaving(says) as server:
-        toml = f'[models]\nchat = "openai:own"\nbase_url = "{server.url}"\nroles = {{ rerank = "none", judge = "none" }}'
-        assert models(open_home(toml))["chat model"].said.endswith("; no model for rerank, judge")
+        toml = f'[models]\nchat = "openai:own"\nbase_url = "{server.url}"\nroles = {{ rerank = "none", extract = "none" }}'
+        assert models(open_home(toml))["chat model"].said.endswith("; no model for rerank, extract")
 
 
 def test_a_model_that_knows_no_forms_is_found_out(open_home: Open) -> None:
@@ -146,15 +144,13 @@ def test_without_models_there_is_nothing_to_ask(open_home: Open) -> None:
 
 def test_a_real_server_is_asked_once_for_all_its_roles(open_home: Open, llama: str) -> None:
     workspace = open_home(
-        f'[models]\nchat = "openai:smollm2"\nbase_url = "{llama}"\nroles = {{ judge = "none" }}'
+        f'[models]\nchat = "openai:smollm2"\nbase_url = "{llama}"\nroles = {{ extract = "none" }}'
     )
     checks = {check.name: check for check in check_all(workspace, ask=True)}
     (said,) = [check.said for name, check in checks.items() if name.startswith("model ")]
     assert said.startswith("answered in ") == checks["role compose"].ok
-    assert (
-        "tokens, price not known; for strategy, rerank, compose, synthesise, extract" in said
-    ) or "openai:" in said
-    assert checks["role judge"].said == "no model"
+    assert ("tokens, price not known; for strategy, rerank, compose" in said) or "openai:" in said
+    assert checks["role extract"].said == "no model"
 
 
 def test_the_command_prints_it(open_home: Open, tmp_path: Path) -> None:

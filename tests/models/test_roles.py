@@ -81,7 +81,7 @@ def names(**settings: Any) -> dict[str, tuple[str, ...]]:
     }
 
 
-ALL = ("strategy", "rerank", "compose", "judge", "synthesise", "extract")
+ALL = ("strategy", "rerank", "compose", "extract")
 
 
 def test_one_model_does_everything() -> None:
@@ -103,8 +103,8 @@ def test_a_role_may_have_its_own_and_its_own_stand_ins() -> None:
     assert names(chat="openai:a", roles=roles, fallbacks=["openai:b"]) == {
         "openai:small": ("strategy",),
         "openai:large": ("compose",),
-        "openai:a": ("judge", "synthesise", "extract"),
-        "openai:b": ("strategy", "compose", "judge", "synthesise", "extract"),
+        "openai:a": ("extract",),
+        "openai:b": ("strategy", "compose", "extract"),
         "openai:other": ("compose",),
     }
     assert (

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from models.wires import WIRES, Said, Wire, serving
 from ombud.errors import MalformedOutput, ModelError
-from ombud.models import Chat, ChatReply
+from ombud.models import Chat, ChatReply, recorded
 from ombud.models.chat.connecting import connect
 
 TEXT = json.dumps({"outcome": "full", "claims": ["You have 26 days of leave."]})
@@ -107,3 +107,24 @@ def test_each_is_held_to_the_form_and_to_a_length(
     assert any(
         f'"{name}": 8000' in said for name in ("max_output_tokens", "max_tokens", "maxOutputTokens")
     )
+
+
+def test_what_the_provider_had_read_before_is_counted(
+    wire: Wire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with recorded() as calls:
+        reply, _ = ask(wire, Said(TEXT, cached=40), monkeypatch)
+    (call,) = calls
+    assert (call.tokens_in, call.tokens_cached) == (70, 40)
+    full, _ = ask(wire, Said(TEXT), monkeypatch)
+    assert (reply.price or 0) < (full.price or 0)
+
+
+def test_anthropic_is_told_to_keep_the_instructions_and_no_message(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (anthropic,) = [wire for wire in WIRES if wire.name.startswith("anthropic:")]
+    _, (asked,) = ask(anthropic, Said(TEXT), monkeypatch)
+    assert asked["system"][-1]["cache_control"]["type"] == "ephemeral"
+    assert "cache_control" not in json.dumps(asked["messages"])
+    assert "cache_control" not in asked

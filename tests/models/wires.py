@@ -21,6 +21,8 @@ class Said(NamedTuple):
     """Or `cut` (too long) or `refused`."""
     noise: str = ""
     """A thought or a remark that comes before the text, where the provider knows of such."""
+    cached: int = 0
+    """Of the 70 tokens in, those that the provider had read before."""
 
 
 class Wire(NamedTuple):
@@ -71,7 +73,7 @@ def openai_whole(said: Said) -> dict[str, Any]:
             "input_tokens": 70,
             "output_tokens": 7,
             "total_tokens": 77,
-            "input_tokens_details": {"cached_tokens": 50},
+            "input_tokens_details": {"cached_tokens": said.cached},
             "output_tokens_details": {"reasoning_tokens": 0},
         },
     }
@@ -116,7 +118,11 @@ def anthropic_whole(said: Said) -> dict[str, Any]:
         "content": content,
         "stop_reason": STOPS[said.ends],
         "stop_sequence": None,
-        "usage": {"input_tokens": 70, "output_tokens": 7},
+        "usage": {
+            "input_tokens": 70 - said.cached,
+            "cache_read_input_tokens": said.cached,
+            "output_tokens": 7,
+        },
     }
 
 
@@ -139,7 +145,7 @@ def anthropic_stream(said: Said) -> Iterator[Event]:
 FINISHES = {"whole": "STOP", "cut": "MAX_TOKENS", "refused": "SAFETY"}
 
 
-def google_part(text: str, ends: str, noise: str = "") -> dict[str, Any]:
+def google_part(text: str, ends: str, noise: str = "", cached: int = 0) -> dict[str, Any]:
     candidate: dict[str, Any] = {"index": 0}
     if ends:
         candidate["finishReason"] = FINISHES[ends]
@@ -149,6 +155,7 @@ def google_part(text: str, ends: str, noise: str = "") -> dict[str, Any]:
             parts.insert(0, {"text": noise, "thought": True})
         candidate["content"] = {"role": "model", "parts": parts}
     usage = {"promptTokenCount": 70, "candidatesTokenCount": 7, "totalTokenCount": 77}
+    usage["cachedContentTokenCount"] = cached
     return {
         "candidates": [candidate],
         "usageMetadata": usage,
@@ -158,7 +165,7 @@ def google_part(text: str, ends: str, noise: str = "") -> dict[str, Any]:
 
 
 def google_whole(said: Said) -> dict[str, Any]:
-    return google_part(said.text, said.ends, said.noise)
+    return google_part(said.text, said.ends, said.noise, said.cached)
 
 
 def google_stream(said: Said) -> Iterator[Event]:

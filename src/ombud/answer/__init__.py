@@ -18,6 +18,7 @@ from ombud.answer.quoting.underlining import SPAN_FEATURES, SPARSE_SPAN_FEATURES
 from ombud.answer.signals import measure_signals, span_signals, term_weights
 from ombud.answer.triage.classifying import open_triage
 from ombud.answer.triage.features import TRIAGE_READING
+from ombud.answer.triage.privacy import Guarded, guard, holds_private, remote_names, triage_embedder
 from ombud.answer.triage.sensitive import read_sensitive
 from ombud.answer.triage.weights import (
     HEADS,
@@ -45,6 +46,7 @@ __all__ = [
     "AnswerSpan",
     "AskRun",
     "ConfidenceWeights",
+    "Guarded",
     "Head",
     "Label",
     "OnEvent",
@@ -56,15 +58,19 @@ __all__ = [
     "check_claim",
     "check_components",
     "estimate_confidence",
+    "guard",
+    "holds_private",
     "measure_signals",
     "open_triage",
     "rank_by",
     "read_contacts",
     "read_personas",
     "read_sensitive",
+    "remote_names",
     "span_features",
     "span_signals",
     "term_weights",
+    "triage_embedder",
     "triage_scores",
     "triage_weights_text",
 ]

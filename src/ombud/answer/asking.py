@@ -7,7 +7,7 @@ from datetime import date
 from math import isfinite
 
 from ombud.answer import wording
-from ombud.answer.assessing import Assessment, assess_evidence, count_own_terms
+from ombud.answer.assessing import Assessment, assess_evidence
 from ombud.answer.bodies import (
     Body,
     clarify_body,
@@ -37,9 +37,10 @@ from ombud.answer.triage import (
     open_triage,
     own_record,
     refine,
-    triaged_turn,
+    triaged_message,
 )
 from ombud.answer.triage.anonymity import wants_anonymity
+from ombud.answer.triage.privacy import guard, holds_private, refining_knowledge
 from ombud.answer.triage.sensitive import Matter
 from ombud.answer.understood import with_reading, without_changes
 from ombud.errors import ModelError
@@ -92,7 +93,9 @@ async def answer_question(
 
 class AskRun:
     """One question on its way to its answer. Each stage reads what the ones before it left; one
-    that sets `body` has decided, and the rest of them are left out."""
+    that sets `body` has decided, and the rest of them are left out.
+
+    is_private: the conversation is known to hold something sensitive."""
 
     def __init__(
         self,
@@ -101,6 +104,8 @@ class AskRun:
         where: Filter,
         parts: AnswerParts,
         on_event: OnEvent | None = None,
+        *,
+        is_private: bool = False,
     ) -> None:
         check_plan(plan)
         self.typed = question
@@ -113,6 +118,8 @@ class AskRun:
         self.on_event = on_event
         self.claims = ClaimStream(on_event) if on_event else None
         self.timer = StepTimer()
+        self.is_private = is_private
+        self.privacy: tuple[str, ...] = ()
         self.triaged = TriageResult()
         self.refined = Refined(self.triaged)
         self.found = SearchResult(plan=plan)
@@ -168,7 +175,8 @@ class AskRun:
         """What triage makes of the question with the evidence beside it. Decides where a person
         should help; a chat model decides for itself whether the documents answer, so what the
         evidence is worth is measured only where nobody else tells."""
-        self.refined = await refine(self.triaged, self.question, self.found, self.parts.knowledge)
+        knowledge = refining_knowledge(self.parts)
+        self.refined = await refine(self.triaged, self.question, self.found, knowledge)
         self.triaged = self.refined.triaged
         self.timer.add(self.refined.seconds)
         if self._model_decides():
@@ -232,20 +240,13 @@ class AskRun:
             self.on_event("status", {"step": stage})
 
     def _triaged(self) -> TriageResult:
-        """A follow-up, or one without a word to search for, looks strange alone: only an injection
-        is taken for one."""
-        triage = self.parts.triage or open_triage(self.parts.sensitive)
-        if self.changes:
-            as_typed = triaged_turn(triage, self.typed.text, self.typed.history)
-            if as_typed.matter or as_typed.injected:
-                # No correction takes back what needs a person.
-                return as_typed
-        triaged = triaged_turn(triage, self.question.text, self.question.history)
-        if triaged.label != "out_of_scope" or triaged.injected:
-            return triaged
-        own_terms = count_own_terms(self.question, self.parts.knowledge.engine)
-        if self.question.history or not own_terms:
-            return triaged._replace(label="ordinary", settled=True)
+        """Also lets question and models be those that `models.sensitive` lets meet."""
+        parts = self.parts
+        triage = parts.triage or open_triage(parts.sensitive)
+        engine = parts.knowledge.engine
+        triaged = triaged_message(triage, self.question, self.typed, engine)
+        is_private = self.is_private or holds_private(triaged, self.typed.history, triage)
+        self.question, self.parts, self.privacy = guard(self.question, parts, is_private=is_private)
         return triaged
 
     def _is_unread(self) -> bool:
@@ -391,7 +392,7 @@ class AskRun:
             return body._replace(spent=written.spent, notes=written.notes)
         if written.vague:
             body = self._clarified(written.suggestions)
-            return body._replace(spent=written.spent)
+            return body._replace(spent=written.spent, is_written=True)
         body = written_body(written, self.found)
         if written.outcome != "denied":
             return body
@@ -469,6 +470,7 @@ class AskRun:
             signals["emergency"] = 1.0
         degraded = (
             *self.triaged.degraded,
+            *self.privacy,
             *found.degraded,
             *self.refined.degraded,
             *body.degraded,

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ombud.answer.confidence import estimate_confidence, load_weights
+from ombud.answer.quoting.continuing import favour_shown
 from ombud.answer.quoting.definitions import definitions_first
 from ombud.answer.quoting.fitness import quotable
 from ombud.answer.quoting.spans import AnswerSpan, candidate_spans, rank_spans
@@ -54,7 +55,7 @@ def assess_evidence(
     # What was said before finds passages, and proves nothing of what is asked now.
     now_asked = query_terms(question.text, engine) if question.history else []
     said_terms = now_asked or query_terms(query.passage, engine)
-    ranked = rank_spans(spans, rows, dense=dense)
+    ranked = favour_shown(rank_spans(spans, rows, dense=dense), question)
     signals = measure_signals(said_terms, found, engine, rows) | span_signals(ranked)
     signals["askable"] = askable(question.text, knowledge.embedder)
     confidence_weights = load_weights(dense=dense)

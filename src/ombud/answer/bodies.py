@@ -47,6 +47,8 @@ class Body(NamedTuple):
     """Chunk id -> what a model says it covers."""
     reasoning: str = ""
     """What the model thought, which no answer and no trace holds."""
+    is_written: bool = False
+    """A chat model wrote it, or decided that there is nothing to write."""
     spent: ModelUsage = ModelUsage()
     evidence: tuple[str, ...] | None = None
     """Chunk ids that stood in front of the composer, best first; None: all that were found."""
@@ -205,6 +207,7 @@ def written_body(written: WrittenAnswer, found: SearchResult) -> Body:
         suggestions=written.suggestions,
         covers=written.covers,
         reasoning=written.reasoning,
+        is_written=True,
         spent=written.spent,
         evidence=tuple(evidence),
         notes=written.notes,

@@ -189,8 +189,11 @@ def closing(action: str, contact_known: bool, language: str = "en") -> str:
 def is_turned_away(text: str) -> bool:
     """Whether an earlier answer was a hand-over, or said that this is outside."""
     outside = [said.partition(".")[0] for said in in_any_language("outside")]
-    if text.startswith((OUTSIDE, *outside)):
-        return True
+    return text.startswith((OUTSIDE, *outside)) or is_handed_over(text)
+
+
+def is_handed_over(text: str) -> bool:
+    """Whether an earlier answer offered a person for what is sensitive."""
     return any(calm in text for calm in (CALM, *in_any_language("handoff")))
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ombud.app.audit.certify import certificate_json, certify_deletion
     from ombud.app.audit.forgetting import erase_of, expire, run_expiry
     from ombud.app.audit.replaying import replay_answer, replayed_json
+    from ombud.app.audit.usage import find_usage, usage_json
     from ombud.app.checks import check_all
     from ombud.app.gaps.page import render_gaps
     from ombud.app.gaps.report import Gaps, find_gaps, gaps_json
@@ -51,6 +52,7 @@ __getattr__ = imported_later(
         "audit.certify": ["certificate_json", "certify_deletion"],
         "audit.forgetting": ["erase_of", "expire", "run_expiry"],
         "audit.replaying": ["replay_answer", "replayed_json"],
+        "audit.usage": ["find_usage", "usage_json"],
         "checks": ["check_all"],
         "gaps.page": ["render_gaps"],
         "gaps.report": ["Gaps", "find_gaps", "gaps_json"],
@@ -84,6 +86,7 @@ __all__ = [
     "every",
     "expire",
     "find_gaps",
+    "find_usage",
     "gaps_json",
     "graph_around",
     "graph_stats",
@@ -105,6 +108,7 @@ __all__ = [
     "show_record",
     "sync_all",
     "sync_progress",
+    "usage_json",
     "verified_json",
     "verify_audit",
     "watch",

@@ -5,17 +5,39 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any
 
-from ombud.answer import DEFAULT_PERSONA, AskRun, OnEvent, check_components
+from ombud.answer import (
+    DEFAULT_PERSONA,
+    AskRun,
+    Guarded,
+    OnEvent,
+    check_components,
+    guard,
+    holds_private,
+    open_triage,
+    remote_names,
+)
 from ombud.app import measuring
-from ombud.app.spending import with_calls
+from ombud.app.spending import path_of, with_calls
 from ombud.app.workspace import Workspace
 from ombud.errors import UnknownName
 from ombud.index import Filter
 from ombud.models import recorded
-from ombud.retrieve import SearchResult, contradiction_notes, find_passages, read_question
+from ombud.retrieve import (
+    SearchParts,
+    SearchResult,
+    contradiction_notes,
+    find_passages,
+    read_question,
+)
 from ombud.retrieve import search as search_index
 from ombud.settings import Planned, plan_for
-from ombud.store import add_turn, last_messages, read_answer, read_reasoning
+from ombud.store import (
+    add_turn,
+    is_sensitive_conversation,
+    last_messages,
+    read_answer,
+    read_reasoning,
+)
 from ombud.store import new_conversation as add_conversation
 from ombud.text import named_countries
 from ombud.types import (
@@ -55,17 +77,25 @@ async def ask(
     planned = plan_of(workspace, question.asker, plan or {})
     where = filter_of(workspace, question, planned.plan)
     parts = workspace.answering_for(planned.plan)
+    is_private = _is_known_private(workspace, conversation_id)
     with recorded() as calls:
-        run = AskRun(question, planned.plan, where, parts, on_event)
+        run = AskRun(question, planned.plan, where, parts, on_event, is_private=is_private)
         answer = await run.answer()
-    hidden = await asyncio.to_thread(
-        _hidden_note, workspace, question, planned.plan, answer.trace.queries
-    )
+        hidden = await asyncio.to_thread(
+            _hidden_note,
+            workspace,
+            question,
+            planned.plan,
+            queries=answer.trace.queries,
+            knowledge=run.parts.knowledge,
+        )
     dated = _out_of_force_notes(workspace.today(), answer.citations)
     notes = (*answer.trace.notes, *hidden, *dated)
     trace = answer.trace.model_copy(update={"notes": notes, "variant": planned.variant})
+    is_written = run.body is not None and run.body.is_written
+    path = path_of(calls, answer.action, is_written=is_written)
     answer = answer.model_copy(
-        update={"conversation_id": conversation_id, "trace": with_calls(trace, calls)}
+        update={"conversation_id": conversation_id, "trace": with_calls(trace, calls, path)}
     )
     if keep:
         await asyncio.to_thread(_keep, workspace, question, answer, run.reasoning)
@@ -100,10 +130,17 @@ async def search(
     with recorded() as calls:
         known_words = workspace.index.known_words
         reading = await asyncio.to_thread(read_question, question, where, known_words)
-        result = await search_index(reading.question, planned.plan, where, workspace.index)
-    hidden = await asyncio.to_thread(
-        _hidden_note, workspace, question, planned.plan, result.queries
-    )
+        guarded = await asyncio.to_thread(_guarded, workspace, question, reading.question)
+        result = await search_index(guarded.question, planned.plan, where, guarded.parts.knowledge)
+        hidden = await asyncio.to_thread(
+            _hidden_note,
+            workspace,
+            question,
+            planned.plan,
+            queries=result.queries,
+            knowledge=guarded.parts.knowledge,
+        )
+    result = result._replace(degraded=(*guarded.degraded, *result.degraded))
     chunks = [hit.chunk for hit in result.evidence.hits]
     dated = _out_of_force_notes(workspace.today(), chunks)
     notes = (*hidden, *dated, *contradiction_notes(result.evidence))
@@ -181,8 +218,32 @@ def _keep(workspace: Workspace, question: Question, answer: Answer, reasoning: s
     add_turn(workspace.store, question, answer, setup, reasoning)
 
 
+def _is_known_private(workspace: Workspace, conversation_id: str | None) -> bool:
+    """Also where what was sensitive lies further back than the turns that are looked at."""
+    if not conversation_id or workspace.settings.models.sensitive == "allowed":
+        return False
+    return is_sensitive_conversation(workspace.store, conversation_id)
+
+
+def _guarded(workspace: Workspace, typed: Question, question: Question) -> Guarded:
+    """A question that is only searched for: the same rules as for one that is answered. typed: as
+    it came in, before words were read otherwise."""
+    parts = workspace.answering._replace(chat=None)
+    if workspace.settings.models.sensitive == "allowed" or not remote_names(parts):
+        return Guarded(question, parts)
+    triage = parts.triage or open_triage(parts.sensitive)
+    texts = dict.fromkeys((typed.text, question.text))
+    is_private = any(holds_private(triage(text), question.history, triage) for text in texts)
+    return guard(question, parts, is_private=is_private)
+
+
 def _hidden_note(
-    workspace: Workspace, question: Question, plan: Plan, queries: Sequence[Query]
+    workspace: Workspace,
+    question: Question,
+    plan: Plan,
+    *,
+    queries: Sequence[Query],
+    knowledge: SearchParts,
 ) -> tuple[str, ...]:
     """Without a country only global documents speak; say how much that left out."""
     if question.asker.country or not queries:
@@ -190,7 +251,7 @@ def _hidden_note(
     if not workspace.audiences.current()["countries"]:
         return ()
     where = filter_of(workspace, question, plan).model_copy(update={"countries": None})
-    result = find_passages(queries, plan, where, workspace.index)
+    result = find_passages(queries, plan, where, knowledge)
     hidden = len(result.evidence.local)
     if not hidden:
         return ()

@@ -19,6 +19,7 @@ from ombud.answer import (
     read_contacts,
     read_personas,
     read_sensitive,
+    triage_embedder,
 )
 from ombud.app.audiences import KnownAudiences
 from ombud.app.flags import PROMPTS, check_flags
@@ -114,10 +115,11 @@ class Workspace:
     def answering(self) -> AnswerParts:
         settings = self.settings.answer
         sensitive = read_sensitive(self._own_file(settings.sensitive_terms))
+        own_weights = self._own_file(settings.triage)
         triage = open_triage(
             sensitive,
-            self.embedder,
-            self._own_file(settings.triage),
+            triage_embedder(self.embedder, self.settings.models, own_weights),
+            own_weights,
             own_terms=bool(settings.sensitive_terms),
         )
         return AnswerParts(

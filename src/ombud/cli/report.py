@@ -7,6 +7,7 @@ import typer
 
 from ombud.cli.console import HOME, JSON, day, errors_said, open_workspace, print_json, write_file
 from ombud.cli.printing.help import WholeHelp
+from ombud.cli.printing.tables import path_lines
 
 if TYPE_CHECKING:
     from ombud.app import Gaps
@@ -49,6 +50,29 @@ def gaps(
             _say(found)
             if html:
                 print(f"Wrote {html}.")
+
+
+@app.command()
+def costs(
+    since: str = typer.Option(
+        "", "--since", help="First day, such as 2026-01-31; the last 30 days when not given."
+    ),
+    as_json: bool = JSON,
+    home: Path | None = HOME,
+) -> None:
+    """What a question costs: calls of models, tokens and price, by the way its answer came
+    about."""
+    del home
+    with errors_said(as_json):
+        from ombud.app import find_usage, usage_json
+
+        usage = find_usage(open_workspace(), day(since))
+        if as_json:
+            print_json(usage_json(usage))
+            return
+        print(f"{usage.since} to {usage.until}")
+        lines = path_lines(usage.paths)
+        print("\n".join(lines) if lines else "No model was asked, so there was nothing to pay.")
 
 
 def _say(found: "Gaps") -> None:

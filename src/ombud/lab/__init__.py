@@ -26,6 +26,7 @@ from ombud.lab.report.comparing import (
     compare_runs,
     read_run,
 )
+from ombud.lab.report.costs import PathCost, costs_by_path
 from ombud.lab.report.gating import Fall, Verdict, as_junit, check_gate
 from ombud.lab.report.rendering import html_report, markdown_report
 from ombud.lab.report.summary import GROUPS, MetricSummary, cluster_of, summarise, summary_markdown
@@ -62,6 +63,7 @@ __all__ = [
     "Measure",
     "Metric",
     "MetricSummary",
+    "PathCost",
     "RecordedRun",
     "RemoteTarget",
     "Risk",
@@ -82,6 +84,7 @@ __all__ = [
     "compare",
     "compare_runs",
     "compute_trend",
+    "costs_by_path",
     "decision_accuracy",
     "decisions",
     "draw_sample",

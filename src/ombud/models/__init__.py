@@ -10,10 +10,13 @@ from ombud.models.embed import late
 from ombud.models.embed.embedder import EmbeddedText, Embedder, open_embedder
 from ombud.models.embed.onnx_graph import build_int8
 from ombud.models.embed.remembering import CachingEmbedder
+from ombud.models.exposure import EXPOSURES, Exposure
+from ombud.models.remote import is_remote
 from ombud.models.rerank.reranker import Reranker, open_reranker
 from ombud.models.trees import Tree, trees_logit
 
 __all__ = [
+    "EXPOSURES",
     "Budget",
     "CachingEmbedder",
     "Call",
@@ -21,11 +24,13 @@ __all__ = [
     "ChatReply",
     "EmbeddedText",
     "Embedder",
+    "Exposure",
     "ModelRoles",
     "Reranker",
     "Tree",
     "at_most",
     "build_int8",
+    "is_remote",
     "late",
     "linear",
     "open_chat",

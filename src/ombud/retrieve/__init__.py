@@ -12,6 +12,7 @@ from ombud.retrieve.router.classifying import (
     WEIGHTS,
     Routed,
     Router,
+    classify,
     classify_by_model,
     open_router,
 )
@@ -60,6 +61,7 @@ __all__ = [
     "carry_over",
     "check_plan",
     "chunk_terms",
+    "classify",
     "classify_by_model",
     "contradiction_notes",
     "find_contradictions",

@@ -22,6 +22,7 @@ from ombud.settings.sections import (
     ModelRole,
     ModelSettings,
     PlanOverlay,
+    SensitivePolicy,
 )
 from ombud.settings.variants import Planned, check_plans, plan_for
 
@@ -42,6 +43,7 @@ __all__ = [
     "PlanOverlay",
     "Planned",
     "PluginSource",
+    "SensitivePolicy",
     "Settings",
     "SharePoint",
     "SourceSettings",

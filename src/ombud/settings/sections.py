@@ -1,7 +1,7 @@
 """The sections of `ombud.toml`: typed, few, each with a reason for its default."""
 
 import re
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
@@ -20,9 +20,12 @@ CHUNK_TOKENS = {
 nothing."""
 
 
-ModelRole = Literal["strategy", "rerank", "compose", "judge", "synthesise", "extract"]
-"""What a chat model is asked for: search texts, orders, answers, verdicts, test questions,
-triplets."""
+ModelRole = Literal["strategy", "rerank", "compose", "extract"]
+"""What a chat model is asked for: search texts, orders, answers, triplets."""
+SensitivePolicy = Literal["never", "redacted", "allowed"]
+"""What remote models see of sensitive messages."""
+GONE_ROLES = ("judge", "synthesise")
+"""Roles that settings could name and nothing asked."""
 
 
 class Section(BaseModel):
@@ -195,6 +198,11 @@ class ModelSettings(Section):
     fallbacks: tuple[str, ...] = Field(
         (), description="Models asked in this order when a role's own have failed."
     )
+    sensitive: SensitivePolicy = Field(
+        "never",
+        description="What models that are not on this machine see of sensitive messages and of "
+        "what follows them: nothing, words without names and numbers of people, or all.",
+    )
     base_url: str = Field(
         "",
         description="Address of an OpenAI-compatible server, for `openai:`, `ollama:` and `vllm:` "
@@ -261,6 +269,14 @@ class ModelSettings(Section):
         """One model may stand without brackets."""
         if not isinstance(roles, dict):
             return roles
+        for role in GONE_ROLES:
+            if role in roles:
+                gone = BadSetting(
+                    f"there is no role `{role}`, and no model was ever asked in it",
+                    hint=f"Take `{role}` out of models.roles; "
+                    f"the roles are {', '.join(get_args(ModelRole))}.",
+                )
+                raise ValueError(str(gone)) from gone
         return {
             role: (named,) if isinstance(named, str) else named for role, named in roles.items()
         }

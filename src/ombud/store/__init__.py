@@ -65,7 +65,13 @@ from ombud.store.library import (
     written_for,
 )
 from ombud.store.progress import read_progress, save_progress
-from ombud.store.records import StoredAnswer, list_answers, read_kept, read_setup
+from ombud.store.records import (
+    StoredAnswer,
+    is_sensitive_conversation,
+    list_answers,
+    read_kept,
+    read_setup,
+)
 from ombud.store.runs import (
     Done,
     add_look,
@@ -131,6 +137,7 @@ __all__ = [
     "held_in_conversation",
     "held_of_person",
     "held_until",
+    "is_sensitive_conversation",
     "last_messages",
     "list_abbreviations",
     "list_answers",

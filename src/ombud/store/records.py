@@ -70,6 +70,15 @@ def list_answers(store: Store, since: str = "") -> Iterator[StoredAnswer]:
         last_id = rows[-1].id
 
 
+def is_sensitive_conversation(store: Store, conversation_id: str) -> bool:
+    """Whether one of its answers was handed to a person, however long ago."""
+    query = select(answers.c.id).where(
+        answers.c.sensitive, answers.c.conversation_id == conversation_id
+    )
+    with store.read() as db:
+        return db.execute(query.limit(1)).first() is not None
+
+
 def read_setup(store: Store, digest: str) -> dict[str, Any] | None:
     """What answered, by its digest; None where none was kept."""
     with store.read() as db:

@@ -35,6 +35,7 @@ from ombud.text.names.finding import (
     split_words,
     word_stem,
 )
+from ombud.text.names.redacting import redact
 from ombud.text.numbers import (
     DIGITS,
     NUMBER_WORDS,
@@ -136,6 +137,7 @@ __all__ = [
     "read_rows",
     "read_sentence",
     "read_spelling",
+    "redact",
     "split_sentences",
     "split_words",
     "surface_words",

@@ -1,8 +1,10 @@
 """The records everything speaks in. Frozen, JSON round-trippable, importing nothing of ours."""
 
 from ombud.types.answers import (
+    PRIVACY,
     Action,
     Answer,
+    AnswerPath,
     Citation,
     CitedDocument,
     Claim,
@@ -22,8 +24,10 @@ from ombud.types.measuring import Case, Observation, Passage, Reference, Run, Sc
 from ombud.types.records import Record
 
 __all__ = [
+    "PRIVACY",
     "Action",
     "Answer",
+    "AnswerPath",
     "Audience",
     "Block",
     "Case",

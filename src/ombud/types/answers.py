@@ -11,7 +11,18 @@ Scope = Literal["local", "shared"]
 
 Outcome = Literal["full", "partial", "denied"]
 
+AnswerPath = Literal[
+    "", "no model", "not composed", "composed", "repaired", "quotes after failure", "handed over"
+]
+"""How an answer came about, as far as it costs something: no call at all; calls that only read the
+question; one that wrote the answer; another that repaired it; passages in place of what a model
+could not write or prove; a person. Empty where it was not recorded."""
+
 Action = Literal["none", "clarify", "handoff", "contact"]
+
+
+PRIVACY = "privacy: "
+"""How the note in `Trace.degraded` begins where a sensitive message was kept from models."""
 
 
 class Copy(Record):
@@ -149,6 +160,11 @@ class Trace(Record):
     tokens_out: int = 0
     price: float | None = None
     """US dollars; None when the price of the model is not known."""
+    tokens_cached: int = 0
+    """Of `tokens_in`, those that a provider had read before, and asks less for."""
+    calls: int = 0
+    """Requests to chat models and rerankers, those that failed included."""
+    path: AnswerPath = ""
     seconds: dict[str, float] = {}
     """Step -> seconds."""
     index_version: str = ""

@@ -8,7 +8,15 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import StreamingResponse
 
-from ombud.app import Workspace, asking, library, measuring, sync_progress
+from ombud.app import (
+    Workspace,
+    asking,
+    find_usage,
+    library,
+    measuring,
+    sync_progress,
+    usage_json,
+)
 from ombud.errors import StoreError
 from ombud.types import Answer, Chunk, Document, Person, Question
 from ombud.web import stream
@@ -25,6 +33,7 @@ from ombud.web.shapes import (
     SearchIn,
     SearchOut,
     SyncOut,
+    UsageOut,
     reader,
 )
 
@@ -175,6 +184,13 @@ def conversation(conversation_id: str, workspace: CurrentWorkspace) -> MessagesO
 def describe(workspace: CurrentWorkspace) -> dict[str, Any]:
     """Which configuration answers here: digests, plan, prompts, models, index version."""
     return measuring.describe(workspace)
+
+
+@router.get("/api/v1/usage", responses=LISTED)
+def usage(workspace: CurrentWorkspace, since: Day | None = None) -> UsageOut:
+    """What a question has cost since that day, 30 days where none is given: calls of models, tokens
+    and price, by the way its answer came about."""
+    return UsageOut.model_validate(usage_json(find_usage(workspace, since)))
 
 
 @router.get("/api/v1/passages", response_model=list[Chunk], responses=LISTED)

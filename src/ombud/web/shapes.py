@@ -156,6 +156,28 @@ class SearchOut(Shape):
         return cls(hits=hits, trace=trace)
 
 
+class PathCostOut(Shape):
+    """Means of a question of one path."""
+
+    path: str
+    """As in a trace, `all`, or `not recorded`."""
+    questions: int
+    calls: float
+    tokens_in: float
+    tokens_cached: float
+    """Of `tokens_in`, those that a provider had read before."""
+    tokens_out: float
+    price: float | None
+    """US dollars; null where one is not known."""
+
+
+class UsageOut(Shape):
+    since: date
+    until: date
+    paths: list[PathCostOut]
+    """Empty where no model was asked."""
+
+
 class DocumentLine(Shape):
     """A document without its text."""
 

@@ -2,7 +2,7 @@
 better with one."""
 
 from ombud.answer.triage.classifying import Triage, TriageResult, open_triage
-from ombud.answer.triage.following import triaged_turn
+from ombud.answer.triage.following import triaged_message, triaged_turn
 from ombud.answer.triage.owning import OwnRecord, own_record
 from ombud.answer.triage.refining import Refined, refine
 
@@ -14,5 +14,6 @@ __all__ = [
     "open_triage",
     "own_record",
     "refine",
+    "triaged_message",
     "triaged_turn",
 ]

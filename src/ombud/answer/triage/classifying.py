@@ -206,15 +206,21 @@ def _read(
 
 
 def _is_sensitive(reading: _Reading, thresholds: Thresholds, *, own_terms: bool) -> bool:
-    matter = reading.matter
-    if matter is not None:
-        if own_terms or matter.danger or reading.unread:
-            return True
-        if reading.alarm >= thresholds.term:
-            return True
+    if reading.matter is not None and _is_told(reading.matter, reading, thresholds, own_terms):
+        return True
     if reading.danger >= thresholds.peril:
         return True
     looks_strange = reading.strange >= thresholds.injection
-    if matter is None and looks_strange and reading.strange > reading.alarm:
+    if reading.matter is None and looks_strange and reading.strange > reading.alarm:
         return False
     return reading.alarm >= thresholds.sensitive
+
+
+def _is_told(matter: Matter, reading: _Reading, thresholds: Thresholds, own_terms: bool) -> bool:
+    """Whether a term that was found is likely enough to be meant."""
+    if own_terms or matter.danger or reading.unread:
+        return True
+    least = thresholds.term
+    if matter.weak:
+        least = max(least, thresholds.weak_term)
+    return reading.alarm >= least

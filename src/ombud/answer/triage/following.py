@@ -4,7 +4,9 @@ from collections.abc import Sequence
 
 from ombud.answer.triage.classifying import Triage, TriageResult
 from ombud.answer.triage.sensitive import TOLD
-from ombud.types import Message
+from ombud.index import Engine
+from ombud.retrieve import query_terms
+from ombud.types import Message, Question
 
 SHORT = 8
 """Words up to which a turn is heard with the one before it. On dev of the conversations people
@@ -25,3 +27,23 @@ def triaged_turn(triage: Triage, text: str, history: Sequence[Message]) -> Triag
     if together.matter:
         return alone
     return alone._replace(label="ordinary", matter=None)
+
+
+def triaged_message(
+    triage: Triage, question: Question, typed: Question, engine: Engine
+) -> TriageResult:
+    """Triage of a question. A follow-up, or one without a word to search for, looks strange alone:
+    only an injection is taken for one.
+
+    typed: as it was before words were read otherwise; no correction takes back what needs a
+    person."""
+    if typed.text != question.text:
+        as_typed = triaged_turn(triage, typed.text, typed.history)
+        if as_typed.matter or as_typed.injected:
+            return as_typed
+    triaged = triaged_turn(triage, question.text, question.history)
+    if triaged.label != "out_of_scope" or triaged.injected:
+        return triaged
+    if question.history or not query_terms(question.text, engine):
+        return triaged._replace(label="ordinary", settled=True)
+    return triaged

@@ -24,6 +24,8 @@ class Matter(NamedTuple):
     """Whose contact is offered."""
     danger: bool
     """Someone may be at risk now: emergency wording comes first."""
+    weak: bool = False
+    """Only a weak term speaks for it."""
 
 
 class _Group(NamedTuple):
@@ -50,8 +52,12 @@ class Sensitive:
                 matters.append(group.matter)
             elif is_story and group.weak.search(message):
                 # "My ex" and "scared of" are not enough to name an emergency number.
-                matters.append(group.matter._replace(danger=False))
-        return max(matters, key=lambda matter: matter.danger, default=None)
+                matters.append(group.matter._replace(danger=False, weak=True))
+        return max(matters, key=_gravity, default=None)
+
+
+def _gravity(matter: Matter) -> tuple[bool, bool]:
+    return matter.danger, not matter.weak
 
 
 def read_sensitive(path: Path | None = None) -> Sensitive:

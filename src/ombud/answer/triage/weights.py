@@ -29,7 +29,7 @@ class Thresholds(NamedTuple):
     sensitive: float
     """Probability from which a person is offered: 3.5 % false alarms."""
     term: float
-    """The same where a term of sensitive.toml was found as well."""
+    """The same where a strong term of sensitive.toml was found as well."""
     certain: float
     """From here on no chat model may lower what was found: the false alarms are below 1 %."""
     danger: float
@@ -40,6 +40,8 @@ class Thresholds(NamedTuple):
     injection: float
     """Probability of injection or gibberish from which nothing is searched: at most one ordinary
     message in 200."""
+    weak_term: float = 0.0
+    """The same where a weak term was found; at least `term`."""
     peril: float = 2.0
     """Probability of danger from which a person is offered, whatever else there is."""
 

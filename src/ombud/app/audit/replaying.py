@@ -11,7 +11,7 @@ from datetime import date, datetime
 from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
-from ombud.answer import answer_question
+from ombud.answer import AskRun
 from ombud.app import asking, measuring
 from ombud.app.workspace import Workspace
 from ombud.errors import EngineError, NotFound
@@ -26,7 +26,7 @@ from ombud.store import (
     read_setup,
     text_of,
 )
-from ombud.types import Answer, Chunk, Document, Plan, Question, Trace
+from ombud.types import PRIVACY, Answer, Chunk, Document, Plan, Question, Trace
 
 
 class Difference(NamedTuple):
@@ -99,7 +99,7 @@ async def replay_answer(workspace: Workspace, identity: str, *, model: bool = Fa
     question = asked.model_copy(update={"as_of": day})
     snapshot = await _snapshot(workspace, trace.index_version, kept.at)
     engine = snapshot or workspace.engine
-    again = await _answer_again(workspace, question, trace, engine, model)
+    again = await _answer_again(workspace, question, then, engine, model)
     evidence = again.evidence
     if trace.model:  # a prompt has room for so many
         evidence = evidence[: len(trace.evidence)]
@@ -196,8 +196,9 @@ async def _snapshot(workspace: Workspace, version: str, at: str) -> Engine | Non
 
 
 async def _answer_again(
-    workspace: Workspace, question: Question, trace: Trace, engine: Engine, model: bool
+    workspace: Workspace, question: Question, then: Answer, engine: Engine, model: bool
 ) -> _Again:
+    trace = then.trace
     parts = workspace.answering
     knowledge = parts.knowledge._replace(engine=engine)
     parts = parts._replace(knowledge=knowledge)
@@ -206,12 +207,19 @@ async def _answer_again(
         parts = parts._replace(knowledge=knowledge, chat=None)
     plan = trace.plan.model_copy(update={"adaptive": False})  # what adaptation chose stands in it
     where = asking.filter_of(workspace, question, plan)
-    answer = await answer_question(question, plan, where, parts)
+    run = AskRun(question, plan, where, parts, is_private=_was_private(then))
+    answer = await run.answer()
     if model or answer.trace.queries == trace.queries:
         return _Again(answer, answer.trace.evidence, notes=[])
-    result = find_passages(trace.queries, plan, where, knowledge)
+    result = find_passages(trace.queries, plan, where, run.parts.knowledge)
     evidence = tuple(hit.chunk.id for hit in result.evidence.hits)
     return _Again(answer, evidence, notes=_notes_on_queries(trace, plan))
+
+
+def _was_private(then: Answer) -> bool:
+    """Whether it was kept from models that are not on this machine, or would be today."""
+    kept_back = any(note.startswith(PRIVACY) for note in then.trace.degraded)
+    return kept_back or then.action == "handoff"
 
 
 def _notes_on_queries(trace: Trace, plan: Plan) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ombud.lab import Contrast, MetricSummary, RecordedRun
+    from ombud.lab import Contrast, MetricSummary, PathCost, RecordedRun
     from ombud.types import Observation
 
 NONE = "–"
@@ -122,6 +122,8 @@ def _time_line(observations: Sequence["Observation"]) -> str:
 
 
 def _cost_line(observations: Sequence["Observation"]) -> str:
+    from ombud.lab import costs_by_path
+
     traces = [observation.answer.trace for observation in observations if observation.answer]
     if not traces:
         return ""
@@ -130,7 +132,20 @@ def _cost_line(observations: Sequence["Observation"]) -> str:
         return "Cost: nothing, no model was called."
     prices = [trace.price for trace in traces if trace.price is not None]
     price = f"{sum(prices):.4f} US dollars" if prices else "price not known"
-    return f"Cost: {tokens:,} tokens, {price}."
+    return "\n".join((f"Cost: {tokens:,} tokens, {price}.", *path_lines(costs_by_path(traces))))
+
+
+def path_lines(costs: Sequence["PathCost"]) -> list[str]:
+    """What a question cost, by the way its answer came about."""
+    lines = []
+    for cost in costs:
+        price = "price not known" if cost.price is None else f"{cost.price:.5f} US dollars"
+        tokens = f"{cost.tokens_in:,.0f} ({cost.tokens_cached:,.0f} read before)"
+        lines.append(
+            f"  {cost.path}: {cost.questions} questions, each {cost.calls:.2f} calls, "
+            f"{tokens} + {cost.tokens_out:,.0f} tokens, {price}"
+        )
+    return lines
 
 
 def _failed_line(observations: Sequence["Observation"]) -> str:

@@ -8,6 +8,7 @@ from math import ceil
 from ombud.errors import LabError
 from ombud.lab.metrics.parsing import find_measure
 from ombud.lab.report.comparing import LEVEL, Contrast, RecordedRun, compare_runs
+from ombud.lab.report.costs import PathCost, costs_by_path
 from ombud.lab.report.summary import Group, MetricSummary, groups_of
 from ombud.lab.report.wording import is_share, metric_name
 from ombud.types import Case, Observation, Score, Trace
@@ -60,6 +61,10 @@ class Side:
             if seen.answer:
                 traces.append(seen.answer.trace)
         return traces
+
+    @property
+    def costs(self) -> list[PathCost]:
+        return costs_by_path(self.traces)
 
     @property
     def models(self) -> list[str]:

@@ -20,6 +20,11 @@ MOST_TOKENS = 8000
 """Tokens that a reply may have, reasoning included: an answer has about 500. Without
 a bound a model that goes round in circles writes until the deadline, and is paid for it."""
 
+CACHED = {"messages": False}
+"""What providers that want it marked (Anthropic, Bedrock, OpenRouter, later models of OpenAI) are
+to keep: the form and the instructions, which all questions share; not the message, which none
+repeats. Others keep the beginning of a prompt by themselves, or not at all."""
+
 OnText = Callable[[str | None], None]
 """Gets what a model writes, piece by piece, while it writes it; None when it begins anew, and
 nothing of before counts. Called wherever the model is waited for, which may be another thread."""
@@ -159,7 +164,11 @@ def _piece(event: Any) -> Any:
 
 
 def _settings(model: Any, request: ModelRequest[Any]) -> dict[str, Any]:
-    settings: dict[str, Any] = {"temperature": request.temperature, "max_tokens": MOST_TOKENS}
+    settings: dict[str, Any] = {
+        "temperature": request.temperature,
+        "max_tokens": MOST_TOKENS,
+        "cache": CACHED,
+    }
     # Asking again is done in one place, which knows the deadline; a client that cannot be told is
     # left as it is.
     if "max_retries" not in model.unsupported_settings:
@@ -181,7 +190,8 @@ def _usage(messages: Sequence[Any]) -> Usage:
         # nothing.
         is_known = tokens_in or tokens_out or not message.parts
         price = _price(message) if is_known else None
-        total = total.plus(Usage(tokens_in, tokens_out, price))
+        cached = message.usage.cache_read_tokens or 0
+        total = total.plus(Usage(tokens_in, tokens_out, price, tokens_cached=cached))
     return total
 
 

@@ -21,6 +21,8 @@ class Call(NamedTuple):
     """Requests made; 0 where none was, such as for a reply from memory or a model that rests."""
     failed: str = ""
     """Why there was no reply, in a few words; empty where there was one."""
+    tokens_cached: int = 0
+    """Of `tokens_in`, those that the provider had read before."""
     instead_of: str = ""
     """The models that should have answered and why they did not; empty where this one was the
     first."""

@@ -45,6 +45,20 @@ class Chat:
         self._timing = timing
         self._loop = loop
 
+    @property
+    def remote_models(self) -> tuple[str, ...]:
+        """Those of its models that are not on this machine."""
+        return tuple(client.name for client in self._clients if client.remote)
+
+    def on_this_machine(self) -> "Chat | None":
+        """Only those of its models that are; None where none is."""
+        clients = [client for client in self._clients if not client.remote]
+        if not clients:
+            return None
+        return Chat(
+            clients[0].name, clients=clients, role=self.role, timing=self._timing, loop=self._loop
+        )
+
     async def reply(
         self,
         instructions: str,
@@ -90,6 +104,7 @@ class Chat:
                 tokens_out=outcome.usage.tokens_out,
                 price=outcome.usage.price,
                 attempts=attempts,
+                tokens_cached=outcome.usage.tokens_cached,
             )
             if isinstance(outcome, ModelOutput):
                 record(call._replace(instead_of=_reasons(failures)))

@@ -14,10 +14,17 @@ class Usage(NamedTuple):
     tokens_out: int = 0
     price: float | None = 0.0
     """US dollars; None where it is not known."""
+    tokens_cached: int = 0
+    """Of `tokens_in`, those that the provider had read before."""
 
     def plus(self, other: "Usage") -> "Usage":
         price = None if self.price is None or other.price is None else self.price + other.price
-        return Usage(self.tokens_in + other.tokens_in, self.tokens_out + other.tokens_out, price)
+        return Usage(
+            tokens_in=self.tokens_in + other.tokens_in,
+            tokens_out=self.tokens_out + other.tokens_out,
+            price=price,
+            tokens_cached=self.tokens_cached + other.tokens_cached,
+        )
 
 
 class ModelOutput(NamedTuple, Generic[T]):

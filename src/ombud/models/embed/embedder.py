@@ -25,6 +25,9 @@ class EmbeddedText(NamedTuple):
 
 
 class Embedder(Protocol):
+    """One whose texts do not leave this machine says so: `remote = False`; any other counts as
+    remote."""
+
     fingerprint: str
     """Changes whenever the vectors would."""
     dimension: int

@@ -36,6 +36,8 @@ does not."""
 
 
 class OnnxEmbedder:
+    remote = False
+
     def __init__(
         self,
         graph: Path,

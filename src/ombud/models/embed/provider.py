@@ -10,6 +10,7 @@ import numpy as np
 
 from ombud.errors import MalformedOutput, ModelUnavailable, SetupError
 from ombud.models.embed.embedder import EmbeddedText, Vectors
+from ombud.models.remote import is_remote_client
 
 BATCH = 64
 
@@ -31,6 +32,7 @@ class ProviderEmbedder:
                 f"The embedder `{name}` cannot be used: {wrong}", hint="Check its name and API key."
             ) from wrong
         self.fingerprint = name
+        self.remote = is_remote_client(self._model.model)
         # Open connections belong to one event loop, whichever thread asks.
         self._loop = asyncio.new_event_loop()
         threading.Thread(target=self._loop.run_forever, name="embedder", daemon=True).start()

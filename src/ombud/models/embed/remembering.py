@@ -10,6 +10,7 @@ import numpy as np
 
 from ombud.models.embed.embedder import EmbeddedText, Embedder, Vectors
 from ombud.models.embed.late import TokenVectors
+from ombud.models.remote import is_remote
 
 MOST = 20_000
 """Texts kept, the latest used: 60 MB of 384 dimensions and twenty tokens each. Five passages are
@@ -29,6 +30,7 @@ class CachingEmbedder:
         self.fingerprint = embedder.fingerprint
         self.dimension = embedder.dimension
         self.languages = embedder.languages
+        self.remote = is_remote(embedder)
         self._kept: OrderedDict[bytes, EmbeddedText] = OrderedDict()
         self._lock = Lock()
 

@@ -35,6 +35,7 @@ class CrossEncoder:
     """
 
     price: float | None = 0.0
+    remote = False
 
     def __init__(self, name: str, graph: Path, tokenizer: Path, threads: int = 0) -> None:
         self.name = name

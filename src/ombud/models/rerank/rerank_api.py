@@ -15,6 +15,7 @@ import httpx
 from pydantic import BaseModel, FiniteFloat, ValidationError
 
 from ombud.errors import MalformedOutput, ModelUnavailable, SetupError
+from ombud.models.remote import is_loopback
 from ombud.settings import ModelSettings
 
 REFUSED = (401, 403)
@@ -54,6 +55,7 @@ class RerankEndpoint:
         self.name = name
         self._dialect = dialect
         self._address = address
+        self.remote = not is_loopback(address)
         self._headers = {"Authorization": f"Bearer {key}"} if key else {}
         # Reading the certificates takes longer than many a call.
         self._trust = httpx.create_ssl_context()

@@ -10,6 +10,8 @@ from ombud.settings import ModelSettings
 
 
 class Reranker(Protocol):
+    """One whose texts do not leave this machine says so: `remote = False`."""
+
     name: str
     """As the settings name it, such as `cohere:rerank-v3.5`."""
 

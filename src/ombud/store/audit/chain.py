@@ -45,6 +45,7 @@ from ombud.store.tables import answer as answers
 from ombud.store.tables import audit as records
 from ombud.store.tables import conversation as conversations
 from ombud.store.tables import message as messages
+from ombud.types import PRIVACY
 
 VERSION = 1
 ZERO = "0" * 64
@@ -192,9 +193,11 @@ def _mark_sensitive(db: Connection) -> None:
 
 
 def is_sensitive(answer: Mapping[str, Any]) -> bool:
-    """Whatever is handed to a person counts as sensitive: at worst it is kept for a shorter time
-    than needed."""
-    return answer.get("action") == "handoff"
+    """Whatever is handed to a person counts as sensitive, and what was kept from models because of
+    what was said before: at worst it is kept for a shorter time than needed."""
+    degraded = (answer.get("trace") or {}).get("degraded") or ()
+    is_guarded = any(str(note).startswith(PRIVACY) for note in degraded)
+    return answer.get("action") == "handoff" or is_guarded
 
 
 def now() -> str:

@@ -77,9 +77,12 @@ PERIL_ALARMS = 0.002
 """Share of the messages without need of a person that may be handed to one for the danger in them
 alone. .005 finds one more in a hundred of those in danger, .01 another; ordinary ones pay for it.
 """
-NEAR = 0.5
-"""Of the threshold: as likely must a message be in which a sensitive term was found. .2 finds three
-more in a thousand, and doubles the false alarms on harmless messages with alarming words."""
+NEAR = 0.1
+"""Of the threshold: as likely must a message be in which a strong sensitive term was found. Recall
+first: a story that also asks for a hotel cap looks half ordinary."""
+WEAKLY_NEAR = 0.5
+"""The same where the term was a weak one: at .2 twice as many harmless messages with alarming words
+are handed over."""
 TEXT = {"surface": 0.3, "words": 0.7}
 RECIPES: Mapping[Head, Recipe] = {
     "sensitive": Recipe(
@@ -199,6 +202,7 @@ def choose_thresholds(
     return Thresholds(
         sensitive=threshold,
         term=NEAR * threshold,
+        weak_term=WEAKLY_NEAR * threshold,
         certain=max(threshold, certain),
         danger=_threshold_above(calm, DANGER_ALARMS),
         peril=_threshold_above(danger_found[~sensitive], PERIL_ALARMS),

@@ -1,0 +1,118 @@
+"""What models that are not on this machine see of sensitive messages: `models.sensitive`.
+
+Kept from them is what triage on this machine calls sensitive, and every later turn of a
+conversation that holds such a message or a hand-over: what is asked then is seldom free of it."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from ombud.answer import wording
+from ombud.answer.parts import AnswerParts
+from ombud.answer.triage.classifying import Triage, TriageResult
+from ombud.answer.triage.following import triaged_turn
+from ombud.answer.triage.weights import load_triage_weights
+from ombud.errors import BadSetting
+from ombud.models import Chat, Embedder, is_remote
+from ombud.retrieve import SearchParts, classify
+from ombud.settings import ModelSettings
+from ombud.text import redact
+from ombud.types import PRIVACY, Message, Question
+
+
+class Guarded(NamedTuple):
+    """A question, and whom it may be put before."""
+
+    question: Question
+    parts: AnswerParts
+    degraded: tuple[str, ...] = ()
+
+
+def guard(question: Question, parts: AnswerParts, *, is_private: bool) -> Guarded:
+    """The question with the models that it may be put before. Those on this machine see it all.
+
+    is_private: as `holds_private` tells."""
+    policy = parts.settings.models.sensitive
+    names = remote_names(parts)
+    if not is_private or policy == "allowed" or not names:
+        return Guarded(question, parts)
+    if policy == "redacted":
+        redacted = question.model_copy(update={"text": redact(question.text), "history": ()})
+        note = f"{PRIVACY}{_listed(names)} got this without names, numbers and what was said before"
+        return Guarded(redacted, parts, (note,))
+    note = f"{PRIVACY}kept from {_listed(names)}, which no sensitive conversation reaches"
+    kept = parts._replace(knowledge=_on_this_machine(parts.knowledge), chat=_kept_here(parts.chat))
+    return Guarded(question, kept, (note,))
+
+
+def holds_private(triaged: TriageResult, history: Sequence[Message], triage: Triage) -> bool:
+    """Whether a message is sensitive, or follows one that was."""
+    if triaged.matter:
+        return True
+    for place, message in enumerate(history):
+        if message.role == "assistant" and wording.is_handed_over(message.content):
+            return True
+        if message.role != "user":
+            continue
+        if triaged_turn(triage, message.content, history[:place]).matter:
+            return True
+    return False
+
+
+def refining_knowledge(parts: AnswerParts) -> SearchParts:
+    """With the chat model that triage may put any message before: where remote ones are to see none
+    that is sensitive, they cannot be asked whether one is."""
+    knowledge = parts.knowledge
+    if parts.settings.models.sensitive == "allowed":
+        return knowledge
+    return knowledge._replace(chat=_kept_here(knowledge.chat))
+
+
+def remote_names(parts: AnswerParts) -> tuple[str, ...]:
+    """The models of an answer that are not on this machine, each once."""
+    knowledge = parts.knowledge
+    names: dict[str, None] = {}
+    for role in (knowledge.chat, knowledge.ranker, parts.chat):
+        if role:
+            names.update(dict.fromkeys(role.remote_models))
+    if knowledge.embedder and is_remote(knowledge.embedder):
+        names[knowledge.embedder.fingerprint] = None
+    if knowledge.cross_encoder and is_remote(knowledge.cross_encoder):
+        names[knowledge.cross_encoder.name] = None
+    return tuple(names)
+
+
+def triage_embedder(
+    embedder: Embedder | None, settings: ModelSettings, own_weights: Path | None
+) -> Embedder | None:
+    """What triage may read every message with. Raises BadSetting where own weights would need an
+    embedder that may not see what is sensitive."""
+    if embedder is None or settings.sensitive == "allowed" or not is_remote(embedder):
+        return embedder
+    if own_weights and load_triage_weights(own_weights).embedder:
+        raise BadSetting(
+            "answer.triage names weights of your own, and every message would be sent to "
+            f"{embedder.fingerprint} to judge by them.",
+            hint='Train them with --no-vectors, or set models.sensitive = "allowed".',
+        )
+    return None
+
+
+def _on_this_machine(knowledge: SearchParts) -> SearchParts:
+    """Without an embedder search is by words, and every trace says so; there is no second one
+    beside it, for an index holds vectors of one."""
+    embedder = knowledge.embedder
+    cross_encoder = knowledge.cross_encoder
+    if embedder and is_remote(embedder):
+        knowledge = knowledge._replace(embedder=None, router=classify)
+    if cross_encoder and is_remote(cross_encoder):
+        knowledge = knowledge._replace(cross_encoder=None)
+    return knowledge._replace(chat=_kept_here(knowledge.chat), ranker=_kept_here(knowledge.ranker))
+
+
+def _kept_here(chat: Chat | None) -> Chat | None:
+    return chat.on_this_machine() if chat else None
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names)
