@@ -11,6 +11,7 @@ from ombud.text import (
     EMPLOYEE,
     Narrowing,
     Sentence,
+    SentenceFigures,
     StatedCondition,
     canonical_terms,
     content_terms,
@@ -30,6 +31,8 @@ FRAGMENT = 3
 """Fewer words are a fragment, which says with the question what it says."""
 KEPT = 0.34
 """Share of a condition's words from which it counts as kept."""
+BEGINNING = frozenset({"after", "from", "over", "above", "beyond", "more"})
+"""From where a rule holds: another figure that the passage gives does not stand for it."""
 STEM = 5
 """Letters of an adjective that tell it in another form."""
 RULE = 0.3
@@ -45,6 +48,9 @@ TURNING = frozenset({"if", "when", "provided", "as", "where", "unless", "except"
 CONTRAST = re.compile(r"(?:,|\band|\bbut) not\b")
 PAUSE = re.compile(r"[,;:]")
 PEOPLE = re.compile(r"\b(?:employees?|staff|workers?)\b")
+VERB = re.compile(
+    r"\b(?:you|it|they|is|are|has|have|may|must|can|will|gets?|needs?|does|do|receives?|pays?)\b"
+)
 ADDRESSED = re.compile(r"^\W*[\w-]+(?: [\w-]+)?: ")
 GRADE = re.compile(r"\b[a-z]\d\b|\b[a-z](?= grades?\b)")
 
@@ -56,8 +62,8 @@ class Told(NamedTuple):
     """Small letters."""
     terms: frozenset[str]
     numbers: frozenset[str]
-    kinds: tuple[str, ...]
-    """Of all quantities, as `unit_kinds` gives them."""
+    quantities: tuple[tuple[str, str], ...]
+    """(kind as `unit_kinds` gives it, number) of all quantities."""
     own_figures: frozenset[str]
     """Numbers of the question alone."""
 
@@ -69,9 +75,15 @@ def read_told(claim: Sequence[str], question: str, language: str) -> Told:
         text=joined,
         terms=canonical_terms(content_terms(joined, language)),
         numbers=figures.numbers,
-        kinds=unit_kinds(figures.quantities),
+        quantities=tuple(_numbered(figures)),
         own_figures=read_figures(question, language).numbers,
     )
+
+
+def _numbered(figures: SentenceFigures) -> Iterator[tuple[str, str]]:
+    for quantity, kind in zip(figures.quantities, unit_kinds(figures.quantities), strict=True):
+        written = figures.text[quantity.start : quantity.end]
+        yield kind, min(read_figures(written).numbers, default="")
 
 
 def objections(
@@ -218,7 +230,7 @@ def _other_grade(
 def _dropped(
     claim: Assertion, closest: Sequence[AlignedAssertion], told: Told, question: str
 ) -> Iterator[str]:
-    if question and len(claim.terms) < FRAGMENT:
+    if question and len(claim.terms) < FRAGMENT and not VERB.search(claim.text):
         return
     if claim.numbers & told.own_figures:  # the rule is applied, not told
         return
@@ -275,7 +287,10 @@ def _first_lost(claim: Assertion, aligned: AlignedAssertion, told: Told) -> str:
         return ""
     closely = aligned.share >= RESTATED
     for part in _restated_parts(claim, passage):
-        for text in (*_lost_conditions(part, told, closely=closely), *_lost_adjectives(part, told)):
+        for text in (
+            *_lost_conditions(part, told, passage.numbers, closely=closely),
+            *_lost_adjectives(part, told),
+        ):
             return text
     return ""
 
@@ -289,13 +304,16 @@ def _restates_rule(claim: Assertion, passage: Assertion) -> bool:
     return shared > 1 or shared >= RULE * len(rule)
 
 
-def _lost_conditions(part: str, told: Told, *, closely: bool) -> Iterator[str]:
+def _lost_conditions(
+    part: str, told: Told, stated: frozenset[str], *, closely: bool
+) -> Iterator[str]:
+    """stated: numbers of the whole assertion."""
     conditions = find_conditions(part, closely=closely)
-    kept = {condition.mark for condition in conditions if _is_kept(condition, told)}
+    kept = {condition.mark for condition in conditions if _is_kept(condition, told, stated)}
     for condition in conditions:
         is_alternative = condition.mark in kept and not condition.numbers
         is_aside = condition.mark in DEADLINES and not part.startswith(condition.text)
-        if not (is_alternative or is_aside or _is_kept(condition, told)):
+        if not (is_alternative or is_aside or _is_kept(condition, told, stated)):
             yield condition.text
 
 
@@ -318,7 +336,8 @@ def _names_row(passage: Assertion, told: Told) -> bool:
         return True
     if names & told.terms or figures.numbers & told.numbers:
         return True
-    return not set(told.kinds).isdisjoint(unit_kinds(figures.quantities))
+    kinds = set(unit_kinds(figures.quantities))
+    return any(kind in kinds and number not in passage.numbers for kind, number in told.quantities)
 
 
 def _distinct_terms(label: str) -> frozenset[str]:
@@ -343,11 +362,14 @@ def _restated_parts(claim: Assertion, passage: Assertion) -> list[str]:
     return parts
 
 
-def _is_kept(condition: StatedCondition, told: Told) -> bool:
+def _is_kept(condition: StatedCondition, told: Told, stated: frozenset[str]) -> bool:
     if condition.numbers:
         # The asker's own figure of the kind stands for the rule's.
-        of_kind = sum(map(told.kinds.count, set(condition.kinds)))
-        return condition.numbers <= told.numbers or len(condition.kinds) <= of_kind
+        others = stated - condition.numbers if condition.mark in BEGINNING else frozenset[str]()
+        own = 0
+        for kind, number in told.quantities:
+            own += kind in condition.kinds and number not in others
+        return condition.numbers <= told.numbers or len(condition.kinds) <= own
     shared = condition.terms & told.terms
     return len(shared) >= KEPT * len(condition.terms)
 

@@ -52,6 +52,7 @@ _FORBIDDEN = re.compile(
 )
 """A prohibition without a modal verb: "do not forward it", "nobody shares it"."""
 _DENYING_CELL = re.compile(r"(?:no|none|never|not possible|not offered)\b(?! more| later| less)")
+_STOP = re.compile(r"[;.:|]| but ")
 _BOUNDARY = re.compile(r"[,;.:|]| but ")
 _WORD = re.compile(r"[a-z][\w'-]*")
 
@@ -239,7 +240,7 @@ def _duties(text: str) -> list[_Duty]:
         found.append(_Duty("forbid", order[0], _predicate(text[order.end() :])))
     for modal in polarity.find_modals(text):
         kind: str = modal.kind
-        if _NOBODY.search(_BOUNDARY.split(text[: modal.start])[-1]):
+        if _NOBODY.search(_STOP.split(text[: modal.start])[-1]):
             kind = {"allow": "forbid", "oblige": "spare"}.get(kind, kind)
         found.append(_Duty(kind, modal.wording, _predicate(modal.predicate)))
     return found

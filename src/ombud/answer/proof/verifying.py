@@ -33,6 +33,11 @@ SUPPORT = 0.34
 SHORT = 4
 """Up to so many terms two have to be there: "parking was abolished" shares half of its own with any
 rule on it."""
+VERDICT = re.compile(
+    r"^[\s*_]*(?:yes|no|not (?:yet|quite|exactly|really|necessarily|always|automatically|entirely)"
+    r"|partly|it depends)\b[*_]*\s*[,.:;!–—-]\s*[*_]*",
+    re.IGNORECASE,
+)
 REPEATED = 3
 """Times that a claim may say its terms on average."""
 
@@ -110,7 +115,7 @@ def examine(
     evidence: list[Sentence] = []
     for passage in passages:
         evidence += read_passage(passage)
-    sentences = _sentences(claim, language)
+    sentences = _sentences(_without_verdict(claim), language)
     words = vocabulary(passages, language)
     claim_language = _language_of_numbers(claim, language)
     asked = content_terms(question, language)
@@ -135,6 +140,13 @@ def examine(
         *bindings.objections(sentences, evidence, alignment, asked, language),
     ]
     return Examination(tuple(dict.fromkeys(found)), derivation.found)
+
+
+def _without_verdict(claim: str) -> str:
+    """A claim without the "Yes", "Not yet" or "Not quite" that it begins with because the question
+    wants it: that denies nothing by itself."""
+    statement = VERDICT.sub("", claim, count=1)
+    return statement if statement.strip() else claim
 
 
 def _passage(text: str | CitedPassage, language: str) -> CitedPassage:

@@ -25,10 +25,11 @@ _SUBORDINATE = re.compile(
     rf"(?P<what>{_INSIDE}{{2,160}}?){_END}"
     rf"|^\W*(?P<opening>without|during|for|after|in)\b(?P<opened>{_INSIDE}{{2,60}}?)(?=, )"
 )
+_NO_VERB = r"(?! (?:may|must|can|will|is|are|has|have|employees?|staff|you|they) )"
 _LIMITED = re.compile(
     r"\b(?P<mark>above|over|beyond|up to|at least|at most|more than|less than|fewer than"
     r"|no more than|no later than|below|under|after|within|from|by|before|during|for|with)\b"
-    rf"(?P<what>{_INSIDE}{{1,60}})"
+    rf"(?P<what>(?:{_NO_VERB}{_INSIDE}){{1,60}})"
 )
 _ASIDE = re.compile(
     r"\b(?P<mark>with|of|on)\b"
