@@ -11,6 +11,7 @@ ANSWER = re.compile(r"^\s*(?:yes|no)\b\s*(?:[,.:;–-]|$)", re.IGNORECASE)
 EXCEPTING = re.compile(r"[\s,]*(?:and |or )?(?:unless|except|apart from|other than)\b")
 CONDITIONAL = re.compile(r"[\s,]*(?:and |or )?(?:if|when|where|as long as)\b")
 NO_CELL = re.compile(r"\|\s*no\b")
+_DENYING = re.compile(r"\b(?:no|not|never|none|nobody|nor|neither|cannot|without|\w+n['’]t)\b")
 DENIES = "it denies something, the cited text does not"
 DENIED = "the cited text denies something, it does not"
 
@@ -20,7 +21,7 @@ def denial_objections(
 ) -> Iterator[str]:
     """near: the clauses that speak of the same; where there are none, a denial needs one anywhere
     in the passages."""
-    denials = polarity.count_denials(claim.text, language)
+    denials = polarity.count_denials(claim.text.replace("with no ", "with "), language)
     if CONDITIONAL.match(claim.text):  # "if it says nothing" for "silence"
         return
     if not near:
@@ -34,10 +35,20 @@ def denial_objections(
         other_denials = polarity.count_denials(other.text, language)
         most = max(most, other_denials)
     if denials > most:
-        if not _only_excepts(claim.text):
+        if not _only_excepts(claim.text) and not _is_denied_beside(claim, passages, language):
             yield DENIES
-    else:
+    elif not _DENYING.search(claim.sentence.text.lower()):
         yield DENIED
+
+
+def _is_denied_beside(claim: ClaimClause, passages: Sequence[Sentence], language: str) -> bool:
+    """Whether a sentence that shares two words with the claim denies: the nearest one may be of
+    something else."""
+    for sentence in passages:
+        shared = len(sentence.terms & claim.sentence.terms)
+        if shared > 1 and polarity.count_denials(sentence.text.lower(), language):
+            return True
+    return False
 
 
 def _only_excepts(clause: str) -> bool:

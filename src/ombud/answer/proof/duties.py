@@ -101,8 +101,19 @@ def duty_objections(
         if modal.wording in COURTEOUS and not duties.obliges:
             continue
         for rule in MODAL_RULES:
+            if modal.kind == "advise" and _advised_beside(claim, passages):
+                continue
             if modal.kind in rule.kinds and rule.is_wrong(duties):
                 yield f"it says “{modal.wording}”, the cited text {rule.message}"
+
+
+def _advised_beside(claim: ClaimClause, passages: Sequence[Sentence]) -> bool:
+    """Whether a sentence that shares two words with the claim says "should"."""
+    for sentence in passages:
+        shared = len(sentence.terms & claim.sentence.terms)
+        if shared > 1 and polarity.expresses("advise", sentence.text.lower()):
+            return True
+    return False
 
 
 def _speaks_of(modal: polarity.Modal, near: Sequence[NearClause]) -> bool:

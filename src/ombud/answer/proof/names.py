@@ -87,13 +87,18 @@ def _initials(words: list[str]) -> frozenset[str]:
     return frozenset(initials)
 
 
-def objections(claim: str, known: PassageVocabulary, language: str) -> Iterator[str]:
+def objections(
+    claim: str, known: PassageVocabulary, language: str, question: str = ""
+) -> Iterator[str]:
     """Names in capitals and inside sentences, quoted words and addresses that the passages do not
     have.
 
-    claim: as `plain_sentence` makes it.
+    claim: as `plain_sentence` makes it. question: whose own names may be said again.
     """
+    asked = set(map(word_stem, split_words(question)))
     for name in find_names(claim):
+        if asked.issuperset(map(word_stem, split_words(name))):
+            continue
         if language != "de" or name.isupper():  # every noun has a capital there
             yield from _missing(name, known)
     for quotation in find_quotations(claim):

@@ -18,6 +18,8 @@ from ombud.text import Sentence, polarity
 
 EARLY = re.compile(r"\bearl(?:y|ier|iest)\b")
 NO_EARLIER = "no earlier than"
+IF = re.compile(r"\W*(?:even )?if\b", re.IGNORECASE)
+"""How a clause begins that limits nothing by itself."""
 
 
 def objections(
@@ -56,7 +58,7 @@ def _lost_limit(claim: ClaimClause, near: Sequence[NearClause]) -> Iterator[str]
     get lost."""
     if polarity.forbids_exceeding(claim.text) or polarity.sets_limit(claim.text):
         return
-    sure = [other.text for other in near if other.sure]
+    sure = [other.text for other in near if other.sure and not IF.match(other.text)]
     if sure and all(map(polarity.forbids_exceeding, sure)):
         yield "the cited text sets a limit, it does not"
 

@@ -29,7 +29,7 @@ from ombud.text import (
 
 FRAGMENT = 3
 """Fewer words are a fragment, which says with the question what it says."""
-KEPT = 0.34
+KEPT = 0.15
 """Share of a condition's words from which it counts as kept."""
 BEGINNING = frozenset({"after", "from", "over", "above", "beyond", "more"})
 """From where a rule holds: another figure that the passage gives does not stand for it."""
@@ -44,6 +44,7 @@ DEADLINES = frozenset({"by", "within", "before"})
 ATTRIBUTES = frozenset({"much", "many", "proof", "notice", "refusal", "total"})
 """What a row of a table says rather than of whom."""
 BOTH = re.compile(r"\b(?:either|both|each) (?:side|sides|party|parties)\b")
+EXAMPLE = re.compile(r"\W*(?:for )?(?:example|instance)\b")
 TURNING = frozenset({"if", "when", "provided", "as", "where", "unless", "except"})
 CONTRAST = re.compile(r"(?:,|\band|\bbut) not\b")
 PAUSE = re.compile(r"[,;:]")
@@ -110,7 +111,9 @@ def _wide(claim: Assertion) -> bool:
 
 
 def _narrower(passage: Assertion) -> bool:
-    return not quantifiers.licenses_wide(f"{passage.whole_text} {passage.lead}")
+    text = f"{passage.whole_text} {passage.lead}"
+    # "If you have deductions they" speaks of any deductions.
+    return not quantifiers.licenses_wide(text) and not passage.whole_text.startswith("if ")
 
 
 def _certain(claim: Assertion) -> bool:
@@ -189,7 +192,7 @@ def _other_subject(
     named = around if EMPLOYEE in others and leading != EMPLOYEE else frozenset[str]()
     for one in closest:
         named |= _named(claim, one.assertion)
-    if leading not in named:
+    if leading not in named and parties_in(claim.sentence.text.lower()).isdisjoint(others):
         yield f"it says that of the {leading}, the cited text of the {min(others)}"
 
 
@@ -281,8 +284,8 @@ def _parity(text: str, condition: StatedCondition) -> int:
 def _first_lost(claim: Assertion, aligned: AlignedAssertion, told: Told) -> str:
     """The first condition that neither claim nor question name; empty where all are kept."""
     passage = aligned.assertion
-    if passage.sentence.row and not _names_row(passage, told):
-        return _cells(passage)[0]
+    if passage.sentence.row or EXAMPLE.match(passage.text):
+        return ""
     if not passage.sentence.row and not _restates_rule(claim, passage):
         return ""
     closely = aligned.share >= RESTATED
@@ -363,6 +366,9 @@ def _restated_parts(claim: Assertion, passage: Assertion) -> list[str]:
 
 
 def _is_kept(condition: StatedCondition, told: Told, stated: frozenset[str]) -> bool:
+    if re.search(rf"\b{condition.mark}\b", told.text) and not condition.numbers:
+        # "Unless the circumstances call for something else" for another "unless".
+        return True
     if condition.numbers:
         # The asker's own figure of the kind stands for the rule's.
         others = stated - condition.numbers if condition.mark in BEGINNING else frozenset[str]()

@@ -42,7 +42,7 @@ _MAY_BE = re.compile(
 )
 _IS = re.compile(r"\b(?:is|are) (?:\w+ly )?(?P<done>[a-z]+ed|held|paid|given|taken|sent|kept)\b")
 _CONDITIONAL = re.compile(r"\b(?:if|unless|only|once|when)\b")
-_CONDITION = re.compile(r"\b(?:if|when|unless|where|who)\b[^,;]*")
+_CONDITION = re.compile(r"\b(?:if|when|while|unless|where|who)\b[^,;]*|\bwith no\b")
 _NOTHING = re.compile(r"\b([a-z]+) nothing\b")
 """What is denied by its object."""
 _NOBODY = re.compile(r"^\W*(?:(?:and|but|or) )?(?:no|nobody|none|neither|never)\b")
@@ -98,7 +98,7 @@ def _denials_differ(
     for text in texts[1:]:
         lost = {word for word in lost if not _affirms(text, word)}
         added -= _denied_words(text)
-    if lost:
+    if lost and not _NEGATOR.search(claim.sentence.text.lower()):
         yield f"the cited text denies “{min(lost)}”, it does not"
     if added and _count(claim.text) > _count(texts[0]) and not excepts:
         yield f"it denies “{min(added)}”, the cited text does not"

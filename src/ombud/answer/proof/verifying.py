@@ -132,7 +132,7 @@ def examine(
             claim_language=claim_language,
             language=language,
         ),
-        *names.objections(plain_sentence(claim), words, language),
+        *names.objections(plain_sentence(claim), words, language, question),
         *_unsupported(sentences, words.terms, claim_language, asked),
         *_repetitions(sentences, language),
         *polarity.objections(sentences, evidence, language, alignment),

@@ -19,7 +19,7 @@ _END = (
 )
 _INSIDE = r"(?:[^,.;:!?()|]|[.,:](?=\d))"
 _SUBORDINATE = re.compile(
-    r"\b(?P<mark>if|unless|as soon as|provided(?: that)?|as long as|so long as"
+    r"\b(?<!even )(?P<mark>if|unless|as soon as|provided(?: that)?|as long as|so long as"
     r"|except(?:ing)?(?: for| in| when)?|in cases? of|subject to|whenever|when|where|until|once"
     r"|only|apart from|other than|who|whose|on condition that|in the event of)\b"
     rf"(?P<what>{_INSIDE}{{2,160}}?){_END}"

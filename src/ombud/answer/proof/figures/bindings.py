@@ -40,7 +40,7 @@ ASIDE = 0.15
 """What a word of another cell or of what stands above counts."""
 MISPLACED = 1.4
 """A value stands for something else where another one's surroundings are so many times as like."""
-CLEARLY = 0.45
+CLEARLY = 0.8
 """And by so much; a rare word side by side is 0.8."""
 EXCHANGED = -0.25
 """Two values of a claim are exchanged where what tells them apart correlates so with what tells
@@ -54,6 +54,7 @@ _PAUSES = frozenset({",", "and", "or", "but", "(", ")", "while", "whereas"})
 _STOPS = frozenset({";", ".", "|"})
 _TIMES = frozenset({"days", "working days", "minutes", "nights"})
 _AGE = re.compile(r"\b(?:under|over|aged?|below|above|from|to)(?: of)? $")
+_NTH = " nth"
 _POINTS = frozenset({"name", "time"})
 """Only where two are exchanged."""
 _MONEY = frozenset({"eur", "gbp", "usd", "chf"})
@@ -135,7 +136,7 @@ def objections(
         around = dict.fromkeys(canonical_terms(asked), closeness)
         values = list(_values_of_text(sentence, sentence.text, language, around))
         for value in values:
-            if value.kind in _POINTS:
+            if value.kind in _POINTS or not value.number or _NTH in value.value:
                 continue
             yield from _misplaced(value, stated, alignment)
         for first, second in combinations(values, 2):
@@ -350,7 +351,7 @@ def _exchanged(
     stated: Sequence[PlacedValue],
     alignment: Alignment,
 ) -> Iterator[str]:
-    if not _may_be_exchanged(first, second):
+    if not _may_be_exchanged(first, second) or {first.kind, second.kind} == {"name"}:
         return
     firsts = [other for other in stated if _same(first, other)]
     seconds = [other for other in stated if _same(second, other)]

@@ -57,11 +57,16 @@ def objections(
     if not tables:
         return
     asked = _terms(question, language)
+    beside: frozenset[str] = frozenset()
+    for sentence in evidence:
+        if not sentence.row:
+            beside |= _values(sentence.text.lower(), language)
     for sentence in claim:
         values = _values(sentence.text.lower(), language)
         for assertion in split_assertions(sentence, language):
             named = _Named(_terms(assertion.text, language), asked, values)
-            for value in sorted(_values(assertion.text, language)):
+            # What a sentence says as well may be meant of that.
+            for value in sorted(_values(assertion.text, language) - beside):
                 if _stands_elsewhere(value, named, tables, language):
                     yield f"`{value}` stands in another row or column of the cited table"
 
