@@ -466,6 +466,7 @@ SENT = {
     "complexity": "Router variant `zero-shot`: how many passages a question needs.",
     "compose": "The instructions of every answer that a chat model writes, in "
     "[components](../guides/personas.md#components).",
+    "verify": "Role `verify`: claims that the rules can neither confirm nor refute.",
     "doctor": "What `ombud doctor --ask` sends to every model.",
     "entities": 'Asks which names in the graph are one thing, with `index.graph = "model"`.',
     "hyde": "Strategy `hyde`: a paragraph that would answer.",

@@ -84,7 +84,9 @@ def test_each_role_says_who_answers_and_what_a_call_costs(open_home: Open) -> No
     with misbehaving(says) as server:
         toml = TOML.format(url=server.url).replace("roles = {", 'roles = { extract = "none", ')
         found = roles(open_home(toml))
-    assert list(found) == [f"role {n}" for n in ("strategy", "rerank", "compose", "extract")]
+    assert list(found) == [
+        f"role {n}" for n in ("strategy", "rerank", "compose", "verify", "extract")
+    ]
     assert all(check.ok for check in found.values())
     assert (
         found["role strategy"].said

@@ -35,7 +35,7 @@ def test_a_role_that_is_gone_says_what_to_do(tmp_path: Path, role: str) -> None:
     with pytest.raises(BadSetting, match=f"models.roles: there is no role `{role}`") as wrong:
         of(tmp_path, f'[models.roles]\n{role} = "openai:small"\n')
     assert wrong.value.hint == (
-        f"Take `{role}` out of models.roles; the roles are strategy, rerank, compose, extract."
+        f"Take `{role}` out of models.roles; the roles are strategy, rerank, compose, verify, extract."
     )
 
 

@@ -374,6 +374,7 @@ class AskRun:
             evidence=self.found.evidence,
             plan=self.found.plan,
             chat=chat,
+            verifier=parts.verifier,
             stored=parts.stored,
             persona=parts.personas[self.plan.persona],
             organisation=parts.settings.general.name,

@@ -18,6 +18,8 @@ class AnswerParts(NamedTuple):
     knowledge: SearchParts
     chat: Chat | None
     """Writes answers; None: they are quotes."""
+    verifier: Chat | None
+    """Tells of claims that the rules can neither confirm nor refute; None: they are left out."""
     stored: Stored
     contacts: Contacts
     sensitive: Sensitive

@@ -16,7 +16,7 @@ from ombud.app.workspace import Workspace
 from ombud.errors import OmbudError
 from ombud.index import blocking
 from ombud.masking import mask_secrets
-from ombud.models import ChatReply, Reranker, open_reranker
+from ombud.models import ON_DEMAND, ChatReply, Reranker, open_reranker
 from ombud.prompts import digests, load, problems
 from ombud.settings import Experiment, check_plans
 from ombud.store import list_documents, list_sources, spent_on
@@ -124,7 +124,10 @@ def _chat(workspace: Workspace) -> Check:
         parts.append(_model_line(name, roles, rate))
         if rate is None:
             unpriced.append(name)
-    without_model = [role for role, names in workspace.models.roles().items() if not names]
+    without_model: list[str] = []
+    for role, names in workspace.models.roles().items():
+        if not names and role not in ON_DEMAND:
+            without_model.append(role)
     if without_model:
         parts.append(f"no model for {_listed(without_model)}")
     parts += _spent_today(workspace)

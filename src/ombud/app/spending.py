@@ -39,5 +39,8 @@ def path_of(calls: Sequence[Call], action: Action, *, is_written: bool) -> Answe
         return "not composed"
     if not is_written:
         return "quotes after failure"
-    drafted = next(n for n, call in enumerate(composing) if not call.failed)
-    return "repaired" if composing[drafted + 1 :] else "composed"
+    for place, call in enumerate(composing):
+        if not call.failed:
+            return "repaired" if composing[place + 1 :] else "composed"
+    # The stream broke off: what was proven until then was shown.
+    return "composed"

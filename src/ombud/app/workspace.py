@@ -129,6 +129,7 @@ class Workspace:
             settings=self.settings,
             knowledge=self.index,
             chat=self.models.chat("compose"),
+            verifier=self.models.chat("verify"),
             stored=lru_cache(maxsize=256)(self._stored_document),
             contacts=read_contacts(self.home / settings.contacts),
             sensitive=sensitive,

@@ -5,7 +5,7 @@ from ombud.models.chat.asking import at_most
 from ombud.models.chat.budget import Budget
 from ombud.models.chat.calls import Call, record, recorded, stand_ins
 from ombud.models.chat.chat import Chat, ChatReply
-from ombud.models.chat.roles import ModelRoles, open_chat
+from ombud.models.chat.roles import ON_DEMAND, ModelRoles, open_chat
 from ombud.models.embed import late
 from ombud.models.embed.embedder import EmbeddedText, Embedder, open_embedder
 from ombud.models.embed.onnx_graph import build_int8
@@ -17,6 +17,7 @@ from ombud.models.trees import Tree, trees_logit
 
 __all__ = [
     "EXPOSURES",
+    "ON_DEMAND",
     "Budget",
     "CachingEmbedder",
     "Call",

@@ -53,6 +53,12 @@ EXPOSURES: tuple[Exposure, ...] = (
         f"{REDACTED}, no earlier message, the asker's country, roles and grade, the passages",
     ),
     Exposure(
+        role="verify",
+        used_by="claims that the rules can neither confirm nor refute",
+        given="these claims of the answer and the sentences that they cite, not the question",
+        redacted="the same, of later turns only",
+    ),
+    Exposure(
         role="models.embedder",
         used_by="search, the choice of quotes, follow-ups",
         given="the texts that are searched for, the question, earlier messages of the asker, "

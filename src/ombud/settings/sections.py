@@ -20,8 +20,8 @@ CHUNK_TOKENS = {
 nothing."""
 
 
-ModelRole = Literal["strategy", "rerank", "compose", "extract"]
-"""What a chat model is asked for: search texts, orders, answers, triplets."""
+ModelRole = Literal["strategy", "rerank", "compose", "verify", "extract"]
+"""What a chat model is asked for: search texts, orders, answers, claims in doubt, triplets."""
 SensitivePolicy = Literal["never", "redacted", "allowed"]
 """What remote models see of sensitive messages."""
 GONE_ROLES = ("judge", "synthesise")

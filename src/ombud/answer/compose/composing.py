@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ombud.answer.compose.drafts import MOST_CLAIMS, Draft, DraftClaim, Repair
+from ombud.answer.compose.entailing import verify
 from ombud.answer.compose.languages import language_problem, with_apology
 from ombud.answer.compose.leaving_out import standing_places, with_left_out
 from ombud.answer.compose.prompting import PromptValues, build_prompt, connected, fit, labelled
@@ -39,6 +40,8 @@ class CompositionRequest:
     evidence: Evidence
     plan: Plan
     chat: Chat
+    verifier: Chat | None
+    """Of claims that the rules cannot decide."""
     stored: Stored
     persona: Persona
     organisation: str
@@ -137,6 +140,7 @@ class _Composition:
 
     async def written(self) -> WrittenAnswer:
         checked = self._check(await self._ask())
+        checked = await self._verified(checked)
         checked = await self._repaired(checked)
         draft = checked.draft
         composed = self._composed(checked)
@@ -210,6 +214,27 @@ class _Composition:
             if why:
                 problems[place] = why
         return _Checked(draft, problems, first_fell=0 in problems)
+
+    async def _verified(self, checked: _Checked) -> _Checked:
+        """Without the problems of claims that are merely unconfirmed, where the verifier says that
+        they are borne out."""
+        verifier = self.request.verifier
+        draft, problems, _ = checked
+        in_doubt = [place for place in problems if self.prover.prove(draft.claims[place]).open]
+        if verifier is None or not in_doubt:
+            return checked
+        verified = await verify(
+            [draft.claims[place] for place in in_doubt],
+            self.prover,
+            verifier,
+            seconds=self._seconds_left(),
+            prompts=self.request.prompts,
+        )
+        if verified.reply:
+            self.replies.append(verified.reply)
+        allowed = {in_doubt[number] for number in verified.borne_out}
+        left = {place: why for place, why in problems.items() if place not in allowed}
+        return _Checked(draft, left, first_fell=0 in left)
 
     async def _repaired(self, checked: _Checked) -> _Checked:
         """The draft with its failing claims written again, where that is worth a call, if the

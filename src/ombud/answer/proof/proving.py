@@ -2,13 +2,13 @@
 was."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ombud.answer.compose.drafts import LONGEST_CLAIM, DraftClaim
 from ombud.answer.proof.citing import Stored, cite
 from ombud.answer.proof.overridden import Overridden
-from ombud.answer.proof.verifying import examine_claim, name_unknown
+from ombud.answer.proof.verifying import UNSUPPORTED, examine_claim, name_unknown
 from ombud.answer.quoting.spans import coverage
 from ombud.text import analyse, evidence_spans, numbers_in
 from ombud.types import Chunk, Citation, Hit
@@ -22,8 +22,11 @@ class Proof(NamedTuple):
     why_not: str
     """What is wrong with the claim, said for a reader; empty where it is proven."""
     citations: tuple[Citation, ...] = ()
+    """Also of a claim that is open."""
     derived: bool = False
     """It applies a rule to the asker's own figures, and the arithmetic is right."""
+    open: bool = False
+    """The rules can neither confirm nor refute it."""
 
 
 class Prover:
@@ -86,19 +89,18 @@ class Prover:
         passages = [hit.chunk for hit in cited]
         examination = examine_claim(claim.text, passages, self._question)
         problems = [*self._unknown_labels(claim), *examination.objections]
-        if problems:
+        is_open = problems == [UNSUPPORTED]
+        if problems and not is_open:
             return Proof("; ".join(problems))
-        citations: list[Citation] = []
-        for hit in cited:
-            citation = self._citation(claim.text, hit)
-            if citation:
-                citations.append(citation)
+        citations = self._citations(claim.text, cited)
         if not citations:
             return Proof(GONE)
         if self._overridden:
             objection = self._overridden.objection(claim.text, citations)
             if objection:
                 return Proof(objection)
+        if is_open:
+            return Proof(UNSUPPORTED, tuple(citations), open=True)
         return Proof("", tuple(citations), examination.derived)
 
     def _cited(self, claim: DraftClaim) -> list[Hit]:
@@ -114,6 +116,10 @@ class Prover:
                 yield f"there is no passage {label}"
             else:
                 yield "there is no passage of that label"
+
+    def _citations(self, claim: str, cited: Sequence[Hit]) -> list[Citation]:
+        citations = [self._citation(claim, hit) for hit in cited]
+        return [citation for citation in citations if citation]
 
     def _citation(self, claim: str, hit: Hit) -> Citation | None:
         """The sentence of the passage that bears the claim out best, by its terms and its numbers,

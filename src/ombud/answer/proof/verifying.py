@@ -27,6 +27,8 @@ from ombud.text import (
 )
 from ombud.types import Chunk
 
+UNSUPPORTED = "most of its words are not in the cited text"
+"""The objection that neither confirms nor refutes a claim."""
 SUPPORT = 0.34
 """Least share of a claim's content terms that must occur in the cited passages."""
 SHORT = 4
@@ -186,7 +188,7 @@ def _unsupported(
     if is_short and len(shared) < 2:
         too_few = too_few or not counts
     if too_few:
-        yield "most of its words are not in the cited text"
+        yield UNSUPPORTED
 
 
 def _counts(sentences: Sequence[Sentence], language: str) -> bool:

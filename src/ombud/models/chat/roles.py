@@ -18,6 +18,8 @@ from ombud.settings import ModelRole, ModelSettings
 
 ROLES: tuple[ModelRole, ...] = get_args(ModelRole)
 NONE = "none"
+ON_DEMAND: frozenset[ModelRole] = frozenset({"verify"})
+"""Roles that no model has unless the settings name one."""
 CLOSING = 5.0
 """Seconds that connections have to close."""
 
@@ -132,14 +134,20 @@ def open_chat(settings: ModelSettings, role: ModelRole = "compose") -> Chat | No
 
 def names_for(settings: ModelSettings, role: ModelRole, first: str = "") -> tuple[str, ...]:
     """The models that a role asks, in this order: `first`, its own or else `chat`, then the
-    fallbacks."""
-    own = [name for name in settings.roles.get(role, ()) if name] or [settings.chat]
-    if own[0] in ("", NONE):
-        own = []
+    fallbacks. A role of ON_DEMAND has only its own."""
+    own = _named(settings, role)
     if first == NONE or not (first or own):
         return ()
     names = (first, *own, *settings.fallbacks)
     return tuple(dict.fromkeys(name for name in names if name))
+
+
+def _named(settings: ModelSettings, role: ModelRole) -> list[str]:
+    """The models that the settings name for a role, `chat` where they name none for it."""
+    own = [name for name in settings.roles.get(role, ()) if name]
+    if not own and role not in ON_DEMAND:
+        own = [settings.chat]
+    return [] if own[:1] in ([""], [NONE]) else own
 
 
 @cache

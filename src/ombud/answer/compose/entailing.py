@@ -1,0 +1,73 @@
+"""A chat model's word on claims that the rules can neither confirm nor refute, all in one call.
+
+It may let such a claim through, and never one that the rules refute."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from string import Template
+from typing import Literal, NamedTuple
+
+from pydantic import BaseModel
+
+from ombud.answer.compose.drafts import DraftClaim
+from ombud.answer.compose.prompting import harmless
+from ombud.answer.proof.proving import Prover
+from ombud.errors import ModelError
+from ombud.models import Chat, ChatReply
+from ombud.prompts import load_sections
+
+TASK = "verify"
+
+
+class ClaimVerdict(BaseModel):
+    number: int
+    verdict: Literal["borne_out", "contradicted", "not_said"] = "not_said"
+
+
+class Verdicts(BaseModel):
+    claims: list[ClaimVerdict] = []
+
+
+class Entailed(NamedTuple):
+    borne_out: frozenset[int] = frozenset()
+    """Positions, in what was given, of the claims that may be shown."""
+    reply: ChatReply[Verdicts] | None = None
+    """None where the model failed; nothing is borne out then."""
+
+
+async def verify(
+    claims: Sequence[DraftClaim],
+    prover: Prover,
+    chat: Chat,
+    *,
+    seconds: float,
+    prompts: Path | None = None,
+) -> Entailed:
+    """What the model makes of the claims and the sentences that they cite."""
+    words = load_sections(TASK, chat.name, prompts).words
+    if "claim" not in words:
+        words = {**load_sections(TASK, chat.name).words, "instructions": words[""]}
+    listed: list[str] = []
+    for number, claim in enumerate(claims, start=1):
+        sentences: list[str] = []
+        for text in prover.nearest(claim).values():
+            sentences.append(Template(words["sentence"]).safe_substitute(text=harmless(text)))
+        filled = Template(words["claim"]).safe_substitute(
+            number=str(number), claim=harmless(claim.text), sentences="\n".join(sentences)
+        )
+        listed.append(filled)
+    try:
+        reply = await chat.reply(
+            words["instructions"],
+            "\n\n".join(listed),
+            Verdicts,
+            temperature=0.0,
+            seconds=seconds,
+        )
+    except ModelError:
+        return Entailed()
+    borne_out: set[int] = set()
+    for said in reply.value.claims:
+        if said.verdict == "borne_out" and 1 <= said.number <= len(claims):
+            borne_out.add(said.number - 1)
+    return Entailed(frozenset(borne_out), reply)
