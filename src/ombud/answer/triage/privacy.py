@@ -39,7 +39,11 @@ def guard(question: Question, parts: AnswerParts, *, is_private: bool) -> Guarde
         note = f"{PRIVACY}{_listed(names)} got this without names, numbers and what was said before"
         return Guarded(redacted, parts, (note,))
     note = f"{PRIVACY}kept from {_listed(names)}, which no sensitive conversation reaches"
-    kept = parts._replace(knowledge=_on_this_machine(parts.knowledge), chat=_kept_here(parts.chat))
+    kept = parts._replace(
+        knowledge=_on_this_machine(parts.knowledge),
+        chat=_kept_here(parts.chat),
+        verifier=_kept_here(parts.verifier),
+    )
     return Guarded(question, kept, (note,))
 
 
@@ -70,7 +74,7 @@ def remote_names(parts: AnswerParts) -> tuple[str, ...]:
     """The models of an answer that are not on this machine, each once."""
     knowledge = parts.knowledge
     names: dict[str, None] = {}
-    for role in (knowledge.chat, knowledge.ranker, parts.chat):
+    for role in (knowledge.chat, knowledge.ranker, parts.chat, parts.verifier):
         if role:
             names.update(dict.fromkeys(role.remote_models))
     if knowledge.embedder and is_remote(knowledge.embedder):
