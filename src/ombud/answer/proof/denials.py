@@ -9,6 +9,7 @@ from ombud.text import Sentence, polarity
 ANSWER = re.compile(r"^\s*(?:yes|no)\b\s*(?:[,.:;–-]|$)", re.IGNORECASE)
 """What a claim begins with because the question wants it; it denies nothing by itself."""
 EXCEPTING = re.compile(r"[\s,]*(?:and |or )?(?:unless|except|apart from|other than)\b")
+CONDITIONAL = re.compile(r"[\s,]*(?:and |or )?(?:if|when|where|as long as)\b")
 NO_CELL = re.compile(r"\|\s*no\b")
 DENIES = "it denies something, the cited text does not"
 DENIED = "the cited text denies something, it does not"
@@ -20,6 +21,8 @@ def denial_objections(
     """near: the clauses that speak of the same; where there are none, a denial needs one anywhere
     in the passages."""
     denials = polarity.count_denials(claim.text, language)
+    if CONDITIONAL.match(claim.text):  # "if it says nothing" for "silence"
+        return
     if not near:
         if denials and not _denies_anywhere(passages, language):
             yield DENIES
@@ -101,13 +104,7 @@ def _agree_as_whole(claim: ClaimClause, near: Sequence[NearClause]) -> bool:
     count."""
     sentence = claim.sentence.text.lower()
     denials = polarity.count_denials(ANSWER.sub("", sentence))
-    denials_inside = polarity.count_denials(claim.text)
-    excepted = polarity.names_exception(claim.text)
-    if denials and not denials_inside:
-        excepted = True
     for other in near:
-        if not excepted and not polarity.names_exception(other.text):
-            continue
         other_denials = polarity.count_denials(other.whole_text)
         if _same_parity(denials, other_denials):
             return True

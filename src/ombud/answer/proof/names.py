@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from ombud.text import (
+    COMPANY,
     CitedPassage,
     analyse,
     find_addresses,
@@ -13,6 +14,7 @@ from ombud.text import (
     find_quotations,
     grades_between,
     named_countries,
+    parties_in,
     plain_sentence,
     read_passage,
     split_words,
@@ -105,7 +107,7 @@ def objections(claim: str, known: PassageVocabulary, language: str) -> Iterator[
 
 def _missing(name: str, known: PassageVocabulary) -> Iterator[str]:
     words = [word for word in split_words(name) if word not in CURRENCY_CODES]
-    if _is_abbreviated(words, known):
+    if _is_abbreviated(words, known) or _is_company(name, known):
         return
     all_known = True
     for word in words:
@@ -115,6 +117,11 @@ def _missing(name: str, known: PassageVocabulary) -> Iterator[str]:
     pairs = pairwise(map(word_stem, words))
     if all_known and not known.pairs.issuperset(pairs):
         yield f"`{name}` is not in the cited text"
+
+
+def _is_company(name: str, known: PassageVocabulary) -> bool:
+    """Whether it is the organisation, which its pages call "we" as well."""
+    return parties_in(name.lower()) == {COMPANY} and COMPANY in parties_in(known.folded)
 
 
 def _is_abbreviated(words: list[str], known: PassageVocabulary) -> bool:

@@ -25,17 +25,18 @@ _SUBORDINATE = re.compile(
     rf"(?P<what>{_INSIDE}{{2,160}}?){_END}"
     rf"|^\W*(?P<opening>without|during|for|after|in)\b(?P<opened>{_INSIDE}{{2,60}}?)(?=, )"
 )
+_NO_VERB = r"(?! (?:may|must|can|will|is|are|has|have|employees?|staff|you|they) )"
 _LIMITED = re.compile(
     r"\b(?P<mark>above|over|beyond|up to|at least|at most|more than|less than|fewer than"
-    r"|no more than|no later than|below|under|after|within|from|by|before|during|for)\b"
-    rf"(?P<what>{_INSIDE}{{1,60}})"
+    r"|no more than|no later than|below|under|after|within|from|by|before|during|for|with)\b"
+    rf"(?P<what>(?:{_NO_VERB}{_INSIDE}){{1,60}})"
 )
 _ASIDE = re.compile(
     r"\b(?P<mark>with|of|on)\b"
     rf"(?P<what>(?:(?! (?:may|must|can|is|are|has|have|in|on|at|by|to) ){_INSIDE}){{3,60}})"
 )
 _OR_MORE = re.compile(
-    r"\bmore than\b|\bat least\b"
+    r"\b(?:more than|at least|up to|at most|no more than)\b"
     r"|\b(?:or|and) (?:more|over|older|above|longer|less|under|fewer|below)\b"
 )
 _BRACKETS = re.compile(r" ?\([^()]*\)")

@@ -37,11 +37,17 @@ class Derivation:
     def allows(self, number: str) -> bool:
         """Whether a number that no passage has is the asker's own, beside one of the rule, or
         follows."""
-        own = number in self._asked and bool(self._shown & self._held)
+        own = number in self._asked and self._applies_rule()
         if own or self._follows(number):
             self.found = True
             return True
         return False
+
+    def _applies_rule(self) -> bool:
+        """Whether the claim shows a figure of the rule, or one that follows from it."""
+        if self._shown & self._held:
+            return True
+        return any(map(self._follows, self._shown - self._asked))
 
     def _follows(self, number: str) -> bool:
         wanted = _value(number)
