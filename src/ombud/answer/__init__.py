@@ -28,6 +28,7 @@ from ombud.answer.triage.weights import (
     Label,
     Thresholds,
     TriageWeights,
+    needs_vectors,
     triage_scores,
     triage_weights_text,
 )
@@ -61,6 +62,7 @@ __all__ = [
     "guard",
     "holds_private",
     "measure_signals",
+    "needs_vectors",
     "open_triage",
     "rank_by",
     "read_contacts",

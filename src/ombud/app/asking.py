@@ -228,7 +228,7 @@ def _is_known_private(workspace: Workspace, conversation_id: str | None) -> bool
 def _guarded(workspace: Workspace, typed: Question, question: Question) -> Guarded:
     """A question that is only searched for: the same rules as for one that is answered. typed: as
     it came in, before words were read otherwise."""
-    parts = workspace.answering._replace(chat=None)
+    parts = workspace.answering._replace(chat=None, verifier=None)
     if workspace.settings.models.sensitive == "allowed" or not remote_names(parts):
         return Guarded(question, parts)
     triage = parts.triage or open_triage(parts.sensitive)

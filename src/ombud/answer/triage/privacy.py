@@ -4,14 +4,12 @@ Kept from them is what triage on this machine calls sensitive, and every later t
 conversation that holds such a message or a hand-over: what is asked then is seldom free of it."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 from ombud.answer import wording
 from ombud.answer.parts import AnswerParts
 from ombud.answer.triage.classifying import Triage, TriageResult
 from ombud.answer.triage.following import triaged_turn
-from ombud.answer.triage.weights import load_triage_weights
 from ombud.errors import BadSetting
 from ombud.models import Chat, Embedder, is_remote
 from ombud.retrieve import SearchParts, classify
@@ -41,7 +39,11 @@ def guard(question: Question, parts: AnswerParts, *, is_private: bool) -> Guarde
         note = f"{PRIVACY}{_listed(names)} got this without names, numbers and what was said before"
         return Guarded(redacted, parts, (note,))
     note = f"{PRIVACY}kept from {_listed(names)}, which no sensitive conversation reaches"
-    kept = parts._replace(knowledge=_on_this_machine(parts.knowledge), chat=_kept_here(parts.chat))
+    kept = parts._replace(
+        knowledge=_on_this_machine(parts.knowledge),
+        chat=_kept_here(parts.chat),
+        verifier=_kept_here(parts.verifier),
+    )
     return Guarded(question, kept, (note,))
 
 
@@ -72,7 +74,7 @@ def remote_names(parts: AnswerParts) -> tuple[str, ...]:
     """The models of an answer that are not on this machine, each once."""
     knowledge = parts.knowledge
     names: dict[str, None] = {}
-    for role in (knowledge.chat, knowledge.ranker, parts.chat):
+    for role in (knowledge.chat, knowledge.ranker, parts.chat, parts.verifier):
         if role:
             names.update(dict.fromkeys(role.remote_models))
     if knowledge.embedder and is_remote(knowledge.embedder):
@@ -83,17 +85,18 @@ def remote_names(parts: AnswerParts) -> tuple[str, ...]:
 
 
 def triage_embedder(
-    embedder: Embedder | None, settings: ModelSettings, own_weights: Path | None
+    embedder: Embedder | None, settings: ModelSettings, *, needs_vectors: bool
 ) -> Embedder | None:
-    """What triage may read every message with. Raises BadSetting where own weights would need an
-    embedder that may not see what is sensitive."""
+    """What triage may read every message with; None where that would send what is sensitive away.
+    Raises BadSetting where triage can do nothing without it."""
     if embedder is None or settings.sensitive == "allowed" or not is_remote(embedder):
         return embedder
-    if own_weights and load_triage_weights(own_weights).embedder:
+    if needs_vectors:
         raise BadSetting(
-            "answer.triage names weights of your own, and every message would be sent to "
-            f"{embedder.fingerprint} to judge by them.",
-            hint='Train them with --no-vectors, or set models.sensitive = "allowed".',
+            "Triage by vectors would send every message, also sensitive ones, to "
+            f"{embedder.fingerprint}.",
+            hint="Train weights with `ombud lab train-triage --no-vectors`, or set "
+            'models.sensitive = "allowed".',
         )
     return None
 
