@@ -59,7 +59,7 @@ def test_faithful_claims_pass() -> None:
         ("exchanged", 0.75),
         ("negation", 0.75),
         ("name or subject", 0.7),
-        ("condition", 0.6),
+        ("condition", 0.55),
     ],
 )
 def test_wrong_claims_are_stopped(kind: str, share: float) -> None:

@@ -30,23 +30,24 @@ def denial_objections(
         return
     if _agree(claim, near, passages, language):
         return
-    most = 0
-    for other in near:
-        other_denials = polarity.count_denials(other.text, language)
-        most = max(most, other_denials)
-    if denials > most:
+    if denials > _most_denials(near, language):
         if not _only_excepts(claim.text) and not _is_denied_beside(claim, passages, language):
             yield DENIES
     elif not _DENYING.search(claim.sentence.text.lower()):
         yield DENIED
 
 
+def _most_denials(near: Sequence[NearClause], language: str) -> int:
+    return max((polarity.count_denials(other.text, language) for other in near), default=0)
+
+
 def _is_denied_beside(claim: ClaimClause, passages: Sequence[Sentence], language: str) -> bool:
-    """Whether a sentence that shares two words with the claim denies: the nearest one may be of
+    """Whether a sentence that has half of the claim's words denies: the nearest one may be of
     something else."""
+    wanted = claim.sentence.terms
     for sentence in passages:
-        shared = len(sentence.terms & claim.sentence.terms)
-        if shared > 1 and polarity.count_denials(sentence.text.lower(), language):
+        is_near = 2 * len(sentence.terms & wanted) >= len(wanted)
+        if is_near and polarity.count_denials(sentence.text.lower(), language):
             return True
     return False
 

@@ -92,7 +92,7 @@ def duty_objections(
     claim: ClaimClause, near: Sequence[NearClause], passages: Sequence[Sentence]
 ) -> Iterator[str]:
     """English only."""
-    modals = [modal for modal in polarity.find_modals(claim.text) if _speaks_of(modal, near)]
+    modals = _modals_to_check(claim, near, passages)
     if not modals:
         return
     duties = _duties(claim, near, passages)
@@ -101,10 +101,17 @@ def duty_objections(
         if modal.wording in COURTEOUS and not duties.obliges:
             continue
         for rule in MODAL_RULES:
-            if modal.kind == "advise" and _advised_beside(claim, passages):
-                continue
             if modal.kind in rule.kinds and rule.is_wrong(duties):
                 yield f"it says “{modal.wording}”, the cited text {rule.message}"
+
+
+def _modals_to_check(
+    claim: ClaimClause, near: Sequence[NearClause], passages: Sequence[Sentence]
+) -> list[polarity.Modal]:
+    modals = [modal for modal in polarity.find_modals(claim.text) if _speaks_of(modal, near)]
+    if _advised_beside(claim, passages):
+        return [modal for modal in modals if modal.kind != "advise"]
+    return modals
 
 
 def _advised_beside(claim: ClaimClause, passages: Sequence[Sentence]) -> bool:

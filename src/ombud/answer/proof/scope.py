@@ -45,6 +45,7 @@ ATTRIBUTES = frozenset({"much", "many", "proof", "notice", "refusal", "total"})
 """What a row of a table says rather than of whom."""
 BOTH = re.compile(r"\b(?:either|both|each) (?:side|sides|party|parties)\b")
 EXAMPLE = re.compile(r"\W*(?:for )?(?:example|instance)\b")
+RESERVING = frozenset({"unless", "except", "until", "subject"})
 TURNING = frozenset({"if", "when", "provided", "as", "where", "unless", "except"})
 CONTRAST = re.compile(r"(?:,|\band|\bbut) not\b")
 PAUSE = re.compile(r"[,;:]")
@@ -366,7 +367,7 @@ def _restated_parts(claim: Assertion, passage: Assertion) -> list[str]:
 
 
 def _is_kept(condition: StatedCondition, told: Told, stated: frozenset[str]) -> bool:
-    if re.search(rf"\b{condition.mark}\b", told.text) and not condition.numbers:
+    if condition.mark in RESERVING and re.search(rf"\b{condition.mark}\b", told.text):
         # "Unless the circumstances call for something else" for another "unless".
         return True
     if condition.numbers:

@@ -89,7 +89,6 @@ def _denials_differ(
     word by word; where each denies what the other affirms, they may well say the same.
 
     closest: the others may bear the claim out."""
-    excepts = polarity.names_exception(claim.text)
     texts = [alignment.with_answer(one) for one in closest]
     lost = _denied_here_only(texts[0], claim.text)
     added = _denied_here_only(claim.text, texts[0])
@@ -98,10 +97,18 @@ def _denials_differ(
     for text in texts[1:]:
         lost = {word for word in lost if not _affirms(text, word)}
         added -= _denied_words(text)
-    if lost and not _NEGATOR.search(claim.sentence.text.lower()):
+    if _denies_nothing(claim) and lost:
         yield f"the cited text denies “{min(lost)}”, it does not"
-    if added and _count(claim.text) > _count(texts[0]) and not excepts:
+    if added and _denies_more(claim, texts[0]):
         yield f"it denies “{min(added)}”, the cited text does not"
+
+
+def _denies_more(claim: Assertion, text: str) -> bool:
+    return _count(claim.text) > _count(text) and not polarity.names_exception(claim.text)
+
+
+def _denies_nothing(claim: Assertion) -> bool:
+    return not _NEGATOR.search(claim.sentence.text.lower())
 
 
 def _denied_here_only(text: str, other: str) -> set[str]:

@@ -212,7 +212,9 @@ def _quantity_objections(
     wording = claim[quantity.start : quantity.end].strip()
     if not supports:
         yield f"`{wording}` is not in the cited text"
-    elif meant and _contradict(quantity, meant, claim):
+    elif not meant:
+        yield f"`{wording}` is not in the cited text about this"
+    elif _contradict(quantity, meant, claim):
         yield f"`{wording}` stands in the cited text with another limit or rate"
 
 

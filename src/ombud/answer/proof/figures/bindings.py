@@ -40,7 +40,7 @@ ASIDE = 0.15
 """What a word of another cell or of what stands above counts."""
 MISPLACED = 1.4
 """A value stands for something else where another one's surroundings are so many times as like."""
-CLEARLY = 0.8
+CLEARLY = 0.45
 """And by so much; a rare word side by side is 0.8."""
 EXCHANGED = -0.25
 """Two values of a claim are exchanged where what tells them apart correlates so with what tells
@@ -351,7 +351,7 @@ def _exchanged(
     stated: Sequence[PlacedValue],
     alignment: Alignment,
 ) -> Iterator[str]:
-    if not _may_be_exchanged(first, second) or {first.kind, second.kind} == {"name"}:
+    if not _may_be_exchanged(first, second):
         return
     firsts = [other for other in stated if _same(first, other)]
     seconds = [other for other in stated if _same(second, other)]
@@ -393,6 +393,9 @@ def _stand_together(first: PlacedValue, second: PlacedValue) -> bool:
 
 def _may_be_exchanged(first: PlacedValue, second: PlacedValue) -> bool:
     if first.value == second.value or first.number == second.number != "":
+        return False
+    if first.kind == second.kind == "name":
+        # Side by side in a list nothing binds them.
         return False
     if first.unit and second.unit and {first.unit, second.unit} not in _EXCHANGEABLE:
         return first.unit == second.unit
