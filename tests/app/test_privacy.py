@@ -262,6 +262,31 @@ def test_a_stand_in_on_this_machine_takes_over(
     assert leaked(provider) == []
 
 
+def test_what_a_model_here_wrote_is_verified_by_none_elsewhere(
+    open_home: Open, provider: Server, tmp_path: Path
+) -> None:
+    open_home(embedder="none").close()
+    toml = (tmp_path / "ombud.toml").read_text(encoding="utf-8")
+    toml = toml.replace('chat = "openai:chat"', 'chat = "vllm:own"')
+    roles = '[models.roles]\nverify = "openai:chat"\n[server]'
+    (tmp_path / "ombud.toml").write_text(toml.replace("[server]", roles), encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch, serving() as own:
+        patch.setenv("VLLM_BASE_URL", own.url)
+        patch.setenv("VLLM_API_KEY", "none")
+        doubtful = {
+            "text": "Whoever works here may rest for twenty-six days.",
+            "passages": ["L1"],
+        }
+        own.said = json.dumps(json.loads(SAID) | {"claims": [doubtful]})
+        workspace = Workspace(tmp_path)
+        ask(workspace, ORDINARY)
+        assert "whoever works here" in sent(provider)
+        provider.asked.clear()
+        ask(workspace, ORDINARY, (Message(role="user", content=TOLD),))
+        assert provider.asked == []
+        workspace.close()
+
+
 def test_a_run_of_the_lab_keeps_it(open_home: Open, provider: Server, tmp_path: Path) -> None:
     workspace = open_home()
     cases = tmp_path / "cases.jsonl"
