@@ -254,7 +254,8 @@ def _score_sample(workspace: Workspace, reranker: Reranker) -> str:
 
 def _privacy(workspace: Workspace) -> Check:
     """What models that are not on this machine see of sensitive messages."""
-    names = ", ".join(remote_names(workspace.answering))
+    parts = workspace.answering
+    names = ", ".join(remote_names(parts.knowledge, parts.chat, parts.verifier))
     policy = workspace.settings.models.sensitive
     if not names:
         return Check("privacy", True, "all models are on this machine")

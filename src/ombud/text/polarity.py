@@ -53,7 +53,7 @@ _LINK = re.compile(r"[\s,]*(?:and|or)\b")
 _MODAL = re.compile(
     r"(?P<forbid>\b(?:(?:must|may|can|shall) not\b|cannot\b"
     r"|(?:not|n't) (?:be )?(?:allowed|permitted)\b))"
-    r"|(?P<spare>\bneeds? not\b|\bneedn't\b|\b(?:not|n't) (?:have|need) to\b"
+    r"|(?P<spare>\bneeds? not\b|\bneedn't\b|\b(?:not|n't|never) (?:have|need) to\b"
     r"|\bnot (?:be )?(?:required|obliged)\b|\bno need\b|\boptional\b)"
     r"|(?P<oblige>\b(?:must|has to|have to|needs? to|shall|is required|are required|obliged"
     r"|compulsory|mandatory)\b)"

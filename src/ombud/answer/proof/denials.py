@@ -10,6 +10,7 @@ ANSWER = re.compile(r"^\s*(?:yes|no)\b\s*(?:[,.:;–-]|$)", re.IGNORECASE)
 """What a claim begins with because the question wants it; it denies nothing by itself."""
 EXCEPTING = re.compile(r"[\s,]*(?:and |or )?(?:unless|except|apart from|other than)\b")
 CONDITIONAL = re.compile(r"[\s,]*(?:and |or )?(?:if|when|where|as long as)\b")
+OPENING_CONDITION = re.compile(r"^\s*(?:if|when|where|as long as)\b[^,]*,")
 NO_CELL = re.compile(r"\|\s*no\b")
 _DENYING = re.compile(r"\b(?:no|not|never|none|nobody|nor|neither|cannot|without|\w+n['’]t)\b")
 DENIES = "it denies something, the cited text does not"
@@ -21,7 +22,7 @@ def denial_objections(
 ) -> Iterator[str]:
     """near: the clauses that speak of the same; where there are none, a denial needs one anywhere
     in the passages."""
-    denials = polarity.count_denials(claim.text.replace("with no ", "with "), language)
+    denials = _count(claim.text.replace("with no ", "with "), language)
     if CONDITIONAL.match(claim.text):  # "if it says nothing" for "silence"
         return
     if not near:
@@ -38,7 +39,7 @@ def denial_objections(
 
 
 def _most_denials(near: Sequence[NearClause], language: str) -> int:
-    return max((polarity.count_denials(other.text, language) for other in near), default=0)
+    return max((_count(other.text, language) for other in near), default=0)
 
 
 def _is_denied_beside(claim: ClaimClause, passages: Sequence[Sentence], language: str) -> bool:
@@ -57,6 +58,11 @@ def _only_excepts(clause: str) -> bool:
     return bool(EXCEPTING.match(clause)) and polarity.count_denials(clause) == 1
 
 
+def _count(clause: str, language: str) -> int:
+    """Its denials, but for those of the condition that it begins with."""
+    return polarity.count_denials(OPENING_CONDITION.sub("", clause), language)
+
+
 def _denies_anywhere(passages: Sequence[Sentence], language: str) -> bool:
     return any(polarity.count_denials(sentence.text.lower(), language) for sentence in passages)
 
@@ -68,7 +74,7 @@ def _agree(
         return True
     if language[:2] == "en" and (_is_doubtful(claim, near) or _agree_as_whole(claim, near)):
         return True
-    denials = polarity.count_denials(claim.text, language)
+    denials = _count(claim.text, language)
     if not surely_near(near) and _neighbour_agrees(denials, near):
         return True
     return denials > 0 and _is_denied_elsewhere(claim, passages)
@@ -76,9 +82,9 @@ def _agree(
 
 def _deny_alike(claim: ClaimClause, near: Sequence[NearClause], language: str) -> bool:
     """Whether a clause denies as often, or as often by twos."""
-    denials = polarity.count_denials(claim.text, language)
+    denials = _count(claim.text, language)
     for other in near:
-        other_denials = polarity.count_denials(other.text, language)
+        other_denials = _count(other.text, language)
         if _same_parity(denials, other_denials):
             return True
         # Several denials in a list are one each.

@@ -26,6 +26,8 @@ class Duties(NamedTuple):
     obliges: bool
     bids: bool
     """It obliges, or tells to do something."""
+    may: bool
+    """It allows by another word than "only"."""
     allows: bool
     spares: bool
     """Nobody has to."""
@@ -54,7 +56,7 @@ class ModalRule(NamedTuple):
 
 
 def _leaves_open(duties: Duties) -> bool:
-    return duties.allows and not duties.bids and not duties.obliges_around
+    return duties.may and not duties.bids and not duties.obliges_around
 
 
 def _obliges(duties: Duties) -> bool:
@@ -145,6 +147,7 @@ def _duties(claim: ClaimClause, near: Sequence[NearClause], passages: Sequence[S
     return Duties(
         obliges=obliges,
         bids=obliges or any(map(polarity.bids, clauses)),
+        may=polarity.expresses("allow", here.replace("only", " ")),
         allows=polarity.expresses("allow", here),
         spares=polarity.expresses("spare", here),
         advises=polarity.expresses("advise", here),

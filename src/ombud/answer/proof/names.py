@@ -112,7 +112,7 @@ def objections(
 
 def _missing(name: str, known: PassageVocabulary) -> Iterator[str]:
     words = [word for word in split_words(name) if word not in CURRENCY_CODES]
-    if _is_abbreviated(words, known) or _is_company(name, known):
+    if _is_abbreviated(words, known) or _is_company(name):
         return
     all_known = True
     for word in words:
@@ -124,9 +124,9 @@ def _missing(name: str, known: PassageVocabulary) -> Iterator[str]:
         yield f"`{name}` is not in the cited text"
 
 
-def _is_company(name: str, known: PassageVocabulary) -> bool:
-    """Whether it is the organisation, which its pages call "we" as well."""
-    return parties_in(name.lower()) == {COMPANY} and COMPANY in parties_in(known.folded)
+def _is_company(name: str) -> bool:
+    """Whether it is the organisation, whose pages need not name it."""
+    return parties_in(name.lower()) == {COMPANY}
 
 
 def _is_abbreviated(words: list[str], known: PassageVocabulary) -> bool:

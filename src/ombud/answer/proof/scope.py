@@ -33,6 +33,9 @@ KEPT = 0.15
 """Share of a condition's words from which it counts as kept."""
 BEGINNING = frozenset({"after", "from", "over", "above", "beyond", "more"})
 """From where a rule holds: another figure that the passage gives does not stand for it."""
+ENUMERATOR = re.compile(r"^\d+[.)]\s+")
+ROW_SHARED = 2
+"""Words of a row's other cells that tell the row as its first cell does."""
 STEM = 5
 """Letters of an adjective that tell it in another form."""
 RULE = 0.3
@@ -48,7 +51,7 @@ EXAMPLE = re.compile(r"\W*(?:for )?(?:example|instance)\b")
 RESERVING = frozenset({"unless", "except", "until", "subject"})
 TURNING = frozenset({"if", "when", "provided", "as", "where", "unless", "except"})
 CONTRAST = re.compile(r"(?:,|\band|\bbut) not\b")
-PAUSE = re.compile(r"[,;:]")
+PAUSE = re.compile(r"[,;:](?!\s?\d)")
 PEOPLE = re.compile(r"\b(?:employees?|staff|workers?)\b")
 VERB = re.compile(
     r"\b(?:you|it|they|is|are|has|have|may|must|can|will|gets?|needs?|does|do|receives?|pays?)\b"
@@ -285,8 +288,10 @@ def _parity(text: str, condition: StatedCondition) -> int:
 def _first_lost(claim: Assertion, aligned: AlignedAssertion, told: Told) -> str:
     """The first condition that neither claim nor question name; empty where all are kept."""
     passage = aligned.assertion
-    if passage.sentence.row or EXAMPLE.match(passage.text):
+    if EXAMPLE.match(passage.text):
         return ""
+    if passage.sentence.row and not _names_row(claim, passage, told):
+        return _cells(passage)[0]
     if not passage.sentence.row and not _restates_rule(claim, passage):
         return ""
     closely = aligned.share >= RESTATED
@@ -331,9 +336,13 @@ def _cells(passage: Assertion) -> list[str]:
     return [cell.strip() for cell in passage.text.strip("| ").split("|")]
 
 
-def _names_row(passage: Assertion, told: Told) -> bool:
+def _names_row(claim: Assertion, passage: Assertion, told: Told) -> bool:
     """Whether the claim or its question say anything of what the row is about."""
-    label = _cells(passage)[0]
+    label, *others = _cells(passage)
+    label = ENUMERATOR.sub("", label)
+    said = canonical_terms(content_terms(" ".join(others), "en")) & claim.terms
+    if len(said) >= ROW_SHARED:
+        return True
     names = _distinct_terms(label) | grades_between(label.upper())
     figures = read_figures(label)
     if not names and not figures.numbers:

@@ -45,6 +45,7 @@ _CONDITIONAL = re.compile(r"\b(?:if|unless|only|once|when)\b")
 _CONDITION = re.compile(r"\b(?:if|when|while|unless|where|who)\b[^,;]*|\bwith no\b")
 _NOTHING = re.compile(r"\b([a-z]+) nothing\b")
 """What is denied by its object."""
+_QUOTED = re.compile(r'"[^"]*"')
 _NOBODY = re.compile(r"^\W*(?:(?:and|but|or) )?(?:no|nobody|none|neither|never)\b")
 _FORBIDDEN = re.compile(
     r"(?:^|[;:.,] )(?:please )?(?:do not|never)\b(?! (?:have|need))"
@@ -126,7 +127,7 @@ def _count(text: str) -> int:
 def _denied_words(text: str) -> frozenset[str]:
     """The first word with a meaning behind each denial."""
     words: set[str] = set()
-    plain = polarity.without_comparisons(_CONDITION.sub(" ", text))
+    plain = polarity.without_comparisons(_CONDITION.sub(" ", _QUOTED.sub(" ", text)))
     words.update(filter(_stem, _NOTHING.findall(plain)))
     for match in _NEGATOR.finditer(plain):
         following = _BOUNDARY.split(plain[match.end() : match.end() + LOOKED_BACK])[0]
@@ -139,6 +140,7 @@ def _denied_words(text: str) -> frozenset[str]:
 def _affirms(text: str, word: str) -> bool:
     """Whether the text has the word and no denial reaches it."""
     stem = _stem(word)
+    text = _QUOTED.sub(" ", text)
     affirmed = False
     for match in _WORD.finditer(text):
         if _stem(match[0]) != stem:

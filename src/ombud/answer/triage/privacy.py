@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from ombud.answer import wording
 from ombud.answer.parts import AnswerParts
-from ombud.answer.triage.classifying import Triage, TriageResult
-from ombud.answer.triage.following import triaged_turn
+from ombud.answer.triage.classifying import Triage, TriageResult, open_triage
+from ombud.answer.triage.following import triaged_message, triaged_turn
 from ombud.errors import BadSetting
 from ombud.models import Chat, Embedder, is_remote
 from ombud.retrieve import SearchParts, classify
@@ -26,13 +26,18 @@ class Guarded(NamedTuple):
     degraded: tuple[str, ...] = ()
 
 
-def guard(question: Question, parts: AnswerParts, *, is_private: bool) -> Guarded:
+def guard(
+    question: Question, parts: AnswerParts, triaged: TriageResult, *, is_private: bool = False
+) -> Guarded:
     """The question with the models that it may be put before. Those on this machine see it all.
 
-    is_private: as `holds_private` tells."""
+    is_private: it is known already that its conversation holds something sensitive."""
     policy = parts.settings.models.sensitive
-    names = remote_names(parts)
-    if not is_private or policy == "allowed" or not names:
+    names = remote_names(parts.knowledge, parts.chat, parts.verifier)
+    if policy == "allowed" or not names:
+        return Guarded(question, parts)
+    triage = parts.triage or open_triage(parts.sensitive)
+    if not (is_private or triaged.matter or follows_sensitive(question.history, triage)):
         return Guarded(question, parts)
     if policy == "redacted":
         redacted = question.model_copy(update={"text": redact(question.text), "history": ()})
@@ -47,10 +52,17 @@ def guard(question: Question, parts: AnswerParts, *, is_private: bool) -> Guarde
     return Guarded(question, kept, (note,))
 
 
-def holds_private(triaged: TriageResult, history: Sequence[Message], triage: Triage) -> bool:
-    """Whether a message is sensitive, or follows one that was."""
-    if triaged.matter:
-        return True
+def guard_search(question: Question, typed: Question, parts: AnswerParts) -> Guarded:
+    """The same for a question that is only searched for. typed: as it came in, before words were
+    read otherwise."""
+    parts = parts._replace(chat=None, verifier=None)
+    triage = parts.triage or open_triage(parts.sensitive)
+    triaged = triaged_message(triage, question, typed, parts.knowledge.engine)
+    return guard(question, parts, triaged)
+
+
+def follows_sensitive(history: Sequence[Message], triage: Triage) -> bool:
+    """Whether something in it is sensitive, or was handed over."""
     for place, message in enumerate(history):
         if message.role == "assistant" and wording.is_handed_over(message.content):
             return True
@@ -70,11 +82,10 @@ def refining_knowledge(parts: AnswerParts) -> SearchParts:
     return knowledge._replace(chat=_kept_here(knowledge.chat))
 
 
-def remote_names(parts: AnswerParts) -> tuple[str, ...]:
-    """The models of an answer that are not on this machine, each once."""
-    knowledge = parts.knowledge
+def remote_names(knowledge: SearchParts, *writing: Chat | None) -> tuple[str, ...]:
+    """The models of a search that are not on this machine, and those among `writing`, each once."""
     names: dict[str, None] = {}
-    for role in (knowledge.chat, knowledge.ranker, parts.chat, parts.verifier):
+    for role in (knowledge.chat, knowledge.ranker, *writing):
         if role:
             names.update(dict.fromkeys(role.remote_models))
     if knowledge.embedder and is_remote(knowledge.embedder):

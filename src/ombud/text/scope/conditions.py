@@ -35,6 +35,8 @@ _ASIDE = re.compile(
     r"\b(?P<mark>with|of|on)\b"
     rf"(?P<what>(?:(?! (?:may|must|can|is|are|has|have|in|on|at|by|to) ){_INSIDE}){{3,60}})"
 )
+_LISTED = re.compile(r", (?:and|or) (?:the )?[a-z]+ $")
+"""The last of several: "interns, contractors and people who …"."""
 _OR_MORE = re.compile(
     r"\b(?:more than|at least|up to|at most|no more than)\b"
     r"|\b(?:or|and) (?:more|over|older|above|longer|less|under|fewer|below)\b"
@@ -80,6 +82,8 @@ def find_conditions(text: str, *, closely: bool = False) -> tuple[StatedConditio
     for pattern, says_more in _READERS if closely else _READERS[:2]:
         for match in pattern.finditer(plain):
             if _overlaps(match, taken):
+                continue
+            if _LISTED.search(plain[: match.start()]) and match["mark"] in ("who", "whose"):
                 continue
             condition = _condition(match)
             if says_more(condition) and not _is_boilerplate(condition):

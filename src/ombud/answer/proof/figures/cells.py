@@ -124,7 +124,7 @@ def _is_of_other(
         return False
     theirs = named.terms - mine
     unexplained = (terms for terms, other in others if other.values.isdisjoint(named.values))
-    return any(not terms.isdisjoint(theirs) for terms in unexplained)
+    return any(2 * len(terms & theirs) > len(terms) for terms in unexplained)
 
 
 @lru_cache(maxsize=512)
