@@ -11,7 +11,7 @@ from ombud.text import Sentence, canonical_terms, content_terms, read_figures
 
 _SUBJECTS = (
     "you|it|they|the|your|there|he|she|we|this|that|these|no|nobody|anyone|managers?|employees?|hr"
-    "|payroll|larkmere|also|must|may|can|is|are|has|have|pay"
+    "|payroll|also|must|may|can|is|are|has|have|pay"
 )
 CUT = re.compile(
     r";|(?<=\w):(?=\s)|\s[–—]\s"

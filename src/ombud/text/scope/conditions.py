@@ -15,7 +15,7 @@ from ombud.text.wording import term_pattern
 
 _END = (
     r"(?=[.,:](?!\d)|[;!?()|]| and (?:you|the|it|they|we|must|may|is|are)\b"
-    r"| (?:you|it|they|we|larkmere) |$)"
+    r"| (?:you|it|they|we) |$)"
 )
 _INSIDE = r"(?:[^,.;:!?()|]|[.,:](?=\d))"
 _SUBORDINATE = re.compile(
