@@ -29,7 +29,7 @@ def test_the_halves_are_of_different_pages() -> None:
 def test_faithful_paraphrases_pass() -> None:
     dev = [claim for claim in CLAIMS if claim.half == "dev"]
     flagged = [claim.text for claim in dev if check_claim(claim.text, passages(claim))]
-    assert len(flagged) <= 0.03 * len(dev), flagged
+    assert len(flagged) <= 0.04 * len(dev), flagged
 
 
 @pytest.mark.parametrize(
