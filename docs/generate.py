@@ -112,9 +112,9 @@ def privacy_page() -> str:
         "[Models](../guides/models.md#what-is-kept-from-them).",
         _table(titles, rows),
         "Also put before models, by commands of the operator and whatever is set: labelled "
-        "messages and questions (`ombud lab train-triage`, `train-router` with a remote "
-        "`models.embedder`), a question that is typed into `ombud route`, and answers with their "
-        "references where a metric compares vectors (`semantic_similarity`).",
+        "questions (`ombud lab train-router` with a remote `models.embedder`), a question that is "
+        "typed into `ombud route`, and answers with their references where a metric compares "
+        "vectors (`semantic_similarity`).",
     ]
     return "\n\n".join(words)
 

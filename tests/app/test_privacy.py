@@ -13,8 +13,10 @@ import pytest
 from typer.testing import CliRunner
 
 from models.serving import Server, serving
-from ombud.app import Workspace, asking, configured_sources, record_folder
+from ombud.answer.triage.weights import WITH_VECTORS
+from ombud.app import Workspace, asking, check_all, configured_sources, record_folder
 from ombud.cli.verbs import app
+from ombud.errors import BadSetting
 from ombud.ingest import sync_sources
 from ombud.models import EXPOSURES
 from ombud.settings import ModelRole
@@ -260,6 +262,31 @@ def test_a_stand_in_on_this_machine_takes_over(
     assert leaked(provider) == []
 
 
+def test_what_a_model_here_wrote_is_verified_by_none_elsewhere(
+    open_home: Open, provider: Server, tmp_path: Path
+) -> None:
+    open_home(embedder="none").close()
+    toml = (tmp_path / "ombud.toml").read_text(encoding="utf-8")
+    toml = toml.replace('chat = "openai:chat"', 'chat = "vllm:own"')
+    roles = '[models.roles]\nverify = "openai:chat"\n[server]'
+    (tmp_path / "ombud.toml").write_text(toml.replace("[server]", roles), encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch, serving() as own:
+        patch.setenv("VLLM_BASE_URL", own.url)
+        patch.setenv("VLLM_API_KEY", "none")
+        doubtful = {
+            "text": "Whoever works here may rest for twenty-six days.",
+            "passages": ["L1"],
+        }
+        own.said = json.dumps(json.loads(SAID) | {"claims": [doubtful]})
+        workspace = Workspace(tmp_path)
+        ask(workspace, ORDINARY)
+        assert "whoever works here" in sent(provider)
+        provider.asked.clear()
+        ask(workspace, ORDINARY, (Message(role="user", content=TOLD),))
+        assert provider.asked == []
+        workspace.close()
+
+
 def test_a_run_of_the_lab_keeps_it(open_home: Open, provider: Server, tmp_path: Path) -> None:
     workspace = open_home()
     cases = tmp_path / "cases.jsonl"
@@ -304,6 +331,36 @@ def test_what_follows_is_kept_as_sensitive_too(open_home: Open, provider: Server
     ask(workspace, LATER, (Message(role="user", content=TOLD),))
     ask(workspace, ORDINARY)
     assert [row.sensitive for row in list_answers(workspace.store)] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("policy", "said"),
+    [
+        ("never", "sensitive messages are kept from openai:chat, openai:emb, jina:pairs"),
+        ("redacted", "jina:pairs: sensitive messages without names and numbers of people"),
+        ("allowed", "jina:pairs: also sensitive messages"),
+    ],
+)
+def test_doctor_says_what_goes_where(open_home: Open, policy: str, said: str) -> None:
+    checks = {check.name: check for check in check_all(open_home(policy))}
+    assert said in checks["privacy"].said
+
+
+def test_triage_by_vectors_of_a_remote_embedder_is_refused(
+    open_home: Open, provider: Server, tmp_path: Path
+) -> None:
+    workspace = open_home()
+    arguments = ["--home", str(workspace.home), "lab", "train-triage", "--out", "own.json"]
+    done = CliRunner().invoke(app, arguments)
+    assert done.exit_code == 2
+    assert "also sensitive ones, to openai:emb" in done.output
+    shipped = json.loads(WITH_VECTORS.read_text(encoding="utf-8"))
+    own = tmp_path / "own.json"
+    own.write_text(json.dumps(shipped | {"embedder": "openai:emb"}), encoding="utf-8")
+    toml = tmp_path / "ombud.toml"
+    toml.write_text(toml.read_text() + '\n[answer]\ntriage = "own.json"\n', encoding="utf-8")
+    with pytest.raises(BadSetting, match="would send every message"):
+        ask(Workspace(tmp_path), ORDINARY)
 
 
 def test_the_table_of_the_guide_has_every_role() -> None:

@@ -18,7 +18,7 @@ from ombud.answer.quoting.underlining import SPAN_FEATURES, SPARSE_SPAN_FEATURES
 from ombud.answer.signals import measure_signals, span_signals, term_weights
 from ombud.answer.triage.classifying import open_triage
 from ombud.answer.triage.features import TRIAGE_READING
-from ombud.answer.triage.privacy import Guarded, guard, holds_private, remote_names, triage_embedder
+from ombud.answer.triage.privacy import guard_search, remote_names, triage_embedder
 from ombud.answer.triage.sensitive import read_sensitive
 from ombud.answer.triage.weights import (
     HEADS,
@@ -28,6 +28,7 @@ from ombud.answer.triage.weights import (
     Label,
     Thresholds,
     TriageWeights,
+    needs_vectors,
     triage_scores,
     triage_weights_text,
 )
@@ -46,7 +47,6 @@ __all__ = [
     "AnswerSpan",
     "AskRun",
     "ConfidenceWeights",
-    "Guarded",
     "Head",
     "Label",
     "OnEvent",
@@ -58,9 +58,9 @@ __all__ = [
     "check_claim",
     "check_components",
     "estimate_confidence",
-    "guard",
-    "holds_private",
+    "guard_search",
     "measure_signals",
+    "needs_vectors",
     "open_triage",
     "rank_by",
     "read_contacts",

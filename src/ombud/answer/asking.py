@@ -40,7 +40,7 @@ from ombud.answer.triage import (
     triaged_message,
 )
 from ombud.answer.triage.anonymity import wants_anonymity
-from ombud.answer.triage.privacy import guard, holds_private, refining_knowledge
+from ombud.answer.triage.privacy import guard, refining_knowledge
 from ombud.answer.triage.sensitive import Matter
 from ombud.answer.understood import with_reading, without_changes
 from ombud.errors import ModelError
@@ -245,8 +245,8 @@ class AskRun:
         triage = parts.triage or open_triage(parts.sensitive)
         engine = parts.knowledge.engine
         triaged = triaged_message(triage, self.question, self.typed, engine)
-        is_private = self.is_private or holds_private(triaged, self.typed.history, triage)
-        self.question, self.parts, self.privacy = guard(self.question, parts, is_private=is_private)
+        guarded = guard(self.question, parts, triaged, is_private=self.is_private)
+        self.question, self.parts, self.privacy = guarded
         return triaged
 
     def _is_unread(self) -> bool:

@@ -3,17 +3,14 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from datetime import date
-from typing import Any
+from typing import Any, NamedTuple
 
 from ombud.answer import (
     DEFAULT_PERSONA,
     AskRun,
-    Guarded,
     OnEvent,
     check_components,
-    guard,
-    holds_private,
-    open_triage,
+    guard_search,
     remote_names,
 )
 from ombud.app import measuring
@@ -56,6 +53,14 @@ from ombud.types import (
 
 TURNS = 10
 """Turns of a conversation that an answer looks back on."""
+
+
+class _GuardedSearch(NamedTuple):
+    """A question, and what it is searched for with."""
+
+    question: Question
+    knowledge: SearchParts
+    degraded: tuple[str, ...] = ()
 
 
 async def ask(
@@ -131,14 +136,14 @@ async def search(
         known_words = workspace.index.known_words
         reading = await asyncio.to_thread(read_question, question, where, known_words)
         guarded = await asyncio.to_thread(_guarded, workspace, question, reading.question)
-        result = await search_index(guarded.question, planned.plan, where, guarded.parts.knowledge)
+        result = await search_index(guarded.question, planned.plan, where, guarded.knowledge)
         hidden = await asyncio.to_thread(
             _hidden_note,
             workspace,
             question,
             planned.plan,
             queries=result.queries,
-            knowledge=guarded.parts.knowledge,
+            knowledge=guarded.knowledge,
         )
     result = result._replace(degraded=(*guarded.degraded, *result.degraded))
     chunks = [hit.chunk for hit in result.evidence.hits]
@@ -225,16 +230,13 @@ def _is_known_private(workspace: Workspace, conversation_id: str | None) -> bool
     return is_sensitive_conversation(workspace.store, conversation_id)
 
 
-def _guarded(workspace: Workspace, typed: Question, question: Question) -> Guarded:
-    """A question that is only searched for: the same rules as for one that is answered. typed: as
-    it came in, before words were read otherwise."""
-    parts = workspace.answering._replace(chat=None)
-    if workspace.settings.models.sensitive == "allowed" or not remote_names(parts):
-        return Guarded(question, parts)
-    triage = parts.triage or open_triage(parts.sensitive)
-    texts = dict.fromkeys((typed.text, question.text))
-    is_private = any(holds_private(triage(text), question.history, triage) for text in texts)
-    return guard(question, parts, is_private=is_private)
+def _guarded(workspace: Workspace, typed: Question, question: Question) -> _GuardedSearch:
+    """What is not answered needs triage only where something could leave this machine."""
+    knowledge = workspace.index
+    if workspace.settings.models.sensitive == "allowed" or not remote_names(knowledge):
+        return _GuardedSearch(question, knowledge)
+    guarded = guard_search(question, typed, workspace.answering)
+    return _GuardedSearch(guarded.question, guarded.parts.knowledge, guarded.degraded)
 
 
 def _hidden_note(

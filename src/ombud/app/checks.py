@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from pydantic import BaseModel
 
+from ombud.answer import remote_names
 from ombud.app.flags import PROMPTS, check_flags
 from ombud.app.workspace import Workspace
 from ombud.errors import OmbudError
@@ -56,6 +57,7 @@ def check_all(workspace: Workspace, ask: bool = False) -> Iterator[Check]:
         "index": _index,
         "chat model": _chat,
         "reranker": partial(_reranker, ask=ask),
+        "privacy": _privacy,
         "flags": _flags,
         "prompts": _prompts,
         "sources": _sources,
@@ -248,6 +250,22 @@ def _score_sample(workspace: Workspace, reranker: Reranker) -> str:
     seconds = time.perf_counter() - began
     price = "" if reranker.price == 0 else f", {_priced(reranker.price)}"
     return f"{reranker.name} scored {len(SAMPLE[1])} texts in {seconds:.1f} s{price}"
+
+
+def _privacy(workspace: Workspace) -> Check:
+    """What models that are not on this machine see of sensitive messages."""
+    parts = workspace.answering
+    names = ", ".join(remote_names(parts.knowledge, parts.chat, parts.verifier))
+    policy = workspace.settings.models.sensitive
+    if not names:
+        return Check("privacy", True, "all models are on this machine")
+    if policy == "never":
+        return Check("privacy", True, f"sensitive messages are kept from {names}")
+    if policy == "redacted":
+        said = f"{names}: sensitive messages without names and numbers of people"
+        return Check("privacy", True, said)
+    hint = 'models.sensitive = "never" keeps them here.'
+    return Check("privacy", True, f"{names}: also sensitive messages", hint)
 
 
 def _flags(workspace: Workspace) -> Check:

@@ -15,6 +15,7 @@ from zoneinfo import ZoneInfo
 from ombud.answer import (
     AnswerParts,
     Persona,
+    needs_vectors,
     open_triage,
     read_contacts,
     read_personas,
@@ -118,7 +119,9 @@ class Workspace:
         own_weights = self._own_file(settings.triage)
         triage = open_triage(
             sensitive,
-            triage_embedder(self.embedder, self.settings.models, own_weights),
+            triage_embedder(
+                self.embedder, self.settings.models, needs_vectors=needs_vectors(own_weights)
+            ),
             own_weights,
             own_terms=bool(settings.sensitive_terms),
         )

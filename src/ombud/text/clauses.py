@@ -35,7 +35,9 @@ CUT = re.compile(
 )
 """Where one clause ends and the next begins."""
 ORDERS = re.compile("|".join(WORDS["orders"]["patterns"]), re.IGNORECASE)
-"""What a document says to the assistant that reads it rather than to people."""
+"""What a document says to the machine that reads it rather than to people."""
+ORDER_BLOCKS = re.compile("|".join(WORDS["orders"]["blocks"]), re.IGNORECASE)
+FURTHER_ORDERS = re.compile("|".join(WORDS["orders"]["following"]), re.IGNORECASE)
 DENYING_ANSWER = re.compile(r"No\b[.,:;]")
 """What follows a question of a page: with it that says the reverse."""
 NOBODY_LESS = re.compile(
@@ -137,20 +139,24 @@ def _leads_in(line: str, following: str) -> bool:
 
 
 def evidence_spans(text: str, language: str = "en") -> Iterator[tuple[int, int]]:
-    """Spans of the sentences of a passage; not those that speak to the assistant, nor what follows
-    in their paragraph.
+    """Spans of the sentences of a passage; not those that speak to the machine that reads it.
 
-    Those may be quoted, as what the document says, but they bear out no claim.
+    Those may be quoted, as what the document says, but they bear out no claim. A sentence behind
+    one does, unless it goes on ordering or stands in a block for machines.
     """
+    in_block = False
     ordering = False
     before = 0
     for start, end in split_sentences(text, language):
+        sentence = _visible(text[start:end])
         if "\n\n" in text[before:start]:
+            in_block = False
             ordering = False
         before = end
-        if not ordering:
-            ordering = bool(ORDERS.search(_visible(text[start:end])))
-        if not ordering:
+        in_block = in_block or bool(ORDER_BLOCKS.search(sentence))
+        goes_on = ordering and bool(FURTHER_ORDERS.search(sentence))
+        ordering = goes_on or bool(ORDERS.search(sentence))
+        if not in_block and not ordering:
             yield start, end
 
 

@@ -39,6 +39,8 @@ _FORBIDDING_STRICTLY = re.compile(
     r"\b(?:(?:may|must|can|shall) not|cannot|not allowed|not permitted|prohibited|forbidden"
     r"|never)\b"
 )
+_PERMITTED = re.compile(r"(?:allow|permit|requir|oblig|entitl|need|have|expect|able)\w*$")
+"""Beside a denial these are a modal verb: what is denied comes behind them."""
 _CLAUSE = re.compile(r"(?: [\w'-]+){1,4}")
 _DEADLINE = re.compile(
     r"\b(?:within|by|before|no later|at the latest|at least|deadline|at once|immediately)\b"
@@ -51,7 +53,7 @@ _LINK = re.compile(r"[\s,]*(?:and|or)\b")
 _MODAL = re.compile(
     r"(?P<forbid>\b(?:(?:must|may|can|shall) not\b|cannot\b"
     r"|(?:not|n't) (?:be )?(?:allowed|permitted)\b))"
-    r"|(?P<spare>\bneeds? not\b|\bneedn't\b|\b(?:not|n't) (?:have|need) to\b"
+    r"|(?P<spare>\bneeds? not\b|\bneedn't\b|\b(?:not|n't|never) (?:have|need) to\b"
     r"|\bnot (?:be )?(?:required|obliged)\b|\bno need\b|\boptional\b)"
     r"|(?P<oblige>\b(?:must|has to|have to|needs? to|shall|is required|are required|obliged"
     r"|compulsory|mandatory)\b)"
@@ -89,6 +91,7 @@ def _count_english_denials(text: str) -> int:
     return denials
 
 
+@lru_cache(maxsize=8192)
 def without_comparisons(text: str) -> str:
     """`text` without "no later than" and the like: whether those agree is looked at beside the
     number."""
@@ -99,7 +102,8 @@ def denied_runs(text: str) -> list[frozenset[str]]:
     """Of each denial the terms of the first word behind it that has any."""
     runs = []
     for match in _PREDICATE.finditer(text):
-        terms_by_word = (content_terms(word, "en") for word in match[1].split())
+        words = (word for word in match[1].split() if not _PERMITTED.match(word))
+        terms_by_word = (content_terms(word, "en") for word in words)
         first = next((terms for terms in terms_by_word if terms), frozenset[str]())
         if first:
             runs.append(first)
@@ -121,6 +125,7 @@ def doubtful_words(text: str) -> set[str]:
     return {word[:3] for word in _pattern("doubtful").findall(text)}
 
 
+@lru_cache(maxsize=8192)
 def turns(text: str) -> bool:
     """Whether a word turns it round in its own way, such as "refused" or "lapse"."""
     return bool(_turning().search(text))
@@ -186,6 +191,7 @@ def opposites(*, sure: bool) -> Iterator[tuple[str, str]]:
         yield second, first
 
 
+@lru_cache(maxsize=65536)
 def contains_term(term: str, text: str) -> bool:
     return bool(_term(term).search(text))
 

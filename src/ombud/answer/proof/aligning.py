@@ -11,7 +11,7 @@ from ombud.text import Sentence, canonical_terms, content_terms, read_figures
 
 _SUBJECTS = (
     "you|it|they|the|your|there|he|she|we|this|that|these|no|nobody|anyone|managers?|employees?|hr"
-    "|payroll|larkmere|also|must|may|can|is|are|has|have|pay"
+    "|payroll|also|must|may|can|is|are|has|have|pay"
 )
 CUT = re.compile(
     r";|(?<=\w):(?=\s)|\s[–—]\s"
@@ -19,15 +19,21 @@ CUT = re.compile(
     rf"|, (?:and|so|then|otherwise) (?=(?:{_SUBJECTS})\b)"
 )
 """Where one assertion ends and the next begins."""
-LABEL = re.compile(r"[\w-]+(?: [\w-]+)?")
+LABEL = re.compile(r"[\w-]+(?: [\w-]+){0,3}")
 """Before a colon it says of whom or what the assertion behind it is: "Managers: pass it on"."""
 CLOSE = 0.8
 """An assertion whose score is this share of the best one's may be meant as well."""
 SURE = 0.5
 """Share of the weight of a claim's assertion that is found in another, from which that is what it
 restates."""
+BESIDE = 4
+"""Assertions before and behind one that may name who is meant."""
+REPEATED = 0.65
+"""Share from which an assertion is hardly said in other words."""
 NUMBER = 1.5
 """What a shared number counts; a rare word counts 1."""
+ROW = 1.0
+"""What it counts that a claim names all of a row's first cell."""
 ABOVE = 0.35
 """What a word shared with the lead-in, the table's head or the headings counts."""
 
@@ -41,6 +47,11 @@ class Assertion(NamedTuple):
     """Canonical, without numbers."""
     numbers: frozenset[str]
     sentence: Sentence
+
+    @property
+    def label(self) -> frozenset[str]:
+        """Canonical terms of the first cell of a row; empty elsewhere."""
+        return _label_terms(self.text) if self.sentence.row else frozenset()
 
     @property
     def whole_text(self) -> str:
@@ -76,6 +87,11 @@ def split_assertions(sentence: Sentence, language: str) -> tuple[Assertion, ...]
     return tuple(assertions)
 
 
+@lru_cache(maxsize=4096)
+def _label_terms(row: str) -> frozenset[str]:
+    return canonical_terms(content_terms(row.strip("| ").split("|")[0], "en"))
+
+
 def _parts(sentence: Sentence) -> Iterator[str]:
     text = sentence.text.lower()
     if sentence.row:
@@ -100,13 +116,23 @@ class Alignment:
         listed = list(sentences)
         above = "\n".join({sentence.above for sentence in listed if sentence.row})
         for sentence in listed:
-            is_head = sentence.row and sentence.text in above
+            # A table of two columns may have its first fact in the head.
+            is_head = sentence.row and sentence.text in above and not _says_figures(sentence)
             if not is_head:
                 self.assertions += split_assertions(sentence, language)
+        self._language = language
         self._frequency: Counter[str] = Counter()
         for assertion in self.assertions:
             self._frequency.update(assertion.terms)
         self._closest: dict[Assertion, list[AlignedAssertion]] = {}
+
+    def repeats(self, claim: Sentence) -> bool:
+        """Whether a sentence of the claim says hardly anything in words of its own."""
+        for assertion in split_assertions(claim, self._language):
+            closest = self.closest(assertion)
+            if not closest or closest[0].share < REPEATED:
+                return False
+        return True
 
     def weight(self, term: str) -> float:
         """1 for a word of one assertion, less for those of many."""
@@ -131,22 +157,27 @@ class Alignment:
             above = (claim.terms & canonical_terms(assertion.sentence.terms_above)) - shared
             score = sum(map(self.weight, shared)) + ABOVE * sum(map(self.weight, above))
             score += NUMBER * len(claim.numbers & assertion.numbers)
+            share = score / wanted if wanted else 0.0
+            if assertion.label and assertion.label <= claim.terms:
+                score += ROW
             if score:
-                yield AlignedAssertion(assertion, score, score / wanted)
+                yield AlignedAssertion(assertion, score, share)
 
-    def text_behind(self, aligned: AlignedAssertion) -> str:
-        """Of its sentence and what follows at once, in small letters: "May I? No." """
-        place = self.assertions.index(aligned.assertion)
-        following = self.assertions[place + 1 : place + 2]
-        texts = [aligned.assertion.whole_text, *(other.text for other in following)]
-        return " ".join(texts)
+    def with_answer(self, aligned: AlignedAssertion) -> str:
+        """Of a question that the passage answers with no, both."""
+        text = aligned.assertion.text
+        return f"not {text}" if aligned.assertion.whole_text.endswith("? no.") else text
 
     def texts_around(self, aligned: Sequence[AlignedAssertion]) -> Iterator[str]:
         """Of their sentences and those beside them, with what stands above, in small letters."""
         for one in aligned:
             place = self.assertions.index(one.assertion)
-            for other in self.assertions[max(0, place - 1) : place + 2]:
+            for other in self.assertions[max(0, place - BESIDE) : place + BESIDE + 1]:
                 yield f"{other.sentence.above} {other.sentence.text}".lower()
+
+
+def _says_figures(sentence: Sentence) -> bool:
+    return bool(read_figures(sentence.text).numbers)
 
 
 def _descending_score(aligned: AlignedAssertion) -> float:

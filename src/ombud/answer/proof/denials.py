@@ -9,7 +9,10 @@ from ombud.text import Sentence, polarity
 ANSWER = re.compile(r"^\s*(?:yes|no)\b\s*(?:[,.:;–-]|$)", re.IGNORECASE)
 """What a claim begins with because the question wants it; it denies nothing by itself."""
 EXCEPTING = re.compile(r"[\s,]*(?:and |or )?(?:unless|except|apart from|other than)\b")
+CONDITIONAL = re.compile(r"[\s,]*(?:and |or )?(?:if|when|where|as long as)\b")
+OPENING_CONDITION = re.compile(r"^\s*(?:if|when|where|as long as)\b[^,]*,")
 NO_CELL = re.compile(r"\|\s*no\b")
+_DENYING = re.compile(r"\b(?:no|not|never|none|nobody|nor|neither|cannot|without|\w+n['’]t)\b")
 DENIES = "it denies something, the cited text does not"
 DENIED = "the cited text denies something, it does not"
 
@@ -19,27 +22,45 @@ def denial_objections(
 ) -> Iterator[str]:
     """near: the clauses that speak of the same; where there are none, a denial needs one anywhere
     in the passages."""
-    denials = polarity.count_denials(claim.text, language)
+    denials = _count(claim.text.replace("with no ", "with "), language)
+    if CONDITIONAL.match(claim.text):  # "if it says nothing" for "silence"
+        return
     if not near:
         if denials and not _denies_anywhere(passages, language):
             yield DENIES
         return
     if _agree(claim, near, passages, language):
         return
-    most = 0
-    for other in near:
-        other_denials = polarity.count_denials(other.text, language)
-        most = max(most, other_denials)
-    if denials > most:
-        if not _only_excepts(claim.text):
+    if denials > _most_denials(near, language):
+        if not _only_excepts(claim.text) and not _is_denied_beside(claim, passages, language):
             yield DENIES
-    else:
+    elif not _DENYING.search(claim.sentence.text.lower()):
         yield DENIED
+
+
+def _most_denials(near: Sequence[NearClause], language: str) -> int:
+    return max((_count(other.text, language) for other in near), default=0)
+
+
+def _is_denied_beside(claim: ClaimClause, passages: Sequence[Sentence], language: str) -> bool:
+    """Whether a sentence that has half of the claim's words denies: the nearest one may be of
+    something else."""
+    wanted = claim.sentence.terms
+    for sentence in passages:
+        is_near = 2 * len(sentence.terms & wanted) >= len(wanted)
+        if is_near and polarity.count_denials(sentence.text.lower(), language):
+            return True
+    return False
 
 
 def _only_excepts(clause: str) -> bool:
     """Whether a clause denies nothing but where a rule does not hold: "unless you resign"."""
     return bool(EXCEPTING.match(clause)) and polarity.count_denials(clause) == 1
+
+
+def _count(clause: str, language: str) -> int:
+    """Its denials, but for those of the condition that it begins with."""
+    return polarity.count_denials(OPENING_CONDITION.sub("", clause), language)
 
 
 def _denies_anywhere(passages: Sequence[Sentence], language: str) -> bool:
@@ -53,7 +74,7 @@ def _agree(
         return True
     if language[:2] == "en" and (_is_doubtful(claim, near) or _agree_as_whole(claim, near)):
         return True
-    denials = polarity.count_denials(claim.text, language)
+    denials = _count(claim.text, language)
     if not surely_near(near) and _neighbour_agrees(denials, near):
         return True
     return denials > 0 and _is_denied_elsewhere(claim, passages)
@@ -61,9 +82,9 @@ def _agree(
 
 def _deny_alike(claim: ClaimClause, near: Sequence[NearClause], language: str) -> bool:
     """Whether a clause denies as often, or as often by twos."""
-    denials = polarity.count_denials(claim.text, language)
+    denials = _count(claim.text, language)
     for other in near:
-        other_denials = polarity.count_denials(other.text, language)
+        other_denials = _count(other.text, language)
         if _same_parity(denials, other_denials):
             return True
         # Several denials in a list are one each.
@@ -101,13 +122,7 @@ def _agree_as_whole(claim: ClaimClause, near: Sequence[NearClause]) -> bool:
     count."""
     sentence = claim.sentence.text.lower()
     denials = polarity.count_denials(ANSWER.sub("", sentence))
-    denials_inside = polarity.count_denials(claim.text)
-    excepted = polarity.names_exception(claim.text)
-    if denials and not denials_inside:
-        excepted = True
     for other in near:
-        if not excepted and not polarity.names_exception(other.text):
-            continue
         other_denials = polarity.count_denials(other.whole_text)
         if _same_parity(denials, other_denials):
             return True

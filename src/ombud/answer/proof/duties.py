@@ -26,6 +26,8 @@ class Duties(NamedTuple):
     obliges: bool
     bids: bool
     """It obliges, or tells to do something."""
+    may: bool
+    """It allows by another word than "only"."""
     allows: bool
     spares: bool
     """Nobody has to."""
@@ -54,7 +56,7 @@ class ModalRule(NamedTuple):
 
 
 def _leaves_open(duties: Duties) -> bool:
-    return duties.allows and not duties.bids and not duties.obliges_around
+    return duties.may and not duties.bids and not duties.obliges_around
 
 
 def _obliges(duties: Duties) -> bool:
@@ -92,7 +94,7 @@ def duty_objections(
     claim: ClaimClause, near: Sequence[NearClause], passages: Sequence[Sentence]
 ) -> Iterator[str]:
     """English only."""
-    modals = [modal for modal in polarity.find_modals(claim.text) if _speaks_of(modal, near)]
+    modals = _modals_to_check(claim, near, passages)
     if not modals:
         return
     duties = _duties(claim, near, passages)
@@ -103,6 +105,24 @@ def duty_objections(
         for rule in MODAL_RULES:
             if modal.kind in rule.kinds and rule.is_wrong(duties):
                 yield f"it says “{modal.wording}”, the cited text {rule.message}"
+
+
+def _modals_to_check(
+    claim: ClaimClause, near: Sequence[NearClause], passages: Sequence[Sentence]
+) -> list[polarity.Modal]:
+    modals = [modal for modal in polarity.find_modals(claim.text) if _speaks_of(modal, near)]
+    if _advised_beside(claim, passages):
+        return [modal for modal in modals if modal.kind != "advise"]
+    return modals
+
+
+def _advised_beside(claim: ClaimClause, passages: Sequence[Sentence]) -> bool:
+    """Whether a sentence that shares two words with the claim says "should"."""
+    for sentence in passages:
+        shared = len(sentence.terms & claim.sentence.terms)
+        if shared > 1 and polarity.expresses("advise", sentence.text.lower()):
+            return True
+    return False
 
 
 def _speaks_of(modal: polarity.Modal, near: Sequence[NearClause]) -> bool:
@@ -127,6 +147,7 @@ def _duties(claim: ClaimClause, near: Sequence[NearClause], passages: Sequence[S
     return Duties(
         obliges=obliges,
         bids=obliges or any(map(polarity.bids, clauses)),
+        may=polarity.expresses("allow", here.replace("only", " ")),
         allows=polarity.expresses("allow", here),
         spares=polarity.expresses("spare", here),
         advises=polarity.expresses("advise", here),

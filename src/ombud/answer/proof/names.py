@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from ombud.text import (
+    COMPANY,
     CitedPassage,
     analyse,
     find_addresses,
@@ -13,6 +14,7 @@ from ombud.text import (
     find_quotations,
     grades_between,
     named_countries,
+    parties_in,
     plain_sentence,
     read_passage,
     split_words,
@@ -85,13 +87,18 @@ def _initials(words: list[str]) -> frozenset[str]:
     return frozenset(initials)
 
 
-def objections(claim: str, known: PassageVocabulary, language: str) -> Iterator[str]:
+def objections(
+    claim: str, known: PassageVocabulary, language: str, question: str = ""
+) -> Iterator[str]:
     """Names in capitals and inside sentences, quoted words and addresses that the passages do not
     have.
 
-    claim: as `plain_sentence` makes it.
+    claim: as `plain_sentence` makes it. question: whose own names may be said again.
     """
+    asked = set(map(word_stem, split_words(question)))
     for name in find_names(claim):
+        if asked.issuperset(map(word_stem, split_words(name))):
+            continue
         if language != "de" or name.isupper():  # every noun has a capital there
             yield from _missing(name, known)
     for quotation in find_quotations(claim):
@@ -105,7 +112,7 @@ def objections(claim: str, known: PassageVocabulary, language: str) -> Iterator[
 
 def _missing(name: str, known: PassageVocabulary) -> Iterator[str]:
     words = [word for word in split_words(name) if word not in CURRENCY_CODES]
-    if _is_abbreviated(words, known):
+    if _is_abbreviated(words, known) or _is_company(name):
         return
     all_known = True
     for word in words:
@@ -115,6 +122,11 @@ def _missing(name: str, known: PassageVocabulary) -> Iterator[str]:
     pairs = pairwise(map(word_stem, words))
     if all_known and not known.pairs.issuperset(pairs):
         yield f"`{name}` is not in the cited text"
+
+
+def _is_company(name: str) -> bool:
+    """Whether it is the organisation, whose pages need not name it."""
+    return parties_in(name.lower()) == {COMPANY}
 
 
 def _is_abbreviated(words: list[str], known: PassageVocabulary) -> bool:

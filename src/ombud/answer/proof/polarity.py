@@ -4,6 +4,7 @@ the same."""
 import re
 from collections.abc import Iterator, Sequence
 
+from ombud.answer.proof.aligning import Alignment
 from ombud.answer.proof.denials import ANSWER, denial_objections
 from ombud.answer.proof.duties import duty_objections
 from ombud.answer.proof.nearest import (
@@ -17,28 +18,39 @@ from ombud.text import Sentence, polarity
 
 EARLY = re.compile(r"\bearl(?:y|ier|iest)\b")
 NO_EARLIER = "no earlier than"
+IF = re.compile(r"\W*(?:even )?if\b", re.IGNORECASE)
+"""How a clause begins that limits nothing by itself."""
 
 
 def objections(
-    claim: Sequence[Sentence], passages: Sequence[Sentence], language: str
+    claim: Sequence[Sentence],
+    passages: Sequence[Sentence],
+    language: str,
+    alignment: Alignment | None = None,
 ) -> Iterator[str]:
-    """What the claim denies, obliges or allows and its passages do not, or the other way round."""
+    """What the claim denies, obliges or allows and its passages do not, or the other way round.
+
+    alignment: tells which sentences of the claim only repeat their passage. Denials are counted in
+    those alone: other words deny in other ways.
+    """
     for sentence in claim:
+        counts = language[:2] != "en" or alignment is None or alignment.repeats(sentence)
         for clause in sentence.clauses:
             text = ANSWER.sub("", clause.text)
             claim_clause = ClaimClause(text, clause.terms, sentence)
-            yield from _clause_objections(claim_clause, passages, language)
+            near = nearest_clauses(claim_clause, passages)
+            if counts:
+                yield from denial_objections(claim_clause, near, passages, language)
+            if near and language[:2] == "en":
+                yield from _clause_objections(claim_clause, near, passages)
 
 
 def _clause_objections(
-    claim: ClaimClause, passages: Sequence[Sentence], language: str
+    claim: ClaimClause, near: Sequence[NearClause], passages: Sequence[Sentence]
 ) -> Iterator[str]:
-    near = nearest_clauses(claim, passages)
-    yield from denial_objections(claim, near, passages, language)
-    if near and language[:2] == "en":
-        yield from duty_objections(claim, near, passages)
-        yield from _lost_limit(claim, near)
-        yield from _opposite_objections(claim, near, passages)
+    yield from duty_objections(claim, near, passages)
+    yield from _lost_limit(claim, near)
+    yield from _opposite_objections(claim, near, passages)
 
 
 def _lost_limit(claim: ClaimClause, near: Sequence[NearClause]) -> Iterator[str]:
@@ -46,7 +58,7 @@ def _lost_limit(claim: ClaimClause, near: Sequence[NearClause]) -> Iterator[str]
     get lost."""
     if polarity.forbids_exceeding(claim.text) or polarity.sets_limit(claim.text):
         return
-    sure = [other.text for other in near if other.sure]
+    sure = [other.text for other in near if other.sure and not IF.match(other.text)]
     if sure and all(map(polarity.forbids_exceeding, sure)):
         yield "the cited text sets a limit, it does not"
 

@@ -11,6 +11,7 @@ from ombud.text import (
     EMPLOYEE,
     Narrowing,
     Sentence,
+    SentenceFigures,
     StatedCondition,
     canonical_terms,
     content_terms,
@@ -19,6 +20,7 @@ from ombud.text import (
     grades_between,
     leading_party,
     parties_in,
+    polarity,
     quantifiers,
     read_figures,
     unit_kinds,
@@ -27,15 +29,33 @@ from ombud.text import (
 
 FRAGMENT = 3
 """Fewer words are a fragment, which says with the question what it says."""
-KEPT = 0.34
+KEPT = 0.15
 """Share of a condition's words from which it counts as kept."""
+BEGINNING = frozenset({"after", "from", "over", "above", "beyond", "more"})
+"""From where a rule holds: another figure that the passage gives does not stand for it."""
+ENUMERATOR = re.compile(r"^\d+[.)]\s+")
+ROW_SHARED = 2
+"""Words of a row's other cells that tell the row as its first cell does."""
+STEM = 5
+"""Letters of an adjective that tell it in another form."""
+RULE = 0.3
+"""Share of a rule's words, those of its conditions apart, from which a claim says it again."""
 RESTATED = 0.95
 """Share from which a claim says nothing else than its passage: then what it lacks was dropped."""
 DEADLINES = frozenset({"by", "within", "before"})
 """Until when something is done: a claim that says other things of it may leave that out."""
 ATTRIBUTES = frozenset({"much", "many", "proof", "notice", "refusal", "total"})
 """What a row of a table says rather than of whom."""
+BOTH = re.compile(r"\b(?:either|both|each) (?:side|sides|party|parties)\b")
+EXAMPLE = re.compile(r"\W*(?:for )?(?:example|instance)\b")
+RESERVING = frozenset({"unless", "except", "until", "subject"})
+TURNING = frozenset({"if", "when", "provided", "as", "where", "unless", "except"})
+CONTRAST = re.compile(r"(?:,|\band|\bbut) not\b")
+PAUSE = re.compile(r"[,;:](?!\s?\d)")
 PEOPLE = re.compile(r"\b(?:employees?|staff|workers?)\b")
+VERB = re.compile(
+    r"\b(?:you|it|they|is|are|has|have|may|must|can|will|gets?|needs?|does|do|receives?|pays?)\b"
+)
 ADDRESSED = re.compile(r"^\W*[\w-]+(?: [\w-]+)?: ")
 GRADE = re.compile(r"\b[a-z]\d\b|\b[a-z](?= grades?\b)")
 
@@ -47,19 +67,28 @@ class Told(NamedTuple):
     """Small letters."""
     terms: frozenset[str]
     numbers: frozenset[str]
-    kinds: tuple[str, ...]
-    """Of all quantities, as `unit_kinds` gives them."""
+    quantities: tuple[tuple[str, str], ...]
+    """(kind as `unit_kinds` gives it, number) of all quantities."""
+    own_figures: frozenset[str]
+    """Numbers of the question alone."""
 
 
-def read_told(texts: Sequence[str], language: str) -> Told:
-    joined = "\n".join(texts).lower()
+def read_told(claim: Sequence[str], question: str, language: str) -> Told:
+    joined = "\n".join([*claim, question]).lower()
     figures = read_figures(joined, language)
     return Told(
         text=joined,
         terms=canonical_terms(content_terms(joined, language)),
         numbers=figures.numbers,
-        kinds=unit_kinds(figures.quantities),
+        quantities=tuple(_numbered(figures)),
+        own_figures=read_figures(question, language).numbers,
     )
+
+
+def _numbered(figures: SentenceFigures) -> Iterator[tuple[str, str]]:
+    for quantity, kind in zip(figures.quantities, unit_kinds(figures.quantities), strict=True):
+        written = figures.text[quantity.start : quantity.end]
+        yield kind, min(read_figures(written).numbers, default="")
 
 
 def objections(
@@ -67,7 +96,7 @@ def objections(
 ) -> Iterator[str]:
     if language[:2] != "en":
         return
-    told = read_told([*(sentence.text for sentence in claim), question], language)
+    told = read_told([sentence.text for sentence in claim], question, language)
     for sentence in claim:
         for assertion in split_assertions(sentence, language):
             closest = alignment.closest(assertion)
@@ -75,6 +104,7 @@ def objections(
                 yield from _widened(assertion, closest)
                 yield from _strangers(assertion, closest, alignment, question.lower())
                 yield from _dropped(assertion, closest, told, question)
+                yield from _turned_conditions(assertion, closest)
 
 
 # Quantifiers --------------------------------------------------------------------------------------
@@ -85,7 +115,9 @@ def _wide(claim: Assertion) -> bool:
 
 
 def _narrower(passage: Assertion) -> bool:
-    return not quantifiers.licenses_wide(f"{passage.whole_text} {passage.lead}")
+    text = f"{passage.whole_text} {passage.lead}"
+    # "If you have deductions they" speaks of any deductions.
+    return not quantifiers.licenses_wide(text) and not passage.whole_text.startswith("if ")
 
 
 def _certain(claim: Assertion) -> bool:
@@ -164,7 +196,7 @@ def _other_subject(
     named = around if EMPLOYEE in others and leading != EMPLOYEE else frozenset[str]()
     for one in closest:
         named |= _named(claim, one.assertion)
-    if leading not in named:
+    if leading not in named and parties_in(claim.sentence.text.lower()).isdisjoint(others):
         yield f"it says that of the {leading}, the cited text of the {min(others)}"
 
 
@@ -172,6 +204,8 @@ def _named(claim: Assertion, passage: Assertion) -> frozenset[str]:
     """Whom the passage's sentence names; "you" is no employee in general where it speaks to
     somebody else or of somebody else."""
     named = parties_in(passage.whole_text)
+    if BOTH.search(passage.whole_text):
+        named |= {EMPLOYEE, COMPANY}
     if EMPLOYEE not in named or PEOPLE.search(passage.whole_text):
         return named
     speaks_of_all = bool(PEOPLE.search(claim.text))
@@ -203,7 +237,9 @@ def _other_grade(
 def _dropped(
     claim: Assertion, closest: Sequence[AlignedAssertion], told: Told, question: str
 ) -> Iterator[str]:
-    if question and len(claim.terms) < FRAGMENT:
+    if question and len(claim.terms) < FRAGMENT and not VERB.search(claim.text):
+        return
+    if claim.numbers & told.own_figures:  # the rule is applied, not told
         return
     if not all(one.sure for one in closest):
         return
@@ -212,25 +248,81 @@ def _dropped(
         yield f"the cited text says so only under a condition: “{lost[0]}”"
 
 
+def _turned_conditions(claim: Assertion, closest: Sequence[AlignedAssertion]) -> Iterator[str]:
+    """ "If" for "unless", or a denial inside of the condition gone."""
+    for condition in find_conditions(claim.text):
+        if condition.mark not in TURNING:
+            continue
+        if all(_is_turned(claim, condition, one.assertion) for one in closest):
+            yield f"the cited text has “{condition.text}” the other way round"
+
+
+def _is_turned(claim: Assertion, condition: StatedCondition, passage: Assertion) -> bool:
+    """Whether the passage has the condition of the same rule, and one of both is denied."""
+    same = [other for other in find_conditions(passage.text) if _alike(condition, other)]
+    rule = claim.terms - condition.terms
+    if not same or 2 * len(rule & passage.terms) < len(rule):
+        return False
+    if polarity.doubtful_words(passage.text) != polarity.doubtful_words(claim.text):
+        return False
+    parity = _parity(claim.text, condition)
+    return all(_parity(passage.text, other) != parity for other in same)
+
+
+def _alike(condition: StatedCondition, other: StatedCondition) -> bool:
+    shared = len(condition.terms & other.terms)
+    return other.mark in TURNING and 2 * shared > max(len(condition.terms), len(other.terms))
+
+
+def _parity(text: str, condition: StatedCondition) -> int:
+    """0 where the condition and the clause that it is of are denied equally often, by twos."""
+    start = text.find(condition.text)
+    before = list(filter(str.strip, PAUSE.split(text[: max(0, start)])))
+    behind = list(filter(str.strip, PAUSE.split(text[start + len(condition.text) :])))
+    # A condition at the beginning is of what follows it.
+    clauses = [*behind[:1], *before] or [""]
+    said = CONTRAST.sub(" ", f"{clauses[-1]} {condition.text}")
+    return polarity.count_denials(said) % 2
+
+
 def _first_lost(claim: Assertion, aligned: AlignedAssertion, told: Told) -> str:
     """The first condition that neither claim nor question name; empty where all are kept."""
     passage = aligned.assertion
-    if passage.sentence.row and not _names_row(passage, told):
+    if EXAMPLE.match(passage.text):
+        return ""
+    if passage.sentence.row and not _names_row(claim, passage, told):
         return _cells(passage)[0]
+    if not passage.sentence.row and not _restates_rule(claim, passage):
+        return ""
     closely = aligned.share >= RESTATED
     for part in _restated_parts(claim, passage):
-        for text in (*_lost_conditions(part, told, closely=closely), *_lost_adjectives(part, told)):
+        for text in (
+            *_lost_conditions(part, told, passage.numbers, closely=closely),
+            *_lost_adjectives(part, told),
+        ):
             return text
     return ""
 
 
-def _lost_conditions(part: str, told: Told, *, closely: bool) -> Iterator[str]:
+def _restates_rule(claim: Assertion, passage: Assertion) -> bool:
+    """Whether the claim says again what the passage says beside its conditions."""
+    rule = set(passage.terms)
+    for condition in find_conditions(passage.text):
+        rule -= condition.terms
+    shared = len(rule & claim.terms)
+    return shared > 1 or shared >= RULE * len(rule)
+
+
+def _lost_conditions(
+    part: str, told: Told, stated: frozenset[str], *, closely: bool
+) -> Iterator[str]:
+    """stated: numbers of the whole assertion."""
     conditions = find_conditions(part, closely=closely)
-    kept = {condition.mark for condition in conditions if _is_kept(condition, told)}
+    kept = {condition.mark for condition in conditions if _is_kept(condition, told, stated)}
     for condition in conditions:
         is_alternative = condition.mark in kept and not condition.numbers
-        is_aside = condition.mark in DEADLINES and not closely
-        if not (is_alternative or is_aside or _is_kept(condition, told)):
+        is_aside = condition.mark in DEADLINES and not part.startswith(condition.text)
+        if not (is_alternative or is_aside or _is_kept(condition, told, stated)):
             yield condition.text
 
 
@@ -244,16 +336,21 @@ def _cells(passage: Assertion) -> list[str]:
     return [cell.strip() for cell in passage.text.strip("| ").split("|")]
 
 
-def _names_row(passage: Assertion, told: Told) -> bool:
+def _names_row(claim: Assertion, passage: Assertion, told: Told) -> bool:
     """Whether the claim or its question say anything of what the row is about."""
-    label = _cells(passage)[0]
+    label, *others = _cells(passage)
+    label = ENUMERATOR.sub("", label)
+    said = canonical_terms(content_terms(" ".join(others), "en")) & claim.terms
+    if len(said) >= ROW_SHARED:
+        return True
     names = _distinct_terms(label) | grades_between(label.upper())
     figures = read_figures(label)
     if not names and not figures.numbers:
         return True
     if names & told.terms or figures.numbers & told.numbers:
         return True
-    return not set(told.kinds).isdisjoint(unit_kinds(figures.quantities))
+    kinds = set(unit_kinds(figures.quantities))
+    return any(kind in kinds and number not in passage.numbers for kind, number in told.quantities)
 
 
 def _distinct_terms(label: str) -> frozenset[str]:
@@ -278,11 +375,17 @@ def _restated_parts(claim: Assertion, passage: Assertion) -> list[str]:
     return parts
 
 
-def _is_kept(condition: StatedCondition, told: Told) -> bool:
+def _is_kept(condition: StatedCondition, told: Told, stated: frozenset[str]) -> bool:
+    if condition.mark in RESERVING and re.search(rf"\b{condition.mark}\b", told.text):
+        # "Unless the circumstances call for something else" for another "unless".
+        return True
     if condition.numbers:
         # The asker's own figure of the kind stands for the rule's.
-        of_kind = sum(map(told.kinds.count, set(condition.kinds)))
-        return condition.numbers <= told.numbers or len(condition.kinds) <= of_kind
+        others = stated - condition.numbers if condition.mark in BEGINNING else frozenset[str]()
+        own = 0
+        for kind, number in told.quantities:
+            own += kind in condition.kinds and number not in others
+        return condition.numbers <= told.numbers or len(condition.kinds) <= own
     shared = condition.terms & told.terms
     return len(shared) >= KEPT * len(condition.terms)
 
@@ -290,7 +393,7 @@ def _is_kept(condition: StatedCondition, told: Told) -> bool:
 def _is_lost(narrowing: Narrowing, told: Told) -> bool:
     if canonical_terms(content_terms(narrowing.word, "en")) & told.terms:
         return False
-    if narrowing.word.replace("-", " ") in told.text:
+    if narrowing.word.replace("-", " ") in told.text or narrowing.word[:STEM] in told.text:
         return False
     noun = canonical_terms(content_terms(narrowing.noun, "en"))
     if noun <= told.terms:

@@ -4,9 +4,11 @@ or added. Statement by statement; English only."""
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from ombud.answer.proof.aligning import AlignedAssertion, Alignment, Assertion, split_assertions
+from ombud.answer.proof.figures.cells import cells_of, heads_of
 from ombud.text import (
     Sentence,
     canonical_terms,
@@ -19,19 +21,39 @@ from ombud.text import (
 
 ADDED = 0.2
 """A statement of a claim of which less stands in any statement of the passages is added."""
+RESTATED = 0.75
+"""Share of a claim's assertion in another from which its sentence is not looked at."""
 NEAREST = 0.9
 """Share of the best score of assertions whose denials are compared."""
 RARE = 0.7
 """Weight of a word from which it tells two statements apart: it stands in one or two of them."""
 OPENING = 6
 """Words in which a statement says what it is about."""
+REACHED = 5
+"""Words behind a denial that it reaches."""
 LOOKED_BACK = 45
 """Characters before a word in which a denial reaches it."""
 _NEGATOR = re.compile(
-    r"\b(?:not|no|never|none|nobody|nothing|neither|nor|cannot|without|\w+n't|unable)\b(?! only\b)"
+    r"\b(?:not|no|never|none|nobody|nothing (?=is|are|has|may|must|can)|neither|nor|cannot"
+    r"|without|\w+n't|unable)\b(?! only\b)"
 )
-_CONDITION = re.compile(r"\b(?:if|when|unless|where|who)\b[^,;]*")
+_MAY_BE = re.compile(
+    r"\b(?:may|can|might|could) be (?P<done>[a-z]+ed|held|paid|given|taken|sent|kept)\b"
+)
+_IS = re.compile(r"\b(?:is|are) (?:\w+ly )?(?P<done>[a-z]+ed|held|paid|given|taken|sent|kept)\b")
+_CONDITIONAL = re.compile(r"\b(?:if|unless|only|once|when)\b")
+_CONDITION = re.compile(r"\b(?:if|when|while|unless|where|who)\b[^,;]*|\bwith no\b")
+_NOTHING = re.compile(r"\b([a-z]+) nothing\b")
+"""What is denied by its object."""
+_QUOTED = re.compile(r'"[^"]*"')
 _NOBODY = re.compile(r"^\W*(?:(?:and|but|or) )?(?:no|nobody|none|neither|never)\b")
+_FORBIDDEN = re.compile(
+    r"(?:^|[;:.,] )(?:please )?(?:do not|never)\b(?! (?:have|need))"
+    r"|\b(?:nobody|no one)\b(?! (?:has|needs|is|must|may|can)\b)"
+)
+"""A prohibition without a modal verb: "do not forward it", "nobody shares it"."""
+_DENYING_CELL = re.compile(r"(?:no|none|never|not possible|not offered)\b(?! more| later| less)")
+_STOP = re.compile(r"[;.:|]| but ")
 _BOUNDARY = re.compile(r"[,;.:|]| but ")
 _WORD = re.compile(r"[a-z][\w'-]*")
 
@@ -50,9 +72,10 @@ def objections(
             if not closest or not closest[0].sure:
                 continue
             nearest = alignment.closest(assertion, NEAREST)
-            yield from _denial_lost(assertion, nearest)
-            yield from _denial_added(assertion, nearest, alignment)
+            yield from _denials_differ(assertion, closest, alignment)
+            yield from _denied_cells(assertion, nearest)
             yield from _duty_turned(assertion, closest)
+            yield from _softened(assertion, closest)
             yield from _turned(assertion, closest)
             yield from _put_in_place(assertion, closest, alignment, told)
 
@@ -60,76 +83,105 @@ def objections(
 # Denials ------------------------------------------------------------------------------------------
 
 
-def _denial_lost(claim: Assertion, closest: Sequence[AlignedAssertion]) -> Iterator[str]:
-    lost: set[str] = set()
-    for one in closest:
-        affirmed = _affirmed(claim, one.assertion)
-        if not affirmed:
-            return
-        lost |= affirmed
-    yield f"the cited text denies “{min(lost)}”, it does not"
-
-
-def _affirmed(claim: Assertion, passage: Assertion) -> set[str]:
-    """Words that the passage denies and the claim does not."""
-    if _count(claim.text) >= _count(passage.text):
-        return set()
-    return {word for word in _denied_words(passage.text) if _affirms(claim.text, word)}
-
-
-def _denial_added(
+def _denials_differ(
     claim: Assertion, closest: Sequence[AlignedAssertion], alignment: Alignment
 ) -> Iterator[str]:
-    if polarity.names_exception(claim.text) or polarity.turns(claim.text):
+    """What the claim denies and the assertion that it restates affirms, or the other way round,
+    word by word; where each denies what the other affirms, they may well say the same.
+
+    closest: the others may bear the claim out."""
+    texts = [alignment.with_answer(one) for one in closest]
+    lost = _denied_here_only(texts[0], claim.text)
+    added = _denied_here_only(claim.text, texts[0])
+    if bool(lost) == bool(added):
         return
-    words = _denied_words(claim.text)
-    denied: set[str] = set()
-    for one in closest:
-        here = {word for word in words if _stem(word) and _stem(word) <= one.assertion.terms}
-        if not here or _denies_at_all(alignment.text_behind(one)):
-            return
-        denied |= here
-    yield f"it denies “{min(denied)}”, the cited text does not"
+    for text in texts[1:]:
+        lost = {word for word in lost if not _affirms(text, word)}
+        added -= _denied_words(text)
+    if _denies_nothing(claim) and lost:
+        yield f"the cited text denies “{min(lost)}”, it does not"
+    if added and _denies_more(claim, texts[0]):
+        yield f"it denies “{min(added)}”, the cited text does not"
 
 
-def _denies_at_all(text: str) -> bool:
-    return bool(_NEGATOR.search(text) or polarity.turns(text))
+def _denies_more(claim: Assertion, text: str) -> bool:
+    return _count(claim.text) > _count(text) and not polarity.names_exception(claim.text)
+
+
+def _denies_nothing(claim: Assertion) -> bool:
+    return not _NEGATOR.search(claim.sentence.text.lower())
+
+
+def _denied_here_only(text: str, other: str) -> set[str]:
+    """Words that a text denies and the other one affirms."""
+    if _CONDITIONAL.search(other):  # "only if they consent" for "not without their consent"
+        text = text.replace("without", " ")
+    return {word for word in _denied_words(text) if _affirms(other, word)}
 
 
 def _count(text: str) -> int:
-    """Denials, but for those of a condition."""
-    plain = polarity.without_comparisons(_CONDITION.sub(" ", text))
-    return len(_NEGATOR.findall(plain))
+    return len(_NEGATOR.findall(polarity.without_comparisons(text)))
 
 
-def _denied_words(text: str) -> set[str]:
+@lru_cache(maxsize=8192)
+def _denied_words(text: str) -> frozenset[str]:
     """The first word with a meaning behind each denial."""
     words: set[str] = set()
-    plain = polarity.without_comparisons(text)
+    plain = polarity.without_comparisons(_CONDITION.sub(" ", _QUOTED.sub(" ", text)))
+    words.update(filter(_stem, _NOTHING.findall(plain)))
     for match in _NEGATOR.finditer(plain):
         following = _BOUNDARY.split(plain[match.end() : match.end() + LOOKED_BACK])[0]
         word = next(filter(_stem, _WORD.findall(following)), "")
         if word:
             words.add(word)
-    return words
+    return frozenset(words)
 
 
 def _affirms(text: str, word: str) -> bool:
     """Whether the text has the word and no denial reaches it."""
-    if polarity.turns(text):
-        return False
     stem = _stem(word)
+    text = _QUOTED.sub(" ", text)
     affirmed = False
     for match in _WORD.finditer(text):
         if _stem(match[0]) != stem:
             continue
-        before = text[max(0, match.start() - LOOKED_BACK) : match.start()]
-        if _NEGATOR.search(_BOUNDARY.split(before)[-1]):
+        before = _BOUNDARY.split(text[max(0, match.start() - LOOKED_BACK) : match.start()])[-1]
+        before = " ".join(before.split()[-REACHED:])
+        behind = _BOUNDARY.split(text[match.end() : match.end() + LOOKED_BACK])[0]
+        if _NEGATOR.search(f"{before} {behind}") or polarity.turns(f"{before} {behind}"):
             return False
         affirmed = True
     return affirmed
 
 
+def _denied_cells(claim: Assertion, closest: Sequence[AlignedAssertion]) -> Iterator[str]:
+    """ "No" in the column "May we refuse?", "none" in the row "Proof"."""
+    if _NEGATOR.search(claim.text) or polarity.turns(claim.text):
+        return
+    denied: frozenset[str] = frozenset()
+    for one in closest:
+        here = _denied_terms(one.assertion) & claim.terms
+        if not here:
+            return
+        denied |= here
+    yield f"the cited table denies “{min(denied)}”, it does not"
+
+
+def _denied_terms(passage: Assertion) -> frozenset[str]:
+    if not passage.sentence.row:
+        return frozenset()
+    cells = cells_of(passage.text)
+    heads = heads_of(passage.sentence.above.lower(), len(cells))
+    denied: frozenset[str] = frozenset()
+    for place, cell in enumerate(cells):
+        if place and _DENYING_CELL.match(cell):
+            # In a table of two columns the first cell says what is denied.
+            name = heads[place] if heads and len(cells) > 2 else cells[0]
+            denied |= _stem(name)
+    return denied
+
+
+@lru_cache(maxsize=20_000)
 def _stem(word: str) -> frozenset[str]:
     return canonical_terms(content_terms(word, "en"))
 
@@ -138,10 +190,29 @@ def _stem(word: str) -> frozenset[str]:
 
 
 def _duty_turned(claim: Assertion, closest: Sequence[AlignedAssertion]) -> Iterator[str]:
+    excepts = polarity.names_exception(claim.text)
     for duty in _duties(claim.text):
+        if excepts and duty.kind in ("allow", "forbid"):
+            continue
         against = [_contrary(duty, one.assertion) for one in closest]
         if all(against):
             yield f"it says “{duty.wording}”, the cited text “{against[0]}”"
+
+
+def _softened(claim: Assertion, closest: Sequence[AlignedAssertion]) -> Iterator[str]:
+    """ "May be paused" for "is paused"."""
+    for match in _MAY_BE.finditer(claim.text):
+        done = _stem(match["done"])
+        if done and all(_is_done(done, one.assertion) for one in closest):
+            yield f"it says “{match[0]}”, the cited text says that it is done"
+
+
+def _is_done(done: frozenset[str], passage: Assertion) -> bool:
+    if any(duty.kind == "allow" for duty in _duties(passage.text)):
+        return False
+    if polarity.expresses("allow", passage.text):
+        return False
+    return any(_stem(match["done"]) == done for match in _IS.finditer(passage.text))
 
 
 def _contrary(duty: "_Duty", passage: Assertion) -> str:
@@ -149,6 +220,8 @@ def _contrary(duty: "_Duty", passage: Assertion) -> str:
     does."""
     stated = [other for other in _duties(passage.text) if other.predicate & duty.predicate]
     kinds = {other.kind for other in stated}
+    if duty.kind == "forbid" and _NEGATOR.search(passage.text):
+        kinds -= {"allow"}
     if duty.kind in kinds or kinds.isdisjoint(_AGAINST.get(duty.kind, frozenset())):
         return ""
     return stated[0].wording
@@ -172,15 +245,21 @@ _AGAINST: dict[str, frozenset[str]] = {
 def _duties(text: str) -> list[_Duty]:
     found: list[_Duty] = []
     text = polarity.without_comparisons(text)
+    for order in _FORBIDDEN.finditer(text):
+        found.append(_Duty("forbid", order[0], _predicate(text[order.end() :])))
     for modal in polarity.find_modals(text):
         kind: str = modal.kind
-        if _NOBODY.search(_BOUNDARY.split(text[: modal.start])[-1]):
+        if _NOBODY.search(_STOP.split(text[: modal.start])[-1]):
             kind = {"allow": "forbid", "oblige": "spare"}.get(kind, kind)
-        terms: list[str] = []
-        for word in _WORD.findall(modal.predicate):
-            terms += _stem(word)
-        found.append(_Duty(kind, modal.wording, frozenset(terms[:2])))
+        found.append(_Duty(kind, modal.wording, _predicate(modal.predicate)))
     return found
+
+
+def _predicate(following: str) -> frozenset[str]:
+    terms: list[str] = []
+    for word in _WORD.findall(_BOUNDARY.split(following[:LOOKED_BACK])[0]):
+        terms += _stem(word)
+    return frozenset(terms[:2])
 
 
 # Opposites ----------------------------------------------------------------------------------------
@@ -191,15 +270,18 @@ def _turned(claim: Assertion, closest: Sequence[AlignedAssertion]) -> Iterator[s
     for word, opposite in polarity.opposites(sure=True):
         if not polarity.contains_term(word, text):
             continue
-        if all(_says_opposite(word, opposite, one.assertion) for one in closest):
+        if all(_says_opposite(word, opposite, one) for one in closest):
             yield f"it says “{word}”, the cited text “{opposite}”"
 
 
-def _says_opposite(word: str, opposite: str, passage: Assertion) -> bool:
+def _says_opposite(word: str, opposite: str, aligned: AlignedAssertion) -> bool:
+    passage = aligned.assertion
     stated = polarity.without_comparisons(passage.text)
     if not polarity.contains_term(opposite, stated):
         return False
-    return not polarity.contains_similar(word, passage.whole_text)
+    # What is surely restated is taken alone: its sentence may go on with the reverse.
+    around = passage.text if aligned.share >= RESTATED else passage.whole_text
+    return not polarity.contains_similar(word, around)
 
 
 # Words of other statements ------------------------------------------------------------------------
@@ -234,6 +316,7 @@ def _is_of_another(term: str, around: frozenset[str], alignment: Alignment) -> b
     return bool(elsewhere) and all(len(other.terms & around) < 2 for other in elsewhere)
 
 
+@lru_cache(maxsize=8192)
 def _opening_terms(claim: Assertion, words: int = OPENING) -> frozenset[str]:
     """Of the words that it begins with, those that most sentences do not have."""
     terms: set[str] = set()

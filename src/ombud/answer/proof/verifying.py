@@ -6,9 +6,10 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from ombud.answer.proof import amounts, bindings, names, polarity, scope, swaps
+from ombud.answer.proof import names, polarity, scope, swaps
 from ombud.answer.proof.aligning import Alignment
-from ombud.answer.proof.derived import Derivation
+from ombud.answer.proof.figures import amounts, bindings, cells
+from ombud.answer.proof.figures.derived import Derivation
 from ombud.answer.proof.names import vocabulary
 from ombud.text import (
     CitedPassage,
@@ -34,6 +35,11 @@ SUPPORT = 0.34
 SHORT = 4
 """Up to so many terms two have to be there: "parking was abolished" shares half of its own with any
 rule on it."""
+VERDICT = re.compile(
+    r"^[\s*_]*(?:yes|no|not (?:yet|quite|exactly|really|necessarily|always|automatically|entirely)"
+    r"|partly|it depends)\b[*_]*\s*[,.:;!–—-]\s*[*_]*",
+    re.IGNORECASE,
+)
 REPEATED = 3
 """Times that a claim may say its terms on average."""
 
@@ -111,7 +117,7 @@ def examine(
     evidence: list[Sentence] = []
     for passage in passages:
         evidence += read_passage(passage)
-    sentences = _sentences(claim, language)
+    sentences = _sentences(_without_verdict(claim), language)
     words = vocabulary(passages, language)
     claim_language = _language_of_numbers(claim, language)
     asked = content_terms(question, language)
@@ -126,15 +132,23 @@ def examine(
             claim_language=claim_language,
             language=language,
         ),
-        *names.objections(plain_sentence(claim), words, language),
+        *names.objections(plain_sentence(claim), words, language, question),
         *_unsupported(sentences, words.terms, claim_language, asked),
         *_repetitions(sentences, language),
-        *polarity.objections(sentences, evidence, language),
+        *polarity.objections(sentences, evidence, language, alignment),
         *scope.objections(sentences, alignment, question, language),
         *swaps.objections(sentences, alignment, asked, language),
+        *cells.objections(sentences, evidence, question, language),
         *bindings.objections(sentences, evidence, alignment, asked, language),
     ]
     return Examination(tuple(dict.fromkeys(found)), derivation.found)
+
+
+def _without_verdict(claim: str) -> str:
+    """A claim without the "Yes", "Not yet" or "Not quite" that it begins with because the question
+    wants it: that denies nothing by itself."""
+    statement = VERDICT.sub("", claim, count=1)
+    return statement if statement.strip() else claim
 
 
 def _passage(text: str | CitedPassage, language: str) -> CitedPassage:

@@ -4,14 +4,12 @@ Kept from them is what triage on this machine calls sensitive, and every later t
 conversation that holds such a message or a hand-over: what is asked then is seldom free of it."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 from ombud.answer import wording
 from ombud.answer.parts import AnswerParts
-from ombud.answer.triage.classifying import Triage, TriageResult
-from ombud.answer.triage.following import triaged_turn
-from ombud.answer.triage.weights import load_triage_weights
+from ombud.answer.triage.classifying import Triage, TriageResult, open_triage
+from ombud.answer.triage.following import triaged_message, triaged_turn
 from ombud.errors import BadSetting
 from ombud.models import Chat, Embedder, is_remote
 from ombud.retrieve import SearchParts, classify
@@ -28,27 +26,43 @@ class Guarded(NamedTuple):
     degraded: tuple[str, ...] = ()
 
 
-def guard(question: Question, parts: AnswerParts, *, is_private: bool) -> Guarded:
+def guard(
+    question: Question, parts: AnswerParts, triaged: TriageResult, *, is_private: bool = False
+) -> Guarded:
     """The question with the models that it may be put before. Those on this machine see it all.
 
-    is_private: as `holds_private` tells."""
+    is_private: it is known already that its conversation holds something sensitive."""
     policy = parts.settings.models.sensitive
-    names = remote_names(parts)
-    if not is_private or policy == "allowed" or not names:
+    names = remote_names(parts.knowledge, parts.chat, parts.verifier)
+    if policy == "allowed" or not names:
+        return Guarded(question, parts)
+    triage = parts.triage or open_triage(parts.sensitive)
+    if not (is_private or triaged.matter or follows_sensitive(question.history, triage)):
         return Guarded(question, parts)
     if policy == "redacted":
         redacted = question.model_copy(update={"text": redact(question.text), "history": ()})
         note = f"{PRIVACY}{_listed(names)} got this without names, numbers and what was said before"
         return Guarded(redacted, parts, (note,))
     note = f"{PRIVACY}kept from {_listed(names)}, which no sensitive conversation reaches"
-    kept = parts._replace(knowledge=_on_this_machine(parts.knowledge), chat=_kept_here(parts.chat))
+    kept = parts._replace(
+        knowledge=_on_this_machine(parts.knowledge),
+        chat=_kept_here(parts.chat),
+        verifier=_kept_here(parts.verifier),
+    )
     return Guarded(question, kept, (note,))
 
 
-def holds_private(triaged: TriageResult, history: Sequence[Message], triage: Triage) -> bool:
-    """Whether a message is sensitive, or follows one that was."""
-    if triaged.matter:
-        return True
+def guard_search(question: Question, typed: Question, parts: AnswerParts) -> Guarded:
+    """The same for a question that is only searched for. typed: as it came in, before words were
+    read otherwise."""
+    parts = parts._replace(chat=None, verifier=None)
+    triage = parts.triage or open_triage(parts.sensitive)
+    triaged = triaged_message(triage, question, typed, parts.knowledge.engine)
+    return guard(question, parts, triaged)
+
+
+def follows_sensitive(history: Sequence[Message], triage: Triage) -> bool:
+    """Whether something in it is sensitive, or was handed over."""
     for place, message in enumerate(history):
         if message.role == "assistant" and wording.is_handed_over(message.content):
             return True
@@ -68,11 +82,10 @@ def refining_knowledge(parts: AnswerParts) -> SearchParts:
     return knowledge._replace(chat=_kept_here(knowledge.chat))
 
 
-def remote_names(parts: AnswerParts) -> tuple[str, ...]:
-    """The models of an answer that are not on this machine, each once."""
-    knowledge = parts.knowledge
+def remote_names(knowledge: SearchParts, *writing: Chat | None) -> tuple[str, ...]:
+    """The models of a search that are not on this machine, and those among `writing`, each once."""
     names: dict[str, None] = {}
-    for role in (knowledge.chat, knowledge.ranker, parts.chat):
+    for role in (knowledge.chat, knowledge.ranker, *writing):
         if role:
             names.update(dict.fromkeys(role.remote_models))
     if knowledge.embedder and is_remote(knowledge.embedder):
@@ -83,17 +96,18 @@ def remote_names(parts: AnswerParts) -> tuple[str, ...]:
 
 
 def triage_embedder(
-    embedder: Embedder | None, settings: ModelSettings, own_weights: Path | None
+    embedder: Embedder | None, settings: ModelSettings, *, needs_vectors: bool
 ) -> Embedder | None:
-    """What triage may read every message with. Raises BadSetting where own weights would need an
-    embedder that may not see what is sensitive."""
+    """What triage may read every message with; None where that would send what is sensitive away.
+    Raises BadSetting where triage can do nothing without it."""
     if embedder is None or settings.sensitive == "allowed" or not is_remote(embedder):
         return embedder
-    if own_weights and load_triage_weights(own_weights).embedder:
+    if needs_vectors:
         raise BadSetting(
-            "answer.triage names weights of your own, and every message would be sent to "
-            f"{embedder.fingerprint} to judge by them.",
-            hint='Train them with --no-vectors, or set models.sensitive = "allowed".',
+            "Triage by vectors would send every message, also sensitive ones, to "
+            f"{embedder.fingerprint}.",
+            hint="Train weights with `ombud lab train-triage --no-vectors`, or set "
+            'models.sensitive = "allowed".',
         )
     return None
 

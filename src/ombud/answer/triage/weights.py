@@ -89,6 +89,12 @@ def triage_weights_text(trained: TriageWeights) -> str:
 
 
 @lru_cache(maxsize=4)
+def needs_vectors(path: Path | None) -> bool:
+    """Whether these weights read vectors. None: the shipped ones, which there are without, too.
+    Raises BadSetting."""
+    return bool(path and load_triage_weights(path).embedder)
+
+
 def load_triage_weights(path: Path = SHIPPED) -> TriageWeights:
     """The weights of a file that `ombud lab train-triage` wrote; raises BadSetting for any
     other."""

@@ -65,7 +65,9 @@ def teach_triage(
 
 
 def _variants(vectors: bool, *, both: bool) -> "Mapping[str, TrainingEmbedder]":
-    """Raises MissingExtra where vectors are wanted and no embedder is set."""
+    """Raises MissingExtra where vectors are wanted and no embedder is set, BadSetting for one that
+    may not see what is sensitive."""
+    from ombud.answer import triage_embedder
     from ombud.models import open_embedder
     from ombud.training import TrainingEmbedder
 
@@ -79,6 +81,7 @@ def _variants(vectors: bool, *, both: bool) -> "Mapping[str, TrainingEmbedder]":
             "Training with vectors needs an embedder.",
             hint="Set models.embedder = 'minilm', or add --no-vectors.",
         )
+    triage_embedder(embedder, settings.models, needs_vectors=True)
     made = {VECTORS: TrainingEmbedder(embedder.embed, embedder.fingerprint)}
     return made | words if both else made
 

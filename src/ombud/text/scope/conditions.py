@@ -15,27 +15,30 @@ from ombud.text.wording import term_pattern
 
 _END = (
     r"(?=[.,:](?!\d)|[;!?()|]| and (?:you|the|it|they|we|must|may|is|are)\b"
-    r"| (?:you|it|they|we|larkmere) |$)"
+    r"| (?:you|it|they|we) |$)"
 )
 _INSIDE = r"(?:[^,.;:!?()|]|[.,:](?=\d))"
 _SUBORDINATE = re.compile(
-    r"\b(?P<mark>if|unless|as soon as|provided(?: that)?|as long as|so long as"
+    r"\b(?<!even )(?P<mark>if|unless|as soon as|provided(?: that)?|as long as|so long as"
     r"|except(?:ing)?(?: for| in| when)?|in cases? of|subject to|whenever|when|where|until|once"
     r"|only|apart from|other than|who|whose|on condition that|in the event of)\b"
     rf"(?P<what>{_INSIDE}{{2,160}}?){_END}"
     rf"|^\W*(?P<opening>without|during|for|after|in)\b(?P<opened>{_INSIDE}{{2,60}}?)(?=, )"
 )
+_NO_VERB = r"(?! (?:may|must|can|will|is|are|has|have|employees?|staff|you|they) )"
 _LIMITED = re.compile(
     r"\b(?P<mark>above|over|beyond|up to|at least|at most|more than|less than|fewer than"
-    r"|no more than|no later than|below|under|after|within|from|by|before|during|for)\b"
-    rf"(?P<what>{_INSIDE}{{1,60}})"
+    r"|no more than|no later than|below|under|after|within|from|by|before|during|for|with)\b"
+    rf"(?P<what>(?:{_NO_VERB}{_INSIDE}){{1,60}})"
 )
 _ASIDE = re.compile(
     r"\b(?P<mark>with|of|on)\b"
     rf"(?P<what>(?:(?! (?:may|must|can|is|are|has|have|in|on|at|by|to) ){_INSIDE}){{3,60}})"
 )
+_LISTED = re.compile(r", (?:and|or) (?:the )?[a-z]+ $")
+"""The last of several: "interns, contractors and people who …"."""
 _OR_MORE = re.compile(
-    r"\bmore than\b|\bat least\b"
+    r"\b(?:more than|at least|up to|at most|no more than)\b"
     r"|\b(?:or|and) (?:more|over|older|above|longer|less|under|fewer|below)\b"
 )
 _BRACKETS = re.compile(r" ?\([^()]*\)")
@@ -79,6 +82,8 @@ def find_conditions(text: str, *, closely: bool = False) -> tuple[StatedConditio
     for pattern, says_more in _READERS if closely else _READERS[:2]:
         for match in pattern.finditer(plain):
             if _overlaps(match, taken):
+                continue
+            if _LISTED.search(plain[: match.start()]) and match["mark"] in ("who", "whose"):
                 continue
             condition = _condition(match)
             if says_more(condition) and not _is_boilerplate(condition):

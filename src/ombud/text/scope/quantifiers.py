@@ -18,7 +18,7 @@ _FLOATING = re.compile(
     rf"|{_MONTHS})\w*"
     r"|\b(?:you|they|we|must|may|can|will|are|have|should) all\b|\ball (?=by |three|two|four)"
     r"|\b(?:anything|anyone|everything|anybody|everyone) (?:more|less|longer|shorter|else|above"
-    r"|below|over|beyond|who|that|present)\b|,? all \w+ by you"
+    r"|below|over|beyond|who|that|present)\b|\bany other\b|,? all \w+ by you"
 )
 """A rate, or a word that stands for what was just named."""
 _ONLY = re.compile(r"\b(?:only|solely|exclusively) (?:the |your |an? )?")

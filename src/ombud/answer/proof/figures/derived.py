@@ -1,5 +1,6 @@
 """A rule applied to the asker's own figures: the arithmetic is checked, not believed."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import permutations
 
@@ -9,6 +10,17 @@ from ombud.text import Sentence, read_figures
 NEARLY = 0.006
 """Amounts are rounded to cents."""
 MOST_OPERANDS = 24
+FIGURE = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?")
+TIMES = frozenset("x×*")
+DIVIDED = frozenset("/÷")
+MINUS = frozenset("-−–")
+OPERATOR = re.compile(r"(?<=\s)[x×*/÷+−–-](?=\s)")
+SUM = re.compile(
+    r"(?P<left>\d[^=.;:!?]*?(?:\.\d[^=.;:!?]*?)*\s[x×*/÷+−–-]\s[^=;!?]*?)\s=\s\D{0,6}"
+    r"(?P<right>\d+(?:,\d{3})*(?:\.\d+)?)"
+)
+"""A calculation that is written out."""
+MARKS = re.compile(r"[*_]")
 
 
 class Derivation:
@@ -32,21 +44,30 @@ class Derivation:
                     stated |= one.assertion.numbers
         self._stated = stated
         self._shown = shown
+        self._sums = _right_sums(claim, question, alignment)
         self._held = {number for assertion in alignment.assertions for number in assertion.numbers}
 
     def allows(self, number: str) -> bool:
         """Whether a number that no passage has is the asker's own, beside one of the rule, or
         follows."""
-        own = number in self._asked and bool(self._shown & self._held)
+        own = number in self._asked and self._applies_rule()
         if own or self._follows(number):
             self.found = True
             return True
         return False
 
+    def _applies_rule(self) -> bool:
+        """Whether the claim shows a figure of the rule, or one that follows from it."""
+        if self._shown & self._held:
+            return True
+        return any(map(self._follows, self._shown - self._asked))
+
     def _follows(self, number: str) -> bool:
         wanted = _value(number)
         if wanted is None:
             return False
+        if any(abs(total - wanted) < NEARLY for total in self._sums):
+            return True
         return any(abs(result - wanted) < NEARLY for result in self._results(number))
 
     def _results(self, number: str) -> Iterator[float]:
@@ -58,6 +79,39 @@ class Derivation:
         working = _values((self._shown & (self._held | self._asked)) - {number})
         for first, second in permutations(working, 2):
             yield from _combined(first, second)
+
+
+def _right_sums(claim: Sequence[Sentence], question: str, alignment: Alignment) -> list[float]:
+    """Results, on the way and at the end, of the sums that a claim writes out, such as
+    "4 x 16 x 1.5 = 96", where each figure is of the question or the passages."""
+    told = question + "\n" + "\n".join(one.whole_text for one in alignment.assertions)
+    known = {_plain_value(figure) for figure in FIGURE.findall(told)}
+    results: list[float] = []
+    for sentence in claim:
+        for sum_ in SUM.finditer(MARKS.sub("", sentence.text)):
+            operands = [_plain_value(figure) for figure in FIGURE.findall(sum_["left"])]
+            total = _calculated(operands, OPERATOR.findall(sum_["left"]))
+            is_right = abs(total - _plain_value(sum_["right"])) < NEARLY
+            if is_right and known.issuperset(operands):
+                results.append(total)
+    return results
+
+
+def _calculated(operands: Sequence[float], operators: Sequence[str]) -> float:
+    """From left to right, products before sums."""
+    terms = [operands[0]]
+    for operator, operand in zip(operators, operands[1:], strict=False):
+        if operator in TIMES:
+            terms[-1] *= operand
+        elif operator in DIVIDED and operand:
+            terms[-1] /= operand
+        else:
+            terms.append(-operand if operator in MINUS else operand)
+    return sum(terms)
+
+
+def _plain_value(figure: str) -> float:
+    return float(figure.replace(",", "").rstrip("."))
 
 
 def _combined(first: float, second: float) -> Iterator[float]:

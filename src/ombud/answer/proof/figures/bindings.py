@@ -9,6 +9,7 @@ from math import sqrt
 from typing import NamedTuple
 
 from ombud.answer.proof.aligning import Alignment
+from ombud.answer.proof.figures.cells import cells_of, heads_of
 from ombud.text import (
     COMPANY,
     EMPLOYEE,
@@ -44,12 +45,16 @@ CLEARLY = 0.45
 EXCHANGED = -0.25
 """Two values of a claim are exchanged where what tells them apart correlates so with what tells
 them apart in the passages: -1 is the reverse, 1 the same."""
+LIKELIEST = 0.85
+"""Share of the best likeness of a pair that may be meant as well."""
 TOLD_APART = 0.3
 """Least difference of surroundings that tells two values apart at all."""
 _TOKEN = re.compile(r"[^\W_]+(?:[.,'-][^\W_]+)*|[;.|]|,|\S")
 _PAUSES = frozenset({",", "and", "or", "but", "(", ")", "while", "whereas"})
 _STOPS = frozenset({";", ".", "|"})
 _TIMES = frozenset({"days", "working days", "minutes", "nights"})
+_AGE = re.compile(r"\b(?:under|over|aged?|below|above|from|to)(?: of)? $")
+_NTH = " nth"
 _POINTS = frozenset({"name", "time"})
 """Only where two are exchanged."""
 _MONEY = frozenset({"eur", "gbp", "usd", "chf"})
@@ -60,7 +65,7 @@ _NUMBER = re.compile(rf"(?<![\w.,])(?:\d+(?:[.,]\d+)*|{'|'.join(_WORDS)})(?![\w]
 _DIGITS = re.compile(r"(?<![\w.,])\d+(?:[.,]\d+)*(?!\w)")
 _YEAR = re.compile(r"20\d\d")
 _MEASURED = frozenset({"duration", "money", "percent", "times", "number", "km", "miles"})
-_CELL = re.compile(r"(?<!\\)\|")
+_GRADE = re.compile(r"\b[a-z]\d\b")
 _WEEKDAY = re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)day")
 
 
@@ -131,7 +136,7 @@ def objections(
         around = dict.fromkeys(canonical_terms(asked), closeness)
         values = list(_values_of_text(sentence, sentence.text, language, around))
         for value in values:
-            if value.kind in _POINTS:
+            if value.kind in _POINTS or not value.number or _NTH in value.value:
                 continue
             yield from _misplaced(value, stated, alignment)
         for first, second in combinations(values, 2):
@@ -147,8 +152,8 @@ def placed_values(sentence: Sentence, language: str) -> tuple[PlacedValue, ...]:
 
 
 def _values_of_row(sentence: Sentence, language: str) -> Iterator[PlacedValue]:
-    cells = _cells(sentence.text)
-    heads = _heads(sentence.above, len(cells))
+    cells = cells_of(sentence.text)
+    heads = heads_of(sentence.above, len(cells))
     label = _terms_of(cells[0]) if cells else frozenset()
     everything = canonical_terms(sentence.terms | sentence.terms_above)
     for place, cell in enumerate(cells):
@@ -163,19 +168,6 @@ def _terms_of(cell: str) -> frozenset[str]:
     for match in _TOKEN.finditer(read_figures(cell).text):
         terms |= _context_terms(match[0])
     return frozenset(terms)
-
-
-def _cells(row: str) -> list[str]:
-    return [cell.strip() for cell in _CELL.split(row.strip().strip("|"))]
-
-
-def _heads(above: str, columns: int) -> list[str]:
-    """The names of the columns: the last row of bars in what stands above."""
-    place = above.find("|")
-    if place < 0:
-        return []
-    heads = _cells(above[place : above.rfind("|") + 1])
-    return heads[:columns] if len(heads) >= columns else []
 
 
 def _values_of_text(
@@ -221,7 +213,8 @@ def _spans(figures: SentenceFigures, language: str) -> Iterator["_Span"]:
             number=_count(written, language),
         )
     for match in _DIGITS.finditer(figures.text):
-        if not _inside(match.start(), taken):
+        is_limit = bool(_AGE.search(figures.text[: match.start()]))
+        if not is_limit and not _inside(match.start(), taken):
             count = _count(match[0], language)
             kind = "year" if _YEAR.fullmatch(count) else "number"
             yield _Span(match.start(), match.end(), kind, value=count, number=count)
@@ -247,6 +240,8 @@ def _named(text: str) -> Iterator[tuple[str, int, int]]:
     for party, start, end in party_spans(text):
         if party not in (EMPLOYEE, COMPANY):
             yield party, start, end
+    for match in _GRADE.finditer(text):
+        yield match[0], match.start(), match.end()
 
 
 def _kind(kind: str) -> str:
@@ -326,12 +321,21 @@ def _misplaced(
         if not _comparable(value, other) or _introduces(value, other.sentence):
             continue
         likeness = _likeness(value, other, alignment)
+        if _same(value, other) and _is_label(value, other.sentence):
+            return
         if _same(value, other):
             own = max(own, likeness)
         else:
             rival = max(rival, likeness)
     if own and rival > MISPLACED * own and rival > own + CLEARLY:
         yield f"`{value.value}` stands for something else in the cited text"
+
+
+def _is_label(value: PlacedValue, sentence: Sentence) -> bool:
+    """Whether the value stands in the first cell of a row: there it tells which row it is."""
+    if not sentence.row or not value.number:
+        return False
+    return value.number in read_figures(cells_of(sentence.text)[0]).numbers
 
 
 def _introduces(value: PlacedValue, sentence: Sentence) -> bool:
@@ -353,7 +357,7 @@ def _exchanged(
     seconds = [other for other in stated if _same(second, other)]
     claimed = _contrast(first, second)
     agreements: list[float] = []
-    for one, other in product(firsts, seconds):
+    for one, other in _likeliest(first, second, list(product(firsts, seconds)), alignment):
         agreement = _agreement(claimed, _contrast(one, other), alignment)
         if agreement is not None:
             agreements.append(agreement)
@@ -361,8 +365,37 @@ def _exchanged(
         yield f"`{first.value}` and `{second.value}` are exchanged"
 
 
+def _likeliest(
+    first: PlacedValue,
+    second: PlacedValue,
+    pairs: Sequence[tuple[PlacedValue, PlacedValue]],
+    alignment: Alignment,
+) -> list[tuple[PlacedValue, PlacedValue]]:
+    """Of the pairs that may be meant those that stand, either way round, where the claim's do."""
+    beside = [pair for pair in pairs if _stand_together(*pair)]
+    pairs = beside or pairs
+    likeness: list[float] = []
+    for one, other in pairs:
+        of_first = _likeness(first, one, alignment) + _likeness(first, other, alignment)
+        of_second = _likeness(second, one, alignment) + _likeness(second, other, alignment)
+        likeness.append(of_first + of_second)
+    least = LIKELIEST * max(likeness, default=0.0)
+    ranked = zip(pairs, likeness, strict=True)
+    return [pair for pair, value in ranked if value >= least]
+
+
+def _stand_together(first: PlacedValue, second: PlacedValue) -> bool:
+    """Whether two values stand in one sentence or one table."""
+    one = first.sentence
+    other = second.sentence
+    return one == other or (one.row and other.row and one.above == other.above)
+
+
 def _may_be_exchanged(first: PlacedValue, second: PlacedValue) -> bool:
     if first.value == second.value or first.number == second.number != "":
+        return False
+    if first.kind == second.kind == "name":
+        # Side by side in a list nothing binds them.
         return False
     if first.unit and second.unit and {first.unit, second.unit} not in _EXCHANGEABLE:
         return first.unit == second.unit

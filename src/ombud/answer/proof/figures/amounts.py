@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from ombud.answer.proof.derived import Derivation
+from ombud.answer.proof.figures.derived import Derivation
 from ombud.text import (
     MONTHS,
     Quantity,
@@ -27,6 +27,8 @@ INDIRECT = 0.5
 is 1."""
 AT_MOST = frozenset({"most", "within", "by"})
 AT_LEAST = frozenset({"least", "above", "after", "from", "ahead"})
+EXTENDING = frozenset({"least"})
+"""More than the passage says, where that gives one amount."""
 MEASURES = {
     "eur": {"euro"},
     "gbp": {"pound"},
@@ -62,6 +64,7 @@ RATE_NAMED = {
 }
 """What bears out that something is per such a time."""
 SINGLE = re.compile(
+    r"(?<!\d )(?<!days )(?<!hours )(?<!times )(?<!\d\) )"
     r"\b(?:an?|each|every|per|one|the) (?:full |whole |single |calendar )?"
     r"(?P<unit>day|week|month|year|hour|minute)\b"
 )
@@ -263,7 +266,7 @@ def _nearly_equal(first: float, second: float) -> bool:
 def _stands_in_table(quantity: Quantity, other: ScoredSentence) -> bool:
     """In tables the unit often stands in the head."""
     count = _count(quantity)
-    if count not in other.figures.numbers:
+    if count not in numbers_beside_quantities(other.figures):
         return False
     if count in map(_count, other.figures.quantities):
         return False
@@ -308,17 +311,21 @@ def _contradict(claim: Quantity, supports: Sequence[_Support], text: str) -> boo
         return True
     if LEAD_TIME.match(text[claim.end :]):  # "no later than 2 weeks before"
         return False
+    return _limited_otherwise(claim, {other.role for other in stated})
+
+
+def _limited_otherwise(claim: Quantity, stated_roles: set[str]) -> bool:
+    if claim.role in EXTENDING and stated_roles == {"exact"}:
+        return True
     if claim.kind == "date":  # what lapses after a day has to be done by it
         return False
-    return _limits_to_other_side({claim.role}, {other.role for other in stated})
+    return _limits_to_other_side({claim.role}, stated_roles)
 
 
 def _limits_to_other_side(roles: set[str], stated_roles: set[str]) -> bool:
     """Whether one limits from above and the other only from below, or the other way round."""
     for side, other_side in ((AT_MOST, AT_LEAST), (AT_LEAST, AT_MOST)):
-        if roles.isdisjoint(side) or not stated_roles.isdisjoint(side):
-            continue
-        if not stated_roles.isdisjoint(other_side):
+        if not roles.isdisjoint(side) and stated_roles and stated_roles <= other_side:
             return True
     return False
 

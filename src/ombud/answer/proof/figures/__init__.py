@@ -1,0 +1,1 @@
+"""Whether the figures of a claim stand in its passages, where it says that they do."""
