@@ -16,6 +16,8 @@ from ombud.errors import UnknownName
 from ombud.index import Engine, Filter
 from ombud.models import Chat, open_chat
 from ombud.retrieve import SearchParts, read_glossary, search
+from ombud.retrieve.model import StrategyModel
+from ombud.retrieve.strategies import making
 from ombud.retrieve.strategies.glossary import Glossary
 from ombud.settings import ModelSettings
 from ombud.types import Message, Person, Plan, Query, Question
@@ -320,3 +322,33 @@ def test_recorded_texts_come_back_over_http_by_question_and_role() -> None:
         found = asyncio.run(search(unknown, plan("hyde"), Filter(), index))
         assert [q.strategy for q in found.queries] == ["standard"]
     assert [role for role, _ in server.asked][:-1] == list(wanted)
+
+
+async def _falls_over(*_: Any) -> Any:
+    raise RuntimeError("of somebody else")
+
+
+async def _gives_rubbish(*_: Any) -> Any:
+    return [1, "x"]
+
+
+@pytest.mark.parametrize(
+    ("strategy", "said"),
+    [
+        (_falls_over, "strategy: odd failed (RuntimeError), searched without it"),
+        (_gives_rubbish, "strategy: odd gave nothing usable, searched without it"),
+    ],
+)
+def test_a_strategy_of_a_package_that_fails_costs_no_question(
+    strategy: Any, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shipped = making.strategy_of
+    monkeypatch.setattr(
+        making, "strategy_of", lambda name: strategy if name == "odd" else shipped(name)
+    )
+    model = StrategyModel(None, Plan(), "us", 5, None)
+    found = asyncio.run(
+        making.make_queries(Question(text="bonus"), plan("odd"), model, Glossary(()))
+    )
+    assert [query.strategy for query in found.queries] == ["standard"]
+    assert found.degraded == (said,)

@@ -1,7 +1,7 @@
 """Text in, typed value out: embedders, chat models, rerankers, language."""
 
 from ombud.models import linear
-from ombud.models.chat.asking import at_most
+from ombud.models.chat.asking import at_most, lean_form
 from ombud.models.chat.budget import Budget
 from ombud.models.chat.calls import Call, record, recorded, stand_ins
 from ombud.models.chat.chat import Chat, ChatReply
@@ -33,6 +33,7 @@ __all__ = [
     "build_int8",
     "is_remote",
     "late",
+    "lean_form",
     "linear",
     "open_chat",
     "open_embedder",

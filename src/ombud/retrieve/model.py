@@ -5,10 +5,10 @@ import time
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple, TypeVar
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict
 
 from ombud.errors import ModelUnavailable
-from ombud.models import Chat, ChatReply, at_most
+from ombud.models import Chat, ChatReply, at_most, lean_form
 from ombud.prompts import Prompt
 from ombud.prompts import load as load_prompt
 from ombud.types import Plan, Question
@@ -26,15 +26,15 @@ MOST_CHOICES = 4
 class Understanding(BaseModel):
     """All that one call can say of a question."""
 
+    model_config = ConfigDict(json_schema_extra=lean_form())
+
     standalone: str
     passage: str = ""
     keywords: Annotated[list[str], at_most(MOST_KEYWORDS)] = []
     subquestions: Annotated[list[str], at_most(MOST_SUBQUESTIONS)] = []
     """What one must find out to settle a question that needs several passages."""
-    contexts: int = Field(
-        default=1,
-        description="0, 1, 2, or 3 for three and more.",
-    )
+    contexts: int = 1
+    """Passages that are needed: 0, 1, 2, or 3 for three and more."""
     triage: Literal["ordinary", "sensitive", "out_of_scope", "vague"] = "ordinary"
     choices: Annotated[list[str], at_most(MOST_CHOICES)] = []
     """What a vague question may mean."""

@@ -4,7 +4,9 @@ import json
 import re
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from ombud.models import lean_form
 
 MOST_CLAIMS = 40
 LONGEST_CLAIM = 2000
@@ -17,40 +19,32 @@ CLAIMS = re.compile(r'(?<!\\)"claims"\s*:\s*\[')
 GAP = re.compile(r"[\s,]*")
 
 
+# The prompt says what each field is for; said again in the form it would be paid for twice.
+
+
 class DraftClaim(BaseModel):
-    text: str = Field(description="One rule, in one or two plain sentences.")
-    passages: list[str] = Field(description="Labels of the passages that say it, such as L1 or G2.")
+    model_config = ConfigDict(json_schema_extra=lean_form())
+
+    text: str
+    passages: list[str]
+    """Labels of the passages that say it, such as L1 or G2."""
 
 
 class DraftSource(BaseModel):
-    passage: str = Field(description="Label of a passage that was cited.")
-    covers: str = Field(description="What it covers, in up to ten words.")
+    model_config = ConfigDict(json_schema_extra=lean_form())
 
-
-def _demand(*names: str) -> ConfigDict:
-    """Told to the model as required. A reply without them is read all the same, and fails safe."""
-    return ConfigDict(json_schema_extra={"required": list(names)})
+    passage: str
+    covers: str
 
 
 class Draft(BaseModel):
-    model_config = _demand("outcome", "claims")
+    model_config = ConfigDict(json_schema_extra=lean_form("outcome", "claims"))
 
-    reasoning: str = Field(
-        default="",
-        description="Your working; never shown.",
-    )
+    reasoning: str = ""
     outcome: Literal["full", "partial", "denied", "vague"] = "partial"
-    claims: list[DraftClaim] = Field(
-        default=[],
-        description="The answer, in order.",
-    )
-    suggestions: list[str] = Field(
-        default=[],
-        description="Up to three short follow-up questions; of a vague question what may be meant.",
-    )
-    sources: list[DraftSource] = Field(
-        default=[], description="One for each passage that was cited."
-    )
+    claims: list[DraftClaim] = []
+    suggestions: list[str] = []
+    sources: list[DraftSource] = []
 
     @property
     def claims_text(self) -> str:
@@ -59,13 +53,19 @@ class Draft(BaseModel):
 
 
 class RepairedClaim(BaseModel):
-    number: int = Field(description="As it was given.")
-    text: str = Field(description="The claim as it can be confirmed; empty to leave it out.")
-    passages: list[str] = Field(description="Labels of the passages that say it.")
+    model_config = ConfigDict(json_schema_extra=lean_form())
+
+    number: int
+    """As it was given."""
+    text: str
+    """Empty to leave the claim out."""
+    passages: list[str]
 
 
 class Repair(BaseModel):
     """Claims that could not be confirmed, written again."""
+
+    model_config = ConfigDict(json_schema_extra=lean_form())
 
     claims: list[RepairedClaim] = []
 

@@ -39,6 +39,23 @@ def at_most(count: int) -> Any:
     return Field(json_schema_extra={"maxItems": count})
 
 
+def lean_form(*required: str) -> Callable[[dict[str, Any]], None]:
+    """For `json_schema_extra` of what a model writes: the form without titles and defaults, which
+    say nothing and are paid for with every call.
+
+    required: told to the model as such; a reply without them is read all the same."""
+
+    def trim(schema: dict[str, Any]) -> None:
+        schema.pop("title", None)
+        for field in schema.get("properties", {}).values():
+            field.pop("title", None)
+            field.pop("default", None)
+        if required:
+            schema["required"] = list(required)
+
+    return trim
+
+
 class TextListener:
     """Passes on what a model writes, and remembers whether there was anything."""
 

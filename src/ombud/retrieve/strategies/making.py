@@ -83,11 +83,26 @@ async def _attempt(name: str, question: Question, plan: Plan, parts: StrategyPar
     try:
         queries = await strategy_of(name)(question, plan, parts)
     except ModelError as failed:
-        kind = type(failed).__name__
-        return _Attempt([], f"strategy: {name} failed ({kind}), searched without it")
-    if not queries:
+        return _failed(name, failed)
+    except Exception as failed:
+        if name in STRATEGIES:
+            raise
+        # What a package of somebody else does wrong costs no question.
+        return _failed(name, failed)
+    if not _are_queries(queries):
         return _Attempt([], f"strategy: {name} gave nothing usable, searched without it")
     return _Attempt(queries)
+
+
+def _failed(name: str, failed: Exception) -> _Attempt:
+    kind = type(failed).__name__
+    return _Attempt([], f"strategy: {name} failed ({kind}), searched without it")
+
+
+def _are_queries(queries: object) -> bool:
+    if not isinstance(queries, list) or not queries:
+        return False
+    return all(isinstance(query, Query) for query in queries)
 
 
 @cache
