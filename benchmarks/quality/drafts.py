@@ -6,25 +6,34 @@ apart; without it the drafts of tests/data/recorded are composed. Writes docs/re
 import argparse
 import asyncio
 import json
+import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
+from hashlib import sha256
+from html import unescape
 from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
 sys.path += [str(Path(__file__).parents[1] / "speed"), str(Path(__file__).parents[2] / "tests")]
 from baseline import handbooks
-from record import ROOT, say
+from record import ROOT, commit, say
 
 from models.replaying import Replay, replay
+from ombud.answer import check_claim
 from ombud.app import Workspace, asking
+from ombud.lab import split_of
 from ombud.models import Call, recorded
 from ombud.training import wilson_rate
-from ombud.types import Answer, Message, Person, Question
+from ombud.types import Answer, Chunk, Message, Person, Question
 
 RECORDED = ROOT / "tests/data/recorded"
+PASSAGE = re.compile(
+    r'<passage label="(?P<label>\w+)"[^>]*?title="(?P<title>[^"]*)"[^>]*>\n(?P<body>.*?)\n</passage>',
+    re.DOTALL,
+)
 SEARCH = ("strategy", "rerank", "graph", "embed", "search", "fuse", "late")
 """Steps of the search in a trace."""
 NO_REPAIR: dict[str, Any] = {"claims": []}
@@ -60,6 +69,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--give", type=Path)
     parser.add_argument("--answers", type=Path, help="what was shown, one JSON a line")
+    parser.add_argument("--write", action="store_true", help="write docs/results/drafts.md")
     chosen = parser.parse_args()
     if chosen.give:
         give(chosen.give)
@@ -67,7 +77,12 @@ def main() -> None:
     answered = list(composed(scored_texts()))
     if chosen.answers:
         keep(chosen.answers, answered)
-    print("\n".join(report(answered)))
+    lines = [*report(answered), *wrong_claims(answered)]
+    print("\n".join(lines))
+    if chosen.write:
+        head = Path(__file__).with_name("drafts_header.md").read_text(encoding="utf-8").rstrip()
+        target = ROOT / "docs/results/drafts.md"
+        target.write_text("\n".join([head, "", *lines]) + "\n", encoding="utf-8")
 
 
 def read_given() -> list[Given]:
@@ -125,21 +140,84 @@ def report(answered: Sequence[Composed]) -> Iterator[str]:
     drafts = {text: said["compose"] for text, said in read_texts().items() if "compose" in said}
     composing = [one for one in answered if "compose" in one.roles]
     written = [one for one in composing if one.given.question.text in drafts]
+    with_call = [one for one in written if "understand" in one.roles]
     claims = 0
     for one in written:
         claims += len(drafts[one.given.question.text]["claims"])
     dropped = sum(len(_left_out(one)) for one in written)
     repaired = sum("repair" in one.roles for one in written)
     outcomes = Counter((one.answer.outcome, one.answer.action) for one in answered)
-    yield f"questions {len(answered)}, composed {len(written)}, claims {claims}"
-    yield f"claims left out {_share(dropped, claims)}"
-    yield f"third calls {_share(repaired, len(written))}"
-    yield f"input tokens of all calls, median {median(one.tokens for one in written):.0f}"
-    yield f"own code around the calls, search apart, median {_milliseconds(written)} ms"
-    yield f"outcomes {dict(outcomes)}"
-    for one in written:
-        for note in _left_out(one):
-            yield f"- {one.given.id}: {note}"
+    yield f"## Measured, {commit()}"
+    yield ""
+    yield f"* questions {len(answered)}, composed {len(written)}, claims {claims}"
+    yield f"* faithful claims left out: {_share(dropped, claims)}"
+    for split in ("dev", "test"):
+        of_split = [one for one in written if split_of(one.given.id) == split]
+        count = sum(len(drafts[one.given.question.text]["claims"]) for one in of_split)
+        lost = sum(len(_left_out(one)) for one in of_split)
+        yield f"  * {split}: {_share(lost, count)}"
+    yield f"* third calls: {_share(repaired, len(written))}"
+    tokens = median(one.tokens for one in with_call) if with_call else 0
+    yield f"* input tokens of all calls, median of {len(with_call)} with `understand`: {tokens:.0f}"
+    yield f"* own code around the calls, search apart, median: {_milliseconds(written)} ms"
+    told = ", ".join(f"{outcome}/{action} {n}" for (outcome, action), n in outcomes.most_common())
+    yield f"* outcomes: {told}"
+
+
+def wrong_claims(answered: Sequence[Composed]) -> Iterator[str]:
+    """Of the wrong claims written apart, by kind: how many are stopped. Half of them, told by their
+    digest, were looked at while the rules were made."""
+    passages = {one.given.id: _passages(one) for one in answered if "compose" in one.roles}
+    drafts = {given.id: given.question.text for given in read_given()}
+    texts = read_texts()
+    stopped: dict[tuple[str, str], list[bool]] = {}
+    for row in _lines(RECORDED / "wrong-claims.jsonl"):
+        given_id, _, place = row["key"].rpartition("/")
+        if given_id not in passages:
+            continue
+        draft = texts[drafts[given_id]]["compose"]["claims"][int(place)]
+        found = passages[given_id]
+        cited = [found[label] for label in draft["passages"] if label in found]
+        half = "seen" if int(sha256(row["claim"].encode()).hexdigest(), 16) % 2 else "unseen"
+        is_stopped = bool(check_claim(row["claim"], cited, drafts[given_id]))
+        for kind in (row["kind"], "all"):
+            stopped.setdefault((kind, half), []).append(is_stopped)
+    if not stopped:
+        return
+    yield ""
+    yield "| wrong claims stopped | unseen half | seen half |"
+    yield "|---|---|---|"
+    for kind in sorted({kind for kind, _ in stopped}):
+        cells = [_share_of(stopped.get((kind, half), [])) for half in ("unseen", "seen")]
+        yield f"| {kind} | {' | '.join(cells)} |"
+
+
+def _passages(one: Composed) -> dict[str, Chunk]:
+    """Label -> passage, as the model was shown them."""
+    (text,) = [
+        str(body["messages"][-1]["content"])
+        for role, body in zip(one.roles, one.bodies, strict=True)
+        if role == "compose"
+    ][:1]
+    found: dict[str, Chunk] = {}
+    for match in PASSAGE.finditer(text):
+        trail = tuple(unescape(match["title"]).split(" > "))
+        body = match["body"]
+        found[match["label"]] = Chunk(
+            id=match["label"],
+            document_id="d",
+            title=trail[0],
+            uri="u",
+            trail=trail,
+            text=body,
+            start=0,
+            end=len(body),
+        )
+    return found
+
+
+def _share_of(hits: Sequence[bool]) -> str:
+    return _share(sum(hits), len(hits)) if hits else "–"
 
 
 def keep(path: Path, answered: Sequence[Composed]) -> None:

@@ -26,6 +26,8 @@ MOST_TURNS = 6
 """Earlier messages that are told."""
 AROUND = ("turn-delimiters", "question-first")
 """Components that say where other sections stand, and are none themselves."""
+SCOPES = "scopes"
+"""Which of two scopes counts: said where there are passages of both."""
 DIFFERING = ("override", "below-floor", "later", "conflict")
 """Sections that are one line of `precedence`, by the kind of a contradiction."""
 
@@ -71,6 +73,8 @@ def build_prompt(
         sections_of[task] = _in_other_words(task, sections, on, prompts, digests)
     instructions: list[str] = []
     for name, words in sections_of["compose"].items():
+        if name == SCOPES and not _has_both_scopes(values.labels):
+            continue
         if stays(name, on):
             instructions.append(_filled(words, filled))
     questions = sections_of["question"]
@@ -165,6 +169,10 @@ def _fields(values: PromptValues) -> dict[str, str]:
         "question": harmless(question.text),
         "turn": "",
     }
+
+
+def _has_both_scopes(labels: Mapping[str, Hit]) -> bool:
+    return len({label[0] for label in labels}) > 1
 
 
 def _differing(values: PromptValues, sections: Mapping[str, str]) -> list[str]:
