@@ -42,6 +42,7 @@ _OR_MORE = re.compile(
     r"|\b(?:or|and) (?:more|over|older|above|longer|less|under|fewer|below)\b"
 )
 _BRACKETS = re.compile(r" ?\([^()]*\)")
+_POINTING = re.compile(r"\b(?:this|these|those|such)\b")
 BOILERPLATE = 3
 """Words of the longest condition that is none."""
 _NOUN = re.compile(r"[ ,]+(?:(?:and|or) [a-z-]+ )?(?P<noun>[a-z][a-z-]+)")
@@ -120,6 +121,9 @@ _READERS = ((_SUBORDINATE, _always), (_LIMITED, _limits), (_ASIDE, _measures))
 def _is_boilerplate(condition: StatedCondition) -> bool:
     """ "Unless the law says otherwise", "if you wish": a claim without it says no more."""
     if not condition.terms and not condition.numbers:
+        return True
+    if _POINTING.search(condition.text) and not condition.numbers:
+        # "In this case", "in one of these locations": the condition stands in another sentence.
         return True
     is_short = len(condition.terms) <= BOILERPLATE and not condition.numbers
     return is_short and bool(_words("boilerplate").search(condition.text))
