@@ -25,7 +25,7 @@ from typer.models import ArgumentInfo, OptionInfo, ParameterInfo
 
 from ombud import errors
 from ombud.app import Workspace
-from ombud.cli.console import INTERRUPTED
+from ombud.cli.process import INTERRUPTED
 from ombud.cli.verbs import app as command_line
 from ombud.lab import METRICS, Measure
 from ombud.models import EXPOSURES

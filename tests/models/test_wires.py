@@ -91,7 +91,8 @@ def _form(asked: dict[str, Any]) -> dict[str, Any]:
         return found
     if "output_config" in asked or "output_format" in asked:
         config = asked.get("output_config") or asked
-        return {**config.get("format", config.get("output_format")), "strict": True}
+        form: dict[str, Any] = config.get("format") or config["output_format"]
+        return {**form, "strict": True}
     config = asked["generationConfig"]
     return {"schema": config["responseJsonSchema"], "strict": True}
 

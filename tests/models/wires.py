@@ -135,8 +135,8 @@ def anthropic_stream(said: Said) -> Iterator[Event]:
             delta = {"type": "text_delta", "text": piece}
             yield "content_block_delta", {"index": 0, "delta": delta}
         yield "content_block_stop", {"index": 0}
-    delta = {"stop_reason": STOPS[said.ends], "stop_sequence": None}
-    yield "message_delta", {"delta": delta, "usage": {"output_tokens": 7}}
+    ending: dict[str, Any] = {"stop_reason": STOPS[said.ends], "stop_sequence": None}
+    yield "message_delta", {"delta": ending, "usage": {"output_tokens": 7}}
     yield "message_stop", {}
 
 
