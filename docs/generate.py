@@ -31,7 +31,7 @@ from ombud.lab import METRICS, Measure
 from ombud.models import EXPOSURES
 from ombud.prompts import HERE as PROMPTS
 from ombud.prompts import Prompt
-from ombud.settings import PLACES, Experiment, PlanOverlay, Settings, SourceSettings
+from ombud.settings import PLACES, Experiment, PlanOverlay, Section, Settings, SourceSettings
 from ombud.types import Plan
 from ombud.web import create_app
 from ombud.web.problems import problem
@@ -166,6 +166,9 @@ def _rows(model: type[BaseModel], prefix: str, only: Sequence[str] = ()) -> Iter
     for name, field in model.model_fields.items():
         if only and name not in only:
             continue
+        if isinstance(field.default, Section):
+            yield from _rows(type(field.default), f"{prefix}{name}.")
+            continue
         what = field.description or ""
         if not is_read(name):
             what += " Reserved."
@@ -180,7 +183,7 @@ def is_read(name: str) -> bool:
 
 @cache
 def _sources() -> list[str]:
-    apart = {CODE / "settings" / f"{name}.py" for name in ("loading", "places", "sections")} | set(
+    apart = {CODE / "settings" / f"{name}.py" for name in ("loading", "places", "sections", "handoff")} | set(
         (CODE / "types").glob("*.py")
     )
     found = sorted(path for kind in ("*.py", "*.html") for path in CODE.rglob(kind))

@@ -16,7 +16,8 @@ OmbudError
 ├── EngineError           an index: HTTP 503
 │   └── Conflict          two writers met; worth retrying
 ├── HandoffError          the live-advisor side: HTTP 503
-│   └── Undelivered       worth retrying; the message is kept
+│   ├── Undelivered       worth retrying; the message is kept
+│   └── IllegalTransition what a conversation does not allow as it stands: HTTP 409
 └── LabError              a dataset, a run, a comparison
     └── Unreachable       a run's target is down; worth resuming
 
@@ -101,6 +102,15 @@ class HandoffError(OmbudError):
 
 class Undelivered(HandoffError):
     retryable = True
+
+    def __init__(self, message: str, *, hint: str = "", retry_after: float | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.retry_after = retry_after
+        """Seconds that the desk asks to be left alone; None where it does not say."""
+
+
+class IllegalTransition(HandoffError):
+    status = 409
 
 
 class LabError(OmbudError): ...

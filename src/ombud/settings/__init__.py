@@ -1,6 +1,15 @@
 """Every setting: `ombud.toml` of the workspace, `OMBUD_*` variables over it, flags over both."""
 
 from ombud.settings.flags import FLAGS, Flags
+from ombud.settings.handoff import (
+    AdvisorSettings,
+    HandoffSettings,
+    MailSettings,
+    MatrixSettings,
+    SalesforceSettings,
+    WebhookSettings,
+    opening_times,
+)
 from ombud.settings.loading import FILE, Settings, find_home, index_for, load, rows
 from ombud.settings.places import (
     PLACES,
@@ -22,6 +31,7 @@ from ombud.settings.sections import (
     ModelRole,
     ModelSettings,
     PlanOverlay,
+    Section,
     SensitivePolicy,
 )
 from ombud.settings.variants import Planned, check_plans, plan_for
@@ -30,6 +40,7 @@ __all__ = [
     "FILE",
     "FLAGS",
     "PLACES",
+    "AdvisorSettings",
     "Arxiv",
     "Confluence",
     "DocumentSettings",
@@ -37,17 +48,23 @@ __all__ = [
     "Flags",
     "Folder",
     "GeneralSettings",
+    "HandoffSettings",
     "IndexSettings",
+    "MailSettings",
+    "MatrixSettings",
     "ModelRole",
     "ModelSettings",
     "PlanOverlay",
     "Planned",
     "PluginSource",
+    "Section",
+    "SalesforceSettings",
     "SensitivePolicy",
     "Settings",
     "SharePoint",
     "SourceSettings",
     "Web",
+    "WebhookSettings",
     "Wikipedia",
     "check_plans",
     "find_home",
@@ -55,6 +72,7 @@ __all__ = [
     "load",
     "merge_plan",
     "nearest",
+    "opening_times",
     "plan_for",
     "rows",
 ]

@@ -28,6 +28,7 @@ from pydantic_settings import (
 
 from ombud.errors import BadSetting, OmbudError
 from ombud.masking import mask_values
+from ombud.settings.handoff import HandoffSettings, MailSettings
 from ombud.settings.places import UNKNOWN_KIND, Source, kind_of, kinds, place_of
 from ombud.settings.plans import choices_of, nearest, path_of
 from ombud.settings.sections import (
@@ -74,6 +75,8 @@ class Settings(BaseSettings):
     answer: AnswerSettings = AnswerSettings()
     sync: SyncSettings = SyncSettings()
     audit: AuditSettings = AuditSettings()
+    handoff: HandoffSettings = HandoffSettings()
+    mail: MailSettings = MailSettings()
     plan: Plan = Plan()
     country: dict[str, PlanOverlay] = Field(
         {}, description="Plan changes per country: [country.GB.plan]."

@@ -21,6 +21,7 @@ from ombud.types.answers import (
 from ombud.types.asking import Message, Mode, Parameter, Person, Plan, Query, Question, Role
 from ombud.types.documents import Audience, Block, Chunk, Document, Status, Triplet
 from ombud.types.measuring import Case, Observation, Passage, Reference, Run, Score
+from ombud.types.people import HandoffReason, Session, SessionState, Ticket
 from ombud.types.records import Record
 
 __all__ = [
@@ -40,6 +41,7 @@ __all__ = [
     "Copy",
     "Document",
     "Evidence",
+    "HandoffReason",
     "Hit",
     "Message",
     "Mode",
@@ -58,7 +60,10 @@ __all__ = [
     "Run",
     "Scope",
     "Score",
+    "Session",
+    "SessionState",
     "Status",
+    "Ticket",
     "Trace",
     "Triplet",
 ]

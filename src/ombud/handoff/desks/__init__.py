@@ -1,0 +1,1 @@
+"""Where advisors work: our own page, or a system that the organisation has."""
