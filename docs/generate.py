@@ -183,9 +183,9 @@ def is_read(name: str) -> bool:
 
 @cache
 def _sources() -> list[str]:
-    apart = {CODE / "settings" / f"{name}.py" for name in ("loading", "places", "sections", "handoff")} | set(
-        (CODE / "types").glob("*.py")
-    )
+    apart = {
+        CODE / "settings" / f"{name}.py" for name in ("loading", "places", "sections", "handoff")
+    } | set((CODE / "types").glob("*.py"))
     found = sorted(path for kind in ("*.py", "*.html") for path in CODE.rglob(kind))
     return [path.read_text(encoding="utf-8") for path in found if path not in apart]
 

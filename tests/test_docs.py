@@ -171,7 +171,11 @@ def test_check_tells_a_stale_page_and_writing_mends_it(
 def _keys() -> Iterator[str]:
     for section, field in Settings.model_fields.items():
         inner = getattr(field.annotation, "model_fields", None)
-        yield from [f"{section}.{key}" for key in inner] if inner else [section]
+        if inner is None:
+            yield section
+        for key, part in (inner or {}).items():
+            within = getattr(part.annotation, "model_fields", {"": None})
+            yield from (f"{section}.{key}.{name}".rstrip(".") for name in within)
     yield from (f"plan.{key}" for key in Plan.model_fields)
     yield from (f"source.{key}" for place in PLACES for key in place.model_fields if key != "type")
     yield from (f"country.XX.{key}" for key in PlanOverlay.model_fields)

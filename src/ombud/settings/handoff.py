@@ -136,7 +136,9 @@ class HandoffSettings(Section):
         (), description="Who works at the desk: [[handoff.advisor]]; none = whoever opens it."
     )
     notify: NotifySettings = Field(NotifySettings(), description="Who is told that somebody waits.")
-    salesforce: SalesforceSettings = Field(SalesforceSettings(), description="Messaging for In-App and Web of Salesforce.")
+    salesforce: SalesforceSettings = Field(
+        SalesforceSettings(), description="Messaging for In-App and Web of Salesforce."
+    )
     matrix: MatrixSettings = Field(MatrixSettings(), description="A Matrix homeserver.")
     webhook: WebhookSettings = Field(WebhookSettings(), description="Any other system.")
     options: dict[str, Any] = Field({}, description="Settings of a plugin's desk.")
