@@ -1,0 +1,143 @@
+"""From the entries of a room to what a desk tells: who came and went, and what was said."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from ombud.handoff.desks.desk import DeskEvent
+from ombud.handoff.desks.matrix.homeserver import RoomEntry
+
+OUR_ID = "org.ombud.id"
+"""Key of a message's content: the id that it has with us. Transaction ids are forgotten by
+homeservers, and tell only whoever has the same token."""
+CLOSE = "!close"
+"""What an advisor writes to give the conversation back; what follows it is why."""
+SPOKEN = {"m.text", "m.emote", "m.image", "m.file", "m.audio", "m.video"}
+"""Messages of people; `m.notice` is for programs. Of a file its name is passed on."""
+
+
+class RoomReader:
+    """Reads the entries of one room, in their order.
+
+    It is told first who is in the room where reading begins (`seat`), so that the same entries
+    read again tell the same."""
+
+    def __init__(self, account: str) -> None:
+        self._account = account
+        self._names: dict[str, str] = {}
+        self._memberships: dict[str, str] = {}
+        self._typing: set[str] | None = None
+
+    def seat(self, members: Iterable[RoomEntry]) -> None:
+        for member in members:
+            self._remember(member)
+
+    def read(self, entry: RoomEntry) -> Iterator[DeskEvent]:
+        """What an entry of the timeline tells: nothing, one thing, or that somebody left and with
+        that the end."""
+        if entry.type == "m.room.message":
+            yield from self._message(entry)
+        elif entry.type == "m.room.member" and entry.state_key:
+            yield from self._member(entry)
+
+    def passing(self, entry: RoomEntry) -> Iterator[DeskEvent]:
+        """What something tells that is not kept in the room: who types, who has read."""
+        if entry.type == "m.typing":
+            yield from self._type(entry.content.get("user_ids"))
+        elif entry.type == "m.receipt":
+            yield from self._receipts(entry.content)
+
+    def _message(self, entry: RoomEntry) -> Iterator[DeskEvent]:
+        content = entry.content
+        if entry.sender == self._account:
+            our_id = content.get(OUR_ID)
+            if isinstance(our_id, str) and our_id:
+                yield DeskEvent(kind="echo", entry_id=our_id)
+            return
+        text = spoken(content)
+        if not text:
+            return
+        name = self._name(entry.sender)
+        word, _, reason = text.partition(" ")
+        if word == CLOSE:
+            yield DeskEvent(kind="ended", entry_id=entry.event_id, text=reason.strip(), name=name)
+        else:
+            yield DeskEvent(kind="message", entry_id=entry.event_id, text=text, name=name)
+
+    def _member(self, entry: RoomEntry) -> Iterator[DeskEvent]:
+        user = entry.state_key or ""
+        before = self._memberships.get(user, "")
+        name_before = self._name(user)
+        self._remember(entry)
+        now = self._memberships[user]
+        if user == self._account:
+            if before == "join" and now != "join":
+                yield DeskEvent(kind="ended", entry_id=entry.event_id)
+        elif now == "join" and before != "join":
+            yield DeskEvent(kind="joined", entry_id=entry.event_id, name=self._name(user))
+        elif before == "join" and now != "join":
+            yield DeskEvent(kind="left", entry_id=entry.event_id, name=name_before)
+            if not self._advisors("join"):
+                yield DeskEvent(kind="ended", entry_id=f"{entry.event_id}/ended", name=name_before)
+        elif before == "invite" and not self._advisors("join", "invite"):
+            yield DeskEvent(
+                kind="failed", entry_id=entry.event_id, text="Every advisor has declined."
+            )
+
+    def _type(self, user_ids: Any) -> Iterator[DeskEvent]:
+        listed = user_ids if isinstance(user_ids, list) else []
+        typing = {user for user in listed if isinstance(user, str)} - {self._account}
+        if self._typing is None and not typing:
+            # Whoever typed before we looked does so no more.
+            yield DeskEvent(kind="typing")
+        before = self._typing or set()
+        for user in sorted(before - typing):
+            yield DeskEvent(kind="typing", name=self._name(user))
+        for user in sorted(typing - before):
+            yield DeskEvent(kind="typing", name=self._name(user), is_typing=True)
+        self._typing = typing
+
+    def _receipts(self, content: dict[str, Any]) -> Iterator[DeskEvent]:
+        """{entry: {"m.read": {user: {"ts": …}}}}"""
+        for receipts in content.values():
+            readers = receipts.get("m.read") if isinstance(receipts, dict) else None
+            if not isinstance(readers, dict):
+                continue
+            for user in sorted(set(readers) - {self._account}):
+                yield DeskEvent(kind="read", name=self._name(user))
+
+    def _remember(self, member: RoomEntry) -> None:
+        user = member.state_key or ""
+        membership = member.content.get("membership")
+        self._memberships[user] = membership if isinstance(membership, str) else ""
+        name = member.content.get("displayname")
+        if isinstance(name, str) and name.strip():
+            self._names[user] = name.strip()
+
+    def _advisors(self, *memberships: str) -> list[str]:
+        return [
+            user
+            for user, membership in self._memberships.items()
+            if membership in memberships and user != self._account
+        ]
+
+    def _name(self, user: str) -> str:
+        """As the room shows it; without one, what stands before the server: `ana` of
+        @ana:example.org."""
+        return self._names.get(user) or user.removeprefix("@").partition(":")[0]
+
+
+def spoken(content: dict[str, Any]) -> str:
+    """The words of a message; empty where it has none, as after it was redacted.
+
+    Of an answer to an earlier message, without the quotation that older clients put before it:
+    https://spec.matrix.org/v1.12/client-server-api/#fallbacks-for-rich-replies"""
+    body = content.get("body")
+    if content.get("msgtype") not in SPOKEN or not isinstance(body, str):
+        return ""
+    relation = content.get("m.relates_to")
+    if not isinstance(relation, dict) or "m.in_reply_to" not in relation:
+        return body.strip()
+    lines = body.split("\n")
+    while lines and lines[0].startswith("> "):
+        lines.pop(0)
+    return "\n".join(lines).strip()
