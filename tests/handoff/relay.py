@@ -14,24 +14,40 @@ class Relay:
         self.deaf = False
         self.url = ""
         self._port = port
+        self._connections: set[asyncio.Task[None]] = set()
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        connection = asyncio.create_task(self._connect(reader, writer))
+        self._connections.add(connection)
+        with suppress(asyncio.CancelledError):
+            await connection
+
+    async def end(self) -> None:
+        for connection in self._connections:
+            connection.cancel()
+        await asyncio.gather(*self._connections, return_exceptions=True)
+
+    async def _connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         there, here = await asyncio.open_connection("127.0.0.1", self._port)
         sending = asyncio.create_task(self._pass(reader, here, is_reply=False))
-        with suppress(ConnectionError):
+        try:
             await self._pass(there, writer, is_reply=True)
-        sending.cancel()
-        for end in (writer, here):
-            end.close()
+        finally:
+            sending.cancel()
+            for end in (writer, here):
+                end.close()
+                with suppress(ConnectionError):
+                    await end.wait_closed()
 
     async def _pass(
         self, source: asyncio.StreamReader, target: asyncio.StreamWriter, *, is_reply: bool
     ) -> None:
-        while block := await source.read(BLOCK):
-            if is_reply and self.deaf:
-                return
-            target.write(block)
-            await target.drain()
+        with suppress(ConnectionError):
+            while block := await source.read(BLOCK):
+                if is_reply and self.deaf:
+                    return
+                target.write(block)
+                await target.drain()
 
 
 @asynccontextmanager
@@ -44,3 +60,4 @@ async def relayed(port: int) -> AsyncIterator[Relay]:
         yield relay
     finally:
         server.close()
+        await relay.end()

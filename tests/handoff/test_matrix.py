@@ -35,7 +35,7 @@ class Office:
         self.synapse = synapse
         self.bot, self.ana = synapse.user("bot"), synapse.user("ana")
         self.ana.rename("Ana López")
-        self.advisors = (self.ana.id,)
+        self.advisors: tuple[str, ...] = (self.ana.id,)
         self.ticket, self.memory = new_ticket(), Memory()
         self.url = synapse.url
         self._monkeypatch = monkeypatch

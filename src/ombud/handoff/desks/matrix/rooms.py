@@ -71,6 +71,8 @@ class MatrixLine:
         self._in_doubt = True
         """Whether a message may stand in the room of which we had no reply; nobody knows what a
         process before this one did last."""
+        self._standing: set[str] = set()
+        """Ids of messages of ours that stand in the room, as far as this line has seen."""
 
     async def open(self) -> None:
         room = self._memory.values.get(ROOM, "")
@@ -221,13 +223,14 @@ class MatrixLine:
     # What we say ---------------------------------------------------------------------------------
 
     async def _say(self, room: str, outgoing: Outgoing) -> None:
-        if self._in_doubt and outgoing.id in await self._our_last(room):
-            self._in_doubt = False
-            return
-        self._in_doubt = True
-        content = {"msgtype": "m.text", "body": outgoing.text, OUR_ID: outgoing.id}
-        path = ("rooms", room, "send", "m.room.message", outgoing.id)
-        await self._server.ask("PUT", path, EventId, body=content)
+        if self._in_doubt:
+            self._standing |= await self._our_last(room)
+        if outgoing.id not in self._standing:
+            self._in_doubt = True
+            content = {"msgtype": "m.text", "body": outgoing.text, OUR_ID: outgoing.id}
+            path = ("rooms", room, "send", "m.room.message", outgoing.id)
+            await self._server.ask("PUT", path, EventId, body=content)
+            self._standing.add(outgoing.id)
         self._in_doubt = False
 
     async def _our_last(self, room: str) -> set[str]:

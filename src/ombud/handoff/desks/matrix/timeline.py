@@ -49,8 +49,8 @@ class RoomReader:
     def _message(self, entry: RoomEntry) -> Iterator[DeskEvent]:
         content = entry.content
         if entry.sender == self._account:
-            our_id = content.get(OUR_ID)
-            if isinstance(our_id, str) and our_id:
+            our_id = _text(content, OUR_ID)
+            if our_id:
                 yield DeskEvent(kind="echo", entry_id=our_id)
             return
         text = spoken(content)
@@ -107,11 +107,10 @@ class RoomReader:
 
     def _remember(self, member: RoomEntry) -> None:
         user = member.state_key or ""
-        membership = member.content.get("membership")
-        self._memberships[user] = membership if isinstance(membership, str) else ""
-        name = member.content.get("displayname")
-        if isinstance(name, str) and name.strip():
-            self._names[user] = name.strip()
+        self._memberships[user] = _text(member.content, "membership")
+        name = _text(member.content, "displayname")
+        if name:
+            self._names[user] = name
 
     def _advisors(self, *memberships: str) -> list[str]:
         return [
@@ -131,13 +130,19 @@ def spoken(content: dict[str, Any]) -> str:
 
     Of an answer to an earlier message, without the quotation that older clients put before it:
     https://spec.matrix.org/v1.12/client-server-api/#fallbacks-for-rich-replies"""
-    body = content.get("body")
-    if content.get("msgtype") not in SPOKEN or not isinstance(body, str):
+    if _text(content, "msgtype") not in SPOKEN:
         return ""
+    body = _text(content, "body")
     relation = content.get("m.relates_to")
     if not isinstance(relation, dict) or "m.in_reply_to" not in relation:
-        return body.strip()
+        return body
     lines = body.split("\n")
     while lines and lines[0].startswith("> "):
         lines.pop(0)
     return "\n".join(lines).strip()
+
+
+def _text(content: dict[str, Any], key: str) -> str:
+    """Empty where nothing, or no text, stands there."""
+    value = content.get(key)
+    return value.strip() if isinstance(value, str) else ""

@@ -1,0 +1,156 @@
+"""What the entries of a Matrix room tell, and what strangers may write into them."""
+
+from typing import Any
+
+import pytest
+
+from ombud.errors import BadSetting
+from ombud.handoff.desks.desk import DeskEvent
+from ombud.handoff.desks.matrix.homeserver import RoomEntry
+from ombud.handoff.desks.matrix.timeline import RoomReader, spoken
+from ombud.handoff.desks.opening import open_desk
+from ombud.settings import HandoffSettings
+
+BOT, ANA = "@bot:example.org", "@ana:example.org"
+ROOM = {
+    "url": "https://matrix.example.org",
+    "advisors": (ANA,),
+    "token_env": "TEST_MATRIX_TOKEN",
+}
+
+
+def told(*entries: dict[str, Any]) -> list[DeskEvent]:
+    reader = RoomReader(BOT)
+    return [event for entry in entries for event in reader.read(RoomEntry.model_validate(entry))]
+
+
+def written(content: dict[str, Any], sender: str = ANA) -> dict[str, Any]:
+    return {"type": "m.room.message", "sender": sender, "event_id": "$1", "content": content}
+
+
+def member(membership: Any, user: str = ANA, **content: Any) -> dict[str, Any]:
+    return {
+        "type": "m.room.member",
+        "sender": user,
+        "state_key": user,
+        "event_id": f"${membership}",
+        "content": {"membership": membership, **content},
+    }
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {},
+        {"msgtype": "m.text"},
+        {"msgtype": "m.text", "body": 5},
+        {"msgtype": "m.text", "body": "  "},
+        {"msgtype": ["m.text"], "body": "Hello"},
+        {"msgtype": "m.notice", "body": "The bridge is up."},
+        {"msgtype": "m.unknown", "body": "Hello"},
+    ],
+)
+def test_what_says_nothing_is_passed_over(content: dict[str, Any]) -> None:
+    assert told(written(content)) == []
+    assert told(written(content, sender=BOT)) == []
+
+
+def test_an_id_of_ours_counts_only_from_us() -> None:
+    content = {"msgtype": "m.text", "body": "I am the bot.", "org.ombud.id": "our-id"}
+    assert [event.kind for event in told(written(content))] == ["message"]
+    echo = told(written(content, sender=BOT))
+    assert [(event.kind, event.entry_id) for event in echo] == [("echo", "our-id")]
+    assert told(written(content | {"org.ombud.id": {}}, sender=BOT)) == []
+
+
+def test_an_answer_is_told_without_what_it_quotes() -> None:
+    content: dict[str, Any] = {
+        "msgtype": "m.text",
+        "body": "> <@bot:example.org> How long?\n> In days.\n\nTwenty six.",
+    }
+    assert spoken(content).startswith("> <@bot")
+    content["m.relates_to"] = {"m.in_reply_to": {"event_id": "$0"}}
+    assert spoken(content) == "Twenty six."
+    content["m.relates_to"] = "nonsense"
+    assert spoken(content).startswith("> <@bot")
+
+
+def test_entries_of_other_kinds_are_passed_over() -> None:
+    other = {"type": "m.room.pinned_events", "sender": ANA, "state_key": "", "content": {}}
+    assert told(other, {"type": "m.room.member", "sender": ANA}, {"type": "com.example.x"}) == []
+
+
+def test_a_new_name_or_picture_is_no_arrival() -> None:
+    events = told(
+        member("join", displayname="Ana"),
+        member("join", displayname="Ana López"),
+        written({"msgtype": "m.text", "body": "Hello"}),
+    )
+    assert [(event.kind, event.name) for event in events] == [
+        ("joined", "Ana"),
+        ("message", "Ana López"),
+    ]
+
+
+def test_members_may_be_nonsense() -> None:
+    events = told(member(["join"]), member("join", displayname={"en": "Ana"}), member("ban"))
+    assert [(event.kind, event.name) for event in events] == [
+        ("joined", "ana"),
+        ("left", "ana"),
+        ("ended", "ana"),
+    ]
+    assert len({event.entry_id for event in events}) == len(events)
+
+
+def test_it_is_over_when_we_are_sent_out() -> None:
+    events = told(member("join", user=BOT), member("join"), member("leave", user=BOT))
+    assert [event.kind for event in events] == ["joined", "ended"]
+
+
+def test_a_word_that_begins_like_the_one_that_closes_is_a_word() -> None:
+    events = told(
+        written({"msgtype": "m.text", "body": "!closed"}),
+        written({"msgtype": "m.text", "body": "Write !close when done."}),
+        written({"msgtype": "m.text", "body": "!close"}),
+    )
+    assert [event.kind for event in events] == ["message", "message", "ended"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "content"),
+    [
+        ("m.receipt", {"$1": 3, "$2": {"m.read": [ANA]}, "$3": {"m.read.private": {ANA: {}}}}),
+        ("m.receipt", {"$1": {"m.read": {BOT: {"ts": 1}}}}),
+        ("m.presence", {"user_ids": [ANA]}),
+    ],
+)
+def test_what_passes_may_be_nonsense(kind: str, content: dict[str, Any]) -> None:
+    entry = RoomEntry(type=kind, content=content)
+    assert list(RoomReader(BOT).passing(entry)) == []
+
+
+def test_who_typed_before_we_looked_types_no_more() -> None:
+    reader = RoomReader(BOT)
+    nobody = RoomEntry(type="m.typing", content={"user_ids": "nonsense"})
+    assert [event.is_typing for event in reader.passing(nobody)] == [False]
+    assert list(reader.passing(nobody)) == []
+
+
+@pytest.mark.parametrize(
+    ("changed", "hint"),
+    [
+        ({"url": ""}, "handoff.matrix.url"),
+        ({"url": "matrix.example.org"}, "handoff.matrix.url"),
+        ({"advisors": ()}, "handoff.matrix.advisors"),
+        ({"advisors": (ANA, "ana")}, "@ana:example.org"),
+        ({"token_env": "TEST_NOT_THERE"}, "TEST_NOT_THERE"),
+    ],
+)
+def test_settings_that_no_room_can_be_made_with(
+    changed: dict[str, Any], hint: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TEST_MATRIX_TOKEN", "secret")
+    settings = HandoffSettings.model_validate({"desk": "matrix", "matrix": ROOM | changed})
+    with pytest.raises(BadSetting) as wrong:
+        open_desk(settings)
+    assert hint in wrong.value.hint
