@@ -91,7 +91,7 @@ class Nothing(BaseModel):
 
 
 class _Problem(BaseModel):
-    """How a homeserver says no: https://spec.matrix.org/v1.13/client-server-api/#standard-error-response"""
+    """How a homeserver says no, and for how long."""
 
     errcode: str = ""
     error: str = ""
@@ -192,7 +192,7 @@ def _problem(response: httpx.Response) -> _Problem:
 
 
 def _seconds(problem: _Problem, response: httpx.Response) -> float | None:
-    """How long it asks to be left alone: in its reply until Matrix 1.9, since then in Retry-After."""
+    """How long it asks to be left alone: in its reply until Matrix 1.9, in Retry-After since."""
     if problem.retry_after_ms is not None:
         return max(0.0, problem.retry_after_ms / 1000)
     header = response.headers.get("retry-after", "")

@@ -65,23 +65,26 @@ class RoomReader:
 
     def _member(self, entry: RoomEntry) -> Iterator[DeskEvent]:
         user = entry.state_key or ""
-        before = self._memberships.get(user, "")
         name_before = self._name(user)
+        before = self._memberships.get(user, "")
         self._remember(entry)
-        now = self._memberships[user]
+        came = before != "join" and self._memberships[user] == "join"
+        went = before == "join" and self._memberships[user] != "join"
         if user == self._account:
-            if before == "join" and now != "join":
+            if went:
                 yield DeskEvent(kind="ended", entry_id=entry.event_id)
-        elif now == "join" and before != "join":
+        elif came:
             yield DeskEvent(kind="joined", entry_id=entry.event_id, name=self._name(user))
-        elif before == "join" and now != "join":
-            yield DeskEvent(kind="left", entry_id=entry.event_id, name=name_before)
-            if not self._advisors("join"):
-                yield DeskEvent(kind="ended", entry_id=f"{entry.event_id}/ended", name=name_before)
-        elif before == "invite" and not self._advisors("join", "invite"):
-            yield DeskEvent(
-                kind="failed", entry_id=entry.event_id, text="Every advisor has declined."
-            )
+        elif went:
+            yield from self._left(entry.event_id, name_before)
+        elif before == "invite" and not self._advisors({"join", "invite"}):
+            text = "Every advisor has declined."
+            yield DeskEvent(kind="failed", entry_id=entry.event_id, text=text)
+
+    def _left(self, entry_id: str, name: str) -> Iterator[DeskEvent]:
+        yield DeskEvent(kind="left", entry_id=entry_id, name=name)
+        if not self._advisors({"join"}):
+            yield DeskEvent(kind="ended", entry_id=f"{entry_id}/ended", name=name)
 
     def _type(self, user_ids: Any) -> Iterator[DeskEvent]:
         listed = user_ids if isinstance(user_ids, list) else []
@@ -112,7 +115,7 @@ class RoomReader:
         if name:
             self._names[user] = name
 
-    def _advisors(self, *memberships: str) -> list[str]:
+    def _advisors(self, memberships: set[str]) -> list[str]:
         return [
             user
             for user, membership in self._memberships.items()
