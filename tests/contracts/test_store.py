@@ -417,7 +417,7 @@ def test_what_is_not_there_is_said(store: Store) -> None:
 
 
 def test_a_turn_of_an_unknown_conversation_leaves_no_half(store: Store) -> None:
-    with pytest.raises(StoreError):
+    with pytest.raises(NotFound):
         add_turn(store, Question(text="q"), answer("a", "no-such-conversation"))
     with pytest.raises(NotFound):
         read_answer(store, "a")

@@ -14,15 +14,28 @@ from ombud.store.audit.forgetting import (
     held_until,
     questions_in,
 )
+from ombud.store.audit.sealing import seal, seal_soon
 from ombud.store.audit.verifying import Broken, Link, Verified, read_head, read_links, verify_chain
-from ombud.store.conversations import (
-    add_turn,
-    last_messages,
-    new_conversation,
-    read_answer,
-    read_reasoning,
-)
+from ombud.store.conversations import add_turn, read_answer, read_reasoning
 from ombud.store.database import Store, open_store
+from ombud.store.events.log import (
+    LONGEST_MESSAGE,
+    Appended,
+    Change,
+    append_events,
+    append_in,
+    changes_after,
+    conversations_of,
+    find_event,
+    last_change,
+    last_messages,
+    list_sessions,
+    new_conversation,
+    owner_of,
+    read_events,
+    read_session,
+)
+from ombud.store.events.projection import advance, project
 from ombud.store.glossary import Explained, abbreviations_of, list_abbreviations, save_abbreviations
 from ombud.store.graph import (
     Edge,
@@ -92,7 +105,10 @@ from ombud.store.spending import Spending, add_spending, spent_on
 
 __all__ = [
     "ERASED",
+    "LONGEST_MESSAGE",
+    "Appended",
     "Broken",
+    "Change",
     "DocumentEntry",
     "Done",
     "Edge",
@@ -116,8 +132,13 @@ __all__ = [
     "add_source",
     "add_spending",
     "add_turn",
+    "advance",
+    "append_events",
+    "append_in",
     "bury_documents",
+    "changes_after",
     "clear_graph",
+    "conversations_of",
     "count_held",
     "cut_document",
     "delete_run",
@@ -129,6 +150,7 @@ __all__ = [
     "erase_quotes",
     "erase_rows",
     "find_document",
+    "find_event",
     "find_run",
     "forget_document",
     "graph_digests",
@@ -138,17 +160,22 @@ __all__ = [
     "held_of_person",
     "held_until",
     "is_sensitive_conversation",
+    "last_change",
     "last_messages",
     "list_abbreviations",
     "list_answers",
     "list_documents",
     "list_runs",
+    "list_sessions",
     "list_sources",
     "new_conversation",
     "open_store",
+    "owner_of",
     "phrases_held",
+    "project",
     "questions_in",
     "read_answer",
+    "read_events",
     "read_extracted",
     "read_head",
     "read_kept",
@@ -157,6 +184,7 @@ __all__ = [
     "read_progress",
     "read_reasoning",
     "read_scores",
+    "read_session",
     "read_setup",
     "save_abbreviations",
     "save_chunks",
@@ -172,6 +200,8 @@ __all__ = [
     "save_stamps",
     "score_versions",
     "scored_places",
+    "seal",
+    "seal_soon",
     "spent_on",
     "start_run",
     "successors",

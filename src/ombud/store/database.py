@@ -1,7 +1,7 @@
 """Opening the database and keeping its shape current."""
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -11,8 +11,9 @@ from sqlalchemy.engine import URL, make_url
 
 from ombud.errors import SetupError, StoreError
 from ombud.store.audit.chain import begin_chain
+from ombud.store.audit.moving import move_messages
 
-HEAD = "0009"
+HEAD = "0010"
 MIGRATIONS = Path(__file__).parent / "migrations"
 _ONLY_READS = "ombud_only_reads"
 """Execution option of the connections that `Store.read` uses on SQLite."""
@@ -30,6 +31,7 @@ class Store:
         self._engine = engine
         # The same pool of connections, whose transactions begin in another way.
         self._reading = engine.execution_options(**_reading_options(engine))
+        self._endings: list[Callable[[], None]] = []
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
@@ -67,7 +69,13 @@ class Store:
                 f"The store failed: {failed}.", hint="Try again when no other process uses it."
             ) from failed
 
+    def before_close(self, end: Callable[[], None]) -> None:
+        """What is to be finished while the database can still be used."""
+        self._endings.append(end)
+
     def close(self) -> None:
+        for end in self._endings:
+            end()
         self._engine.dispose()
 
 
@@ -188,6 +196,7 @@ def _migrate(engine: Engine) -> None:
         config.attributes["connection"] = connection
         command.upgrade(config, HEAD)
         begin_chain(connection)
+        move_messages(connection)
 
 
 def _revision(engine: Engine) -> str | None:

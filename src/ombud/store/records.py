@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from sqlalchemy import Row, select
 
 from ombud.errors import NotFound, StoreError
+from ombud.store.audit.sealing import seal
 from ombud.store.database import Store
 from ombud.store.tables import answer as answers
 from ombud.store.tables import setup as setups
@@ -35,6 +36,7 @@ class StoredAnswer(NamedTuple):
 
 def read_kept(store: Store, identity: str) -> StoredAnswer:
     """One answer, by its id or by the beginning of it where that is enough. Raises NotFound."""
+    seal(store)
     same = answers.c.id.startswith(identity, autoescape=True)
     with store.read() as db:
         rows = db.execute(select(answers).where(same).limit(2)).all()
@@ -51,6 +53,7 @@ def read_kept(store: Store, identity: str) -> StoredAnswer:
 
 def list_answers(store: Store, since: str = "") -> Iterator[StoredAnswer]:
     """Answers in the order in which they were given; since: time in UTC, ISO 8601."""
+    seal(store)
     with store.read() as db:
         sensitive_talks = _sensitive_talks(db)
     in_order = select(answers).order_by(answers.c.at, answers.c.id)

@@ -88,6 +88,7 @@ conversation = Table(
     *_chained(),
 )
 
+# From before there were events; empty since, but the audit's chain speaks of its rows.
 message = Table(
     "message",
     metadata,
@@ -104,6 +105,112 @@ message = Table(
     Column("at", String(32), nullable=False),
     *_chained(),
     Index("ix_message_conversation_id_number", "conversation_id", "number"),
+)
+
+# What happens in a conversation, append-only: order and digest stay for ever, content can be
+# blanked.
+event = Table(
+    "event",
+    metadata,
+    # In the order of their transactions' beginnings; a later one may become visible first.
+    Column("number", BigInteger().with_variant(Integer, "sqlite"), primary_key=True),
+    Column("id", String(36), nullable=False, unique=True),
+    Column(
+        "conversation_id",
+        String(36),
+        ForeignKey("conversation.id", ondelete="CASCADE"),
+        nullable=False,
+    ),
+    # 1, 2, 3… in the conversation, without a gap.
+    Column("place", Integer, nullable=False),
+    Column("by", String(16), nullable=False),
+    Column("kind", String(16), nullable=False),
+    # JSON as text: PostgreSQL's JSON refuses some characters. Empty once it was erased.
+    Column("content", Text, nullable=False),
+    # Of the sender: the same once more is the same event.
+    Column("key", String(64), nullable=True),
+    Column("at", String(32), nullable=False),
+    *_chained(),
+    Index("uq_event_conversation_id_place", "conversation_id", "place", unique=True),
+    Index("uq_event_conversation_id_key", "conversation_id", "key", unique=True),
+)
+
+# Each conversation as its events have left it: what they say can be read again from them at any
+# time.
+session = Table(
+    "session",
+    metadata,
+    Column(
+        "conversation_id",
+        String(36),
+        ForeignKey("conversation.id", ondelete="CASCADE"),
+        primary_key=True,
+    ),
+    # Digest of the secret of whom it belongs to; empty = of whoever works on this machine.
+    Column("owner", String(64), nullable=False, default="", index=True),
+    Column("state", String(16), nullable=False, index=True),
+    Column("desk", String(100), nullable=False, default=""),
+    Column("last", Integer, nullable=False, default=0),
+    # Session as JSON.
+    Column("session", Text, nullable=False),
+)
+
+# A hand-over at a desk that is not ours: what must be known to go on with it.
+line = Table(
+    "line",
+    metadata,
+    Column("ticket_id", String(36), primary_key=True),
+    Column(
+        "conversation_id",
+        String(36),
+        ForeignKey("conversation.id", ondelete="CASCADE"),
+        nullable=False,
+        index=True,
+    ),
+    Column("desk", String(100), nullable=False),
+    Column("state", String(16), nullable=False, index=True),
+    # What the desk wants to remember, such as a token, as JSON.
+    Column("memory", Text, nullable=False),
+    Column("cursor", Text, nullable=False, default=""),
+)
+
+# What is to be told to a desk; written in the transaction of the event that it is about. It holds
+# no words: they are read from the events when they are sent, so that what is erased is not sent.
+outbox = Table(
+    "outbox",
+    metadata,
+    Column("number", BigInteger().with_variant(Integer, "sqlite"), primary_key=True),
+    Column(
+        "ticket_id",
+        String(36),
+        ForeignKey("line.ticket_id", ondelete="CASCADE"),
+        nullable=False,
+    ),
+    # Of the event: open, message, read, close.
+    Column("kind", String(16), nullable=False),
+    Column("event_id", String(36), nullable=False),
+    # waiting, parked, sent, dropped.
+    Column("state", String(16), nullable=False),
+    Column("tries", Integer, nullable=False, default=0),
+    # Seconds since 1970 by the database's clock.
+    Column("due", Float, nullable=False, default=0.0),
+    Column("error", Text, nullable=False, default=""),
+    Index("ix_outbox_ticket_id_number", "ticket_id", "number"),
+    Index("ix_outbox_state_due", "state", "due"),
+)
+
+# What a desk has told, once each, whichever way and however often it came.
+inbox = Table(
+    "inbox",
+    metadata,
+    Column(
+        "ticket_id",
+        String(36),
+        ForeignKey("line.ticket_id", ondelete="CASCADE"),
+        primary_key=True,
+    ),
+    Column("entry_id", String(200), primary_key=True),
+    Column("event_id", String(36), nullable=True),
 )
 
 answer = Table(
@@ -127,6 +234,17 @@ audit = Table(
     Column("number", Integer, primary_key=True, autoincrement=False),
     Column("record", Text, nullable=False),
     Column("hash", String(64), nullable=False),
+)
+
+# Rows that a record of the audit is still to take in.
+unsealed = Table(
+    "unsealed",
+    metadata,
+    Column("number", BigInteger().with_variant(Integer, "sqlite"), primary_key=True),
+    Column("name", String(20), nullable=False),
+    Column("row_id", String(36), nullable=False),
+    # What answered, for an answer: the digest of a set-up.
+    Column("setup", String(64), nullable=False, default=""),
 )
 
 # What answered: settings, prompts' digests, models. A row for each set-up there has been, named by

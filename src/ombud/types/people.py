@@ -46,5 +46,12 @@ class Session(Record):
     position: int | None = None
     """Place in the queue, from 1; None where it is not known."""
     wait_seconds: float | None = None
+    wanted: str = ""
+    """Id of the advisor to whom it was transferred; empty = whoever takes it."""
+    has_warned: bool = False
+    """Whether it was said that nobody has taken it yet."""
+    answering: str = ""
+    """Name of the lease of who is writing an answer; empty where nobody is."""
+    answering_fence: int = 0
     last: int = 0
     """Place of the last event."""

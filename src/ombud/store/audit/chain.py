@@ -6,7 +6,7 @@ A record is canonical JSON (keys sorted, no spaces, ASCII) of
     v         1
     number    1, 2, 3…
     at        time in UTC
-    kind      genesis, adopted, conversation, answer, erasure
+    kind      genesis, adopted, moved, conversation, event, answer, erasure
     previous  hash of the record before; 64 zeros in the first
     rows      `table/id` -> digest of the row as it is from now on, null where the row is gone
     facts     what may be known for ever, such as the model and the index's version; never words,
@@ -15,7 +15,7 @@ A record is canonical JSON (keys sorted, no spaces, ASCII) of
 and its hash is sha256 of that text. A row's digest is HMAC-SHA256 of the canonical JSON list of its
 columns, keyed by a salt that stands in the row. So the chain holds no content, and when a row is
 erased its salt goes too: nobody can guess what it said and check the guess. A record is written in
-the transaction of what it speaks of."""
+the transaction of what it speaks of, or soon after it (`sealing.py`)."""
 
 import hmac
 import json
@@ -44,6 +44,7 @@ from ombud.store.queries import batches
 from ombud.store.tables import answer as answers
 from ombud.store.tables import audit as records
 from ombud.store.tables import conversation as conversations
+from ombud.store.tables import event as events
 from ombud.store.tables import message as messages
 from ombud.types import PRIVACY
 
@@ -53,6 +54,7 @@ ZERO = "0" * 64
 TABLES: Mapping[str, Table] = {
     "answer": answers,
     "conversation": conversations,
+    "event": events,
     "message": messages,
 }
 BATCH = 200

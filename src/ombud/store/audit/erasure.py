@@ -2,7 +2,7 @@
 when stays."""
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import (
@@ -21,9 +21,9 @@ from ombud.store.audit.chain import BATCH, append, new_salt, next_number
 from ombud.store.database import Store
 from ombud.store.queries import batches, count_where
 from ombud.store.tables import answer as answers
+from ombud.store.tables import event as events
 from ombud.store.tables import lab_passage as passages
 from ombud.store.tables import lab_row as rows
-from ombud.store.tables import message as messages
 from ombud.store.tables import reasoning as reasonings
 from ombud.store.tables import text as texts
 from ombud.types import Answer, Observation, Passage
@@ -122,25 +122,36 @@ def _blank(
     changed: Mapping[str, dict[str, Any]],
     gone: Iterable[tuple[str, str | None]],
 ) -> None:
-    """Some answers, and messages that said the same in their conversation, in one record of the
+    """Some answers, and events that said the same in their conversation, in one record of the
     chain."""
     number = next_number(db)
-    blanked_messages: list[str] = []
+    blanked: list[str] = []
     # A new salt: what was erased cannot be guessed and checked against the digest of before.
     for identity, values in changed.items():
         of_answer = update(answers).where(answers.c.id == identity)
         db.execute(of_answer.values(**values, salt=new_salt(), erased=number))
     for text, conversation_id in gone:
-        same = select(messages.c.id).where(
-            messages.c.conversation_id == conversation_id,
-            messages.c.content == text,
-        )
-        for identity in db.execute(same).scalars().all():
-            of_message = update(messages).where(messages.c.id == identity)
-            db.execute(of_message.values(content=ERASED, salt=new_salt(), erased=number))
-            blanked_messages.append(identity)
-    erased = {"answer": list(changed), "message": blanked_messages}
+        blanked.extend(_blank_events(db, number, conversation_id, text))
+    erased = {"answer": list(changed), "event": blanked}
     append(db, number, "erasure", erased, {"reason": "document", "document": document_id})
+
+
+def _blank_events(
+    db: Connection, number: int, conversation_id: str | None, text: str
+) -> Iterator[str]:
+    """Ids of the answers and messages that repeated the text."""
+    of_it = select(events.c.id, events.c.content).where(
+        events.c.conversation_id == conversation_id,
+        events.c.kind.in_(["answer", "message"]),
+    )
+    for row in db.execute(of_it).all():
+        said = json.loads(row.content) if row.content else {}
+        if said.get("text") != text:
+            continue
+        content = json.dumps({**said, "text": ERASED})
+        own_row = update(events).where(events.c.id == row.id)
+        db.execute(own_row.values(content=content, salt=new_salt(), erased=number))
+        yield str(row.id)
 
 
 def _runs(db: Connection, document_id: str, uri: str) -> int:
@@ -198,7 +209,7 @@ def phrases_held(
         in_answers = _any(cast(answers.c.answer, Text), as_stored)
         in_questions = _any(cast(answers.c.question, Text), as_stored)
         in_conversations = count_where(db, in_answers | in_questions)
-        in_conversations += count_where(db, _any(messages.c.content, phrases))
+        in_conversations += count_where(db, _any(events.c.content, as_kept))
         in_conversations += count_where(db, _any(reasonings.c.text, phrases))
         in_runs = count_where(db, _any(rows.c.observation, as_kept))
         in_runs += count_where(db, _any(passages.c.chunk, as_kept))

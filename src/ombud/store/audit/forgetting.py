@@ -17,8 +17,11 @@ from ombud.store.database import Store
 from ombud.store.queries import batches, count_where
 from ombud.store.tables import answer as answers
 from ombud.store.tables import conversation as conversations
-from ombud.store.tables import message as messages
+from ombud.store.tables import event as events
+from ombud.store.tables import line as lines
 from ombud.store.tables import reasoning as reasonings
+from ombud.store.tables import session as sessions
+from ombud.types import Person, Session
 
 Reason = Literal["person", "retention"]
 _BATCH = 50
@@ -124,6 +127,7 @@ def held_until(store: Store, ordinary: datetime | None, sensitive: datetime | No
     return Held(tuple(talk_ids), tuple(answer_ids))
 
 
+_IS_MESSAGE = events.c.kind.in_(["message", "answer"])
 _HAS_CONTENT = cast(answers.c.answer, Text) != "{}"
 """An answer that was not erased."""
 
@@ -131,8 +135,8 @@ _HAS_CONTENT = cast(answers.c.answer, Text) != "{}"
 def _last_added() -> ColumnElement[str]:
     """Time of a conversation's last message, else of its beginning."""
     last_message = (
-        select(func.max(messages.c.at))
-        .where(messages.c.conversation_id == conversations.c.id)
+        select(func.max(events.c.at))
+        .where(events.c.conversation_id == conversations.c.id)
         .correlate(conversations)
         .scalar_subquery()
     )
@@ -162,7 +166,9 @@ def count_held(store: Store, held: Held) -> tuple[int, int, int]:
             is_left = conversations.c.erased.is_(None)
             talks += count_where(db, conversations.c.id.in_(ids), is_left)
             whole_answers += count_where(db, answers.c.conversation_id.in_(ids), _HAS_CONTENT)
-            said += count_where(db, messages.c.conversation_id.in_(ids))
+            said += count_where(
+                db, events.c.conversation_id.in_(ids), _IS_MESSAGE, events.c.content != ""
+            )
         for ids in batches(held.answers, _BATCH):
             whole_answers += count_where(db, answers.c.id.in_(ids), _HAS_CONTENT)
     return talks, whole_answers, said
@@ -220,19 +226,29 @@ def mark_of(salt: str, whom: str) -> str:
 def _erase_conversations(
     db: Connection, number: int, ids: Sequence[str], facts: dict[str, Any]
 ) -> tuple[int, int]:
-    """(answers, messages) that went."""
+    """(answers, messages) that went. What would still be sent to a desk goes with its line."""
     inside = select(answers.c.id).where(answers.c.conversation_id.in_(ids))
     answer_ids = list(db.execute(inside).scalars())
-    is_spoken = messages.c.conversation_id.in_(ids)
-    spoken = select(messages.c.id).where(is_spoken)
-    message_ids = list(db.execute(spoken).scalars())
+    is_inside = events.c.conversation_id.in_(ids)
+    event_ids = list(db.execute(select(events.c.id).where(is_inside)).scalars())
+    spoken = count_where(db, is_inside, _IS_MESSAGE, events.c.content != "")
     _empty(db, number, answer_ids)
-    db.execute(delete(messages).where(is_spoken))
+    db.execute(update(events).where(is_inside).values(content="", salt="", erased=number))
+    db.execute(delete(lines).where(lines.c.conversation_id.in_(ids)))
+    _empty_sessions(db, ids)
     blank = update(conversations).where(conversations.c.id.in_(ids))
     db.execute(blank.values(person={}, salt="", erased=number))
-    erased = {"conversation": ids, "answer": answer_ids, "message": message_ids}
+    erased = {"conversation": ids, "answer": answer_ids, "event": event_ids}
     append(db, number, "erasure", erased, facts)
-    return len(answer_ids), len(message_ids)
+    return len(answer_ids), spoken
+
+
+def _empty_sessions(db: Connection, ids: Sequence[str]) -> None:
+    """Nothing is left of who asked; the owner's digest goes too."""
+    for identity in ids:
+        empty = Session(id=identity, asker=Person(), state="closed").model_dump_json()
+        own_row = update(sessions).where(sessions.c.conversation_id == identity)
+        db.execute(own_row.values(owner="", state="closed", desk="", session=empty))
 
 
 def _empty(db: Connection, number: int, ids: Sequence[str]) -> None:

@@ -18,6 +18,7 @@ from ombud.store.audit.chain import (
     rows_after,
     rows_of,
 )
+from ombud.store.audit.sealing import seal, unsealed_rows
 from ombud.store.database import Store
 from ombud.store.tables import audit as records
 from ombud.store.tables import setup as setups
@@ -116,9 +117,10 @@ def verify_chain(
 
     head: a hash that was noted before; where it is not in the chain, records were cut off or made
     anew. What others append meanwhile is no fault. Reads in pieces, so that nobody waits long."""
+    seal(store)
     walk = _Walk()
     _read_records(store, walk, on_progress)
-    counts = {"answer": 0, "conversation": 0, "message": 0}
+    counts = dict.fromkeys(TABLES, 0)
     found = [walk.broken] if walk.broken else []
     if not walk.broken and not walk.number:
         found.append(Broken(1, "missing", "There is no record at all, not even the first."))
@@ -142,6 +144,7 @@ def verify_chain(
 
 def read_head(store: Store) -> Link | None:
     """The last record; None where there is none."""
+    seal(store)
     with store.read() as db:
         newest_first = select(records).order_by(records.c.number.desc())
         row = db.execute(newest_first.limit(1)).first()
@@ -347,24 +350,31 @@ def _look_again(
     _read_records(store, walk, lambda *_: None)
     if walk.broken:
         return [walk.broken]
-    ids_of: dict[str, list[str]] = {name: [] for name in TABLES}
-    for key in doubtful:
-        name, _, identity = key.partition("/")
-        ids_of[name].append(identity)
-    digests: dict[str, str] = {}
     with store.read() as db:
         _catch_up(db, walk)
-        for name, ids in ids_of.items():
-            for row in rows_of(db, name, ids):
-                digests[f"{name}/{row.id}"] = digest_of(row)
+        waiting = unsealed_rows(db) - walk.state.keys()
+        digests = _digests(db, doubtful)
     faults: list[Broken] = []
     for key in doubtful:
         digest, number = walk.state.get(key, (None, 0))
         if digest == digests.get(key):
             counts[key.partition("/")[0]] += bool(digest)
-        else:
+        elif key not in waiting:
             faults.append(_row_fault(key, digest, number, key in digests, walk))
     return faults
+
+
+def _digests(db: Connection, keys: Sequence[str]) -> dict[str, str]:
+    """`table/id` -> digest of the row as it stands; without those that are not there."""
+    ids_of: dict[str, list[str]] = {name: [] for name in TABLES}
+    for key in keys:
+        name, _, identity = key.partition("/")
+        ids_of[name].append(identity)
+    digests: dict[str, str] = {}
+    for name, ids in ids_of.items():
+        for row in rows_of(db, name, ids):
+            digests[f"{name}/{row.id}"] = digest_of(row)
+    return digests
 
 
 def _catch_up(db: Connection, walk: _Walk) -> None:

@@ -1,0 +1,184 @@
+"""What happens in a conversation, as it is kept: one record a kind, in one order for everybody."""
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from ombud.types.answers import Action, Outcome
+from ombud.types.asking import Role
+from ombud.types.people import HandoffReason
+from ombud.types.records import Record
+
+Party = Literal["user", "assistant", "advisor", "desk", "system"]
+"""Whose doing an event is. desk: the system in which the advisor works."""
+
+
+class Said(Record):
+    """A message of the employee or of an advisor, or a notice of the system."""
+
+    kind: Literal["message"] = "message"
+    text: str
+    name: str = ""
+    """Of the advisor, as people are shown it."""
+
+
+class Answering(Record):
+    """The bot has begun to answer the employee's last message."""
+
+    kind: Literal["answering"] = "answering"
+    owner: str
+    """Name of the lease under which it works: who loses it has been interrupted."""
+    fence: int
+
+
+class Interrupted(Record):
+    """Who was answering is no more. The message may be asked again."""
+
+    kind: Literal["interrupted"] = "interrupted"
+
+
+class Answered(Record):
+    kind: Literal["answer"] = "answer"
+    text: str
+    answer_id: str = ""
+    """Empty for one from before conversations were kept as events."""
+    outcome: Outcome | None = None
+    action: Action | None = None
+
+
+class HandedOver(Record):
+    kind: Literal["handoff"] = "handoff"
+    ticket_id: str
+    desk: str
+    reason: HandoffReason
+    topic: str = ""
+
+
+class Queued(Record):
+    """Where the conversation stands in the queue, as the desk says; both None: it waits."""
+
+    kind: Literal["queued"] = "queued"
+    position: int | None = None
+    seconds: float | None = None
+
+
+class Joined(Record):
+    kind: Literal["joined"] = "joined"
+    name: str
+    advisor_id: str = ""
+
+
+class Left(Record):
+    """An advisor has gone and another may come."""
+
+    kind: Literal["left"] = "left"
+    name: str = ""
+
+
+class Transferred(Record):
+    kind: Literal["transferred"] = "transferred"
+    topic: str = ""
+    """Of the team; empty where it goes to one person."""
+    advisor_id: str = ""
+    note: str = ""
+    """For advisors only."""
+
+
+class Ended(Record):
+    """The advisor's part is over and the bot is back."""
+
+    kind: Literal["ended"] = "ended"
+    reason: str = ""
+    note: str = ""
+    """For advisors only."""
+
+
+class Closed(Record):
+    """Nothing more is said in this conversation."""
+
+    kind: Literal["closed"] = "closed"
+
+
+class Seen(Record):
+    """Everything up to a place was read."""
+
+    kind: Literal["read"] = "read"
+    place: int
+
+
+class Unclaimed(Record):
+    """Nobody took it in time; a contact is named instead, and it goes on waiting."""
+
+    kind: Literal["unclaimed"] = "unclaimed"
+    minutes: int
+    contact: str = ""
+
+
+class OutOfHours(Record):
+    kind: Literal["out_of_hours"] = "out_of_hours"
+    opens: datetime | None = None
+    """When advisors are there again; None where that is not known."""
+
+
+class Delivered(Record):
+    """Whether a message has reached the desk. Said when it had to wait, and when it got there."""
+
+    kind: Literal["delivery"] = "delivery"
+    event_id: str
+    state: Literal["parked", "delivered"]
+
+
+Happening = Annotated[
+    Said
+    | Answering
+    | Interrupted
+    | Answered
+    | HandedOver
+    | Queued
+    | Joined
+    | Left
+    | Transferred
+    | Ended
+    | Closed
+    | Seen
+    | Unclaimed
+    | OutOfHours
+    | Delivered,
+    Field(discriminator="kind"),
+]
+
+
+class NewEvent(Record):
+    """An event before it has its place."""
+
+    by: Party
+    what: Happening
+    key: str = ""
+    """UUID of the sender: the same once more is the same event. Empty where nobody sends again."""
+
+
+class Event(Record):
+    id: str
+    conversation_id: str
+    place: int
+    """1, 2, 3… in its conversation, without a gap."""
+    by: Party
+    what: Happening | None
+    """None where it was erased."""
+    key: str = ""
+    at: datetime
+
+    @property
+    def role(self) -> Role | None:
+        """As a message of the history; None for what is no message."""
+        if isinstance(self.what, Answered):
+            return "assistant"
+        if isinstance(self.what, Said) and self.by in {"user", "advisor"}:
+            return "user" if self.by == "user" else "advisor"
+        return None
+
+    @property
+    def text(self) -> str:
+        """Of a message or an answer; empty for anything else."""
+        return self.what.text if isinstance(self.what, Said | Answered) else ""
