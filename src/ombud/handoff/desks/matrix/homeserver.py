@@ -11,7 +11,7 @@ import httpx
 from pydantic import BaseModel, Field, ValidationError
 
 from ombud.errors import HandoffError, Undelivered
-from ombud.settings import MatrixSettings
+from ombud.handoff.desks.wire import retry_after, waiting_client
 
 REPLY_SECONDS = 30.0
 """How long a homeserver may take for a reply, beside what it is asked to wait for."""
@@ -101,16 +101,11 @@ class _Problem(BaseModel):
 class Homeserver:
     """Calls of one account, whose token is given."""
 
-    def __init__(self, settings: MatrixSettings, token: str) -> None:
-        self._token_env = settings.token_env
+    def __init__(self, url: str, token: str, token_env: str) -> None:
+        self._token_env = token_env
         self._account: Account | None = None
-        self._client = httpx.AsyncClient(
-            base_url=f"{settings.url.rstrip('/')}/_matrix/client/v3",
-            headers={"authorization": f"Bearer {token}"},
-            timeout=httpx.Timeout(REPLY_SECONDS, pool=None),
-            # Each open conversation holds one connection, on which it waits for news.
-            limits=httpx.Limits(max_connections=None, max_keepalive_connections=20),
-        )
+        self._place = f"{url}/_matrix/client/v3"
+        self._client = waiting_client(REPLY_SECONDS, {"authorization": f"Bearer {token}"})
 
     async def account(self) -> str:
         """Our own user, such as @ombud:example.org."""
@@ -133,7 +128,7 @@ class Homeserver:
 
         Raises Undelivered where the homeserver is away, broken or wants to be left alone for a
         moment; Refused where it says no; HandoffError where what answers is no homeserver."""
-        place = "/" + "/".join(quote(part, safe="") for part in path)
+        place = "/".join((self._place, *(quote(part, safe="") for part in path)))
         timeout = httpx.Timeout(REPLY_SECONDS + wait, connect=REPLY_SECONDS, pool=None)
         try:
             response = await self._client.request(
@@ -195,8 +190,7 @@ def _seconds(problem: _Problem, response: httpx.Response) -> float | None:
     """How long it asks to be left alone: in its reply until Matrix 1.9, in Retry-After since."""
     if problem.retry_after_ms is not None:
         return max(0.0, problem.retry_after_ms / 1000)
-    header = response.headers.get("retry-after", "")
-    return float(header[:9]) if header.isdigit() else None
+    return retry_after(response.headers)
 
 
 def _no_homeserver(response: httpx.Response) -> HandoffError:

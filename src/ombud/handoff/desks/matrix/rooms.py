@@ -29,6 +29,7 @@ from ombud.handoff.desks.matrix.homeserver import (
     SyncPage,
 )
 from ombud.handoff.desks.matrix.timeline import OUR_ID, RoomReader
+from ombud.handoff.desks.wire import check_address
 from ombud.settings import HandoffSettings
 from ombud.types import Ticket
 
@@ -334,11 +335,7 @@ class MatrixDesk:
 def open_matrix(settings: HandoffSettings) -> MatrixDesk:
     """Raises BadSetting where the homeserver, the token or the advisors are missing."""
     matrix = settings.matrix
-    if not re.match(r"https?://[^/\s]+", matrix.url):
-        raise BadSetting(
-            "The Matrix homeserver has no address.",
-            hint="Set handoff.matrix.url, such as https://matrix.example.org",
-        )
+    url = check_address(matrix.url, "handoff.matrix.url", "https://matrix.example.org")
     if not matrix.advisors:
         raise BadSetting(
             "No advisor would be invited to a Matrix room.", hint="Set handoff.matrix.advisors."
@@ -354,4 +351,4 @@ def open_matrix(settings: HandoffSettings) -> MatrixDesk:
             "There is no token for the Matrix homeserver.",
             hint=f"Set the environment variable {matrix.token_env}.",
         )
-    return MatrixDesk(Homeserver(matrix, token), matrix.advisors)
+    return MatrixDesk(Homeserver(url, token, matrix.token_env), matrix.advisors)

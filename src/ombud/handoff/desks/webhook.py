@@ -1,0 +1,218 @@
+"""Any other system: what happens is posted to it, and it posts what its advisors do.
+
+Every request is a JSON object, signed as `ombud.handoff.signatures` says, either way.
+
+**To the system** goes `{"type", "id", "ticket": {"id", "reason", "topic", "country", "language"}}`
+with, by type:
+
+* `open`: nothing more; somebody asks for a person
+* `message`: `text`; longer ones come in parts, in order
+* `typing`: `is_typing`; `read`: `entry_id`, the entry of the system's own that was read
+* `close`: nothing more; the employee has left
+
+One conversation's requests come one after another, and each comes again until the system answers:
+
+* 2xx: it has it. 409: it had it already; both are the end of it
+* 429 or 503, with Retry-After where it knows: later. The same go for 408, every other 5xx, and no
+  answer at all
+* anything else: it will not have it, and people are told
+
+A try that was not answered may have arrived, so that the system keeps each `id` once. `id` is that
+of the header `webhook-id` too, the same for every try; timestamp and signature are new each time.
+
+**From the system** comes `{"type", "id", "ticket": {"id"}}` to the route of the server, with, by
+type (the kinds of `DeskEvent`):
+
+* `message`: `text`, `name` of the advisor
+* `joined`, `left`: `name`; `typing`: `name`, `is_typing`; `read`: nothing more
+* `position`: `position` from 1 or `seconds` to wait; `waiting`: nothing more
+* `ended`, `failed`: `text`, why
+
+`id` is the system's own, the same for every try: what has been had is not had again. Only `typing`,
+`read`, `position` and `waiting` may go without. Types that we do not know are passed over.
+"""
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator, Callable
+from typing import Any, NamedTuple, get_args
+
+import httpx
+from pydantic import BaseModel, Field, ValidationError
+
+from ombud.errors import BadRequest, HandoffError, Undelivered
+from ombud.handoff.desks.desk import DeskEvent, DeskEventKind, LineMemory, Outgoing
+from ombud.handoff.desks.wire import check_address, retry_after, waiting_client
+from ombud.handoff.signatures import sign, signing_key
+from ombud.settings import HandoffSettings
+from ombud.types import Ticket
+
+REPLY_SECONDS = 15.0
+"""What Standard Webhooks advises to wait for an answer, at least."""
+LONGEST_MESSAGE = 10_000
+HAD_ALREADY = httpx.codes.CONFLICT
+LATER = {httpx.codes.REQUEST_TIMEOUT, httpx.codes.TOO_MANY_REQUESTS}
+"""Beside every 5xx."""
+INCOMING = set(get_args(DeskEventKind)) - {"echo"}
+ENTRIES = {"message", "joined", "left", "ended", "failed"}
+"""What is kept at the other system, and so has an id there."""
+OPENED, CLOSED = "opened", "closed"
+"""Keys in a line's memory. What was tried may have arrived: its end is told as well."""
+
+Clock = Callable[[], float]
+"""Seconds since 1970."""
+
+
+class TicketName(BaseModel):
+    id: str = Field(min_length=1, max_length=100)
+
+
+class WebhookEntry(BaseModel):
+    """What another system posts; what it adds beside is left alone."""
+
+    type: DeskEventKind
+    id: str = Field("", max_length=200)
+    ticket: TicketName
+    text: str = ""
+    name: str = Field("", max_length=200)
+    position: int | None = Field(None, ge=1)
+    seconds: float | None = Field(None, ge=0, allow_inf_nan=False)
+    is_typing: bool = False
+
+
+class InboundEvent(NamedTuple):
+    ticket_id: str
+    event: DeskEvent
+
+
+def inbound(payload: dict[str, Any]) -> InboundEvent | None:
+    """What a payload that `verify` gave tells of which ticket; None where its type is none that we
+    know. Raises BadRequest."""
+    if payload.get("type") not in list(INCOMING):
+        return None
+    try:
+        entry = WebhookEntry.model_validate(payload)
+    except ValidationError as wrong:
+        first = wrong.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise BadRequest(f"`{place}` of what was posted: {first['msg']}") from None
+    if entry.type in ENTRIES and not entry.id:
+        raise BadRequest(f"A `{entry.type}` was posted without an `id`.")
+    if entry.type == "message" and not entry.text.strip():
+        raise BadRequest("A `message` was posted without a `text`.")
+    event = DeskEvent(
+        kind=entry.type,
+        entry_id=entry.id,
+        text=entry.text,
+        name=entry.name,
+        position=entry.position,
+        seconds=entry.seconds,
+        is_typing=entry.is_typing,
+    )
+    return InboundEvent(entry.ticket.id, event)
+
+
+class WebhookPost:
+    """Posts to one address, each request signed."""
+
+    def __init__(self, url: str, key: bytes, clock: Clock) -> None:
+        self._url, self._key, self._clock = url, key, clock
+        self._client = waiting_client(REPLY_SECONDS)
+
+    async def post(self, payload: dict[str, Any]) -> None:
+        """Returns when the other system has it. Raises Undelivered where it may be had later,
+        HandoffError where it will not."""
+        body = json.dumps(payload).encode()
+        headers = sign(payload["id"], body, self._key, self._clock())
+        headers["content-type"] = "application/json"
+        try:
+            response = await self._client.post(self._url, content=body, headers=headers)
+        except httpx.HTTPError as away:
+            raise Undelivered(
+                f"The desk's webhook cannot be reached ({type(away).__name__}).",
+                hint="Check handoff.webhook.url and the network.",
+            ) from away
+        status = response.status_code
+        if response.is_success or status == HAD_ALREADY:
+            return
+        if status in LATER or response.is_server_error:
+            raise Undelivered(
+                f"The desk's webhook answered with HTTP {status}.",
+                hint="It is busy or broken; later it may work again.",
+                retry_after=retry_after(response.headers),
+            )
+        raise HandoffError(
+            f"The desk's webhook refused with HTTP {status}.",
+            hint="Check handoff.webhook.url, and that both sides have the same secret.",
+        )
+
+    async def close(self) -> None:
+        await self._client.aclose()
+
+
+class WebhookLine:
+    def __init__(self, out: WebhookPost, ticket: Ticket, memory: LineMemory) -> None:
+        self._out = out
+        self._ticket = ticket
+        self._memory = memory
+        self._over = asyncio.Event()
+
+    async def open(self) -> None:
+        if self._memory.values.get(OPENED) == "yes":
+            return
+        await self._memory.save({OPENED: "tried"})
+        await self._tell("open", f"open-{self._ticket.id}")
+        await self._memory.save({OPENED: "yes"})
+
+    async def send(self, outgoing: Outgoing) -> None:
+        if outgoing.kind == "message":
+            await self._tell("message", outgoing.id, text=outgoing.text)
+        elif outgoing.kind == "typing":
+            await self._tell("typing", outgoing.id, is_typing=outgoing.is_typing)
+        else:
+            await self._tell("read", outgoing.id, entry_id=outgoing.entry_id)
+
+    async def events(self) -> AsyncIterator[DeskEvent]:
+        """Nothing, until the line is closed: what happens there comes by the server's route."""
+        await self._over.wait()
+        nothing: tuple[DeskEvent, ...] = ()
+        for event in nothing:
+            yield event
+
+    async def close(self) -> None:
+        if OPENED in self._memory.values and CLOSED not in self._memory.values:
+            await self._tell("close", f"close-{self._ticket.id}")
+            await self._memory.save({CLOSED: "yes"})
+        self._over.set()
+
+    async def _tell(self, kind: str, message_id: str, **what: str | bool) -> None:
+        ticket = self._ticket
+        named = {
+            "id": ticket.id,
+            "reason": ticket.reason,
+            "topic": ticket.topic,
+            "country": ticket.asker.country,
+            "language": ticket.asker.language,
+        }
+        await self._out.post({"type": kind, "id": message_id, "ticket": named, **what})
+
+
+class WebhookDesk:
+    longest_message = LONGEST_MESSAGE
+
+    def __init__(self, out: WebhookPost) -> None:
+        self._out = out
+
+    def line(self, ticket: Ticket, memory: LineMemory) -> WebhookLine:
+        return WebhookLine(self._out, ticket, memory)
+
+    async def close(self) -> None:
+        await self._out.close()
+
+
+def open_webhook(settings: HandoffSettings, clock: Clock = time.time) -> WebhookDesk:
+    """Raises BadSetting where the address or the secret is missing."""
+    webhook = settings.webhook
+    url = check_address(webhook.url, "handoff.webhook.url", "https://desk.example.org/ombud")
+    return WebhookDesk(WebhookPost(url, signing_key(webhook.secret_env), clock))
