@@ -16,6 +16,7 @@ from ombud.errors import BadRequest, NotFound
 from ombud.store.audit.chain import new_salt, now
 from ombud.store.audit.sealing import leave_unsealed, seal_soon
 from ombud.store.database import Store
+from ombud.store.events.delivery import relay
 from ombud.store.events.projection import advance
 from ombud.store.tables import conversation as conversations
 from ombud.store.tables import event as events
@@ -93,6 +94,7 @@ def append_in(db: Connection, conversation_id: str, decide: Decide) -> Appended:
     if appended:
         db.execute(insert(events), rows)
         _keep(db, session)
+        relay(db, session, appended)
         leave_unsealed(db, "event", [event.id for event in appended])
     return Appended(tuple(appended), session, is_new=bool(appended))
 
@@ -150,8 +152,9 @@ def read_events(
     return [event_of(row) for row in rows]
 
 
-def find_event(db: Connection, identity: str) -> Event | None:
-    row = db.execute(select(events).where(events.c.id == identity)).first()
+def find_event(store: Store, identity: str) -> Event | None:
+    with store.read() as db:
+        row = db.execute(select(events).where(events.c.id == identity)).first()
     return event_of(row) if row else None
 
 

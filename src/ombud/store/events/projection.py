@@ -35,6 +35,7 @@ from ombud.types import (
 BOT: frozenset[SessionState] = frozenset({"bot", "returned"})
 WAITING: frozenset[SessionState] = frozenset({"queued"})
 LIVE: frozenset[SessionState] = frozenset({"live"})
+RETURNED: frozenset[SessionState] = frozenset({"returned"})
 HANDED = WAITING | LIVE
 ANSWERING = BOT | WAITING
 OPEN = BOT | HANDED
@@ -69,9 +70,9 @@ def project(session: Session, events: Iterable[Event]) -> Session:
 
 def _check(session: Session, event: Event, rule: _Rule) -> None:
     allowed = rule.allowed
-    # Only whoever takes part may speak: the employee at all times, an advisor when one has joined.
+    # Only whoever takes part may speak. What an advisor sent before the end may come after it.
     if isinstance(event.what, Said) and event.by == "advisor":
-        allowed = LIVE
+        allowed = LIVE | RETURNED
     if session.state in allowed:
         return
     kind = event.what.kind if event.what else "event"

@@ -1,0 +1,93 @@
+"""What an event of a desk is in the conversation's own words."""
+
+from collections.abc import Callable, Mapping
+
+from ombud.handoff.desks.desk import DeskEvent, DeskEventKind
+from ombud.types import Ended, Joined, Left, NewEvent, Queued, Said, Seen, Session, Unclaimed
+
+SOMEBODY = "An advisor"
+"""Where a desk tells no name."""
+
+
+def events_of(session: Session, ticket_id: str, event: DeskEvent, place: int) -> list[NewEvent]:
+    """The events to append, none where it says nothing new. place: of the message that was read,
+    for `read`."""
+    if session.ticket_id != ticket_id:  # of a hand-over before this one
+        return _late(event)
+    return _READERS[event.kind](session, event, place)
+
+
+def _late(event: DeskEvent) -> list[NewEvent]:
+    return [_message(event)] if event.kind == "message" else []
+
+
+def _said(session: Session, event: DeskEvent, place: int) -> list[NewEvent]:
+    del place
+    if session.state == "queued":  # who speaks is there, whatever else came late
+        return [_arrival(event), _message(event)]
+    return [_message(event)]
+
+
+def _joined(session: Session, event: DeskEvent, place: int) -> list[NewEvent]:
+    del place
+    is_known = session.state == "live" and session.advisor == (event.name or SOMEBODY)
+    return [] if is_known or session.state not in {"queued", "live"} else [_arrival(event)]
+
+
+def _left(session: Session, event: DeskEvent, place: int) -> list[NewEvent]:
+    del place
+    return [NewEvent(by="desk", what=Left(name=event.name))] if session.state == "live" else []
+
+
+def _queued(session: Session, event: DeskEvent, place: int) -> list[NewEvent]:
+    del place
+    is_known = (session.position, session.wait_seconds) == (event.position, event.seconds)
+    if session.state != "queued" or is_known:
+        return []
+    return [NewEvent(by="desk", what=Queued(position=event.position, seconds=event.seconds))]
+
+
+def _read(session: Session, event: DeskEvent, place: int) -> list[NewEvent]:
+    del session, event
+    return [NewEvent(by="advisor", what=Seen(place=place))] if place else []
+
+
+def _ended(session: Session, event: DeskEvent, place: int) -> list[NewEvent]:
+    del place
+    if session.state not in {"queued", "live"}:
+        return []
+    return [NewEvent(by="desk", what=Ended(reason=event.text))]
+
+
+def _failed(session: Session, event: DeskEvent, place: int) -> list[NewEvent]:
+    del event, place
+    if session.state != "queued" or session.has_warned:
+        return []
+    return [NewEvent(by="desk", what=Unclaimed(minutes=0))]
+
+
+def _nothing(session: Session, event: DeskEvent, place: int) -> list[NewEvent]:
+    del session, event, place
+    return []
+
+
+def _arrival(event: DeskEvent) -> NewEvent:
+    return NewEvent(by="desk", what=Joined(name=event.name or SOMEBODY))
+
+
+def _message(event: DeskEvent) -> NewEvent:
+    return NewEvent(by="advisor", what=Said(text=event.text, name=event.name))
+
+
+_READERS: Mapping[DeskEventKind, Callable[[Session, DeskEvent, int], list[NewEvent]]] = {
+    "message": _said,
+    "joined": _joined,
+    "left": _left,
+    "position": _queued,
+    "waiting": _queued,
+    "read": _read,
+    "ended": _ended,
+    "failed": _failed,
+    "echo": _nothing,
+    "typing": _nothing,
+}

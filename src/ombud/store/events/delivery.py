@@ -1,0 +1,266 @@
+"""What a desk that is not ours is to be told, and what it has told: outbox, inbox, and the line of
+each hand-over.
+
+A row of the outbox is written in the transaction of its event and names it; words are read when
+they are sent. Rows of one line go in order, each when the one before has arrived. A row of the
+inbox is written in the transaction of the event that came of it, with the desk's cursor."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+from sqlalchemy import Connection, Row, func, insert, select, update
+
+from ombud.store.database import Store
+from ombud.store.queries import seconds_now
+from ombud.store.tables import inbox, outbox
+from ombud.store.tables import line as lines
+from ombud.types import (
+    Answered,
+    Closed,
+    Ended,
+    Event,
+    HandedOver,
+    Party,
+    Said,
+    Seen,
+    Session,
+)
+
+OWN_DESKS: frozenset[str] = frozenset({"desk", "none"})
+"""Where advisors read the events themselves, so that nothing is sent."""
+OutboxKind = Literal["open", "message", "read", "close"]
+UNSENT = ("waiting", "parked")
+OurSide: frozenset[Party] = frozenset({"user", "assistant", "system"})
+"""What comes from the desk is not told to it."""
+
+
+class LineRow(NamedTuple):
+    ticket_id: str
+    conversation_id: str
+    desk: str
+    state: Literal["open", "closed"]
+    memory: Mapping[str, str]
+    cursor: str
+
+
+class OutboxRow(NamedTuple):
+    number: int
+    ticket_id: str
+    kind: OutboxKind
+    event_id: str
+    state: Literal["waiting", "parked", "sent", "dropped"]
+    tries: int
+    seconds_left: float
+    """Until it is due; 0 or less where it is."""
+    error: str
+
+
+class DeskStatus(NamedTuple):
+    desk: str
+    open: int
+    """Lines."""
+    waiting: int
+    """Messages, as the next three."""
+    parked: int
+    sent: int
+    error: str
+    """Of the message that was tried last without success."""
+
+
+def relay(db: Connection, session: Session, events: Iterable[Event]) -> None:
+    """Put into the outbox what the desk is to be told of these events."""
+    for event in events:
+        if isinstance(event.what, HandedOver) and event.what.desk not in OWN_DESKS:
+            line = {
+                "ticket_id": event.what.ticket_id,
+                "conversation_id": event.conversation_id,
+                "desk": event.what.desk,
+                "state": "open",
+                "memory": "{}",
+            }
+            db.execute(insert(lines).values(**line))
+        kind = _kind(event)
+        if kind and session.ticket_id and session.desk not in OWN_DESKS:
+            row = {"kind": kind, "event_id": event.id, "state": "waiting"}
+            db.execute(insert(outbox).values(ticket_id=session.ticket_id, **row))
+
+
+def _kind(event: Event) -> OutboxKind | None:
+    if event.by not in OurSide:
+        return None
+    for shape, kind in _KINDS:
+        if isinstance(event.what, shape):
+            return kind
+    return None
+
+
+_KINDS: Sequence[tuple[type, OutboxKind]] = (
+    (HandedOver, "open"),
+    (Said, "message"),
+    (Answered, "message"),
+    (Seen, "read"),
+    (Ended, "close"),
+    (Closed, "close"),
+)
+
+
+def lines_with_work(store: Store, desk: str) -> list[str]:
+    """Tickets at a desk whose line is open, or that have something to send."""
+    unsent = select(outbox.c.ticket_id).where(outbox.c.state.in_(UNSENT))
+    wanted = (lines.c.state == "open") | lines.c.ticket_id.in_(unsent)
+    query = select(lines.c.ticket_id).where(lines.c.desk == desk, wanted)
+    with store.read() as db:
+        return list(db.execute(query).scalars())
+
+
+def tickets_due(store: Store, desk: str) -> set[str]:
+    """Tickets at a desk that have something to send now."""
+    with store.read() as db:
+        query = (
+            select(outbox.c.ticket_id)
+            .join(lines, lines.c.ticket_id == outbox.c.ticket_id)
+            .where(
+                lines.c.desk == desk,
+                outbox.c.state.in_(UNSENT),
+                outbox.c.due <= seconds_now(db),
+            )
+        )
+        return set(db.execute(query.distinct()).scalars())
+
+
+def read_line(store: Store, ticket_id: str) -> LineRow | None:
+    """None where it was erased."""
+    with store.read() as db:
+        row = db.execute(select(lines).where(lines.c.ticket_id == ticket_id)).first()
+    return _line(row) if row else None
+
+
+def next_to_send(store: Store, ticket_id: str) -> OutboxRow | None:
+    """The first that has not arrived, due or not."""
+    query = (
+        select(outbox)
+        .where(outbox.c.ticket_id == ticket_id, outbox.c.state.in_(UNSENT))
+        .order_by(outbox.c.number)
+        .limit(1)
+    )
+    with store.read() as db:
+        row = db.execute(query).first()
+        if row is None:
+            return None
+        left = row.due - seconds_now(db)
+    return OutboxRow(
+        number=row.number,
+        ticket_id=row.ticket_id,
+        kind=row.kind,
+        event_id=row.event_id,
+        state=row.state,
+        tries=row.tries,
+        seconds_left=left,
+        error=row.error,
+    )
+
+
+def mark_sent(db: Connection, row: OutboxRow, *, dropped: bool = False) -> None:
+    own_row = update(outbox).where(outbox.c.number == row.number)
+    db.execute(own_row.values(state="dropped" if dropped else "sent", error=""))
+
+
+def mark_failed(db: Connection, row: OutboxRow, *, error: str, wait: float, parked: bool) -> None:
+    """wait: seconds until it is tried again."""
+    own_row = update(outbox).where(outbox.c.number == row.number)
+    db.execute(
+        own_row.values(
+            state="parked" if parked else "waiting",
+            tries=row.tries + 1,
+            due=seconds_now(db) + wait,
+            error=error,
+        )
+    )
+
+
+def retry_parked(store: Store, desk: str = "") -> int:
+    """Make everything that waits due at once; the number of messages."""
+    of_desk = select(lines.c.ticket_id)
+    if desk:
+        of_desk = of_desk.where(lines.c.desk == desk)
+    unsent = update(outbox).where(outbox.c.state.in_(UNSENT), outbox.c.ticket_id.in_(of_desk))
+    with store.write() as db:
+        return int(db.execute(unsent.values(due=0.0)).rowcount)
+
+
+def receive(db: Connection, ticket_id: str, entry_id: str, event_id: str | None) -> bool:
+    """Note an entry of the desk; False where it was noted before."""
+    same = select(inbox.c.entry_id).where(
+        inbox.c.ticket_id == ticket_id, inbox.c.entry_id == entry_id
+    )
+    if db.execute(same).first() is not None:
+        return False
+    row = {"ticket_id": ticket_id, "entry_id": entry_id, "event_id": event_id}
+    db.execute(insert(inbox).values(**row))
+    return True
+
+
+def move_cursor(db: Connection, ticket_id: str, cursor: str) -> None:
+    own_row = update(lines).where(lines.c.ticket_id == ticket_id)
+    db.execute(own_row.values(cursor=cursor))
+
+
+def save_memory(db: Connection, ticket_id: str, values: Mapping[str, str]) -> None:
+    """Keep these beside what the desk remembers already."""
+    own_row = lines.c.ticket_id == ticket_id
+    before = db.execute(select(lines.c.memory).where(own_row).with_for_update()).scalar()
+    after = json.dumps({**json.loads(before or "{}"), **values})
+    db.execute(update(lines).where(own_row).values(memory=after))
+
+
+def close_line(db: Connection, ticket_id: str) -> None:
+    """Nothing more is heard of this desk; what its client remembered, tokens too, is forgotten."""
+    own_row = update(lines).where(lines.c.ticket_id == ticket_id)
+    db.execute(own_row.values(state="closed", memory="{}"))
+
+
+def desk_statuses(store: Store) -> list[DeskStatus]:
+    """Every desk that a conversation was ever handed to, by name."""
+    of_desk = (
+        select(lines.c.desk, outbox.c.state, func.count())
+        .join(outbox, outbox.c.ticket_id == lines.c.ticket_id)
+        .group_by(lines.c.desk, outbox.c.state)
+    )
+    opened = select(lines.c.desk, func.count()).where(lines.c.state == "open")
+    last_error = (
+        select(outbox.c.error)
+        .join(lines, lines.c.ticket_id == outbox.c.ticket_id)
+        .where(outbox.c.error != "")
+        .order_by(outbox.c.due.desc())
+        .limit(1)
+    )
+    statuses: list[DeskStatus] = []
+    with store.read() as db:
+        desks = db.execute(select(lines.c.desk).distinct().order_by(lines.c.desk)).scalars().all()
+        counts = {(name, state): count for name, state, count in db.execute(of_desk)}
+        still_open: dict[str, int] = dict(db.execute(opened.group_by(lines.c.desk)).tuples().all())
+        for name in desks:
+            error = db.execute(last_error.where(lines.c.desk == name)).scalar()
+            statuses.append(
+                DeskStatus(
+                    desk=name,
+                    open=still_open.get(name, 0),
+                    waiting=counts.get((name, "waiting"), 0),
+                    parked=counts.get((name, "parked"), 0),
+                    sent=counts.get((name, "sent"), 0),
+                    error=error or "",
+                )
+            )
+    return statuses
+
+
+def _line(row: Row[Any]) -> LineRow:
+    return LineRow(
+        ticket_id=row.ticket_id,
+        conversation_id=row.conversation_id,
+        desk=row.desk,
+        state=row.state,
+        memory=json.loads(row.memory),
+        cursor=row.cursor,
+    )
