@@ -61,6 +61,11 @@ class User:
     def join(self, room: str) -> None:
         self.call("POST", "join", room, json={})
 
+    def may_join(self, room: str) -> bool:
+        """Goes in, once the room is there and we are invited."""
+        place = f"/_matrix/client/v3/join/{quote(room, safe='')}"
+        return self._client.post(place, json={}).status_code == 200
+
     def leave(self, room: str) -> None:
         self.call("POST", "rooms", room, "leave", json={})
 

@@ -2,20 +2,31 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 from uuid import uuid4
 
 import pytest
 
 from handoff.memory import Memory, new_ticket
-from handoff.real_synapse import Synapse, User, running
+from handoff.real_synapse import SERVER_NAME, Synapse, User, running
 from handoff.relay import relayed
 from ombud.errors import HandoffError, Undelivered
+from ombud.handoff.delivery import Delivery, Pace
 from ombud.handoff.desks.desk import DeskEvent, Line, Outgoing
 from ombud.handoff.desks.matrix import MatrixDesk
-from ombud.handoff.desks.matrix.rooms import PAGE
+from ombud.handoff.desks.matrix.feed import PAGE
 from ombud.handoff.desks.opening import open_desk
 from ombud.settings import HandoffSettings, MatrixSettings
+from ombud.store import (
+    Store,
+    append_events,
+    new_conversation,
+    open_store,
+    read_events,
+    read_session,
+)
+from ombud.types import HandedOver, Happening, NewEvent, Party, Person, Said
 
 pytestmark = pytest.mark.slow
 LONG_ENOUGH = 60
@@ -45,8 +56,7 @@ class Office:
         return self.memory.values["room"]
 
     @asynccontextmanager
-    async def line(self, bot: User | None = None) -> AsyncIterator[Line]:
-        """The line of the ticket, as a process that has just started has it."""
+    async def desk(self, bot: User | None = None) -> AsyncIterator[MatrixDesk]:
         self._monkeypatch.setenv("TEST_MATRIX_TOKEN", (bot or self.bot).token)
         settings = MatrixSettings(
             url=self.url, token_env="TEST_MATRIX_TOKEN", advisors=self.advisors
@@ -54,9 +64,15 @@ class Office:
         desk = open_desk(HandoffSettings(desk="matrix", matrix=settings))
         assert isinstance(desk, MatrixDesk)
         try:
-            yield desk.line(self.ticket, self.memory)
+            yield desk
         finally:
             await desk.close()
+
+    @asynccontextmanager
+    async def line(self, bot: User | None = None) -> AsyncIterator[Line]:
+        """The line of the ticket, as a process that has just started has it."""
+        async with self.desk(bot) as desk:
+            yield desk.line(self.ticket, self.memory)
 
     async def hear(self, line: Line, until: Callable[[DeskEvent], bool]) -> list[DeskEvent]:
         """What happens, up to the first event of this kind, each kept."""
@@ -211,6 +227,20 @@ def test_a_room_of_somebody_else_is_not_ours(office: Office) -> None:
     assert office.ana.entries(office.room)
 
 
+def test_a_room_that_is_encrypted_is_refused(office: Office) -> None:
+    """As every new one is where the homeserver is told so."""
+    encrypted = {
+        "type": "m.room.encryption",
+        "state_key": "",
+        "content": {"algorithm": "m.megolm.v1.aes-sha2"},
+    }
+    alias = f"ombud-{office.ticket.id}"
+    body = {"room_alias_name": alias, "initial_state": [encrypted]}
+    office.bot.call("POST", "createRoom", json=body)
+    with pytest.raises(HandoffError, match="encrypts every room"):
+        asyncio.run(office.opened())
+
+
 def test_nothing_is_missed_while_nobody_listens(office: Office) -> None:
     """More than one page of messages, before the first look, and between two processes of ours."""
 
@@ -303,21 +333,43 @@ def test_an_end_of_typing_is_seen(office: Office) -> None:
 
 def test_who_has_read_is_seen_on_both_sides(office: Office) -> None:
     asyncio.run(office.opened())
-    said = office.ana.say(office.room, "Please read this.")
+    room, ours = office.room, message("And you this.")
+    said = office.ana.say(room, "Please read this.")
 
     async def read_both_ways() -> list[DeskEvent]:
         async with office.line() as line:
-            await line.send(Outgoing(id=str(uuid4()), kind="read", entry_id=said))
-            ours = message("And you this.")
             await line.send(ours)
-            theirs = office.ana.entries(office.room)[-1]["event_id"]
-            office.ana.read(office.room, theirs)
+            await office.hear(line, kind_is("echo"))
+            # Without an entry: all that was heard so far.
+            await line.send(Outgoing(id=str(uuid4()), kind="read"))
+            last = office.ana.entries(room)[-1]["event_id"]
+            office.ana.read(room, last)
             return await office.hear(line, kind_is("read"))
 
-    assert asyncio.run(read_both_ways())[-1].name == "Ana López"
-    shown = office.ana.call("GET", "sync")["rooms"]["join"][office.room]["ephemeral"]["events"]
+    read = asyncio.run(read_both_ways())[-1]
+    assert (read.name, read.entry_id) == ("Ana López", ours.id)
+    shown = office.ana.call("GET", "sync")["rooms"]["join"][room]["ephemeral"]["events"]
     receipts = [event["content"] for event in shown if event["type"] == "m.receipt"]
     assert office.bot.id in receipts[0][said]["m.read"]
+
+
+def test_what_was_read_is_known_after_a_restart_of_ours(office: Office) -> None:
+    asyncio.run(office.opened())
+    room, ours = office.room, message("Please read this.")
+
+    async def say() -> None:
+        async with office.line() as line:
+            await line.send(ours)
+            office.ana.say(room, "One moment.")
+            await office.hear(line, text_is("One moment."))
+
+    async def see_it_read() -> list[DeskEvent]:
+        async with office.line() as line:
+            office.ana.read(room, office.ana.entries(room)[-1]["event_id"])
+            return await office.hear(line, kind_is("read"))
+
+    asyncio.run(say())
+    assert asyncio.run(see_it_read())[-1].entry_id == ours.id
 
 
 def test_an_advisor_closes(office: Office) -> None:
@@ -457,3 +509,104 @@ def test_the_longest_message_arrives_whole(office: Office) -> None:
 
     longest = asyncio.run(send())
     assert office.ana.texts(office.room, office.bot.id) == [longest]
+
+
+class Talk:
+    """A conversation in the store, handed over to the ticket of an office."""
+
+    def __init__(self, office: Office, store: Store) -> None:
+        self.office, self.store = office, store
+        self.id = new_conversation(store, Person(id="ada", country="GB"))
+        self.add(Said(text="How long is my leave?"))
+        ticket_id = office.ticket.id
+        self.add(HandedOver(ticket_id=ticket_id, desk="matrix", reason="asked"), by="system")
+
+    def add(self, what: Happening, by: Party = "user") -> None:
+        append_events(self.store, self.id, lambda _: [NewEvent(by=by, what=what)])
+
+    @property
+    def alias(self) -> str:
+        return f"#ombud-{self.office.ticket.id}:{SERVER_NAME}"
+
+    @property
+    def room(self) -> str:
+        return str(self.office.bot.call("GET", "directory", "room", self.alias)["room_id"])
+
+    def heard(self) -> list[str]:
+        """What the employee has of the advisor."""
+        return [event.text for event in read_events(self.store, self.id) if event.by == "advisor"]
+
+    def arrived(self) -> list[str]:
+        """What the advisor has of the employee, after the history."""
+        return self.office.ana.texts(self.room, self.office.bot.id)[1:]
+
+    def is_live(self) -> bool:
+        return read_session(self.store, self.id).state == "live"
+
+    @asynccontextmanager
+    async def delivered(self) -> AsyncIterator[None]:
+        """By a process that has just started, and ends."""
+        async with self.office.desk() as desk:
+            delivery = Delivery(self.store, desk, "matrix", pace=Pace(sleep=shortly))
+            running = asyncio.create_task(delivery.run())
+            try:
+                yield
+            finally:
+                running.cancel()
+                with suppress(asyncio.CancelledError):
+                    await running
+
+
+async def shortly(_seconds: float) -> None:
+    await asyncio.sleep(0.01)
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(LONG_ENOUGH):
+        for _ in range(100 * LONG_ENOUGH):
+            if await asyncio.to_thread(condition):
+                return
+            await asyncio.sleep(0.01)
+    raise AssertionError("it never came to that")
+
+
+def test_delivery_brings_each_message_once_whatever_fails(office: Office, tmp_path: Path) -> None:
+    """From an employee to an advisor and back, through the store, past two processes of ours and
+    a homeserver that starts again."""
+    store = open_store("", tmp_path)
+    talk = Talk(office, store)
+    sent, told = list[str](), list[str]()
+
+    async def speak() -> None:
+        for number in range(len(sent), len(sent) + 3):
+            sent.append(f"mine {number}")
+            talk.add(Said(text=sent[-1]))
+            told.append(f"theirs {number}")
+            await asyncio.to_thread(office.ana.say, talk.room, told[-1])
+
+    async def run() -> None:
+        async with talk.delivered():
+            await until(lambda: office.ana.may_join(talk.alias))
+            await until(talk.is_live)
+            await speak()
+            await asyncio.to_thread(office.synapse.stop)
+            talk.add(Said(text="while it is down"))
+            sent.append("while it is down")
+            await asyncio.to_thread(office.synapse.start)
+            await speak()
+        await speak()
+        async with talk.delivered():
+            await speak()
+            await until(lambda: len(talk.heard()) >= len(told))
+            await until(lambda: len(talk.arrived()) >= len(sent))
+            await asyncio.to_thread(office.ana.say, talk.room, "!close solved")
+            await until(lambda: read_session(store, talk.id).state == "returned")
+
+    try:
+        asyncio.run(run())
+        assert talk.heard() == told
+        assert talk.arrived() == sent
+        history = office.ana.texts(talk.room, office.bot.id)[0]
+        assert "Employee: How long is my leave?" in history
+    finally:
+        store.close()

@@ -111,9 +111,10 @@ def test_a_word_that_begins_like_the_one_that_closes_is_a_word() -> None:
     events = told(
         written({"msgtype": "m.text", "body": "!closed"}),
         written({"msgtype": "m.text", "body": "Write !close when done."}),
-        written({"msgtype": "m.text", "body": "!close"}),
+        written({"msgtype": "m.text", "body": "!Close\nsettled by phone"}),
     )
     assert [event.kind for event in events] == ["message", "message", "ended"]
+    assert events[-1].text == "settled by phone"
 
 
 @pytest.mark.parametrize(
@@ -154,3 +155,18 @@ def test_settings_that_no_room_can_be_made_with(
     with pytest.raises(BadSetting) as wrong:
         open_desk(settings)
     assert hint in wrong.value.hint
+
+
+def test_who_reads_what_came_later_has_read_ours() -> None:
+    reader = RoomReader(BOT)
+    ours = {"msgtype": "m.text", "body": "Hello", "org.ombud.id": "our-id"}
+    for number, content in enumerate(({"msgtype": "m.text", "body": "Hi"}, ours, {}), start=1):
+        sender = BOT if content is ours else ANA
+        entry = written(content, sender) | {"event_id": f"${number}"}
+        list(reader.read(RoomEntry.model_validate(entry)))
+    receipts: dict[str, Any] = {f"${number}": {"m.read": {ANA: {}}} for number in (1, 3, 4)}
+    read = RoomEntry(type="m.receipt", content=receipts)
+    assert reader.unplaced(read) == ["$1", "$4"]
+    assert [event.entry_id for event in reader.passing(read)] == ["our-id"]
+    reader.place("$4", "a-later-id")
+    assert [event.entry_id for event in reader.passing(read)] == ["our-id", "a-later-id"]

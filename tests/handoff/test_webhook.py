@@ -313,7 +313,7 @@ def posted(kind: str, **what: Any) -> dict[str, Any]:
         (posted("position", id="", position=3), DeskEvent(kind="position", position=3)),
         (posted("position", id="", seconds=90), DeskEvent(kind="position", seconds=90)),
         (posted("waiting", id=""), DeskEvent(kind="waiting")),
-        (posted("read", id="", more={"of": "theirs"}), DeskEvent(kind="read")),
+        (posted("read", more={"of": "theirs"}), DeskEvent(kind="read", entry_id="entry-1")),
     ],
 )
 def test_what_advisors_do_comes_in(payload: dict[str, Any], event: DeskEvent) -> None:
@@ -339,6 +339,7 @@ def test_types_that_nobody_knows_are_passed_over(kind: Any) -> None:
     [
         (posted("message", id="", text="Hello"), "`id`"),
         (posted("joined", id=""), "`id`"),
+        (posted("read", id=""), "`id`"),
         (posted("message"), "`text`"),
         (posted("message", text="  "), "`text`"),
         (posted("message", text=["Hello"]), "`text`"),

@@ -7,7 +7,8 @@ with, by type:
 
 * `open`: nothing more; somebody asks for a person
 * `message`: `text`; longer ones come in parts, in order
-* `typing`: `is_typing`; `read`: `entry_id`, the entry of the system's own that was read
+* `typing`: `is_typing`; `read`: `entry_id`, the entry of the system's own that was read, empty
+  where it is all of them
 * `close`: nothing more; the employee has left
 
 One conversation's requests come one after another, and each comes again until the system answers:
@@ -24,12 +25,13 @@ of the header `webhook-id` too, the same for every try; timestamp and signature 
 type (the kinds of `DeskEvent`):
 
 * `message`: `text`, `name` of the advisor
-* `joined`, `left`: `name`; `typing`: `name`, `is_typing`; `read`: nothing more
+* `joined`, `left`: `name`; `typing`: `name`, `is_typing`
+* `read`: its `id` is ours, of the last message that was read
 * `position`: `position` from 1 or `seconds` to wait; `waiting`: nothing more
 * `ended`, `failed`: `text`, why
 
-`id` is the system's own, the same for every try: what has been had is not had again. Only `typing`,
-`read`, `position` and `waiting` may go without. Types that we do not know are passed over.
+`id` is else the system's own, the same for every try: what has been had is not had again. `typing`,
+`position` and `waiting` may go without. Types that we do not know are passed over.
 """
 
 import asyncio
@@ -55,8 +57,8 @@ HAD_ALREADY = httpx.codes.CONFLICT
 LATER = {httpx.codes.REQUEST_TIMEOUT, httpx.codes.TOO_MANY_REQUESTS}
 """Beside every 5xx."""
 INCOMING = set(get_args(DeskEventKind)) - {"echo"}
-ENTRIES = {"message", "joined", "left", "ended", "failed"}
-"""What is kept at the other system, and so has an id there."""
+WITHOUT_ID = {"typing", "position", "waiting"}
+"""What is over as soon as it is told."""
 OPENED, CLOSED = "opened", "closed"
 """Keys in a line's memory. What was tried may have arrived: its end is told as well."""
 
@@ -97,7 +99,7 @@ def inbound(payload: dict[str, Any]) -> InboundEvent | None:
         first = wrong.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
         raise BadRequest(f"`{place}` of what was posted: {first['msg']}") from None
-    if entry.type in ENTRIES and not entry.id:
+    if entry.type not in WITHOUT_ID and not entry.id:
         raise BadRequest(f"A `{entry.type}` was posted without an `id`.")
     if entry.type == "message" and not entry.text.strip():
         raise BadRequest("A `message` was posted without a `text`.")

@@ -70,6 +70,12 @@ class HistoryPage(BaseModel):
     """Where the next page begins; empty after the last one."""
 
 
+class ContextPage(BaseModel):
+    event: RoomEntry
+    events_before: list[RoomEntry] = []
+    """The nearest first."""
+
+
 class MemberList(BaseModel):
     chunk: list[RoomEntry] = []
 

@@ -22,10 +22,15 @@ class RoomReader:
     read again tell the same."""
 
     def __init__(self, account: str) -> None:
-        self._account = account
+        self.account = account
+        """Our own user."""
         self._names: dict[str, str] = {}
         self._memberships: dict[str, str] = {}
         self._typing: set[str] | None = None
+        self._our_last = ""
+        self._read_with: dict[str, str] = {}
+        """Entry -> our id of the last message of ours up to there: who has read the one has read
+        the other."""
 
     def seat(self, members: Iterable[RoomEntry]) -> None:
         for member in members:
@@ -34,32 +39,52 @@ class RoomReader:
     def read(self, entry: RoomEntry) -> Iterator[DeskEvent]:
         """What an entry of the timeline tells: nothing, one thing, or that somebody left and with
         that the end."""
+        if entry.sender == self.account:
+            self._our_last = our_id(entry) or self._our_last
+        self._read_with[entry.event_id] = self._our_last
         if entry.type == "m.room.message":
             yield from self._message(entry)
         elif entry.type == "m.room.member" and entry.state_key:
             yield from self._member(entry)
+
+    def unplaced(self, entry: RoomEntry) -> list[str]:
+        """Entries that others have read, of which is not known what of ours came before them."""
+        if entry.type != "m.receipt":
+            return []
+        return [
+            event_id
+            for event_id, readers in self._receipts(entry.content)
+            if readers and not self._read_with.get(event_id)
+        ]
+
+    def place(self, event_id: str, our_last: str) -> None:
+        """Our last message up to an entry, by our id; empty where there is none."""
+        self._read_with[event_id] = our_last
 
     def passing(self, entry: RoomEntry) -> Iterator[DeskEvent]:
         """What something tells that is not kept in the room: who types, who has read."""
         if entry.type == "m.typing":
             yield from self._type(entry.content.get("user_ids"))
         elif entry.type == "m.receipt":
-            yield from self._receipts(entry.content)
+            for event_id, readers in self._receipts(entry.content):
+                read = self._read_with.get(event_id, "")
+                for user in readers if read else ():
+                    yield DeskEvent(kind="read", entry_id=read, name=self._name(user))
 
     def _message(self, entry: RoomEntry) -> Iterator[DeskEvent]:
         content = entry.content
-        if entry.sender == self._account:
-            our_id = _text(content, OUR_ID)
-            if our_id:
-                yield DeskEvent(kind="echo", entry_id=our_id)
+        if entry.sender == self.account:
+            if our_id(entry):
+                yield DeskEvent(kind="echo", entry_id=our_id(entry))
             return
         text = spoken(content)
         if not text:
             return
         name = self._name(entry.sender)
-        word, _, reason = text.partition(" ")
-        if word == CLOSE:
-            yield DeskEvent(kind="ended", entry_id=entry.event_id, text=reason.strip(), name=name)
+        word, *reason = text.split(maxsplit=1)
+        if word.lower() == CLOSE:
+            why = "".join(reason)
+            yield DeskEvent(kind="ended", entry_id=entry.event_id, text=why, name=name)
         else:
             yield DeskEvent(kind="message", entry_id=entry.event_id, text=text, name=name)
 
@@ -70,7 +95,7 @@ class RoomReader:
         self._remember(entry)
         came = before != "join" and self._memberships[user] == "join"
         went = before == "join" and self._memberships[user] != "join"
-        if user == self._account:
+        if user == self.account:
             if went:
                 yield DeskEvent(kind="ended", entry_id=entry.event_id)
         elif came:
@@ -88,7 +113,7 @@ class RoomReader:
 
     def _type(self, user_ids: Any) -> Iterator[DeskEvent]:
         listed = user_ids if isinstance(user_ids, list) else []
-        typing = {user for user in listed if isinstance(user, str)} - {self._account}
+        typing = {user for user in listed if isinstance(user, str)} - {self.account}
         if self._typing is None and not typing:
             # Whoever typed before we looked does so no more.
             yield DeskEvent(kind="typing")
@@ -99,14 +124,12 @@ class RoomReader:
             yield DeskEvent(kind="typing", name=self._name(user), is_typing=True)
         self._typing = typing
 
-    def _receipts(self, content: dict[str, Any]) -> Iterator[DeskEvent]:
-        """{entry: {"m.read": {user: {"ts": …}}}}"""
-        for receipts in content.values():
+    def _receipts(self, content: dict[str, Any]) -> Iterator[tuple[str, list[str]]]:
+        """{entry: {"m.read": {user: {"ts": …}}}} -> entry and others who have read it."""
+        for event_id, receipts in content.items():
             readers = receipts.get("m.read") if isinstance(receipts, dict) else None
-            if not isinstance(readers, dict):
-                continue
-            for user in sorted(set(readers) - {self._account}):
-                yield DeskEvent(kind="read", name=self._name(user))
+            if isinstance(readers, dict):
+                yield event_id, sorted(set(readers) - {self.account})
 
     def _remember(self, member: RoomEntry) -> None:
         user = member.state_key or ""
@@ -119,13 +142,18 @@ class RoomReader:
         return [
             user
             for user, membership in self._memberships.items()
-            if membership in memberships and user != self._account
+            if membership in memberships and user != self.account
         ]
 
     def _name(self, user: str) -> str:
         """As the room shows it; without one, what stands before the server: `ana` of
         @ana:example.org."""
         return self._names.get(user) or user.removeprefix("@").partition(":")[0]
+
+
+def our_id(entry: RoomEntry) -> str:
+    """The id that a message of ours has with us; empty where it has none."""
+    return _text(entry.content, OUR_ID)
 
 
 def spoken(content: dict[str, Any]) -> str:
