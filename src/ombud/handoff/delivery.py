@@ -10,7 +10,7 @@ import asyncio
 import logging
 import random
 import uuid
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple, TypeVar
 
@@ -83,7 +83,8 @@ class Pace(NamedTuple):
     """How time passes: a test's own, or the machine's."""
 
     sleep: Sleep = asyncio.sleep
-    draw: Callable[[], float] = random.random
+    wait: Callable[[int], float] = wait_before
+    """Tries so far -> seconds before the next."""
 
 
 class Delivery:
@@ -144,11 +145,21 @@ class Delivery:
         room = LINES - len(self._workers)
         if free and room > 0:
             names = [f"line/{ticket}" for ticket in free]
-            for lease in await asyncio.to_thread(acquire_free, store, names, room):
+            for lease in await self._acquire(names, room):
                 self._start(lease)
         for ticket in await asyncio.to_thread(tickets_due, store, name):
             if ticket in self._workers:
                 self._workers[ticket].wake()
+
+    async def _acquire(self, names: Sequence[str], room: int) -> list[Lease]:
+        """Also where this is cancelled, no lease is left to nobody."""
+        work = asyncio.ensure_future(asyncio.to_thread(acquire_free, self._store, names, room))
+        try:
+            return await asyncio.shield(work)
+        except asyncio.CancelledError:
+            for lease in await work:
+                await asyncio.to_thread(lease.release)
+            raise
 
     def _start(self, lease: Lease) -> None:
         ticket_id = lease.name.removeprefix("line/")
@@ -336,7 +347,7 @@ class _Worker:
             await line.send(Outgoing(id=own_id, text=part))
 
     async def _put_off(self, row: OutboxRow, failed: HandoffError) -> None:
-        wait = wait_before(row.tries, self._pace.draw)
+        wait = self._pace.wait(row.tries)
         if isinstance(failed, Undelivered) and failed.retry_after:
             wait = max(wait, min(failed.retry_after, 10 * LONGEST_WAIT))
         is_parked = not failed.retryable or row.tries + 1 >= BUDGET
@@ -366,7 +377,7 @@ class _Worker:
                 if isinstance(failed, IllegalTransition):
                     raise
                 logger.info("The line %s is opened again: %s", self.ticket_id, failed)
-                await self._pace.sleep(wait_before(tries, self._pace.draw))
+                await self._pace.sleep(self._pace.wait(tries))
                 tries += 1
 
     async def _hear(self, event: DeskEvent) -> None:

@@ -239,7 +239,8 @@ def desk_statuses(store: Store) -> list[DeskStatus]:
     with store.read() as db:
         desks = db.execute(select(lines.c.desk).distinct().order_by(lines.c.desk)).scalars().all()
         counts = {(name, state): count for name, state, count in db.execute(of_desk)}
-        still_open: dict[str, int] = dict(db.execute(opened.group_by(lines.c.desk)).tuples().all())
+        of_each = opened.group_by(lines.c.desk)
+        still_open = {row[0]: row[1] for row in db.execute(of_each)}
         for name in desks:
             error = db.execute(last_error.where(lines.c.desk == name)).scalar()
             statuses.append(
