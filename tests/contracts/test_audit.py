@@ -641,7 +641,17 @@ def test_answers_of_older_versions_are_taken_into_the_chain(url: str, tmp_path: 
             w=words,
         )
     run(store, "ALTER TABLE answer DROP COLUMN sensitive")
-    for table in ("audit", "setup", "unsealed", "inbox", "outbox", "line", "session", "event"):
+    for table in (
+        "audit",
+        "setup",
+        "unsealed",
+        "inbox",
+        "outbox",
+        "line",
+        "session",
+        "event",
+        "presence",
+    ):
         run(store, f"DROP TABLE {table}")
     run(store, "UPDATE alembic_version SET version_num = '0008'")
     store.close()

@@ -4,7 +4,6 @@ import asyncio
 import uuid
 from collections.abc import Mapping, Sequence
 from datetime import date
-from math import isfinite
 
 from ombud.answer import wording
 from ombud.answer.assessing import Assessment, assess_evidence
@@ -15,6 +14,7 @@ from ombud.answer.bodies import (
     not_stated_body,
     not_sure_body,
     outside_body,
+    person_body,
     quoted_body,
     whom_to_turn_to,
     with_own_record,
@@ -30,7 +30,7 @@ from ombud.answer.languages.foreign import ALARMING, foreign_body, is_understood
 from ombud.answer.parts import AnswerParts
 from ombud.answer.quoting.precedence import said_disagreements
 from ombud.answer.sources import sources_of
-from ombud.answer.timing import StepTimer
+from ombud.answer.timing import StepTimer, rounded
 from ombud.answer.triage import (
     Refined,
     TriageResult,
@@ -40,6 +40,7 @@ from ombud.answer.triage import (
     triaged_message,
 )
 from ombud.answer.triage.anonymity import wants_anonymity
+from ombud.answer.triage.persons import wants_person
 from ombud.answer.triage.privacy import guard, refining_knowledge
 from ombud.answer.triage.sensitive import Matter
 from ombud.answer.understood import with_reading, without_changes
@@ -58,8 +59,8 @@ from ombud.retrieve import (
 from ombud.text import SpellingChange, message_language
 from ombud.types import (
     Answer,
-    CitedDocument,
     Contact,
+    HandoffReason,
     Hit,
     Outcome,
     Plan,
@@ -158,6 +159,8 @@ class AskRun:
         quotes = self.parts.settings.answer.sensitive_quotes
         if matter and self.triaged.settled and not quotes:
             self.body = handoff_body(self.question, matter, (), self.parts)
+        elif not matter and wants_person(self.typed.text):
+            self.body = person_body(self.language)
         elif self.triaged.injected and not self._is_unread():
             self.body = outside_body(self.parts, self.language)
 
@@ -206,6 +209,7 @@ class AskRun:
         self.timer.rest("compose")
         trace = self._trace(body, self.timer.total())
         composed = body.composed
+        hits = self.found.evidence.hits
         text = composed.text
         if body.outcome != "denied":
             text = f"{text}{said_disagreements(self.found.evidence, composed.cited_chunks)}"
@@ -227,9 +231,11 @@ class AskRun:
             text=text.strip(),
             claims=composed.claims,
             citations=composed.citations,
-            sources=self._sources(body),
+            sources=sources_of(composed.claims, composed.citations, body.covers, hits),
             contacts=contacts,
             suggestions=body.suggestions,
+            offer=self._offer(body),
+            topic=self._topic(body),
             trace=trace,
         )
 
@@ -422,15 +428,6 @@ class AskRun:
         )
         return quoted or not_stated_body(self._unchanged, self.found, self.parts)
 
-    def _sources(self, body: Body) -> tuple[CitedDocument, ...]:
-        composed = body.composed
-        return sources_of(
-            composed.claims,
-            composed.citations,
-            body.covers,
-            self.found.evidence.hits,
-        )
-
     def _contacts(self, body: Body) -> tuple[Contact, ...]:
         """Of the matter, of one's own record, or of the topic of what is shown."""
         if body.outcome == "denied" and body.action == "none":
@@ -447,8 +444,16 @@ class AskRun:
             named = contacts.named(record.topic, country)
             if named:
                 return named
-        topic = topic_of(self._shown_hits(body))
-        return contacts.find(topic, country)
+        return contacts.find(self._topic(body), country)
+
+    def _topic(self, body: Body) -> str:
+        matter = self.triaged.matter
+        return matter.topic if matter else topic_of(self._shown_hits(body))
+
+    def _offer(self, body: Body) -> HandoffReason | None:
+        if body.action != "handoff":
+            return None
+        return "sensitive" if self.triaged.matter else "asked"
 
     def _wants_anonymity(self) -> bool:
         return wants_anonymity(self.typed.text)
@@ -482,18 +487,14 @@ class AskRun:
             queries=found.queries,
             rankings=found.rankings,
             evidence=evidence if body.evidence is None else body.evidence,
-            signals=_rounded(signals),
+            signals=rounded(signals),
             prompts=spent.prompts,
             model=spent.model,
             tokens_in=spent.tokens_in,
             tokens_out=spent.tokens_out,
             price=spent.price,
-            seconds=_rounded(seconds),
+            seconds=rounded(seconds),
             index_version=self.parts.knowledge.engine.version(),
             degraded=degraded,
             notes=(*body.notes, *contradiction_notes(found.evidence)),
         )
-
-
-def _rounded(values: Mapping[str, float]) -> dict[str, float]:
-    return {name: round(value, 4) for name, value in values.items() if isfinite(value)}

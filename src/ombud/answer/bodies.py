@@ -78,6 +78,11 @@ def handoff_body(
     )
 
 
+def person_body(language: str) -> Body:
+    """For who asks for a person and nothing else."""
+    return _denied("handoff", wording.person(language))
+
+
 def whom_to_turn_to(contacts: Sequence[Contact], *, anonymous: bool) -> str:
     """Below a hand-over: someone to turn to where nobody is named, and what an e-mail tells of who
     wants to stay unknown."""

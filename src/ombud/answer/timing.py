@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Mapping
+from math import isfinite
 
 
 class StepTimer:
@@ -27,3 +28,8 @@ class StepTimer:
 
     def _elapsed(self) -> float:
         return time.perf_counter() - self._started
+
+
+def rounded(values: Mapping[str, float]) -> dict[str, float]:
+    """As a trace keeps them: to four places, without what is no number."""
+    return {name: round(value, 4) for name, value in values.items() if isfinite(value)}

@@ -38,6 +38,7 @@ RULES = {
     "below_floor": "The global minimum applies; the local page gives less.",
     "later": "The later of the two pages counts.",
 }
+PERSON = "Of course. A person can take over from here."
 NOT_SURE = "I am not sure. The closest passages say:"
 
 SHORT = 5
@@ -54,6 +55,11 @@ def handoff(
     # The organisation's own line holds the numbers to call, in whatever language it is.
     lines = (sentence("emergency", language), emergency.get(country or "", everywhere), calm)
     return "\n\n".join(filter(None, lines))
+
+
+def person(language: str = "en") -> str:
+    """For who has asked for a person."""
+    return sentence("person", language) or PERSON
 
 
 def left_out(count: int, language: str = "en") -> str:

@@ -53,6 +53,7 @@ from ombud.store.events.log import (
     read_events,
     read_session,
 )
+from ombud.store.events.presence import note_presence, present_advisors, recent_waits
 from ombud.store.events.projection import advance, project
 from ombud.store.glossary import Explained, abbreviations_of, list_abbreviations, save_abbreviations
 from ombud.store.graph import (
@@ -200,9 +201,11 @@ __all__ = [
     "move_cursor",
     "new_conversation",
     "next_to_send",
+    "note_presence",
     "open_store",
     "owner_of",
     "phrases_held",
+    "present_advisors",
     "project",
     "questions_in",
     "read_answer",
@@ -219,6 +222,7 @@ __all__ = [
     "read_session",
     "read_setup",
     "receive",
+    "recent_waits",
     "retry_parked",
     "save_abbreviations",
     "save_chunks",

@@ -155,6 +155,16 @@ session = Table(
     Column("session", Text, nullable=False),
 )
 
+# Advisors at our own desk: when each was last there.
+presence = Table(
+    "presence",
+    metadata,
+    Column("advisor_id", String(100), primary_key=True),
+    # Seconds since 1970 by the database's clock.
+    Column("seen", Float, nullable=False),
+    Column("away", Boolean, nullable=False, default=False),
+)
+
 # A hand-over at a desk that is not ours: what must be known to go on with it.
 line = Table(
     "line",

@@ -5,6 +5,7 @@ from typing import Literal
 
 from ombud.types.asking import Plan, Query
 from ombud.types.documents import Chunk, Triplet
+from ombud.types.people import HandoffReason
 from ombud.types.records import Record
 
 Scope = Literal["local", "shared"]
@@ -187,4 +188,8 @@ class Answer(Record):
     sources: tuple[CitedDocument, ...] = ()
     contacts: tuple[Contact, ...] = ()
     suggestions: tuple[str, ...] = ()
+    offer: HandoffReason | None = None
+    """Why the asker is offered a person; None where nobody is offered."""
+    topic: str = ""
+    """Of the matter or the documents; advisors are found by it."""
     trace: Trace = Trace()

@@ -65,6 +65,12 @@ def _create_log() -> None:
 
 def _create_delivery() -> None:
     op.create_table(
+        "presence",
+        sa.Column("advisor_id", sa.String(100), primary_key=True),
+        sa.Column("seen", sa.Float, nullable=False),
+        sa.Column("away", sa.Boolean, nullable=False, server_default=sa.false()),
+    )
+    op.create_table(
         "line",
         sa.Column("ticket_id", sa.String(36), primary_key=True),
         sa.Column(
