@@ -35,6 +35,7 @@ from ombud.settings import PLACES, Experiment, PlanOverlay, Settings, load
 from ombud.sources import FolderSource, normalise_metadata
 from ombud.types import Plan
 from ombud.web.api import router
+from ombud.web.live import advisor, employee
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CHANGELOG.md")] + sorted(
@@ -373,7 +374,8 @@ def test_make_targets_exist() -> None:
 
 
 def test_requests_are_ones_that_the_api_takes() -> None:
-    routes = [route for route in router.routes if isinstance(route, APIRoute)]
+    parts = (router, employee.router, advisor.router)
+    routes = [r for part in parts for r in part.routes if isinstance(r, APIRoute)]
 
     def check(block: Block) -> None:
         for words in command_lines(block.text, console_block=False):

@@ -651,6 +651,7 @@ def test_answers_of_older_versions_are_taken_into_the_chain(url: str, tmp_path: 
         "session",
         "event",
         "presence",
+        "signal",
     ):
         run(store, f"DROP TABLE {table}")
     run(store, "UPDATE alembic_version SET version_num = '0008'")

@@ -16,6 +16,7 @@ from ombud.answer.proof.verifying import check_claim
 from ombud.answer.quoting.spans import AnswerSpan, candidate_spans, rank_by
 from ombud.answer.quoting.underlining import SPAN_FEATURES, SPARSE_SPAN_FEATURES, span_features
 from ombud.answer.signals import measure_signals, span_signals, term_weights
+from ombud.answer.triage.circumstances import own_circumstances
 from ombud.answer.triage.classifying import open_triage
 from ombud.answer.triage.features import TRIAGE_READING
 from ombud.answer.triage.privacy import guard_search, remote_names, triage_embedder
@@ -62,6 +63,7 @@ __all__ = [
     "measure_signals",
     "needs_vectors",
     "open_triage",
+    "own_circumstances",
     "rank_by",
     "read_contacts",
     "read_personas",

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ombud.app.gaps.page import render_gaps
     from ombud.app.gaps.report import Gaps, find_gaps, gaps_json
     from ombud.app.graph import graph_around, graph_stats
+    from ombud.app.handoff import advising, caring, conversing
     from ombud.app.schedule import every, report_line, run_every, run_schedule
     from ombud.app.sources import configured_sources, record_folder
     from ombud.app.syncing import (
@@ -56,6 +57,7 @@ __getattr__ = imported_later(
         "checks": ["check_all"],
         "gaps.page": ["render_gaps"],
         "gaps.report": ["Gaps", "find_gaps", "gaps_json"],
+        "handoff": ["advising", "caring", "conversing"],
         "graph": ["graph_around", "graph_stats"],
         "schedule": ["every", "report_line", "run_every", "run_schedule"],
         "sources": ["configured_sources", "record_folder"],
@@ -75,12 +77,15 @@ __all__ = [
     "Gaps",
     "LocalTarget",
     "Workspace",
+    "advising",
     "asking",
+    "caring",
     "certificate_json",
     "certify_deletion",
     "chain_head",
     "check_all",
     "configured_sources",
+    "conversing",
     "create_workspace",
     "erase_of",
     "every",

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from datetime import date
+from functools import partial
 from typing import Any, NamedTuple
 
 from ombud.answer import (
@@ -14,6 +15,8 @@ from ombud.answer import (
     remote_names,
 )
 from ombud.app import measuring
+from ombud.app.handoff.offers import offer_of
+from ombud.app.handoff.turns import begin_turn, interrupt_turn
 from ombud.app.spending import path_of, with_calls
 from ombud.app.workspace import Workspace
 from ombud.errors import UnknownName
@@ -71,15 +74,50 @@ async def ask(
     conversation_id: str | None = None,
     on_event: OnEvent | None = None,
     keep: bool = True,
+    message_key: str = "",
 ) -> Answer:
     """Answer, and keep the answer.
 
     conversation_id: adds its last ten turns, unless the question has history. on_event: gets claims
-    while a chat model is still writing them. Raises UnknownName for a persona, strategy or
-    component that does not exist, NotFound for a conversation.
+    while a chat model is still writing them. message_key: UUID of the sender; the same again in a
+    conversation is the same question, and has the same answer. Raises UnknownName for a persona,
+    strategy or component that does not exist, NotFound for a conversation, IllegalTransition for
+    one that a person has taken over.
     """
     question = _with_history(workspace, question, conversation_id)
-    planned = plan_of(workspace, question.asker, plan or {})
+    answer = partial(
+        _answer,
+        workspace,
+        question,
+        plan=plan or {},
+        conversation_id=conversation_id,
+        on_event=on_event,
+        keep=keep,
+    )
+    if not conversation_id or not keep:
+        return await answer()
+    turn = await asyncio.to_thread(
+        begin_turn, workspace, conversation_id, question.text, message_key
+    )
+    if turn.answer:
+        return turn.answer
+    try:
+        return await answer()
+    except BaseException:  # whoever stops it or whatever fails, it may be asked again
+        interrupt_turn(workspace, conversation_id)
+        raise
+
+
+async def _answer(
+    workspace: Workspace,
+    question: Question,
+    *,
+    plan: Mapping[str, Any],
+    conversation_id: str | None,
+    on_event: OnEvent | None,
+    keep: bool,
+) -> Answer:
+    planned = plan_of(workspace, question.asker, plan)
     where = filter_of(workspace, question, planned.plan)
     parts = workspace.answering_for(planned.plan)
     is_private = _is_known_private(workspace, conversation_id)
@@ -102,6 +140,8 @@ async def ask(
     answer = answer.model_copy(
         update={"conversation_id": conversation_id, "trace": with_calls(trace, calls, path)}
     )
+    offer = offer_of(answer, question, workspace.settings.handoff, workspace.store)
+    answer = answer.model_copy(update={"offer": offer})
     if keep:
         await asyncio.to_thread(_keep, workspace, question, answer, run.reasoning)
     return answer
@@ -220,7 +260,8 @@ def _with_history(
 
 def _keep(workspace: Workspace, question: Question, answer: Answer, reasoning: str) -> None:
     setup = measuring.setup(workspace)
-    add_turn(workspace.store, question, answer, setup, reasoning)
+    is_asked = answer.conversation_id is not None
+    add_turn(workspace.store, question, answer, setup, reasoning, is_asked=is_asked)
 
 
 def _is_known_private(workspace: Workspace, conversation_id: str | None) -> bool:

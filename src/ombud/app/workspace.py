@@ -5,7 +5,9 @@ It holds and opens; the work is in the services beside it: `asking`, `library`, 
 """
 
 import time
+import uuid
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import date, datetime
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
@@ -24,13 +26,21 @@ from ombud.answer import (
 )
 from ombud.app.audiences import KnownAudiences
 from ombud.app.flags import PROMPTS, check_flags
-from ombud.errors import MissingExtra, NotFound, SetupError
+from ombud.errors import MissingExtra, NotFound, SetupError, StoreError
 from ombud.index import Engine, open_engine
 from ombud.models import Budget, CachingEmbedder, Embedder, ModelRoles, open_embedder, open_reranker
 from ombud.prompts import problems as prompt_problems
 from ombud.retrieve import KnownWords, SearchParts, open_router, read_glossary
 from ombud.settings import FILE, Flags, Settings, load
-from ombud.store import Graph, Store, find_document, list_abbreviations, open_store
+from ombud.store import (
+    Graph,
+    Lease,
+    Store,
+    find_document,
+    list_abbreviations,
+    open_store,
+    take_lease,
+)
 from ombud.types import Document, Plan
 
 if TYPE_CHECKING:
@@ -193,9 +203,17 @@ class Workspace:
         the file."""
         return self._followed.current() if self._followed else self.settings
 
+    @cached_property
+    def answering_lease(self) -> Lease:
+        """What this process answers under: who loses it has been interrupted."""
+        return take_lease(self.store, f"answers/{uuid.uuid4()}")
+
     def close(self) -> None:
         if "models" in self.__dict__:
             self.models.close()
+        if "answering_lease" in self.__dict__:
+            with suppress(StoreError):
+                self.answering_lease.release(forget=True)
         if "store" in self.__dict__:
             self.store.close()
 

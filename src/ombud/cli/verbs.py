@@ -11,6 +11,7 @@ from ombud.cli import (
     audit,
     documents,
     graph,
+    handoff,
     index,
     operate,
     personas,
@@ -64,6 +65,7 @@ app.add_typer(documents.app, name="documents")
 app.add_typer(personas.app, name="personas")
 app.add_typer(index.app, name="index")
 app.add_typer(graph.app, name="graph")
+app.add_typer(handoff.app, name="handoff")
 app.add_typer(audit.app, name="audit")
 app.add_typer(report.app, name="report")
 app.add_typer(lab.app, name="lab")

@@ -1,5 +1,6 @@
 """Who waits at our own desk, for whom, and for how long it may take."""
 
+from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from statistics import median
@@ -17,19 +18,20 @@ def in_order(waiting: Sequence[Session]) -> list[Session]:
     return sorted(waiting, key=lambda session: (session.since or latest, session.id))
 
 
-def position_of(
-    session: Session, waiting: Sequence[Session], advisors: Sequence[AdvisorSettings]
-) -> int:
-    """Place in the queue, from 1: among those before it that some advisor could take instead."""
-    able = {advisor.id for advisor in advisors if suits(advisor, session)}
-    ahead = 0
-    for other in in_order(waiting):
-        if other.id == session.id:
-            break
-        able_too = {advisor.id for advisor in advisors if suits(advisor, other)}
-        if not able or not able_too or able & able_too:
-            ahead += 1
-    return ahead + 1
+def positions(waiting: Sequence[Session], advisors: Sequence[AdvisorSettings]) -> dict[str, int]:
+    """Conversation -> its place in the queue, from 1: among those before it that some advisor could
+    take instead of it."""
+    places: dict[str, int] = {}
+    ahead: Counter[frozenset[str]] = Counter()
+    for session in in_order(waiting):
+        able = frozenset(advisor.id for advisor in advisors if suits(advisor, session))
+        before = 0
+        for others, count in ahead.items():
+            if not able or not others or able & others:
+                before += count
+        places[session.id] = before + 1
+        ahead[able] += 1
+    return places
 
 
 def suits(advisor: AdvisorSettings, session: Session) -> bool:

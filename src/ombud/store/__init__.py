@@ -39,13 +39,10 @@ from ombud.store.events.delivery import (
 from ombud.store.events.log import (
     LONGEST_MESSAGE,
     Appended,
-    Change,
     append_events,
     append_in,
-    changes_after,
     conversations_of,
     find_event,
-    last_change,
     last_messages,
     list_sessions,
     new_conversation,
@@ -55,6 +52,14 @@ from ombud.store.events.log import (
 )
 from ombud.store.events.presence import note_presence, present_advisors, recent_waits
 from ombud.store.events.projection import advance, project
+from ombud.store.events.watching import (
+    Change,
+    News,
+    TypingSignal,
+    newest,
+    news_since,
+    signal_typing,
+)
 from ombud.store.glossary import Explained, abbreviations_of, list_abbreviations, save_abbreviations
 from ombud.store.graph import (
     Edge,
@@ -141,6 +146,7 @@ __all__ = [
     "LineRow",
     "Link",
     "Name",
+    "News",
     "OutboxRow",
     "RecordedSource",
     "Spending",
@@ -148,6 +154,7 @@ __all__ = [
     "Store",
     "StoredAnswer",
     "SyncStamp",
+    "TypingSignal",
     "Verified",
     "abbreviations_of",
     "acquire_free",
@@ -160,7 +167,6 @@ __all__ = [
     "append_events",
     "append_in",
     "bury_documents",
-    "changes_after",
     "clear_graph",
     "close_line",
     "conversations_of",
@@ -187,7 +193,6 @@ __all__ = [
     "held_until",
     "is_held",
     "is_sensitive_conversation",
-    "last_change",
     "last_messages",
     "lines_with_work",
     "list_abbreviations",
@@ -200,6 +205,8 @@ __all__ = [
     "mark_sent",
     "move_cursor",
     "new_conversation",
+    "newest",
+    "news_since",
     "next_to_send",
     "note_presence",
     "open_store",
@@ -241,6 +248,7 @@ __all__ = [
     "scored_places",
     "seal",
     "seal_soon",
+    "signal_typing",
     "spent_on",
     "start_run",
     "successors",

@@ -32,6 +32,7 @@ class Store:
         # The same pool of connections, whose transactions begin in another way.
         self._reading = engine.execution_options(**_reading_options(engine))
         self._endings: list[Callable[[], None]] = []
+        self._listeners: list[Callable[[], None]] = []
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
@@ -72,6 +73,15 @@ class Store:
     def before_close(self, end: Callable[[], None]) -> None:
         """What is to be finished while the database can still be used."""
         self._endings.append(end)
+
+    def on_change(self, listener: Callable[[], None]) -> None:
+        """Hear of what this process writes into conversations; from any thread."""
+        self._listeners.append(listener)
+
+    def announce(self) -> None:
+        """Something in a conversation has changed and can be read now."""
+        for listener in self._listeners:
+            listener()
 
     def close(self) -> None:
         for end in self._endings:

@@ -165,6 +165,18 @@ presence = Table(
     Column("away", Boolean, nullable=False, default=False),
 )
 
+# Who types, for whoever watches the conversation in another process; gone after a minute.
+signal = Table(
+    "signal",
+    metadata,
+    Column("number", BigInteger().with_variant(Integer, "sqlite"), primary_key=True),
+    Column("conversation_id", String(36), nullable=False),
+    Column("by", String(16), nullable=False),
+    Column("name", String(200), nullable=False),
+    Column("is_typing", Boolean, nullable=False),
+    Column("at", Float, nullable=False),
+)
+
 # A hand-over at a desk that is not ours: what must be known to go on with it.
 line = Table(
     "line",

@@ -115,6 +115,12 @@ class Unclaimed(Record):
     contact: str = ""
 
 
+class Notified(Record):
+    """Advisors who were away were told that somebody waits."""
+
+    kind: Literal["notified"] = "notified"
+
+
 class OutOfHours(Record):
     kind: Literal["out_of_hours"] = "out_of_hours"
     opens: datetime | None = None
@@ -143,6 +149,7 @@ Happening = Annotated[
     | Closed
     | Seen
     | Unclaimed
+    | Notified
     | OutOfHours
     | Delivered,
     Field(discriminator="kind"),

@@ -50,6 +50,8 @@ class Session(Record):
     """Id of the advisor to whom it was transferred; empty = whoever takes it."""
     has_warned: bool = False
     """Whether it was said that nobody has taken it yet."""
+    has_notified: bool = False
+    """Whether advisors who are away were told."""
     answering: str = ""
     """Name of the lease of who is writing an answer; empty where nobody is."""
     answering_fence: int = 0

@@ -11,6 +11,7 @@ from fastapi.responses import StreamingResponse
 from ombud.app import (
     Workspace,
     asking,
+    conversing,
     find_usage,
     library,
     measuring,
@@ -20,16 +21,14 @@ from ombud.app import (
 from ombud.errors import StoreError
 from ombud.types import Answer, Chunk, Document, Person, Question
 from ombud.web import stream
+from ombud.web.live.secrets import key_of
 from ombud.web.problems import Problem
 from ombud.web.shapes import (
     AskIn,
-    ConversationIn,
-    ConversationOut,
     Day,
     DocumentLine,
     DocumentsOut,
     Health,
-    MessagesOut,
     SearchIn,
     SearchOut,
     SyncOut,
@@ -100,6 +99,12 @@ async def search(body: SearchIn, workspace: CurrentWorkspace) -> SearchOut:
     return SearchOut.of(evidence, trace)
 
 
+def check_own(body: AskIn, request: Request, workspace: Workspace) -> None:
+    """Only whoever began a conversation goes on with it. Raises NotFound."""
+    if body.conversation_id:
+        conversing.check_owner(workspace, body.conversation_id, key_of(request))
+
+
 def work_of(body: AskIn, workspace: Workspace) -> stream.Work:
     """What answers the question."""
     history = tuple(turn.noun() for turn in body.history or ())
@@ -117,6 +122,7 @@ def work_of(body: AskIn, workspace: Workspace) -> stream.Work:
             plan=body.plan,
             conversation_id=body.conversation_id,
             on_event=on_event,
+            message_key=body.message_id or "",
         )
 
     return work
@@ -129,6 +135,7 @@ def work_of(body: AskIn, workspace: Workspace) -> stream.Work:
         **POSTED,
         **MISSING,
         **STREAMED,
+        409: {"model": Problem, "description": "A person has taken the conversation over"},
         502: {"model": Problem, "description": "The chat model failed"},
     },
 )
@@ -136,6 +143,7 @@ async def ask(body: AskIn, request: Request, workspace: CurrentWorkspace, places
     """An answer with its citations. `Accept: text/event-stream` gives events as it grows: `status`
     {step}, `claim` {index, text, citations}, `answer` (the whole Answer) and `error` (a problem).
     Who goes away cancels the work."""
+    check_own(body, request, workspace)
     work = work_of(body, workspace)
     if "text/event-stream" in request.headers.get("accept", ""):
         return await stream.respond(stream.events(work, places))
@@ -163,21 +171,6 @@ def document(
 ) -> Document:
     """One document with its text and blocks; `digest` asks for the version a citation counts in."""
     return library.document(workspace, document_id, person, digest or None)
-
-
-@router.post("/api/v1/conversations", status_code=201, responses=POSTED)
-def new_conversation(
-    workspace: CurrentWorkspace, body: ConversationIn | None = None
-) -> ConversationOut:
-    """Opens a conversation; give its id with every question."""
-    person = (body or ConversationIn()).person.noun()
-    return ConversationOut(id=asking.new_conversation(workspace, person))
-
-
-@router.get("/api/v1/conversations/{conversation_id}", responses=MISSING)
-def conversation(conversation_id: str, workspace: CurrentWorkspace) -> MessagesOut:
-    """What was said in a conversation, oldest first."""
-    return MessagesOut(id=conversation_id, messages=asking.messages(workspace, conversation_id))
 
 
 @router.get("/api/v1/describe")

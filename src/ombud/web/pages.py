@@ -11,8 +11,9 @@ from fastapi.responses import HTMLResponse
 from ombud.app import library
 from ombud.types import Answer, Citation, Document, Person
 from ombud.web import stream
-from ombud.web.api import CurrentWorkspace, Places, Reader, work_of
+from ombud.web.api import CurrentWorkspace, Places, Reader, check_own, work_of
 from ombud.web.layout import STATIC, VERSION, page
+from ombud.web.live.secrets import ensure_key
 from ombud.web.passage import outline, ranks, view
 from ombud.web.render import to_html
 from ombud.web.shapes import AskIn, Shape
@@ -44,7 +45,8 @@ class RenderedAnswer(Shape):
 
 
 @router.get("/", response_class=HTMLResponse)
-def chat(workspace: CurrentWorkspace) -> str:
+def chat(workspace: CurrentWorkspace, request: Request, response: Response) -> str:
+    ensure_key(request, response)
     audiences = library.known_audiences(workspace)
     models = workspace.settings.models
     writes_answers = models.chat or models.roles.get("compose")
@@ -76,8 +78,11 @@ def samples(everything: Iterable[Document], readable: Iterable[Document]) -> lis
 
 
 @router.post("/chat/ask")
-async def chat_ask(body: AskIn, workspace: CurrentWorkspace, places: Places) -> Response:
+async def chat_ask(
+    body: AskIn, request: Request, workspace: CurrentWorkspace, places: Places
+) -> Response:
     """The stream of the API; its claims and its answer also carry their HTML."""
+    check_own(body, request, workspace)
     return await stream.respond(_with_html(stream.events(work_of(body, workspace), places)))
 
 

@@ -14,6 +14,9 @@ from ombud.app import Workspace, library
 from ombud.errors import SetupError
 from ombud.web import api, pages
 from ombud.web.guard import LARGEST_MESSAGE, Failures, RequestGuard, SecurityHeaders, is_loopback
+from ombud.web.live import advisor, employee
+from ombud.web.live import socket as socket_routes
+from ombud.web.live.lifespan import running
 from ombud.web.problems import MEDIA, answer_errors
 
 SUMMARY = "Answers employees' questions from the organisation's own policies, each sentence proven."
@@ -30,11 +33,14 @@ def create_app(workspace: Workspace) -> FastAPI:
         version=importlib.metadata.version("ombud"),
         docs_url=None,
         redoc_url=None,
+        lifespan=running,
     )
     app.state.workspace = workspace
     app.state.places = asyncio.Semaphore(workspace.settings.server.concurrency)
     app.include_router(api.router)
     app.include_router(pages.router)
+    for part in (employee, advisor, socket_routes):
+        app.include_router(part.router)
     answer_errors(app)
     server = workspace.settings.server
     app.add_middleware(Failures)
@@ -72,6 +78,7 @@ def prepare(
         # Nobody stands in front of it: a client that names another address would have a rate of
         # its own.
         proxy_headers=False,
+        ws="websockets-sansio",
         ws_max_size=LARGEST_MESSAGE,
     )
     url = f"http://{name}:{listening.getsockname()[1]}"
@@ -129,7 +136,8 @@ def _describe_problems(app: FastAPI) -> None:
     def described() -> dict[str, Any]:
         if app.openapi_schema is None:
             for response in _error_responses(plain()):
-                schema = response["content"].pop("application/json")
+                # Under the media type of the route's own answers.
+                schema = response["content"].pop(next(iter(response["content"])))
                 response["content"] = {MEDIA: schema}
         return plain()
 

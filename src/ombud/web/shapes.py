@@ -4,6 +4,7 @@ these."""
 import re
 from datetime import date, datetime
 from typing import Annotated, Any, Literal, Self
+from uuid import UUID
 
 from fastapi import Query
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StrictInt
@@ -39,6 +40,10 @@ def _iso_day(value: Any) -> Any:
     ):
         return value
     raise ValueError("a day is written like 2026-04-06")
+
+
+def _uuid(value: str) -> str:
+    return str(UUID(value))
 
 
 def _words(text: str) -> str:
@@ -108,6 +113,8 @@ class AskIn(Shape):
     """Fields of Plan to set for this answer."""
     as_of: Day | None = None
     conversation_id: Name | None = None
+    message_id: Annotated[str, AfterValidator(_uuid)] | None = None
+    """UUID of the sender: the same again in a conversation is the same question."""
     history: Annotated[list[Turn], Field(max_length=100)] | None = None
 
 

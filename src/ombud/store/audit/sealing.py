@@ -46,7 +46,9 @@ def seal(store: Store) -> int:
 
 
 def seal_soon(store: Store) -> None:
-    """The same in a thread of this process, for whoever has just written such rows."""
+    """The same in a thread of this process, for whoever has just written such rows; who watches
+    the store hears of it."""
+    store.announce()
     with _begin:
         sealer = _sealers.get(store) or _Sealer(store)
         _sealers[store] = sealer

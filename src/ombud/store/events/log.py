@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from pydantic import TypeAdapter
-from sqlalchemy import Connection, Row, func, insert, select, update
+from sqlalchemy import Connection, Row, insert, select, update
 
 from ombud.errors import BadRequest, NotFound
 from ombud.store.audit.chain import new_salt, now
@@ -185,27 +185,6 @@ def last_messages(store: Store, conversation_id: str, turns: int | None = None) 
             message = Message(id=event.id, role=event.role, content=event.text, at=event.at)
             messages.append(message)
     return messages
-
-
-class Change(NamedTuple):
-    number: int
-    conversation_id: str
-
-
-def changes_after(store: Store, number: int, gaps: Iterable[int] = ()) -> list[Change]:
-    """(number, conversation) of the events after a number, and of those numbers that were missing
-    before: a transaction that began earlier may have ended later."""
-    wanted = (events.c.number > number) | events.c.number.in_(list(gaps))
-    query = select(events.c.number, events.c.conversation_id).where(wanted)
-    with store.read() as db:
-        rows = db.execute(query.order_by(events.c.number)).all()
-    return [Change(row.number, row.conversation_id) for row in rows]
-
-
-def last_change(store: Store) -> int:
-    """Number of the newest event; 0 where there is none."""
-    with store.read() as db:
-        return int(db.execute(select(func.coalesce(func.max(events.c.number), 0))).scalar_one())
 
 
 def event_of(row: Row[Any]) -> Event:

@@ -22,6 +22,7 @@ from ombud.types import (
     Interrupted,
     Joined,
     Left,
+    Notified,
     OutOfHours,
     Queued,
     Said,
@@ -108,6 +109,8 @@ def _hand_over(session: Session, what: HandedOver, at: datetime) -> Changes:
         "topic": what.topic,
         "since": at,
         "has_warned": False,
+        "has_notified": False,
+        "wanted": "",
     }
 
 
@@ -138,6 +141,7 @@ def _leave(session: Session, what: Left, at: datetime) -> Changes:
 
 def _transfer(session: Session, what: Transferred, at: datetime) -> Changes:
     changes: Changes = {**_NOBODY, "state": "queued", "since": at, "has_warned": False}
+    changes["has_notified"] = False
     changes["wanted"] = what.advisor_id
     changes["topic"] = what.topic or session.topic
     return changes
@@ -156,6 +160,11 @@ def _close(session: Session, what: Closed, at: datetime) -> Changes:
 def _warn(session: Session, what: Unclaimed, at: datetime) -> Changes:
     del session, what, at
     return {"has_warned": True}
+
+
+def _notify(session: Session, what: Notified, at: datetime) -> Changes:
+    del session, what, at
+    return {"has_notified": True}
 
 
 _STATES: Mapping[SessionState, str] = {
@@ -186,6 +195,7 @@ _RULES: Mapping[type, _Rule] = {
     Closed: _Rule(OPEN, _close),
     Seen: _Rule(ANY, _same),
     Unclaimed: _Rule(WAITING, _warn),
+    Notified: _Rule(HANDED, _notify),
     OutOfHours: _Rule(HANDED, _same),
     Delivered: _Rule(ANY, _same),
 }

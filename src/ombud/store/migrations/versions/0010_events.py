@@ -12,6 +12,7 @@ NUMBER = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 
 def upgrade() -> None:
     _create_log()
+    _create_presence()
     _create_delivery()
 
 
@@ -63,13 +64,25 @@ def _create_log() -> None:
     )
 
 
-def _create_delivery() -> None:
+def _create_presence() -> None:
+    op.create_table(
+        "signal",
+        sa.Column("number", NUMBER, primary_key=True),
+        sa.Column("conversation_id", sa.String(36), nullable=False),
+        sa.Column("by", sa.String(16), nullable=False),
+        sa.Column("name", sa.String(200), nullable=False),
+        sa.Column("is_typing", sa.Boolean, nullable=False),
+        sa.Column("at", sa.Float, nullable=False),
+    )
     op.create_table(
         "presence",
         sa.Column("advisor_id", sa.String(100), primary_key=True),
         sa.Column("seen", sa.Float, nullable=False),
         sa.Column("away", sa.Boolean, nullable=False, server_default=sa.false()),
     )
+
+
+def _create_delivery() -> None:
     op.create_table(
         "line",
         sa.Column("ticket_id", sa.String(36), primary_key=True),

@@ -1,0 +1,143 @@
+"""A conversation as the employee has it."""
+
+from datetime import datetime
+from hashlib import sha256
+from typing import NamedTuple
+from zoneinfo import ZoneInfo
+
+from ombud.app.handoff import mail
+from ombud.app.handoff.turns import recover
+from ombud.app.workspace import Workspace
+from ombud.errors import BadRequest, HandoffError, NotFound
+from ombud.handoff import NONE, is_open, next_opening, session, transcript
+from ombud.store import (
+    LONGEST_MESSAGE,
+    Appended,
+    conversations_of,
+    new_conversation,
+    owner_of,
+    read_events,
+    read_session,
+)
+from ombud.types import Event, HandoffReason, OutOfHours, Person, Said, Session
+
+TITLE = 80
+"""Characters of a conversation's title: how its first question begins."""
+
+
+class Listed(NamedTuple):
+    """A conversation in its owner's list."""
+
+    session: Session
+    title: str
+    at: datetime | None
+
+
+def owner_mark(secret: str) -> str:
+    """What is kept of the secret of whom a conversation belongs to."""
+    return sha256(secret.encode()).hexdigest() if secret else ""
+
+
+def begin(workspace: Workspace, person: Person, secret: str) -> str:
+    """A new conversation; returns its id."""
+    return new_conversation(workspace.store, person, owner_mark(secret))
+
+
+def check_owner(workspace: Workspace, conversation_id: str, secret: str) -> None:
+    """Raises NotFound for a conversation of somebody else: nobody is told that it is there."""
+    owner = owner_of(workspace.store, conversation_id)
+    if not owner or owner != owner_mark(secret):
+        raise NotFound(f"There is no conversation `{conversation_id}`.", hint="Start a new one.")
+
+
+def listed(workspace: Workspace, secret: str) -> list[Listed]:
+    """Conversations of one's own, the newest first; without those in which nothing was said."""
+    found: list[Listed] = []
+    for one in conversations_of(workspace.store, owner_mark(secret)):
+        events = read_events(workspace.store, one.id, most=5)
+        asked = [event for event in events if isinstance(event.what, Said)]
+        if asked:
+            title = " ".join(asked[0].text.split())[:TITLE]
+            found.append(Listed(session=one, title=title, at=asked[0].at))
+    return found
+
+
+def events_after(
+    workspace: Workspace, conversation_id: str, place: int
+) -> tuple[Session, list[Event]]:
+    """How the conversation stands, and what happened after a place. Raises NotFound."""
+    stands = recover(workspace, read_session(workspace.store, conversation_id))
+    return stands, read_events(workspace.store, conversation_id, place)
+
+
+def hand_over(
+    workspace: Workspace, conversation_id: str, reason: HandoffReason, topic: str
+) -> Appended:
+    """Ask for a person. Raises HandoffError where the settings name no desk."""
+    settings = workspace.settings.handoff
+    if settings.desk == NONE:
+        raise HandoffError(
+            "Nobody can take over here.", hint="The contacts below an answer can help."
+        )
+    country = read_session(workspace.store, conversation_id).asker.country
+    now = clock(workspace)
+    closed = None
+    if not is_open(settings, country, now):
+        closed = OutOfHours(opens=next_opening(settings, country, now))
+    return session.hand_over(
+        workspace.store,
+        conversation_id,
+        reason=reason,
+        desk=settings.desk,
+        topic=topic,
+        closed=closed,
+    )
+
+
+def say(workspace: Workspace, conversation_id: str, text: str, key: str) -> Appended:
+    """A message to the advisor."""
+    return session.say(workspace.store, conversation_id, checked(text), key)
+
+
+def take_back(workspace: Workspace, conversation_id: str) -> Appended:
+    return session.take_back(workspace.store, conversation_id)
+
+
+def close(workspace: Workspace, conversation_id: str) -> Appended:
+    return session.close(workspace.store, conversation_id)
+
+
+def read(workspace: Workspace, conversation_id: str, place: int) -> Appended:
+    return session.read(workspace.store, conversation_id, place, "user")
+
+
+def transcript_of(workspace: Workspace, conversation_id: str) -> str:
+    """As text, without what advisors note for each other."""
+    return transcript(read_events(workspace.store, conversation_id))
+
+
+def mail_transcript(workspace: Workspace, conversation_id: str, address: str) -> None:
+    """Raises HandoffError where no mail server is set, or it does not take the mail."""
+    name = workspace.settings.general.name
+    mail.send(
+        workspace.settings.mail,
+        [address],
+        subject=f"Your conversation with {name}",
+        text=transcript_of(workspace, conversation_id),
+    )
+
+
+def clock(workspace: Workspace) -> datetime:
+    """Now, where the organisation is."""
+    return datetime.now(ZoneInfo(workspace.settings.general.timezone))
+
+
+def checked(text: str) -> str:
+    """Raises BadRequest for an empty message, and for one that is too long."""
+    if not text.strip():
+        raise BadRequest("The message is empty.")
+    if len(text) > LONGEST_MESSAGE:
+        raise BadRequest(
+            f"A message may have at most {LONGEST_MESSAGE:,} characters.", hint="Send it in parts."
+        )
+    return text

@@ -1,0 +1,1 @@
+"""Conversations over HTTP and over the one WebSocket of a tab."""

@@ -1,0 +1,194 @@
+"""`/api/v1/desk`: what an advisor does at the desk that is built in.
+
+Until there is identity, whoever reaches the server may sign in as any advisor of the settings; the
+server listens on this machine alone."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Request, Response
+from fastapi.responses import JSONResponse
+
+from ombud.app import Workspace, advising, conversing
+from ombud.errors import BadRequest, NotFound
+from ombud.settings import AdvisorSettings
+from ombud.store import Appended
+from ombud.types import Session
+from ombud.web.api import MISSING, POSTED, PROBLEMS, CurrentWorkspace
+from ombud.web.live.employee import CONFLICT
+from ombud.web.live.secrets import ADVISOR, keep
+from ombud.web.live.shapes import (
+    REASONS,
+    AwayIn,
+    EndIn,
+    Json,
+    MessageIn,
+    ReadIn,
+    SignInIn,
+    TransferIn,
+    board_json,
+    event_json,
+    session_json,
+    source_json,
+)
+from ombud.web.problems import Problem
+from ombud.web.render import to_html
+
+UNKNOWN: dict[int | str, dict[str, Any]] = {
+    401: {"model": Problem, "description": "Nobody has signed in at the desk"}
+}
+ALL: dict[int | str, dict[str, Any]] = {**POSTED, **MISSING, **CONFLICT, **UNKNOWN}
+BASE = "/api/v1/desk"
+ONE = f"{BASE}/{{conversation_id}}"
+
+router = APIRouter(responses=PROBLEMS)
+
+
+class NotSignedIn(BadRequest):
+    """Nobody has signed in at the desk."""
+
+    status = 401
+
+
+def whoever(request: Request, workspace: CurrentWorkspace) -> AdvisorSettings | None:
+    return advising.find_advisor(workspace, request.cookies.get(ADVISOR, ""))
+
+
+def signed_in(request: Request, workspace: CurrentWorkspace) -> AdvisorSettings:
+    advisor = whoever(request, workspace)
+    if advisor is None:
+        raise NotSignedIn("Nobody has signed in here.", hint="Open /desk and say who you are.")
+    return advisor
+
+
+Me = Annotated[AdvisorSettings, Depends(signed_in)]
+Whoever = Annotated[AdvisorSettings | None, Depends(whoever)]
+
+
+@router.get(BASE)
+def desk(workspace: CurrentWorkspace, me: Whoever) -> Json:
+    """Who waits, who is with whom, and what helps to answer."""
+    replies = advising.canned_replies(workspace)
+    topics: dict[str, None] = {}
+    for advisor in advising.advisors_of(workspace):
+        topics.update(dict.fromkeys(advisor.topics))
+    return {
+        **board_of(workspace, me),
+        "replies": [one.model_dump(mode="json") for one in replies],
+        "topics": list(topics),
+        "reasons": list(REASONS),
+    }
+
+
+def board_of(workspace: Workspace, me: AdvisorSettings | None) -> Json:
+    """Who has signed in sees who waits; others only who could sign in."""
+    board = advising.board(workspace, me)
+    if me is None:
+        board = board._replace(waiting=(), mine=(), others=())
+    return board_json(board)
+
+
+@router.post(f"{BASE}/sign-in", responses=ALL)
+def sign_in(body: SignInIn, workspace: CurrentWorkspace, response: Response) -> Json:
+    """Say who one is."""
+    advisor = advising.find_advisor(workspace, body.advisor)
+    if advisor is None:
+        raise NotFound(f"No advisor is called `{body.advisor}`.", hint="See [[handoff.advisor]].")
+    keep(response, ADVISOR, advisor.id)
+    advising.is_here(workspace, advisor)
+    return {"me": {"id": advisor.id, "name": advisor.name}}
+
+
+@router.post(f"{BASE}/sign-out", responses=ALL)
+def sign_out(workspace: CurrentWorkspace, me: Whoever, response: Response) -> Json:
+    """Leave the desk."""
+    if me is not None:
+        advising.is_here(workspace, me, away=True)
+    response.delete_cookie(ADVISOR, path="/")
+    return {"me": None}
+
+
+@router.post(f"{BASE}/away", responses=ALL)
+def away(body: AwayIn, workspace: CurrentWorkspace, me: Me) -> Json:
+    """Take no more for now, or again."""
+    advising.is_here(workspace, me, away=body.away)
+    return {"away": body.away}
+
+
+@router.get(ONE, responses=ALL)
+def conversation(conversation_id: str, workspace: CurrentWorkspace, me: Me) -> Json:
+    """All of a conversation, who asks, and what the assistant's answers rest on."""
+    del me
+    stands, events = conversing.events_after(workspace, conversation_id, 0)
+    check_handed(stands)
+    person = stands.asker.model_dump(
+        mode="json", include={"country", "roles", "grade", "contract", "language"}
+    )
+    return {
+        "session": session_json(advising.with_place(workspace, stands)),
+        "person": person,
+        "events": [event_json(workspace, event, for_advisor=True) for event in events],
+        "sources": [source_json(one) for one in advising.sources_of(workspace, events)],
+    }
+
+
+def check_handed(stands: Session) -> None:
+    """Advisors see what was handed over, and nothing else. Raises NotFound."""
+    if not stands.ticket_id:
+        raise NotFound(f"There is no conversation `{stands.id}` at the desk.")
+
+
+@router.post(f"{ONE}/claim", responses=ALL)
+def claim(conversation_id: str, workspace: CurrentWorkspace, me: Me) -> Json:
+    """Take it; 409 where another was first."""
+    return _changed(workspace, advising.claim(workspace, conversation_id, me))
+
+
+@router.post(f"{ONE}/messages", status_code=201, responses=ALL)
+def message(conversation_id: str, body: MessageIn, workspace: CurrentWorkspace, me: Me) -> Response:
+    """A message to the employee; 200 for one that was sent before."""
+    said = advising.reply(workspace, conversation_id, me, body.text, body.id)
+    content = _changed(workspace, said)
+    return JSONResponse(content, status_code=201 if said.is_new else 200)
+
+
+@router.post(f"{ONE}/transfer", responses=ALL)
+def transfer(conversation_id: str, body: TransferIn, workspace: CurrentWorkspace, me: Me) -> Json:
+    """Give it to a team or to one person."""
+    moved = advising.transfer(
+        workspace, conversation_id, me, topic=body.topic, to=body.advisor, note=body.note
+    )
+    return _changed(workspace, moved)
+
+
+@router.post(f"{ONE}/end", responses=ALL)
+def end(conversation_id: str, body: EndIn, workspace: CurrentWorkspace, me: Me) -> Json:
+    """The advisor is done; the assistant is back."""
+    ended = advising.end(workspace, conversation_id, me, reason=body.reason, note=body.note)
+    return _changed(workspace, ended)
+
+
+@router.post(f"{ONE}/read", responses=ALL)
+def read(conversation_id: str, body: ReadIn, workspace: CurrentWorkspace, me: Me) -> Json:
+    """Everything up to this place was read."""
+    del me
+    stands, _ = conversing.events_after(workspace, conversation_id, 2**31 - 1)
+    check_handed(stands)
+    return _changed(workspace, advising.read(workspace, conversation_id, body.place))
+
+
+@router.post(f"{ONE}/suggest", responses=ALL)
+async def suggest(conversation_id: str, workspace: CurrentWorkspace, me: Me) -> Json:
+    """What the documents say to what the employee said last."""
+    del me
+    answer = await advising.suggest(workspace, conversation_id)
+    return {
+        "text": answer.text,
+        "html": to_html(answer.text, answer.citations),
+        "outcome": answer.outcome,
+        "citations": [source_json(one) for one in answer.citations],
+    }
+
+
+def _changed(workspace: Workspace, appended: Appended) -> Json:
+    events = [event_json(workspace, event, for_advisor=True) for event in appended.events]
+    return {"session": session_json(appended.session), "events": events}

@@ -1,0 +1,142 @@
+"""Who watches what, and how they hear of it: one look at the store for all sockets of a process."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import Any, Protocol, TypeVar
+
+from ombud.app import Workspace, advising
+from ombud.errors import OmbudError
+from ombud.store import News, TypingSignal, newest, news_since
+
+logger = logging.getLogger(__name__)
+T = TypeVar("T")
+
+TICK = 0.15
+"""Seconds between two looks, for what other processes write; this one's own is told at once."""
+QUEUE_PAUSE = 1.0
+"""Seconds between two tellings of the queue: it moves more often than people read."""
+GAP_SECONDS = 60.0
+"""How long a missing number of an event is waited for: as long as a transaction may take."""
+THREADS = 4
+MOVES = frozenset({"handoff", "joined", "left", "transferred", "ended", "closed"})
+"""Kinds of events by which the queue changes."""
+
+
+class Watcher(Protocol):
+    """A socket, as the hub sees it; each call returns at once."""
+
+    is_desk: bool
+
+    def watches(self, conversation_id: str) -> bool: ...
+
+    def tell_changed(self, conversation_id: str) -> None: ...
+
+    def tell_queue(self) -> None: ...
+
+    def tell_typing(self, signal: TypingSignal) -> None: ...
+
+
+class Hub:
+    def __init__(self, workspace: Workspace) -> None:
+        self.workspace = workspace
+        self.places: Mapping[str, advising.Place] = {}
+        """Of those who wait at our own desk, as they were told last."""
+        self._watchers: set[Watcher] = set()
+        self._woken = asyncio.Event()
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="live")
+        self._event = 0
+        self._signal = 0
+        self._gaps: dict[int, float] = {}
+        self._queue_moved = True
+        self._queue_told = 0.0
+
+    def add(self, watcher: Watcher) -> None:
+        self._watchers.add(watcher)
+
+    def remove(self, watcher: Watcher) -> None:
+        self._watchers.discard(watcher)
+
+    async def thread(self, work: Callable[..., T], *arguments: Any) -> T:
+        """In a thread of the hub's own: answers that are being written hold up no message."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._threads, work, *arguments)
+
+    async def run(self) -> None:
+        """Tell everybody what happens, until cancelled."""
+        store = self.workspace.store
+        loop = asyncio.get_running_loop()
+        store.on_change(lambda: _wake(loop, self._woken))
+        self._event, self._signal = await self.thread(newest, store)
+        try:
+            while True:
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._woken.wait(), TICK)
+                self._woken.clear()
+                try:
+                    await self._look()
+                except OmbudError as failed:  # such as a database that restarts
+                    logger.warning("News cannot be read: %s", failed)
+                    await asyncio.sleep(1.0)
+        finally:
+            self._threads.shutdown(wait=False, cancel_futures=True)
+
+    async def _look(self) -> None:
+        if not self._watchers and not self._gaps:
+            # Nobody listens; whoever comes reads from the store what there is.
+            self._event, self._signal = await self.thread(newest, self.workspace.store)
+            return
+        news = await self.thread(
+            news_since, self.workspace.store, self._event, self._signal, list(self._gaps)
+        )
+        self._note(news)
+        for conversation_id in {change.conversation_id for change in news.changes}:
+            for watcher in self._watching(conversation_id):
+                watcher.tell_changed(conversation_id)
+        for signal in news.typing:
+            for watcher in self._watching(signal.conversation_id):
+                watcher.tell_typing(signal)
+        await self._tell_queue()
+
+    def _note(self, news: News) -> None:
+        """Where to go on; numbers that are missing may still come."""
+        now = time.monotonic()
+        for change in news.changes:
+            self._gaps.pop(change.number, None)
+            if change.number > self._event:
+                missing = range(max(self._event + 1, change.number - 100), change.number)
+                self._gaps.update(dict.fromkeys(missing, now + GAP_SECONDS))
+                self._event = change.number
+            self._queue_moved = self._queue_moved or change.kind in MOVES
+        for number, until in list(self._gaps.items()):
+            if until < now:
+                del self._gaps[number]
+        if news.typing:
+            self._signal = news.typing[-1].number
+
+    def _watching(self, conversation_id: str) -> Iterable[Watcher]:
+        return [one for one in self._watchers if one.watches(conversation_id)]
+
+    async def _tell_queue(self) -> None:
+        now = time.monotonic()
+        if not self._queue_moved or now - self._queue_told < QUEUE_PAUSE:
+            return
+        self._queue_moved = False
+        self._queue_told = now
+        before = self.places
+        self.places = await self.thread(advising.places, self.workspace)
+        for watcher in list(self._watchers):
+            if watcher.is_desk:
+                watcher.tell_queue()
+        for conversation_id, place in self.places.items():
+            if before.get(conversation_id) != place:
+                for watcher in self._watching(conversation_id):
+                    watcher.tell_changed(conversation_id)
+
+
+def _wake(loop: asyncio.AbstractEventLoop, woken: asyncio.Event) -> None:
+    with suppress(RuntimeError):  # the loop has ended
+        loop.call_soon_threadsafe(woken.set)

@@ -1,0 +1,61 @@
+"""What works beside the requests of a server: the hub, delivery, and care for hand-overs."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager
+from typing import Any
+
+from fastapi import FastAPI
+
+from ombud.app import Workspace, caring
+from ombud.handoff import Delivery, open_desk
+from ombud.store import signal_typing
+from ombud.web.live.hub import Hub
+
+logger = logging.getLogger(__name__)
+
+
+@asynccontextmanager
+async def running(app: FastAPI) -> AsyncIterator[None]:
+    """Starts with the server and ends with it."""
+    workspace: Workspace = app.state.workspace
+    app.state.hub = Hub(workspace)
+    app.state.delivery = _delivery(workspace)
+    works: list[Coroutine[Any, Any, None]] = [app.state.hub.run(), caring.care(workspace)]
+    if app.state.delivery is not None:
+        works.append(app.state.delivery.run())
+    tasks = [asyncio.create_task(_said(work)) for work in works]
+    try:
+        yield
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _delivery(workspace: Workspace) -> Delivery | None:
+    settings = workspace.settings.handoff
+    desk = open_desk(settings)
+    if desk is None:
+        return None
+
+    def on_typing(conversation_id: str, name: str, on: bool) -> None:
+        loop = asyncio.get_running_loop()
+        loop.run_in_executor(
+            None, lambda: signal_typing(workspace.store, conversation_id, "advisor", name, on=on)
+        )
+
+    delivery = Delivery(workspace.store, desk, settings.desk, on_typing=on_typing)
+    workspace.store.on_change(delivery.wake)
+    return delivery
+
+
+async def _said(work: Coroutine[Any, Any, None]) -> None:
+    try:
+        await work
+    except asyncio.CancelledError:
+        raise
+    except Exception:
+        logger.exception("Work beside the requests has ended; restart the server")
+        raise

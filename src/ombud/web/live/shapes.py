@@ -1,0 +1,185 @@
+"""Events, sessions and the desk as JSON."""
+
+from datetime import datetime
+from typing import Annotated, Any
+from urllib.parse import urlencode
+from uuid import UUID
+
+from pydantic import AfterValidator, Field
+
+from ombud.app import Workspace, advising, asking, conversing
+from ombud.errors import NotFound
+from ombud.settings import AdvisorSettings
+from ombud.store import LONGEST_MESSAGE
+from ombud.types import Answered, Answering, Citation, Ended, Event, Session, Transferred
+from ombud.types import HandoffReason as Reason
+from ombud.web.render import to_html
+from ombud.web.shapes import Name, Shape
+
+Words = Annotated[str, Field(max_length=LONGEST_MESSAGE)]
+"""Of a person, at once."""
+REASONS = ("solved", "passed on", "no answer", "not for us")
+"""Why an advisor ends a conversation."""
+
+
+def _uuid(value: str) -> str:
+    return str(UUID(value))
+
+
+Key = Annotated[str, AfterValidator(_uuid)]
+"""UUID of the sender."""
+
+
+class MessageIn(Shape):
+    id: Key
+    text: Words
+
+
+class HandoffIn(Shape):
+    reason: Reason = "asked"
+    topic: Name = ""
+
+
+class ReadIn(Shape):
+    place: Annotated[int, Field(ge=0, le=2**31 - 1)]
+
+
+class MailIn(Shape):
+    mail: Annotated[str, Field(max_length=254)]
+
+
+class SignInIn(Shape):
+    advisor: Name
+
+
+class AwayIn(Shape):
+    away: bool
+
+
+class TransferIn(Shape):
+    topic: Name = ""
+    advisor: Name = ""
+    note: Annotated[str, Field(max_length=2000)] = ""
+
+
+class EndIn(Shape):
+    reason: Name = ""
+    note: Annotated[str, Field(max_length=2000)] = ""
+
+
+Json = dict[str, Any]
+
+
+def session_json(session: Session) -> Json:
+    """What both sides may see of it."""
+    return {
+        "id": session.id,
+        "state": session.state,
+        "reason": session.reason,
+        "topic": session.topic,
+        "advisor": session.advisor,
+        "since": _time(session.since),
+        "position": session.position,
+        "wait_seconds": session.wait_seconds,
+        "has_warned": session.has_warned,
+        "last": session.last,
+    }
+
+
+def event_json(workspace: Workspace, event: Event, *, for_advisor: bool = False) -> Json:
+    """An event as a page shows it; what advisors note for each other only for them."""
+    base: Json = {
+        "id": event.id,
+        "place": event.place,
+        "by": event.by,
+        "at": _time(event.at),
+        "kind": event.what.kind if event.what else "erased",
+        "key": event.key,
+    }
+    what = event.what
+    if what is None or isinstance(what, Answering):
+        return base
+    left_out = {"kind", "ticket_id"}
+    if isinstance(what, Transferred | Ended) and not for_advisor:
+        left_out |= {"note", "advisor_id"}
+    fields = what.model_dump(mode="json", exclude=left_out)
+    if isinstance(what, Answered):
+        fields["html"] = _html(workspace, what)
+    return {**base, **fields}
+
+
+def listed_json(one: conversing.Listed) -> Json:
+    return {
+        "id": one.session.id,
+        "title": one.title,
+        "state": one.session.state,
+        "at": _time(one.at),
+    }
+
+
+def board_json(board: advising.Board) -> Json:
+    return {
+        "me": _advisor(board.me, board) if board.me else None,
+        "advisors": [_advisor(advisor, board) for advisor in board.advisors],
+        "is_open": board.is_open,
+        "opens": _time(board.opens),
+        "waiting": [_card(card) for card in board.waiting],
+        "mine": [_card(card) for card in board.mine],
+        "others": [_card(card) for card in board.others],
+    }
+
+
+def source_json(citation: Citation) -> Json:
+    """A passage and where to open it."""
+    place = {"start": citation.start, "end": citation.end, "digest": citation.digest}
+    return {
+        "title": citation.title,
+        "uri": citation.uri,
+        "page": citation.page,
+        "quote": citation.quote,
+        "href": f"/documents/{citation.document_id}?{urlencode(place)}",
+    }
+
+
+def _html(workspace: Workspace, what: Answered) -> str:
+    """With its citations, as far as the answer is still there."""
+    citations: tuple[Citation, ...] = ()
+    if what.answer_id:
+        try:
+            citations = asking.stored_answer(workspace, what.answer_id).citations
+        except NotFound:
+            citations = ()
+    return to_html(what.text, citations)
+
+
+def _card(card: advising.DeskCard) -> Json:
+    stands = card.session
+    return {
+        "id": stands.id,
+        "state": stands.state,
+        "reason": stands.reason,
+        "topic": stands.topic,
+        "country": stands.asker.country,
+        "since": _time(stands.since),
+        "wait_seconds": card.wait_seconds,
+        "position": card.position,
+        "advisor": stands.advisor,
+        "preview": card.preview,
+        "unread": card.unread,
+        "is_for_me": card.is_for_me,
+        "wanted_me": card.is_mine_by_name,
+    }
+
+
+def _advisor(advisor: AdvisorSettings, board: advising.Board) -> Json:
+    return {
+        "id": advisor.id,
+        "name": advisor.name,
+        "topics": list(advisor.topics),
+        "countries": list(advisor.countries),
+        "is_here": advisor.id in board.here,
+    }
+
+
+def _time(at: datetime | None) -> str | None:
+    return at.isoformat() if at else None

@@ -1,0 +1,237 @@
+"""`/live`: the one WebSocket of a tab. It notifies; what counts is in the store.
+
+A client names the conversations it shows and the place up to which it knows them, and is told what
+follows, in order. It may be told something twice after a reconnection, and leaves nothing out."""
+
+import asyncio
+import json
+import logging
+import time
+from collections import OrderedDict
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+from fastapi import APIRouter, WebSocket
+from starlette.websockets import WebSocketDisconnect, WebSocketState
+
+from ombud.app import advising, conversing
+from ombud.errors import BadRequest, NotFound, OmbudError
+from ombud.handoff import Delivery
+from ombud.settings import AdvisorSettings
+from ombud.store import TypingSignal, signal_typing
+from ombud.types import Session
+from ombud.web.live.advisor import board_of, check_handed
+from ombud.web.live.hub import Hub
+from ombud.web.live.secrets import ADVISOR, HEADER, KEY
+from ombud.web.live.shapes import Json, event_json, session_json
+
+logger = logging.getLogger(__name__)
+router = APIRouter()
+
+MOST_WATCHED = 50
+"""Conversations that one socket may show at once."""
+PRESENCE_SECONDS = 20.0
+"""How often an advisor's open page says that somebody is there."""
+TYPING_SECONDS = 2.0
+"""The same `typing` again within this time is not told on."""
+
+
+@router.websocket("/live")
+async def live(websocket: WebSocket) -> None:
+    """What happens in conversations, as it happens."""
+    hub: Hub = websocket.app.state.hub
+    await websocket.accept()
+    socket = _LiveSocket(websocket, hub, websocket.app.state.delivery)
+    hub.add(socket)
+    telling = asyncio.create_task(socket.tell())
+    try:
+        with suppress(WebSocketDisconnect):
+            await socket.listen()
+    finally:
+        hub.remove(socket)
+        telling.cancel()
+
+
+class _LiveSocket:
+    """One tab. What is to be told is a set of names, so that a slow client costs no memory."""
+
+    def __init__(self, websocket: WebSocket, hub: Hub, delivery: Delivery | None) -> None:
+        self.is_desk = False
+        self._websocket = websocket
+        self._hub = hub
+        self._delivery = delivery
+        self._workspace = hub.workspace
+        header = websocket.headers.get(HEADER)
+        self._secret = header or websocket.cookies.get(KEY, "")
+        self._places: dict[str, int] = {}
+        self._sessions: dict[str, Session] = {}
+        self._changed: OrderedDict[str, None] = OrderedDict()
+        self._typing: dict[tuple[str, str], TypingSignal] = {}
+        self._queue_moved = False
+        self._woken = asyncio.Event()
+        self._typed: dict[str, tuple[bool, float]] = {}
+
+    # What the hub tells ------------------------------------------------------------------------
+
+    def watches(self, conversation_id: str) -> bool:
+        return conversation_id in self._places
+
+    def tell_changed(self, conversation_id: str) -> None:
+        self._changed[conversation_id] = None
+        self._woken.set()
+
+    def tell_queue(self) -> None:
+        self._queue_moved = True
+        self._woken.set()
+
+    def tell_typing(self, signal: TypingSignal) -> None:
+        own = "advisor" if self.is_desk else "user"
+        if signal.by != own:
+            self._typing[signal.conversation_id, signal.by] = signal
+            self._woken.set()
+
+    # What is sent ------------------------------------------------------------------------------
+
+    async def tell(self) -> None:
+        """Send what there is to tell, until cancelled or the client has gone."""
+        with suppress(WebSocketDisconnect, RuntimeError):
+            while True:
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._woken.wait(), PRESENCE_SECONDS)
+                self._woken.clear()
+                try:
+                    await self._tell_all()
+                except OmbudError as failed:  # such as a database that restarts
+                    logger.warning("A tab could not be told: %s", failed)
+                    await asyncio.sleep(1.0)
+                    self._woken.set()
+
+    async def _tell_all(self) -> None:
+        while self._changed:
+            conversation_id = next(iter(self._changed))
+            await self._tell_events(conversation_id)
+        while self._typing:
+            (conversation_id, by), signal = self._typing.popitem()
+            typing = {"name": signal.name, "by": by, "on": signal.is_typing}
+            await self._send({"conversation": conversation_id, "typing": typing})
+        if self.is_desk:
+            advisor = self._advisor()
+            if advisor is not None:
+                await self._hub.thread(advising.is_here, self._workspace, advisor)
+        if self._queue_moved:
+            self._queue_moved = False
+            board = await self._hub.thread(board_of, self._workspace, self._advisor())
+            await self._send({"desk": board})
+
+    async def _tell_events(self, conversation_id: str) -> None:
+        place = self._places.get(conversation_id)
+        if place is None:
+            self._changed.pop(conversation_id, None)
+            return
+        told, last = await self._hub.thread(self._news, conversation_id, place)
+        self._changed.pop(conversation_id, None)
+        self._places[conversation_id] = max(place, last)
+        await self._send(told)
+
+    def _news(self, conversation_id: str, place: int) -> tuple[Json, int]:
+        stands, events = conversing.events_after(self._workspace, conversation_id, place)
+        self._sessions[conversation_id] = stands
+        shown = advising.with_place(self._workspace, stands, self._hub.places or None)
+        happened = [
+            event_json(self._workspace, event, for_advisor=self.is_desk) for event in events
+        ]
+        told = {
+            "conversation": conversation_id,
+            "session": session_json(shown),
+            "events": happened,
+        }
+        return told, events[-1].place if events else place
+
+    async def _send(self, message: Json) -> None:
+        if self._websocket.application_state == WebSocketState.CONNECTED:
+            await self._websocket.send_text(json.dumps(message, ensure_ascii=False))
+
+    # What the client says ----------------------------------------------------------------------
+
+    async def listen(self) -> None:
+        """Hear what the client says, until it goes."""
+        while True:
+            said = await self._websocket.receive()
+            if said["type"] == "websocket.disconnect":
+                return
+            try:
+                await self._hear(_read(said.get("text") or ""))
+            except OmbudError as failed:
+                error = {"detail": str(failed), "hint": failed.hint}
+                await self._send({"error": error})
+
+    async def _hear(self, said: Json) -> None:
+        if "watch" in said:
+            await self._watch(str(said["watch"]), _number(said.get("after", 0)))
+        elif "unwatch" in said:
+            self._places.pop(str(said["unwatch"]), None)
+        elif "typing" in said:
+            await self._type(str(said["typing"]), on=bool(said.get("on")))
+        elif "desk" in said:
+            await self._sit_down(on=bool(said["desk"]))
+        elif "ping" in said:
+            await self._send({"pong": 1})
+
+    async def _watch(self, conversation_id: str, after: int) -> None:
+        if len(self._places) >= MOST_WATCHED and conversation_id not in self._places:
+            raise BadRequest(f"One page may show {MOST_WATCHED} conversations.")
+        await self._hub.thread(self._check, conversation_id)
+        self._places[conversation_id] = after
+        self.tell_changed(conversation_id)
+
+    def _check(self, conversation_id: str) -> None:
+        """Raises NotFound for what this tab may not see."""
+        if not self.is_desk:
+            conversing.check_owner(self._workspace, conversation_id, self._secret)
+            return
+        if self._advisor() is None:
+            raise NotFound(f"There is no conversation `{conversation_id}` at the desk.")
+        stands, _ = conversing.events_after(self._workspace, conversation_id, 2**31 - 1)
+        check_handed(stands)
+
+    async def _type(self, conversation_id: str, *, on: bool) -> None:
+        now = time.monotonic()
+        if conversation_id not in self._places or self._typed.get(conversation_id) == (on, now):
+            return
+        before, at = self._typed.get(conversation_id, (not on, 0.0))
+        if before == on and now - at < TYPING_SECONDS:
+            return
+        self._typed[conversation_id] = (on, now)
+        advisor = self._advisor() if self.is_desk else None
+        by, name = ("advisor", advisor.name) if advisor else ("user", "")
+        store = self._workspace.store
+        signalled = partial(signal_typing, store, conversation_id, by, name, on=on)
+        await self._hub.thread(signalled)
+        stands = self._sessions.get(conversation_id)
+        if self._delivery is not None and by == "user" and stands is not None:
+            await self._delivery.tell_typing(stands.ticket_id, on)
+
+    async def _sit_down(self, *, on: bool) -> None:
+        self.is_desk = on and self._advisor() is not None
+        if self.is_desk:
+            self.tell_queue()
+
+    def _advisor(self) -> AdvisorSettings | None:
+        return advising.find_advisor(self._workspace, self._websocket.cookies.get(ADVISOR, ""))
+
+
+def _read(text: str) -> Json:
+    try:
+        said = json.loads(text)
+    except ValueError:
+        said = None
+    if not isinstance(said, dict):
+        raise BadRequest("A message is a JSON object.", hint='Such as {"watch": "…", "after": 0}.')
+    return said
+
+
+def _number(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**31:
+        raise BadRequest("`after` is the place of an event.")
+    return value
