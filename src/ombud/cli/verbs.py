@@ -11,10 +11,9 @@ from ombud.cli import (
     audit,
     documents,
     graph,
-    handoff,
     index,
     operate,
-    personas,
+    people,
     report,
     route,
     search,
@@ -62,10 +61,10 @@ app.command("serve")(operate.serve)
 app.command("doctor")(operate.doctor)
 app.command("settings")(operate.settings)
 app.add_typer(documents.app, name="documents")
-app.add_typer(personas.app, name="personas")
+app.add_typer(people.personas, name="personas")
 app.add_typer(index.app, name="index")
 app.add_typer(graph.app, name="graph")
-app.add_typer(handoff.app, name="handoff")
+app.add_typer(people.handoff, name="handoff")
 app.add_typer(audit.app, name="audit")
 app.add_typer(report.app, name="report")
 app.add_typer(lab.app, name="lab")

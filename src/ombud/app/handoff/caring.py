@@ -7,7 +7,7 @@ import logging
 import os
 import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 
 import httpx
@@ -96,11 +96,11 @@ def _tell_advisors(workspace: Workspace, stands: Session, waited: float) -> None
     notify = workspace.settings.handoff.notify
     if stands.desk != BUILT_IN or stands.has_notified or waited < notify.after_seconds:
         return
-    able = [advisor for advisor in advisors_of(workspace) if suits(advisor, stands)]
-    if present_advisors(workspace.store).intersection(advisor.id for advisor in able):
+    able = {advisor.id: advisor for advisor in advisors_of(workspace) if suits(advisor, stands)}
+    if able.keys() & present_advisors(workspace.store):
         return
     try:
-        is_told = _mail(workspace.settings.mail, able, stands)
+        is_told = _mail(workspace.settings.mail, able.values(), stands)
         if notify.url:
             _post(notify.url, notify.secret_env, stands)
             is_told = True
@@ -112,7 +112,7 @@ def _tell_advisors(workspace: Workspace, stands: Session, waited: float) -> None
         append_events(workspace.store, stands.id, lambda _: [told])
 
 
-def _mail(settings: MailSettings, able: Sequence[AdvisorSettings], stands: Session) -> bool:
+def _mail(settings: MailSettings, able: Iterable[AdvisorSettings], stands: Session) -> bool:
     """Whether anybody was told. Raises HandoffError."""
     addresses = [advisor.mail for advisor in able if advisor.mail]
     if not addresses or not settings.host:

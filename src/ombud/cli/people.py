@@ -1,4 +1,4 @@
-"""`ombud handoff`: what waits at the desks."""
+"""`ombud personas` and `ombud handoff`: for whom answers are written, and who takes over."""
 
 from pathlib import Path
 
@@ -8,7 +8,33 @@ from ombud.cli.console import HOME, JSON, errors_said, open_workspace, print_jso
 from ombud.cli.printing.help import WholeHelp
 from ombud.cli.printing.tables import table
 
-app = typer.Typer(
+personas = typer.Typer(cls=WholeHelp, help="For whom answers can be written.", no_args_is_help=True)
+
+
+@personas.callback()
+def list_personas() -> None:
+    """For whom answers can be written."""
+
+
+@personas.command("list")
+def list_(as_json: bool = JSON, home: Path | None = HOME) -> None:
+    """The personas that ship and those of the workspace's folder `personas`, which win."""
+    del home
+    with errors_said(as_json):
+        workspace = open_workspace()
+        found = workspace.personas.values()
+        if as_json:
+            print_json({"personas": [persona.model_dump(mode="json") for persona in found]})
+            return
+        wide = max(len(persona.name) for persona in found)
+        for persona in found:
+            model = f"; {persona.model}" if persona.model else ""
+            print(
+                f"{persona.name:<{wide}}  {persona.audience}; about {persona.length} words{model}"
+            )
+
+
+handoff = typer.Typer(
     cls=WholeHelp,
     help="What waits at the desks where advisors work.",
     no_args_is_help=True,
@@ -16,7 +42,7 @@ app = typer.Typer(
 HEAD = ("desk", "open", "waiting", "parked", "sent", "last error")
 
 
-@app.command()
+@handoff.command()
 def status(as_json: bool = JSON, home: Path | None = HOME) -> None:
     """What waits, what could not be delivered yet, and why."""
     del home
@@ -27,11 +53,13 @@ def status(as_json: bool = JSON, home: Path | None = HOME) -> None:
         if as_json:
             print_json(found)
             return
-        rows = [[str(value) for value in row.values()] for row in found["desks"]]
+        rows: list[list[str]] = []
+        for row in found["desks"]:
+            rows.append([str(value) for value in row.values()])
         print(table(HEAD, rows) if rows else "Nothing was handed over yet.")
 
 
-@app.command()
+@handoff.command()
 def retry(
     desk: str = typer.Argument("", help="Only this desk; all, when not given."),
     as_json: bool = JSON,
@@ -49,7 +77,7 @@ def retry(
         print(f"{count} message{'' if count == 1 else 's'} will be tried now.")
 
 
-@app.command()
+@handoff.command()
 def desks(as_json: bool = JSON, home: Path | None = HOME) -> None:
     """The desks that `handoff.desk` can name."""
     del home
