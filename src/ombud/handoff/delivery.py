@@ -18,7 +18,7 @@ from sqlalchemy import Connection
 
 from ombud.errors import Busy, HandoffError, IllegalTransition, NotFound, StoreError, Undelivered
 from ombud.handoff.desks.desk import Desk, DeskEvent, Line, Outgoing, Sleep
-from ombud.handoff.receiving import events_of
+from ombud.handoff.receiving import keep_event
 from ombud.handoff.transcripts import WHO, parts_of, transcript
 from ombud.store import (
     Lease,
@@ -32,12 +32,10 @@ from ombud.store import (
     lines_with_work,
     mark_failed,
     mark_sent,
-    move_cursor,
     next_to_send,
     read_events,
     read_line,
     read_session,
-    receive,
     save_memory,
     seal_soon,
     tickets_due,
@@ -141,6 +139,8 @@ class Delivery:
     async def _look(self) -> None:
         store, name = self._store, self._name
         wanted = await asyncio.to_thread(lines_with_work, store, name)
+        for ticket in self._workers.keys() - set(wanted):
+            self._workers[ticket].end()
         free = [ticket for ticket in wanted if ticket not in self._workers]
         room = LINES - len(self._workers)
         if free and room > 0:
@@ -221,6 +221,11 @@ class _Worker:
         self._line: Line | None = None
 
     def wake(self) -> None:
+        self._woken.set()
+
+    def end(self) -> None:
+        """The line was closed by somebody else, and nothing is left to send."""
+        self._ended.set()
         self._woken.set()
 
     async def run(self) -> None:
@@ -388,28 +393,14 @@ class _Worker:
         if event.kind == "read":
             seen = await asyncio.to_thread(find_event, self._store, event.entry_id)
         place = seen.place if seen else 0
-        await self.write(lambda db: self._keep(db, event, place))
+        await self.write(
+            lambda db: keep_event(db, self._conversation_id, self.ticket_id, event, place)
+        )
         if event.cursor:
             self._memory.cursor = event.cursor
         if event.kind == "ended":
             self._ended.set()
             self._woken.set()
-
-    def _keep(self, db: Connection, event: DeskEvent, place: int) -> None:
-        """The event, that it was heard, and where to go on: one transaction."""
-        is_entry = bool(event.entry_id) and event.kind not in {"echo", "read"}
-        if not is_entry or receive(db, self.ticket_id, event.entry_id, None):
-            # A conversation that has ended meanwhile takes no more; the desk need not know.
-            with suppress(IllegalTransition):
-                append_in(
-                    db,
-                    self._conversation_id,
-                    lambda session: events_of(session, self.ticket_id, event, place),
-                )
-        if event.kind == "ended":
-            close_line(db, self.ticket_id)
-        if event.cursor:
-            move_cursor(db, self.ticket_id, event.cursor)
 
 
 def ticket_of(store: Store, row: LineRow) -> Ticket:

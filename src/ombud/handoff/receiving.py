@@ -1,12 +1,35 @@
 """What an event of a desk is in the conversation's own words."""
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 
+from sqlalchemy import Connection
+
+from ombud.errors import IllegalTransition
 from ombud.handoff.desks.desk import DeskEvent, DeskEventKind
+from ombud.store import append_in, close_line, move_cursor, receive
 from ombud.types import Ended, Joined, Left, NewEvent, Queued, Said, Seen, Session, Unclaimed
 
 SOMEBODY = "An advisor"
 """Where a desk tells no name."""
+
+
+def keep_event(
+    db: Connection, conversation_id: str, ticket_id: str, event: DeskEvent, place: int = 0
+) -> None:
+    """Keep an event of a desk, that it was heard, and where to go on; nothing where it was heard
+    before. place: of the message that was read, for `read`."""
+    is_entry = bool(event.entry_id) and event.kind not in {"echo", "read"}
+    if not is_entry or receive(db, ticket_id, event.entry_id, None):
+        # A conversation that has ended meanwhile takes no more; the desk need not know.
+        with suppress(IllegalTransition):
+            append_in(
+                db, conversation_id, lambda session: events_of(session, ticket_id, event, place)
+            )
+    if event.kind == "ended":
+        close_line(db, ticket_id)
+    if event.cursor:
+        move_cursor(db, ticket_id, event.cursor)
 
 
 def events_of(session: Session, ticket_id: str, event: DeskEvent, place: int) -> list[NewEvent]:

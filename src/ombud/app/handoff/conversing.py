@@ -1,5 +1,7 @@
 """A conversation as the employee has it."""
 
+import time
+from collections.abc import Mapping
 from datetime import datetime
 from hashlib import sha256
 from typing import NamedTuple
@@ -9,15 +11,29 @@ from ombud.app.handoff import mail
 from ombud.app.handoff.turns import recover
 from ombud.app.workspace import Workspace
 from ombud.errors import BadRequest, HandoffError, NotFound
-from ombud.handoff import NONE, is_open, next_opening, session, transcript
+from ombud.handoff import (
+    NONE,
+    inbound,
+    is_open,
+    keep_event,
+    next_opening,
+    session,
+    signing_key,
+    transcript,
+    verify,
+)
 from ombud.store import (
     LONGEST_MESSAGE,
     Appended,
     conversations_of,
+    find_event,
     new_conversation,
     owner_of,
     read_events,
+    read_line,
     read_session,
+    seal_soon,
+    signal_typing,
 )
 from ombud.types import Event, HandoffReason, OutOfHours, Person, Said, Session
 
@@ -109,6 +125,31 @@ def close(workspace: Workspace, conversation_id: str) -> Appended:
 
 def read(workspace: Workspace, conversation_id: str, place: int) -> Appended:
     return session.read(workspace.store, conversation_id, place, "user")
+
+
+def hear(workspace: Workspace, headers: Mapping[str, str], body: bytes) -> bool:
+    """What another system posts of its advisors (`handoff.desk = "webhook"`); whether it was new to
+    be heard at all. Raises BadSignature, BadRequest, NotFound for an unknown ticket, BadSetting."""
+    settings = workspace.settings.handoff.webhook
+    payload = verify(headers, body, signing_key(settings.secret_env), time.time())
+    told = inbound(payload)
+    if told is None:
+        return False
+    store = workspace.store
+    line = read_line(store, told.ticket_id)
+    if line is None:
+        raise NotFound(f"There is no ticket `{told.ticket_id}`.")
+    if told.event.kind == "typing":
+        signal_typing(
+            store, line.conversation_id, "advisor", told.event.name, on=told.event.is_typing
+        )
+        return True
+    seen = find_event(store, told.event.entry_id) if told.event.kind == "read" else None
+    place = seen.place if seen else 0
+    with store.write() as db:
+        keep_event(db, line.conversation_id, line.ticket_id, told.event, place)
+    seal_soon(store)
+    return True
 
 
 def transcript_of(workspace: Workspace, conversation_id: str) -> str:

@@ -3,6 +3,7 @@
 Until there is identity, whoever reaches the server may sign in as any advisor of the settings; the
 server listens on this machine alone."""
 
+import asyncio
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request, Response
@@ -35,6 +36,9 @@ from ombud.web.render import to_html
 
 UNKNOWN: dict[int | str, dict[str, Any]] = {
     401: {"model": Problem, "description": "Nobody has signed in at the desk"}
+}
+UNSIGNED: dict[int | str, dict[str, Any]] = {
+    401: {"model": Problem, "description": "Not signed with the secret of both sides, or too old"}
 }
 ALL: dict[int | str, dict[str, Any]] = {**POSTED, **MISSING, **CONFLICT, **UNKNOWN}
 BASE = "/api/v1/desk"
@@ -112,6 +116,15 @@ def away(body: AwayIn, workspace: CurrentWorkspace, me: Me) -> Json:
     """Take no more for now, or again."""
     advising.is_here(workspace, me, away=body.away)
     return {"away": body.away}
+
+
+@router.post(f"{BASE}/webhook", status_code=202, responses={**ALL, **UNSIGNED})
+async def webhook(request: Request, workspace: CurrentWorkspace) -> Json:
+    """What the system that `handoff.webhook` names tells of its advisors, signed."""
+    body = await request.body()
+    headers = dict(request.headers)
+    heard = await asyncio.to_thread(conversing.hear, workspace, headers, body)
+    return {"heard": heard}
 
 
 @router.get(ONE, responses=ALL)
