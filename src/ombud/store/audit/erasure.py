@@ -3,7 +3,7 @@ when stays."""
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import (
     ColumnElement,
@@ -29,6 +29,16 @@ from ombud.store.tables import text as texts
 from ombud.types import Answer, Observation, Passage
 
 ERASED = "[evidence erased]"
+LEAST_QUOTE = 20
+"""Characters from which the same words in a message count as a quote."""
+
+
+class _Gone(NamedTuple):
+    """An answer that was blanked."""
+
+    text: str
+    conversation_id: str | None
+    quotes: tuple[str, ...]
 
 
 def erase_quotes(store: Store, document_id: str, uri: str) -> dict[str, int]:
@@ -78,7 +88,7 @@ def _answers(db: Connection, document_id: str) -> int:
     repeats_it = reasonings.c.answer_id.in_(naming)
     db.execute(delete(reasonings).where(repeats_it))
     changed: dict[str, dict[str, Any]] = {}
-    gone: set[tuple[str, str | None]] = set()
+    gone: set[_Gone] = set()
     stored = select(answers.c.id, answers.c.conversation_id, answers.c.answer)
     for row in db.execute(stored.where(names_it)).all():
         if not row.answer:
@@ -88,9 +98,9 @@ def _answers(db: Connection, document_id: str) -> int:
         if after != before:
             changed[row.id] = {"answer": after.model_dump(mode="json")}
         if after.text != before.text:
-            gone.add((before.text, row.conversation_id))
+            gone.add(_Gone(before.text, row.conversation_id, _quotes(before, document_id)))
     blanked = len(changed)
-    _histories(db, changed, {text for text, _ in gone})
+    _histories(db, changed, {one.text for one in gone})
     for ids in batches(sorted(changed), BATCH):
         some = {identity: changed[identity] for identity in ids}
         _blank(db, document_id, some, gone)
@@ -120,7 +130,7 @@ def _blank(
     db: Connection,
     document_id: str,
     changed: Mapping[str, dict[str, Any]],
-    gone: Iterable[tuple[str, str | None]],
+    gone: Iterable[_Gone],
 ) -> None:
     """Some answers, and events that said the same in their conversation, in one record of the
     chain."""
@@ -130,28 +140,33 @@ def _blank(
     for identity, values in changed.items():
         of_answer = update(answers).where(answers.c.id == identity)
         db.execute(of_answer.values(**values, salt=new_salt(), erased=number))
-    for text, conversation_id in gone:
-        blanked.extend(_blank_events(db, number, conversation_id, text))
+    for one in gone:
+        blanked.extend(_blank_events(db, number, one))
     erased = {"answer": list(changed), "event": blanked}
     append(db, number, "erasure", erased, {"reason": "document", "document": document_id})
 
 
-def _blank_events(
-    db: Connection, number: int, conversation_id: str | None, text: str
-) -> Iterator[str]:
-    """Ids of the answers and messages that repeated the text."""
+def _blank_events(db: Connection, number: int, gone: _Gone) -> Iterator[str]:
+    """Ids of the answers and messages that repeated the answer, or quoted what it quoted."""
     of_it = select(events.c.id, events.c.content).where(
-        events.c.conversation_id == conversation_id,
+        events.c.conversation_id == gone.conversation_id,
         events.c.kind.in_(["answer", "message"]),
     )
     for row in db.execute(of_it).all():
         said = json.loads(row.content) if row.content else {}
-        if said.get("text") != text:
+        text = said.get("text", "")
+        if text != gone.text and not any(quote in text for quote in gone.quotes):
             continue
         content = json.dumps({**said, "text": ERASED})
         own_row = update(events).where(events.c.id == row.id)
         db.execute(own_row.values(content=content, salt=new_salt(), erased=number))
         yield str(row.id)
+
+
+def _quotes(answer: Answer, document_id: str) -> tuple[str, ...]:
+    """What the answer quoted of a document, where it is long enough to be known for a quote."""
+    cited = [one.quote for one in answer.citations if one.document_id == document_id]
+    return tuple(quote for quote in cited if len(quote) >= LEAST_QUOTE)
 
 
 def _runs(db: Connection, document_id: str, uri: str) -> int:
