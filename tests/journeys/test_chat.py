@@ -271,7 +271,7 @@ def test_what_is_not_there_offers_a_person(new_page: NewPage) -> None:
     turn = ask(page, "My manager is bullying and harassing me, what can I do?")
     playwright.expect(turn.locator(".badge")).to_have_text("Needs a person")
     card = turn.locator(".contacts")
-    playwright.expect(card.get_by_role("heading")).to_have_text("Talk to a person")
+    playwright.expect(card.get_by_role("heading")).to_have_text("You can also turn to")
     assert card.get_by_role("link").get_attribute("href") == "mailto:people@example.org"
 
 

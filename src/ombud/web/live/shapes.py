@@ -104,7 +104,7 @@ def event_json(workspace: Workspace, event: Event, *, for_advisor: bool = False)
         left_out |= {"note", "advisor_id"}
     fields = what.model_dump(mode="json", exclude=left_out)
     if isinstance(what, Answered):
-        fields["html"] = _html(workspace, what)
+        fields |= _answer(workspace, what)
     return {**base, **fields}
 
 
@@ -141,15 +141,16 @@ def source_json(citation: Citation) -> Json:
     }
 
 
-def _html(workspace: Workspace, what: Answered) -> str:
-    """With its citations, as far as the answer is still there."""
-    citations: tuple[Citation, ...] = ()
-    if what.answer_id:
-        try:
-            citations = asking.stored_answer(workspace, what.answer_id).citations
-        except NotFound:
-            citations = ()
-    return to_html(what.text, citations)
+def _answer(workspace: Workspace, what: Answered) -> Json:
+    """Its HTML, and the answer itself without its trace, as far as it is still there."""
+    try:
+        answer = asking.stored_answer(workspace, what.answer_id) if what.answer_id else None
+    except NotFound:
+        answer = None
+    if answer is None:
+        return {"html": to_html(what.text, ()), "answer": None}
+    html = to_html(what.text, answer.citations)
+    return {"html": html, "answer": answer.model_dump(mode="json", exclude={"trace"})}
 
 
 def _card(card: advising.DeskCard) -> Json:

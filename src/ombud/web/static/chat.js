@@ -1,6 +1,9 @@
 // The chat. HTML enters the page in one place only, `written`, and only as the server rendered it.
+import { live } from "./live.js";
+import { outgoing } from "./outgoing.js";
+import { bar, bubble, notice } from "./person.js";
 import { sources } from "./sources.js";
-import { Trouble, events, post } from "./stream.js";
+import { Trouble, events, post, send as request } from "./stream.js";
 import { country, el, icon } from "./words.js";
 
 const policy = globalThis.trustedTypes?.createPolicy("ombud", { createHTML: (html) => html }) ?? { createHTML: (html) => html };
@@ -9,7 +12,9 @@ const written = (node, html) => { node.innerHTML = policy.createHTML(html); retu
 const $ = (id) => document.getElementById(id);
 const log = $("log"), hello = $("hello"), box = $("question"), send = $("send"), trouble = $("trouble");
 const pickers = { country: $("country"), role: $("role"), persona: $("persona") };
-let conversation = null, turns = [], asking = null, last = "";
+let conversation = null, asking = null, last = "", lastKey = "";
+// How the conversation stands, the question whose answer is still to come, and what this tab sent itself.
+let stage = "bot", session = null, pending = null, current = "", mine = new Set();
 
 const store = (area, key, value) => { try { value == null ? area.removeItem(key) : area.setItem(key, value); } catch { /* private mode */ } };
 const stored = (area, key) => { try { return area.getItem(key); } catch { return null; } };
@@ -24,7 +29,7 @@ for (const [key, picker] of Object.entries(pickers)) {
   if ([...picker.options].some((option) => option.value === kept)) picker.value = kept;
   picker.addEventListener("change", () => {
     store(localStorage, key, picker.value);
-    fresh(turns.at(-1)?.question);
+    fresh(last);
     say(`New conversation. ${picker.selectedOptions[0].textContent}.`);
   });
 }
@@ -67,6 +72,7 @@ function finish({ reply, body, status }, answer, html, { quiet = false } = {}) {
   reply.append(...[
     answer.action === "clarify" && chips,
     doubtful && el("p", { class: "doubt" }, `${doubtful === 1 ? "One sentence" : `${doubtful} sentences`} of this answer could not be confirmed word by word. Check the sources.`),
+    offered(answer),
     contacts(answer),
     origins(answer, open),
     unsure(answer),
@@ -86,7 +92,13 @@ function contacts({ contacts: people, action }) {
     el("p", {}, el("b", {}, name), topic && topic !== "general" && el("span", { class: "mute" }, ` · ${topic.replaceAll("-", " ")}`)),
     mail && el("a", { href: `mailto:${mail}` }, icon("mail"), mail),
     phone && el(...(/^[+\d][\d ().\/-]{5,}$/.test(phone) ? ["a", { href: `tel:${phone.replace(/[^+\d]/g, "")}` }] : ["span", { class: "phone" }]), icon("phone"), phone));
-  return el("section", { class: "contacts" }, el("h3", {}, action === "handoff" ? "Talk to a person" : "Who can help"), el("ul", {}, ...people.map(one)));
+  return el("section", { class: "contacts" }, el("h3", {}, action === "handoff" && $("person") ? "You can also turn to" : "Who can help"), el("ul", {}, ...people.map(one)));
+}
+
+function offered({ offer, topic }) {
+  if (!offer || !$("person") || !["bot", "returned"].includes(stage)) return null;
+  const click = (event) => { event.currentTarget.disabled = true; handOver(offer, topic); };
+  return el("p", { class: "offer" }, !["sensitive", "asked"].includes(offer) && "Would you rather talk to a person? ", el("button", { type: "button", class: "primary", click }, icon("person"), "Talk to a person"));
 }
 
 function unsure({ contacts: [person], action }) {
@@ -141,14 +153,17 @@ function how({ queries = [], signals = {}, evidence = [], seconds = {}, model = 
 const steps = { wait: "Waiting for a free place", search: "Searching the documents", compose: "Writing the answer", verify: "Checking every sentence" };
 
 async function open() {
-  conversation ??= (await (await post("/api/v1/conversations", { person: person() }, asking.signal)).json()).id;
+  if (conversation) return;
+  conversation = (await (await post("/api/v1/conversations", { person: person() }, asking?.signal)).json()).id;
+  save();
+  line.watch(conversation, 0);
 }
 
-async function* answered(question) {
+async function* answered(question, key) {
   for (let again = true; ; again = false) {
     await open();
     try {
-      yield* events("/chat/ask", { question, person: person(), conversation_id: conversation }, asking.signal);
+      yield* events("/chat/ask", { question, person: person(), conversation_id: conversation, message_id: key }, asking.signal);
       return;
     } catch (error) {
       if (!(again && error.status === 404)) throw error; // a conversation that the server no longer has
@@ -157,35 +172,37 @@ async function* answered(question) {
   }
 }
 
-async function ask(question) {
+async function ask(question, key = crypto.randomUUID()) {
   if (asking) return;
+  if (stage === "live") { write(question); return; }
   asking = new AbortController();
-  const mine = asking;
+  const own = asking;
   busy(true);
   trouble.hidden = true;
   last = question;
+  lastKey = key;
+  mine.add(key);
   box.value = "";
   keep();
   const shown = begin(question);
   say("Searching the documents");
   try {
-    for await (const [name, data] of answered(question)) {
+    for await (const [name, data] of answered(question, key)) {
       if (name === "status") shown.status.lastChild.textContent = steps[data.step] ?? shown.status.lastChild.textContent;
       else if (name === "claim") place(shown.body, data);
       else if (name === "error") throw new Trouble(data.detail, data.hint, data.status);
       else if (name === "answer") {
         const { html, ...answer } = data;
         finish(shown, answer, html);
-        turns.push({ question, answer: { ...answer, trace: { ...answer.trace, rankings: [] } } });
-        save();
       }
     }
   } catch (error) {
-    if (mine !== asking) return; // another conversation has begun
-    if (error.name === "AbortError") stopped(shown, question);
+    if (own !== asking) return; // another conversation has begun
+    if (error.name === "AbortError") stopped(shown, question, key);
+    else if (error.status === 409 && stage === "live") { shown.turn.remove(); write(question); }
     else failed(shown, question, error);
   } finally {
-    if (mine === asking) { asking = null; busy(false); }
+    if (own === asking) { asking = null; busy(false); }
   }
 }
 
@@ -195,16 +212,16 @@ function place(body, { index, html }) {
   if (old) old.replaceWith(said); else body.append(said);
 }
 
-function stopped({ reply, status }, question) {
+function stopped({ reply, status }, question, key, said = "Stopped.") {
   status.remove();
-  reply.append(el("p", { class: "mute" }, "Stopped."), el("div", { class: "acts" }, button("Ask again", "", (event) => { event.currentTarget.closest(".turn").remove(); ask(question); })));
-  say("Stopped");
+  reply.append(el("p", { class: "mute" }, said), el("div", { class: "acts" }, button("Ask again", "", (event) => { event.currentTarget.closest(".turn").remove(); ask(question, key); })));
+  say(said);
 }
 
 // The question goes back into the box, so that nothing typed is lost.
 function failed({ turn }, question, error) {
   turn.remove();
-  if (!turns.length) hello.hidden = false;
+  if (!log.querySelector(".turn, .said, .event")) hello.hidden = false;
   if (!box.value.trim()) box.value = question;
   keep();
   trouble.firstElementChild.textContent = error instanceof Trouble ? [error.message, error.hint].filter(Boolean).join(" ") : "Something went wrong on this page.";
@@ -218,16 +235,125 @@ function busy(on) {
   log.setAttribute("aria-busy", on);
 }
 
+// A person takes over -----------------------------------------------------------------------------
+
+const own = (path) => `/api/v1/conversations/${conversation}/${path}`;
+const line = live({
+  events: (id, stands, happened) => { if (id === conversation) take(stands, happened); },
+  typing: (id, { on, name }) => { if (id === conversation) status.typing(on, name); },
+  state: (up) => { $("say").dataset.line = up; if (up === "up" && conversation) letters.flush(conversation); },
+});
+const letters = outgoing({
+  address: (id) => `/api/v1/conversations/${id}/messages`,
+  refused: (id, message, error) => { marked(message.id, error.message); },
+});
+const status = bar($("bar"), {
+  askPerson: () => handOver("asked", ""),
+  takeBack: () => change(() => request("DELETE", own("handoff"))),
+  transcript: () => { location.assign(own("transcript")); },
+});
+
+async function change(act) {
+  try {
+    const { session: stands, events: happened } = await (await act()).json();
+    take(stands, happened);
+  } catch (error) {
+    trouble.firstElementChild.textContent = [error.message, error.hint].filter(Boolean).join(" ");
+    trouble.hidden = false;
+  }
+}
+
+async function handOver(reason, topic) {
+  trouble.hidden = true;
+  await change(async () => { await open(); return post(own("handoff"), { reason, topic: topic ?? "" }); });
+  box.focus({ preventScroll: true });
+}
+
+// To the advisor: shown at once, kept until the server has it.
+function write(text) {
+  const { id } = letters.add(conversation, text);
+  mine.add(id);
+  append(bubble({ by: "user", text, key: id }, "Sending"));
+  box.value = "";
+  keep();
+}
+
+function append(node) {
+  if (!node) return;
+  hello.hidden = true;
+  $("new").hidden = false;
+  log.append(node);
+  log.scrollTop = log.scrollHeight;
+}
+
+const marked = (key, text) => { const found = log.querySelector(`[data-key="${key}"] .state`); if (found) found.textContent = text; };
+
+const stages = { handoff: "queued", joined: "live", left: "queued", transferred: "queued", ended: "returned", closed: "closed" };
+let known = 0;
+
+function take(stands, happened, quiet = false) {
+  for (const event of happened) {
+    if (event.place <= known) continue;
+    known = event.place;
+    show(event, quiet);
+    stage = stages[event.kind] ?? stage;
+  }
+  session = stands;
+  const said = status.show(session);
+  if (said && !quiet) say(said);
+  box.placeholder = stage === "live" ? `Write to ${session.advisor || "the advisor"}` : "Ask about a policy";
+  const isFree = ["bot", "returned"].includes(stage);
+  if ($("person")) $("person").hidden = !isFree;
+  for (const offer of log.querySelectorAll(".offer")) offer.hidden = !isFree || offer.querySelector("button").disabled;
+  if (happened.length && log.lastElementChild?.matches(".said, .event")) log.scrollTop = log.scrollHeight;
+}
+
+function show(event, quiet) {
+  const { kind, by, key, text, at } = event;
+  if (kind === "message" && by === "user") own_words(event, quiet);
+  else if (kind === "message") {
+    append(bubble(event));
+    if (!quiet) say(`${event.name || "Advisor"}: ${text}`);
+    seen();
+  } else if (kind === "answer") {
+    if (!mine.has(current) && pending) finish(pending, event.answer ?? event, event.html, { quiet: true });
+    pending = null;
+  } else if (kind === "interrupted") {
+    if (!mine.has(current) && pending) stopped(pending, last, current, "The answer was interrupted.");
+    pending = null;
+  } else if (kind === "read" && by === "advisor") {
+    const bubbles = log.querySelectorAll(".said.mine .state");
+    if (bubbles.length) bubbles[bubbles.length - 1].textContent = `Read ${new Date(at).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" })}`;
+  } else if (kind === "delivery") {
+    log.querySelector(`[data-id="${event.event_id}"] .state`)?.replaceChildren(event.state === "parked" ? "Not delivered yet" : "Delivered");
+  } else append(notice(event));
+  if (key) log.querySelector(`[data-key="${key}"]`)?.setAttribute("data-id", event.id);
+}
+
+function own_words(event) {
+  current = event.key;
+  if (mine.has(event.key)) { marked(event.key, new Date(event.at).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" })); return; }
+  last = event.text;
+  if (stage === "live") append(bubble(event)); else pending = begin(event.text);
+}
+
+function seen() {
+  if (!document.hidden) post(own("read"), { place: known }).catch(() => {});
+}
+
 // A conversation ends, another begins; `again` is a question worth asking once more -----------------
 
 function fresh(again) {
   asking?.abort();
   asking = null;
   busy(false);
+  if (conversation) line.unwatch(conversation);
   conversation = null;
-  turns = [];
+  [stage, session, pending, current, known, mine] = ["bot", null, null, "", 0, new Set()];
+  status.show(null);
+  if ($("person")) $("person").hidden = false;
   sources.close();
-  for (const turn of log.querySelectorAll(".turn")) turn.remove();
+  for (const turn of log.querySelectorAll(".turn, .said, .event")) turn.remove();
   for (const old of hello.querySelectorAll(".once")) old.remove();
   if (again) hello.querySelector("ul")?.prepend(el("li", { class: "once" }, el("button", { type: "button", class: "sample", "data-ask": again }, el("span", {}, again), icon("next"))));
   hello.hidden = false;
@@ -237,17 +363,27 @@ function fresh(again) {
 }
 
 const keep = () => store(sessionStorage, "draft", box.value || null);
-const save = () => store(sessionStorage, "conversation", turns.length ? JSON.stringify({ conversation, turns, person: person() }) : null);
+const save = () => store(sessionStorage, "conversation", conversation ? JSON.stringify({ conversation, person: person() }) : null);
 
 async function restore() {
   box.value = stored(sessionStorage, "draft") ?? "";
   const kept = JSON.parse(stored(sessionStorage, "conversation") ?? "null");
   if (!kept || JSON.stringify(kept.person) !== JSON.stringify(person())) return;
-  for (const { question, answer } of kept.turns) {
-    const { html } = await (await post("/chat/render", { text: answer.text, citations: answer.citations })).json();
-    finish(begin(question), answer, html, { quiet: true });
-  }
-  ({ conversation, turns } = kept);
+  conversation = kept.conversation;
+  const { session: stands, events: happened } = await (await request("GET", own("events?after=0"))).json();
+  take(stands, happened, true);
+  for (const { id, text } of letters.waiting(conversation)) { mine.add(id); append(bubble({ by: "user", text, key: id }, "Sending")); }
+  letters.flush(conversation);
+  line.watch(conversation, known);
+}
+
+let told = 0, quietly = 0;
+function types() {
+  if (stage !== "live") return;
+  const now = Date.now();
+  if (now - told > 3000) { told = now; line.typing(conversation, true); }
+  clearTimeout(quietly);
+  quietly = setTimeout(() => { told = 0; line.typing(conversation, false); }, 3000);
 }
 
 // What people do ----------------------------------------------------------------------------------
@@ -265,14 +401,17 @@ box.addEventListener("keydown", (event) => {
 });
 box.addEventListener("input", () => {
   keep();
+  types();
   if (CSS.supports("field-sizing", "content")) return;
   box.style.height = "auto";
   box.style.height = `${box.scrollHeight}px`;
 });
 $("new").addEventListener("click", () => { fresh(); box.focus(); });
-$("again").addEventListener("click", () => ask(box.value.trim() || last));
+$("again").addEventListener("click", () => { const text = box.value.trim() || last; trouble.hidden = true; if (text) ask(text, text === last && lastKey ? lastKey : undefined); });
+$("person")?.addEventListener("click", () => handOver("asked", ""));
+document.addEventListener("visibilitychange", () => { if (stage === "live") seen(); });
 document.addEventListener("click", (event) => {
   const chosen = event.target.closest("[data-ask]");
   if (chosen) { ask(chosen.dataset.ask); box.focus({ preventScroll: true }); }
 });
-restore().catch(() => store(sessionStorage, "conversation", null));
+restore().catch(() => fresh());

@@ -3,10 +3,12 @@ export class Trouble extends Error {
   constructor(detail, hint = "", status = 0) { super(detail); this.hint = hint; this.status = status; }
 }
 
-export async function post(address, body, signal) {
+export const post = (address, body, signal) => send("POST", address, body, signal);
+
+export async function send(method, address, body, signal) {
   let response;
   try {
-    response = await fetch(address, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body), signal });
+    response = await fetch(address, { method, headers: body ? { "content-type": "application/json" } : {}, body: body && JSON.stringify(body), signal });
   } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new Trouble("The assistant cannot be reached.", "Your question is still below.");
