@@ -81,6 +81,24 @@ def hours_later(hours: float) -> datetime:
     return datetime.now(UTC) + timedelta(hours=hours)
 
 
+# At the desk --------------------------------------------------------------------------------------
+
+
+def test_an_advisor_is_suggested_what_the_documents_say_and_not_to_ask_a_person(
+    workspace: Workspace,
+) -> None:
+    talk = begin(workspace)
+    told = ask(workspace, "I am being harassed, may I work from a cafe instead?", talk)
+    ask(workspace, "I want to talk to a person", talk)
+    hand_over(workspace, talk, "sensitive")
+    kept = len(read_events(workspace.store, talk))
+    suggested = asyncio.run(advising.suggest(workspace, talk))
+    assert told.action == "handoff"
+    assert suggested.action != "handoff"
+    assert "Remote work" in {citation.title for citation in suggested.citations}
+    assert len(read_events(workspace.store, talk)) == kept
+
+
 # When a person is offered -------------------------------------------------------------------------
 
 

@@ -31,7 +31,9 @@ def test_a_document_of_any_name_has_its_page_and_is_cited(tmp_path: Path) -> Non
     assert (shown["uri"], shown["text"]) == (citation["uri"], text)
 
 
-def test_the_chat_page_and_all_it_loads_stay_under_twenty_five_kibibytes(client: httpx.Client) -> None:
+def test_the_chat_page_and_all_it_loads_stay_under_twenty_five_kibibytes(
+    client: httpx.Client,
+) -> None:
     weight, seen, waiting = 0, set[str](), ["/"]
     while waiting:
         path = waiting.pop()
@@ -123,10 +125,3 @@ def test_stored_html_is_shown_and_never_run(client: httpx.Client, workspace: Wor
     assert "<img" not in html
     assert "<script>window" not in html
     assert "&lt;script&gt;window.hurt" in html
-
-
-def test_the_page_renders_what_it_kept(client: httpx.Client) -> None:
-    html = client.post("/chat/render", json={"text": "**Two** days <b>", "citations": []}).json()[
-        "html"
-    ]
-    assert html == "<p><strong>Two</strong> days &lt;b&gt;</p>\n"

@@ -1,6 +1,7 @@
 """Evidence -> Answer: triage, composition, proof; and the whole ask flow."""
 
 from ombud.answer.asking import AskRun, answer_question
+from ombud.answer.assisting import AdvisorRun
 from ombud.answer.compose.components import check_components
 from ombud.answer.compose.streaming import OnEvent
 from ombud.answer.confidence import (
@@ -19,6 +20,7 @@ from ombud.answer.signals import measure_signals, span_signals, term_weights
 from ombud.answer.triage.circumstances import own_circumstances
 from ombud.answer.triage.classifying import open_triage
 from ombud.answer.triage.features import TRIAGE_READING
+from ombud.answer.triage.persons import wants_person
 from ombud.answer.triage.privacy import guard_search, remote_names, triage_embedder
 from ombud.answer.triage.sensitive import read_sensitive
 from ombud.answer.triage.weights import (
@@ -44,6 +46,7 @@ __all__ = [
     "SPARSE_SPAN_FEATURES",
     "TOPICS",
     "TRIAGE_READING",
+    "AdvisorRun",
     "AnswerParts",
     "AnswerSpan",
     "AskRun",
@@ -75,4 +78,5 @@ __all__ = [
     "triage_embedder",
     "triage_scores",
     "triage_weights_text",
+    "wants_person",
 ]

@@ -75,12 +75,14 @@ async def ask(
     on_event: OnEvent | None = None,
     keep: bool = True,
     message_key: str = "",
+    flow: type[AskRun] = AskRun,
 ) -> Answer:
     """Answer, and keep the answer.
 
     conversation_id: adds its last ten turns, unless the question has history. on_event: gets claims
     while a chat model is still writing them. message_key: UUID of the sender; the same again in a
-    conversation is the same question, and has the same answer. Raises UnknownName for a persona,
+    conversation is the same question, and has the same answer. flow: AdvisorRun where an advisor
+    asks for an employee. Raises UnknownName for a persona,
     strategy or component that does not exist, NotFound for a conversation, IllegalTransition for
     one that a person has taken over.
     """
@@ -93,6 +95,7 @@ async def ask(
         conversation_id=conversation_id,
         on_event=on_event,
         keep=keep,
+        flow=flow,
     )
     if not conversation_id or not keep:
         return await answer()
@@ -116,13 +119,14 @@ async def _answer(
     conversation_id: str | None,
     on_event: OnEvent | None,
     keep: bool,
+    flow: type[AskRun],
 ) -> Answer:
     planned = plan_of(workspace, question.asker, plan)
     where = filter_of(workspace, question, planned.plan)
     parts = workspace.answering_for(planned.plan)
     is_private = _is_known_private(workspace, conversation_id)
     with recorded() as calls:
-        run = AskRun(question, planned.plan, where, parts, on_event, is_private=is_private)
+        run = flow(question, planned.plan, where, parts, on_event, is_private=is_private)
         answer = await run.answer()
         hidden = await asyncio.to_thread(
             _hidden_note,

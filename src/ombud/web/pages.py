@@ -1,5 +1,5 @@
-"""The pages: the chat at `/`, a document with its cited passage, and what only these pages ask
-for."""
+"""The pages: the chat at `/`, the desk of advisors at `/desk`, a document with its cited passage,
+and what only these pages ask for."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Iterable
@@ -16,7 +16,7 @@ from ombud.web.layout import STATIC, VERSION, page
 from ombud.web.live.secrets import ensure_key
 from ombud.web.passage import outline, ranks, view
 from ombud.web.render import to_html
-from ombud.web.shapes import AskIn, Shape
+from ombud.web.shapes import AskIn
 
 router = APIRouter(include_in_schema=False)
 
@@ -37,11 +37,6 @@ SAMPLES = (
     (("conduct", "ethic", "gift"), "Which gifts may I accept?"),
 )
 """What a document's title or topic speaks of -> a question that shows what the assistant is for."""
-
-
-class RenderedAnswer(Shape):
-    text: str
-    citations: tuple[Citation, ...] = ()
 
 
 @router.get("/", response_class=HTMLResponse)
@@ -124,13 +119,6 @@ async def _html(text: str, citations: Iterable[Citation]) -> str:
     return await asyncio.to_thread(to_html, text, tuple(citations))
 
 
-@router.post("/chat/render")
-def render(body: RenderedAnswer) -> dict[str, str]:
-    """The HTML of an answer that the page kept as data over a reload: HTML itself is never
-    stored."""
-    return {"html": to_html(body.text, body.citations)}
-
-
 class _Cited(NamedTuple):
     """What a link to a document asks for."""
 
@@ -145,6 +133,12 @@ def _cited(
     digest: str | None = None,
 ) -> _Cited:
     return _Cited(start, end, digest or None)
+
+
+@router.get("/desk", response_class=HTMLResponse)
+def desk(workspace: CurrentWorkspace) -> str:
+    """Where advisors work."""
+    return page("desk.html", workspace.settings)
 
 
 @router.get("/documents/{document_id}", response_class=HTMLResponse)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
+from ombud.answer import AdvisorRun, wants_person
 from ombud.app import asking
 from ombud.app.handoff.conversing import checked, clock
 from ombud.app.workspace import Workspace
@@ -218,16 +219,17 @@ def is_here(workspace: Workspace, advisor: AdvisorSettings, *, away: bool = Fals
 
 
 async def suggest(workspace: Workspace, conversation_id: str) -> Answer:
-    """What the documents say to what the employee said last, for the employee's country and role.
-    Nothing of it is kept. Raises BadRequest where nothing was said."""
+    """What the documents say to what the employee said last, beside the wish for a person, for the
+    employee's country and role. Nothing of it is kept. Raises BadRequest where nothing was said."""
     events = read_events(workspace.store, conversation_id)
     said = [event for event in events if isinstance(event.what, Said) and event.by == "user"]
     if not said:
         raise BadRequest("The employee has said nothing yet.")
+    said = [event for event in said if not wants_person(event.text)] or said
     stands = read_session(workspace.store, conversation_id)
     before = [event for event in events if event.place < said[-1].place]
     question = Question(text=said[-1].text, asker=stands.asker, history=_history(before))
-    return await asking.ask(workspace, question, keep=False)
+    return await asking.ask(workspace, question, keep=False, flow=AdvisorRun)
 
 
 def canned_replies(workspace: Workspace) -> list[CannedReply]:
