@@ -1,6 +1,6 @@
 # make demo: the assistant on the sample handbook at http://127.0.0.1:8321
 # make test: all tests but the slow ones    make test-all: those too, and what share of the code they run
-.PHONY: demo test test-slow test-all covered lint types docs bench baseline asked retrieval peers studies router triage confidence spans stories sample clean
+.PHONY: demo test test-slow test-all covered lint types docs bench baseline asked retrieval peers studies router triage confidence spans stories handoff sample clean
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet -c constraints.txt
@@ -78,6 +78,11 @@ confidence spans: .venv/test sample/.ombud/synced
 
 stories: .venv/test
 	@$(BIN)/python benchmarks/quality/stories.py
+
+# Half an hour on two cores; needs PostgreSQL and, for Matrix, Synapse (as .ci/run installs them).
+handoff: .venv/test
+	@OMBUD_SCHEDULES=500 OMBUD_KILLS=50 $(BIN)/python -m pytest -n auto --maxprocesses 4 \
+		tests/handoff/test_schedules.py tests/handoff/test_killed.py tests/handoff/test_matrix.py
 
 sample: .venv/test
 	@$(BIN)/python sample/render.py

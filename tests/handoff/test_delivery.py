@@ -11,14 +11,13 @@ import pytest
 from sqlalchemy import update
 
 from handoff.shaky import ShakyDesk
-from ombud.handoff import Delivery, Pace, parts_of, wait_before
+from handoff.talks import QUICK, add, handed_over, said_by_advisor, until
+from ombud.handoff import Delivery, parts_of, wait_before
 from ombud.store import (
     Store,
-    append_events,
     desk_statuses,
     erase_rows,
     held_in_conversation,
-    new_conversation,
     open_store,
     read_events,
     read_session,
@@ -28,13 +27,7 @@ from ombud.types import (
     Closed,
     Delivered,
     Ended,
-    Event,
-    HandedOver,
-    Happening,
     Joined,
-    NewEvent,
-    Party,
-    Person,
     Said,
 )
 
@@ -48,45 +41,8 @@ def store(tmp_path: Path) -> Iterator[Store]:
     opened.close()
 
 
-async def at_once(_seconds: float) -> None:
-    await asyncio.sleep(0.001)
-
-
-QUICK = Pace(sleep=at_once, wait=lambda tries: 0.0)
-
-
-def add(store: Store, talk: str, what: Happening, by: Party = "user", key: str = "") -> Event:
-    appended = append_events(store, talk, lambda _: [NewEvent(by=by, what=what, key=key)])
-    return appended.events[0]
-
-
-def handed_over(store: Store, *said: str) -> tuple[str, str]:
-    """(conversation, ticket) of a conversation that waits at the desk `shaky`."""
-    talk = new_conversation(store, Person(id="ann", country="GB"))
-    for text in said:
-        add(store, talk, Said(text=text))
-    ticket = str(uuid.uuid4())
-    over = HandedOver(ticket_id=ticket, desk="shaky", reason="asked")
-    add(store, talk, over, by="system")
-    return talk, ticket
-
-
-async def until(condition: object, delivery: Delivery) -> None:
-    assert callable(condition)
-    for _ in range(20_000):
-        if condition():
-            return
-        delivery.wake()
-        await asyncio.sleep(0.001)
-    raise AssertionError("it never came to that")
-
-
 def heard(desk: ShakyDesk, ticket: str) -> list[str]:
     return [text for text in desk.heard.get(ticket, {}).values() if not text.startswith("[")]
-
-
-def said_by_advisor(store: Store, talk: str) -> list[str]:
-    return [event.text for event in read_events(store, talk) if event.by == "advisor"]
 
 
 @pytest.mark.parametrize("seed", range(SCHEDULES))
@@ -95,7 +51,7 @@ def test_each_message_arrives_once_and_in_order_both_ways(store: Store, seed: in
     desk = ShakyDesk(seed, fault=chance.choice([0.1, 0.3, 0.5]))
 
     async def run() -> None:
-        talk, ticket = handed_over(store, "first", "second")
+        talk, ticket = handed_over(store, "shaky", "first", "second")
         sent, told = [], []
         delivery = Delivery(store, desk, "shaky", pace=QUICK)
         task = asyncio.create_task(delivery.run())
@@ -137,7 +93,7 @@ def test_the_whole_history_comes_first_in_numbered_parts(store: Store) -> None:
     desk = ShakyDesk(1, fault=0.3)
 
     async def run() -> None:
-        talk, ticket = handed_over(store, "a " * 150, "b " * 100)
+        talk, ticket = handed_over(store, "shaky", "a " * 150, "b " * 100)
         add(store, talk, Said(text="new"))
         delivery = Delivery(store, desk, "shaky", pace=QUICK)
         task = asyncio.create_task(delivery.run())
@@ -159,7 +115,7 @@ def test_a_desk_that_is_away_parks_and_then_gets_everything(store: Store) -> Non
     desk = ShakyDesk(1, fault=1.0)
 
     async def run() -> None:
-        talk, ticket = handed_over(store)
+        talk, ticket = handed_over(store, "shaky")
         add(store, talk, Said(text="one"))
         add(store, talk, Said(text="two"))
         delivery = Delivery(store, desk, "shaky", pace=QUICK)
@@ -174,7 +130,7 @@ def test_a_desk_that_is_away_parks_and_then_gets_everything(store: Store) -> Non
         desk.fault = 0.0
         await until(lambda: heard(desk, ticket) == ["one", "two"], delivery)
         await until(lambda: states() == ["parked", "delivered"], delivery)
-        assert desk_statuses(store)[0].sent == 3
+        await until(lambda: desk_statuses(store)[0].sent == 3, delivery)
         task.cancel()
 
     asyncio.run(run())
@@ -184,7 +140,7 @@ def test_what_was_erased_is_not_sent(store: Store) -> None:
     desk = ShakyDesk(1, fault=1.0)
 
     async def run() -> None:
-        talk, ticket = handed_over(store, "secret")
+        talk, ticket = handed_over(store, "shaky", "secret")
         add(store, talk, Said(text="more"))
         delivery = Delivery(store, desk, "shaky", pace=QUICK)
         task = asyncio.create_task(delivery.run())
@@ -205,7 +161,7 @@ def test_an_employee_who_leaves_closes_the_line(store: Store) -> None:
     desk = ShakyDesk(3, fault=0.3)
 
     async def run() -> None:
-        talk, ticket = handed_over(store, "help")
+        talk, ticket = handed_over(store, "shaky", "help")
         add(store, talk, Ended(reason="no longer needed"))
         delivery = Delivery(store, desk, "shaky", pace=QUICK)
         task = asyncio.create_task(delivery.run())
@@ -221,7 +177,7 @@ def test_an_advisor_who_speaks_is_there(store: Store) -> None:
     desk = ShakyDesk(4, fault=0.0)
 
     async def run() -> None:
-        talk, ticket = handed_over(store, "help")
+        talk, ticket = handed_over(store, "shaky", "help")
         delivery = Delivery(store, desk, "shaky", pace=QUICK)
         task = asyncio.create_task(delivery.run())
         await desk.tell(ticket, kind="position", position=2)

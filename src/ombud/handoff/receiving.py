@@ -51,6 +51,11 @@ def _said(session: Session, event: DeskEvent, place: int) -> list[NewEvent]:
     return [_message(event)]
 
 
+def _noticed(session: Session, event: DeskEvent, place: int) -> list[NewEvent]:
+    del session, place
+    return [NewEvent(by="desk", what=Said(text=event.text, name=event.name))]
+
+
 def _joined(session: Session, event: DeskEvent, place: int) -> list[NewEvent]:
     del place
     is_known = session.state == "live" and session.advisor == (event.name or SOMEBODY)
@@ -104,6 +109,7 @@ def _message(event: DeskEvent) -> NewEvent:
 
 _READERS: Mapping[DeskEventKind, Callable[[Session, DeskEvent, int], list[NewEvent]]] = {
     "message": _said,
+    "notice": _noticed,
     "joined": _joined,
     "left": _left,
     "position": _queued,

@@ -17,10 +17,21 @@ from typing import Literal, Protocol
 from ombud.types import Record, Ticket
 
 DeskEventKind = Literal[
-    "message", "typing", "joined", "left", "position", "waiting", "read", "echo", "ended", "failed"
+    "message",
+    "notice",
+    "typing",
+    "joined",
+    "left",
+    "position",
+    "waiting",
+    "read",
+    "echo",
+    "ended",
+    "failed",
 ]
-"""position: place in the queue, or the seconds to wait; waiting: in the queue, no place known;
-echo: a message of ours stands at the desk; failed: the desk cannot route it to anybody."""
+"""notice: words of the desk's own, such as an automatic reply; position: place in the queue, or the
+seconds to wait; waiting: in the queue, no place known; echo: a message of ours stands at the desk;
+failed: the desk cannot route it to anybody."""
 
 
 class DeskEvent(Record):
@@ -31,7 +42,7 @@ class DeskEvent(Record):
     """Of the desk, the same for ever; empty for what is no entry, such as typing. Of an echo: the
     id that we sent."""
     text: str = ""
-    """Of a message; of `ended` and `failed`, why."""
+    """Of a message or a notice; of `ended` and `failed`, why."""
     name: str = ""
     """Of the advisor, as people are shown it."""
     position: int | None = None

@@ -25,6 +25,7 @@ of the header `webhook-id` too, the same for every try; timestamp and signature 
 type (the kinds of `DeskEvent`):
 
 * `message`: `text`, `name` of the advisor
+* `notice`: `text`, of no person, such as an automatic reply
 * `joined`, `left`: `name`; `typing`: `name`, `is_typing`
 * `read`: its `id` is ours, of the last message that was read
 * `position`: `position` from 1 or `seconds` to wait; `waiting`: nothing more
@@ -101,8 +102,8 @@ def inbound(payload: dict[str, Any]) -> InboundEvent | None:
         raise BadRequest(f"`{place}` of what was posted: {first['msg']}") from None
     if entry.type not in WITHOUT_ID and not entry.id:
         raise BadRequest(f"A `{entry.type}` was posted without an `id`.")
-    if entry.type == "message" and not entry.text.strip():
-        raise BadRequest("A `message` was posted without a `text`.")
+    if entry.type in {"message", "notice"} and not entry.text.strip():
+        raise BadRequest(f"A `{entry.type}` was posted without a `text`.")
     event = DeskEvent(
         kind=entry.type,
         entry_id=entry.id,

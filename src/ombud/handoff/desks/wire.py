@@ -4,8 +4,13 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
 import httpx
+from pydantic import BaseModel
 
 from ombud.errors import BadSetting
+
+
+class NoReply(BaseModel):
+    """The shape of calls whose reply says nothing beyond that they were done."""
 
 
 def check_address(url: str, setting: str, example: str) -> str:

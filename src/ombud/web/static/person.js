@@ -24,10 +24,10 @@ export const notice = (event) => { const said = line(event); return said && el("
 
 // A message of the advisor, or one of one's own to them.
 export function bubble({ by, text, name, at, key }, state = "") {
-  const mine = by === "user";
+  const mine = by === "user", who = name || (by === "desk" ? "Automatic message" : "Advisor");
   return el("div", { class: mine ? "said mine" : "said", "data-key": key || null },
-    !mine && el("p", { class: "who" }, icon("person"), name || "Advisor"),
-    el("p", { class: "words", dir: "auto" }, el("span", { class: "vh" }, mine ? "You: " : `${name || "Advisor"}: `), text),
+    !mine && el("p", { class: "who" }, icon("person"), who),
+    el("p", { class: "words", dir: "auto" }, el("span", { class: "vh" }, mine ? "You: " : `${who}: `), text),
     el("p", { class: "state mute" }, state || (at ? clock(at) : "")));
 }
 

@@ -92,10 +92,6 @@ class Account(BaseModel):
     user_id: str = Field(pattern="^@[^:]*:.+")
 
 
-class Nothing(BaseModel):
-    """For calls whose reply says nothing beyond that they were done."""
-
-
 class _Problem(BaseModel):
     """How a homeserver says no, and for how long."""
 

@@ -22,12 +22,11 @@ from ombud.handoff.desks.matrix.homeserver import (
     EventId,
     HistoryPage,
     Homeserver,
-    Nothing,
     Refused,
 )
 from ombud.handoff.desks.matrix.rooms import TicketRoom
 from ombud.handoff.desks.matrix.timeline import OUR_ID, our_id
-from ombud.handoff.desks.wire import check_address
+from ombud.handoff.desks.wire import NoReply, check_address
 from ombud.settings import HandoffSettings
 from ombud.types import Ticket
 
@@ -134,15 +133,15 @@ class MatrixLine:
         if is_typing:
             body["timeout"] = TYPING_SECONDS * 1000
         path = ("rooms", room, "typing", await self._server.account())
-        await self._server.ask("PUT", path, Nothing, body=body)
+        await self._server.ask("PUT", path, NoReply, body=body)
 
     async def _mark_read(self, room: str, entry_id: str) -> None:
         if entry_id:
             path = ("rooms", room, "receipt", "m.read", entry_id)
-            await self._server.ask("POST", path, Nothing, body={})
+            await self._server.ask("POST", path, NoReply, body={})
 
     async def _leave(self, room: str) -> None:
-        await self._server.ask("POST", ("rooms", room, "leave"), Nothing, body={})
+        await self._server.ask("POST", ("rooms", room, "leave"), NoReply, body={})
 
 
 class MatrixDesk:

@@ -4,11 +4,11 @@ from ombud.errors import HandoffError, Undelivered
 from ombud.handoff.desks.matrix.homeserver import (
     Homeserver,
     MemberList,
-    Nothing,
     Refused,
     RoomEntry,
     RoomId,
 )
+from ombud.handoff.desks.wire import NoReply
 from ombud.types import Ticket
 
 ALIASES = ("", "-2", "-3")
@@ -67,7 +67,7 @@ class TicketRoom:
                 continue
             try:
                 path = ("rooms", room, "invite")
-                await self._server.ask("POST", path, Nothing, body={"user_id": advisor})
+                await self._server.ask("POST", path, NoReply, body={"user_id": advisor})
             except HandoffError as failed:
                 if isinstance(failed, Undelivered) and failed.retry_after is not None:
                     raise
@@ -102,7 +102,7 @@ class TicketRoom:
         full_alias = f"#{alias}:{account.partition(':')[2]}"
         try:
             found = await self._server.ask("GET", ("directory", "room", full_alias), RoomId)
-            await self._server.ask("GET", ("rooms", found.room_id, "joined_members"), Nothing)
+            await self._server.ask("GET", ("rooms", found.room_id, "joined_members"), NoReply)
         except Refused as refused:
             if refused.code not in ABSENT:
                 raise
@@ -113,7 +113,7 @@ class TicketRoom:
         """Some homeservers encrypt every new room; advisors would write what we cannot read."""
         try:
             path = ("rooms", room, "state", "m.room.encryption")
-            await self._server.ask("GET", path, Nothing)
+            await self._server.ask("GET", path, NoReply)
         except Refused as refused:
             if refused.code not in ABSENT:
                 raise

@@ -1,0 +1,456 @@
+"""The Salesforce desk, against an emulator of the service."""
+
+import asyncio
+import json
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+import pytest
+
+from handoff.memory import Memory, new_ticket
+from handoff.miaw import API, DEPLOYMENT, IDENTITY, ORGANISATION, Faults, Miaw, emulated
+from handoff.relay import relayed
+from ombud.errors import BadSetting, HandoffError, Undelivered
+from ombud.handoff.desks.desk import DeskEvent, Line, Outgoing
+from ombud.handoff.desks.opening import open_desk
+from ombud.handoff.desks.salesforce import SalesforceDesk, open_salesforce
+from ombud.handoff.desks.salesforce.entries import read_entry, spoken
+from ombud.handoff.desks.salesforce.feed import Bookmark
+from ombud.handoff.desks.salesforce.service import ConversationEntry, Pulse
+from ombud.settings import HandoffSettings, SalesforceSettings
+
+LONG_ENOUGH = 30
+QUICK = Pulse(reply=2.0, heartbeat=2.0, echo=0.05, look=0.01, position=2.0)
+
+
+class Office:
+    """One ticket, what its line remembers, and the service."""
+
+    def __init__(self, miaw: Miaw) -> None:
+        self.miaw = miaw
+        self.ticket, self.memory = new_ticket("salesforce"), Memory()
+        self.url, self.pulse, self.token_env = miaw.url, QUICK, ""
+
+    @property
+    def talk(self) -> str:
+        return self.ticket.id
+
+    def settings(self) -> SalesforceSettings:
+        return SalesforceSettings(
+            url=self.url,
+            organisation=ORGANISATION,
+            deployment=DEPLOYMENT,
+            token_env=self.token_env,
+        )
+
+    @asynccontextmanager
+    async def line(self) -> AsyncIterator[Line]:
+        """As a process that has just started has it."""
+        settings = HandoffSettings(desk="salesforce", salesforce=self.settings())
+        desk = open_salesforce(settings, self.pulse)
+        try:
+            yield desk.line(self.ticket, self.memory)
+        finally:
+            await desk.close()
+
+    async def hear(self, line: Line, until: Callable[[DeskEvent], bool]) -> list[DeskEvent]:
+        heard: list[DeskEvent] = []
+        async with asyncio.timeout(LONG_ENOUGH):
+            async for event in line.events():
+                heard.append(event)
+                self.memory.keep(event)
+                if until(event):
+                    break
+        return heard
+
+    def texts(self) -> list[str]:
+        return self.miaw.conversations[self.talk].texts("EndUser")
+
+
+def at_the_office(
+    test: Callable[[Office, Line], Awaitable[None]], faults: Faults | None = None
+) -> None:
+    """With a line that is open."""
+
+    async def run() -> None:
+        async with emulated(faults=faults) as miaw:
+            office = Office(miaw)
+            async with office.line() as line:
+                await line.open()
+                await test(office, line)
+
+    asyncio.run(run())
+
+
+def kinds(events: list[DeskEvent]) -> list[str]:
+    return [event.kind for event in events]
+
+
+def message(text: str) -> Outgoing:
+    return Outgoing(id=str(uuid.uuid4()), text=text)
+
+
+# To the desk --------------------------------------------------------------------------------------
+
+
+def test_a_conversation_is_opened_once_with_what_it_is_routed_by() -> None:
+    async def test(office: Office, line: Line) -> None:
+        await line.open()
+        async with office.line() as another:
+            await another.open()
+        assert list(office.miaw.conversations) == [office.talk]
+        told = office.miaw.conversations[office.talk].attributes
+        assert told == {"reason": "sensitive", "topic": "parental leave", "country": "GB"}
+        posted = [path for method, path in office.miaw.requests if method == "POST"]
+        assert posted.count(f"{API}/conversation") == 1
+
+    at_the_office(test)
+
+
+def test_a_process_that_died_while_it_opened_finds_the_conversation() -> None:
+    async def test(office: Office, line: Line) -> None:
+        del line
+        await office.memory.save({"opened": "tried"})
+        async with office.line() as again:
+            await again.open()
+            await again.send(message("hello"))
+        assert office.texts() == ["hello"]
+
+    at_the_office(test)
+
+
+def test_what_was_said_before_the_stream_and_while_nobody_listened_is_heard() -> None:
+    async def test(office: Office, line: Line) -> None:
+        await office.miaw.accept(office.talk)
+        for number in range(120):  # more than two pages
+            await office.miaw.say(office.talk, f"{number}")
+        heard = await office.hear(line, lambda event: event.text == "119")
+        assert [e.text for e in heard if e.kind == "message"] == [f"{n}" for n in range(120)]
+        assert heard[0].kind == "joined"
+        assert heard[0].name == "Ana"
+        await office.miaw.say(office.talk, "later")
+        async with office.line() as restarted:
+            again = await office.hear(restarted, lambda event: event.text == "later")
+        # It begins with the last entry that was heard, which the store knows.
+        assert [e.text for e in again if e.kind == "message"] == ["119", "later"]
+
+    at_the_office(test)
+
+
+def test_the_stream_goes_on_after_the_last_event_that_was_kept() -> None:
+    async def test(office: Office, line: Line) -> None:
+        await office.miaw.accept(office.talk)
+
+        has_begun = asyncio.Event()
+
+        async def say() -> None:
+            await has_begun.wait()
+            await office.miaw.say(office.talk, "one")
+
+        def is_one(event: DeskEvent) -> bool:
+            has_begun.set()
+            return event.text == "one"
+
+        saying = asyncio.create_task(say())
+        await office.hear(line, is_one)
+        await saying
+        (events,) = office.miaw.streams.values()
+        last = events[-1][0]
+        assert Bookmark.read(office.memory.cursor).event_id == str(last)
+        await office.miaw.say(office.talk, "two")
+        async with office.line() as restarted:
+            await office.hear(restarted, lambda event: event.text == "two")
+        assert office.miaw.resumed_from == ["0", str(last)]
+
+    at_the_office(test)
+
+
+def test_a_message_that_was_taken_and_lost_is_sent_again() -> None:
+    async def test(office: Office, line: Line) -> None:
+        office.miaw.faults.lost = 1.0
+        one = message("one")
+        with pytest.raises(Undelivered, match="does not stand there"):
+            await line.send(one)
+        office.miaw.faults.lost = 0.0
+        await line.send(one)
+        await line.send(message("two"))
+        assert office.texts() == ["one", "two"]
+
+    at_the_office(test)
+
+
+@pytest.mark.parametrize("knows_repeats", [True, False])
+def test_a_message_whose_reply_was_cut_off_stands_once(knows_repeats: bool) -> None:
+    async def test(office: Office, line: Line) -> None:
+        del line
+        office.miaw.knows_repeats = knows_repeats
+        port = int(office.miaw.url.rpartition(":")[2])
+        one = message("one")
+        async with relayed(port) as relay:
+            office.url = relay.url
+            async with office.line() as cut:
+                await cut.send(message("before"))
+                relay.deaf = True
+                with pytest.raises(Undelivered):
+                    await cut.send(one)
+        office.url = office.miaw.url
+        async with office.line() as again:
+            await again.send(one)
+        assert office.texts() == ["before", "one"]
+
+    at_the_office(test)
+
+
+def test_typing_and_reading_are_told() -> None:
+    async def test(office: Office, line: Line) -> None:
+        for on in (True, False):
+            await line.send(Outgoing(id=str(uuid.uuid4()), kind="typing", is_typing=on))
+        said = await office.miaw.say(office.talk, "hello")
+        await office.hear(line, lambda event: event.text == "hello")
+        await line.send(Outgoing(id=str(uuid.uuid4()), kind="read"))
+        talk = office.miaw.conversations[office.talk]
+        assert talk.typed == ["TypingStartedIndicator", "TypingStoppedIndicator"]
+        acks = [(ack["entryType"], ack["conversationEntryId"]) for ack in talk.acks]
+        assert acks == [("Read", said)]
+
+    at_the_office(test)
+
+
+def test_an_employee_who_leaves_closes_the_conversation_once() -> None:
+    async def test(office: Office, line: Line) -> None:
+        await line.close()
+        await line.close()
+        assert office.miaw.conversations[office.talk].is_closed
+        assert kinds(await office.hear(line, lambda event: event.kind == "ended"))[-1] == "ended"
+
+    at_the_office(test)
+
+
+# From the desk ------------------------------------------------------------------------------------
+
+
+def test_every_event_of_the_contract_is_told() -> None:
+    async def test(office: Office, line: Line) -> None:
+        miaw, talk = office.miaw, office.talk
+        mine = message("hello")
+        await line.send(mine)
+
+        async def advisor() -> None:
+            await miaw.listened()
+            await miaw.position(talk, 3)
+            await miaw.route(talk, seconds=240)
+            await miaw.work(talk, "Assigned")
+            await miaw.work(talk, "Declined")
+            await miaw.accept(talk)
+            await miaw.typing(talk, on=True)
+            await miaw.typing(talk, on=False)
+            await miaw.say(talk, "how are you")
+            await miaw.say(talk, "We record this chat.", "Bot", reason="AutomatedResponse")
+            await miaw.has_read(talk, mine.id)
+            await miaw.leave(talk)
+            await miaw.end(talk)
+
+        speaking = asyncio.create_task(advisor())
+        heard = await office.hear(line, lambda event: event.kind == "ended")
+        await speaking
+        told = {(e.kind, e.position, e.seconds, e.name) for e in heard}
+        assert told == {
+            ("echo", None, None, ""),
+            ("waiting", None, None, ""),
+            ("position", 3, None, ""),
+            ("position", None, 240.0, ""),
+            ("joined", None, None, "Ana"),
+            ("typing", None, None, "Ana"),
+            ("message", None, None, "Ana"),
+            ("notice", None, None, "Bot"),
+            ("read", None, None, ""),
+            ("left", None, None, "Ana"),
+            ("ended", None, None, ""),
+        }
+        lasting = [kind for kind in kinds(heard) if kind in {"joined", "message", "notice", "left"}]
+        assert lasting == ["joined", "message", "notice", "left"]
+        assert kinds(heard)[-1] == "ended"
+        assert [e.is_typing for e in heard if e.kind == "typing"] == [True, False]
+        assert [e.entry_id for e in heard if e.kind == "read"] == [mine.id]
+        assert [e.entry_id for e in heard if e.kind == "echo"] == [mine.id]
+
+    at_the_office(test)
+
+
+def test_what_is_unknown_broken_or_of_another_conversation_is_passed_over() -> None:
+    async def test(office: Office, line: Line) -> None:
+        miaw, talk = office.miaw, office.talk
+        await miaw.raw(talk, "CONVERSATION_STREAMING_TOKEN", '{"conversationId": 7}')
+        await miaw.raw(talk, "CONVERSATION_MESSAGE", "not even JSON")
+        await miaw.raw(talk, "CONVERSATION_MESSAGE", "[]")
+        await miaw.happen(talk, "PROGRESS_INDICATOR", {"text": "thinking"})
+        await miaw.happen(talk, "QUEUE_POSITION", {"position": "many"})
+        await miaw.happen(talk, "PARTICIPANT_CHANGED", {"entries": ["x", {"operation": "add"}]})
+        await miaw.happen(talk, "MESSAGE", {"abstractMessage": None}, role="Agent")
+        other = json.dumps({"conversationId": str(uuid.uuid4()), "conversationEntry": {}})
+        await miaw.raw(talk, "CONVERSATION_CLOSE_CONVERSATION", other)
+        await miaw.say(talk, "still here")
+        heard = await office.hear(line, lambda event: event.text == "still here")
+        assert set(kinds(heard)) <= {"waiting", "message"}
+        assert kinds(heard).count("message") == 1
+
+    at_the_office(test)
+
+
+def test_nobody_who_can_be_routed_to_is_a_failure() -> None:
+    async def test(office: Office, line: Line) -> None:
+        await office.miaw.route(office.talk, failure="RoutingError")
+        heard = await office.hear(line, lambda event: event.kind == "failed")
+        assert heard[-1].text == "RoutingError"
+
+    at_the_office(test)
+
+
+def test_a_choice_is_told_with_what_can_be_chosen() -> None:
+    options = [{"titleItem": {"title": "Leave"}}, {"titleItem": {"title": "Pay"}}, "broken"]
+    choices = {"text": "What is it about?", "optionItems": options}
+    payload = {"abstractMessage": {"messageType": "ChoicesMessage", "choices": choices}}
+    assert spoken(payload) == "What is it about?\n- Leave\n- Pay"
+
+
+def test_events_of_others_than_advisors_say_nothing() -> None:
+    entry = ConversationEntry.model_validate({"identifier": "1", "sender": {"role": "EndUser"}})
+    assert read_entry("CONVERSATION_TYPING_STARTED_INDICATOR", entry) == []
+    assert read_entry("CONVERSATION_SESSION_STATUS_CHANGED", entry) == []
+    assert read_entry("SOMETHING_NEW", entry) == []
+
+
+def test_an_entry_that_the_listing_does_not_know_yet_is_told_in_its_place() -> None:
+    async def test(office: Office, line: Line) -> None:
+        office.miaw.hidden_seconds = 0.015
+        for text in ("one", "two", "three"):
+            await office.miaw.say(office.talk, text)
+        heard = await office.hear(line, lambda event: event.text == "three")
+        said = [event.text for event in heard if event.kind == "message"]
+        assert said == ["one", "two", "three"]
+
+    at_the_office(test)
+
+
+def test_a_silent_stream_is_given_up_and_a_broken_one_too() -> None:
+    async def test(office: Office, line: Line) -> None:
+        del line
+        office.miaw.is_silent = True
+        office.pulse = QUICK._replace(heartbeat=0.1)
+        async with office.line() as silent:
+            with pytest.raises(Undelivered, match="cannot be reached"):
+                await office.hear(silent, lambda event: False)
+        office.miaw.is_silent = False
+        office.miaw.faults.drop = 1.0
+        async with office.line() as broken:
+            with pytest.raises(Undelivered):
+                await office.hear(broken, lambda event: False)
+
+    at_the_office(test)
+
+
+def test_a_place_in_the_queue_that_is_not_told_again_is_asked_for() -> None:
+    async def test(office: Office, line: Line) -> None:
+        del line
+        office.pulse = QUICK._replace(position=0.05)
+        async with office.line() as waiting:
+            asked = f"{API}/conversation/{office.talk}"
+            heard = await office.hear(waiting, lambda event: ("GET", asked) in office.miaw.requests)
+        assert heard[-1].kind == "waiting"
+
+    at_the_office(test)
+
+
+# Who we are there ---------------------------------------------------------------------------------
+
+
+def test_a_token_that_has_ended_is_continued() -> None:
+    async def test(office: Office, line: Line) -> None:
+        await line.send(message("one"))
+        office.miaw.expire()
+        await line.send(message("two"))
+        async with office.line() as restarted:
+            office.miaw.expire()
+            with pytest.raises(Undelivered, match="run out"):
+                await office.hear(restarted, lambda event: False)
+            await office.miaw.say(office.talk, "hello")
+            await office.hear(restarted, lambda event: event.text == "hello")
+        assert office.texts() == ["one", "two"]
+        assert len(office.miaw.streams) == 1
+
+    at_the_office(test)
+
+
+def test_a_token_that_cannot_be_continued_is_a_clear_error() -> None:
+    async def test(office: Office, line: Line) -> None:
+        office.miaw.expire()
+        office.miaw.forgets_subjects = True
+        with pytest.raises(HandoffError, match="forgotten whose conversation") as failed:
+            await line.send(message("one"))
+        assert not isinstance(failed.value, Undelivered)
+
+    at_the_office(test)
+
+
+def test_employees_are_known_by_a_signed_identity(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def run() -> None:
+        async with emulated() as miaw:
+            office = Office(miaw)
+            office.token_env = "TEST_IDENTITY"
+            async with office.line() as line:
+                await line.open()
+            assert miaw.conversations[office.talk].owner == "v2/iamessage/AUTH/employee"
+            monkeypatch.setenv("TEST_IDENTITY", "forged")
+            office.ticket, office.memory = new_ticket("salesforce"), Memory()
+            async with office.line() as forged:
+                with pytest.raises(HandoffError, match="customer identity"):
+                    await forged.open()
+
+    monkeypatch.setenv("TEST_IDENTITY", IDENTITY)
+    asyncio.run(run())
+
+
+def test_when_it_wants_to_be_left_alone_it_says_for_how_long() -> None:
+    async def test(office: Office, line: Line) -> None:
+        office.miaw.faults.before = 1.0
+        waits = set()
+        for _ in range(20):
+            with pytest.raises(HandoffError) as failed:
+                await line.send(message("one"))
+            if isinstance(failed.value, Undelivered):
+                waits.add(failed.value.retry_after)
+        assert waits == {None, 0.0}
+
+    at_the_office(test)
+
+
+# Settings -----------------------------------------------------------------------------------------
+
+
+def test_a_ticket_needs_an_id_that_the_service_takes() -> None:
+    ticket = new_ticket("salesforce").model_copy(update={"id": "of-another-time"})
+    settings = SalesforceSettings(
+        url="https://a.example.org", organisation=ORGANISATION, deployment="d"
+    )
+    desk = open_desk(HandoffSettings(desk="salesforce", salesforce=settings))
+    assert isinstance(desk, SalesforceDesk)
+    with pytest.raises(HandoffError, match="no id that Salesforce takes"):
+        desk.line(ticket, Memory())
+
+
+@pytest.mark.parametrize(
+    ("wrong", "named"),
+    [
+        ({"url": ""}, "url"),
+        ({"organisation": "00D5"}, "organisation"),
+        ({"organisation": "0055g00000ABCDE"}, "organisation"),
+        ({"deployment": ""}, "deployment"),
+        ({"token_env": "NOT_SET_ANYWHERE"}, "identity token"),
+    ],
+)
+def test_settings_that_cannot_work_are_said_at_once(wrong: dict[str, str], named: str) -> None:
+    right = {"url": "https://a.example.org", "organisation": ORGANISATION, "deployment": "d"}
+    settings = SalesforceSettings.model_validate({**right, **wrong})
+    with pytest.raises(BadSetting, match=named):
+        open_salesforce(HandoffSettings(desk="salesforce", salesforce=settings))
