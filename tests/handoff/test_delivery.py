@@ -209,3 +209,21 @@ def test_parts_are_cut_between_words_and_keep_every_character() -> None:
     assert "".join(part.partition("] ")[2] for part in parts) == text
     assert parts_of("short", 22) == ["short"]
     assert "".join(p.partition("] ")[2] for p in parts_of("x" * 100, 30)) == "x" * 100
+
+
+@pytest.mark.parametrize("pause", range(6))
+def test_it_ends_when_it_is_told_to_even_while_it_is_woken(store: Store, pause: int) -> None:
+    async def run() -> None:
+        for _ in range(10):
+            delivery = Delivery(store, ShakyDesk(1, fault=0.0), "shaky", pace=QUICK)
+            task = asyncio.create_task(delivery.run())
+            await asyncio.sleep(0.05)
+            delivery.wake()
+            for _ in range(pause):
+                await asyncio.sleep(0)
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                async with asyncio.timeout(5):
+                    await task
+
+    asyncio.run(run())

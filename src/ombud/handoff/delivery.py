@@ -118,7 +118,8 @@ class Delivery:
                     logger.warning("Delivery waits for the store: %s", failed)
                 self._woken.clear()
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(self._woken.wait(), TICK)
+                    async with asyncio.timeout(TICK):
+                        await self._woken.wait()
         finally:
             for task in self._tasks.values():
                 task.cancel()

@@ -74,7 +74,8 @@ class Hub:
         try:
             while True:
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(self._woken.wait(), TICK)
+                    async with asyncio.timeout(TICK):
+                        await self._woken.wait()
                 self._woken.clear()
                 try:
                     await self._look()

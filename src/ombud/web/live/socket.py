@@ -98,7 +98,8 @@ class _LiveSocket:
         with suppress(WebSocketDisconnect, RuntimeError):
             while True:
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(self._woken.wait(), PRESENCE_SECONDS)
+                    async with asyncio.timeout(PRESENCE_SECONDS):
+                        await self._woken.wait()
                 self._woken.clear()
                 try:
                     await self._tell_all()

@@ -168,7 +168,8 @@ class SalesforceLine:
         """Returns once the message stands there for certain. Raises Undelivered."""
         if self._is_heard:
             with suppress(TimeoutError):
-                await asyncio.wait_for(echo.wait(), self._user.pulse.echo)
+                async with asyncio.timeout(self._user.pulse.echo):
+                    await echo.wait()
         for look in range(LOOKS):
             if echo.is_set():
                 return
