@@ -99,6 +99,26 @@ def test_an_advisor_is_suggested_what_the_documents_say_and_not_to_ask_a_person(
     assert len(read_events(workspace.store, talk)) == kept
 
 
+def test_the_list_shows_last_words_and_what_nobody_has_read(workspace: Workspace) -> None:
+    talk, silent = begin(workspace), begin(workspace)
+    for one in (talk, silent):
+        hand_over(workspace, one)
+    ana = advising.EVERYBODY
+
+    def shown() -> list[tuple[str, int]]:
+        board = advising.board(workspace, ana)
+        return [(card.preview, card.unread) for card in (*board.waiting, *board.mine)]
+
+    first = conversing.say(workspace, talk, "Hello\n there", str(uuid.uuid4()))
+    conversing.say(workspace, talk, "Anybody?", str(uuid.uuid4()))
+    assert shown() == [("Anybody?", 2), ("", 0)]
+    advising.claim(workspace, talk, ana)
+    advising.read(workspace, talk, first.events[0].place)
+    assert shown() == [("", 0), ("Anybody?", 1)]
+    advising.reply(workspace, talk, ana, "Yes", str(uuid.uuid4()))
+    assert shown() == [("", 0), ("Anybody?", 0)]
+
+
 # When a person is offered -------------------------------------------------------------------------
 
 

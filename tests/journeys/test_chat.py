@@ -1,35 +1,20 @@
 """The chat as people use it: a real Chromium, a real server, a real workspace."""
 
-import shutil
-import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from journeys.browsers import Page, findings, fits, needs_chromium, playwright
 from ombud.app import Workspace
 from web.running import LEAVE_DE, LEAVE_GB, SMILE, make_workspace, running
 
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-CHROMIUM = Path("/usr/bin/chromium")
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(not CHROMIUM.exists(), reason=f"{CHROMIUM} is not installed"),
-]
-ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-]
-ARGUMENTS += ["--disable-sync", "--no-first-run"]
-AXE = "axe-core@4.11"
+pytestmark = [pytest.mark.slow, needs_chromium]
 
 LEAVE = "How many days of annual leave do I have?"
 HOME = "May I work from home, and on how many days a week?"
 VISITORS = "What do visitors of the laboratory wear?"
-Page = Any
 NewPage = Callable[..., Page]
 
 
@@ -44,14 +29,6 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
 def address(workspace: Workspace) -> Iterator[str]:
     with running(workspace) as url:
         yield url
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with playwright.sync_playwright() as started:
-        opened = started.chromium.launch(executable_path=str(CHROMIUM), args=ARGUMENTS)
-        yield opened
-        opened.close()
 
 
 @pytest.fixture
@@ -87,10 +64,6 @@ def ask(page: Page, question: str) -> Page:
     page.keyboard.press("Enter")
     playwright.expect(page.locator(".turn .badge")).to_have_count(before + 1)
     return page.locator(".turn").last
-
-
-def fits(page: Page) -> bool:
-    return bool(page.evaluate("document.documentElement.scrollWidth <= innerWidth"))
 
 
 def test_an_answer_its_source_and_the_document(new_page: NewPage) -> None:
@@ -287,29 +260,6 @@ def test_copy_and_how_it_was_found(new_page: NewPage) -> None:
     playwright.expect(turn.locator(".how")).to_contain_text("no language model")
 
 
-@pytest.fixture(scope="session")
-def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
-    npm = shutil.which("npm")
-    if not npm:
-        pytest.skip("npm, which would get axe-core, is not installed")
-    folder = tmp_path_factory.mktemp("axe")
-    command = [
-        npm,
-        "install",
-        "--prefix",
-        str(folder),
-        "--no-audit",
-        "--no-fund",
-        "--ignore-scripts",
-        AXE,
-    ]
-    try:
-        subprocess.run(command, check=True, capture_output=True, timeout=120)
-    except (subprocess.SubprocessError, OSError) as failed:
-        pytest.skip(f"axe-core could not be had: {failed}")
-    return (folder / "node_modules" / "axe-core" / "axe.min.js").read_text(encoding="utf-8")
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 390])
 def test_axe_finds_nothing(new_page: NewPage, axe: str, scheme: str, width: int) -> None:
@@ -324,9 +274,3 @@ def test_axe_finds_nothing(new_page: NewPage, axe: str, scheme: str, width: int)
     page.goto(page.url.rstrip("/") + str(page.locator("#panel a").first.get_attribute("href")))
     faults += findings(page, axe)
     assert faults == []
-
-
-def findings(page: Page, axe: str) -> list[str]:
-    page.evaluate(axe)  # outside the page's own policy, which would not let it in
-    found = page.evaluate("axe.run()")["violations"]
-    return [f"{one['id']}: {node['html'][:160]}" for one in found for node in one["nodes"]]

@@ -8,12 +8,12 @@ import httpx
 import pytest
 from typer.testing import CliRunner
 
-from journeys.test_chat import address, ask, browser, new_page
+from journeys.test_chat import address, ask, new_page
 from ombud.app import Workspace
 from ombud.cli.verbs import app
 from web.running import make_workspace
 
-__all__ = ["address", "browser", "new_page"]
+__all__ = ["address", "new_page"]
 
 LEAVE = "How many days of paid annual leave do full-time employees have?"
 HANDBOOK = {

@@ -52,6 +52,7 @@ from ombud.store.events.log import (
 )
 from ombud.store.events.presence import note_presence, present_advisors, recent_waits
 from ombud.store.events.projection import advance, project
+from ombud.store.events.unread import LastWords, last_words
 from ombud.store.events.watching import (
     Change,
     News,
@@ -142,6 +143,7 @@ __all__ = [
     "Extracted",
     "Graph",
     "Held",
+    "LastWords",
     "Lease",
     "LineRow",
     "Link",
@@ -194,6 +196,7 @@ __all__ = [
     "is_held",
     "is_sensitive_conversation",
     "last_messages",
+    "last_words",
     "lines_with_work",
     "list_abbreviations",
     "list_answers",

@@ -28,7 +28,9 @@ from ombud.registry import unknown_name
 from ombud.settings import AdvisorSettings
 from ombud.store import (
     Appended,
+    LastWords,
     desk_statuses,
+    last_words,
     list_sessions,
     note_presence,
     present_advisors,
@@ -47,7 +49,6 @@ from ombud.types import (
     Question,
     Record,
     Said,
-    Seen,
     Session,
 )
 
@@ -259,19 +260,21 @@ def _history(events: Sequence[Event]) -> tuple[Message, ...]:
 
 def _cards(
     workspace: Workspace,
-    sessions: Iterable[Session],
+    sessions: Sequence[Session],
     me: AdvisorSettings | None,
     known: Mapping[str, Place],
 ) -> list[DeskCard]:
     nowhere = Place(None, None)
+    silent = LastWords()
+    said = last_words(workspace.store, [stands.id for stands in sessions])
     cards: list[DeskCard] = []
     for stands in sessions:
         place = known.get(stands.id, nowhere)
-        preview, unread = _last_words(read_events(workspace.store, stands.id))
+        last = said.get(stands.id, silent)
         card = DeskCard(
             session=stands,
-            preview=preview,
-            unread=unread,
+            preview=" ".join(last.text.split())[:PREVIEW],
+            unread=last.unread,
             wait_seconds=place.seconds,
             position=place.position,
             is_for_me=me is not None and suits(me, stands),
@@ -279,17 +282,6 @@ def _cards(
         )
         cards.append(card)
     return cards
-
-
-def _last_words(events: Sequence[Event]) -> tuple[str, int]:
-    """What the employee said last, and how many messages of theirs no advisor has read."""
-    said = [event for event in events if isinstance(event.what, Said) and event.by == "user"]
-    read_up_to = 0
-    for event in events:
-        if isinstance(event.what, Seen) and event.by == "advisor":
-            read_up_to = max(read_up_to, event.what.place)
-    preview = " ".join(said[-1].text.split())[:PREVIEW] if said else ""
-    return preview, sum(event.place > read_up_to for event in said)
 
 
 def _places(workspace: Workspace, waiting: Sequence[Session]) -> dict[str, Place]:

@@ -24,6 +24,10 @@ GAP_SECONDS = 60.0
 THREADS = 4
 MOVES = frozenset({"handoff", "joined", "left", "transferred", "ended", "closed"})
 """Kinds of events by which the queue changes."""
+TALK = frozenset({"message", "read"})
+"""Kinds by which only the desk's lists look different."""
+TALK_PAUSE = 3.0
+"""Seconds between two tellings of the desk for these."""
 
 
 class Watcher(Protocol):
@@ -53,6 +57,7 @@ class Hub:
         self._gaps: dict[int, float] = {}
         self._queue_moved = True
         self._queue_told = 0.0
+        self._has_talked = False
 
     def add(self, watcher: Watcher) -> None:
         self._watchers.add(watcher)
@@ -112,6 +117,7 @@ class Hub:
                 self._gaps.update(dict.fromkeys(missing, now + GAP_SECONDS))
                 self._event = change.number
             self._queue_moved = self._queue_moved or change.kind in MOVES
+            self._has_talked = self._has_talked or change.kind in TALK
         for number, until in list(self._gaps.items()):
             if until < now:
                 del self._gaps[number]
@@ -122,16 +128,21 @@ class Hub:
         return [one for one in self._watchers if one.watches(conversation_id)]
 
     async def _tell_queue(self) -> None:
-        now = time.monotonic()
-        if not self._queue_moved or now - self._queue_told < QUEUE_PAUSE:
+        since = time.monotonic() - self._queue_told
+        if self._queue_moved and since >= QUEUE_PAUSE:
+            await self._tell_places()
+        elif not self._has_talked or since < TALK_PAUSE:
             return
-        self._queue_moved = False
-        self._queue_told = now
-        before = self.places
-        self.places = await self.thread(advising.places, self.workspace)
+        self._has_talked = False
+        self._queue_told = time.monotonic()
         for watcher in list(self._watchers):
             if watcher.is_desk:
                 watcher.tell_queue()
+
+    async def _tell_places(self) -> None:
+        self._queue_moved = False
+        before = self.places
+        self.places = await self.thread(advising.places, self.workspace)
         for conversation_id, place in self.places.items():
             if before.get(conversation_id) != place:
                 for watcher in self._watching(conversation_id):

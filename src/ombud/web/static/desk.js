@@ -101,6 +101,7 @@ async function open(id) {
   [talk, known, session] = [id, 0, null];
   $("about").hidden = false;
   $("nobody").hidden = true;
+  if (isWanted && innerWidth > 1280) details(true);
   $("desk").classList.add("open");
   $("suggestion").hidden = true;
   $("types").textContent = "";
@@ -127,7 +128,7 @@ function facts(person, stands) {
 
 function rests(sources) {
   $("rests").hidden = !sources.length;
-  $("sources").replaceChildren(...sources.map(({ title, quote, href, page }) => el("li", {}, el("a", { href, target: "_blank", rel: "noopener" }, page ? `${title}, page ${page}` : title), el("q", { dir: "auto" }, quote))));
+  $("shown").replaceChildren(...sources.map(({ title, quote, href, page }) => el("li", {}, el("a", { href, target: "_blank", rel: "noopener" }, page ? `${title}, page ${page}` : title), el("q", { dir: "auto" }, quote))));
 }
 
 function take(stands, events, quiet = false) {
@@ -183,6 +184,7 @@ function show(event, quiet) {
 const changed = (path, body) => tried(async () => {
   const { session: stands, events } = await (await post(`${API}/${talk}/${path}`, body)).json();
   take(stands, events);
+  draw(await (await send("GET", API)).json());
   return true;
 });
 
@@ -249,9 +251,10 @@ $("suggest").addEventListener("click", () => tried(async () => {
 
 // Moving about --------------------------------------------------------------------------------------
 
+let isWanted = true;
 const details = (on) => { $("details").hidden = !on; $("desk").classList.toggle("with-details", on); };
 $("details-open").addEventListener("click", () => { details($("details").hidden); if (!$("details").hidden) $("details-close").focus(); });
-$("details-close").addEventListener("click", () => { details(false); $("details-open").focus(); });
+$("details-close").addEventListener("click", () => { isWanted = false; details(false); $("details-open").focus(); });
 $("back").addEventListener("click", back);
 function back() {
   $("desk").classList.remove("open");
@@ -266,5 +269,4 @@ document.addEventListener("keydown", (event) => {
   if (event.key === "c" && talk && !$("claim").hidden) $("claim").click();
 });
 setInterval(() => { for (const node of document.querySelectorAll(".ago")) node.textContent = ago(node.dataset.since); }, 60000);
-if (innerWidth > 1280) details(true);
 tried(begin);
