@@ -2,15 +2,19 @@
 killed between them."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+from aiosmtpd.controller import Controller
+from aiosmtpd.handlers import Message as MailHandler
 
-from handoff.replicas import Replica
+from handoff.replicas import Replica, free_port
 from journeys.browsers import Page, findings, fits, needs_chromium, playwright
-from web.running import LEAVE_GB, make_workspace
+from ombud.app import Workspace
+from web.running import LEAVE_GB, make_workspace, running
 
 pytestmark = [pytest.mark.slow, needs_chromium]
 
@@ -40,6 +44,15 @@ def replica(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Replica]:
     started.start()
     yield started
     started.stop()
+
+
+class Mails(MailHandler):
+    def __init__(self) -> None:
+        super().__init__()
+        self.got: list[Any] = []
+
+    def handle_message(self, message: Any) -> None:
+        self.got.append(message)
 
 
 class Colleague:
@@ -172,3 +185,32 @@ def test_somebody_in_trouble_is_heard(
         assert fits(employee)
         assert fits(advisor)
     assert faults == []
+
+
+def test_a_copy_of_what_was_said_comes_by_mail(browser: Any, tmp_path: Path) -> None:
+    port = free_port()
+    mails = Mails()
+    server = Controller(mails, hostname="127.0.0.1", port=port)
+    server.start()
+    make_workspace(tmp_path).close()
+    settings = tmp_path / "ombud.toml"
+    mail = f'[mail]\nhost = "127.0.0.1"\nport = {port}\nsecurity = "none"\nsender = "a@b.org"\n'
+    settings.write_text(settings.read_text(encoding="utf-8") + mail, encoding="utf-8")
+    try:
+        with (
+            closing(Workspace(tmp_path)) as workspace,
+            running(workspace) as url,
+            two_pages(browser, url, 390, "light") as (employee, _),
+        ):
+            ask(employee, LEAVE)
+            employee.get_by_role("button", name="Talk to a person").click()
+            employee.get_by_role("button", name="No longer needed").click()
+            employee.get_by_role("button", name="Mail me a copy").click()
+            employee.get_by_label("Your address").fill("ann@example.org")
+            employee.keyboard.press("Enter")
+            expect(employee.locator("#bar")).to_contain_text("Sent")
+    finally:
+        server.stop()
+    (got,) = mails.got
+    assert got["To"] == "ann@example.org"
+    assert LEAVE in got.get_payload()

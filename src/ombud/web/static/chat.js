@@ -251,6 +251,7 @@ const status = bar($("bar"), {
   askPerson: () => handOver("asked", ""),
   takeBack: () => change(() => request("DELETE", own("handoff"))),
   transcript: () => { location.assign(own("transcript")); },
+  mail: (to) => post(own("transcript"), { mail: to }).then(() => "Sent", ({ message }) => message),
 });
 
 async function change(act) {

@@ -31,8 +31,15 @@ export function bubble({ by, text, name, at, key }, state = "") {
     el("p", { class: "state mute" }, state || (at ? clock(at) : "")));
 }
 
+function address(mail) {
+  const to = el("input", { type: "email", required: true, autocomplete: "email", placeholder: "Your address", "aria-label": "Your address" });
+  const form = el("form", { submit: async (event) => { event.preventDefault(); form.replaceWith(el("span", { class: "mute" }, await mail(to.value))); } }, to, el("button", { class: "plain" }, "Send"));
+  queueMicrotask(() => to.focus());
+  return form;
+}
+
 // The bar above the box: how it stands, and the way out.
-export function bar(node, { askPerson, takeBack, transcript }) {
+export function bar(node, { askPerson, takeBack, transcript, mail }) {
   let shown = "";
   const act = (text, click) => el("button", { type: "button", class: "plain", click }, text);
   return {
@@ -48,6 +55,7 @@ export function bar(node, { askPerson, takeBack, transcript }) {
       node.hidden = !said;
       node.replaceChildren(...(said ? [el("span", { class: "dot", "aria-hidden": "true" }), el("b", {}, said), types, el("span", { class: "grow" }),
         state === "returned" ? act("Keep a copy", transcript) : null,
+        state === "returned" && "mail" in node.dataset ? act("Mail me a copy", ({ currentTarget: asked }) => asked.replaceWith(address(mail))) : null,
         state === "returned" ? act("Ask for a person again", askPerson) : act(state === "live" ? "End" : "No longer needed", takeBack)].filter(Boolean) : []));
       node.dataset.state = state;
       return said;
