@@ -37,9 +37,14 @@ OMBUD = str(Path(sys.executable).parent / "ombud")
 SETTINGS = """
 [server]
 requests_per_minute = 0
+person_requests_per_minute = 0
 messages_per_minute = 0
 [models]
 embedder = "none"
+[[source]]
+type = "folder"
+name = "handbook"
+path = "handbook"
 """
 QUESTION = "How many days of annual leave do I have?"
 PAUSE = 2.0
@@ -99,7 +104,10 @@ def main() -> None:
     home = Path(tempfile.mkdtemp(prefix="ombud-bench-"))
     try:
         shutil.copytree(ROOT / "sample/handbook", home / "handbook")
-        (home / "ombud.toml").write_text(SETTINGS + '[[source]]\ntype = "folder"\nname = "handbook"\npath = "handbook"\n', "utf-8")
+        (home / "ombud.toml").write_text(
+            SETTINGS + '[[source]]\ntype = "folder"\nname = "handbook"\npath = "handbook"\n',
+            "utf-8",
+        )
         subprocess.run([OMBUD, "--home", str(home), "sync"], check=True, capture_output=True)
         process, address = serve(home)
         try:

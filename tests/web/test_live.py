@@ -3,7 +3,7 @@
 import json
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import Any
 
 import httpx
@@ -11,6 +11,9 @@ import pytest
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 from websockets.typing import Origin
+
+from ombud.app import Workspace, conversing
+from web.running import running
 
 ASKED = {"reason": "asked"}
 
@@ -230,3 +233,32 @@ def test_a_message_without_an_end_is_refused(ann: Employee) -> None:
     assert ann.post(f"conversations/{talk}/messages", said(whole)).status_code == 201
     assert ann.events(talk)["events"][-1]["text"] == whole
     ann.client.delete(f"/api/v1/conversations/{talk}/handoff")
+
+
+def test_who_sends_without_an_end_is_slowed_down_and_nobody_else(workspace: Workspace) -> None:
+    settings = workspace.settings.server.model_copy(
+        update={"requests_per_minute": 120, "burst": 240, "person_requests_per_minute": 60}
+    )
+    limited = Workspace(workspace.home)
+    limited.settings = limited.settings.model_copy(update={"server": settings})
+    with closing(limited), running(limited) as url:
+        ann, bob = Employee(url), Employee(url)
+        talks = {ann: ann.begin(), bob: bob.begin()}
+        for one, talk in talks.items():
+            assert one.post(f"conversations/{talk}/handoff", ASKED).status_code == 200
+        taken: list[str] = []
+        statuses: list[int] = []
+        for number in range(1000):
+            reply = ann.post(f"conversations/{talks[ann]}/messages", said(f"{number}"))
+            statuses.append(reply.status_code)
+            if reply.status_code == 201:
+                taken.append(f"{number}")
+        calm = bob.post(f"conversations/{talks[bob]}/messages", said("only one"))
+        assert set(statuses) == {201, 429}
+        assert 100 <= len(taken) < 200
+        assert calm.status_code == 201
+        kept = conversing.events_after(limited, talks[ann], 0)[1]
+        assert [event.text for event in kept if event.by == "user" and event.text] == taken
+        for one, talk in talks.items():
+            one.client.close()
+            conversing.close(limited, talk)

@@ -169,6 +169,25 @@ def test_requests_are_limited_and_told_when_to_come_again() -> None:
     assert refused.json()["status"] == 429
 
 
+def test_who_floods_leaves_the_others_of_the_same_address_theirs() -> None:
+    with served(Echo(), requests_per_minute=1, burst=60, person_per_minute=1) as where:
+        flood = [
+            httpx.get(f"http://{where}/", headers={"cookie": "ombud_key=ann"}) for _ in range(40)
+        ]
+        flood += [httpx.get(f"http://{where}/", headers={"ombud-key": "ann"}) for _ in range(60)]
+        calm = httpx.get(f"http://{where}/", headers={"cookie": "ombud_key=bob"})
+        # Other names are no way around the limit of the address.
+        masked = [
+            httpx.get(f"http://{where}/", headers={"ombud-key": str(n)}).status_code
+            for n in range(40)
+        ]
+    assert [reply.status_code for reply in flood] == [200] * 30 + [429] * 70
+    assert flood[-1].json()["title"] == "Too Many Requests"
+    assert "this browser" in flood[-1].json()["detail"]
+    assert calm.status_code == 200
+    assert masked == [200] * 29 + [429] * 11
+
+
 def test_the_settings_count_and_no_header_makes_a_client_another_one(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -84,6 +84,13 @@ class ServerSettings(Section):
     burst: int = Field(
         240, ge=1, description="Requests one address may send at once, after a time of silence."
     )
+    # Half of what an address may: whoever floods leaves as much to the others behind it.
+    person_requests_per_minute: int = Field(
+        60,
+        ge=0,
+        description="Requests one browser may send for long, and half the burst at once. 0 = no "
+        "limit.",
+    )
     messages_per_minute: int = Field(
         120,
         ge=0,

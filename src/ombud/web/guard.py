@@ -8,15 +8,17 @@ import ipaddress
 import logging
 import math
 import time
+from collections.abc import Iterator
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import HTTPConnection, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from ombud.web.live.secrets import key_of
 from ombud.web.logs import told
 from ombud.web.problems import refusal, unexpected
 from ombud.web.rate_limit import Clock, RateLimiter
@@ -113,17 +115,25 @@ TOO_MANY = Refusal(
     detail="Too many requests came from this address.",
     hint="Wait a little; `server.requests_per_minute` says how many may come.",
 )
+TOO_MANY_OF_ONE = TOO_MANY._replace(
+    detail="Too many requests came from this browser.",
+    hint="Wait a little; `server.person_requests_per_minute` says how many may come.",
+)
 
 
 class RequestGuard:
     """Refuses foreign hosts (400), too many requests (429), posts from other sites (403) and large
     bodies (413).
 
+    What one person sends too fast leaves the others of the same address theirs: it is refused
+    before it counts for the address.
+
     A WebSocket is refused by the same rules before it is accepted, and its messages are measured
     and counted: one that is too large closes it with 1009, too many with 1008.
 
-    requests_per_minute, burst: of one address; messages_per_minute: of one socket, which may send
-    as many at once. 0 = no limit.
+    requests_per_minute, burst: of one address; person_per_minute: of one browser's secret, with
+    half the burst; messages_per_minute: of one socket, which may send as many at once. 0 = no
+    limit.
     """
 
     def __init__(
@@ -132,11 +142,14 @@ class RequestGuard:
         *,
         requests_per_minute: int = 0,
         burst: int = 1,
+        person_per_minute: int = 0,
         messages_per_minute: int = 0,
         clock: Clock = time.monotonic,
     ) -> None:
         self.app = app
         self._requests = RateLimiter(per_minute=requests_per_minute, burst=burst, clock=clock)
+        own_burst = max(1, burst // 2)
+        self._persons = RateLimiter(per_minute=person_per_minute, burst=own_burst, clock=clock)
         self._messages_per_minute = messages_per_minute
         self._clock = clock
 
@@ -158,16 +171,23 @@ class RequestGuard:
         host = headers.get("host", "")
         if not is_loopback(host):
             return FOREIGN_HOST
-        client = scope.get("client")
-        seconds = self._requests.take(client[0] if client else "")
-        if seconds:
-            return TOO_MANY._replace(retry_after=math.ceil(seconds))
+        for seconds, refusal_of in self._waits(scope):
+            if seconds:
+                return refusal_of._replace(retry_after=math.ceil(seconds))
         if _changes_something(scope) and not _same_site(headers, host):
             return OTHER_SITE
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length) > LARGEST_REQUEST:
             return TOO_LARGE
         return None
+
+    def _waits(self, scope: Scope) -> Iterator[tuple[float, Refusal]]:
+        """Seconds until this request may come, first of its person, then of its address."""
+        person = key_of(HTTPConnection(scope))
+        if person:
+            yield self._persons.take(person), TOO_MANY_OF_ONE
+        client = scope.get("client")
+        yield self._requests.take(client[0] if client else ""), TOO_MANY
 
     async def _serve_socket(
         self, scope: Scope, receive: Receive, send: Send, refused: Refusal | None

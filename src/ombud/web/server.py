@@ -47,6 +47,7 @@ def create_app(workspace: Workspace) -> FastAPI:
     app.add_middleware(
         RequestGuard,
         requests_per_minute=server.requests_per_minute,
+        person_per_minute=server.person_requests_per_minute,
         burst=server.burst,
         messages_per_minute=server.messages_per_minute,
     )

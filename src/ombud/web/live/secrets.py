@@ -4,6 +4,7 @@ import secrets
 from typing import Annotated
 
 from fastapi import Depends, Request, Response
+from starlette.requests import HTTPConnection
 
 KEY = "ombud_key"
 ADVISOR = "ombud_advisor"
@@ -13,7 +14,7 @@ LONGEST = 200
 """Characters."""
 
 
-def key_of(request: Request) -> str:
+def key_of(request: HTTPConnection) -> str:
     """The secret of who asks; empty where there is none. The header of a client wins over the
     cookie of a browser."""
     key = request.headers.get(HEADER) or request.cookies.get(KEY) or ""
