@@ -81,7 +81,7 @@ stories: .venv/test
 
 # Half an hour on two cores; needs PostgreSQL and, for Matrix, Synapse (as .ci/run installs them).
 handoff: .venv/test
-	@OMBUD_SCHEDULES=500 OMBUD_KILLS=50 $(BIN)/python -m pytest -n auto --maxprocesses 4 \
+	@TEST_SCHEDULES=500 TEST_KILLS=50 $(BIN)/python -m pytest -n auto --maxprocesses 4 \
 		tests/handoff/test_schedules.py tests/handoff/test_killed.py tests/handoff/test_matrix.py
 
 sample: .venv/test

@@ -1,6 +1,6 @@
 """Servers and their database are killed while people talk; every message is there once, in order.
 
-OMBUD_KILLS says how often something is killed; `make handoff` takes 50."""
+TEST_KILLS says how often something is killed; `make handoff` takes 50."""
 
 import os
 import secrets
@@ -12,7 +12,7 @@ import pytest
 
 from handoff.replicas import Killer, Persistent, Replica, postgres_cluster, wait_for
 
-KILLS = int(os.environ.get("OMBUD_KILLS", "4"))
+KILLS = int(os.environ.get("TEST_KILLS", "4"))
 LEAST = 20
 """Messages each way, however few kills there are."""
 

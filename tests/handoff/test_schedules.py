@@ -1,5 +1,5 @@
 """Whatever a network does between a conversation and Salesforce, each message arrives once and in
-order, both ways. OMBUD_SCHEDULES says how many schedules of faults are tried: `make handoff` takes
+order, both ways. TEST_SCHEDULES says how many schedules of faults are tried: `make handoff` takes
 500."""
 
 import asyncio
@@ -22,7 +22,7 @@ from ombud.store import Store, open_store, read_session
 from ombud.store.tables import lease as leases
 from ombud.types import Said
 
-SCHEDULES = int(os.environ.get("OMBUD_SCHEDULES", "5"))
+SCHEDULES = int(os.environ.get("TEST_SCHEDULES", "5"))
 MESSAGES = 8
 """Of each side."""
 PULSE = Pulse(reply=5.0, heartbeat=5.0, echo=0.05, look=0.01, position=0.05)

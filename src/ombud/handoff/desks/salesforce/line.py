@@ -83,6 +83,7 @@ class SalesforceLine:
         }
         await self._post(f"{API}/conversation", body)
         await self._memory.save({OPENED: "yes"})
+        self._in_doubt = opened == "tried"  # into a conversation just made nobody has said anything
 
     async def send(self, outgoing: Outgoing) -> None:
         if outgoing.kind == "message":
@@ -145,7 +146,7 @@ class SalesforceLine:
         return True
 
     async def _say(self, outgoing: Outgoing) -> None:
-        if self._in_doubt and await self._is_listed(outgoing.id):
+        if self._in_doubt and await self._is_found(outgoing.id):
             self._in_doubt = False
             return
         self._in_doubt = True
@@ -170,14 +171,19 @@ class SalesforceLine:
             with suppress(TimeoutError):
                 async with asyncio.timeout(self._user.pulse.echo):
                     await echo.wait()
+        if not await self._is_found(message_id, echo):
+            raise Undelivered("Salesforce has taken a message that does not stand there.")
+
+    async def _is_found(self, message_id: str, echo: asyncio.Event | None = None) -> bool:
+        """Whether the message stands there. A listing may be late: it is looked at a few times."""
         for look in range(LOOKS):
-            if echo.is_set():
-                return
+            if echo is not None and echo.is_set():
+                return True
             if look:
                 await asyncio.sleep(self._user.pulse.look)
             if await self._is_listed(message_id):
-                return
-        raise Undelivered("Salesforce has taken a message that does not stand there.")
+                return True
+        return False
 
     async def _is_listed(self, message_id: str) -> bool:
         last = await list_entries(self._user, self._ticket.id, from_end=True)
