@@ -104,10 +104,7 @@ def main() -> None:
     home = Path(tempfile.mkdtemp(prefix="ombud-bench-"))
     try:
         shutil.copytree(ROOT / "sample/handbook", home / "handbook")
-        (home / "ombud.toml").write_text(
-            SETTINGS + '[[source]]\ntype = "folder"\nname = "handbook"\npath = "handbook"\n',
-            "utf-8",
-        )
+        (home / "ombud.toml").write_text(SETTINGS, encoding="utf-8")
         subprocess.run([OMBUD, "--home", str(home), "sync"], check=True, capture_output=True)
         process, address = serve(home)
         try:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import date
 from functools import partial
 from typing import Any, NamedTuple
@@ -16,10 +17,10 @@ from ombud.answer import (
 )
 from ombud.app import measuring
 from ombud.app.handoff.offers import offer_of
-from ombud.app.handoff.turns import begin_turn, interrupt_turn
+from ombud.app.handoff.turns import BegunTurn, begin_turn, interrupt_turn
 from ombud.app.spending import path_of, with_calls
 from ombud.app.workspace import Workspace
-from ombud.errors import UnknownName
+from ombud.errors import OmbudError, UnknownName
 from ombud.index import Filter
 from ombud.models import recorded
 from ombud.retrieve import (
@@ -93,22 +94,47 @@ async def ask(
         question,
         plan=plan or {},
         conversation_id=conversation_id,
-        on_event=on_event,
         keep=keep,
         flow=flow,
     )
     if not conversation_id or not keep:
-        return await answer()
-    turn = await asyncio.to_thread(
-        begin_turn, workspace, conversation_id, question.text, message_key
-    )
-    if turn.answer:
-        return turn.answer
+        return await answer(on_event=on_event, begun=None)
+    begin = partial(begin_turn, workspace, conversation_id, question.text, message_key)
+    begun = asyncio.create_task(asyncio.to_thread(begin))
+    answering = asyncio.create_task(answer(on_event=_held(on_event, begun), begun=begun))
     try:
-        return await answer()
+        turn = await asyncio.shield(begun)
+        return turn.answer or await answering
     except BaseException:  # whoever stops it or whatever fails, it may be asked again
-        interrupt_turn(workspace, conversation_id)
+        answering.cancel()
+        with suppress(OmbudError):
+            await begun
+            interrupt_turn(workspace, conversation_id)
         raise
+    finally:
+        answering.cancel()
+
+
+def _held(on_event: OnEvent | None, begun: "asyncio.Task[BegunTurn]") -> OnEvent | None:
+    """The same, told once the question is kept: one that may not be asked has no events."""
+    if on_event is None:
+        return None
+    tell = on_event
+    held: list[tuple[str, dict[str, Any]]] = []
+
+    def later(name: str, data: dict[str, Any]) -> None:
+        if begun.done():
+            tell(name, data)
+        else:
+            held.append((name, data))
+
+    def release(_: "asyncio.Task[BegunTurn]") -> None:
+        if not begun.cancelled() and begun.exception() is None and begun.result().answer is None:
+            for name, data in held:
+                tell(name, data)
+
+    begun.add_done_callback(release)
+    return later
 
 
 async def _answer(
@@ -117,10 +143,12 @@ async def _answer(
     *,
     plan: Mapping[str, Any],
     conversation_id: str | None,
-    on_event: OnEvent | None,
     keep: bool,
     flow: type[AskRun],
+    on_event: OnEvent | None,
+    begun: "asyncio.Task[BegunTurn] | None",
 ) -> Answer:
+    """begun: the keeping of the question, which goes on beside its answering."""
     planned = plan_of(workspace, question.asker, plan)
     where = filter_of(workspace, question, planned.plan)
     parts = workspace.answering_for(planned.plan)
@@ -146,6 +174,10 @@ async def _answer(
     )
     offer = offer_of(answer, question, workspace.settings.handoff, workspace.store)
     answer = answer.model_copy(update={"offer": offer})
+    if begun is not None:
+        turn = await asyncio.shield(begun)
+        if turn.answer:
+            return turn.answer
     if keep:
         await asyncio.to_thread(_keep, workspace, question, answer, run.reasoning)
     return answer

@@ -23,6 +23,10 @@ from ombud.store.tables import unsealed
 
 logger = logging.getLogger(__name__)
 
+PAUSE = 0.2
+"""Seconds that rows wait for others to be taken in with them: whoever writes next would wait for a
+transaction that was begun at once."""
+
 
 def leave_unsealed(db: Connection, table: str, ids: Sequence[str], setup: str = "") -> None:
     """Name new rows that the chain is to take in."""
@@ -69,6 +73,7 @@ class _Sealer:
         self._lock = threading.Lock()
         self._is_wanted = False
         self._thread: threading.Thread | None = None
+        self._is_closing = threading.Event()
         store.before_close(self._finish)
 
     def wake(self) -> None:
@@ -84,6 +89,8 @@ class _Sealer:
                 if not self._is_wanted:
                     self._thread = None
                     return
+            self._is_closing.wait(PAUSE)
+            with self._lock:
                 self._is_wanted = False
             try:
                 self._seal()
@@ -96,6 +103,7 @@ class _Sealer:
             seal(store)
 
     def _finish(self) -> None:
+        self._is_closing.set()
         with self._lock:
             thread = self._thread
         if thread is not None:
