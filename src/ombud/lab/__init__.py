@@ -7,6 +7,7 @@ from ombud.lab.cases.quotes import normalise
 from ombud.lab.cases.splits import draw_sample, select_split, split_of
 from ombud.lab.metrics.losses import LOSSES
 from ombud.lab.metrics.metric import Embed, Instruments, Metric, Undefined, Value
+from ombud.lab.metrics.overlap import TEXT_METRICS
 from ombud.lab.metrics.parsing import METRICS, USUAL, Measure, parse_metric, parse_metrics, score
 from ombud.lab.metrics.rankings import score_rankings
 from ombud.lab.metrics.risk import (
@@ -18,6 +19,10 @@ from ombud.lab.metrics.risk import (
     risk_area,
     risk_coverage,
 )
+from ombud.lab.people.agreeing import Agreement, Estimate, agreement
+from ombud.lab.people.alignment import JudgeAlignment, align
+from ombud.lab.people.powered import PoweredMean, powered_mean
+from ombud.lab.people.ratings import Rating, RatingSet, read_ratings
 from ombud.lab.report.comparing import (
     CaseDifference,
     Contrast,
@@ -50,20 +55,27 @@ __all__ = [
     "GROUPS",
     "LOSSES",
     "METRICS",
+    "TEXT_METRICS",
     "USUAL",
+    "Agreement",
     "CaseDifference",
     "Cell",
     "Comparison",
     "Contrast",
     "Decision",
     "Embed",
+    "Estimate",
     "Fall",
     "Instruments",
+    "JudgeAlignment",
     "Mean",
     "Measure",
     "Metric",
     "MetricSummary",
     "PathCost",
+    "PoweredMean",
+    "Rating",
+    "RatingSet",
     "RecordedRun",
     "RemoteTarget",
     "Risk",
@@ -74,6 +86,8 @@ __all__ = [
     "Undefined",
     "Value",
     "Verdict",
+    "agreement",
+    "align",
     "as_junit",
     "cases_text",
     "cell_label",
@@ -97,9 +111,11 @@ __all__ = [
     "parse_grid",
     "parse_metric",
     "parse_metrics",
+    "powered_mean",
     "read_cases",
     "read_qrels",
     "read_rankings",
+    "read_ratings",
     "read_run",
     "rescore",
     "risk_area",

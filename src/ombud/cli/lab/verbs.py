@@ -3,6 +3,7 @@
 import typer
 
 from ombud.cli.lab import asking as lab_ask
+from ombud.cli.lab import people as lab_people
 from ombud.cli.lab import reading as lab_read
 from ombud.cli.lab import train_router as lab_train
 from ombud.cli.lab import train_triage as lab_triage
@@ -30,3 +31,5 @@ app.command("rescore")(lab_read.rescore)
 app.command("score")(lab_read.score)
 app.command("export")(lab_read.export)
 app.command("delete")(lab_read.delete)
+app.command("agree")(lab_people.agree)
+app.command("align")(lab_people.align)

@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from ombud.text import digits_in
@@ -120,3 +120,12 @@ def numbers(text: str) -> frozenset[str]:
 def _grams(text: str, size: int) -> Iterator[str]:
     for start in range(len(text) - size + 1):
         yield text[start : start + size]
+
+
+TEXT_METRICS: Mapping[str, Callable[[str, str], float]] = {
+    "token_f1": token_f1,
+    "rouge_l": rouge_l,
+    "chrf": chrf,
+    "exact_match": exact_match,
+}
+"""Name -> how much an answer, which comes first, has of a reference."""

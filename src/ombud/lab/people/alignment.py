@@ -1,0 +1,288 @@
+"""How far a judge, or any metric, agrees with people.
+
+Each rating of a person is a point beside the score of its item; intervals draw whole items, so that
+three ratings of one answer do not count as three answers."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from ombud.lab.people.agreeing import Estimate, agreement, estimate, pairs_of_raters
+from ombud.lab.people.ratings import Rating
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+PERMUTATIONS = 5000
+MOST_CLASSES = 10
+"""Values up to which ratings and scores count as classes."""
+
+
+class Correlation(NamedTuple):
+    pearson: Estimate
+    spearman: Estimate
+    p: float | None
+    """Two-sided, of Spearman's: items exchanged at random (Monte Carlo, (1 + hits) / (1 + n))."""
+
+
+class Classes(NamedTuple):
+    """Where a judge gives the same values as people do."""
+
+    agreement: Estimate
+    """Share of points on which they are equal."""
+    precision: float
+    recall: float
+    f1: float
+    """Of each value that people gave, averaged with equal weight (macro)."""
+    kappa: Estimate
+    kappa_weighted: Estimate
+
+
+class Probe(NamedTuple):
+    """Whether the judge leans to something that people do not: Spearman's correlation of that with
+    how much higher the judge ranks an item than people do."""
+
+    name: str
+    spearman: Estimate
+
+
+class JudgeAlignment(NamedTuple):
+    criterion: str
+    items: int
+    points: int
+    unscored: int
+    """Items that people rated and the judge did not."""
+    correlation: Correlation
+    classes: Classes | None
+    """None where the two do not use the same few values."""
+    people: Correlation | None
+    """Of each pair of people with each other, averaged: what a judge can reach. None with one."""
+    by_kind: Mapping[str, Estimate]
+    """Type -> Spearman's correlation."""
+    probes: tuple[Probe, ...]
+
+
+def align(
+    ratings: Iterable[Rating],
+    scores: Mapping[str, float | None],
+    features: Mapping[str, Mapping[str, float]] | None = None,
+    *,
+    seed: int = 0,
+) -> list[JudgeAlignment]:
+    """By criterion. scores: item -> what the judge gave; None = it gave none. features: name ->
+    item -> what the judge might lean to, such as length, position, or being its own answer."""
+    by_criterion: dict[str, list[Rating]] = {}
+    for rating in ratings:
+        by_criterion.setdefault(rating.criterion, []).append(rating)
+    return [
+        _of(criterion, given, scores, features or {}, seed)
+        for criterion, given in by_criterion.items()
+    ]
+
+
+def _of(
+    criterion: str,
+    given: Sequence[Rating],
+    scores: Mapping[str, float | None],
+    features: Mapping[str, Mapping[str, float]],
+    seed: int,
+) -> JudgeAlignment:
+    points: list[tuple[Rating, float]] = []
+    for rating in given:
+        score = scores.get(rating.item)
+        if score is not None:
+            points.append((rating, score))
+    scored = {rating.item for rating, _ in points}
+    return JudgeAlignment(
+        criterion=criterion,
+        items=len(scored),
+        points=len(points),
+        unscored=len({rating.item for rating in given} - scored),
+        correlation=_correlation(_Points(points), seed),
+        classes=_classes(points, seed),
+        people=_people(given, seed),
+        by_kind=_by_kind(points, seed),
+        probes=_probes(points, features, seed),
+    )
+
+
+class _Points:
+    """Pairs of values, each of an item; weights count items."""
+
+    def __init__(self, points: Sequence[tuple[Rating, float]]) -> None:
+        import numpy as np
+
+        place: dict[str, int] = {}
+        for rating, _ in points:
+            place.setdefault(rating.item, len(place))
+        self.items = len(place)
+        self._item = np.asarray([place[rating.item] for rating, _ in points], dtype=int)
+        self.people = np.asarray([rating.value for rating, _ in points], dtype=float)
+        self.judge = np.asarray([score for _, score in points], dtype=float)
+
+    def pearson(self, weights: "Floats") -> float | None:
+        return weighted_correlation(self.people, self.judge, weights[self._item])
+
+    def spearman(self, weights: "Floats") -> float | None:
+        own = weights[self._item]
+        return weighted_correlation(ranks(self.people, own), ranks(self.judge, own), own)
+
+    def p(self, seed: int) -> float | None:
+        """Of Spearman's; the scores of whole items change places."""
+        import numpy as np
+
+        people, judge = ranks(self.people), ranks(self.judge)
+        people, judge = people - people.mean(), judge - judge.mean()
+        if not people.any() or not judge.any():
+            return None
+        by_item = np.bincount(self._item, weights=people, minlength=self.items)
+        of_item = np.zeros(self.items)
+        of_item[self._item] = judge
+        observed = abs(float(by_item @ of_item)) * (1 - 1e-9)
+        random = np.random.default_rng(seed)
+        hits = sum(
+            abs(float(by_item @ random.permutation(of_item))) >= observed
+            for _ in range(PERMUTATIONS)
+        )
+        return (1 + hits) / (1 + PERMUTATIONS)
+
+
+def _correlation(points: _Points, seed: int) -> Correlation:
+    return Correlation(
+        pearson=estimate(points.pearson, points.items, seed),
+        spearman=estimate(points.spearman, points.items, seed),
+        p=points.p(seed) if points.items > 2 else None,
+    )
+
+
+def weighted_correlation(first: "Floats", second: "Floats", weights: "Floats") -> float | None:
+    """Pearson's; None where one side does not vary."""
+    total = float(weights.sum())
+    if total <= 0:
+        return None
+    own = first - float(weights @ first) / total
+    other = second - float(weights @ second) / total
+    varies = float(weights @ own**2) * float(weights @ other**2)
+    if varies <= 1e-18:
+        return None
+    found: float = float(weights @ (own * other)) / varies**0.5
+    return max(-1.0, min(1.0, found))
+
+
+def ranks(values: "Floats", weights: "Floats | None" = None) -> "Floats":
+    """Average ranks of equal values; a value of weight w counts as w values."""
+    import numpy as np
+
+    counts = np.ones(len(values)) if weights is None else weights
+    distinct, place = np.unique(values, return_inverse=True)
+    heights = np.bincount(place, weights=counts, minlength=len(distinct))
+    middle = np.cumsum(heights) - heights / 2 + 0.5
+    found: Floats = middle[place]
+    return found
+
+
+def _classes(points: Sequence[tuple[Rating, float]], seed: int) -> Classes | None:
+    said = {rating.value for rating, _ in points}
+    judged = {score for _, score in points}
+    if not points or len(said | judged) > MOST_CLASSES or not judged <= _range(said):
+        return None
+    both = [Rating(f"{place}", rating.value, "people") for place, (rating, _) in enumerate(points)]
+    both += [Rating(f"{place}", score, "judge") for place, (_, score) in enumerate(points)]
+    (found,) = agreement(both, seed=seed)
+    precision, recall, f1 = _macro(points, said)
+    return Classes(
+        agreement=found.percentage,
+        precision=precision,
+        recall=recall,
+        f1=f1,
+        kappa=found.cohen,
+        kappa_weighted=found.cohen_weighted,
+    )
+
+
+def _range(values: set[float]) -> set[float]:
+    """The whole numbers between the least and the most, beside the values themselves."""
+    low, high = int(min(values)), int(max(values))
+    return values | {float(number) for number in range(low, high + 1)}
+
+
+def _macro(
+    points: Sequence[tuple[Rating, float]], classes: set[float]
+) -> tuple[float, float, float]:
+    precisions: list[float] = []
+    recalls: list[float] = []
+    f1s: list[float] = []
+    for value in classes:
+        hits = sum(rating.value == value == score for rating, score in points)
+        judged = sum(score == value for _, score in points)
+        said = sum(rating.value == value for rating, _ in points)
+        precisions.append(hits / judged if judged else 0.0)
+        recalls.append(hits / said)
+        f1s.append(2 * hits / (judged + said))
+    count = len(classes)
+    return sum(precisions) / count, sum(recalls) / count, sum(f1s) / count
+
+
+def _people(given: Sequence[Rating], seed: int) -> Correlation | None:
+    found: list[Correlation] = []
+    for first, _, both in pairs_of_raters(given):
+        points = [
+            (Rating(f"{place}", own, first), other) for place, (own, other) in enumerate(both)
+        ]
+        found.append(_correlation(_Points(points), seed))
+    if not found:
+        return None
+    return Correlation(
+        pearson=_average([one.pearson for one in found]),
+        spearman=_average([one.spearman for one in found]),
+        p=max((one.p for one in found if one.p is not None), default=None),
+    )
+
+
+def _average(estimates: Sequence[Estimate]) -> Estimate:
+    """The mean of each; ends that are missing somewhere are missing."""
+
+    def mean(values: Sequence[float | None]) -> float | None:
+        known = [value for value in values if value is not None]
+        return sum(known) / len(known) if known and len(known) == len(values) else None
+
+    return Estimate(
+        mean([one.value for one in estimates]),
+        mean([one.low for one in estimates]),
+        mean([one.high for one in estimates]),
+    )
+
+
+def _by_kind(points: Sequence[tuple[Rating, float]], seed: int) -> Mapping[str, Estimate]:
+    kinds: dict[str, list[tuple[Rating, float]]] = {}
+    for rating, score in points:
+        if rating.kind:
+            kinds.setdefault(rating.kind, []).append((rating, score))
+    found: dict[str, Estimate] = {}
+    for kind, own in kinds.items():
+        table = _Points(own)
+        found[kind] = estimate(table.spearman, table.items, seed)
+    return found
+
+
+def _probes(
+    points: Sequence[tuple[Rating, float]],
+    features: Mapping[str, Mapping[str, float]],
+    seed: int,
+) -> tuple[Probe, ...]:
+    found: list[Probe] = []
+    for name, values in features.items():
+        known = [(rating, score) for rating, score in points if rating.item in values]
+        if not known:
+            continue
+        table = _Points(known)
+        higher = ranks(table.judge) - ranks(table.people)
+        leaning = [
+            (rating._replace(value=float(more)), values[rating.item])
+            for (rating, _), more in zip(known, higher, strict=True)
+        ]
+        table = _Points(leaning)
+        found.append(Probe(name, estimate(table.spearman, table.items, seed)))
+    return tuple(found)
