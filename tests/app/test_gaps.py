@@ -13,7 +13,8 @@ from sqlalchemy import text as sql
 from answer.asking import company
 from ingest.shelf import Shelf
 from ombud.app import Gaps, Workspace, asking, find_gaps, gaps_json, render_gaps
-from ombud.store import erase_rows, held_of_person
+from ombud.app.gaps.counted import person_behind
+from ombud.store import StoredAnswer, erase_rows, held_of_person
 from ombud.types import Person, Question
 
 DOGS = (
@@ -223,3 +224,12 @@ def test_the_page_needs_nothing_else_and_runs_nothing(tmp_path: Path) -> None:
     assert "<img" not in page
     assert "default-src 'none'" in page
     assert not any(mark in page for mark in ("http://", "https://", "url(", "@import"))
+
+
+def test_one_person_without_a_name_is_no_group() -> None:
+    """Whoever asks without a conversation may be one and the same; browsers are told apart."""
+    row = StoredAnswer("1", None, "", False, None, None, Question(text="x"), None)
+    same = [row, row._replace(id="2"), row._replace(id="3", conversation_id="talk")]
+    assert len({person_behind(one) for one in same}) == 1
+    browsers = [row._replace(owner=name) for name in ("ann", "bob")]
+    assert len({person_behind(one) for one in [*same, *browsers]}) == 3

@@ -185,10 +185,22 @@ def test_a_finished_run_says_so(store: Store) -> None:
 
 
 def test_looks_are_counted_by_dataset_and_outlive_their_runs(store: Store) -> None:
-    run, other = begun(store), begun(store, "cc33dd44", dataset_digest="d2")
+    run = begun(store)
+    other = begun(store, "cc33dd44", dataset_digest="d2", dataset="another")
     assert [add_look(store, run), add_look(store, run), add_look(store, other)] == [1, 2, 1]
     delete_run(store, run.id)
     assert count_looks(store) == {"d1": 2, "d2": 1}
+
+
+def test_a_sealed_set_that_drops_a_case_is_no_new_one(store: Store) -> None:
+    whole = begun(store)
+    fewer = begun(store, "cc33dd44", dataset_digest="d2")
+    assert add_look(store, whole, ["a", "b", "c"]) == 1
+    assert add_look(store, fewer, ["a", "b"]) == 2
+    assert add_look(store, fewer, ["a", "b", "d"]) == 3
+    # Of cases that nobody has seen it is the first.
+    assert add_look(store, fewer, ["d", "e"]) == 2
+    assert add_look(store, fewer, ["f"]) == 1
 
 
 def test_a_deleted_run_takes_its_rows_and_only_its_own_passages(store: Store) -> None:

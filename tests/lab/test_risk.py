@@ -13,6 +13,7 @@ from ombud.lab import (
     decisions,
     risk_area,
     risk_coverage,
+    undecided,
 )
 from ombud.types import Case, Observation, Trace
 
@@ -161,8 +162,14 @@ def test_decisions_of_a_run() -> None:
 @pytest.mark.parametrize("sure", [None, float("nan"), float("inf")])
 def test_answers_that_do_not_say_how_sure_they_were(sure: float | None) -> None:
     with pytest.raises(LabError, match="does not say how sure") as wrong:
-        decisions([answered(WANTED, 0.9), answered(DENIED, sure)])
+        decisions([answered(WANTED, sure), answered(DENIED, sure)])
     assert "scope lab" in wrong.value.hint
+
+
+def test_an_answer_that_was_given_without_a_search_is_counted_apart() -> None:
+    seen = [answered(WANTED, 0.9), answered(DENIED, 0.2), answered(DENIED, None)]
+    assert len(decisions(seen)) == 2
+    assert undecided(seen) == 1
 
 
 @pytest.mark.parametrize("only", [[], [WANTED], [DENIED]])

@@ -1,4 +1,5 @@
 import math
+import random
 from itertools import product
 from statistics import fmean
 
@@ -6,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import t as student
 
 from ombud.lab import compare, holm, mean
 from ombud.lab.statistics import (
@@ -15,6 +17,8 @@ from ombud.lab.statistics import (
     mcnemar,
     permutation_test,
     smallest_difference,
+    standard_error,
+    t_quantile,
 )
 
 # Darwin's maize, eighths of an inch, crossed minus self-fertilised; Fisher, The Design of
@@ -108,11 +112,56 @@ def test_effect_sizes_of_student() -> None:
     assert cohens_d([1, 1], [2, 2]) is None
 
 
+@pytest.mark.parametrize("degrees", [4, 9, 30, 200])
+@pytest.mark.parametrize("share", [0.8, 0.975, 0.995])
+def test_quantiles_of_student(degrees: int, share: float) -> None:
+    assert t_quantile(share, degrees) == pytest.approx(student.ppf(share, degrees), rel=0.01)
+
+
 def test_smallest_difference() -> None:
-    # z(.975) = 1.959964, z(.8) = .841621.
-    assert smallest_difference(100, 1.0) == pytest.approx(0.2801585)
-    assert smallest_difference(39, 0.3344) == pytest.approx(0.15, abs=5e-4)
-    assert smallest_difference(0, 1.0) is None
+    # One hundred differences of standard deviation 1: .1 x (t(.975) + t(.8)) of 99 degrees.
+    values = [1.0, -1.0] * 50
+    error, clusters = standard_error(values) or (0.0, 0)
+    assert error == pytest.approx(0.1, rel=0.01)
+    assert clusters == 100
+    least = smallest_difference(error, clusters)
+    assert least == pytest.approx(error * (1.98422 + 0.84527), rel=1e-3)
+    # Ten questions of one document that all go the same way say no more than one.
+    same = [1.0] * 50 + [-1.0] * 50
+    heavy, _ = standard_error(same, [place // 10 for place in range(100)]) or (0.0, 0)
+    assert heavy == pytest.approx(0.1 * math.sqrt(10), rel=0.06)
+    # 2 / 2^5 is above .05, and 2 / 2^6 above .05 / 3.
+    assert smallest_difference(0.1, 5) is None
+    assert smallest_difference(0.1, 6) is not None
+    assert smallest_difference(0.1, 6, comparisons=3) is None
+    assert standard_error([0.2, 0.2, None]) is None
+    assert standard_error([0.2]) is None
+
+
+@pytest.mark.parametrize(("size", "comparisons"), [(1, 1), (8, 1), (8, 3)])
+def test_at_that_difference_the_test_finds_it_four_times_of_five(
+    size: int, comparisons: int
+) -> None:
+    """By simulation: documents that vary, with as many questions each; the same test, corrected as
+    it is in a comparison."""
+    draw = random.Random(size * 10 + comparisons)
+    documents = 30
+    clusters = [place for place in range(documents) for _ in range(size)]
+
+    def differences(shift: float) -> list[float | None]:
+        own = [draw.gauss(0, 0.3) for _ in range(documents)]
+        return [own[place] + draw.gauss(0, 0.3) + shift for place in clusters]
+
+    error = math.sqrt((0.3**2 + 0.3**2 / size) / documents)
+    least = smallest_difference(error, documents, comparisons=comparisons)
+    assert least is not None
+    nothing: list[float | None] = [0.0] * len(clusters)
+    found = 0
+    for trial in range(150):
+        values = differences(least)
+        p = permutation_test(nothing, values, clusters, seed=trial, repeats=800) or 1.0
+        found += p <= 0.05 / comparisons
+    assert 0.7 <= found / 150 <= 0.9
 
 
 def test_mean_with_coverage() -> None:
@@ -184,7 +233,8 @@ def test_compare() -> None:
     # One difference is 0 and nine are positive: only all signs alike are as extreme.
     assert found.p == 2 / 2**9
     assert found.effect == pytest.approx(1.2845, abs=1e-4)
-    assert found.detectable == pytest.approx(2.801585 * 1.229995 / math.sqrt(10), rel=1e-5)
+    # t(.975) = 2.26216 and t(.8) = .88340 on 9 degrees.
+    assert found.detectable == pytest.approx(3.14556 * 1.229995 / math.sqrt(10), rel=1e-3)
     assert found.low is not None
     assert found.low > 0
     empty = compare([None], [1.0])

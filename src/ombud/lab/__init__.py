@@ -18,6 +18,7 @@ from ombud.lab.metrics.risk import (
     decisions,
     risk_area,
     risk_coverage,
+    undecided,
 )
 from ombud.lab.people.agreeing import Agreement, Estimate, agreement
 from ombud.lab.people.alignment import JudgeAlignment, align
@@ -131,4 +132,5 @@ __all__ = [
     "summary_markdown",
     "sweep_points",
     "synthesise",
+    "undecided",
 ]

@@ -47,7 +47,10 @@ class Comparison:
     effect: float | None
     """dz, see `effect_size`."""
     detectable: float | None
-    """Smallest difference that this many cases can show, see `smallest_difference`."""
+    """Smallest difference that these cases can show, see `smallest_difference`."""
+    error: float | None = None
+    """Standard error of the difference."""
+    clusters: int = 0
 
 
 _NOTHING_TO_COMPARE = Comparison(
@@ -207,20 +210,59 @@ def cohens_d(first: Sequence[float | None], second: Sequence[float | None]) -> f
     return _ratio(fmean(right) - fmean(left), spread)
 
 
-def smallest_difference(
-    pairs: int, deviation: float, *, power: float = 0.8, level: float = 0.05
-) -> float | None:
-    """Smallest mean paired difference found with this power: (z(1 - level/2) + z(power)) x
-    deviation / sqrt(pairs).
-
-    Cohen 1988, ch. 2, normal approximation. deviation: standard deviation of the paired
-    differences. None without pairs."""
-    if pairs < 1:
+def standard_error(
+    differences: Sequence[float | None], clusters: Sequence[Hashable] | None = None
+) -> tuple[float, int] | None:
+    """(standard error of the mean difference, number of clusters): whole clusters vary, their
+    cases do not each for itself (Liang & Zeger 1986, with G / (G - 1)). None with fewer than two
+    clusters, or without variation."""
+    if not _measured(differences):
         return None
-    normal = NormalDist()
-    z_level = normal.inv_cdf(1 - level / 2)
-    z_power = normal.inv_cdf(power)
-    return (z_level + z_power) * deviation / sqrt(pairs)
+    sums, sizes = _by_cluster(differences, clusters)
+    count = len(sums)
+    total = float(sizes.sum())
+    if count < 2:
+        return None
+    apart = sums - sizes * (float(sums.sum()) / total)
+    squares = float((apart**2).sum())
+    if squares <= 1e-18 * total:  # that do not vary say nothing of how much they could
+        return None
+    return sqrt(count / (count - 1) * squares) / total, count
+
+
+def smallest_difference(
+    error: float,
+    clusters: int,
+    *,
+    comparisons: int = 1,
+    power: float = 0.8,
+    level: float = 0.05,
+) -> float | None:
+    """Smallest mean paired difference that `permutation_test` finds with this power:
+    (t(1 - level/2) + t(power)) x error, with a t of clusters - 1 degrees (Cohen 1988, ch. 2).
+
+    error, clusters: of `standard_error`. comparisons: as many are corrected together, of which
+    Holm's first step asks for level / comparisons. None where so few clusters cannot reach the
+    level at all: their smallest p is 2 / 2^clusters."""
+    own_level = level / comparisons
+    if clusters < 2 or 2.0 ** (1 - clusters) > own_level:
+        return None
+    reach = t_quantile(1 - own_level / 2, clusters - 1) + t_quantile(power, clusters - 1)
+    return reach * error
+
+
+def t_quantile(share: float, degrees: int) -> float:
+    """Of Student's t, by its expansion around the normal one (Abramowitz & Stegun 26.7.5): from
+    four degrees on right to a hundredth."""
+    z = NormalDist().inv_cdf(share)
+    terms = (
+        (z**3 + z) / 4,
+        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
+        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+        (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92_160,
+    )
+    more = [term / float(degrees) ** place for place, term in enumerate(terms, start=1)]
+    return z + sum(more)
 
 
 def compare(
@@ -236,9 +278,7 @@ def compare(
     if not valid:
         return _NOTHING_TO_COMPARE
     low, high = interval(differences, clusters, seed=seed) or (None, None)
-    # Differences that do not vary say nothing of how much they could.
-    spread = stdev(valid) if len(valid) > 1 else 0.0
-    detectable = smallest_difference(len(valid), spread) if spread else None
+    error, count = standard_error(differences, clusters) or (None, 0)
     return Comparison(
         difference=fmean(valid),
         pairs=len(valid),
@@ -246,7 +286,9 @@ def compare(
         high=high,
         p=permutation_test(first, second, clusters, seed=seed),
         effect=effect_size(first, second),
-        detectable=detectable,
+        detectable=None if error is None else smallest_difference(error, count),
+        error=error,
+        clusters=count,
     )
 
 

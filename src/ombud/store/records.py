@@ -2,7 +2,7 @@
 in."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from pydantic import ValidationError
@@ -12,6 +12,7 @@ from ombud.errors import NotFound, StoreError
 from ombud.store.audit.sealing import seal
 from ombud.store.database import Store
 from ombud.store.tables import answer as answers
+from ombud.store.tables import session as sessions
 from ombud.store.tables import setup as setups
 from ombud.types import Answer, Question, Record
 
@@ -32,6 +33,8 @@ class StoredAnswer(NamedTuple):
     question: Question | None
     """None where it was erased as a whole."""
     answer: Answer | None
+    owner: str = ""
+    """Digest of the secret of whom its conversation belongs to; empty where it has none."""
 
 
 def read_kept(store: Store, identity: str) -> StoredAnswer:
@@ -65,8 +68,10 @@ def list_answers(store: Store, since: str = "") -> Iterator[StoredAnswer]:
         following = in_order.where(is_later | at_once_after)
         with store.read() as db:
             rows = db.execute(following.limit(_BATCH)).all()
+            owners = _owners(db, [row.conversation_id for row in rows if row.conversation_id])
         for row in rows:
-            yield _kept(row, sensitive_talks)
+            owner = owners.get(row.conversation_id, "")
+            yield _kept(row, sensitive_talks)._replace(owner=owner)
         if len(rows) < _BATCH:
             return
         last_at = rows[-1].at
@@ -107,6 +112,12 @@ def _sensitive_talks(db: Any) -> set[str]:
         answers.c.sensitive, answers.c.conversation_id.is_not(None)
     )
     return set(db.execute(query.distinct()).scalars())
+
+
+def _owners(db: Any, conversation_ids: Sequence[str]) -> dict[str, str]:
+    query = select(sessions.c.conversation_id, sessions.c.owner)
+    own = query.where(sessions.c.conversation_id.in_(conversation_ids))
+    return {row.conversation_id: row.owner for row in db.execute(own)}
 
 
 def _kept(row: Row[Any], sensitive_talks: set[str]) -> StoredAnswer:

@@ -1,6 +1,7 @@
 """What the lab remembers: runs, what was observed case by case, scores, looks at sealed splits."""
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
@@ -216,20 +217,27 @@ def read_scores(store: Store, run_id: str) -> list[Score]:
 # Looks at sealed splits ---------------------------------------------------------------------------
 
 
-def add_look(store: Store, run: Run) -> int:
-    """Count a look at the sealed split of a dataset; returns how many there were, this one
-    included."""
+def add_look(store: Store, run: Run, case_ids: Sequence[str] = ()) -> int:
+    """Count a look at sealed cases of a dataset, by its name; returns how often the case of these
+    that was seen most often has been, this look included. A dataset that loses or gains a case is
+    no new one. case_ids: empty = all of them."""
     with store.write() as db:
         look = insert(looks).values(
             dataset=run.dataset,
             dataset_digest=run.dataset_digest,
+            cases=json.dumps(list(case_ids)) if case_ids else "",
             run_id=run.id,
             at=_now(),
         )
         db.execute(look)
-        same = looks.c.dataset_digest == run.dataset_digest
-        count = select(func.count()).select_from(looks).where(same)
-        return int(db.execute(count).scalar_one())
+        same = (looks.c.dataset == run.dataset) | (looks.c.dataset_digest == run.dataset_digest)
+        written = db.execute(select(looks.c.cases).where(same)).scalars().all()
+    seen = [json.loads(cases or "[]") for cases in written]
+    whole = sum(not cases for cases in seen)
+    if not case_ids:
+        return len(seen)
+    counted = Counter(case for cases in seen for case in cases)
+    return whole + max(counted[case] for case in case_ids)
 
 
 def count_looks(store: Store) -> dict[str, int]:

@@ -376,6 +376,8 @@ lab_look = Table(
     Column("number", Integer, primary_key=True, autoincrement=True),
     Column("dataset", Text, nullable=False),
     Column("dataset_digest", String(64), nullable=False, index=True),
+    # Ids of the cases that were looked at, a JSON list; empty = all of the dataset.
+    Column("cases", Text, nullable=False, default=""),
     Column("run_id", String(16), nullable=False),
     Column("at", String(32), nullable=False),
 )

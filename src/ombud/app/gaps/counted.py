@@ -11,6 +11,7 @@ OUTCOMES_OF_DENIALS = {"clarify": "unclear", "none": "outside"}
 """Action of a denied answer -> as counted; every other one is `not in the documents`."""
 ANSWERED = ("full", "unclear")
 """Outcomes that leave no gap: answered whole, or asked back."""
+NOBODY = "?"
 SNIPPET = 240
 """Characters of a passage that are shown."""
 
@@ -22,7 +23,7 @@ class CountedQuestion(NamedTuple):
     """One question that may be counted: not sensitive, not erased."""
 
     who: str
-    """The person where one is known, else the conversation, else the answer itself."""
+    """See `person_behind`."""
     question: Question
     answer: Answer
 
@@ -59,8 +60,10 @@ def counted_questions(rows: Iterable[StoredAnswer]) -> list[CountedQuestion]:
 
 
 def person_behind(row: StoredAnswer) -> str:
+    """The person where one is known, else the browser. All of whom nothing is known count as one:
+    they may be, and a group must not be."""
     person = row.question.asker.id if row.question else ""
-    return person or row.conversation_id or row.id
+    return person or row.owner or NOBODY
 
 
 def people_behind(questions: Iterable[CountedQuestion]) -> int:

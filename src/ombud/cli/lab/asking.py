@@ -170,10 +170,11 @@ def calibrate(
     test split."""
     del home
     with errors_said(as_json):
-        from ombud.lab import decisions, read_run, run_cases
+        from ombud.lab import decisions, read_run, run_cases, undecided
 
         workspace = open_workspace()
         found = []
+        aside = 0
         with progress(not as_json) as on_progress:
             asked = target_of(workspace, target, seconds, on_progress)
             for split in ("dev", "test"):
@@ -200,9 +201,13 @@ def calibrate(
                     reuse=True,
                 )
                 made = complete(work, asked)
-                found.append(decisions(read_run(workspace.store, made.id).observations))
+                observed = read_run(workspace.store, made.id).observations
+                found.append(decisions(observed))
+                aside += undecided(observed)
         where = plot or workspace.data / "lab" / f"calibrate-{dataset.stem}.svg"
         _say_risk(found[0], found[1], most, where, as_json)
+        if aside and not as_json:
+            print(f"{aside} answers were given without a search; no threshold changes them.")
 
 
 def synth(

@@ -46,26 +46,12 @@ class Risk:
 
 
 def decisions(observations: Sequence[Observation]) -> tuple[Decision, ...]:
-    """Of the cases to answer or deny; raises LabError when the answers do not say how sure they
-    were."""
-    made = []
-    for seen in observations:
-        if seen.answer is None or not _is_decision(seen.case, seen.answer):
-            continue
-        confidence = seen.answer.trace.signals.get(SIGNAL)
-        if confidence is None or not isfinite(confidence):
-            raise LabError(
-                "The target does not say how sure it was.", hint="Ask it with a token of scope lab."
-            )
-        answerable = seen.case.expect == "answer"
-        cites = any(cited(seen.answer, item) for item in seen.case.evidence)
-        made.append(
-            Decision(
-                confidence=confidence,
-                answerable=answerable,
-                right=answerable and cites,
-                cluster=cluster_of(seen.case),
-            )
+    """Of the cases to answer or deny that were decided by confidence; `undecided` counts the
+    others. Raises LabError when no answer says how sure it was."""
+    made = [decision for seen in observations if (decision := _decision(seen)) is not None]
+    if not made and undecided(observations):
+        raise LabError(
+            "The target does not say how sure it was.", hint="Ask it with a token of scope lab."
         )
     if len({decision.answerable for decision in made}) < 2:
         raise LabError(
@@ -73,6 +59,38 @@ def decisions(observations: Sequence[Observation]) -> tuple[Decision, ...]:
             hint="Add cases with expect = deny.",
         )
     return tuple(made)
+
+
+def _decision(seen: Observation) -> Decision | None:
+    if seen.answer is None or not _is_decision(seen.case, seen.answer):
+        return None
+    confidence = _confidence(seen.answer)
+    if confidence is None:
+        return None
+    answerable = seen.case.expect == "answer"
+    cites = any(cited(seen.answer, item) for item in seen.case.evidence)
+    return Decision(
+        confidence=confidence,
+        answerable=answerable,
+        right=answerable and cites,
+        cluster=cluster_of(seen.case),
+    )
+
+
+def undecided(observations: Sequence[Observation]) -> int:
+    """Answers that no threshold could change: they were given before anything was searched for,
+    such as to an injection."""
+    return sum(
+        seen.answer is not None
+        and _is_decision(seen.case, seen.answer)
+        and _confidence(seen.answer) is None
+        for seen in observations
+    )
+
+
+def _confidence(answer: Answer) -> float | None:
+    confidence = answer.trace.signals.get(SIGNAL)
+    return confidence if confidence is not None and isfinite(confidence) else None
 
 
 def _is_decision(case: Case, answer: Answer) -> bool:

@@ -1,5 +1,6 @@
 """Two runs on the same cases: overall, by tag, type and country, and case by case."""
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -15,7 +16,7 @@ from ombud.lab.report.summary import (
     group_cases,
     summarise,
 )
-from ombud.lab.statistics import Comparison, compare, holm, mcnemar
+from ombud.lab.statistics import Comparison, compare, holm, mcnemar, smallest_difference
 from ombud.store import Store, find_run, read_observations, read_scores, score_versions
 from ombud.types import Case, Observation, Run, Score
 
@@ -302,11 +303,21 @@ def _corrected(rows: Iterable[Contrast]) -> tuple[Contrast, ...]:
     listed = list(rows)
     adjusted = _holm(listed, lambda row: (row.group,))
     within = _holm(listed, lambda row: (row.group, row.metric))
+    together = Counter(row.group for row in listed if row.comparison.p is not None)
     corrected = []
     for place, row in enumerate(listed):
         with_p = replace(row, adjusted=adjusted.get(place), within=within.get(place))
-        corrected.append(with_p)
+        corrected.append(replace(with_p, comparison=_detectable(row, together[row.group])))
     return tuple(corrected)
+
+
+def _detectable(row: Contrast, comparisons: int) -> Comparison:
+    """What the cases can show where so many rows are corrected together."""
+    found = row.comparison
+    if found.error is None:
+        return found
+    least = smallest_difference(found.error, found.clusters, comparisons=max(1, comparisons))
+    return replace(found, detectable=least)
 
 
 def _holm(rows: Sequence[Contrast], family_of: Callable[[Contrast], Hashable]) -> dict[int, float]:

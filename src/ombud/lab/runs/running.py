@@ -94,7 +94,7 @@ async def run_cases(
         )
     described = await asyncio.to_thread(target.describe)
     planned = _planned_run(cases, target.name, options, described)
-    run = _unfinished_run(store, planned, reuse=reuse) or _begun(store, planned)
+    run = _unfinished_run(store, planned, reuse=reuse) or _begun(store, planned, cases)
     if run.state == "done":
         return run
     tools = instruments or Instruments(text_of=target.text_of)
@@ -187,11 +187,11 @@ def _unfinished_run(store: Store, planned: Run, *, reuse: bool) -> Run | None:
     return None
 
 
-def _begun(store: Store, run: Run) -> Run:
+def _begun(store: Store, run: Run, cases: Sequence[Case]) -> Run:
     start_run(store, run)
     if run.split != "sealed":
         return run
-    looks = add_look(store, run)
+    looks = add_look(store, run, [case.id for case in cases])
     note = f"Look {looks} at the sealed split of this dataset."
     run = run.model_copy(update={"notes": (*run.notes, note)})
     save_run(store, run)
