@@ -1,5 +1,5 @@
-"""Take the pictures: the chat on the sample handbook with a citation open, and a report of the lab,
-in Chromium.
+"""Take the pictures: the chat on the sample handbook with a citation open, the desk with somebody
+who was handed over, and a report of the lab, in Chromium.
 
 Needs `make demo` to have indexed the sample, the test dependencies, and Debian's chromium.
 """
@@ -15,6 +15,7 @@ from playwright.sync_api import Page, sync_playwright
 
 ROOT = Path(__file__).parents[1]
 OMBUD = [sys.executable, "-m", "ombud", "--home", str(ROOT / "sample")]
+TROUBLE = "A colleague keeps making remarks about my body. I do not know what to do."
 QUESTION = "How many days of annual leave do I get?"
 ARGUMENTS = [
     "--no-sandbox",
@@ -33,6 +34,7 @@ def main() -> None:
         url = next(iter(server.stdout or [])).split()[-1]
         try:
             _take(url, ROOT / "docs/chat.png")
+            _take_desk(url, ROOT / "docs/desk.png")
         finally:
             server.terminate()
     with tempfile.TemporaryDirectory() as folder:
@@ -82,6 +84,31 @@ def _take(url: str, target: Path) -> None:
         page.wait_for_selector("mark")
         page.wait_for_timeout(600)  # let the panel finish sliding in
         page.screenshot(path=str(target))
+
+
+def _take_desk(url: str, target: Path) -> None:
+    with _browser(820) as employee:
+        advisor = employee.context.new_page()
+        employee.goto(url)
+        employee.get_by_label("Country").select_option("GB")
+        employee.get_by_role("textbox").fill(TROUBLE)
+        employee.keyboard.press("Enter")
+        employee.locator(".offer button").click()
+        advisor.set_viewport_size({"width": 1440, "height": 900})
+        advisor.goto(f"{url}/desk")
+        advisor.locator("#advisors button").first.click()
+        advisor.locator("#waiting .card").first.click()
+        advisor.get_by_role("button", name="Take it").click()
+        advisor.get_by_label("Your reply").fill(
+            "Thank you for telling me. Are you safe at the moment?"
+        )
+        advisor.keyboard.press("Enter")
+        advisor.get_by_role("button", name="Suggest an answer").click()
+        advisor.wait_for_selector("#suggestion .chip")
+        advisor.wait_for_timeout(600)
+        advisor.screenshot(path=str(target))
+        advisor.get_by_role("button", name="End and give back").click()
+        employee.wait_for_selector("#bar[data-state='returned']")
 
 
 if __name__ == "__main__":

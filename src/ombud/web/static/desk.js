@@ -247,6 +247,7 @@ $("suggest").addEventListener("click", () => tried(async () => {
   if (own !== talk) return;
   const links = citations.map(({ title, href }, place) => el("a", { class: "chip", href, target: "_blank", rel: "noopener" }, icon("doc"), el("span", {}, `${place + 1} ${title}`)));
   node.replaceChildren(written(el("div", { class: "body" }), html), el("div", { class: "chips" }, ...links), el("div", { class: "row" }, el("button", { type: "button", class: "primary", click: () => { insert(text.replace(/\s*\[\d+\]/g, "")); node.hidden = true; } }, "Use it"), el("button", { type: "button", class: "plain", click: () => { node.hidden = true; } }, "Dismiss")));
+  $("thread").scrollTop = $("thread").scrollHeight;
 }));
 
 // Moving about --------------------------------------------------------------------------------------
