@@ -365,3 +365,14 @@ def test_looks_at_the_sealed_split_are_printed(home: Path) -> None:
         for _ in range(2)
     ]
     assert ["Look 1 at" in looks[0], "Look 2 at" in looks[1]] == [True, True]
+
+
+def test_cases_of_one_tag_alone(home: Path, tmp_path: Path) -> None:
+    cases = tmp_path / "tagged.jsonl"
+    tagged = [line(n, tags=[tag]) for n, tag in enumerate(["desk", "badge", "badge", "key"] * 5)]
+    cases.write_text("\n".join(tagged), encoding="utf-8")
+    asked = lab(home, "run", cases, "--tag", "badge", "--tag", "key", "--json").json
+    tags = {row["name"] for row in asked["metrics"] if row["group"] == "tag"}
+    assert tags == {"badge", "key"}
+    unknown = lab(home, "run", cases, "--tag", "keys")
+    refused(unknown, 1, "No case is tagged `keys`", "badge, desk, key")

@@ -221,6 +221,8 @@ def test_cost() -> None:
         row("price", ASKED, says("x", trace=Trace(model="m"))).reason
         == "the price of m is not known"
     )
+    called = says("x", trace=Trace(model="m", calls=3))
+    assert (measure("model_calls", ASKED, free), measure("model_calls", ASKED, called)) == (0, 3)
     assert measure("latency", ASKED, free, seconds=0.25) == 0.25
     assert row("latency", ASKED, free).reason == "no time was recorded"
     for metric in (

@@ -38,7 +38,7 @@ def test_all_that_were_asked_for_are_there() -> None:
         context_f1 token_f1 exact_match rouge_l chrf semantic_similarity semantic_similarity_5
         citation_precision citation_recall quote_verbatim number_agreement outcome_accuracy not_sure
         action_accuracy length latency tokens
-        price"""
+        model_calls price"""
     assert set(wanted.split()) == set(METRICS)
 
 

@@ -8,11 +8,12 @@ import ir_measures
 import pytest
 
 from lab.makers import case, cites, gold, hit, says
+from ombud.cli.printing.tables import closing
 from ombud.errors import UnknownName
 from ombud.lab import RecordedRun, export, parse_metric, read_cases, read_rankings, score_rankings
 from ombud.lab.cases.exchange import qrels_of
 from ombud.lab.runs.records import FORMATS
-from ombud.types import Case, Observation, Person, Run, Score
+from ombud.types import Case, Observation, Person, Run, Score, Trace
 
 CASES = (
     case(
@@ -188,3 +189,14 @@ def test_a_large_run_is_exported_line_by_line() -> None:
     assert next(lines).endswith(",lost,mrr\n")
     assert next(lines) == "c0,q,simple,,answer,,,,,1.0\n"
     assert sum(1 for _ in lines) == 9_999
+
+
+def test_prices_of_some_answers_are_not_the_price_of_all() -> None:
+    priced = Trace(model="m", tokens_in=90, tokens_out=10, price=0.02)
+    seen = [
+        Observation(case=case(id=f"{n}"), answer=says("x", trace=trace))
+        for n, trace in enumerate([priced, priced, Trace(model="n", tokens_in=10), Trace()])
+    ]
+    said = closing(recorded(*seen))
+    assert "0.0400 US dollars and what 1 of 4 answers cost, whose price is not known." in said
+    assert "Cost: 200 tokens, 0.0400 US dollars." in closing(recorded(*seen[:2]))

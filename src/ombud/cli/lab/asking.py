@@ -38,6 +38,9 @@ SAMPLE = typer.Option(
     1.0, "--sample", help="Ask this share of the cases only, the same ones each time."
 )
 SEED = typer.Option(0, "--seed", help="Which ones.")
+TAGS = typer.Option(
+    [], "--tag", help="Cases with this tag only; may be repeated: with any of them."
+)
 CONCURRENCY = typer.Option(4, "--concurrency", min=1, max=256, help="Cases asked at the same time.")
 SECONDS = typer.Option(120.0, "--seconds", min=0.001, help="Longest time for one case.")
 
@@ -51,6 +54,7 @@ def run(
     split: str = SPLIT,
     sample: float = SAMPLE,
     seed: int = SEED,
+    tags: list[str] = TAGS,
     concurrency: int = CONCURRENCY,
     seconds: float = SECONDS,
     as_json: bool = JSON,
@@ -63,7 +67,7 @@ def run(
         from ombud.lab import run_cases
 
         workspace = open_workspace()
-        cases, notes = _cases(dataset, split, sample, seed)
+        cases, notes = _cases(dataset, split, sample, seed, tags)
         with progress(not as_json) as on_progress:
             asked = target_of(workspace, target, seconds, on_progress)
             options = _options(
@@ -244,12 +248,12 @@ def synth(
 
 
 def _cases(
-    dataset: Path, split: str, share: float, seed: int
+    dataset: Path, split: str, share: float, seed: int, tags: Sequence[str] = ()
 ) -> tuple[tuple["Case", ...], tuple[str, ...]]:
     from ombud.errors import LabError
     from ombud.lab import draw_sample, read_cases, select_split
 
-    whole = read_cases(dataset)
+    whole = _tagged(read_cases(dataset), tags)
     chosen = select_split(whole, split)
     if not chosen:
         raise LabError(
@@ -260,6 +264,19 @@ def _cases(
         return chosen, ()
     drawn = draw_sample(chosen, share, seed)
     return drawn, (f"Exploratory: {len(drawn)} of {len(chosen)} cases (seed {seed}).",)
+
+
+def _tagged(cases: "Sequence[Case]", tags: Sequence[str]) -> "Sequence[Case]":
+    """Those with any of the tags; all without tags."""
+    from ombud.errors import LabError
+
+    chosen = [case for case in cases if not tags or set(tags) & set(case.tags)]
+    if not chosen:
+        known = sorted({tag for case in cases for tag in case.tags})
+        raise LabError(
+            f"No case is tagged `{'` or `'.join(tags)}`.", hint=f"Tags: {', '.join(known)}."
+        )
+    return chosen
 
 
 def _options(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ombud.lab import Contrast, MetricSummary, PathCost, RecordedRun
-    from ombud.types import Observation
+    from ombud.types import Observation, Trace
 
 NONE = "–"
 
@@ -130,9 +130,20 @@ def _cost_line(observations: Sequence["Observation"]) -> str:
     tokens = sum(trace.tokens_in + trace.tokens_out for trace in traces)
     if not tokens:
         return "Cost: nothing, no model was called."
-    prices = [trace.price for trace in traces if trace.price is not None]
-    price = f"{sum(prices):.4f} US dollars" if prices else "price not known"
+    price = _price(traces)
     return "\n".join((f"Cost: {tokens:,} tokens, {price}.", *path_lines(costs_by_path(traces))))
+
+
+def _price(traces: Sequence["Trace"]) -> str:
+    """What is known of it; prices of some answers are not the price of all."""
+    prices = [trace.price for trace in traces if trace.price is not None]
+    if not prices:
+        return "price not known"
+    said = f"{sum(prices):.4f} US dollars"
+    unknown = sum(trace.price is None and bool(trace.model) for trace in traces)
+    if unknown:
+        said += f" and what {unknown} of {len(traces)} answers cost, whose price is not known"
+    return said
 
 
 def path_lines(costs: Sequence["PathCost"]) -> list[str]:

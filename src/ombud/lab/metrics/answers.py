@@ -194,6 +194,13 @@ def tokens(observation: Observation) -> Value:
     return float(observation.answer.trace.tokens_in + observation.answer.trace.tokens_out)
 
 
+def model_calls(observation: Observation) -> Value:
+    """Calls of chat models, those that failed or were repeated too; 0 without a model."""
+    if observation.answer is None:
+        return NO_ANSWER
+    return float(observation.answer.trace.calls)
+
+
 def price(observation: Observation) -> Value:
     """US dollars; 0 without a model, undefined for a model whose price is not known."""
     if observation.answer is None:

@@ -256,6 +256,9 @@ _OF_ANSWERS: dict[str, Measure] = {
         _said(answers.latency), "time to the whole answer", "none", "lower", "seconds"
     ),
     "tokens": Measure(_said(answers.tokens), "model tokens, in and out", "none", "lower", "tokens"),
+    "model_calls": Measure(
+        _said(answers.model_calls), "calls of chat models", "none", "lower", "calls"
+    ),
     "price": Measure(
         _said(answers.price), "price of the model calls", "none", "lower", "US dollars"
     ),
