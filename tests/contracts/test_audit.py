@@ -641,6 +641,7 @@ def test_answers_of_older_versions_are_taken_into_the_chain(url: str, tmp_path: 
             w=words,
         )
     run(store, "ALTER TABLE answer DROP COLUMN sensitive")
+    run(store, "ALTER TABLE lab_look DROP COLUMN cases")
     for table in (
         "audit",
         "setup",

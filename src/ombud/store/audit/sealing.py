@@ -11,7 +11,7 @@ import logging
 import threading
 import weakref
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Row, delete, insert, select, update
 
@@ -43,9 +43,11 @@ def seal(store: Store) -> int:
     total = 0
     while True:
         with store.write() as db:
-            taken = _take_batch(db)
-        total += taken
-        if taken < BATCH:
+            number = next_number(db)  # whoever has it is alone
+            batch = _next_batch(db)
+            _take(db, batch.rows, number)
+        total += len(batch.rows)
+        if batch.is_last:
             return total
 
 
@@ -114,10 +116,25 @@ _sealers: weakref.WeakKeyDictionary[Store, _Sealer] = weakref.WeakKeyDictionary(
 _begin = threading.Lock()
 
 
-def _take_batch(db: Connection) -> int:
-    """One transaction: at most BATCH rows, each answer with a record of its own."""
-    number = next_number(db)
+class _Batch(NamedTuple):
+    rows: Sequence[Row[Any]]
+    is_last: bool
+
+
+def _next_batch(db: Connection) -> _Batch:
+    """At most BATCH rows that wait. Events at its end wait for the next one: the answer that was
+    written with them may stand there."""
     rows = db.execute(select(unsealed).order_by(unsealed.c.number).limit(BATCH)).all()
+    if len(rows) < BATCH:
+        return _Batch(rows, is_last=True)
+    end = len(rows)
+    while end and rows[end - 1].name == "event":
+        end -= 1
+    return _Batch(rows[:end] or rows, is_last=False)
+
+
+def _take(db: Connection, rows: Sequence[Row[Any]], number: int) -> None:
+    """Into the chain from this number on; each answer with a record of its own."""
     for changed, facts in _records(db, rows):
         for name, ids in changed.items():
             table = TABLES[name]
@@ -126,7 +143,6 @@ def _take_batch(db: Connection) -> int:
         number += 1
     taken = [row.number for row in rows]
     db.execute(delete(unsealed).where(unsealed.c.number.in_(taken)))
-    return len(taken)
 
 
 def _records(
