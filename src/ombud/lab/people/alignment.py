@@ -3,6 +3,7 @@
 Each rating of a person is a point beside the score of its item; intervals draw whole items, so that
 three ratings of one answer do not count as three answers."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -115,12 +116,17 @@ class _Points:
         import numpy as np
 
         place: dict[str, int] = {}
-        for rating, _ in points:
-            place.setdefault(rating.item, len(place))
+        items: list[int] = []
+        people: list[float] = []
+        judge: list[float] = []
+        for rating, score in points:
+            items.append(place.setdefault(rating.item, len(place)))
+            people.append(rating.value)
+            judge.append(score)
         self.items = len(place)
-        self._item = np.asarray([place[rating.item] for rating, _ in points], dtype=int)
-        self.people = np.asarray([rating.value for rating, _ in points], dtype=float)
-        self.judge = np.asarray([score for _, score in points], dtype=float)
+        self._item = np.asarray(items, dtype=int)
+        self.people = np.asarray(people, dtype=float)
+        self.judge = np.asarray(judge, dtype=float)
 
     def pearson(self, weights: "Floats") -> float | None:
         return weighted_correlation(self.people, self.judge, weights[self._item])
@@ -184,12 +190,16 @@ def ranks(values: "Floats", weights: "Floats | None" = None) -> "Floats":
 
 
 def _classes(points: Sequence[tuple[Rating, float]], seed: int) -> Classes | None:
-    said = {rating.value for rating, _ in points}
-    judged = {score for _, score in points}
+    said: set[float] = set()
+    judged: set[float] = set()
+    both: list[Rating] = []
+    for place, (rating, score) in enumerate(points):
+        said.add(rating.value)
+        judged.add(score)
+        both.append(Rating(f"{place}", rating.value, "people"))
+        both.append(Rating(f"{place}", score, "judge"))
     if not points or len(said | judged) > MOST_CLASSES or not judged <= _range(said):
         return None
-    both = [Rating(f"{place}", rating.value, "people") for place, (rating, _) in enumerate(points)]
-    both += [Rating(f"{place}", score, "judge") for place, (_, score) in enumerate(points)]
     (found,) = agreement(both, seed=seed)
     precision, recall, f1 = _macro(points, said)
     return Classes(
@@ -211,48 +221,48 @@ def _range(values: set[float]) -> set[float]:
 def _macro(
     points: Sequence[tuple[Rating, float]], classes: set[float]
 ) -> tuple[float, float, float]:
-    precisions: list[float] = []
-    recalls: list[float] = []
-    f1s: list[float] = []
+    hits: Counter[float] = Counter()
+    judged: Counter[float] = Counter()
+    said: Counter[float] = Counter()
+    for rating, score in points:
+        judged[score] += 1
+        said[rating.value] += 1
+        hits[score] += score == rating.value
+    precision = recall = f1 = 0.0
     for value in classes:
-        hits = sum(rating.value == value == score for rating, score in points)
-        judged = sum(score == value for _, score in points)
-        said = sum(rating.value == value for rating, _ in points)
-        precisions.append(hits / judged if judged else 0.0)
-        recalls.append(hits / said)
-        f1s.append(2 * hits / (judged + said))
+        precision += hits[value] / judged[value] if judged[value] else 0.0
+        recall += hits[value] / said[value]
+        f1 += 2 * hits[value] / (judged[value] + said[value])
     count = len(classes)
-    return sum(precisions) / count, sum(recalls) / count, sum(f1s) / count
+    return precision / count, recall / count, f1 / count
 
 
 def _people(given: Sequence[Rating], seed: int) -> Correlation | None:
-    found: list[Correlation] = []
+    pearsons: list[Estimate] = []
+    spearmans: list[Estimate] = []
+    p = 0.0
     for first, _, both in pairs_of_raters(given):
-        points = [
-            (Rating(f"{place}", own, first), other) for place, (own, other) in enumerate(both)
-        ]
-        found.append(_correlation(_Points(points), seed))
-    if not found:
+        points: list[tuple[Rating, float]] = []
+        for place, (own, other) in enumerate(both):
+            points.append((Rating(f"{place}", own, first), other))
+        found = _correlation(_Points(points), seed)
+        pearsons.append(found.pearson)
+        spearmans.append(found.spearman)
+        p = max(p, found.p or 0.0)
+    if not pearsons:
         return None
-    return Correlation(
-        pearson=_average([one.pearson for one in found]),
-        spearman=_average([one.spearman for one in found]),
-        p=max((one.p for one in found if one.p is not None), default=None),
-    )
+    return Correlation(_average(pearsons), _average(spearmans), p or None)
 
 
 def _average(estimates: Sequence[Estimate]) -> Estimate:
     """The mean of each; ends that are missing somewhere are missing."""
+    columns = zip(*estimates, strict=True)
+    return Estimate(*map(_mean, columns))
 
-    def mean(values: Sequence[float | None]) -> float | None:
-        known = [value for value in values if value is not None]
-        return sum(known) / len(known) if known and len(known) == len(values) else None
 
-    return Estimate(
-        mean([one.value for one in estimates]),
-        mean([one.low for one in estimates]),
-        mean([one.high for one in estimates]),
-    )
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if len(known) == len(values) else None
 
 
 def _by_kind(points: Sequence[tuple[Rating, float]], seed: int) -> Mapping[str, Estimate]:
