@@ -1,3 +1,4 @@
+import random
 from hashlib import sha256
 from itertools import pairwise
 
@@ -5,9 +6,9 @@ import pytest
 
 from lab.makers import case
 from ombud.errors import BadRequest, UnknownName
-from ombud.lab import draw_sample, select_split, split_of
+from ombud.lab import contaminated, contamination_note, draw_sample, select_split, split_of
 from ombud.lab.cases.splits import OPEN
-from ombud.types import Case
+from ombud.types import Case, Person
 
 
 def test_known_digests() -> None:
@@ -101,3 +102,40 @@ def test_a_larger_sample_holds_the_smaller_one() -> None:
 def test_a_share_is_between_nothing_and_all(share: float) -> None:
     with pytest.raises(BadRequest, match="cannot be drawn"):
         draw_sample(kinds(2), share)
+
+
+def test_questions_that_are_nearly_asked_on_the_other_side_are_named() -> None:
+    dev = [f"d{n}" for n in range(100) if split_of(f"d{n}") == "dev"]
+    held = [f"h{n}" for n in range(100) if split_of(f"h{n}") != "dev"]
+    cases = [
+        case(id=dev[0], question="How many days of annual leave do I have in the first year?"),
+        case(id=dev[1], question="May I work from home on Fridays?"),
+        case(id=held[0], question="How many days of annual leave do I have in my first year?"),
+        case(id=held[1], question="How many days of sick leave do I have at most?"),
+        case(id=held[2], question="may I work from home on fridays", person=Person(country="DE")),
+    ]
+    found = contaminated(cases)
+    assert [(one.case, one.seen_as) for one in found] == [(held[0], dev[0])]
+    note = contamination_note(found, cases[2:])
+    assert note == f"1 of 3 questions are nearly asked in dev too: {held[0]} as {dev[0]}."
+    assert contamination_note(found, cases[3:]) == ""
+
+
+def test_the_likes_that_are_found_are_those_of_a_look_at_all_pairs() -> None:
+    draw = random.Random(1)
+    words = [f"w{n}" for n in range(12)]
+    cases = [
+        case(id=f"c{n}", question=" ".join(draw.sample(words, draw.randint(4, 8))))
+        for n in range(300)
+    ]
+    sets = {one.id: frozenset(one.question.split()) for one in cases}
+    dev = [one.id for one in cases if split_of(one.id) == "dev"]
+    wanted = set()
+    for one in cases:
+        if split_of(one.id) == "dev":
+            continue
+        shares = [len(sets[one.id] & sets[d]) / len(sets[one.id] | sets[d]) for d in dev]
+        if max(shares) >= 0.8:
+            wanted.add((one.id, max(shares)))
+    assert {(one.case, one.share) for one in contaminated(cases)} == wanted
+    assert len(wanted) > 20

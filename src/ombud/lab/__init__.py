@@ -1,6 +1,7 @@
 """Measures from outside: cases, metrics, statistics. numpy is imported at the first statistic, not
 before."""
 
+from ombud.lab.cases.contamination import Contamination, contaminated, contamination_note
 from ombud.lab.cases.exchange import read_qrels, read_rankings
 from ombud.lab.cases.files import cases_text, read_cases
 from ombud.lab.cases.quotes import normalise
@@ -62,6 +63,7 @@ __all__ = [
     "CaseDifference",
     "Cell",
     "Comparison",
+    "Contamination",
     "Contrast",
     "Decision",
     "Embed",
@@ -99,6 +101,8 @@ __all__ = [
     "compare",
     "compare_runs",
     "compute_trend",
+    "contaminated",
+    "contamination_note",
     "costs_by_path",
     "decision_accuracy",
     "decisions",

@@ -251,7 +251,13 @@ def _cases(
     dataset: Path, split: str, share: float, seed: int, tags: Sequence[str] = ()
 ) -> tuple[tuple["Case", ...], tuple[str, ...]]:
     from ombud.errors import LabError
-    from ombud.lab import draw_sample, read_cases, select_split
+    from ombud.lab import (
+        contaminated,
+        contamination_note,
+        draw_sample,
+        read_cases,
+        select_split,
+    )
 
     whole = _tagged(read_cases(dataset), tags)
     chosen = select_split(whole, split)
@@ -260,10 +266,12 @@ def _cases(
             f"{dataset}: none of its {len(whole)} cases is in the split `{split}`.",
             hint="Use --split open.",
         )
+    note = contamination_note(contaminated(whole), chosen)
+    notes = (note,) if note else ()
     if share == 1:
-        return chosen, ()
+        return chosen, notes
     drawn = draw_sample(chosen, share, seed)
-    return drawn, (f"Exploratory: {len(drawn)} of {len(chosen)} cases (seed {seed}).",)
+    return drawn, (*notes, f"Exploratory: {len(drawn)} of {len(chosen)} cases (seed {seed}).")
 
 
 def _tagged(cases: "Sequence[Case]", tags: Sequence[str]) -> "Sequence[Case]":
