@@ -81,7 +81,7 @@ def names(**settings: Any) -> dict[str, tuple[str, ...]]:
     }
 
 
-ALL = ("strategy", "rerank", "compose", "extract")
+ALL = ("strategy", "rerank", "compose", "extract", "judge", "synthesise")
 
 
 def test_one_model_does_everything() -> None:
@@ -103,8 +103,8 @@ def test_a_role_may_have_its_own_and_its_own_stand_ins() -> None:
     assert names(chat="openai:a", roles=roles, fallbacks=["openai:b"]) == {
         "openai:small": ("strategy",),
         "openai:large": ("compose",),
-        "openai:a": ("extract",),
-        "openai:b": ("strategy", "compose", "extract"),
+        "openai:a": ("extract", "judge", "synthesise"),
+        "openai:b": ("strategy", "compose", "extract", "synthesise"),
         "openai:other": ("compose",),
     }
     assert (

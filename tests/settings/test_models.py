@@ -30,15 +30,6 @@ def test_a_misspelt_role_is_an_error_that_lists_them(tmp_path: Path) -> None:
     assert "'compose'" in f"{wrong.value} {wrong.value.hint}"
 
 
-@pytest.mark.parametrize("role", ["judge", "synthesise"])
-def test_a_role_that_is_gone_says_what_to_do(tmp_path: Path, role: str) -> None:
-    with pytest.raises(BadSetting, match=f"models.roles: there is no role `{role}`") as wrong:
-        of(tmp_path, f'[models.roles]\n{role} = "openai:small"\n')
-    assert wrong.value.hint == (
-        f"Take `{role}` out of models.roles; the roles are strategy, rerank, compose, verify, extract."
-    )
-
-
 def test_sensitive_messages_go_to_no_remote_model_unless_said(tmp_path: Path) -> None:
     assert of(tmp_path, "").sensitive == "never"
     with pytest.raises(BadSetting, match=r"models\.sensitive") as wrong:

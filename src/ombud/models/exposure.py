@@ -79,6 +79,21 @@ EXPOSURES: tuple[Exposure, ...] = (
         redacted=NOT_A_MESSAGE,
     ),
     Exposure(
+        role="judge",
+        used_by="`ombud lab run` and `ombud lab rescore` with judged metrics",
+        given="the question of a case, its earlier messages and reference answers, what was "
+        "answered, the passages found",
+        never="the same: whoever names a judge's metric sends the cases of that dataset",
+        redacted="the same; `ombud lab harvest` takes names and numbers of people out before",
+    ),
+    Exposure(
+        role="synthesise",
+        used_by="`ombud lab synth` with a model",
+        given="passages of the documents, the test questions made of them",
+        never=NOT_A_MESSAGE,
+        redacted=NOT_A_MESSAGE,
+    ),
+    Exposure(
         role="models.embedder",
         used_by="`ombud sync`, `ombud index rebuild`",
         given="all texts of the documents",

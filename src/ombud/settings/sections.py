@@ -1,7 +1,7 @@
 """The sections of `ombud.toml`: typed, few, each with a reason for its default."""
 
 import re
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
@@ -20,12 +20,11 @@ CHUNK_TOKENS = {
 nothing."""
 
 
-ModelRole = Literal["strategy", "rerank", "compose", "verify", "extract"]
-"""What a chat model is asked for: search texts, orders, answers, claims in doubt, triplets."""
+ModelRole = Literal["strategy", "rerank", "compose", "verify", "extract", "judge", "synthesise"]
+"""What a chat model is asked for: search texts, orders, answers, claims in doubt, triplets,
+verdicts and test questions of the lab."""
 SensitivePolicy = Literal["never", "redacted", "allowed"]
 """What remote models see of sensitive messages."""
-GONE_ROLES = ("judge", "synthesise")
-"""Roles that settings could name and nothing asked."""
 
 
 class Section(BaseModel):
@@ -276,14 +275,6 @@ class ModelSettings(Section):
         """One model may stand without brackets."""
         if not isinstance(roles, dict):
             return roles
-        for role in GONE_ROLES:
-            if role in roles:
-                gone = BadSetting(
-                    f"there is no role `{role}`, and no model was ever asked in it",
-                    hint=f"Take `{role}` out of models.roles; "
-                    f"the roles are {', '.join(get_args(ModelRole))}.",
-                )
-                raise ValueError(str(gone)) from gone
         return {
             role: (named,) if isinstance(named, str) else named for role, named in roles.items()
         }

@@ -360,6 +360,21 @@ lab_score = Table(
     Column("reason", Text, nullable=False),
 )
 
+# What judges replied, by what they were asked: a verdict is paid for once, in whichever run.
+lab_reply = Table(
+    "lab_reply",
+    metadata,
+    Column("run_id", String(16), ForeignKey("lab_run.id", ondelete="CASCADE"), primary_key=True),
+    # Of model, form, words and repeat.
+    Column("key", String(64), primary_key=True, index=True),
+    Column("model", String(200), nullable=False),
+    # JSON of the form; what could not be read is kept as why.
+    Column("reply", Text, nullable=False),
+    Column("tokens_in", Integer, nullable=False),
+    Column("tokens_out", Integer, nullable=False),
+    Column("price", Float, nullable=True),
+)
+
 # Chunks that runs have seen, once each: a chunk's id changes with its text.
 lab_passage = Table(
     "lab_passage",
@@ -379,6 +394,19 @@ lab_look = Table(
     # Ids of the cases that were looked at, a JSON list; empty = all of the dataset.
     Column("cases", Text, nullable=False, default=""),
     Column("run_id", String(16), nullable=False),
+    Column("at", String(32), nullable=False),
+)
+
+# What people said of an answer: each rater once, the last word counts.
+answer_feedback = Table(
+    "answer_feedback",
+    metadata,
+    Column("answer_id", String(64), primary_key=True),
+    # A person's pseudonym, or the key of a browser.
+    Column("rater", String(200), primary_key=True),
+    # 1 or -1.
+    Column("thumb", Integer, nullable=False),
+    Column("comment", Text, nullable=False),
     Column("at", String(32), nullable=False),
 )
 

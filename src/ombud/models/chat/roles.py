@@ -20,6 +20,8 @@ ROLES: tuple[ModelRole, ...] = get_args(ModelRole)
 NONE = "none"
 ON_DEMAND: frozenset[ModelRole] = frozenset({"verify"})
 """Roles that no model has unless the settings name one."""
+ALONE: frozenset[ModelRole] = frozenset({"judge"})
+"""Roles in which no other model stands in: verdicts of two models are not one measure."""
 CLOSING = 5.0
 """Seconds that connections have to close."""
 
@@ -134,12 +136,12 @@ def open_chat(settings: ModelSettings, role: ModelRole = "compose") -> Chat | No
 
 def names_for(settings: ModelSettings, role: ModelRole, first: str = "") -> tuple[str, ...]:
     """The models that a role asks, in this order: `first`, its own or else `chat`, then the
-    fallbacks. A role of ON_DEMAND has only its own."""
+    fallbacks. A role of ON_DEMAND has only its own, one of ALONE only the first."""
     own = _named(settings, role)
     if first == NONE or not (first or own):
         return ()
-    names = (first, *own, *settings.fallbacks)
-    return tuple(dict.fromkeys(name for name in names if name))
+    names = tuple(dict.fromkeys(name for name in (first, *own, *settings.fallbacks) if name))
+    return names[:1] if role in ALONE else names
 
 
 def _named(settings: ModelSettings, role: ModelRole) -> list[str]:
