@@ -18,6 +18,7 @@ from sqlalchemy import (
 )
 
 from ombud.store.audit.chain import BATCH, append, new_salt, next_number
+from ombud.store.audit.sealing import seal
 from ombud.store.database import Store
 from ombud.store.queries import batches, count_where
 from ombud.store.tables import answer as answers
@@ -43,7 +44,8 @@ class _Gone(NamedTuple):
 
 def erase_quotes(store: Store, document_id: str, uri: str) -> dict[str, int]:
     """Blank everything that repeats the document: place -> how many rows were changed. One
-    transaction."""
+    transaction, before which all records are in the chain."""
+    seal(store)
     with store.write() as db:
         return {"answers": _answers(db, document_id), "lab runs": _runs(db, document_id, uri)}
 
