@@ -39,7 +39,8 @@ def test_all_that_were_asked_for_are_there() -> None:
         citation_precision citation_recall quote_verbatim number_agreement outcome_accuracy not_sure
         action_accuracy length latency tokens
         model_calls price"""
-    assert set(wanted.split()) == set(METRICS)
+    computed = {name for name, measure in METRICS.items() if measure.grade is None}
+    assert set(wanted.split()) == computed
 
 
 def test_an_unknown_name_lists_the_known() -> None:

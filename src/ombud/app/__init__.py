@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ombud.app.audit.replaying import replay_answer, replayed_json
     from ombud.app.audit.usage import find_usage, usage_json
     from ombud.app.checks import check_all
+    from ombud.app.flags import PROMPTS
     from ombud.app.gaps.page import render_gaps
     from ombud.app.gaps.report import Gaps, find_gaps, gaps_json
     from ombud.app.graph import graph_around, graph_stats
@@ -55,6 +56,7 @@ __getattr__ = imported_later(
         "audit.replaying": ["replay_answer", "replayed_json"],
         "audit.usage": ["find_usage", "usage_json"],
         "checks": ["check_all"],
+        "flags": ["PROMPTS"],
         "gaps.page": ["render_gaps"],
         "gaps.report": ["Gaps", "find_gaps", "gaps_json"],
         "handoff": ["advising", "caring", "conversing"],
@@ -74,6 +76,7 @@ __getattr__ = imported_later(
     },
 )
 __all__ = [
+    "PROMPTS",
     "Gaps",
     "LocalTarget",
     "Workspace",

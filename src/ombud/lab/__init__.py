@@ -6,10 +6,22 @@ from ombud.lab.cases.exchange import read_qrels, read_rankings
 from ombud.lab.cases.files import cases_text, read_cases
 from ombud.lab.cases.quotes import normalise
 from ombud.lab.cases.splits import draw_sample, select_split, split_of
+from ombud.lab.judges.asking import INVALID, Judge, JudgePolicy
+from ombud.lab.judges.judging import StoredReplies
+from ombud.lab.judges.reading import Rubric, read_rubrics
+from ombud.lab.judges.wording import rubric_text
 from ombud.lab.metrics.losses import LOSSES
-from ombud.lab.metrics.metric import Embed, Instruments, Metric, Undefined, Value
+from ombud.lab.metrics.metric import Embed, Instruments, Measure, Metric, Undefined, Value
 from ombud.lab.metrics.overlap import TEXT_METRICS
-from ombud.lab.metrics.parsing import METRICS, USUAL, Measure, parse_metric, parse_metrics, score
+from ombud.lab.metrics.parsing import (
+    METRICS,
+    USUAL,
+    add_rubrics,
+    parse_metric,
+    parse_metrics,
+    score,
+    split_judged,
+)
 from ombud.lab.metrics.rankings import score_rankings
 from ombud.lab.metrics.risk import (
     Decision,
@@ -40,7 +52,7 @@ from ombud.lab.report.summary import GROUPS, MetricSummary, cluster_of, summaris
 from ombud.lab.report.trends import Step, compute_trend, same_dataset
 from ombud.lab.runs.records import export
 from ombud.lab.runs.remote import RemoteTarget
-from ombud.lab.runs.running import RunOptions, rescore, run_cases
+from ombud.lab.runs.running import RunOptions, judge_metrics, no_judge, rescore, run_cases
 from ombud.lab.runs.sweeping import (
     Cell,
     SweepPoint,
@@ -55,6 +67,7 @@ from ombud.lab.synthesis.choosing import synthesise
 
 __all__ = [
     "GROUPS",
+    "INVALID",
     "LOSSES",
     "METRICS",
     "TEXT_METRICS",
@@ -70,7 +83,9 @@ __all__ = [
     "Estimate",
     "Fall",
     "Instruments",
+    "Judge",
     "JudgeAlignment",
+    "JudgePolicy",
     "Mean",
     "Measure",
     "Metric",
@@ -82,13 +97,16 @@ __all__ = [
     "RecordedRun",
     "RemoteTarget",
     "Risk",
+    "Rubric",
     "RunOptions",
     "Step",
+    "StoredReplies",
     "SweepPoint",
     "Target",
     "Undefined",
     "Value",
     "Verdict",
+    "add_rubrics",
     "agreement",
     "align",
     "as_junit",
@@ -110,8 +128,10 @@ __all__ = [
     "export",
     "holm",
     "html_report",
+    "judge_metrics",
     "markdown_report",
     "mean",
+    "no_judge",
     "normalise",
     "parse_grid",
     "parse_metric",
@@ -121,16 +141,19 @@ __all__ = [
     "read_qrels",
     "read_rankings",
     "read_ratings",
+    "read_rubrics",
     "read_run",
     "rescore",
     "risk_area",
     "risk_coverage",
+    "rubric_text",
     "run_cases",
     "run_sweep",
     "same_dataset",
     "score",
     "score_rankings",
     "select_split",
+    "split_judged",
     "split_of",
     "summarise",
     "summary_markdown",

@@ -38,6 +38,7 @@ from ombud.settings.sections import (
     Experiment,
     GeneralSettings,
     IndexSettings,
+    LabSettings,
     ModelSettings,
     PlanOverlay,
     ServerSettings,
@@ -75,6 +76,7 @@ class Settings(BaseSettings):
     answer: AnswerSettings = AnswerSettings()
     sync: SyncSettings = SyncSettings()
     audit: AuditSettings = AuditSettings()
+    lab: LabSettings = LabSettings()
     handoff: HandoffSettings = HandoffSettings()
     mail: MailSettings = MailSettings()
     plan: Plan = Plan()

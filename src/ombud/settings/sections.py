@@ -361,6 +361,23 @@ class AuditSettings(Section):
         return self
 
 
+class LabSettings(Section):
+    judge_form: Literal["typed", "line"] = Field(
+        "typed",
+        description="How judges reply: a typed value, or a marked last line for models that can be "
+        "held to no form.",
+    )
+    judge_repeats: int = Field(
+        1, ge=1, le=15, description="Times a judge gives each grade; the most frequent counts."
+    )
+    judge_window: int = Field(
+        32_000,
+        ge=500,
+        description="Tokens that a judge reads at once; an answer with longer passages gets no "
+        "grade, and says why.",
+    )
+
+
 class PlanOverlay(Section):
     plan: dict[str, Any] = Field({}, description="Plan fields to change.")
 

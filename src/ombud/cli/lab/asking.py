@@ -10,13 +10,13 @@ from ombud.cli.console import (
     HOME,
     JSON,
     errors_said,
-    open_workspace,
     plan_values,
     print_json,
     progress,
     write_file,
 )
 from ombud.cli.lab.json_output import run_json
+from ombud.cli.lab.judging import judge_of, lab_workspace
 from ombud.cli.lab.target import complete, embed_of, instruments, target_of
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def run(
     with errors_said(as_json):
         from ombud.lab import run_cases
 
-        workspace = open_workspace()
+        workspace = lab_workspace()
         cases, notes = _cases(dataset, split, sample, seed, tags)
         with progress(not as_json) as on_progress:
             asked = target_of(workspace, target, seconds, on_progress)
@@ -88,6 +88,7 @@ def run(
                 options,
                 instruments=tools,
                 on_progress=on_progress,
+                judge_of=judge_of(workspace, options.metrics),
             )
             made = complete(work, asked)
         _say_run(workspace, made.id, as_json)
@@ -120,7 +121,7 @@ def sweep(
         from ombud.lab import parse_grid, read_run
         from ombud.lab import run_sweep as run_all
 
-        workspace = open_workspace()
+        workspace = lab_workspace()
         cells = parse_grid(axes)
         cases, notes = _cases(dataset, split, sample, seed)
         with progress(not as_json) as on_progress:
@@ -176,7 +177,7 @@ def calibrate(
     with errors_said(as_json):
         from ombud.lab import decisions, read_run, run_cases, undecided
 
-        workspace = open_workspace()
+        workspace = lab_workspace()
         found = []
         aside = 0
         with progress(not as_json) as on_progress:
@@ -230,7 +231,7 @@ def synth(
 
         from ombud.lab import cases_text, synthesise
 
-        workspace = open_workspace()
+        workspace = lab_workspace()
         with progress(not as_json) as on_progress:
             passages = target_of(workspace, target, on_progress=on_progress).passages()
             made = synthesise(

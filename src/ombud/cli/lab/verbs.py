@@ -3,6 +3,7 @@
 import typer
 
 from ombud.cli.lab import asking as lab_ask
+from ombud.cli.lab import judging as lab_judge
 from ombud.cli.lab import people as lab_people
 from ombud.cli.lab import reading as lab_read
 from ombud.cli.lab import train_router as lab_train
@@ -31,5 +32,6 @@ app.command("rescore")(lab_read.rescore)
 app.command("score")(lab_read.score)
 app.command("export")(lab_read.export)
 app.command("delete")(lab_read.delete)
+app.command("rubrics")(lab_judge.rubrics)
 app.command("agree")(lab_people.agree)
 app.command("align")(lab_people.align)

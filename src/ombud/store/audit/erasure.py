@@ -24,7 +24,9 @@ from ombud.store.queries import batches, count_where
 from ombud.store.tables import answer as answers
 from ombud.store.tables import event as events
 from ombud.store.tables import lab_passage as passages
+from ombud.store.tables import lab_reply as replies
 from ombud.store.tables import lab_row as rows
+from ombud.store.tables import lab_score as scores
 from ombud.store.tables import reasoning as reasonings
 from ombud.store.tables import text as texts
 from ombud.types import Answer, Observation, Passage
@@ -182,6 +184,7 @@ def _runs(db: Connection, document_id: str, uri: str) -> int:
         if after == before:
             continue
         changed += 1
+        _unsay(db, row.run_id, row.place)
         same = update(rows).where(
             rows.c.run_id == row.run_id,
             rows.c.place == row.place,
@@ -189,6 +192,17 @@ def _runs(db: Connection, document_id: str, uri: str) -> int:
         text = after.model_dump_json(exclude={"hits"}, exclude_defaults=True)
         db.execute(same.values(observation=text))
     return changed
+
+
+def _unsay(db: Connection, run_id: str, place: int) -> None:
+    """What judges said of an answer repeats it; grades stay."""
+    db.execute(delete(replies).where(replies.c.run_id == run_id))
+    said = update(scores).where(
+        scores.c.run_id == run_id,
+        scores.c.place == place,
+        scores.c.by != "",
+    )
+    db.execute(said.values(reason=""))
 
 
 def _blank_observation(observation: Observation, document_id: str, uri: str) -> Observation:
@@ -230,6 +244,8 @@ def phrases_held(
         in_conversations += count_where(db, _any(reasonings.c.text, phrases))
         in_runs = count_where(db, _any(rows.c.observation, as_kept))
         in_runs += count_where(db, _any(passages.c.chunk, as_kept))
+        in_runs += count_where(db, _any(replies.c.reply, as_stored))
+        in_runs += count_where(db, _any(scores.c.reason, phrases))
         return {"answers": in_conversations, "lab runs": in_runs}
 
 
