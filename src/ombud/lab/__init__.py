@@ -15,12 +15,14 @@ from ombud.lab.metrics.metric import Embed, Instruments, Measure, Metric, Undefi
 from ombud.lab.metrics.overlap import TEXT_METRICS
 from ombud.lab.metrics.parsing import (
     METRICS,
+    TIMED,
     USUAL,
     add_rubrics,
     parse_metric,
     parse_metrics,
     score,
     split_judged,
+    usual_metrics,
 )
 from ombud.lab.metrics.rankings import score_rankings
 from ombud.lab.metrics.risk import (
@@ -62,6 +64,7 @@ from ombud.lab.runs.sweeping import (
     sweep_points,
 )
 from ombud.lab.runs.target import Target
+from ombud.lab.runs.timing import time_runs
 from ombud.lab.statistics import Comparison, Mean, compare, holm, mean
 from ombud.lab.synthesis.choosing import synthesise
 
@@ -71,6 +74,7 @@ __all__ = [
     "LOSSES",
     "METRICS",
     "TEXT_METRICS",
+    "TIMED",
     "USUAL",
     "Agreement",
     "CaseDifference",
@@ -159,5 +163,7 @@ __all__ = [
     "summary_markdown",
     "sweep_points",
     "synthesise",
+    "time_runs",
     "undecided",
+    "usual_metrics",
 ]

@@ -3,9 +3,11 @@
 import typer
 
 from ombud.cli.lab import asking as lab_ask
+from ombud.cli.lab import calibrating as lab_calibrate
 from ombud.cli.lab import judging as lab_judge
 from ombud.cli.lab import people as lab_people
 from ombud.cli.lab import reading as lab_read
+from ombud.cli.lab import timing as lab_time
 from ombud.cli.lab import train_router as lab_train
 from ombud.cli.lab import train_triage as lab_triage
 from ombud.cli.printing.help import WholeHelp
@@ -18,7 +20,8 @@ app = typer.Typer(
 
 app.command("run")(lab_ask.run)
 app.command("sweep")(lab_ask.sweep)
-app.command("calibrate")(lab_ask.calibrate)
+app.command("time")(lab_time.time_together)
+app.command("calibrate")(lab_calibrate.calibrate)
 app.command("synth")(lab_ask.synth)
 app.command("train-router")(lab_train.teach_router)
 app.command("train-triage")(lab_triage.teach_triage)

@@ -11,18 +11,30 @@ from ombud.lab.judges.table import judged_measures
 from ombud.lab.metrics import answers, overlap, retrieval
 from ombud.lab.metrics.metric import Compute, Instruments, Measure, Metric, Undefined, Value
 from ombud.registry import distribution_of, find, names, unknown_name
-from ombud.types import Observation, Score
+from ombud.types import Case, Observation, Score
 
 _SPELLING = re.compile(
     r"(?P<name>[A-Za-z][A-Za-z0-9_.]*)(?:@(?P<cutoff>[1-9][0-9]{0,5})(?P<words>w)?)?"
 )
 
+TIMED = "warm_latency"
+"""Measured by itself, for runs that are compared; never computed from what was seen."""
+NOT_TIMED = Undefined("`ombud lab time RUN RUN` measures it")
 USUAL = (
     "quote_recall@5,page_recall@5,quote_recall@1000w,mrr,citation_recall,quote_verbatim,"
     "outcome_accuracy,not_sure,action_accuracy,length,latency"
 )
 """What a run scores when nothing is said: was it found, was it shown, was the right thing done, and
 how fast."""
+
+
+def usual_metrics(cases: Iterable[Case]) -> str:
+    """What these cases are scored in when nothing is said: where some have a reference answer and
+    no evidence, such as rows of a CSV file, also how much of it was said."""
+    for case in cases:
+        if case.references and not case.evidence:
+            return f"{USUAL},token_f1,number_agreement"
+    return USUAL
 
 
 def parse_metric(text: str) -> Metric:
@@ -107,10 +119,12 @@ def versions_of(metrics: Iterable[Metric]) -> dict[str, int]:
 
 
 def split_judged(metrics: Iterable[Metric]) -> tuple[tuple[Metric, ...], tuple[Metric, ...]]:
-    """(those that are computed, those that a judge gives)."""
+    """(those that are computed, those that a judge gives); neither holds times."""
     computed: list[Metric] = []
     given: list[Metric] = []
     for metric in metrics:
+        if metric.name == TIMED:  # scoring again must not lose what was measured
+            continue
         is_judged = measure_of(metric.name).grade is not None
         (given if is_judged else computed).append(metric)
     return tuple(computed), tuple(given)
@@ -249,7 +263,18 @@ _OF_ANSWERS: dict[str, Measure] = {
     "action_accuracy": Measure(_said(answers.action_accuracy), "the right next step was offered"),
     "length": Measure(_said(answers.length), "words of the answer", "none", "neither", "words"),
     "latency": Measure(
-        _said(answers.latency), "time to the whole answer", "none", "lower", "seconds"
+        _said(answers.latency),
+        "time to the whole answer, under whatever load there was",
+        "none",
+        "neither",
+        "seconds",
+    ),
+    TIMED: Measure(
+        _said(lambda _: NOT_TIMED),
+        "time to the whole answer, warm and in turn with the runs it is compared with",
+        "none",
+        "lower",
+        "seconds",
     ),
     "tokens": Measure(_said(answers.tokens), "model tokens, in and out", "none", "lower", "tokens"),
     "model_calls": Measure(

@@ -13,10 +13,12 @@ from pydantic import ValidationError
 
 from ombud.errors import LabError
 from ombud.lab.metrics.metric import Embed, Instruments
+from ombud.lab.metrics.parsing import TIMED
 from ombud.lab.report.comparing import RecordedRun, direction
 from ombud.lab.report.summary import cluster_of
 from ombud.lab.runs.running import OnProgress, RunOptions, no_progress, run_cases
 from ombud.lab.runs.target import Target
+from ombud.lab.runs.timing import time_runs
 from ombud.lab.statistics import Mean, mean
 from ombud.settings import IndexSettings, merge_plan, nearest
 from ombud.store import Store
@@ -112,11 +114,12 @@ async def run_sweep(
     *,
     embed: Embed | None = None,
     on_progress: OnProgress = no_progress,
+    timed: int = 0,
 ) -> tuple[Run, ...]:
-    """A run a cell, one after the other so that their times compare; finished ones of the same
-    study are kept.
+    """A run a cell, one after the other; finished ones of the same study are kept.
 
-    Cells with the same index settings are asked of one variant of the target.
+    Cells with the same index settings are asked of one variant of the target. timed: cases on which
+    all cells are timed in turn at the end.
     """
     variants: dict[str, Target] = {}
     runs = []
@@ -141,13 +144,20 @@ async def run_sweep(
         )
         runs.append(run)
     on_progress("sweep", len(cells), len(cells))
+    if timed:
+
+        def set_up(run: Run) -> Target:
+            return variants[json.dumps(run.config.get("changed", {}), sort_keys=True)]
+
+        await time_runs(runs, store, set_up, cases=timed, on_progress=on_progress)
     return tuple(runs)
 
 
 def sweep_points(
     cells: Sequence[Cell], recorded: Sequence[RecordedRun], metric: str
 ) -> tuple[SweepPoint, ...]:
-    """Each cell's quality with its interval and its median latency, the Pareto front marked.
+    """Each cell's quality with its interval and its median time, the Pareto front marked; the time
+    is that measured in turn, and without it there is none.
 
     Of a metric such as price less is better; of one that is neither, more.
     """
@@ -175,9 +185,9 @@ def _quality(recorded: RecordedRun, metric: str) -> Mean:
 
 def _median_seconds(recorded: RecordedRun) -> float | None:
     times = []
-    for seen in recorded.observations:
-        if not seen.error and seen.seconds is not None:
-            times.append(seen.seconds)
+    for score in recorded.values(TIMED).values():
+        if score.value is not None:
+            times.append(score.value)
     return median(times) if times else None
 
 
