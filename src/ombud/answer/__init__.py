@@ -2,7 +2,7 @@
 
 from ombud.answer.asking import AskRun, answer_question
 from ombud.answer.assisting import AdvisorRun
-from ombud.answer.compose.components import check_components
+from ombud.answer.compose.components import COMPONENTS, check_components
 from ombud.answer.compose.streaming import OnEvent
 from ombud.answer.confidence import (
     FEATURES,
@@ -37,6 +37,7 @@ from ombud.answer.triage.weights import (
 )
 
 __all__ = [
+    "COMPONENTS",
     "DEFAULT_PERSONA",
     "FEATURES",
     "HEADS",

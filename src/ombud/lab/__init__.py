@@ -59,6 +59,7 @@ from ombud.lab.runs.sweeping import (
     Cell,
     SweepPoint,
     cell_label,
+    parse_axes,
     parse_grid,
     run_sweep,
     sweep_points,
@@ -67,15 +68,22 @@ from ombud.lab.runs.target import Target
 from ombud.lab.runs.timing import time_runs
 from ombud.lab.statistics import Comparison, Mean, compare, holm, mean
 from ombud.lab.synthesis.choosing import synthesise
+from ombud.lab.tuning.ablating import STEPS, Ablation, ablate
+from ombud.lab.tuning.noise import Variance, variance_of
+from ombud.lab.tuning.reporting import Nested, Tuned, time_tuned, tune_halves, tune_nested
+from ombud.lab.tuning.searching import Trial, Tuning, best_of, search_best
+from ombud.lab.tuning.wavering import MetricNoise, measure_noise
 
 __all__ = [
     "GROUPS",
     "INVALID",
     "LOSSES",
     "METRICS",
+    "STEPS",
     "TEXT_METRICS",
     "TIMED",
     "USUAL",
+    "Ablation",
     "Agreement",
     "CaseDifference",
     "Cell",
@@ -93,7 +101,9 @@ __all__ = [
     "Mean",
     "Measure",
     "Metric",
+    "MetricNoise",
     "MetricSummary",
+    "Nested",
     "PathCost",
     "PoweredMean",
     "Rating",
@@ -107,13 +117,19 @@ __all__ = [
     "StoredReplies",
     "SweepPoint",
     "Target",
+    "Trial",
+    "Tuned",
+    "Tuning",
     "Undefined",
     "Value",
+    "Variance",
     "Verdict",
+    "ablate",
     "add_rubrics",
     "agreement",
     "align",
     "as_junit",
+    "best_of",
     "cases_text",
     "cell_label",
     "changes",
@@ -135,8 +151,10 @@ __all__ = [
     "judge_metrics",
     "markdown_report",
     "mean",
+    "measure_noise",
     "no_judge",
     "normalise",
+    "parse_axes",
     "parse_grid",
     "parse_metric",
     "parse_metrics",
@@ -156,6 +174,7 @@ __all__ = [
     "same_dataset",
     "score",
     "score_rankings",
+    "search_best",
     "select_split",
     "split_judged",
     "split_of",
@@ -164,6 +183,10 @@ __all__ = [
     "sweep_points",
     "synthesise",
     "time_runs",
+    "time_tuned",
+    "tune_halves",
+    "tune_nested",
     "undecided",
     "usual_metrics",
+    "variance_of",
 ]

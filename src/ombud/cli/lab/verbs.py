@@ -10,6 +10,7 @@ from ombud.cli.lab import reading as lab_read
 from ombud.cli.lab import timing as lab_time
 from ombud.cli.lab import train_router as lab_train
 from ombud.cli.lab import train_triage as lab_triage
+from ombud.cli.lab import tuning as lab_tune
 from ombud.cli.printing.help import WholeHelp
 
 app = typer.Typer(
@@ -22,6 +23,9 @@ app.command("run")(lab_ask.run)
 app.command("sweep")(lab_ask.sweep)
 app.command("time")(lab_time.time_together)
 app.command("calibrate")(lab_calibrate.calibrate)
+app.command("tune")(lab_tune.tune)
+app.command("ablate")(lab_tune.ablate)
+app.command("noise")(lab_tune.noise)
 app.command("synth")(lab_ask.synth)
 app.command("train-router")(lab_train.teach_router)
 app.command("train-triage")(lab_triage.teach_triage)

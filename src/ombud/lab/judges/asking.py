@@ -82,6 +82,7 @@ class Judge:
         self.embed = embed
         self.asked = 0
         """Calls made, without those that were remembered."""
+        self._round = 0
         self._chat = chat
         self._words = words
         self._replies: Replies = replies or _HeldReplies()
@@ -96,6 +97,12 @@ class Judge:
         """Of how it is asked: other words, another form or other repeats are another judge."""
         how = [dict(self._words), self.policy.form, self.policy.repeats]
         return sha256(json.dumps(how, sort_keys=True).encode()).hexdigest()[:12]
+
+    def again(self, number: int) -> "Judge":
+        """The same judge, who does not remember what it said in other rounds than this one."""
+        other = Judge(self._chat, self._words, self.policy, replies=self._replies, embed=self.embed)
+        other._round = number
+        return other
 
     async def ask(self, section: str, kind: type[T], *, repeat: int = 0, **values: str) -> T:
         """One value. Raises NoVerdictError where the prompt is too long or the reply is in no form;
@@ -151,6 +158,8 @@ class Judge:
             self.policy.repeats > 1,
             repeat,
         ]
+        if self._round:
+            parts.append(self._round)
         return sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 

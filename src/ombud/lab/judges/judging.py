@@ -70,6 +70,15 @@ async def judge_run(
     return judging.graded
 
 
+async def grade_value(grade: Grade, observation: Observation, judge: Judge) -> float | None:
+    """One metric of one answer; None where there is none. Raises ModelError."""
+    try:
+        value = (await grade(observation, judge)).value
+    except NoVerdictError:
+        return None
+    return None if isinstance(value, Undefined) else value
+
+
 def judged_version(measure: Measure, judge: Judge) -> int:
     """Of a metric as this judge gives it: rubric, formula, prompts, form and repeats."""
     whole = sha256(f"{measure.version} {judge.digest}".encode())

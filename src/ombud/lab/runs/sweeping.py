@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -28,8 +29,14 @@ LISTED = {"plan.strategies", "plan.sources", "plan.components"}
 MOST = 500
 """Cells of a grid: more is a mistake in the spelling rather than a plan."""
 
+MODELS = ("models.chat", "models.embedder")
+"""Models that can be varied; an embedder has an index of its own."""
+
 Cell = Mapping[str, Any]
 """Key such as `plan.k` or `index.chunk_tokens` -> value."""
+Axes = Mapping[str, Sequence[Any]]
+"""Key -> the values that it may have."""
+_RANGE = re.compile(r"(\d{1,6})\.\.(\d{1,6})(?:\.\.(\d{1,6}))?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,42 +54,64 @@ class SweepPoint:
 
 def parse_grid(axes: Sequence[str]) -> tuple[Cell, ...]:
     """`plan.k=3,5` and `plan.mode=sparse,dense` -> four cells, the last axis fastest; raises
-    LabError.
-
-    A value that is itself a list is spelt with + (`plan.strategies=standard+hyde,keywords`), an
-    object as JSON inside a JSON list (`plan.weights=[{"sparse": 1, "dense": 0}]`)."""
-    parsed: dict[str, list[Any]] = {}
-    for axis in axes:
-        key, text = _axis(axis)
-        if key in parsed:
-            raise LabError(
-                f"`{key}` is given twice.", hint="One axis a key, its values separated by commas."
-            )
-        parsed[key] = _values(key, text)
+    LabError."""
+    parsed = _parsed(axes)
     size = prod(map(len, parsed.values())) if parsed else 0
     if not 0 < size <= MOST:
         what = f"{size} runs are too many" if size else "There is nothing to sweep"
         raise LabError(
             f"{what}.", hint=f"Give one to {MOST} combinations, such as plan.k=3,5,7,10."
         )
-    cells = []
+    cells: list[Cell] = []
     for values in product(*parsed.values()):
         cell = dict(zip(parsed, values, strict=True))
-        # What is misspelt or out of range is said before anything is asked.
-        merge_plan(part(cell, "plan"))
-        _check_index(part(cell, "index"))
+        check_cell(cell)
         cells.append(cell)
     return tuple(cells)
+
+
+def parse_axes(axes: Sequence[str]) -> dict[str, tuple[Any, ...]]:
+    """Key -> its values: of `plan.*`, `index.*`, `models.chat` and `models.embedder`. Raises
+    LabError, also for a value that is out of range by itself.
+
+    A value that is itself a list is spelt with + (`plan.strategies=standard+hyde,keywords`), an
+    object as JSON inside a JSON list (`plan.weights=[{"sparse": 1, "dense": 0}]`), whole numbers
+    from one to another as `plan.rrf_k=10..100`, or every tenth of them `10..100..10`."""
+    parsed = _parsed(axes)
+    for key, values in parsed.items():
+        for value in values:
+            check_cell({key: value})
+    return parsed
+
+
+def _parsed(axes: Sequence[str]) -> dict[str, tuple[Any, ...]]:
+    parsed: dict[str, tuple[Any, ...]] = {}
+    for axis in axes:
+        key, text = _axis(axis)
+        if key in parsed:
+            raise LabError(
+                f"`{key}` is given twice.", hint="One axis a key, its values separated by commas."
+            )
+        parsed[key] = tuple(_values(key, text))
+    return parsed
+
+
+def check_cell(cell: Cell) -> None:
+    """What is misspelt or out of range is said before anything is asked."""
+    merge_plan(part(cell, "plan"))
+    _check_index(part(cell, "index"))
 
 
 def _axis(axis: str) -> tuple[str, str]:
     """Key and the text of its values."""
     key, _, text = axis.partition("=")
     section, _, field = key.partition(".")
-    if section not in {"plan", "index"} or not field or not text.strip():
+    is_known = section in {"plan", "index"} or key in MODELS
+    if not is_known or not field or not text.strip():
         raise LabError(
             f"`{axis}` is not an axis.",
-            hint="Such as plan.k=3,5,7,10 or index.chunk_tokens=128,256.",
+            hint="Such as plan.k=3,5,7,10 or index.chunk_tokens=128,256; models.chat and "
+            "models.embedder can be axes too.",
         )
     return key, text
 
@@ -94,6 +123,11 @@ def part(cell: Cell, section: str) -> dict[str, Any]:
         if key.startswith(f"{section}."):
             fields[key.removeprefix("plan.")] = value
     return fields
+
+
+def changed_settings(cell: Cell) -> dict[str, Any]:
+    """What another variant of the target is needed for: all but the plan."""
+    return {key: value for key, value in cell.items() if not key.startswith("plan.")}
 
 
 def cell_label(cell: Cell) -> str:
@@ -125,7 +159,7 @@ async def run_sweep(
     runs = []
     for number, cell in enumerate(cells):
         on_progress("sweep", number, len(cells))
-        changed = part(cell, "index")
+        changed = changed_settings(cell)
         key = json.dumps(changed, sort_keys=True)
         if key not in variants:
             variants[key] = target
@@ -164,7 +198,7 @@ def sweep_points(
     sign = direction(metric) or 1
     placed = []
     for cell, run in zip(cells, recorded, strict=True):
-        placed.append(SweepPoint(cell, run.run, _quality(run, metric), _median_seconds(run)))
+        placed.append(SweepPoint(cell, run.run, quality(run, metric), _median_seconds(run)))
     marked = []
     for point in placed:
         beaten = any(_beats(other, point, sign) for other in placed)
@@ -172,7 +206,8 @@ def sweep_points(
     return tuple(marked)
 
 
-def _quality(recorded: RecordedRun, metric: str) -> Mean:
+def quality(recorded: RecordedRun, metric: str) -> Mean:
+    """A metric's mean over a run, with its interval."""
     scores = recorded.values(metric)
     values = []
     clusters = []
@@ -230,8 +265,21 @@ def _values(key: str, text: str) -> list[Any]:
                 f"`{key}`: not a JSON list: {wrong}.", hint="Or write the values with commas."
             ) from wrong
         return list(found)
-    values = [_value(part.strip()) for part in text.split(",")]
+    values: list[Any] = []
+    for piece in text.split(","):
+        span = _RANGE.fullmatch(piece.strip())
+        values += _spanned(span) if span else [_value(piece.strip())]
     return [str(value).split("+") for value in values] if key in LISTED else values
+
+
+def _spanned(span: re.Match[str]) -> list[int]:
+    """Both ends are in it; raises LabError for none or too many."""
+    values = list(range(int(span[1]), int(span[2]) + 1, int(span[3] or 1) or 1))
+    if not 0 < len(values) <= MOST:
+        raise LabError(
+            f"`{span[0]}` are {len(values)} values.", hint=f"One to {MOST}, such as 10..100..10."
+        )
+    return values
 
 
 def _value(text: str) -> Any:
