@@ -72,12 +72,12 @@ def tune(
         parsed = parse_axes(axes)
         workspace = lab_workspace()
         cases, _ = chosen_cases(dataset, "open", 1.0, 0)
-        options = _options(
+        options = study_options(
             dataset, "tune", objectives, plan=plan, concurrency=concurrency, seconds=seconds
         )
         with progress(not as_json) as on_progress:
             asked = target_of(workspace, target, seconds, on_progress)
-            tuning = _tuning(workspace, asked, options, parsed, on_progress)
+            tuning = make_tuning(workspace, asked, options, parsed, on_progress)
             if folds:
                 nested = complete(tune_nested(tuning, cases, trials, seed, folds), asked)
                 _say_nested(nested, objectives[0], as_json)
@@ -106,13 +106,13 @@ def ablate(
 
         workspace = lab_workspace()
         cases, _ = chosen_cases(dataset, split, 1.0, 0)
-        options = _options(
+        options = study_options(
             dataset, "ablate", objectives, plan=plan, concurrency=concurrency, seconds=seconds
         )
         parts = _parts(over, workspace)
         with progress(not as_json) as on_progress:
             asked = target_of(workspace, target, seconds, on_progress)
-            tuning = _tuning(workspace, asked, options, {}, on_progress)
+            tuning = make_tuning(workspace, asked, options, {}, on_progress)
             rows = complete(leave_out(tuning, cases, parts), asked)
         _say_ablation(rows, as_json)
 
@@ -139,17 +139,17 @@ def noise(
 
         workspace = lab_workspace()
         cases, _ = chosen_cases(dataset, split, 1.0, 0)
-        options = _options(
+        options = study_options(
             dataset, "noise", metrics, plan=plan, concurrency=concurrency, seconds=seconds
         )
         with progress(not as_json) as on_progress:
             asked = target_of(workspace, target, seconds, on_progress)
-            tuning = _tuning(workspace, asked, options, {}, on_progress)
+            tuning = make_tuning(workspace, asked, options, {}, on_progress)
             found = complete(measure_noise(tuning, cases, repeats, judgements), asked)
         _say_noise(found, as_json)
 
 
-def _options(
+def study_options(
     dataset: Path,
     verb: str,
     metrics: Sequence[str],
@@ -171,7 +171,7 @@ def _options(
     )
 
 
-def _tuning(
+def make_tuning(
     workspace: "Workspace",
     asked: "Target",
     options: "RunOptions",
