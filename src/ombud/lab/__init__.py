@@ -37,6 +37,14 @@ from ombud.lab.metrics.risk import (
     risk_coverage,
     undecided,
 )
+from ombud.lab.online.reading import live_answers
+from ombud.lab.online.variants import (
+    LiveAnswer,
+    LiveFigure,
+    VariantAdvice,
+    advise,
+    compare_variants,
+)
 from ombud.lab.people.agreeing import Agreement, Estimate, agreement
 from ombud.lab.people.alignment import JudgeAlignment, align
 from ombud.lab.people.powered import PoweredMean, powered_mean
@@ -100,6 +108,8 @@ __all__ = [
     "Judge",
     "JudgeAlignment",
     "JudgePolicy",
+    "LiveAnswer",
+    "LiveFigure",
     "Mean",
     "Measure",
     "Metric",
@@ -126,9 +136,11 @@ __all__ = [
     "Undefined",
     "Value",
     "Variance",
+    "VariantAdvice",
     "Verdict",
     "ablate",
     "add_rubrics",
+    "advise",
     "agreement",
     "align",
     "as_junit",
@@ -142,6 +154,7 @@ __all__ = [
     "cluster_of",
     "compare",
     "compare_runs",
+    "compare_variants",
     "compute_trend",
     "contaminated",
     "contamination_note",
@@ -154,6 +167,7 @@ __all__ = [
     "holm",
     "html_report",
     "judge_metrics",
+    "live_answers",
     "markdown_report",
     "mean",
     "measure_noise",

@@ -61,6 +61,7 @@ from ombud.store.events.watching import (
     news_since,
     signal_typing,
 )
+from ombud.store.feedback import Feedback, list_feedback, rate_answer, read_thumbs
 from ombud.store.glossary import Explained, abbreviations_of, list_abbreviations, save_abbreviations
 from ombud.store.graph import (
     Edge,
@@ -145,6 +146,7 @@ __all__ = [
     "Edge",
     "Explained",
     "Extracted",
+    "Feedback",
     "Graph",
     "Held",
     "JudgeCosts",
@@ -211,6 +213,7 @@ __all__ = [
     "list_abbreviations",
     "list_answers",
     "list_documents",
+    "list_feedback",
     "list_runs",
     "list_sessions",
     "list_sources",
@@ -228,6 +231,7 @@ __all__ = [
     "present_advisors",
     "project",
     "questions_in",
+    "rate_answer",
     "read_answer",
     "read_events",
     "read_extracted",
@@ -241,6 +245,7 @@ __all__ = [
     "read_scores",
     "read_session",
     "read_setup",
+    "read_thumbs",
     "receive",
     "recent_waits",
     "retry_parked",
