@@ -142,8 +142,8 @@ async def tune_nested(
         search = await search_best(tuning, rest, trials, seed + number)
         held_out = HeldOut(part).reveal(search)
         chosen = search.front[0]
-        own = await ask_cell(tuning, chosen.cell, held_out, "held out")
         plain = await ask_cell(tuning, PRESENT, held_out, "held out")
+        own = await ask_cell(tuning, chosen.cell, held_out, "held out")
         own_values = _values(own, tuning.objectives[0])
         plain_values = _values(plain, tuning.objectives[0])
         after |= own_values
