@@ -492,6 +492,7 @@ SENT = {
     '`lab.judge_form = "line"`.',
     "keywords": "Strategy `keywords`.",
     "listwise": "Reranker `listwise`: an order of numbered passages.",
+    "memory": "The lab's baseline, `plan.k = 0`: the model without any document.",
     "multi": "Strategy `multi`: several search questions.",
     "pointwise": "Reranker `pointwise`: how relevant one passage is.",
     "question": "The message that goes with `compose`.",

@@ -92,7 +92,7 @@ def test_steps_that_the_assistant_goes_through() -> None:
     assert "sparse leg" not in step_parts(ALONE, {"mode": "dense"}, has_index=False)
     more = set(step_parts(WITH_MODEL, {"adaptive": True}, has_index=True)) - set(steps)
     assert more == {
-        *("adaptation to the question", "repair of claims"),
+        *("search", "adaptation to the question", "repair of claims"),
         *("headings with their passages", "tables row by row", "chunks along the structure"),
     }
 

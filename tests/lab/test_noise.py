@@ -92,7 +92,7 @@ def test_what_does_not_vary_has_no_noise_and_too_little_says_nothing() -> None:
     assert same.case == pytest.approx(0.5)
     still = variance_of({"a": [[1], [1]], "b": [[1], [1]]})
     assert still
-    assert still.shares == (0, 0, 0)
+    assert still.shares == pytest.approx((0, 0, 0))
     assert variance_of({"a": [[1], [1]]}) is None
     assert variance_of({"a": [[1]], "b": [[0]]}) is None
     assert variance_of({}) is None
@@ -140,7 +140,7 @@ def test_answers_that_waver_are_told_from_cases_that_differ(store: Store) -> Non
     first = first_run(made, 8)
     found = noise(made, first, 3)["citation_recall"]
     # Cases 0 and 4 go 0, 1, 0, 1; six are always right.
-    assert found.means == (0.75, 1, 0.75, 1)
+    assert found.means == pytest.approx((0.75, 1, 0.75, 1))
     assert set(found.wavering) == {"case-00000", "case-00004"}
     # Between answers: 2 x 1 / (8 x 3). Cases: 2 x 4 x (3/8)^2 + 6 x 4 x (1/8)^2 = 1.5, over 7.
     assert found.variance.answer == pytest.approx(2 / 24)

@@ -6,6 +6,8 @@ from ombud.lab.cases.exchange import read_qrels, read_rankings
 from ombud.lab.cases.files import cases_text, read_cases
 from ombud.lab.cases.quotes import normalise
 from ombud.lab.cases.splits import draw_sample, select_split, split_of
+from ombud.lab.experiments.carrying import StudyOutcome, carry_out, find_study
+from ombud.lab.experiments.writing import study_chart, study_markdown
 from ombud.lab.judges.asking import INVALID, Judge, JudgePolicy
 from ombud.lab.judges.judging import StoredReplies
 from ombud.lab.judges.reading import Rubric, read_rubrics
@@ -130,6 +132,7 @@ __all__ = [
     "RunOptions",
     "Step",
     "StoredReplies",
+    "StudyOutcome",
     "SweepPoint",
     "Target",
     "Trial",
@@ -145,6 +148,7 @@ __all__ = [
     "align",
     "as_junit",
     "best_of",
+    "carry_out",
     "cases_text",
     "cell_label",
     "changes",
@@ -163,6 +167,7 @@ __all__ = [
     "direction",
     "draw_sample",
     "export",
+    "find_study",
     "holm",
     "html_report",
     "judge_metrics",
@@ -198,6 +203,8 @@ __all__ = [
     "split_judged",
     "split_of",
     "step_parts",
+    "study_chart",
+    "study_markdown",
     "summarise",
     "summary_markdown",
     "sweep_points",

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from ombud.errors import BadSetting
-from ombud.settings.plans import merge_plan
+from ombud.settings.plans import NOT_SERVED, merge_plan
 
 CHUNK_TOKENS = {
     "structure": (256, 0),
@@ -384,6 +384,8 @@ class PlanOverlay(Section):
     @field_validator("plan")
     @classmethod
     def _known_plan(cls, plan: dict[str, Any]) -> dict[str, Any]:
+        if plan.get("k") == 0:
+            raise ValueError(NOT_SERVED)
         try:
             merge_plan(plan)
         except BadSetting as wrong:

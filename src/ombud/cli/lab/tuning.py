@@ -33,7 +33,15 @@ OBJECTIVES = typer.Option(
 MORE = typer.Option("", "--metrics", help="Others to score and report beside the objectives.")
 LEFT_OUT = "quote_recall@5,citation_recall,outcome_accuracy"
 NAME = typer.Option("", "--name", help="How the study is called; empty = as verb and dataset.")
-NO_AXES: Mapping[str, Sequence[Any]] = {}
+SPLIT_BY = typer.Option(
+    "halves",
+    "--split-by",
+    help="halves: tune on dev, report test. nested: cross-validation over both.",
+)
+TIMED = typer.Option(
+    20, "--timed", min=0, help="Test cases on which settings are timed in turn; 0 = no times."
+)
+PLOT = typer.Option(None, "--plot", help="Where the front is drawn; empty = .ombud/lab/STUDY.svg.")
 OnProgress = Callable[[str, int, int], None]
 
 
@@ -46,24 +54,16 @@ def tune(
     objectives: list[str] = OBJECTIVES,
     metrics: str = MORE,
     trials: int = typer.Option(60, "--trials", min=1, help="Settings to try."),
-    split_by: str = typer.Option(
-        "halves",
-        "--split-by",
-        help="halves: tune on dev, report test. nested: cross-validation over both.",
-    ),
+    split_by: str = SPLIT_BY,
     folds: int = typer.Option(5, "--folds", min=2, max=20, help="Of --split-by nested."),
-    timed: int = typer.Option(
-        20, "--timed", min=0, help="Test cases on which settings are timed in turn; 0 = no times."
-    ),
+    timed: int = TIMED,
     name: str = NAME,
     seed: int = typer.Option(0, "--seed", help="Of what is proposed."),
     plan: list[str] = PLAN,
     target: str = TARGET,
     concurrency: int = CONCURRENCY,
     seconds: float = SECONDS,
-    plot: Path | None = typer.Option(
-        None, "--plot", help="Where the front is drawn; empty = .ombud/lab/STUDY.svg."
-    ),
+    plot: Path | None = PLOT,
     as_json: bool = JSON,
     home: Path | None = HOME,
 ) -> None:
@@ -79,10 +79,11 @@ def tune(
         parsed = parse_axes(axes)
         workspace = lab_workspace()
         cases, notes = chosen_cases(dataset, "open", 1.0, 0)
-        options = _options(
+        options = study_options(
             dataset,
-            name or f"tune {dataset.resolve().stem}",
+            "tune",
             _metrics(objectives, metrics),
+            name=name,
             plan=plan,
             notes=notes,
             concurrency=concurrency,
@@ -90,7 +91,9 @@ def tune(
         )
         with progress(not as_json) as on_progress:
             asked = target_of(workspace, target, seconds, on_progress)
-            tuning = _tuning(workspace, asked, options, objectives, on_progress, axes=parsed)
+            tuning = make_tuning(
+                workspace, asked, options, parsed, on_progress, objectives=objectives
+            )
             if split_by == "nested":
                 work = tune_nested(tuning, cases, trials, seed, folds)
                 say.nested(complete(work, asked), objectives[0], as_json)
@@ -126,10 +129,11 @@ def ablate(
 
         workspace = lab_workspace()
         cases, notes = chosen_cases(dataset, split, sample, 0)
-        options = _options(
+        options = study_options(
             dataset,
-            name or f"ablate {dataset.resolve().stem}",
-            metrics,
+            "ablate",
+            [metrics],
+            name=name,
             plan=plan,
             notes=notes,
             concurrency=concurrency,
@@ -139,8 +143,7 @@ def ablate(
         with progress(not as_json) as on_progress:
             asked = target_of(workspace, target, seconds, on_progress)
             parts = _parts(over, asked, options.plan)
-            named = list(map(str, options.metrics))
-            tuning = _tuning(workspace, asked, options, named, on_progress)
+            tuning = make_tuning(workspace, asked, options, {}, on_progress)
             rows = complete(leave_out(tuning, cases, parts), asked)
         say.ablation(rows, as_json)
 
@@ -167,38 +170,37 @@ def noise(
         options = _same_options(recorded, concurrency, seconds)
         with progress(not as_json) as on_progress:
             asked = target_of(workspace, recorded.run.target, seconds, on_progress)
-            tuning = _tuning(workspace, asked, options, recorded.metrics, on_progress)
+            tuning = make_tuning(workspace, asked, options, {}, on_progress)
             found = complete(measure_noise(tuning, recorded, repeats, judgements), asked)
         say.noise(recorded, found, repeats + 1, as_json)
 
 
-def _metrics(objectives: Sequence[str], more: str) -> str:
+def _metrics(objectives: Sequence[str], more: str) -> list[str]:
     """What every trial is scored in; times are taken apart."""
-    from ombud.lab import TIMES, parse_metrics
+    from ombud.lab import TIMES
 
-    named: list[str] = []
-    for metric in (*objectives, *map(str, parse_metrics(more))):
-        if metric not in TIMES:
-            named.append(metric)
-    return ",".join(named)
+    named = [objective for objective in objectives if objective not in TIMES]
+    return [*named, more] if more else named
 
 
-def _options(
+def study_options(
     dataset: Path,
-    study: str,
-    metrics: str,
+    verb: str,
+    metrics: Sequence[str],
     *,
     plan: Sequence[str],
-    notes: tuple[str, ...],
     concurrency: int,
     seconds: float,
+    name: str = "",
+    notes: tuple[str, ...] = (),
     split: str = "open",
 ) -> "RunOptions":
+    """Of runs that belong together, so that a study that was stopped finds its own."""
     return run_options(
         dataset,
-        name=study,
+        name=name or f"{verb} {dataset.resolve().stem}",
         split=split,
-        metrics=metrics,
+        metrics=",".join(metrics),
         plan=plan,
         notes=notes,
         concurrency=concurrency,
@@ -227,15 +229,16 @@ def _same_options(recorded: "RecordedRun", concurrency: int, seconds: float) -> 
     )
 
 
-def _tuning(
+def make_tuning(
     workspace: "Workspace",
     asked: "Target",
     options: "RunOptions",
-    objectives: Sequence[str],
+    axes: Mapping[str, Sequence[Any]],
     on_progress: OnProgress,
     *,
-    axes: Mapping[str, Sequence[Any]] = NO_AXES,
+    objectives: Sequence[str] = (),
 ) -> "Tuning":
+    """What a search, an ablation or a study asks with. objectives: empty = all metrics."""
     from ombud.lab import Instruments, Tuning
 
     alike = any(metric.name.startswith("semantic") for metric in options.metrics)
@@ -248,7 +251,7 @@ def _tuning(
         target=asked,
         store=workspace.store,
         options=options,
-        objectives=tuple(objectives),
+        objectives=tuple(objectives or map(str, options.metrics)),
         axes=axes,
         instruments=instruments,
         judge_of=judge_of(workspace, options.metrics),

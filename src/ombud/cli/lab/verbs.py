@@ -4,6 +4,7 @@ import typer
 
 from ombud.cli.lab import asking as lab_ask
 from ombud.cli.lab import calibrating as lab_calibrate
+from ombud.cli.lab import experiments as lab_study
 from ombud.cli.lab import judging as lab_judge
 from ombud.cli.lab import people as lab_people
 from ombud.cli.lab import reading as lab_read
@@ -26,6 +27,7 @@ app.command("calibrate")(lab_calibrate.calibrate)
 app.command("tune")(lab_tune.tune)
 app.command("ablate")(lab_tune.ablate)
 app.command("noise")(lab_tune.noise)
+app.command("experiment")(lab_study.experiment)
 app.command("synth")(lab_ask.synth)
 app.command("train-router")(lab_train.teach_router)
 app.command("train-triage")(lab_triage.teach_triage)

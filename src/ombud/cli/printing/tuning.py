@@ -55,22 +55,7 @@ def tuned(found: "Tuned", tuning: "Tuning", where: Path, as_json: bool) -> None:
         print(f"\n{NOT_IN_TURN}")
     if drawn:
         print(f"\n* on the front of {' and '.join(tuning.objectives)}. Plot: {where}")
-    if not found.finalists:
-        print("\nNothing that was tried is better on dev than the present settings.")
-        return
-    cases = len(found.present.cases)
-    print(f"\nOn the test split, which was not tuned on ({cases} cases):\n")
-    rows: list[tuple[str, ...]] = []
-    for finalist in found.finalists:
-        for contrast in finalist.contrasts:
-            rows.append((finalist.trial.label, *_contrast_cells(contrast)))
-    print(table(("settings", *CONTRAST), rows, left=2))
-    print("\np: paired permutation test, Holm-corrected over the table.")
-    if found.looks:
-        print(f"{found.looks} other settings of this study were shown on the test split before.")
-    best = found.finalists[0]
-    if best.trial is search.front[0]:
-        print(f"\nThe best of dev, for ombud.toml:\n\n{_as_toml(best.trial.cell)}")
+    _say_finalists(found)
 
 
 def nested(found: "Nested", objective: str, as_json: bool) -> None:
@@ -152,6 +137,25 @@ def noise(
         if one.histogram:
             print(f"\n{one.metric}: standard deviation {figure(one.variance.deviation)}")
             print(_histogram(one.histogram))
+
+
+def _say_finalists(found: "Tuned") -> None:
+    if not found.finalists:
+        print("\nNothing that was tried is better on dev than the present settings.")
+        return
+    cases = len(found.present.cases)
+    print(f"\nOn the test split, which was not tuned on ({cases} cases):\n")
+    rows: list[tuple[str, ...]] = []
+    for finalist in found.finalists:
+        for contrast in finalist.contrasts:
+            rows.append((finalist.trial.label, *_contrast_cells(contrast)))
+    print(table(("settings", *CONTRAST), rows, left=2))
+    print("\np: paired permutation test, Holm-corrected over the table.")
+    if found.looks:
+        print(f"{found.looks} other settings of this study were shown on the test split before.")
+    best = found.finalists[0]
+    if best.trial is found.search.front[0]:
+        print(f"\nThe best of dev, for ombud.toml:\n\n{_as_toml(best.trial.cell)}")
 
 
 def _judge_share(one: "MetricNoise", share: float) -> str:

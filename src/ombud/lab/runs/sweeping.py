@@ -82,8 +82,8 @@ def parse_axes(axes: Sequence[str]) -> dict[str, tuple[Any, ...]]:
 
     A value that is itself a list is spelt with + (`plan.strategies=standard+hyde,keywords`), an
     object as JSON inside a JSON list (`plan.weights=[{"sparse": 1, "dense": 0}]`), numbers from one
-    to another as `plan.rrf_k=10..100`, every tenth of them `10..100..10`. `plan.weights.sparse=0..1`
-    leaves the rest of 1 to the dense leg."""
+    to another as `plan.rrf_k=10..100`, every tenth of them `10..100..10`. What
+    `plan.weights.sparse=0..1` leaves of 1 is the weight of the dense leg."""
     parsed = _parsed(axes)
     for key, values in parsed.items():
         for value in values:

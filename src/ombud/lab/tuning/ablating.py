@@ -33,11 +33,11 @@ async def ablate(tuning: Tuning, cases: Sequence[Case], parts: Parts) -> tuple[A
         raise LabError(
             "There is nothing to leave out: no such part is on.", hint="Or --over steps."
         )
-    whole = await ask_cell(tuning, PRESENT, cases, "whole")
+    whole = await ask_cell(tuning, PRESENT, cases, "whole ")
     rows: list[Ablation] = []
     for number, (name, cell) in enumerate(parts.items()):
         tuning.on_progress("ablate", number, len(parts))
-        without = await ask_cell(tuning, cell, cases, f"without {name}:")
+        without = await ask_cell(tuning, cell, cases, f"without {name}: ")
         for contrast in compare_runs(whole, without, by=["overall"], metrics=tuning.objectives):
             ablation = Ablation(
                 part=name,

@@ -47,8 +47,7 @@ def variance_of(repeated: Repeated) -> Variance | None:
     Casella & McCulloch 1992, 3.6; Sokal & Rohlf 1995, 10.3).
 
     None without two cases, or where no case has two answers."""
-    cases = [[values for values in answers if values] for answers in repeated.values()]
-    cases = [answers for answers in cases if answers]
+    cases = _given(repeated)
     answers = sum(map(len, cases))
     if len(cases) < 2 or answers == len(cases):
         return None
@@ -63,10 +62,6 @@ def variance_of(repeated: Repeated) -> Variance | None:
     weight_cases = (sums.total - sums.squares) / (len(cases) - 1)
     answer = (between_answers - (judge or 0.0)) / weight
     case = (between_cases - (judge or 0.0) - weight_above * answer) / weight_cases
-    values: list[float] = []
-    for of_case in cases:
-        for given in of_case:
-            values += given
     return Variance(
         case=max(0.0, case),
         answer=max(0.0, answer),
@@ -74,8 +69,26 @@ def variance_of(repeated: Repeated) -> Variance | None:
         cases=len(cases),
         answers=answers,
         values=sums.total,
-        deviation=stdev(values),
+        deviation=stdev(_all_values(cases)),
     )
+
+
+def _given(repeated: Repeated) -> list[list[Sequence[float]]]:
+    """Without answers that have no judgement, and cases that have no answer."""
+    cases: list[list[Sequence[float]]] = []
+    for answers in repeated.values():
+        judged = [values for values in answers if values]
+        if judged:
+            cases.append(judged)
+    return cases
+
+
+def _all_values(cases: Sequence[Sequence[Sequence[float]]]) -> list[float]:
+    values: list[float] = []
+    for answers in cases:
+        for given in answers:
+            values += given
+    return values
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ OFF: dict[str, Any] = {
 """Field of the plan -> what it is without it. Numbers such as k have no off: `lab sweep` varies
 them."""
 STEPS: dict[str, Cell] = {
+    "search": {"plan.k": 0},
     "several search texts": {"plan.strategies": ["standard"]},
     "glossary": {"plan.glossary": False},
     "sparse leg": {"plan.mode": "dense"},
@@ -39,12 +40,13 @@ STEPS: dict[str, Cell] = {
 }
 """Step of the pipeline -> the plan without it."""
 INDEX_STEPS: dict[str, Cell] = {
+    "search": {"plan.k": 0},
     "headings with their passages": {"index.header": False},
     "tables row by row": {"index.tables": "markdown"},
     "chunks along the structure": {"index.chunker": "fixed", "index.chunk_tokens": 256},
 }
 """Step of indexing -> the index without it, of the same size of chunks."""
-WITH_A_MODEL = {"strategies", "strategy_mode", "stepback_with_question", "refine", "persona"}
+WITH_A_MODEL = {"k", "strategies", "strategy_mode", "stepback_with_question", "refine", "persona"}
 """Fields that do nothing where no chat model is set up."""
 Parts = Mapping[str, Cell]
 

@@ -31,7 +31,9 @@ class Proposer:
     def __init__(self, axes: Axes, signs: Sequence[int], seed: int) -> None:
         library = import_optuna()
         directions = ["maximize" if sign > 0 else "minimize" for sign in signs]
-        sampler = library.samplers.TPESampler(seed=seed, multivariate=True, n_startup_trials=STARTUP)
+        sampler = library.samplers.TPESampler(
+            seed=seed, multivariate=True, n_startup_trials=STARTUP
+        )
         self._axes = axes
         self._study = library.create_study(sampler=sampler, directions=directions)
         self._distributions: dict[str, Any] = {}

@@ -86,7 +86,7 @@ class Halves:
 
     def __init__(self, cases: Sequence[Case]) -> None:
         self.dev = select_split(cases, "dev")
-        self.test = HeldOut(select_split(cases, "test"))
+        self.test = HeldOut(select_split(cases, "test "))
         if not self.dev or not len(self.test):
             raise LabError(
                 f"{len(self.dev)} cases are in the split dev and {len(self.test)} in test; both "
@@ -105,9 +105,9 @@ async def tune_halves(
     tuning = _on_split(tuning, "test")
     chosen = [trial for trial in spread(search.front, FINALISTS) if trial.cell]
     looks = _looks(tuning, chosen)
-    runs = [await ask_cell(tuning, PRESENT, cases, "test")]
+    runs = [await ask_cell(tuning, PRESENT, cases, "test ")]
     for trial in chosen:
-        runs.append(await ask_cell(tuning, trial.cell, cases, "test"))
+        runs.append(await ask_cell(tuning, trial.cell, cases, "test "))
     if timed and len(runs) > 1:
         runs = await time_in_turn(tuning, runs, timed)
     metrics = list(map(str, tuning.options.metrics))
@@ -142,8 +142,8 @@ async def tune_nested(
         search = await search_best(tuning, rest, trials, seed + number)
         held_out = HeldOut(part).reveal(search)
         chosen = search.front[0]
-        plain = await ask_cell(tuning, PRESENT, held_out, "held out")
-        own = await ask_cell(tuning, chosen.cell, held_out, "held out")
+        plain = await ask_cell(tuning, PRESENT, held_out, "held out ")
+        own = await ask_cell(tuning, chosen.cell, held_out, "held out ")
         own_values = _values(own, tuning.objectives[0])
         plain_values = _values(plain, tuning.objectives[0])
         after |= own_values

@@ -155,7 +155,7 @@ async def ask_cell(tuning: Tuning, cell: Cell, cases: Sequence[Case], label: str
     variant = await asyncio.to_thread(tuning.variant_of, changed)
     options = replace(
         tuning.options,
-        name=f"{label} {cell_label(cell)}".strip()[:200],
+        name=f"{label}{cell_label(cell)}".strip()[:200],
         plan={**tuning.options.plan, **part(cell, "plan")},
         changed=changed,
     )
@@ -250,7 +250,7 @@ def spread(front: Sequence[Trial], most: int) -> list[Trial]:
 
 
 async def _try(tuning: Tuning, cell: Cell, cases: Sequence[Case]) -> Trial:
-    recorded = await ask_cell(tuning, cell, cases, "tune")
+    recorded = await ask_cell(tuning, cell, cases, "tune ")
     values: list[float | None] = []
     for objective in tuning.objectives:
         is_time = objective in TIMES

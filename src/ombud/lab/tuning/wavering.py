@@ -16,8 +16,6 @@ from ombud.lab.tuning.noise import Variance, variance_of
 from ombud.lab.tuning.searching import PRESENT, Tuning, ask_cell
 
 LIKERT = "1-5"
-NOT_COMPARED = ("metrics",)
-"""What a run's configuration holds beside what its target said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +46,7 @@ async def measure_noise(
     runs = [first]
     for number in range(repeats):
         tuning.on_progress("noise", number, repeats)
-        runs.append(await ask_cell(tuning, PRESENT, cases, f"repeat {number + 1}"))
+        runs.append(await ask_cell(tuning, PRESENT, cases, f"repeat {number + 1} "))
     tuning.on_progress("noise", repeats, repeats)
     found: list[MetricNoise] = []
     for metric in first.metrics:
@@ -76,28 +74,35 @@ def check_unchanged(recorded: RecordedRun, described: Mapping[str, Any]) -> None
 def noise_of(metric: str, rounds: Sequence[Mapping[str, Sequence[float]]]) -> MetricNoise | None:
     """rounds: of each time that was asked, case -> judgements of its answer. Cases that lack one
     are left out; None where fewer than two are left."""
-    whole = set(rounds[0]).intersection(*rounds[1:])
-    most = max((len(values[case]) for values in rounds for case in whole), default=0)
-    repeated: dict[str, list[Sequence[float]]] = {}
-    for case in rounds[0]:
-        if case in whole and all(len(values[case]) == most for values in rounds):
-            repeated[case] = [values[case] for values in rounds]
+    repeated = _complete(rounds)
     variance = variance_of(repeated)
     if variance is None:
         return None
     measure = find_measure(metric)
-    means: list[float] = []
-    for number in range(len(rounds)):
-        means.append(fmean(fmean(answers[number]) for answers in repeated.values()))
-    is_likert = measure is not None and measure.unit == LIKERT
+    unit = measure.unit if measure else ""
     return MetricNoise(
         metric=metric,
         variance=variance,
-        means=tuple(means),
+        means=tuple(_mean_of(repeated, number) for number in range(len(rounds))),
         is_judged=measure is not None and measure.grade is not None,
         wavering=_wavering(repeated),
-        histogram=_histogram(repeated) if is_likert else {},
+        histogram=_histogram(repeated) if unit == LIKERT else {},
     )
+
+
+def _complete(
+    rounds: Sequence[Mapping[str, Sequence[float]]],
+) -> dict[str, list[Sequence[float]]]:
+    """Case -> its answers, of the cases that have every answer with as many judgements as any."""
+    most = 0
+    for values in rounds:
+        most = max([most, *map(len, values.values())])
+    complete: dict[str, list[Sequence[float]]] = {}
+    for case in rounds[0]:
+        answers = [values.get(case, ()) for values in rounds]
+        if all(len(given) == most for given in answers):
+            complete[case] = answers
+    return complete
 
 
 def _wavering(repeated: Mapping[str, Sequence[Sequence[float]]]) -> tuple[str, ...]:
@@ -108,6 +113,11 @@ def _wavering(repeated: Mapping[str, Sequence[Sequence[float]]]) -> tuple[str, .
         if span > 0:
             spans[case] = span
     return tuple(sorted(spans, key=lambda case: -spans[case]))
+
+
+def _mean_of(repeated: Mapping[str, Sequence[Sequence[float]]], number: int) -> float:
+    """Of the answers of one time."""
+    return fmean([fmean(answers[number]) for answers in repeated.values()])
 
 
 def _histogram(repeated: Mapping[str, Sequence[Sequence[float]]]) -> dict[int, int]:
