@@ -86,7 +86,7 @@ class Halves:
 
     def __init__(self, cases: Sequence[Case]) -> None:
         self.dev = select_split(cases, "dev")
-        self.test = HeldOut(select_split(cases, "test "))
+        self.test = HeldOut(select_split(cases, "test"))
         if not self.dev or not len(self.test):
             raise LabError(
                 f"{len(self.dev)} cases are in the split dev and {len(self.test)} in test; both "
