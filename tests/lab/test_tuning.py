@@ -153,6 +153,13 @@ def test_a_search_that_is_stopped_goes_on_and_asks_nothing_twice(
     assert again.asked_with == []
 
 
+def test_runs_that_lack_an_objective_are_made_anew(store: Store) -> None:
+    axes = ("plan.k=3,8",)
+    searched(tuning(store, PlantedTarget(), "mrr", axes), 20, 2)
+    answered = searched(tuning(store, PlantedTarget(), "citation_recall", axes), 20, 2)
+    assert None not in [trial.values[0] for trial in answered.trials]
+
+
 @pytest.mark.parametrize(
     ("objectives", "why"),
     [("length", "neither more nor less"), ("latency", "what answers nothing is fastest")],
