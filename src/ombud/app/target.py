@@ -65,6 +65,11 @@ class LocalTarget:
             else:
                 section[_index_field(key)] = value
         flags = {**self.workspace.flags, "models": models}
+        if "models.chat" in settings and self.workspace.settings.models.roles.get("compose"):
+            raise BadRequest(
+                "`models.chat` writes no answers here: models.roles.compose names another model.",
+                hint="Take that line out of ombud.toml for as long as models are compared.",
+            )
         if set(settings) == {"models.chat"}:
             other = Workspace(self.workspace.home, flags, data=self.workspace.data)
             return LocalTarget(other, self._on_progress)

@@ -55,6 +55,7 @@ from ombud.lab.report.comparing import (
     RecordedRun,
     changes,
     compare_runs,
+    direction,
     read_run,
 )
 from ombud.lab.report.costs import PathCost, costs_by_path
@@ -71,6 +72,7 @@ from ombud.lab.runs.sweeping import (
     cell_label,
     parse_axes,
     parse_grid,
+    part,
     run_sweep,
     sweep_points,
 )
@@ -78,10 +80,19 @@ from ombud.lab.runs.target import Target
 from ombud.lab.runs.timing import time_runs
 from ombud.lab.statistics import Comparison, Mean, compare, holm, mean
 from ombud.lab.synthesis.choosing import synthesise
-from ombud.lab.tuning.ablating import STEPS, Ablation, ablate
+from ombud.lab.tuning.ablating import Ablation, ablate
 from ombud.lab.tuning.noise import Variance, variance_of
-from ombud.lab.tuning.reporting import Nested, Tuned, time_tuned, tune_halves, tune_nested
-from ombud.lab.tuning.searching import Trial, Tuning, best_of, search_best
+from ombud.lab.tuning.parts import component_parts, plan_parts, step_parts
+from ombud.lab.tuning.reporting import Finalist, Halves, Nested, Tuned, tune_halves, tune_nested
+from ombud.lab.tuning.searching import (
+    TIMES,
+    FinishedSearch,
+    HeldOut,
+    Trial,
+    Tuning,
+    best_of,
+    search_best,
+)
 from ombud.lab.tuning.wavering import MetricNoise, measure_noise
 
 __all__ = [
@@ -89,9 +100,9 @@ __all__ = [
     "INVALID",
     "LOSSES",
     "METRICS",
-    "STEPS",
     "TEXT_METRICS",
     "TIMED",
+    "TIMES",
     "USUAL",
     "Ablation",
     "Agreement",
@@ -104,6 +115,10 @@ __all__ = [
     "Embed",
     "Estimate",
     "Fall",
+    "Finalist",
+    "FinishedSearch",
+    "Halves",
+    "HeldOut",
     "Instruments",
     "Judge",
     "JudgeAlignment",
@@ -155,12 +170,14 @@ __all__ = [
     "compare",
     "compare_runs",
     "compare_variants",
+    "component_parts",
     "compute_trend",
     "contaminated",
     "contamination_note",
     "costs_by_path",
     "decision_accuracy",
     "decisions",
+    "direction",
     "draw_sample",
     "export",
     "find_study",
@@ -177,6 +194,8 @@ __all__ = [
     "parse_grid",
     "parse_metric",
     "parse_metrics",
+    "part",
+    "plan_parts",
     "powered_mean",
     "read_cases",
     "read_qrels",
@@ -197,6 +216,7 @@ __all__ = [
     "select_split",
     "split_judged",
     "split_of",
+    "step_parts",
     "study_chart",
     "study_markdown",
     "summarise",
@@ -204,7 +224,6 @@ __all__ = [
     "sweep_points",
     "synthesise",
     "time_runs",
-    "time_tuned",
     "tune_halves",
     "tune_nested",
     "undecided",

@@ -28,7 +28,8 @@ def live_answers(store: Store, since: str = "", country: str = "") -> Iterator[L
 
 def _person(kept: StoredAnswer) -> str:
     asker = kept.question.asker.id if kept.question else None
-    return asker or kept.owner or kept.conversation_id or kept.id
+    known = (asker, kept.owner, kept.conversation_id, kept.id)
+    return next(filter(None, known), "")
 
 
 def _outcome(kept: StoredAnswer) -> str:

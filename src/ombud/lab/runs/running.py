@@ -232,10 +232,13 @@ def _planned_run(
 
 
 def _unfinished_run(store: Store, planned: Run, *, reuse: bool) -> Run | None:
-    """The run that this one goes on with; with `reuse` a finished one too."""
+    """The run that this one goes on with; with `reuse` a finished one too, if it has all metrics:
+    what was only searched for has no answers to score."""
+    wanted = set(planned.config["metrics"])
     for run in list_runs(store, digest=planned.digest):
         is_same = (run.name, run.study) == (planned.name, planned.study)
-        if is_same and (run.state == "running" or reuse):
+        has_all = wanted <= set(run.config.get("metrics", ()))
+        if is_same and (run.state == "running" or (reuse and has_all)):
             return run
     return None
 

@@ -5,6 +5,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from itertools import product
 from math import prod
 from statistics import median
@@ -36,7 +37,12 @@ Cell = Mapping[str, Any]
 """Key such as `plan.k` or `index.chunk_tokens` -> value."""
 Axes = Mapping[str, Sequence[Any]]
 """Key -> the values that it may have."""
-_RANGE = re.compile(r"(\d{1,6})\.\.(\d{1,6})(?:\.\.(\d{1,6}))?")
+_NUMBER = r"\d{1,6}(?:\.\d{1,6})?"
+_RANGE = re.compile(rf"({_NUMBER})\.\.({_NUMBER})(?:\.\.({_NUMBER}))?")
+_FRACTIONS = {"plan.late", "plan.abstain", "plan.temperature", "index.percentile"}
+"""Settings whose range goes up by a tenth of its width where no step is given; others by 1."""
+_WEIGHT = "plan.weights."
+_OTHER_LEG = {"sparse": "dense", "dense": "sparse"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +81,9 @@ def parse_axes(axes: Sequence[str]) -> dict[str, tuple[Any, ...]]:
     LabError, also for a value that is out of range by itself.
 
     A value that is itself a list is spelt with + (`plan.strategies=standard+hyde,keywords`), an
-    object as JSON inside a JSON list (`plan.weights=[{"sparse": 1, "dense": 0}]`), whole numbers
-    from one to another as `plan.rrf_k=10..100`, or every tenth of them `10..100..10`."""
+    object as JSON inside a JSON list (`plan.weights=[{"sparse": 1, "dense": 0}]`), numbers from one
+    to another as `plan.rrf_k=10..100`, every tenth of them `10..100..10`. What
+    `plan.weights.sparse=0..1` leaves of 1 is the weight of the dense leg."""
     parsed = _parsed(axes)
     for key, values in parsed.items():
         for value in values:
@@ -98,8 +105,24 @@ def _parsed(axes: Sequence[str]) -> dict[str, tuple[Any, ...]]:
 
 def check_cell(cell: Cell) -> None:
     """What is misspelt or out of range is said before anything is asked."""
+    for key, value in cell.items():
+        if key.startswith(_WEIGHT):
+            _check_weight(key, value)
+        if key in MODELS and not isinstance(value, str):
+            raise LabError(
+                f"`{key}={value}`: the name of a model.", hint="Such as openai:gpt-4.1, or none."
+            )
     merge_plan(part(cell, "plan"))
     _check_index(part(cell, "index"))
+
+
+def _check_weight(key: str, value: Any) -> None:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if key.removeprefix(_WEIGHT) not in _OTHER_LEG or not is_number or not 0 <= value <= 1:
+        raise LabError(
+            f"`{key}={value}`: the weight of one leg, sparse or dense, as a share of both.",
+            hint="Such as plan.weights.sparse=0..1.",
+        )
 
 
 def _axis(axis: str) -> tuple[str, str]:
@@ -118,9 +141,12 @@ def _axis(axis: str) -> tuple[str, str]:
 
 def part(cell: Cell, section: str) -> dict[str, Any]:
     """The plan fields of a cell, without `plan.`; the index settings keep their whole key."""
-    fields = {}
+    fields: dict[str, Any] = {}
     for key, value in cell.items():
-        if key.startswith(f"{section}."):
+        leg = key.removeprefix(_WEIGHT)
+        if section == "plan" and leg in _OTHER_LEG:
+            fields["weights"] = {leg: value, _OTHER_LEG[leg]: round(1 - value, 6)}
+        elif key.startswith(f"{section}."):
             fields[key.removeprefix("plan.")] = value
     return fields
 
@@ -268,17 +294,29 @@ def _values(key: str, text: str) -> list[Any]:
     values: list[Any] = []
     for piece in text.split(","):
         span = _RANGE.fullmatch(piece.strip())
-        values += _spanned(span) if span else [_value(piece.strip())]
+        values += _spanned(key, span) if span else [_value(piece.strip())]
     return [str(value).split("+") for value in values] if key in LISTED else values
 
 
-def _spanned(span: re.Match[str]) -> list[int]:
+def _spanned(key: str, span: re.Match[str]) -> list[int | float]:
     """Both ends are in it; raises LabError for none or too many."""
-    values = list(range(int(span[1]), int(span[2]) + 1, int(span[3] or 1) or 1))
-    if not 0 < len(values) <= MOST:
+    low = Decimal(span[1])
+    high = Decimal(span[2])
+    is_fraction = key in _FRACTIONS or key.startswith(_WEIGHT)
+    step = (high - low) / 10 if is_fraction else Decimal(1)
+    if span[3]:
+        step = Decimal(span[3])
+    count = int((high - low) / step) + 1 if step > 0 and high >= low else 0
+    if not 0 < count <= MOST:
         raise LabError(
-            f"`{span[0]}` are {len(values)} values.", hint=f"One to {MOST}, such as 10..100..10."
+            f"`{span[0]}` is a range of {count} values.",
+            hint=f"Of one to {MOST}, such as 10..100..10.",
         )
+    values: list[int | float] = []
+    for number in range(count):
+        value = low + number * step
+        is_whole = value == value.to_integral_value()
+        values.append(int(value) if is_whole else float(value))
     return values
 
 

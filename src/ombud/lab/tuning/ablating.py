@@ -1,82 +1,72 @@
 """What each part is worth: the whole against the whole without it, on the same cases."""
 
-import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from ombud.errors import LabError
-from ombud.lab.report.comparing import Contrast, compare_runs
-from ombud.lab.runs.sweeping import part
+from ombud.lab.report.comparing import Contrast, RecordedRun, compare_runs
+from ombud.lab.runs.sweeping import Cell
 from ombud.lab.statistics import holm
-from ombud.lab.tuning.searching import Tuning, ask_cell
-from ombud.settings import merge_plan
+from ombud.lab.tuning.parts import Parts
+from ombud.lab.tuning.searching import PRESENT, Tuning, ask_cell
 from ombud.types import Case
-
-STEPS: dict[str, dict[str, Any]] = {
-    "several search texts": {"plan.strategies": ["standard"]},
-    "sparse leg": {"plan.mode": "dense"},
-    "dense leg": {"plan.mode": "sparse"},
-    "late interaction": {"plan.late": 0},
-    "glossary": {"plan.glossary": False},
-    "reranker": {"plan.reranker": "none"},
-    "graph": {"plan.graph": False},
-    "adaptation to the question": {"plan.adaptive": False},
-    "repair": {"plan.refine": False},
-    "refusal below a confidence": {"plan.abstain": 0},
-    "reading budget": {"plan.budget_tokens": 100_000},
-}
-"""Step of the pipeline -> the plan without it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ablation:
-    """One part left out."""
+    """One part left out, in one metric."""
 
     part: str
-    changed: Mapping[str, Any]
+    cell: Cell
+    run: str
+    """Id of the run without it."""
     contrast: Contrast
-    """Without it, minus the whole; `adjusted` over all parts and metrics of the table."""
+    """Without it minus the whole; `adjusted` over all parts and metrics of the table."""
+    changed: int
+    """Cases whose value differs at all."""
 
 
-async def ablate(
-    tuning: Tuning, cases: Sequence[Case], parts: Mapping[str, Mapping[str, Any]]
-) -> tuple[Ablation, ...]:
-    """Every part that is on left out by itself; rows by part, then objective.
-
-    parts: name -> what to set. Raises LabError where none of them is on.
-    """
-    parts = await asyncio.to_thread(_that_are_on, tuning, parts)
-    whole = await ask_cell(tuning, {}, cases, "whole ")
-    found: list[tuple[str, Mapping[str, Any], Contrast]] = []
-    for number, (name, changed) in enumerate(parts.items()):
-        tuning.on_progress("ablate", number, len(parts))
-        without = await ask_cell(tuning, changed, cases, "without ")
-        for contrast in compare_runs(whole, without, by=["overall"], metrics=tuning.objectives):
-            found.append((name, changed, contrast))
-    tuning.on_progress("ablate", len(parts), len(parts))
-    ps: dict[int, float] = {}
-    for number, (_, _, contrast) in enumerate(found):
-        if contrast.comparison.p is not None:
-            ps[number] = contrast.comparison.p
-    corrected = holm(ps)
-    rows: list[Ablation] = []
-    for number, (name, changed, contrast) in enumerate(found):
-        rows.append(Ablation(name, changed, replace(contrast, adjusted=corrected.get(number))))
-    return tuple(rows)
-
-
-def _that_are_on(
-    tuning: Tuning, parts: Mapping[str, Mapping[str, Any]]
-) -> dict[str, Mapping[str, Any]]:
-    """Those whose settings differ from the present ones: the rest would be asked for nothing."""
-    present = merge_plan(tuning.target.describe().get("plan", {}), tuning.options.plan)
-    on: dict[str, Mapping[str, Any]] = {}
-    for name, changed in parts.items():
-        if merge_plan(part(changed, "plan"), base=present) != present:
-            on[name] = changed
-    if not on:
+async def ablate(tuning: Tuning, cases: Sequence[Case], parts: Parts) -> tuple[Ablation, ...]:
+    """Every part left out by itself; rows by part, then metric. parts: name -> what to set. Raises
+    LabError where there are none."""
+    if not parts:
         raise LabError(
-            "None of these parts is on.", hint="Turn one on with --plan, such as --plan graph=true."
+            "There is nothing to leave out: no such part is on.", hint="Or --over steps."
         )
-    return on
+    whole = await ask_cell(tuning, PRESENT, cases, "whole ")
+    rows: list[Ablation] = []
+    for number, (name, cell) in enumerate(parts.items()):
+        tuning.on_progress("ablate", number, len(parts))
+        without = await ask_cell(tuning, cell, cases, f"without {name}: ")
+        for contrast in compare_runs(whole, without, by=["overall"], metrics=tuning.objectives):
+            ablation = Ablation(
+                part=name,
+                cell=cell,
+                run=without.run.id,
+                contrast=contrast,
+                changed=_changed(whole, without, contrast.metric),
+            )
+            rows.append(ablation)
+    tuning.on_progress("ablate", len(parts), len(parts))
+    return _corrected(rows)
+
+
+def _changed(whole: RecordedRun, without: RecordedRun, metric: str) -> int:
+    before = whole.values(metric)
+    count = 0
+    for case_id, score in without.values(metric).items():
+        count += case_id in before and before[case_id].value != score.value
+    return count
+
+
+def _corrected(rows: Sequence[Ablation]) -> tuple[Ablation, ...]:
+    ps: dict[int, float] = {}
+    for number, row in enumerate(rows):
+        if row.contrast.comparison.p is not None:
+            ps[number] = row.contrast.comparison.p
+    adjusted = holm(ps)
+    corrected: list[Ablation] = []
+    for number, row in enumerate(rows):
+        contrast = replace(row.contrast, adjusted=adjusted.get(number))
+        corrected.append(replace(row, contrast=contrast))
+    return tuple(corrected)
