@@ -7,6 +7,8 @@ from ombud.lab.cases.files import cases_text, read_cases
 from ombud.lab.cases.quotes import normalise
 from ombud.lab.cases.splits import draw_sample, select_split, split_of
 from ombud.lab.experiments.carrying import StudyOutcome, carry_out, find_study
+from ombud.lab.experiments.design import Study, StudyAxes
+from ombud.lab.experiments.hypa import router_table
 from ombud.lab.experiments.writing import study_chart, study_markdown
 from ombud.lab.judges.asking import INVALID, Judge, JudgePolicy
 from ombud.lab.judges.judging import StoredReplies
@@ -142,6 +144,8 @@ __all__ = [
     "RunOptions",
     "Step",
     "StoredReplies",
+    "Study",
+    "StudyAxes",
     "StudyOutcome",
     "SweepPoint",
     "Target",
@@ -206,6 +210,7 @@ __all__ = [
     "rescore",
     "risk_area",
     "risk_coverage",
+    "router_table",
     "rubric_text",
     "run_cases",
     "run_sweep",

@@ -1,5 +1,7 @@
 """`ombud lab experiment`: a published study on your corpus."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +16,7 @@ from ombud.cli.lab.asking import (
     SAMPLE,
     SECONDS,
     SEED,
+    TAGS,
     TARGET,
     chosen_cases,
 )
@@ -23,7 +26,23 @@ from ombud.cli.lab.tuning import make_tuning, study_options
 
 if TYPE_CHECKING:
     from ombud.app import Workspace
-    from ombud.lab import StudyOutcome
+    from ombud.lab import Study, StudyOutcome
+    from ombud.training import RouterScores
+
+SEARCH = typer.Option(
+    False, "--search", help="Search only, answer nothing: what retrieval alone can tell."
+)
+EMBEDDERS = typer.Option(
+    [], "--embedder", help="One more embedder to compare (natwest, persona); may be repeated."
+)
+GENERATORS = typer.Option(
+    [], "--generator", help="One more chat model to compare (persona); may be repeated."
+)
+HELD = typer.Option(
+    [],
+    "--held-out",
+    help="Questions labelled with their complexity, to judge the router by (hypa).",
+)
 
 
 def experiment(
@@ -34,6 +53,11 @@ def experiment(
     split: str = typer.Option("open", "--split", help="dev, test or open."),
     sample: float = SAMPLE,
     seed: int = SEED,
+    tags: list[str] = TAGS,
+    search: bool = SEARCH,
+    embedders: list[str] = EMBEDDERS,
+    generators: list[str] = GENERATORS,
+    held: list[Path] = HELD,
     plan: list[str] = PLAN,
     target: str = TARGET,
     concurrency: int = CONCURRENCY,
@@ -45,11 +69,13 @@ def experiment(
     whether its claims hold here. Stopped in the middle, the same command goes on."""
     del home
     with errors_said(as_json):
-        from ombud.lab import carry_out, find_study, study_chart, study_markdown
+        from ombud.lab import StudyAxes, carry_out, find_study
 
-        study = find_study(name)
         workspace = lab_workspace()
-        cases, notes = chosen_cases(dataset, split, sample, seed)
+        axes = StudyAxes(_sources(workspace), tuple(embedders), tuple(generators))
+        study = find_study(name, axes, searched=search)
+        study = _with_router(study, workspace, held)
+        cases, notes = chosen_cases(dataset, split, sample, seed, tags)
         named = [*study.metrics, *filter(None, metrics.split(","))]
         options = study_options(
             dataset, name, named, plan=plan, concurrency=concurrency, seconds=seconds
@@ -59,22 +85,70 @@ def experiment(
             tuning = make_tuning(workspace, asked, options, {}, on_progress)
             work = carry_out(study, tuning, cases, _available(workspace))
             outcome = complete(work, asked)
-        made = _made(workspace, split, notes)
-        columns = list(map(str, options.metrics))
-        report = study_markdown(outcome, dataset=dataset.name, made=made, metrics=columns)
-        chart = study_chart(outcome, columns[0])
         if as_json:
             print_json(_outcome_json(outcome))
             return
-        if to is None:
-            print(report)
-            return
-        if chart:
-            picture = to.with_suffix(".svg")
-            write_file(picture, chart)
-            report += f"\n![{columns[0]} by k]({picture.name})\n"
-        write_file(to, report)
-        print(f"Wrote {to}.")
+        made = _made(workspace, split, notes)
+        columns = list(map(str, options.metrics))
+        _write(outcome, _name_of(dataset, tags), made, columns, to)
+
+
+def _write(
+    outcome: "StudyOutcome", dataset: str, made: str, metrics: list[str], to: Path | None
+) -> None:
+    """The report to a file, its chart beside it; or, without a file, to the screen."""
+    from ombud.lab import study_chart, study_markdown
+
+    report = study_markdown(outcome, dataset=dataset, made=made, metrics=metrics)
+    if to is None:
+        print(report)
+        return
+    chart = study_chart(outcome, metrics[0])
+    if chart:
+        picture = to.with_suffix(".svg")
+        write_file(picture, chart)
+        report += f"\n![{metrics[0]} by k]({picture.name})\n"
+    write_file(to, report)
+    print(f"Wrote {to}.")
+
+
+def _name_of(dataset: Path, tags: Sequence[str]) -> str:
+    tagged = f", tagged {' or '.join(tags)}" if tags else ""
+    return f"{dataset.resolve().name}{tagged}"
+
+
+def _sources(workspace: "Workspace") -> tuple[str, ...]:
+    """As `ombud.toml` lists them, then those that were recorded by a sync."""
+    from ombud.app import configured_sources
+
+    opened = configured_sources(workspace.settings, workspace.home, workspace.store)
+    return tuple(dict.fromkeys(source.name for source in opened))
+
+
+def _with_router(study: "Study", workspace: "Workspace", held: Sequence[Path]) -> "Study":
+    """HyPA-RAG's table of routers, ours judged by questions that it never saw."""
+    from ombud.lab import router_table
+
+    if not study.title.startswith("HyPA"):
+        return study
+    results = _judged(workspace, held) if held else []
+    rows: list[tuple[str, int, str, int]] = []
+    for result in results:
+        found = result.figures
+        shown = f"{found.f1:.3f} [{found.low:.3f}, {found.high:.3f}]"
+        rows.append((result.held, result.classes, shown, found.questions))
+    return replace(study, own_tables=(router_table(rows),))
+
+
+def _judged(workspace: "Workspace", held: Sequence[Path]) -> "list[RouterScores]":
+    from ombud.retrieve import open_router
+    from ombud.training import judge_by_router, read_labelled_questions
+
+    named = workspace.settings.models.router
+    weights = workspace.home / named if named else None
+    router = open_router(weights, workspace.embedder)
+    sets = {path.stem: read_labelled_questions(path) for path in held}
+    return judge_by_router(router, sets, "own")
 
 
 def _available(workspace: "Workspace") -> set[str]:

@@ -4,7 +4,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-Need = Literal["", "chat model", "reranker"]
+Need = Literal["", "chat model", "reranker", "chat model and reranker"]
+
+
+@dataclass(frozen=True, slots=True)
+class StudyAxes:
+    """What a design takes from where it is carried out."""
+
+    sources: tuple[str, ...] = ()
+    """Of the workspace, in the order in which a corpus grew: pages, then attachments, ..."""
+    embedders: tuple[str, ...] = ()
+    """Beside the workspace's own; each has an index of its own."""
+    generators: tuple[str, ...] = ()
+    """Chat models beside the workspace's own, as `provider:model`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +36,7 @@ class StudyRow:
 
 @dataclass(frozen=True, slots=True)
 class StudyClaim:
-    """One row is better than another in one metric."""
+    """One row is better than another in one metric, or as good."""
 
     said: str
     metric: str
@@ -33,6 +45,12 @@ class StudyClaim:
     worse: str
     is_known: bool = False
     """The study is known to say so; else its design asks it, and we do not know what it found."""
+    found: str = ""
+    """The metric where nothing is answered and only a search is measured; empty: none can tell."""
+    is_less: bool = False
+    """Better is less, of a metric that is neither better nor worse by itself."""
+    margin: float = 0.0
+    """Above 0: `better` is claimed to lose no more than this, and the interval decides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +66,20 @@ class Study:
     lines: str = ""
     """The table whose first metric is drawn by k, one line for the rest of a label."""
     groups: tuple[str, ...] = ()
-    """Groups of cases by which the first metric is shown for each row: type, tag, persona."""
+    """Groups of cases by which metrics are shown for each row: type, country, tag, set."""
+    medians: str = ""
+    """The table whose rows are shown with mean and median, such as one row a reader."""
+    grouped: tuple[str, ...] = ()
+    """The metrics shown by group, and with medians; empty: the first."""
+    contrasted: str = ""
+    """A group, such as country, by which each claim is tested as well."""
     repeated: bool = False
     """The first row is run twice: how far do two runs of the same differ?"""
+    timed: str = ""
+    """The table whose rows are timed in turn, on the same questions."""
+    saves: str = ""
+    """Label of the row beside which it is shown what each row saves of `saved`."""
+    saved: tuple[str, ...] = ("words@10", "tokens")
+    own_tables: tuple[str, ...] = ()
+    """Further tables of the study, in Markdown, with its figures beside ours."""
     notes: tuple[str, ...] = field(default=())

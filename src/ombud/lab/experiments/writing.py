@@ -2,19 +2,15 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from statistics import median
 
 from ombud.charts import Series, draw_lines
 from ombud.lab.experiments.carrying import ClaimOutcome, StudyOutcome
-from ombud.lab.report.comparing import RecordedRun, changes
-from ombud.lab.report.summary import cluster_of
+from ombud.lab.experiments.grouping import contrasts_by_group, means_by_group, medians_by_row
+from ombud.lab.experiments.tables import between, shown, shown_p, table_line, table_lines
+from ombud.lab.metrics.parsing import TIMED
+from ombud.lab.report.comparing import RecordedRun, changes, compare_runs
 from ombud.lab.runs.sweeping import quality
-from ombud.lab.statistics import Mean, mean
-from ombud.types import Case
 
-LEAST = 5
-"""Cases of a group that is shown."""
-MOST_GROUPS = 12
 _K = re.compile(r"k=(\d+)")
 
 
@@ -28,14 +24,19 @@ def study_markdown(
         study.about,
         f"{outcome.cases} cases of {dataset}. {made} Means with 95 % intervals, bootstrap "
         "clustered by document; differences paired, p by permutation, corrected (Holm) over the "
-        "claims.",
+        "claims that are tested.",
+        "\n".join(_claims(outcome.claims)),
     ]
     for name in dict.fromkeys(row.table for row, _ in outcome.runs):
         parts.append("\n".join(_table(outcome, name, metrics)))
+    parts.append("\n".join(_saved(outcome, metrics)))
     for group in study.groups:
-        parts.append("\n".join(_by_group(outcome, group, metrics[0])))
+        for metric in study.grouped or metrics[:1]:
+            parts.append("\n".join(means_by_group(outcome.runs, group, metric)))
+    parts.append("\n".join(contrasts_by_group(outcome)))
+    parts.append("\n".join(medians_by_row(outcome, metrics)))
     parts.append("\n".join(_deviation(outcome, metrics)))
-    parts.append("\n".join(_claims(outcome.claims)))
+    parts += study.own_tables
     notes = [f"* {note}" for note in study.notes]
     parts.append("\n".join(["## Notes\n", *notes]) if notes else "")
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -59,74 +60,85 @@ def study_chart(outcome: StudyOutcome, metric: str) -> str:
     return draw_lines(f"{metric} by k", ("k", metric), series)
 
 
+def _claims(claims: Sequence[ClaimOutcome]) -> Iterator[str]:
+    yield "## What it says or asks, and what holds here\n"
+    yield from table_lines(
+        ["claim", "who says it", "by", "difference", "p (Holm)", "pairs", "here"]
+    )
+    for outcome in claims:
+        contrast = outcome.contrast
+        difference = p = pairs = ""
+        if contrast:
+            pairs = str(contrast.comparison.pairs)
+            difference = between(contrast.comparison)
+            p = shown_p(contrast.adjusted)
+        claim = outcome.claim
+        order = "under" if claim.is_less else "over"
+        compared = f"{claim.metric}: “{claim.better}” {order} “{claim.worse}”"
+        if claim.margin:
+            compared += f", by no less than -{claim.margin:g}; the interval decides"
+        who = "the study" if claim.is_known else "its design asks"
+        yield table_line([claim.said, who, compared, difference, p, pairs, outcome.verdict])
+
+
 def _table(outcome: StudyOutcome, name: str, metrics: Sequence[str]) -> Iterator[str]:
     rows = [(row, run) for row, run in outcome.runs if row.table == name]
-    own = any(row.paper for row, _ in rows)
+    has_own = any(row.paper for row, _ in rows)
+    columns = list(metrics)
+    if name and name == outcome.study.timed:
+        columns.append(TIMED)
     yield f"## {name or 'Results'}\n"
-    head = ["", *metrics]
-    if own:
+    head = ["", *columns]
+    if has_own:
         head.append(f"the study ({outcome.study.paper_metric})")
-    yield _line(head)
-    yield _line(["---"] * len(head))
+    yield from table_lines(head)
     for row, run in rows:
         cells = [row.label]
-        for metric in metrics:
-            cells.append(_shown(quality(run, metric)) if run else f"needs a {row.needs}")
-        yield _line([*cells, row.paper] if own else cells)
+        for metric in columns:
+            cells.append(shown(run, metric) if run else f"needs a {row.needs}")
+        yield table_line([*cells, row.paper] if has_own else cells)
+    yield from _coverage([run for _, run in rows if run], columns, has_own=has_own)
 
 
-def _shown(found: Mean) -> str:
-    if found.value is None:
-        return "–"
-    if found.low is None or found.high is None:
-        return f"{found.value:.3f}"
-    return f"{found.value:.3f} ({found.low:.3f} to {found.high:.3f})"
-
-
-def _by_group(outcome: StudyOutcome, group: str, metric: str) -> Iterator[str]:
-    """Mean and median of the leading metric, by type, country, tag or persona."""
-    runs = [(row, run) for row, run in outcome.runs if run]
-    names = _names(runs[0][1], group)
-    if not names:
+def _coverage(
+    runs: Sequence[RecordedRun], columns: Sequence[str], *, has_own: bool
+) -> Iterator[str]:
+    """How many cases have a value at all, in the first run; what has none has no mean."""
+    if not runs:
         return
-    yield f"## {metric} by {group}: mean, median (n)\n"
-    yield _line(["", *names])
-    yield _line(["---"] * (len(names) + 1))
-    for row, run in runs:
-        yield _line([row.label, *(_of_group(run, group, name, metric) for name in names)])
+    cells = ["n"]
+    for metric in columns:
+        found = quality(runs[0], metric)
+        cells.append(f"{found.valid} of {found.total}")
+    yield table_line([*cells, ""] if has_own else cells)
 
 
-def _names(run: RecordedRun, group: str) -> list[str]:
-    """The largest groups, those with enough cases."""
-    counts: dict[str, int] = {}
-    for case in run.cases:
-        for name in _groups_of(case, group):
-            counts[name] = counts.get(name, 0) + 1
-    large = [name for name, count in counts.items() if count >= LEAST]
-    return sorted(large, key=lambda name: (-counts[name], name))[:MOST_GROUPS]
+def _saved(outcome: StudyOutcome, metrics: Sequence[str]) -> Iterator[str]:
+    """What each row saves beside one of them, and what it costs in the leading metric."""
+    study = outcome.study
+    runs = {row.label: run for row, run in outcome.runs if run}
+    against = runs.get(study.saves)
+    if against is None:
+        return
+    saved = [metric for metric in study.saved if metric in metrics]
+    yield f"## Saved against {study.saves}\n"
+    yield from table_lines(["", *saved, f"{metrics[0]}, difference"])
+    for label, run in runs.items():
+        if label == study.saves:
+            continue
+        cells = [label]
+        for metric in saved:
+            cells.append(_share_saved(against, run, metric))
+        found = compare_runs(against, run, by=["overall"], metrics=[metrics[0]])
+        yield table_line([*cells, between(found[0].comparison)])
 
 
-def _of_group(run: RecordedRun, group: str, name: str, metric: str) -> str:
-    scores = run.values(metric)
-    values: list[float | None] = []
-    clusters: list[str] = []
-    for case in run.cases:
-        if name in _groups_of(case, group) and case.id in scores:
-            values.append(scores[case.id].value)
-            clusters.append(cluster_of(case))
-    found = mean(values, clusters)
-    if found.value is None:
+def _share_saved(against: RecordedRun, run: RecordedRun, metric: str) -> str:
+    whole = quality(against, metric).value
+    own = quality(run, metric).value
+    if not whole or own is None:
         return "–"
-    known = [value for value in values if value is not None]
-    return f"{found.value:.2f}, {median(known):.2f} ({found.valid})"
-
-
-def _groups_of(case: Case, group: str) -> Sequence[str]:
-    if group == "persona":
-        return (case.person.persona or "none",)
-    if group == "tag":
-        return case.tags
-    return (case.type,) if group == "type" else (case.person.country or "none",)
+    return f"{1 - own / whole:.0%}"
 
 
 def _deviation(outcome: StudyOutcome, metrics: Sequence[str]) -> Iterator[str]:
@@ -136,32 +148,16 @@ def _deviation(outcome: StudyOutcome, metrics: Sequence[str]) -> Iterator[str]:
     if first is None or again is None:
         return
     yield f"## Two runs of “{outcome.runs[0][0].label}”\n"
-    yield _line(["", "first", "second", "cases that differ"])
-    yield _line(["---"] * 4)
+    yield from table_lines(["", "first", "second", "cases that differ", "mean deviation of a case"])
     for metric in metrics:
-        differing = len(changes(first, again, metric))
-        means = (_shown(quality(first, metric)), _shown(quality(again, metric)))
-        yield _line([metric, *means, str(differing)])
-
-
-def _claims(claims: Sequence[ClaimOutcome]) -> Iterator[str]:
-    yield "## What it says or asks, and what holds here\n"
-    yield _line(["claim", "who says it", "by", "difference", "p (Holm)", "pairs", "here"])
-    yield _line(["---"] * 7)
-    for outcome in claims:
-        contrast = outcome.contrast
-        difference = p = pairs = ""
-        if contrast:
-            found = contrast.comparison
-            pairs = str(found.pairs)
-            if found.difference is not None and found.low is not None and found.high is not None:
-                difference = f"{found.difference:+.3f} ({found.low:+.3f} to {found.high:+.3f})"
-            p = "" if contrast.adjusted is None else f"{contrast.adjusted:.3f}"
-        claim = outcome.claim
-        compared = f"{claim.metric}: “{claim.better}” over “{claim.worse}”"
-        who = "the study" if claim.is_known else "its design asks"
-        yield _line([claim.said, who, compared, difference, p, pairs, outcome.verdict])
-
-
-def _line(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
+        apart = [abs(one.difference or 0.0) for one in changes(first, again, metric)]
+        deviation = sum(apart) / max(1, quality(first, metric).valid)
+        yield table_line(
+            [
+                metric,
+                shown(first, metric),
+                shown(again, metric),
+                str(len(apart)),
+                f"{deviation:.3f}",
+            ]
+        )
