@@ -108,9 +108,11 @@ def _compared(workspace: Workspace, run: Run) -> Watched:
 
 def _baseline(workspace: Workspace, run: Run) -> Run | None:
     for other in list_runs(workspace.store):
+        if other.id == run.id or other.state != "done":
+            continue
         is_same = (other.name, other.dataset_digest) == (NAME, run.dataset_digest)
         has_fallen = any(note.startswith(FELL) for note in other.notes)
-        if is_same and other.id != run.id and other.state == "done" and not has_fallen:
+        if is_same and not has_fallen:
             return other
     return None
 
