@@ -89,6 +89,8 @@ def test_steps_that_the_assistant_goes_through() -> None:
         *("glossary", "sparse leg", "dense leg", "weights of the legs", "late interaction"),
         "refusal below a confidence",
     ]
+    # Without a chat model nothing answers from memory.
+    assert "search" not in step_parts(ALONE, {}, has_index=True)
     assert "sparse leg" not in step_parts(ALONE, {"mode": "dense"}, has_index=False)
     more = set(step_parts(WITH_MODEL, {"adaptive": True}, has_index=True)) - set(steps)
     assert more == {

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         watch,
     )
     from ombud.app.target import LocalTarget
+    from ombud.app.watching.asking import run_watch, watch_once
 
 __getattr__ = imported_later(
     __name__,
@@ -73,6 +74,7 @@ __getattr__ = imported_later(
             "watch",
         ],
         "target": ["LocalTarget"],
+        "watching.asking": ["run_watch", "watch_once"],
     },
 )
 __all__ = [
@@ -113,6 +115,7 @@ __all__ = [
     "run_expiry",
     "run_schedule",
     "run_sync",
+    "run_watch",
     "show_record",
     "sync_all",
     "sync_progress",
@@ -120,4 +123,5 @@ __all__ = [
     "verified_json",
     "verify_audit",
     "watch",
+    "watch_once",
 ]

@@ -362,6 +362,17 @@ class AuditSettings(Section):
 
 
 class LabSettings(Section):
+    every: str = Field(
+        "",
+        description="Cases, relative to the workspace, that `ombud serve` asks after every sync "
+        "and every change of flags or prompts; empty = none.",
+    )
+    owner_mail: tuple[str, ...] = Field(
+        (), description="Who is told by mail where these answers fell beyond noise."
+    )
+    owner_url: str = Field(
+        "", description="Posted to where they did, signed with the key of handoff.notify."
+    )
     judge_form: Literal["typed", "line"] = Field(
         "typed",
         description="How judges reply: a typed value, or a marked last line for models that can be "

@@ -103,22 +103,23 @@ def _searched(study: Study) -> Study:
         if claim.found:
             claims.append(replace(claim, metric=claim.found))
             metrics.append(claim.found)
-    rows: list[StudyRow] = []
-    for row in study.rows:
-        is_answered = row.cell.get("plan.k") == 0 or row.table in ("Readers", "Prompts")
-        if not is_answered:
-            rows.append(row)
+    rows = tuple(filter(_is_search, study.rows))
     labels = {row.label for row in rows}
     return replace(
         study,
         metrics=tuple(dict.fromkeys(metrics)),
-        rows=tuple(rows),
+        rows=rows,
         claims=tuple(claim for claim in claims if {claim.better, claim.worse} <= labels),
         grouped=(),
         medians="",
         saved=("words@10",),
         notes=(*study.notes, "Only searched: nothing was answered, so answers are not measured."),
     )
+
+
+def _is_search(row: StudyRow) -> bool:
+    """Whether it changes what is found, and not only what is written."""
+    return row.cell.get("plan.k") != 0 and row.table not in ("Readers", "Prompts")
 
 
 async def carry_out(

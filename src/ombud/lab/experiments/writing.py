@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ombud.charts import Series, draw_lines
-from ombud.lab.experiments.carrying import ClaimOutcome, StudyOutcome
+from ombud.lab.experiments.carrying import ClaimOutcome, Recorded, StudyOutcome
+from ombud.lab.experiments.design import StudyRow
 from ombud.lab.experiments.grouping import contrasts_by_group, means_by_group, medians_by_row
 from ombud.lab.experiments.tables import between, shown, shown_p, table_line, table_lines
 from ombud.lab.metrics.parsing import TIMED
@@ -83,34 +84,42 @@ def _claims(claims: Sequence[ClaimOutcome]) -> Iterator[str]:
 
 def _table(outcome: StudyOutcome, name: str, metrics: Sequence[str]) -> Iterator[str]:
     rows = [(row, run) for row, run in outcome.runs if row.table == name]
-    has_own = any(row.paper for row, _ in rows)
-    columns = list(metrics)
-    if name and name == outcome.study.timed:
-        columns.append(TIMED)
-    yield f"## {name or 'Results'}\n"
-    head = ["", *columns]
-    if has_own:
-        head.append(f"the study ({outcome.study.paper_metric})")
-    yield from table_lines(head)
+    columns = [*metrics, TIMED] if name and name == outcome.study.timed else list(metrics)
+    lines = [["", *columns]]
     for row, run in rows:
-        cells = [row.label]
-        for metric in columns:
-            cells.append(shown(run, metric) if run else f"needs a {row.needs}")
-        yield table_line([*cells, row.paper] if has_own else cells)
-    yield from _coverage([run for _, run in rows if run], columns, has_own=has_own)
+        lines.append([row.label, *_figures(row, run, columns)])
+    lines += _coverage(rows, columns)
+    _add_own_figures(lines, rows, outcome.study.paper_metric)
+    yield f"## {name or 'Results'}\n"
+    yield from table_lines(lines[0])
+    yield from map(table_line, lines[1:])
 
 
-def _coverage(
-    runs: Sequence[RecordedRun], columns: Sequence[str], *, has_own: bool
-) -> Iterator[str]:
+def _add_own_figures(lines: list[list[str]], rows: Sequence[Recorded], metric: str) -> None:
+    """The study's own figures as the last column, where it has some."""
+    own = [row.paper for row, _ in rows]
+    if any(own):
+        column = [f"the study ({metric})", *own, ""]
+        for line, figure in zip(lines, column, strict=False):
+            line.append(figure)
+
+
+def _figures(row: StudyRow, run: RecordedRun | None, columns: Sequence[str]) -> list[str]:
+    if run is None:
+        return [f"needs a {row.needs}"] * len(columns)
+    return [shown(run, metric) for metric in columns]
+
+
+def _coverage(rows: Sequence[Recorded], columns: Sequence[str]) -> list[list[str]]:
     """How many cases have a value at all, in the first run; what has none has no mean."""
+    runs = [run for _, run in rows if run]
     if not runs:
-        return
+        return []
     cells = ["n"]
     for metric in columns:
         found = quality(runs[0], metric)
         cells.append(f"{found.valid} of {found.total}")
-    yield table_line([*cells, ""] if has_own else cells)
+    return [cells]
 
 
 def _saved(outcome: StudyOutcome, metrics: Sequence[str]) -> Iterator[str]:

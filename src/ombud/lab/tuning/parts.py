@@ -40,7 +40,6 @@ STEPS: dict[str, Cell] = {
 }
 """Step of the pipeline -> the plan without it."""
 INDEX_STEPS: dict[str, Cell] = {
-    "search": {"plan.k": 0},
     "headings with their passages": {"index.header": False},
     "tables row by row": {"index.tables": "markdown"},
     "chunks along the structure": {"index.chunker": "fixed", "index.chunk_tokens": 256},
