@@ -5,7 +5,6 @@ from math import prod
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from ombud.errors import MissingExtra
 from ombud.lab.runs.sweeping import Axes, Cell, cell_label, check_cell
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ class Proposer:
     """Settings one after the other, each of the axes' cells at most once.
 
     signs: of each objective, 1 where more is better, else -1. The same seed and the same values
-    told give the same proposals. Raises MissingExtra without Optuna."""
+    told give the same proposals."""
 
     def __init__(self, axes: Axes, signs: Sequence[int], seed: int) -> None:
         library = import_optuna()
@@ -131,11 +130,9 @@ def is_scale(values: Sequence[Any]) -> bool:
 
 
 def import_optuna() -> Any:
-    """Raises MissingExtra. It is silent from then on."""
-    try:
-        import optuna
-    except ModuleNotFoundError as missing:
-        raise MissingExtra("Tuning needs Optuna.", hint="pip install 'ombud[tune]'") from missing
+    """It takes half a second, and is silent from then on."""
+    import optuna
+
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     return optuna
 
