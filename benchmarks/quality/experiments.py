@@ -23,10 +23,10 @@ from ombud.types import Case, Passage
 STUDIES = ("natwest", "hypa", "wombat", "persona", "eva")
 SHARES = {
     "natwest": ("0.5", "1"),
-    "hypa": ("0.5", "1"),
+    "hypa": ("0.5", "0.6"),
     "wombat": ("0.3", "0.5"),
     "persona": ("0.3", "0.5"),
-    "eva": ("0.5", "1"),
+    "eva": ("0.5", "0.7"),
 }
 """Of the cases of the sample and of the handbook: about ten minutes a study on two busy cores."""
 WITH_TEXTS = ("wombat", "eva", "hypa")
@@ -67,7 +67,8 @@ def main() -> None:
     home = sample_home()
     for name in chosen:
         share = SHARES[name][0]
-        carry_out(name, home, home / "cases", f"{name}-sample", "--sample", share)
+        words = ["--sample", share, "--source", "handbook", "--source", "attachments"]
+        carry_out(name, home, home / "cases", f"{name}-sample", *words)
     if not SHARED.is_dir():
         say(f"no handbooks in {SHARED}: their part is left out")
         return

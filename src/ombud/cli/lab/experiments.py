@@ -32,6 +32,11 @@ if TYPE_CHECKING:
 SEARCH = typer.Option(
     False, "--search", help="Search only, answer nothing: what retrieval alone can tell."
 )
+SOURCES = typer.Option(
+    [],
+    "--source",
+    help="A source of the workspace, in the order in which the corpus grew (wombat); repeated.",
+)
 EMBEDDERS = typer.Option(
     [], "--embedder", help="One more embedder to compare (natwest, persona); may be repeated."
 )
@@ -55,6 +60,7 @@ def experiment(
     seed: int = SEED,
     tags: list[str] = TAGS,
     search: bool = SEARCH,
+    sources: list[str] = SOURCES,
     embedders: list[str] = EMBEDDERS,
     generators: list[str] = GENERATORS,
     held: list[Path] = HELD,
@@ -72,7 +78,7 @@ def experiment(
         from ombud.lab import StudyAxes, carry_out, find_study
 
         workspace = lab_workspace()
-        axes = StudyAxes(_sources(workspace), tuple(embedders), tuple(generators))
+        axes = StudyAxes(tuple(sources), tuple(embedders), tuple(generators))
         study = find_study(name, axes, searched=search)
         study = _with_router(study, workspace, held)
         cases, notes = chosen_cases(dataset, split, sample, seed, tags)
@@ -115,14 +121,6 @@ def _write(
 def _name_of(dataset: Path, tags: Sequence[str]) -> str:
     tagged = f", tagged {' or '.join(tags)}" if tags else ""
     return f"{dataset.resolve().name}{tagged}"
-
-
-def _sources(workspace: "Workspace") -> tuple[str, ...]:
-    """As `ombud.toml` lists them, then those that were recorded by a sync."""
-    from ombud.app import configured_sources
-
-    opened = configured_sources(workspace.settings, workspace.home, workspace.store)
-    return tuple(dict.fromkeys(source.name for source in opened))
 
 
 def _with_router(study: "Study", workspace: "Workspace", held: Sequence[Path]) -> "Study":

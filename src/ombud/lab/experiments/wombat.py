@@ -40,8 +40,8 @@ def wombat_study(axes: StudyAxes) -> Study:
             "is not its own, so only the direction compares.",
             "What its old set-up was is not known to us: here it is the question itself, sparse, "
             "k = 3.",
-            "The extents of the corpus are the workspace's sources, in their order. One source "
-            "alone gives only its tables in two forms.",
+            "The extents of the corpus are the sources named with --source, in their order; "
+            "without it only its tables in two forms are compared.",
             "`feedback` (words of the best passages, by rules) needs no model and stands for "
             "search texts where there is none; it is not in the study.",
         ),
