@@ -91,31 +91,31 @@ def experiment(
             tuning = make_tuning(workspace, asked, options, {}, on_progress)
             work = carry_out(study, tuning, cases, _available(workspace))
             outcome = complete(work, asked)
-        if as_json:
-            print_json(_outcome_json(outcome))
-            return
         made = _made(workspace, split, notes)
         columns = list(map(str, options.metrics))
-        _write(outcome, _name_of(dataset, tags), made, columns, to)
+        report = _written(outcome, _name_of(dataset, tags), made, columns, to)
+        if as_json:
+            print_json(_outcome_json(outcome))
+        else:
+            print(f"Wrote {to}." if to else report)
 
 
-def _write(
+def _written(
     outcome: "StudyOutcome", dataset: str, made: str, metrics: list[str], to: Path | None
-) -> None:
-    """The report to a file, its chart beside it; or, without a file, to the screen."""
+) -> str:
+    """The report; in a file, with its chart beside it, where one is named."""
     from ombud.lab import study_chart, study_markdown
 
     report = study_markdown(outcome, dataset=dataset, made=made, metrics=metrics)
     if to is None:
-        print(report)
-        return
+        return report
     chart = study_chart(outcome, metrics[0])
     if chart:
         picture = to.with_suffix(".svg")
         write_file(picture, chart)
         report += f"\n![{metrics[0]} by k]({picture.name})\n"
     write_file(to, report)
-    print(f"Wrote {to}.")
+    return report
 
 
 def _name_of(dataset: Path, tags: Sequence[str]) -> str:
@@ -178,4 +178,5 @@ def _outcome_json(outcome: "StudyOutcome") -> dict[str, Any]:
     for one in outcome.claims:
         contrast = contrast_json(one.contrast) if one.contrast else None
         claims.append({"said": one.claim.said, "here": one.verdict, "contrast": contrast})
-    return {"study": outcome.study.title, "rows": rows, "claims": claims}
+    again = run_json(outcome.again) if outcome.again else None
+    return {"study": outcome.study.title, "rows": rows, "claims": claims, "first_again": again}
