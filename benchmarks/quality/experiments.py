@@ -8,7 +8,7 @@ the repository. A study that was stopped goes on. Run: make experiments [EXPERIM
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 sys.path += [str(Path(__file__).parents[1] / "speed"), str(Path(__file__).parents[2] / "tests")]
@@ -23,10 +23,10 @@ from ombud.types import Case, Passage
 STUDIES = ("natwest", "hypa", "wombat", "persona", "eva")
 SHARES = {
     "natwest": ("0.5", "1"),
-    "hypa": ("0.5", "1"),
+    "hypa": ("0.5", "0.6"),
     "wombat": ("0.3", "0.5"),
     "persona": ("0.3", "0.5"),
-    "eva": ("0.5", "1"),
+    "eva": ("0.5", "0.7"),
 }
 """Of the cases of the sample and of the handbook: about ten minutes a study on two busy cores."""
 WITH_TEXTS = ("wombat", "eva", "hypa")
@@ -36,6 +36,9 @@ SETS = ("plain", "terse", "typos", "own", "near")
 ASKED = ROOT / "tests/data/asked"
 RECORDED = ROOT / "tests/data/recorded"
 REPORTS = ROOT / "docs/results/studies"
+CORPORA = ("sample", HANDBOOK, "recorded")
+CELLS = 7
+"""Of a line of a report's table of claims."""
 ROUTER = ("router-apart", "router-counter")
 SAMPLE = """[[source]]
 name = "handbook"
@@ -67,9 +70,11 @@ def main() -> None:
     home = sample_home()
     for name in chosen:
         share = SHARES[name][0]
-        carry_out(name, home, home / "cases", f"{name}-sample", "--sample", share)
+        words = ["--sample", share, "--source", "handbook", "--source", "attachments"]
+        carry_out(name, home, home / "cases", f"{name}-sample", *words)
     if not SHARED.is_dir():
         say(f"no handbooks in {SHARED}: their part is left out")
+        write_overview()
         return
     handbook = handbook_home()
     for name in chosen:
@@ -79,6 +84,7 @@ def main() -> None:
     for name in WITH_TEXTS:
         if name in chosen:
             with_texts(name)
+    write_overview()
 
 
 def carry_out(name: str, home: Path, cases: Path, report: str, *options: str) -> None:
@@ -160,6 +166,51 @@ def recorded_home(url: str) -> Path:
     with (home / "ombud.toml").open("a", encoding="utf-8") as file:
         file.write(MODEL.format(url=url))
     return home
+
+
+def write_overview() -> None:
+    """All verdicts on one page, read from the reports that are there."""
+    header = Path(__file__).with_name("experiments_header.md").read_text(encoding="utf-8")
+    lines = [header.rstrip()]
+    for name in STUDIES:
+        reports = {path.stem.partition("-")[2]: path for path in REPORTS.glob(f"{name}-*.md")}
+        if reports:
+            lines += ["", f"## {name}", "", *_verdicts(reports)]
+    (REPORTS / "README.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _verdicts(reports: Mapping[str, Path]) -> Iterator[str]:
+    """One line a claim, one column a corpus."""
+    corpora = [corpus for corpus in CORPORA if corpus in reports]
+    links = [f"[{corpus}]({reports[corpus].name})" for corpus in corpora]
+    yield f"| claim | who | {' | '.join(links)} |"
+    yield "|---|---|" + "---|" * len(corpora)
+    found = {corpus: _claims_of(reports[corpus]) for corpus in corpora}
+    claims: dict[str, str] = {}
+    for by_claim in found.values():
+        for claim, cells in by_claim.items():
+            claims[claim] = cells[1]
+    for claim, who in claims.items():
+        verdicts = [_verdict(found[corpus].get(claim)) for corpus in corpora]
+        yield f"| {claim} | {who} | {' | '.join(verdicts)} |"
+
+
+def _claims_of(report: Path) -> dict[str, list[str]]:
+    """Claim -> the cells of its line in the report's first table."""
+    text = report.read_text(encoding="utf-8")
+    rows: dict[str, list[str]] = {}
+    for line in text.split("\n## ")[1].splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split(" | ")]
+        if line.startswith("| ") and len(cells) == CELLS and cells[0] not in ("claim", "---"):
+            rows[cells[0]] = cells
+    return rows
+
+
+def _verdict(cells: Sequence[str] | None) -> str:
+    """The verdict with the difference that it rests on."""
+    if cells is None:
+        return ""
+    return f"{cells[6]}, {cells[3]}" if cells[3] else cells[6]
 
 
 if __name__ == "__main__":

@@ -50,8 +50,9 @@ def test_a_search_alone_and_its_chart(home: Path) -> None:
 
 
 def test_hypa_as_json_and_what_is_no_study(home: Path) -> None:
-    told = ombud("lab", "experiment", "hypa", "cases.jsonl", "--json", cwd=home)
+    told = ombud("lab", "experiment", "hypa", "cases.jsonl", "--json", "--out", "hypa.md", cwd=home)
     assert told.code == 0, told
+    assert "| SVM (the study) | .86 | .92 |" in (home / "hypa.md").read_text(encoding="utf-8")
     rows = {row["label"]: row for row in told.json["rows"]}
     assert rows["3-class: k"]["paper"] == ".7621"
     assert rows["3-class: k, Q"]["run"] is None

@@ -32,6 +32,11 @@ if TYPE_CHECKING:
 SEARCH = typer.Option(
     False, "--search", help="Search only, answer nothing: what retrieval alone can tell."
 )
+SOURCES = typer.Option(
+    [],
+    "--source",
+    help="A source of the workspace, in the order in which the corpus grew (wombat); repeated.",
+)
 EMBEDDERS = typer.Option(
     [], "--embedder", help="One more embedder to compare (natwest, persona); may be repeated."
 )
@@ -55,6 +60,7 @@ def experiment(
     seed: int = SEED,
     tags: list[str] = TAGS,
     search: bool = SEARCH,
+    sources: list[str] = SOURCES,
     embedders: list[str] = EMBEDDERS,
     generators: list[str] = GENERATORS,
     held: list[Path] = HELD,
@@ -72,7 +78,7 @@ def experiment(
         from ombud.lab import StudyAxes, carry_out, find_study
 
         workspace = lab_workspace()
-        axes = StudyAxes(_sources(workspace), tuple(embedders), tuple(generators))
+        axes = StudyAxes(tuple(sources), tuple(embedders), tuple(generators))
         study = find_study(name, axes, searched=search)
         study = _with_router(study, workspace, held)
         cases, notes = chosen_cases(dataset, split, sample, seed, tags)
@@ -85,44 +91,36 @@ def experiment(
             tuning = make_tuning(workspace, asked, options, {}, on_progress)
             work = carry_out(study, tuning, cases, _available(workspace))
             outcome = complete(work, asked)
-        if as_json:
-            print_json(_outcome_json(outcome))
-            return
         made = _made(workspace, split, notes)
         columns = list(map(str, options.metrics))
-        _write(outcome, _name_of(dataset, tags), made, columns, to)
+        report = _written(outcome, _name_of(dataset, tags), made, columns, to)
+        if as_json:
+            print_json(_outcome_json(outcome))
+        else:
+            print(f"Wrote {to}." if to else report)
 
 
-def _write(
+def _written(
     outcome: "StudyOutcome", dataset: str, made: str, metrics: list[str], to: Path | None
-) -> None:
-    """The report to a file, its chart beside it; or, without a file, to the screen."""
+) -> str:
+    """The report; in a file, with its chart beside it, where one is named."""
     from ombud.lab import study_chart, study_markdown
 
     report = study_markdown(outcome, dataset=dataset, made=made, metrics=metrics)
     if to is None:
-        print(report)
-        return
+        return report
     chart = study_chart(outcome, metrics[0])
     if chart:
         picture = to.with_suffix(".svg")
         write_file(picture, chart)
         report += f"\n![{metrics[0]} by k]({picture.name})\n"
     write_file(to, report)
-    print(f"Wrote {to}.")
+    return report
 
 
 def _name_of(dataset: Path, tags: Sequence[str]) -> str:
     tagged = f", tagged {' or '.join(tags)}" if tags else ""
     return f"{dataset.resolve().name}{tagged}"
-
-
-def _sources(workspace: "Workspace") -> tuple[str, ...]:
-    """As `ombud.toml` lists them, then those that were recorded by a sync."""
-    from ombud.app import configured_sources
-
-    opened = configured_sources(workspace.settings, workspace.home, workspace.store)
-    return tuple(dict.fromkeys(source.name for source in opened))
 
 
 def _with_router(study: "Study", workspace: "Workspace", held: Sequence[Path]) -> "Study":
@@ -180,4 +178,5 @@ def _outcome_json(outcome: "StudyOutcome") -> dict[str, Any]:
     for one in outcome.claims:
         contrast = contrast_json(one.contrast) if one.contrast else None
         claims.append({"said": one.claim.said, "here": one.verdict, "contrast": contrast})
-    return {"study": outcome.study.title, "rows": rows, "claims": claims}
+    again = run_json(outcome.again) if outcome.again else None
+    return {"study": outcome.study.title, "rows": rows, "claims": claims, "first_again": again}

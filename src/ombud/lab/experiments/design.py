@@ -9,7 +9,7 @@ Need = Literal["", "chat model", "reranker", "chat model and reranker"]
 
 @dataclass(frozen=True, slots=True)
 class StudyAxes:
-    """What a design takes from where it is carried out."""
+    """What a design takes from whoever carries it out."""
 
     sources: tuple[str, ...] = ()
     """Of the workspace, in the order in which a corpus grew: pages, then attachments, ..."""
