@@ -38,8 +38,10 @@ from ombud.settings.sections import (
     Experiment,
     GeneralSettings,
     IndexSettings,
+    LabSettings,
     ModelSettings,
     PlanOverlay,
+    PublishSettings,
     ServerSettings,
     StoreSettings,
     SyncSettings,
@@ -75,6 +77,8 @@ class Settings(BaseSettings):
     answer: AnswerSettings = AnswerSettings()
     sync: SyncSettings = SyncSettings()
     audit: AuditSettings = AuditSettings()
+    lab: LabSettings = LabSettings()
+    publish: PublishSettings = PublishSettings()
     handoff: HandoffSettings = HandoffSettings()
     mail: MailSettings = MailSettings()
     plan: Plan = Plan()
