@@ -1,7 +1,7 @@
 """What is asked of the index as it is and as it would be: cases, questions made from the drafts and
 from what they replace, and past questions of people where that is allowed."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import date
 from typing import Literal, NamedTuple
 
@@ -9,12 +9,14 @@ from ombud.app.publishing.drafts import PolicyDraft
 from ombud.app.workspace import Workspace
 from ombud.errors import BadRequest
 from ombud.index import blocking
-from ombud.lab import synthesise
+from ombud.lab import normalise, synthesise
 from ombud.store import StoredAnswer, list_answers
 from ombud.text import fold, redact
 from ombud.types import Audience, Case, Chunk, Person, Question
 
 OnProgress = Callable[[str, int, int], None]
+SEEDS = (0, 1, 2, 3)
+"""Times that questions are made from what has changed; each time others."""
 QuestionOrigin = Literal["case", "log", "draft", "replaced"]
 
 
@@ -195,9 +197,7 @@ def _made(
         for side in _sides_of(item):
             english = [chunk for chunk in side.chunks if chunk.language == "en"]
             foreign += len(side.chunks) - len(english)
-            if not english:
-                continue
-            for made in synthesise(english, share, on_progress=on_progress).cases:
+            for made in _questions_of(english, side.changed, share, on_progress):
                 count += 1
                 asked += _for_each(made, side, item.draft.begins, countries)
     notes.append(f"{count} questions were made by rules from the drafts and what they replace.")
@@ -213,13 +213,46 @@ class _Side(NamedTuple):
     uri: str
     audience: Audience
     chunks: tuple[Chunk, ...]
+    changed: frozenset[str]
+    """Ids of the passages that do not stand in the other document in the same words."""
 
 
 def _sides_of(item: DraftPassages) -> Iterator[_Side]:
     draft = item.draft
-    yield _Side("draft", draft.uri, draft.metadata.get("audience", {}), item.new)
+    yield _Side(
+        origin="draft",
+        uri=draft.uri,
+        audience=draft.metadata.get("audience", {}),
+        chunks=item.new,
+        changed=_changed(item.new, item.old),
+    )
     if draft.replaces:
-        yield _Side("replaced", draft.replaces.uri, draft.replaces.audience, item.old)
+        yield _Side(
+            origin="replaced",
+            uri=draft.replaces.uri,
+            audience=draft.replaces.audience,
+            chunks=item.old,
+            changed=_changed(item.old, item.new),
+        )
+
+
+def _changed(chunks: Sequence[Chunk], others: Sequence[Chunk]) -> frozenset[str]:
+    there = {normalise(chunk.text) for chunk in others}
+    return frozenset(chunk.id for chunk in chunks if normalise(chunk.text) not in there)
+
+
+def _questions_of(
+    chunks: Sequence[Chunk], changed: Collection[str], size: int, on_progress: OnProgress
+) -> list[Case]:
+    """At most `size`, of passages that have changed first: these give more than one each."""
+    made: dict[str, Case] = {}
+    news = [chunk for chunk in chunks if chunk.id in changed]
+    rest = [chunk for chunk in chunks if chunk.id not in changed]
+    for some, seeds in ((news, SEEDS), (rest, SEEDS[:1])):
+        for seed in seeds if some else ():
+            for case in synthesise(some, size, seed=seed, on_progress=on_progress).cases:
+                made.setdefault(case.question, case)
+    return list(made.values())[:size]
 
 
 def _for_each(

@@ -8,6 +8,7 @@ from ombud.cli.lab import reading as lab_read
 from ombud.cli.lab import train_router as lab_train
 from ombud.cli.lab import train_triage as lab_triage
 from ombud.cli.printing.help import WholeHelp
+from ombud.cli.publishing import checking
 
 app = typer.Typer(
     cls=WholeHelp,
@@ -19,6 +20,7 @@ app.command("run")(lab_ask.run)
 app.command("sweep")(lab_ask.sweep)
 app.command("calibrate")(lab_ask.calibrate)
 app.command("synth")(lab_ask.synth)
+app.command("check")(checking.check)
 app.command("train-router")(lab_train.teach_router)
 app.command("train-triage")(lab_triage.teach_triage)
 app.command("list")(lab_read.list_all)
