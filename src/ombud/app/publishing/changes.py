@@ -19,6 +19,7 @@ ChangeKind = Literal[
     "figures",
     "answered",
     "document",
+    "elsewhere",
     "wording",
     "unchanged",
 ]
@@ -31,10 +32,13 @@ WORST_FIRST: Mapping[ChangeKind, str] = {
     "figures": "changed figure",
     "answered": "newly answered",
     "document": "another document cited",
+    "elsewhere": "changed elsewhere",
     "wording": "wording only",
     "unchanged": "unchanged",
 }
-"""Kind of a change -> how it is said."""
+"""Kind of a change -> how it is said. elsewhere: neither answer cites a draft or what it replaces;
+a question near a threshold falls to the other side because the index holds other words. No rule
+but that of right cases counts these."""
 RIGHT = parse_metrics("outcome_accuracy,citation_recall")
 _MARKER = re.compile(r"[ \t]?\[\d+\]")
 _ENUMERATION = re.compile(r"^[ \t>*_-]*\d+(?:\.\d+)*[.)]?(?=[ \t])", re.MULTILINE)
@@ -80,6 +84,11 @@ class _Renamed:
 
     def name(self, uri: str) -> str:
         return self._names.get(uri, uri)
+
+    def concerns(self, answer: Answer) -> bool:
+        """Whether it cites a draft, or what one replaces."""
+        cited = {citation.uri for citation in answer.citations}
+        return not cited.isdisjoint(self.new | self._after.keys())
 
     def after(self, uri: str) -> str:
         """What stands in the place of a document."""
@@ -167,10 +176,10 @@ class _Comparison:
             kinds.append("document")
         if not kinds and _words(live) != _words(draft):
             kinds.append("wording")
-        order = list(WORST_FIRST)
+        is_elsewhere = not self._renamed.concerns(live) and not self._renamed.concerns(draft)
         return AnswerChange(
             both=both,
-            kinds=tuple(sorted(kinds, key=order.index)) or ("unchanged",),
+            kinds=_in_order(kinds, is_elsewhere=is_elsewhere),
             figures_before=tuple(before[key] for key in before if key not in after),
             figures_after=tuple(after[key] for key in after if key not in before),
             disagreements=brought,
@@ -214,6 +223,15 @@ class _Comparison:
             else:
                 self.revise[case.id] = case
         return case.model_copy(update={"evidence": tuple(kept)})
+
+
+def _in_order(kinds: list[ChangeKind], *, is_elsewhere: bool) -> tuple[ChangeKind, ...]:
+    order = list(WORST_FIRST)
+    kinds = sorted(kinds, key=order.index) or ["unchanged"]
+    if not is_elsewhere or kinds[0] in ("below_floor", "contradiction", "wording", "unchanged"):
+        return tuple(kinds)
+    fell: list[ChangeKind] = [kind for kind in kinds if kind == "fell"]
+    return (*fell, "elsewhere", *(kind for kind in kinds if kind != "fell"))
 
 
 def _of_disagreements(brought: Sequence[Disagreement]) -> Iterator[ChangeKind]:

@@ -111,25 +111,37 @@ def reasons_against(found: FoundChanges, rules: PublishSettings) -> tuple[str, .
     """What the rules do not let pass, in words without a word of any document."""
     answers: Counter[str] = Counter()
     for change in found.answers:
-        answers.update(change.kinds)
+        if "elsewhere" in change.kinds:
+            answers["fell"] += "fell" in change.kinds
+        else:
+            answers.update(change.kinds)
     places = Counter(one.found.kind for _, one in found.disagreements)
     reasons: list[str] = []
     if answers["failed"]:
-        reasons.append(f"{answers['failed']} questions could not be asked.")
+        reasons.append(f"{_said(answers['failed'], 'question')} could not be asked.")
+    below, opposed = places["below_floor"], places["conflict"]
     limits = (
-        ("below_floor", places["below_floor"], "new places below a mandatory floor"),
-        ("refused", answers["refused"], "answers are newly refused"),
-        ("contradictions", places["conflict"], "new contradictions between documents"),
-        ("figures", answers["figures"], "answers state other figures"),
+        ("below_floor", below, f"{_said(below, 'new place')} below a mandatory floor"),
+        ("refused", answers["refused"], f"{_said(answers['refused'], 'answer')} newly refused"),
+        ("contradictions", opposed, f"{_said(opposed, 'new contradiction')} between documents"),
+        (
+            "figures",
+            answers["figures"],
+            f"{_said(answers['figures'], 'answer')} with other figures",
+        ),
     )
     for rule, count, words in limits:
         most = getattr(rules, rule)
         if 0 <= most < count:
-            reasons.append(f"{count} {words}; {most} allowed (publish.{rule}).")
+            reasons.append(f"{words}; {most} allowed (publish.{rule}).")
     if rules.gate_fall and answers["fell"]:
-        fallen = f"{answers['fell']} cases that were right would be wrong"
+        fallen = f"{_said(answers['fell'], 'case')} right now and wrong with the drafts"
         reasons.append(f"{fallen} (publish.gate_fall).")
     return tuple(reasons)
+
+
+def _said(count: int, what: str) -> str:
+    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
 
 
 # The verdict --------------------------------------------------------------------------------------

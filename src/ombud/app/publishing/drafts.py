@@ -150,7 +150,8 @@ class _Reader:
             said = {**self._facts_at(own), **said}
             self._check_not_in_force(own.uri, said)
         begins = self._choices.on or said.get("effective_from") or self._workspace.today()
-        replaces = self._replaced(path, data, said, own, notes)
+        replaces = self._replaced(path, data, said, begins, notes)
+        _check_order(path, replaces, begins)
         place = own or self._new_place(path, replaces, begins)
         self._taken.add(place.uri)
         facts = self._facts_at(place)
@@ -179,12 +180,7 @@ class _Reader:
     # What it replaces -----------------------------------------------------------------------------
 
     def _replaced(
-        self,
-        path: Path,
-        data: bytes,
-        said: Mapping[str, Any],
-        own: _Place | None,
-        notes: list[str],
+        self, path: Path, data: bytes, said: Mapping[str, Any], begins: date, notes: list[str]
     ) -> Document | None:
         named = self._replaces.get(path)
         if named is None:
@@ -196,8 +192,7 @@ class _Reader:
         title = title_of(self._workspace, path.name, data, said)
         alike: list[Document] = []
         for document in self._documents.values():
-            is_itself = own is not None and document.uri == own.uri
-            if not is_itself and self._is_called(document, title, said):
+            if _is_called(document, title, said) and _in_force_on(document, begins):
                 alike.append(document)
         if len(alike) > 1:
             uris = ", ".join(sorted(document.uri for document in alike))
@@ -206,18 +201,10 @@ class _Reader:
                 hint=f"Say which with --replaces {path.name}=URI.",
             )
         if not alike:
-            notes.append("It replaces nothing: no document that is in force has its title.")
+            notes.append("It replaces nothing: no document that is in force then has its title.")
             return None
         notes.append(f"It is called as {alike[0].uri}, so it replaces that.")
         return alike[0]
-
-    def _is_called(self, document: Document, title: str, said: Mapping[str, Any]) -> bool:
-        if document.status != "published" or document.title.casefold() != title.casefold():
-            return False
-        if document.effective_to and document.effective_to < self._workspace.today():
-            return False
-        countries = said.get("countries")
-        return countries is None or tuple(countries) == document.countries
 
     def _document(self, uri: str) -> Document:
         if uri in self._documents:
@@ -361,6 +348,28 @@ def _named(choices: Sequence[str], paths: Sequence[Path]) -> dict[Path, str]:
             )
         named[fitting[0]] = uri
     return named
+
+
+def _is_called(document: Document, title: str, said: Mapping[str, Any]) -> bool:
+    if document.status != "published" or document.title.casefold() != title.casefold():
+        return False
+    countries = said.get("countries")
+    return countries is None or tuple(countries) == document.countries
+
+
+def _in_force_on(document: Document, day: date) -> bool:
+    if document.effective_from and document.effective_from > day:
+        return False
+    return not document.effective_to or day <= document.effective_to
+
+
+def _check_order(path: Path, replaces: Document | None, begins: date) -> None:
+    if replaces and replaces.effective_from and replaces.effective_from >= begins:
+        raise BadRequest(
+            f"{replaces.uri} itself begins on {replaces.effective_from}, so {path.name} cannot "
+            f"replace it from {begins} on.",
+            hint="Choose a later day with --on, or take that publication back.",
+        )
 
 
 def _in_force(begins: date, replaces: Document | None) -> dict[str, Any]:

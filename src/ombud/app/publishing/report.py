@@ -15,6 +15,7 @@ from ombud.app.publishing.drafts import PolicyDraft
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+    from markupsafe import Markup
 
 ORIGINS = {
     "case": "a case",
@@ -146,9 +147,15 @@ def _disagreement(one: Disagreement) -> dict[str, Any]:
     }
 
 
-def _quoted(text: str) -> str:
-    """As a block of a Markdown text."""
-    return "\n".join(f"> {line}".rstrip() for line in text.splitlines() or [""])
+def _quoted(text: str) -> "Markup":
+    """As a block of a Markdown text; what stands in it is escaped, the marks of the block are
+    not."""
+    from markupsafe import Markup, escape
+
+    lines: list[str] = []
+    for line in text.splitlines() or [""]:
+        lines.append(f"> {escape(line)}".rstrip())
+    return Markup("\n".join(lines))  # noqa: S704  each line was escaped
 
 
 def _one_line(text: str) -> str:
