@@ -108,6 +108,7 @@ def publish_drafts(
                 OmbudError
             ):  # what was taken in already goes again; else the next does it
                 _sync(workspace, names, set(), on_progress)
+            _mark_undone(workspace, publication)
             if isinstance(failed, OSError):
                 raise BadRequest(
                     f"The drafts cannot be written: {failed.strerror}.",
@@ -139,9 +140,7 @@ def undo_publication(
                 _saved(_folder(workspace) / publication.id / file.saved)
         publication = publication.model_copy(update={"state": "begun"})
         _save(workspace, publication)  # killed from here on, the next command goes on
-        publication = _take_back(workspace, publication)
-        names = sorted({document.source for document in publication.documents})
-        _sync(workspace, names, set(), on_progress)
+        publication = _put_back_all(workspace, publication, on_progress)
     return Published(publication, tuple(notes))
 
 
@@ -279,7 +278,24 @@ def _begin(
     return publication
 
 
-def _take_back(workspace: Workspace, publication: Publication) -> Publication:
+def _put_back_all(
+    workspace: Workspace, publication: Publication, on_progress: OnProgress
+) -> Publication:
+    """Files and index as they were; killed before the end, the next command does it again."""
+    _take_back(workspace, publication)
+    names = sorted({document.source for document in publication.documents})
+    _sync(workspace, names, set(), on_progress)
+    return _mark_undone(workspace, publication)
+
+
+def _mark_undone(workspace: Workspace, publication: Publication) -> Publication:
+    publication = publication.model_copy(update={"state": "undone"})
+    _note(workspace, "unpublished", publication)
+    _save(workspace, publication)
+    return publication
+
+
+def _take_back(workspace: Workspace, publication: Publication) -> None:
     """Files as they were; one that was never written, or changed since, is left alone."""
     folder = _folder(workspace) / publication.id
     for file in reversed(publication.files):
@@ -290,10 +306,6 @@ def _take_back(workspace: Workspace, publication: Publication) -> Publication:
             _write(path, _saved(folder / file.saved))
         else:
             path.unlink(missing_ok=True)
-    publication = publication.model_copy(update={"state": "undone"})
-    _note(workspace, "unpublished", publication)
-    _save(workspace, publication)
-    return publication
 
 
 def _saved(path: Path) -> bytes:
@@ -311,9 +323,7 @@ def _finish_cut_off(workspace: Workspace) -> list[str]:
     notes: list[str] = []
     for publication in list_publications(workspace):
         if publication.state == "begun":
-            _take_back(workspace, publication)
-            names = sorted({document.source for document in publication.documents})
-            _sync(workspace, names, set(), lambda *_: None)
+            _put_back_all(workspace, publication, lambda *_: None)
             notes.append(f"Publication {publication.id} was cut off; its files were put back.")
     for folder in _folder(workspace).glob("*/"):
         # Cut off before anything was written.

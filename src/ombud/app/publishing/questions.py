@@ -191,19 +191,30 @@ def _made(
     """From the passages of the drafts, and of what they replace, for every country concerned."""
     share = -(-choices.made // len(passages))
     asked: list[CheckQuestion] = []
-    count = foreign = 0
+    count = headings = 0
     for item in passages:
         countries = countries_of(live, item.draft, choices.countries)
         for side in _sides_of(item):
             english = [chunk for chunk in side.chunks if chunk.language == "en"]
-            foreign += len(side.chunks) - len(english)
-            for made in _questions_of(english, side.changed, share, on_progress):
-                count += 1
-                asked += _for_each(made, side, item.draft.begins, countries)
+            made = _questions_of(english, side.changed, share, on_progress)
+            foreign = [chunk for chunk in side.chunks if chunk.language != "en" or not made]
+            by_heading = _headings_of(foreign, share)
+            count += len(made)
+            headings += len(by_heading)
+            for text in (*made, *by_heading):
+                asked += _for_each(text, side, item.draft.begins, countries)
     notes.append(f"{count} questions were made by rules from the drafts and what they replace.")
-    if foreign:
-        notes.append(f"{foreign} passages that are not in English gave no questions.")
+    if headings:
+        notes.append(f"{headings} headings were asked for where the rules made no question.")
     return asked
+
+
+def _headings_of(chunks: Sequence[Chunk], size: int) -> list[str]:
+    """What is asked where no rule makes a question, as in other languages than English."""
+    headings: dict[str, None] = {}
+    for chunk in chunks:
+        headings[" ".join(dict.fromkeys((chunk.title, *chunk.trail[-1:])))] = None
+    return list(headings)[:size]
 
 
 class _Side(NamedTuple):
@@ -243,24 +254,24 @@ def _changed(chunks: Sequence[Chunk], others: Sequence[Chunk]) -> frozenset[str]
 
 def _questions_of(
     chunks: Sequence[Chunk], changed: Collection[str], size: int, on_progress: OnProgress
-) -> list[Case]:
+) -> list[str]:
     """At most `size`, of passages that have changed first: these give more than one each."""
-    made: dict[str, Case] = {}
+    made: dict[str, None] = {}
     news = [chunk for chunk in chunks if chunk.id in changed]
     rest = [chunk for chunk in chunks if chunk.id not in changed]
     for some, seeds in ((news, SEEDS), (rest, SEEDS[:1])):
         for seed in seeds if some else ():
             for case in synthesise(some, size, seed=seed, on_progress=on_progress).cases:
-                made.setdefault(case.question, case)
-    return list(made.values())[:size]
+                made[case.question] = None
+    return list(made)[:size]
 
 
 def _for_each(
-    made: Case, side: _Side, day: date, countries: Sequence[str]
+    text: str, side: _Side, day: date, countries: Sequence[str]
 ) -> Iterator[CheckQuestion]:
     for country in countries:
         asker = reader_of(side.audience, country)
-        question = Question(text=made.question, asker=asker, as_of=day)
+        question = Question(text=text, asker=asker, as_of=day)
         yield CheckQuestion(question, side.origin, about=side.uri)
 
 
