@@ -65,8 +65,8 @@ def certify_deletion(workspace: Workspace, identity: str) -> Certificate:
 
     The index is copied without it, for an engine may keep deleted rows in its files; variants of
     the lab, copies of checks and what publications have saved of it are removed."""
-    from ombud.app.publishing.overlay import checks_folder  # .1 s of imports, as below
     from ombud.app.publishing.publications import forget_saved
+    from ombud.app.publishing.shadow import checks_folder  # .1 s of imports, as below
 
     document = find_document(workspace.store, identity)
     known = _phrases(workspace, document)

@@ -180,8 +180,8 @@ class _Comparison:
         return AnswerChange(
             both=both,
             kinds=_in_order(kinds, is_elsewhere=is_elsewhere),
-            figures_before=tuple(before[key] for key in before if key not in after),
-            figures_after=tuple(after[key] for key in after if key not in before),
+            figures_before=_lacking(before, after),
+            figures_after=_lacking(after, before),
             disagreements=brought,
         )
 
@@ -306,6 +306,11 @@ def _figures_of(sentence: str) -> dict[str, str]:
     for number in sorted(read.numbers - inside):
         figures[number] = number
     return figures
+
+
+def _lacking(figures: Mapping[str, str], others: Mapping[str, str]) -> tuple[str, ...]:
+    """How those are written that the others do not hold."""
+    return tuple(written for key, written in figures.items() if key not in others)
 
 
 def _words(answer: Answer) -> str:

@@ -15,8 +15,8 @@ from ombud.app import measuring
 from ombud.app.publishing.answering import ask_both, look_up
 from ombud.app.publishing.changes import WORST_FIRST, FoundChanges, find_changes
 from ombud.app.publishing.drafts import DraftChoices, PolicyDraft, read_drafts
-from ombud.app.publishing.overlay import overlay
 from ombud.app.publishing.questions import QuestionChoices, gather_questions, passages_of
+from ombud.app.publishing.shadow import overlay
 from ombud.app.workspace import Workspace
 from ombud.settings import PublishSettings
 from ombud.store import find_document, list_documents

@@ -74,7 +74,7 @@ class DraftChoices(NamedTuple):
     """Folder for new documents: name of the source, and a path below it."""
 
 
-class DraftSource:
+class PolicyDraftSource:
     """The drafts of one source, as that would list and read them once they are in force."""
 
     def __init__(self, name: str, drafts: Sequence[PolicyDraft]) -> None:
@@ -239,27 +239,34 @@ class _Reader:
         folder = self._choices.into.strip("/")
         if not folder and replaces:
             folder = dirname(replaces.uri)
-        if not folder:
-            folder = self._only_folder(path)
-        name, _, below = folder.partition("/")
+        name, _, below = (folder or self._only_folder(path)).partition("/")
+        if ".." in below.split("/"):
+            raise BadRequest(f"`{folder}` leaves the source.", hint="Name a folder inside of it.")
+        source = self._folder_called(name, path, replaces)
+        for file_name in (path.name, f"{path.stem}-from-{begins.isoformat()}{path.suffix}"):
+            relative = f"{below}/{file_name}" if below else file_name
+            place = _Place(name, relative, source)
+            if self._is_free(place):
+                return place
+        raise BadRequest(f"{place.uri} is there already.", hint="Give the draft another file name.")
+
+    def _folder_called(
+        self, name: str, path: Path, replaces: Document | None
+    ) -> FolderSource | None:
+        """None where the source is no folder; a draft that is to replace something there can be
+        checked all the same."""
         source = self._sources.get(name)
+        if isinstance(source, FolderSource):
+            return source
         if source is None:
             known = ", ".join(sorted(self._sources)) or "none"
             raise BadRequest(f"No source is called `{name}`.", hint=f"Known: {known}.")
-        known_folder = source if isinstance(source, FolderSource) else None
-        if known_folder is None and replaces is None:
+        if replaces is None:
             raise BadRequest(
                 f"{path.name} is new, and `{name}` is no folder that it could be put into.",
                 hint="Say what it replaces with --replaces, or where it goes with --into.",
             )
-        if ".." in below.split("/"):
-            raise BadRequest(f"`{folder}` leaves the source.", hint="Name a folder inside of it.")
-        for file_name in (path.name, f"{path.stem}-from-{begins.isoformat()}{path.suffix}"):
-            relative = f"{below}/{file_name}" if below else file_name
-            place = _Place(name, relative, known_folder)
-            if self._is_free(place):
-                return place
-        raise BadRequest(f"{place.uri} is there already.", hint="Give the draft another file name.")
+        return None
 
     def _is_free(self, place: _Place) -> bool:
         if place.uri in self._documents or place.uri in self._taken:

@@ -1,7 +1,7 @@
 """`ombud lab check`: what would change if drafts were in force."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -17,6 +17,9 @@ from ombud.cli.console import (
     write_file,
 )
 
+if TYPE_CHECKING:
+    from ombud.app import DraftCheck
+
 DRAFTS = typer.Argument(None, metavar="DRAFT", help="Files as they should come into force.")
 ON = typer.Option("", "--on", help="First day in force, such as 2026-07-01; else as drafts say.")
 REPLACES = typer.Option(
@@ -26,6 +29,11 @@ REPLACES = typer.Option(
     help="What a draft replaces; else what it says, or the document of its title.",
 )
 INTO = typer.Option("", "--into", help="Folder for new documents, such as handbook/gb.")
+
+MADE = typer.Option(
+    20, "--made", min=0, help="Questions made from the drafts, and as many from what they replace."
+)
+COUNTRIES = typer.Option([], "--country", help="Only people of this country; may be repeated.")
 
 
 def check(
@@ -39,15 +47,8 @@ def check(
     from_log: int = typer.Option(
         0, "--from-log", min=0, help="Past questions to ask, at most; needs [lab] harvest = true."
     ),
-    made: int = typer.Option(
-        20,
-        "--made",
-        min=0,
-        help="Questions made from the drafts, and as many from what they replace.",
-    ),
-    country: list[str] = typer.Option(
-        [], "--country", help="Only people of this country; may be repeated."
-    ),
+    made: int = MADE,
+    country: list[str] = COUNTRIES,
     concurrency: int = typer.Option(
         4, "--concurrency", min=1, max=256, help="Questions asked at the same time."
     ),
@@ -63,24 +64,16 @@ def check(
     whether the rules of [publish] let it. Exit code 1 where they do not."""
     del home
     with errors_said(as_json):
-        from ombud.app import (
-            DraftChoices,
-            QuestionChoices,
-            check_drafts,
-            check_html,
-            check_json,
-            check_markdown,
-        )
+        from ombud.app import DraftChoices, QuestionChoices, check_drafts, check_json
         from ombud.lab import read_cases, select_split
 
         workspace = open_workspace()
         choices = DraftChoices(on=day(on), replaces=tuple(replaces), into=into)
-        codes = tuple(person(code, []).country or "" for code in country)
         questions = QuestionChoices(
             cases=select_split(read_cases(cases), "open") if cases else (),
             from_log=from_log,
             made=made,
-            countries=codes,
+            countries=tuple(person(code, []).country or "" for code in country),
         )
         with progress(not as_json) as on_progress:
             checked = check_drafts(
@@ -91,11 +84,7 @@ def check(
                 concurrency=concurrency,
                 on_progress=on_progress,
             )
-        name = workspace.settings.general.name
-        if html:
-            write_file(html, check_html(checked, name))
-        if markdown:
-            write_file(markdown, check_markdown(checked, name))
+        _write(checked, workspace.settings.general.name, html, markdown)
         told = check_json(checked)
         if as_json:
             print_json(told)
@@ -105,13 +94,17 @@ def check(
             raise typer.Exit(1)
 
 
+def _write(checked: "DraftCheck", name: str, html: Path | None, markdown: Path | None) -> None:
+    from ombud.app import check_html, check_markdown
+
+    if html:
+        write_file(html, check_html(checked, name))
+    if markdown:
+        write_file(markdown, check_markdown(checked, name))
+
+
 def _say(told: dict[str, Any], show: int) -> None:
-    for draft in told["drafts"]:
-        countries = ", ".join(draft["countries"]) or "every country"
-        before = f"in place of {draft['replaces']}" if draft["replaces"] else "replaces nothing"
-        print(f"{draft['file']}: {before}, from {draft['begins']}, {countries}")
-    for note in told["notes"]:
-        print(f"  {note}")
+    _say_drafts(told)
     seconds = sum(told["seconds"].values())
     print(f"\n{told['questions']} questions, each asked twice ({seconds:.1f} s)\n")
     print(_table_of(told))
@@ -128,6 +121,15 @@ def _say(told: dict[str, Any], show: int) -> None:
     print("\nGo." if told["go"] else "\nNo go:")
     for reason in told["reasons"]:
         print(f"  {reason}")
+
+
+def _say_drafts(told: dict[str, Any]) -> None:
+    for draft in told["drafts"]:
+        countries = ", ".join(draft["countries"]) or "every country"
+        before = f"in place of {draft['replaces']}" if draft["replaces"] else "replaces nothing"
+        print(f"{draft['file']}: {before}, from {draft['begins']}, {countries}")
+    for note in told["notes"]:
+        print(f"  {note}")
 
 
 def _table_of(told: dict[str, Any]) -> str:

@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from ombud.app.publishing.drafts import DraftSource, PolicyDraft
+from ombud.app.publishing.drafts import PolicyDraft, PolicyDraftSource
 from ombud.app.workspace import Workspace
 from ombud.errors import Busy, SourceError
 from ombud.index import Engine, blocking
 from ombud.ingest import add_documents
-from ombud.store import acquire_lease, copy_library, take_lease
+from ombud.store import copy_library, take_lease
 
 OnProgress = Callable[[str, int, int], None]
 COPIED = 200
@@ -114,16 +114,10 @@ def _copy_rows(engine: Engine, other: Engine, on_progress: OnProgress) -> None:
 def _add(shadow: Workspace, drafts: Sequence[PolicyDraft], on_progress: OnProgress) -> None:
     wanted = {draft.uri: draft.path.name for draft in drafts}
     for source in dict.fromkeys(draft.source for draft in drafts):
-        failures = add_documents(shadow.ingest, DraftSource(source, drafts), on_progress)
+        failures = add_documents(shadow.ingest, PolicyDraftSource(source, drafts), on_progress)
         for failure in failures:
             if failure.uri in wanted:
                 raise SourceError(
                     f"{wanted[failure.uri]} cannot be indexed: {failure.reason}",
                     hint="Mend the draft and check it again.",
                 )
-
-
-@contextmanager
-def one_at_a_time(workspace: Workspace, name: str) -> Iterator[None]:
-    with acquire_lease(workspace.store, name):
-        yield
