@@ -16,6 +16,7 @@ from ombud.app.publishing.answering import ask_both, look_up
 from ombud.app.publishing.changes import WORST_FIRST, FoundChanges, find_changes
 from ombud.app.publishing.drafts import DraftChoices, PolicyDraft, read_drafts
 from ombud.app.publishing.questions import QuestionChoices, gather_questions, passages_of
+from ombud.app.publishing.sentences import ChangedSentence, changed_sentences
 from ombud.app.publishing.shadow import overlay
 from ombud.app.workspace import Workspace
 from ombud.settings import PublishSettings
@@ -34,6 +35,8 @@ class DraftCheck(NamedTuple):
     index_version: str
     drafts: tuple[PolicyDraft, ...]
     found: FoundChanges
+    sentences: tuple[ChangedSentence, ...]
+    """With figures, that the drafts change, add or take out, asked for or not."""
     notes: tuple[str, ...]
     reasons: tuple[str, ...]
     """Why it may not be; empty = go."""
@@ -90,6 +93,10 @@ def check_drafts(
         text_of = cache(lambda uri: find_document(shadow.store, uri).text)
         found = find_changes(asked, looked_up, drafts, text_of)
     clock.step("compare")
+    sentences: list[ChangedSentence] = []
+    for item in passages:
+        if item.old:
+            sentences += changed_sentences(item.new, item.old)
     notes = list(gathered.notes)
     for draft in drafts:
         notes += [f"{draft.path.name}: {note}" for note in draft.notes]
@@ -99,6 +106,7 @@ def check_drafts(
         index_version=index_version,
         drafts=drafts,
         found=found,
+        sentences=tuple(sentences),
         notes=tuple(notes),
         reasons=reasons_against(found, workspace.settings.publish),
         seconds=clock.seconds,

@@ -6,6 +6,7 @@ from datetime import date
 from typing import Literal, NamedTuple
 
 from ombud.app.publishing.drafts import PolicyDraft
+from ombud.app.publishing.sentences import changed_sentences
 from ombud.app.workspace import Workspace
 from ombud.errors import BadRequest
 from ombud.index import blocking
@@ -39,7 +40,7 @@ class QuestionChoices(NamedTuple):
     """Past questions, at most."""
     made: int = 20
     """Questions made from the drafts, and as many from what they replace, before each is asked for
-    every country."""
+    every country; as many again of sentences whose figures change."""
     countries: tuple[str, ...] = ()
     """Only people of these; empty = all."""
 
@@ -201,12 +202,21 @@ def _made(
             by_heading = _headings_of(foreign, share)
             count += len(made)
             headings += len(by_heading)
-            for text in (*made, *by_heading):
+            for text in (*made, *by_heading, *_sentence_questions(item, side.origin, share)):
                 asked += _for_each(text, side, item.draft.begins, countries)
     notes.append(f"{count} questions were made by rules from the drafts and what they replace.")
     if headings:
         notes.append(f"{headings} headings were asked for where the rules made no question.")
     return asked
+
+
+def _sentence_questions(item: DraftPassages, origin: QuestionOrigin, size: int) -> list[str]:
+    """Of sentences whose figures the draft changes or adds; or that it takes out."""
+    asked: list[str] = []
+    for changed in changed_sentences(item.new, item.old):
+        if bool(changed.after) == (origin == "draft"):
+            asked.append(changed.question)
+    return asked[:size]
 
 
 def _headings_of(chunks: Sequence[Chunk], size: int) -> list[str]:

@@ -46,6 +46,7 @@ def check_json(check: DraftCheck) -> dict[str, Any]:
         "counts": check.counts,
         "countries": _by_country(check.found.answers),
         "contradictions": disagreements,
+        "sentences": [sentence._asdict() for sentence in check.sentences],
         "changes": [_change(change) for change in changed],
         "revise": [{"id": case.id, "question": case.question} for case in check.found.revise],
         "notes": list(check.notes),

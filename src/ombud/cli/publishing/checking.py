@@ -108,6 +108,9 @@ def _say(told: dict[str, Any], show: int) -> None:
     seconds = sum(told["seconds"].values())
     print(f"\n{told['questions']} questions, each asked twice ({seconds:.1f} s)\n")
     print(_table_of(told))
+    for one in told["sentences"][:show]:
+        before = _short(one["before"]) or "not there"
+        print(f"\n{one['heading']}\n  {before}\n  -> {_short(one['after']) or 'taken out'}")
     for one in told["contradictions"]:
         _say_contradiction(one)
     for change in told["changes"][:show]:
