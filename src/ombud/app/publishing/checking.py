@@ -23,6 +23,8 @@ from ombud.settings import PublishSettings
 from ombud.store import find_document, list_documents
 
 OnProgress = Callable[[str, int, int], None]
+LONGEST_WAIT = 120.0
+"""Seconds for the words of one index."""
 
 
 class DraftCheck(NamedTuple):
@@ -84,6 +86,7 @@ def check_drafts(
         clock.step("index")
         passages = passages_of(workspace, shadow, drafts)
         gathered = gather_questions(workspace, passages, questions, on_progress)
+        _settle(workspace, shadow)
         clock.step("questions")
         asked = asyncio.run(ask_both(workspace, shadow, gathered.asked, concurrency, on_progress))
         clock.step("ask")
@@ -113,6 +116,14 @@ def check_drafts(
     )
     _keep(workspace, check)
     return check
+
+
+def _settle(*sides: Workspace) -> None:
+    """Wait for the words that mistyped ones are read by: a question that comes before they are
+    there is taken as typed, and would tell two sides apart that are alike."""
+    for side in sides:
+        if side.index.known_words:
+            side.index.known_words.vocabulary(LONGEST_WAIT)
 
 
 def reasons_against(found: FoundChanges, rules: PublishSettings) -> tuple[str, ...]:

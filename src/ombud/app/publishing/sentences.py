@@ -24,9 +24,12 @@ class ChangedSentence(NamedTuple):
 
     @property
     def question(self) -> str:
-        """It without its figures, under its heading: what finds it in either version."""
-        words = _MARKS.sub(" ", _FIGURE.sub(" ", self.after or self.before)).split()
-        return " ".join((self.heading, *words[:LONGEST])).strip()
+        """It without its figures, under its heading: what finds it in either version. A bare
+        sentence would be taken for no question."""
+        plain = _MARKS.sub(" ", _FIGURE.sub(" ", self.after or self.before))
+        words = plain.lstrip(" -.)").rstrip(" .;:").split()
+        heading = _ENUMERATION.sub("", self.heading)
+        return f"What does the policy say about {heading}: {' '.join(words[:LONGEST])}?"
 
 
 def changed_sentences(new: Sequence[Chunk], old: Sequence[Chunk]) -> list[ChangedSentence]:

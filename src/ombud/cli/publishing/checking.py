@@ -109,8 +109,7 @@ def _say(told: dict[str, Any], show: int) -> None:
     print(f"\n{told['questions']} questions, each asked twice ({seconds:.1f} s)\n")
     print(_table_of(told))
     for one in told["sentences"][:show]:
-        before = _short(one["before"]) or "not there"
-        print(f"\n{one['heading']}\n  {before}\n  -> {_short(one['after']) or 'taken out'}")
+        _say_sentence(one)
     for one in told["contradictions"]:
         _say_contradiction(one)
     for change in told["changes"][:show]:
@@ -144,6 +143,11 @@ def _table_of(told: dict[str, Any]) -> str:
         rows.append([country or "none", *(str(counts[kind]) for kind in kinds)])
     rows.append(["all", *(str(told["counts"][kind]) for kind in kinds)])
     return table(["country", *(kind.replace("_", " ") for kind in kinds)], rows)
+
+
+def _say_sentence(one: dict[str, str]) -> None:
+    before = _short(one["before"]) or "not there"
+    print(f"\n{one['heading']}\n  {before}\n  -> {_short(one['after']) or 'taken out'}")
 
 
 def _say_contradiction(one: dict[str, Any]) -> None:
