@@ -28,6 +28,16 @@ if TYPE_CHECKING:
     from ombud.app.gaps.report import Gaps, find_gaps, gaps_json
     from ombud.app.graph import graph_around, graph_stats
     from ombud.app.handoff import advising, caring, conversing
+    from ombud.app.publishing.checking import DraftCheck, check_drafts
+    from ombud.app.publishing.drafts import DraftChoices
+    from ombud.app.publishing.publications import (
+        Publication,
+        list_publications,
+        publish_drafts,
+        undo_publication,
+    )
+    from ombud.app.publishing.questions import QuestionChoices
+    from ombud.app.publishing.report import check_html, check_json, check_markdown
     from ombud.app.schedule import every, report_line, run_every, run_schedule
     from ombud.app.sources import configured_sources, record_folder
     from ombud.app.syncing import (
@@ -62,6 +72,16 @@ __getattr__ = imported_later(
         "gaps.report": ["Gaps", "find_gaps", "gaps_json"],
         "handoff": ["advising", "caring", "conversing"],
         "graph": ["graph_around", "graph_stats"],
+        "publishing.checking": ["DraftCheck", "check_drafts"],
+        "publishing.drafts": ["DraftChoices"],
+        "publishing.publications": [
+            "Publication",
+            "list_publications",
+            "publish_drafts",
+            "undo_publication",
+        ],
+        "publishing.questions": ["QuestionChoices"],
+        "publishing.report": ["check_html", "check_json", "check_markdown"],
         "schedule": ["every", "report_line", "run_every", "run_schedule"],
         "sources": ["configured_sources", "record_folder"],
         "syncing": [
@@ -79,8 +99,12 @@ __getattr__ = imported_later(
 )
 __all__ = [
     "PROMPTS",
+    "DraftCheck",
+    "DraftChoices",
     "Gaps",
     "LocalTarget",
+    "Publication",
+    "QuestionChoices",
     "Workspace",
     "advising",
     "asking",
@@ -89,6 +113,10 @@ __all__ = [
     "certify_deletion",
     "chain_head",
     "check_all",
+    "check_drafts",
+    "check_html",
+    "check_json",
+    "check_markdown",
     "configured_sources",
     "conversing",
     "create_workspace",
@@ -102,9 +130,11 @@ __all__ = [
     "graph_stats",
     "index_stats",
     "library",
+    "list_publications",
     "list_records",
     "measuring",
     "optimize_index",
+    "publish_drafts",
     "rebuild_workspace",
     "record_folder",
     "render_gaps",
@@ -119,6 +149,7 @@ __all__ = [
     "show_record",
     "sync_all",
     "sync_progress",
+    "undo_publication",
     "usage_json",
     "verified_json",
     "verify_audit",

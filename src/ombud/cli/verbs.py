@@ -23,6 +23,7 @@ from ombud.cli.console import HOME
 from ombud.cli.lab import verbs as lab
 from ombud.cli.printing.help import WholeHelp
 from ombud.cli.process import INTERRUPTED, command_process, end_interrupted
+from ombud.cli.publishing import publish
 
 app = typer.Typer(
     cls=WholeHelp,
@@ -57,6 +58,7 @@ app.command("sync")(sync.sync_folders)
 app.command("search")(search.search_passages)
 app.command("ask")(ask.ask_question)
 app.command("route")(route.route_question)
+app.command("publish")(publish.put_in_force)
 app.command("serve")(operate.serve)
 app.command("doctor")(operate.doctor)
 app.command("settings")(operate.settings)

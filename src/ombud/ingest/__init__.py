@@ -2,16 +2,24 @@
 
 from ombud.ingest.parts import IngestParts
 from ombud.ingest.rebuilding import Generation, Rebuilt, copy_index, rebuild_index
-from ombud.ingest.report import SyncReport
-from ombud.ingest.syncing import delete_documents, sync_sources
+from ombud.ingest.report import Failure, SyncReport
+from ombud.ingest.syncing import (
+    add_documents,
+    delete_documents,
+    sync_sources,
+    waiting_changes,
+)
 
 __all__ = [
+    "Failure",
     "Generation",
     "IngestParts",
     "Rebuilt",
     "SyncReport",
+    "add_documents",
     "copy_index",
     "delete_documents",
     "rebuild_index",
     "sync_sources",
+    "waiting_changes",
 ]

@@ -22,7 +22,6 @@ from ombud.ingest.rows import rows_of
 from ombud.settings import Settings
 from ombud.sources import Source
 from ombud.store import (
-    DocumentEntry,
     Lease,
     acquire_lease,
     bury_documents,
@@ -78,6 +77,45 @@ def sync_sources(
     return reports
 
 
+def add_documents(
+    parts: IngestParts, source: Source, on_progress: OnProgress = lambda *_: None
+) -> tuple[Failure, ...]:
+    """Index what the source lists beside everything that is there; nothing is taken for gone.
+
+    Successors end their predecessors as ever. Returns what could not be read."""
+    check_graph(parts)
+    with acquire_lease(parts.store, "sync") as lease:
+        run = SyncRun(parts, lease, allow_deletes=False, on_progress=on_progress)
+        with ExitStack() as stack:
+            parsers = open_parsers(parts.settings.documents)
+            for parser in parsers:
+                stack.callback(parser.close)
+            failed = run.add(source, parsers)
+        _settle_ends(parts)
+        on_progress("optimise", 0, 1)
+        blocking(parts.engine.maintain())
+    return failed
+
+
+def waiting_changes(parts: IngestParts, source: Source) -> tuple[str, ...]:
+    """uris of documents that the next sync of the source would take in, or let go. Reads only.
+
+    Raises SourceError where it cannot be listed."""
+    plan = plan_changes(source, _known(parts, source.name), parts.settings, lambda *_: None)
+    uris = [change.ref.uri for change in plan.changes]
+    uris += [entry.uri for entry in plan.gone]
+    return tuple(sorted(uris))
+
+
+def _known(parts: IngestParts, source: str) -> KnownDocuments:
+    stored = list_documents(parts.store, source)
+    return KnownDocuments(
+        entries=document_entries(parts.store, source),
+        documents={document.id: document for document in stored},
+        chunks=blocking(parts.engine.documents()),
+    )
+
+
 def delete_documents(parts: IngestParts, ids: Sequence[str]) -> None:
     """Remove documents everywhere: hidden at once, then out of the index, then out of the store."""
     bury_documents(parts.store, ids)
@@ -131,7 +169,7 @@ class SyncRun:
         parts = self._parts
         entries = document_entries(parts.store, source.name)
         try:
-            plan = self._plan(source, entries)
+            plan = self._plan(source)
         except SourceError as failed:
             return SyncReport(name=source.name, note=f"{failed} {failed.hint} Nothing was changed.")
         others = list_documents(parts.store, but=source.name)
@@ -150,14 +188,21 @@ class SyncRun:
         progress.note = f"{progress.note} {graph.note}".strip()
         return _report(source.name, progress)
 
-    def _plan(self, source: Source, entries: Mapping[str, DocumentEntry]) -> SyncPlan:
+    def add(self, source: Source, parsers: Sequence[DocumentParser]) -> tuple[Failure, ...]:
+        """As `sync`, but what the source does not list stays."""
         parts = self._parts
-        stored = list_documents(parts.store, source.name)
-        known = KnownDocuments(
-            entries=entries,
-            documents={document.id: document for document in stored},
-            chunks=blocking(parts.engine.documents()),
-        )
+        plan = self._plan(source)
+        others = list_documents(parts.store)
+        progress = _Progress(plan, begins=successors([*plan.documents, *others]))
+        progress.failed += plan.failed
+        self._take_facts(progress)
+        self._take_content(progress, DocumentReader(parts, source, parsers))
+        graph = update_graph(parts, source.name, self._lease, self._on_progress)
+        return (*progress.failed, *graph.failed)
+
+    def _plan(self, source: Source) -> SyncPlan:
+        parts = self._parts
+        known = _known(parts, source.name)
         return plan_changes(source, known, parts.settings, self._on_progress)
 
     def _take_facts(self, progress: _Progress) -> None:

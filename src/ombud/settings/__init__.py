@@ -31,6 +31,7 @@ from ombud.settings.sections import (
     ModelRole,
     ModelSettings,
     PlanOverlay,
+    PublishSettings,
     Section,
     SensitivePolicy,
 )
@@ -57,6 +58,7 @@ __all__ = [
     "PlanOverlay",
     "Planned",
     "PluginSource",
+    "PublishSettings",
     "SalesforceSettings",
     "Section",
     "SensitivePolicy",

@@ -41,6 +41,7 @@ from ombud.settings.sections import (
     LabSettings,
     ModelSettings,
     PlanOverlay,
+    PublishSettings,
     ServerSettings,
     StoreSettings,
     SyncSettings,
@@ -77,6 +78,7 @@ class Settings(BaseSettings):
     sync: SyncSettings = SyncSettings()
     audit: AuditSettings = AuditSettings()
     lab: LabSettings = LabSettings()
+    publish: PublishSettings = PublishSettings()
     handoff: HandoffSettings = HandoffSettings()
     mail: MailSettings = MailSettings()
     plan: Plan = Plan()

@@ -387,6 +387,27 @@ class LabSettings(Section):
         description="Tokens that a judge reads at once; an answer with longer passages gets no "
         "grade, and says why.",
     )
+    harvest: bool = Field(
+        False,
+        description="Past questions of people may be asked again in the lab, without names and "
+        "numbers of people; only where they were told.",
+    )
+
+
+class PublishSettings(Section):
+    refused: int = Field(
+        0, ge=-1, description="Most answers that become refusals; -1 = no limit, here and below."
+    )
+    below_floor: int = Field(
+        0, ge=-1, description="Most new places where a country gets less than a mandatory rule."
+    )
+    contradictions: int = Field(
+        0, ge=-1, description="Most new places where two documents contradict each other."
+    )
+    figures: int = Field(
+        -1, ge=-1, description="Most answers whose figures change; they are always listed."
+    )
+    gate_fall: bool = Field(True, description="No case that was right may become wrong.")
 
 
 class PlanOverlay(Section):

@@ -1,12 +1,13 @@
 """A place -> bytes with identity, permissions and dates."""
 
-from ombud.sources.folder import FolderSource
+from ombud.sources.folder import SIDECAR, FolderSource
 from ombud.sources.matching import matching_of
-from ombud.sources.metadata import apply_metadata, normalise_metadata
+from ombud.sources.metadata import apply_metadata, normalise_metadata, read_yaml
 from ombud.sources.opening import open_source
 from ombud.sources.source import Ref, Source
 
 __all__ = [
+    "SIDECAR",
     "FolderSource",
     "Ref",
     "Source",
@@ -14,4 +15,5 @@ __all__ = [
     "matching_of",
     "normalise_metadata",
     "open_source",
+    "read_yaml",
 ]

@@ -104,6 +104,27 @@ class FolderSource:
                 f"The file cannot be read: {reason}.", hint="Check its permissions."
             ) from failed
 
+    def facts_at(self, relative: str) -> dict[str, Any] | None:
+        """What is known of a document at this place, whether or not one is there; None where it
+        would be left out. Raises SourceError for a broken ombud.yaml."""
+        *folders, name = relative.split("/")
+        if any(part.startswith(".") for part in folders) or not self._wanted(name, relative):
+            return None
+        sidecars: Sidecars = ()
+        for depth in range(len(folders) + 1):
+            inside = "/".join(folders[:depth])
+            sidecar = self.path / inside / SIDECAR
+            if sidecar.is_file():
+                sidecars = (*sidecars, (inside, _Sidecar(sidecar)))
+        return self._facts(relative, sidecars)
+
+    def _facts(self, relative: str, sidecars: "Sidecars") -> dict[str, Any]:
+        facts = self._matching.facts_of(relative)
+        for folder, sidecar in sidecars:
+            below = relative[len(folder) + 1 :] if folder else relative
+            facts |= sidecar.facts(below)
+        return facts
+
     def _wanted(self, name: str, relative: str) -> bool:
         return not name.startswith(".") and name != SIDECAR and self._matching.wanted(relative)
 
@@ -118,10 +139,7 @@ class FolderSource:
                 status = os.stat(file)  # noqa: PTH116
         except OSError:
             status = None  # `read` will say what is wrong with it
-        facts = self._matching.facts_of(relative)
-        for folder, sidecar in sidecars:
-            below = relative[len(folder) + 1 :] if folder else relative
-            facts |= sidecar.facts(below)
+        facts = self._facts(relative, sidecars)
         # Names are bytes; one that is not UTF-8 keeps its odd bytes as \xNN, for a uri is text.
         name = os.fsencode(relative).decode("utf-8", "backslashreplace")
         return Ref(

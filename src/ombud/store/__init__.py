@@ -14,9 +14,11 @@ from ombud.store.audit.forgetting import (
     held_until,
     questions_in,
 )
+from ombud.store.audit.noting import note_in_chain
 from ombud.store.audit.sealing import seal, seal_soon
 from ombud.store.audit.verifying import Broken, Link, Verified, read_head, read_links, verify_chain
 from ombud.store.conversations import add_turn, read_answer, read_reasoning
+from ombud.store.copying import copy_library
 from ombud.store.database import Store, open_store
 from ombud.store.events.delivery import (
     OWN_DESKS,
@@ -180,6 +182,7 @@ __all__ = [
     "clear_graph",
     "close_line",
     "conversations_of",
+    "copy_library",
     "count_held",
     "cut_document",
     "delete_run",
@@ -224,6 +227,7 @@ __all__ = [
     "newest",
     "news_since",
     "next_to_send",
+    "note_in_chain",
     "note_presence",
     "open_store",
     "owner_of",

@@ -64,7 +64,10 @@ def certify_deletion(workspace: Workspace, identity: str) -> Certificate:
     """Delete a document everywhere and prove it. Raises NotFound, Busy while a sync runs.
 
     The index is copied without it, for an engine may keep deleted rows in its files; variants of
-    the lab are removed."""
+    the lab, copies of checks and what publications have saved of it are removed."""
+    from ombud.app.publishing.publications import forget_saved
+    from ombud.app.publishing.shadow import checks_folder  # .1 s of imports, as below
+
     document = find_document(workspace.store, identity)
     known = _phrases(workspace, document)
     library.delete_document(workspace, document.id)
@@ -72,6 +75,8 @@ def certify_deletion(workspace: Workspace, identity: str) -> Certificate:
     copy_index(workspace.ingest, lambda: begin_generation(workspace))
     keep_only_current(workspace.index_url)
     shutil.rmtree(workspace.data / "variants", ignore_errors=True)
+    shutil.rmtree(checks_folder(workspace.data), ignore_errors=True)
+    forget_saved(workspace, document.uri)
     workspace.store.settle()
     return Certificate(
         document=document.id,

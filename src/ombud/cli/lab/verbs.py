@@ -14,6 +14,7 @@ from ombud.cli.lab import tuning as lab_tune
 from ombud.cli.lab.training import router as lab_train
 from ombud.cli.lab.training import triage as lab_triage
 from ombud.cli.printing.help import WholeHelp
+from ombud.cli.publishing import checking
 
 app = typer.Typer(
     cls=WholeHelp,
@@ -30,6 +31,7 @@ app.command("ablate")(lab_tune.ablate)
 app.command("noise")(lab_tune.noise)
 app.command("experiment")(lab_study.experiment)
 app.command("synth")(lab_ask.synth)
+app.command("check")(checking.check)
 app.command("train-router")(lab_train.teach_router)
 app.command("train-triage")(lab_triage.teach_triage)
 app.command("list")(lab_read.list_all)

@@ -6,7 +6,8 @@ A record is canonical JSON (keys sorted, no spaces, ASCII) of
     v         1
     number    1, 2, 3…
     at        time in UTC
-    kind      genesis, adopted, moved, conversation, event, answer, erasure
+    kind      genesis, adopted, moved, conversation, event, answer, erasure,
+              published, unpublished
     previous  hash of the record before; 64 zeros in the first
     rows      `table/id` -> digest of the row as it is from now on, null where the row is gone
     facts     what may be known for ever, such as the model and the index's version; never words,

@@ -1,0 +1,178 @@
+"""A check as others read it: JSON, Markdown, one HTML file that needs nothing else.
+
+What documents, questions and answers say is escaped, always."""
+
+from collections import Counter
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ombud.app.publishing.answering import Disagreement, SideAnswer
+from ombud.app.publishing.changes import WORST_FIRST, AnswerChange, side_text
+from ombud.app.publishing.checking import DraftCheck
+from ombud.app.publishing.drafts import PolicyDraft
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+    from markupsafe import Markup
+
+ORIGINS = {
+    "case": "a case",
+    "log": "asked before",
+    "draft": "made from the draft",
+    "replaced": "made from what it replaces",
+}
+DISAGREEING = {
+    "below_floor": "The country gives less than the mandatory rule",
+    "conflict": "They disagree",
+}
+
+
+def check_json(check: DraftCheck) -> dict[str, Any]:
+    """Unchanged answers are counted only."""
+    changed = [change for change in check.found.answers if change.kind != "unchanged"]
+    disagreements: list[dict[str, Any]] = []
+    for country, one in check.found.disagreements:
+        disagreements.append(_disagreement(one) | {"country": country})
+    return {
+        "go": check.go,
+        "reasons": list(check.reasons),
+        "digest": check.digest,
+        "made": check.made.isoformat(timespec="seconds"),
+        "index_version": check.index_version,
+        "drafts": [_draft(draft) for draft in check.drafts],
+        "questions": len(check.found.answers),
+        "counts": check.counts,
+        "countries": _by_country(check.found.answers),
+        "contradictions": disagreements,
+        "sentences": [sentence._asdict() for sentence in check.sentences],
+        "changes": [_change(change) for change in changed],
+        "revise": [{"id": case.id, "question": case.question} for case in check.found.revise],
+        "notes": list(check.notes),
+        "seconds": dict(check.seconds),
+    }
+
+
+def check_html(check: DraftCheck, organisation: str) -> str:
+    return _rendered("check.html", check, organisation)
+
+
+def check_markdown(check: DraftCheck, organisation: str) -> str:
+    return _rendered("check.md", check, organisation)
+
+
+def _rendered(template: str, check: DraftCheck, organisation: str) -> str:
+    context = {
+        "check": check_json(check),
+        "organisation": organisation,
+        "words": WORST_FIRST,
+        "origins": ORIGINS,
+        "disagreeing": DISAGREEING,
+    }
+    page = _environment().get_template(template).render(context).lstrip()
+    # Half of a surrogate pair, which a document may hold, has no place in a file.
+    return page.encode("utf-8", "replace").decode("utf-8")
+
+
+def _draft(draft: PolicyDraft) -> dict[str, Any]:
+    return {
+        "file": draft.path.name,
+        "uri": draft.uri,
+        "begins": draft.begins.isoformat(),
+        "replaces": draft.replaces.uri if draft.replaces else "",
+        "countries": list(draft.countries),
+    }
+
+
+def _by_country(changes: Sequence[AnswerChange]) -> dict[str, dict[str, int]]:
+    """Country ("" = none) -> kind -> answers, by their worst change."""
+    by_country: dict[str, Counter[str]] = {}
+    for change in changes:
+        counted = by_country.setdefault(change.both.asked.country, Counter())
+        counted[change.kind] += 1
+    counts: dict[str, dict[str, int]] = {}
+    for country in sorted(by_country):
+        counts[country] = {kind: by_country[country][kind] for kind in WORST_FIRST}
+    return counts
+
+
+def _change(change: AnswerChange) -> dict[str, Any]:
+    asked = change.both.asked
+    day = asked.question.as_of
+    return {
+        "kind": change.kind,
+        "kinds": list(change.kinds),
+        "country": asked.country,
+        "origin": asked.origin,
+        "case": asked.case.id if asked.case else "",
+        "about": asked.about,
+        "as_of": day.isoformat() if day else "",
+        "question": asked.question.text,
+        "live": _side(change.both.live),
+        "draft": _side(change.both.draft),
+        "figures_before": list(change.figures_before),
+        "figures_after": list(change.figures_after),
+        "contradictions": [_disagreement(one) for one in change.disagreements],
+    }
+
+
+def _side(side: SideAnswer) -> dict[str, Any]:
+    cited: list[str] = []
+    if side.answer:
+        cited = list(dict.fromkeys(citation.uri for citation in side.answer.citations))
+    return {
+        "outcome": side.answer.outcome if side.answer else "failed",
+        "text": side_text(side),
+        "cited": cited,
+    }
+
+
+def _disagreement(one: Disagreement) -> dict[str, Any]:
+    found = one.found
+    return {
+        "kind": found.kind,
+        "about": found.about,
+        "first": {
+            "title": one.first.title,
+            "uri": one.first.uri,
+            "says": found.first_says,
+            "figure": found.first_figure,
+        },
+        "second": {
+            "title": one.second.title,
+            "uri": one.second.uri,
+            "says": found.second_says,
+            "figure": found.second_figure,
+        },
+    }
+
+
+def _quoted(text: str) -> "Markup":
+    """As a block of a Markdown text; what stands in it is escaped, the marks of the block are
+    not."""
+    from markupsafe import Markup, escape
+
+    lines: list[str] = []
+    for line in text.splitlines() or [""]:
+        lines.append(f"> {escape(line)}".rstrip())
+    return Markup("\n".join(lines))  # noqa: S704  each line was escaped
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.replace("|", "\\|").split())
+
+
+@cache
+def _environment() -> "Environment":
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    folder = Path(__file__).parent
+    made = Environment(
+        loader=FileSystemLoader([folder, folder.parent / "gaps"]),  # the reports look alike
+        autoescape=True,
+        undefined=StrictUndefined,
+    )
+    made.trim_blocks = made.lstrip_blocks = True
+    made.filters |= {"quoted": _quoted, "line": _one_line}
+    return made

@@ -1,0 +1,22 @@
+"""What a draft is called, before it is indexed."""
+
+from collections.abc import Mapping
+from contextlib import ExitStack
+from typing import Any
+
+from ombud.app.workspace import Workspace
+from ombud.documents import open_parsers
+from ombud.types import Document
+
+
+def title_of(workspace: Workspace, name: str, data: bytes, said: Mapping[str, Any]) -> str:
+    """As its metadata say, else as its text does. Raises SourceError where it cannot be read."""
+    if said.get("title"):
+        return str(said["title"])
+    settings = workspace.settings.documents
+    one = settings.model_copy(update={"processes": min(1, settings.processes)})
+    blank = Document(id="", source="", uri=name, title="", language="")
+    with ExitStack() as stack:
+        (parser,) = open_parsers(one)
+        stack.callback(parser.close)
+        return parser.parse(data, blank).title

@@ -1,0 +1,1 @@
+"""`ombud lab check` and `ombud publish`."""
