@@ -181,6 +181,8 @@ def _graph_claims() -> tuple[StudyClaim, ...]:
                "3-class: k", is_known=True),
         _claim("The graph alone helps, 2 classes (.7546 to .7955).", "2-class: k, K, S",
                "2-class: k", is_known=True),
+        _claim("Rewrites alone help, 3 classes (.7621 to .8141).", "3-class: k, Q", "3-class: k",
+               is_known=True),
         _claim("With rewrites the graph hurts where no reranker follows (.7918 against .8141).",
                "3-class: k, Q", "3-class: k, Q, K, S", is_known=True),
         _claim("All of it with a reranker (.8402) beats the best without (.8141).", rerank,
