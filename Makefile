@@ -1,6 +1,6 @@
 # make demo: the assistant on the sample handbook at http://127.0.0.1:8321
 # make test: all tests but the slow ones    make test-all: those too, and what share of the code they run
-.PHONY: demo test test-slow test-all covered lint types docs bench baseline asked retrieval peers studies router triage confidence spans stories handoff sample clean
+.PHONY: demo test test-slow test-all covered lint types docs bench baseline asked retrieval peers studies experiments router triage confidence spans stories handoff sample clean
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet -c constraints.txt
@@ -62,6 +62,9 @@ peers: .venv/test
 
 studies: .venv/test sample/.ombud/synced
 	@$(BIN)/python benchmarks/quality/studies.py $(STUDIES)
+
+experiments: .venv/test
+	@$(BIN)/python benchmarks/quality/experiments.py $(EXPERIMENTS)
 
 router: .venv/test
 	@$(BIN)/ombud lab train-router --out src/ombud/retrieve/router/weights.json

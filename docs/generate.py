@@ -430,6 +430,20 @@ def spelling(name: str, measure: Measure) -> str:
 
 FILLED_BY = {
     "organisation": "`general.name`",
+    "what": "what the rubric grades, in one line",
+    "criteria": "the rubric's questions that lead to the grade",
+    "levels": "its grades, each with what it means",
+    "grades": "the same grades, without words",
+    "example": "one of the grades",
+    "edges": "what the rubric says of cases that are not plain",
+    "examples": "its good and its poor example, each with grade and reason",
+    "material": "what the rubric reads of question, reference, passages and answer, between tags",
+    "matter": "the answer, or the reference, that is cut into statements",
+    "statements": "the numbered statements",
+    "passages": "the passages that the search found, numbered",
+    "reference": "the reference answers of the case",
+    "answer": "the answer's body, without markers",
+    "marks": "how many marks are to be given",
     "date": "the day whose rules are asked for: `as_of`, else today in `general.timezone`",
     "audience": "`audience` of the persona",
     "connections": "paths of the graph, one triplet a line with the label of its passage; the "
@@ -473,8 +487,12 @@ SENT = {
     "doctor": "What `ombud doctor --ask` sends to every model.",
     "entities": 'Asks which names in the graph are one thing, with `index.graph = "model"`.',
     "hyde": "Strategy `hyde`: a paragraph that would answer.",
+    "judge": "Role `judge`: grades by rubrics, and statements held against passages "
+    "([judges](../guides/judges.md)). The sections `line-…` end a prompt where "
+    '`lab.judge_form = "line"`.',
     "keywords": "Strategy `keywords`.",
     "listwise": "Reranker `listwise`: an order of numbered passages.",
+    "memory": "The lab's baseline, `plan.k = 0`: the model without any document.",
     "multi": "Strategy `multi`: several search questions.",
     "pointwise": "Reranker `pointwise`: how relevant one passage is.",
     "question": "The message that goes with `compose`.",

@@ -28,7 +28,7 @@ from ombud.cli.batch import question_of, read_lines
 from ombud.documents import front_matter
 from ombud.errors import OmbudError
 from ombud.ingest import sync_sources
-from ombud.lab import METRICS, read_cases
+from ombud.lab import METRICS, read_cases, read_rubrics
 from ombud.prompts import HERE as PROMPTS
 from ombud.retrieve import read_glossary
 from ombud.settings import PLACES, Experiment, PlanOverlay, Settings, load
@@ -425,6 +425,11 @@ def test_toml_is_a_file_that_ombud_reads(tmp_path: Path) -> None:
             assert read_contacts(path).find("general", None)
         elif "matter" in keys:
             read_sensitive(path)
+        elif "levels" in keys:
+            own = tmp_path / "rubrics" / "ours" / "one.toml"
+            own.parent.mkdir(parents=True, exist_ok=True)
+            path.rename(own)
+            assert read_rubrics(tmp_path / "rubrics")["ours.one"].levels
         elif "reply" in keys:
             path.rename(tmp_path / "replies.toml")
             assert advising.canned_replies(Workspace(tmp_path))

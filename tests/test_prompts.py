@@ -13,7 +13,8 @@ VALUES = (
     "organisation", "date", "country", "roles", "grade", "local", "shared", "history", "question",
     "rewrites", "count", "audience", "tailoring", "words", "style", "connections", "turn", "precedence",
     "counting", "other", "first", "second", "about", "claims", "claim", "number", "labels", "problem",
-    "sentences", "label", "text",
+    "sentences", "label", "text", "what", "criteria", "levels", "grades", "example", "edges",
+    "examples", "material", "matter", "statements", "passages", "reference", "answer", "marks",
 )  # fmt: skip
 """What is put into prompts anywhere."""
 

@@ -28,7 +28,8 @@ Pairs of answers of RAGChecker's meta-evaluation (280, two people each, -2 to 2,
 graded {pairs} with our rubrics (`tests/data/recorded/judge-rubric.md`): each answer alone, in a random order, without
 labels. A judge's word on a pair is the difference of its two grades. The mean of the four rubrics was chosen before the
 second part of the verdicts had come. Pearson's and Spearman's correlation with every rating of a person, 95 % intervals
-over pairs, all on the same {pairs} pairs.
+over pairs, all on the same {pairs} pairs. On all 280, overall, x 100: token F1 50.8/51.4, RAGChecker 61.9/60.9, people
+70.1/68.9, as published and as `ombud lab align` gives them.
 
 """
 

@@ -171,6 +171,43 @@ def test_only_index_settings_can_be_varied(workspace: Workspace) -> None:
     assert refused.value.hint == "Did you mean `index.chunk_tokens`?"
 
 
+def test_another_chat_model_is_asked_over_the_same_index(workspace: Workspace) -> None:
+    target = LocalTarget(workspace)
+    other = target.variant({"models.chat": "openai:gpt-4.1"})
+    assert other.describe()["models"]["chat"] == "openai:gpt-4.1"
+    assert target.describe()["models"]["chat"] == "none"
+    assert other.describe()["index_version"] == target.describe()["index_version"]
+    assert other.describe()["config_digest"] != target.describe()["config_digest"]
+    assert other.workspace.data == workspace.data
+
+
+def test_a_chat_model_that_a_role_hides_is_not_varied(home: Path) -> None:
+    flags = {"models": {"embedder": "none", "roles": {"compose": ["openai:gpt-4.1"]}}}
+    opened = Workspace(home, flags)
+    with pytest.raises(BadRequest, match=r"models\.roles\.compose"):
+        LocalTarget(opened).variant({"models.chat": "openai:gpt-4.1-mini"})
+    opened.close()
+
+
+def test_another_embedder_has_an_index_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "pages").mkdir()
+    (tmp_path / "ombud.toml").write_text('[[source]]\nname = "pages"\npath = "pages"\n')
+    page = "# Leave\n\nStaff have 25 days of leave a year.\n"
+    (tmp_path / "pages" / "leave.md").write_text(page)
+    opened = Workspace(tmp_path, FLAGS)
+    bring(opened)
+    target = LocalTarget(opened)
+    other = target.variant({"models.embedder": "minilm"})
+    assert target.describe()["models"]["embedder"] == "none"
+    assert other.describe()["models"]["embedder"] != "none"
+    question = Question(text="How much holiday do I get?")
+    hits, trace = asyncio.run(other.search(question, {"mode": "dense"}))
+    assert [hit.chunk.uri for hit in hits] == ["pages/leave.md"]
+    assert not trace.degraded
+    for one in (opened, other.workspace):
+        one.close()
+
+
 def test_a_document_that_cannot_be_indexed_anew_is_named(home: Path, tmp_path: Path) -> None:
     shutil.copytree(home, tmp_path / "home")
     workspace = Workspace(tmp_path / "home", FLAGS)

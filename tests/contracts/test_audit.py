@@ -653,6 +653,8 @@ def test_answers_of_older_versions_are_taken_into_the_chain(url: str, tmp_path: 
         "event",
         "presence",
         "signal",
+        "lab_reply",
+        "answer_feedback",
     ):
         run(store, f"DROP TABLE {table}")
     run(store, "UPDATE alembic_version SET version_num = '0008'")

@@ -147,14 +147,16 @@ def test_a_case_that_failed_is_replaced_by_its_next_try(store: Store) -> None:
     assert [score.value for score in read_scores(store, run.id)] == [1.0]
 
 
-def test_scores_by_others_stand_beside_and_the_same_metric_is_replaced(store: Store) -> None:
+def test_a_metric_has_one_value_a_case_and_the_last_one_counts(store: Store) -> None:
     run = begun(store)
     save_done(store, run.id, [done(0, "26 days"), done(1, "26 days")])
     rater = Score(case_id="c0", metric="mrr", value=None, reason="unreadable \0", by="anna")
     save_scores(store, run.id, {0: [rater]})
+    said = sorted((s.case_id, s.by, s.value, s.reason) for s in read_scores(store, run.id))
+    assert said == [("c0", "anna", None, "unreadable "), ("c1", "", 1.0, "")]
     save_scores(store, run.id, {0: [Score(case_id="c0", metric="mrr", value=0.25)]})
     said = sorted((s.case_id, s.by, s.value, s.reason) for s in read_scores(store, run.id))
-    assert said == [("c0", "", 0.25, ""), ("c0", "anna", None, "unreadable "), ("c1", "", 1.0, "")]
+    assert said == [("c0", "", 0.25, ""), ("c1", "", 1.0, "")]
     assert scored_places(store, run.id) == {0: {"mrr"}, 1: {"mrr"}}
 
 

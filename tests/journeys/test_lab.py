@@ -215,6 +215,54 @@ def test_a_sweep_is_a_table_a_plot_and_is_not_asked_twice(home: Path) -> None:
     refused(lab(home, "sweep", "cases.jsonl", "k=3"), 1, "`k=3` is not an axis", "plan.k=3,5,7,10")
 
 
+def test_tuning_chooses_on_dev_and_reports_test(home: Path) -> None:
+    tune = ("tune", "cases.jsonl", "plan.k=1,4,8", "plan.weights.sparse=0.2,0.8")
+    worse = ("--objective", "mrr", "--plan", "mode=sparse", "--plan", "k=1", "--timed", "3")
+    told = lab(home, *tune, *worse, "--metrics", "words@8", "--json")
+    assert told.code == 0, told
+    found = told.json
+    assert found["cells"] == 6
+    assert found["present"]["cell"] == {}
+    assert found["dev_cases"] > found["test_cases"] > 0
+    for finalist in found["finalists"]:
+        assert [row["metric"] for row in finalist["test"]] == ["mrr", "words@8", "warm_latency"]
+    again = lab(home, *tune, *worse, "--metrics", "words@8", "--json").json
+    assert [trial["run"] for trial in again["trials"]] == [row["run"] for row in found["trials"]]
+    said = lab(home, *tune, "--objective", "mrr", "--objective", "latency", "--trials", "2")
+    assert "of 6 settings tried on the dev split" in said.out
+    assert "* on the front of mrr and latency. Plot: " in said.out
+    ElementTree.parse(home / ".ombud" / "lab" / "tune cases.svg")
+    nested = lab(home, *tune, *worse, "--split-by", "nested", "--folds", "2", "--trials", "2")
+    assert "mrr, mean of the held-out folds: " in nested.out
+    refused(lab(home, *tune, "--split-by", "thirds"), 2, "Cases cannot be split by `thirds`")
+    refused(lab(home, "tune", "cases.jsonl", "k=3"), 1, "`k=3` is not an axis")
+
+
+def test_ablation_shows_what_each_part_is_worth(home: Path) -> None:
+    said = lab(home, "ablate", "cases.jsonl", "--over", "plan", "--metrics", "mrr")
+    assert said.code == 0, said
+    assert "late" in said.out
+    told = lab(home, "ablate", "cases.jsonl", "--over", "plan", "--metrics", "mrr", "--json").json
+    parts = {row["part"]: row for row in told["parts"]}
+    assert parts["late"]["set"] == {"plan.late": 0}
+    assert parts["late"]["low"] <= parts["late"]["difference"] <= parts["late"]["high"]
+    refused(
+        lab(home, "ablate", "cases.jsonl", "--over", "components"), 1, "No chat model is set up"
+    )
+    refused(lab(home, "ablate", "cases.jsonl", "--over", "walls"), 2, "`walls` cannot be left out")
+
+
+def test_the_noise_of_a_run_that_asks_no_model_is_none(home: Path) -> None:
+    told = lab(home, "noise", "base", "--repeats", "2", "--json").json
+    assert told["times"] == 3
+    by_metric = {row["metric"]: row for row in told["metrics"]}
+    assert by_metric["mrr"]["variance"]["answer"] == 0
+    assert by_metric["mrr"]["wavering"] == []
+    assert by_metric["latency"]["variance"]["answer"] > 0
+    said = lab(home, "noise", "base", "--repeats", "2")
+    assert "each asked 3 times" in said.out
+
+
 def test_calibrate_chooses_on_dev_and_shows_test(home: Path) -> None:
     told = lab(home, "calibrate", "cases.jsonl", "--json").json
     assert 0 < told["abstain"] < 1

@@ -63,7 +63,14 @@ def test_nothing_is_better_or_worse_within_noise() -> None:
 
 @pytest.mark.parametrize(
     ("metric", "better"),
-    [("mrr", True), ("latency", False), ("price", False), ("length", None), ("words@5", None)],
+    [
+        ("mrr", True),
+        ("latency", None),
+        ("warm_latency", False),
+        ("price", False),
+        ("length", None),
+        ("words@5", None),
+    ],
 )
 def test_more_is_not_always_better(metric: str, better: bool | None) -> None:
     cases = many(10)
@@ -156,10 +163,10 @@ def test_changes_are_worst_first_and_cases_without_a_value_are_no_fall() -> None
 def test_the_slowest_case_is_the_worst_and_a_lost_time_is_no_gain() -> None:
     cases = many(3)
     first, second = (
-        recorded(cases, {"latency": [1.0, 1.0, 1.0]}),
-        recorded(cases, {"latency": [0.5, None, 3.0]}),
+        recorded(cases, {"warm_latency": [1.0, 1.0, 1.0]}),
+        recorded(cases, {"warm_latency": [0.5, None, 3.0]}),
     )
-    assert [one.case.id for one in changes(first, second, "latency")] == ["c02", "c01", "c00"]
+    assert [one.case.id for one in changes(first, second, "warm_latency")] == ["c02", "c01", "c00"]
 
 
 def test_changes_of_a_metric_that_a_run_lacks() -> None:

@@ -26,7 +26,7 @@ def run(
     cases: list[Case] = CASES,
     **fields: Any,
 ) -> RecordedRun:
-    values = {**BASE, **(changed or {})}
+    values: dict[str, Sequence[float | None]] = {**BASE, **(changed or {})}
     return recorded(cases, {metric: values[metric][: len(cases)] for metric in values}, **fields)
 
 
@@ -79,13 +79,17 @@ def test_cases_that_got_better_are_not_named_under_a_fall() -> None:
     assert [change.difference for change in fall.worst] == [-1.0, -1.0, -1.0, -1.0, -0.5]
 
 
-def test_a_slower_run_passes_unless_latency_is_asked_for() -> None:
-    slow = run({"latency": [5.0] * 40})
-    assert check_gate(run(), slow).passed
-    verdict = check_gate(run(), slow, ["latency"])
-    assert verdict.checked == ("latency",)
-    assert verdict.falls[0].said.startswith("latency went from 0.500 to 5.000: +4.500")
-    assert check_gate(slow, run(), ["latency"]).passed
+def test_a_slower_run_passes_unless_times_that_compare_are_asked_for() -> None:
+    slow = run({"latency": [5.0] * 40, "warm_latency": [5.0] * 40})
+    quick = run({"warm_latency": [0.5] * 40})
+    assert check_gate(quick, slow).passed
+    verdict = check_gate(quick, slow, ["warm_latency"])
+    assert verdict.checked == ("warm_latency",)
+    assert verdict.falls[0].said.startswith("warm_latency went from 0.500 to 5.000: +4.500")
+    assert check_gate(slow, quick, ["warm_latency"]).passed
+    # What was taken under whatever load there was cannot fall.
+    with pytest.raises(LabError, match="`latency` cannot fall"):
+        check_gate(quick, slow, ["latency"])
 
 
 def test_a_fall_is_judged_among_the_metrics_looked_at_only() -> None:

@@ -6,8 +6,9 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,17 @@ import pytest
 
 from lab.scripted import ScriptedTarget, cases
 from ombud.errors import Busy, LabError, OmbudError, StoreError, Unreachable
-from ombud.lab import Instruments, RunOptions, parse_metrics, read_run, rescore, run_cases
+from ombud.lab import (
+    Instruments,
+    RunOptions,
+    parse_metrics,
+    read_run,
+    rescore,
+    run_cases,
+    time_runs,
+)
 from ombud.store import Store, acquire_lease, done_places, list_runs, open_store
-from ombud.types import Case, Run
+from ombud.types import Answer, Case, Question, Run
 from store.places import database, small_disk
 
 METRICS = parse_metrics("recall@1,mrr,token_f1,citation_recall,outcome_accuracy")
@@ -264,3 +273,45 @@ def test_killed_ten_times_it_ends_as_if_undisturbed_and_asks_no_stored_case_agai
     assert killed == 10
     assert again == []
     assert [score.model_dump() for score in scores] == [score.model_dump() for score in undisturbed]
+
+
+class Noting(ScriptedTarget):
+    """Writes down who is asked what; a number fails where it is told so."""
+
+    def __init__(self, name: str, log: list[tuple[str, int]], failing: int = -1) -> None:
+        super().__init__()
+        self.called, self.noted, self.failing = name, log, failing
+
+    async def ask(self, question: Question, plan: Mapping[str, Any]) -> Answer:
+        number = int(question.text.split(":")[0])
+        self.noted.append((self.called, number))
+        if number == self.failing:
+            raise LabError("down", hint="")
+        return await super().ask(question, plan)
+
+
+def test_times_are_taken_in_turn_after_a_first_question_that_does_not_count(store: Store) -> None:
+    options = RunOptions(parse_metrics("token_f1"), "a", "scripted")
+    runs = [
+        asyncio.run(run_cases(cases(6), ScriptedTarget(), store, replace(options, name=name)))
+        for name in "ab"
+    ]
+    asked: list[tuple[str, int]] = []
+    failing = {"a": -1, "b": 3}
+
+    def set_up(made: Run) -> Noting:
+        return Noting(made.name, asked, failing[made.name])
+
+    assert asyncio.run(time_runs(runs, store, set_up)) == 5
+    # The first question of each does not count.
+    assert "".join(name for name, _ in asked) == "ab" + "abba" * 3
+    numbers = [number for _, number in asked[2:]]
+    assert numbers[::2] == numbers[1::2]
+    assert sorted(numbers[::2]) == [0, 1, 2, 3, 4, 5]
+    for made in runs:
+        timed = read_run(store, made.id).values("warm_latency")
+        assert len(timed) == 5
+        assert "case-00003" not in timed
+    # Scoring again leaves them alone; times of another day do not compare with them.
+    rescore(store, runs[0], parse_metrics("token_f1,warm_latency"), Instruments())
+    assert len(read_run(store, runs[0].id).values("warm_latency")) == 5

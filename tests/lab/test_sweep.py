@@ -124,7 +124,7 @@ def test_the_front_of_quality_and_time_by_hand() -> None:
         (0.95, None),  # no time
     ]
     runs = [
-        recorded(cases, {"mrr": [q, q]}, seconds=[s, s], id=f"r{n}")
+        recorded(cases, {"mrr": [q, q], "warm_latency": [s, s]}, id=f"r{n}")
         for n, (q, s) in enumerate(rows)
     ]
     placed = sweep_points([{"plan.k": n} for n in range(len(rows))], runs, "mrr")
@@ -137,19 +137,17 @@ def test_the_front_of_quality_and_time_by_hand() -> None:
 
 def test_where_less_is_better_the_cheapest_is_on_the_front() -> None:
     cases = many(1)
-    runs = [recorded(cases, {"price": [price]}, seconds=[1.0]) for price in (0.02, 0.01)]
+    runs = [recorded(cases, {"price": [price], "warm_latency": [1.0]}) for price in (0.02, 0.01)]
     assert [p.front for p in sweep_points([{}, {}], runs, "price")] == [False, True]
 
 
-def test_the_median_time_leaves_failed_cases_out() -> None:
-    run = recorded(
-        many(4),
-        {"mrr": [1.0, 1.0, 1.0, None]},
-        seconds=[1.0, 3.0, 2.0, 90.0],
-        errors={"c03": "late"},
-    )
-    (placed,) = sweep_points([{}], [run], "mrr")
-    assert (placed.seconds, placed.quality.valid, placed.quality.total) == (2.0, 3, 4)
+def test_a_time_that_was_not_taken_in_turn_places_nothing() -> None:
+    timed = {"mrr": [1.0, 1.0, None], "warm_latency": [1.0, None, 2.0]}
+    (placed,) = sweep_points([{}], [recorded(many(3), timed)], "mrr")
+    assert (placed.seconds, placed.quality.valid, placed.quality.total) == (1.5, 2, 3)
+    alone = recorded(many(3), {"mrr": [1.0, 1.0, 1.0]}, seconds=[1.0, 3.0, 2.0])
+    (placed,) = sweep_points([{}], [alone], "mrr")
+    assert placed.seconds is None
 
 
 class Varied(ScriptedTarget):

@@ -112,7 +112,7 @@ def test_a_file_that_did_not_change_is_not_read_again(
     [
         (
             "[plan]\nk = 0\n",
-            "ombud.toml is wrong, the old one stays: plan.k = 0: input should be greater",
+            "k = 0 asks the chat model without documents: it is for the lab, not for people",
         ),
         ("[plan]\npol = 3\n", "not a setting. Did you mean `pool`?"),
         ("[plan\n", "is not valid TOML"),
@@ -164,7 +164,7 @@ def test_a_strategy_that_does_not_exist_is_a_wrong_edit(start: Start) -> None:
 
 
 def test_what_is_wrong_at_the_beginning_is_an_error(start: Start) -> None:
-    with pytest.raises(BadSetting, match=r"plan\.k = 0"):
+    with pytest.raises(BadSetting, match="plan: k = 0"):
         start("[plan]\nk = 0\n")
 
 

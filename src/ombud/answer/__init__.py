@@ -2,7 +2,7 @@
 
 from ombud.answer.asking import AskRun, answer_question
 from ombud.answer.assisting import AdvisorRun
-from ombud.answer.compose.components import check_components
+from ombud.answer.compose.components import check_components, switched
 from ombud.answer.compose.streaming import OnEvent
 from ombud.answer.confidence import (
     FEATURES,
@@ -74,6 +74,7 @@ __all__ = [
     "remote_names",
     "span_features",
     "span_signals",
+    "switched",
     "term_weights",
     "triage_embedder",
     "triage_scores",

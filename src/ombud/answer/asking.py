@@ -22,6 +22,7 @@ from ombud.answer.bodies import (
 )
 from ombud.answer.clarifying import is_vague
 from ombud.answer.compose.composing import CompositionRequest, compose_answer, reason
+from ombud.answer.compose.memory import memory_body
 from ombud.answer.compose.streaming import ClaimStream, OnEvent
 from ombud.answer.confidence import ConfidenceWeights, load_weights
 from ombud.answer.contacts import most_alike, topic_of
@@ -165,10 +166,13 @@ class AskRun:
             self.body = outside_body(self.parts, self.language)
 
     async def search(self) -> None:
-        """What the documents say."""
+        """What the documents say; with k = 0 what the chat model says without any."""
+        chat = self.parts.chat
+        if self.plan.k == 0 and chat and not self.triaged.matter:
+            self.body = await memory_body(self.question, self._day, chat, self.parts)
+            return
         knowledge = self.parts.knowledge
-        asked = searchable(self.question)
-        self.found = await search(asked, self.plan, self.where, knowledge)
+        self.found = await search(searchable(self.question), self.plan, self.where, knowledge)
         self.timer.add(self.found.seconds)
         if any(note.startswith("dense") for note in self.found.degraded):
             # What failed once is not asked again.
@@ -220,9 +224,7 @@ class AskRun:
             text = f"{text}{whom_to_turn_to(contacts, anonymous=self._wants_anonymity())}"
         text = with_reading(text, composed, self.question, self.changes)
         if self.claims:
-            for place, claim in enumerate(composed.claims):
-                citations = [composed.citations[n] for n in claim.citations]
-                self.claims.show(place, claim.text, citations)
+            self.claims.show_all(composed.claims, composed.citations)
         return Answer(
             id=str(uuid.uuid4()),
             question_id=str(uuid.uuid4()),
@@ -267,6 +269,11 @@ class AskRun:
     def _unchanged(self) -> Question:
         """Only the words that the asker typed: no other is said to be missing."""
         return without_changes(self.question, self.changes)
+
+    @property
+    def _day(self) -> date:
+        """The caller gives it; today is for those who asked for any."""
+        return self.where.as_of or date.today()  # noqa: DTZ011
 
     @property
     def _weights(self) -> ConfidenceWeights:
@@ -373,8 +380,6 @@ class AskRun:
     async def _written(self, chat: Chat) -> Body:
         """By the chat model; in quotes where it fails."""
         parts = self.parts
-        # The caller gives the day; today is for those who asked for any.
-        day = self.where.as_of or date.today()  # noqa: DTZ011
         request = CompositionRequest(
             question=self.question,
             evidence=self.found.evidence,
@@ -384,7 +389,7 @@ class AskRun:
             stored=parts.stored,
             persona=parts.personas[self.plan.persona],
             organisation=parts.settings.general.name,
-            day=day,
+            day=self._day,
             seconds=parts.settings.models.timeout_seconds,
             prompts=parts.knowledge.prompts,
             on_claim=self.claims.show if self.claims else None,
@@ -436,15 +441,10 @@ class AskRun:
         country = self.question.asker.country
         matter = self.triaged.matter
         if matter:
-            unknown = contacts.anonymous(country) if self._wants_anonymity() else ()
-            found = contacts.find(matter.topic, country)
-            return tuple(dict.fromkeys((*unknown, *found)))
+            return contacts.of_matter(matter.topic, country, anonymous=self._wants_anonymity())
         record = own_record(self.question.text)
-        if record:
-            named = contacts.named(record.topic, country)
-            if named:
-                return named
-        return contacts.find(self._topic(body), country)
+        named = contacts.named(record.topic, country) if record else ()
+        return named or contacts.find(self._topic(body), country)
 
     def _topic(self, body: Body) -> str:
         matter = self.triaged.matter

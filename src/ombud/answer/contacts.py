@@ -32,6 +32,12 @@ class Contacts:
                 return tuple(matching)
         return ()
 
+    def of_matter(self, topic: str, country: str | None, *, anonymous: bool) -> tuple[Contact, ...]:
+        """Those of a sensitive matter; before them, where wanted, who takes reports without a
+        name."""
+        unknown = self.anonymous(country) if anonymous else ()
+        return tuple(dict.fromkeys((*unknown, *self.find(topic, country))))
+
     def anonymous(self, country: str | None) -> tuple[Contact, ...]:
         """Those that take reports without a name: in this country, and anywhere."""
         matching: list[Contact] = []

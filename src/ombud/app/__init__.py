@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ombud.app.audit.replaying import replay_answer, replayed_json
     from ombud.app.audit.usage import find_usage, usage_json
     from ombud.app.checks import check_all
+    from ombud.app.flags import PROMPTS
     from ombud.app.gaps.page import render_gaps
     from ombud.app.gaps.report import Gaps, find_gaps, gaps_json
     from ombud.app.graph import graph_around, graph_stats
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
         watch,
     )
     from ombud.app.target import LocalTarget
+    from ombud.app.watching.asking import run_watch, watch_once
 
 __getattr__ = imported_later(
     __name__,
@@ -55,6 +57,7 @@ __getattr__ = imported_later(
         "audit.replaying": ["replay_answer", "replayed_json"],
         "audit.usage": ["find_usage", "usage_json"],
         "checks": ["check_all"],
+        "flags": ["PROMPTS"],
         "gaps.page": ["render_gaps"],
         "gaps.report": ["Gaps", "find_gaps", "gaps_json"],
         "handoff": ["advising", "caring", "conversing"],
@@ -71,9 +74,11 @@ __getattr__ = imported_later(
             "watch",
         ],
         "target": ["LocalTarget"],
+        "watching.asking": ["run_watch", "watch_once"],
     },
 )
 __all__ = [
+    "PROMPTS",
     "Gaps",
     "LocalTarget",
     "Workspace",
@@ -110,6 +115,7 @@ __all__ = [
     "run_expiry",
     "run_schedule",
     "run_sync",
+    "run_watch",
     "show_record",
     "sync_all",
     "sync_progress",
@@ -117,4 +123,5 @@ __all__ = [
     "verified_json",
     "verify_audit",
     "watch",
+    "watch_once",
 ]

@@ -16,6 +16,7 @@ from ombud.store import text_of
 from ombud.types import Answer, Chunk, Hit, Question, Trace
 
 OnProgress = Callable[[str, int, int], None]
+VARIED_MODELS = ("models.chat", "models.embedder")
 
 
 class LocalTarget:
@@ -48,7 +49,8 @@ class LocalTarget:
         return text_of(self.workspace.store, document_id, digest)
 
     def variant(self, settings: Mapping[str, Any]) -> "LocalTarget":
-        """The workspace's documents indexed with other `index.*` settings, in `.ombud/variants/`.
+        """The workspace's documents indexed with other `index.*` settings or `models.embedder`, in
+        `.ombud/variants/`, and asked with another `models.chat`.
 
         The index is kept; later only what changed in the documents is indexed anew. Raises
         BadRequest for another kind of setting, LabError when a document that the workspace has
@@ -56,17 +58,32 @@ class LocalTarget:
         if not settings:
             return self
         section = self.workspace.settings.index.model_dump()
+        models = self.workspace.settings.models.model_dump()
         for key, value in settings.items():
-            section[_index_field(key)] = value
-        recipe = json.dumps([section, self._embedder()], sort_keys=True)
+            if key in VARIED_MODELS:
+                models[key.removeprefix("models.")] = value
+            else:
+                section[_index_field(key)] = value
+        flags = {**self.workspace.flags, "models": models}
+        if "models.chat" in settings and self.workspace.settings.models.roles.get("compose"):
+            raise BadRequest(
+                "`models.chat` writes no answers here: models.roles.compose names another model.",
+                hint="Take that line out of ombud.toml for as long as models are compared.",
+            )
+        if set(settings) == {"models.chat"}:
+            other = Workspace(self.workspace.home, flags, data=self.workspace.data)
+            return LocalTarget(other, self._on_progress)
+        flags |= {"index": section, "store": {"url": ""}}
+        recipe = json.dumps([section, self._embedder(models["embedder"])], sort_keys=True)
         digest = sha256(recipe.encode()).hexdigest()[:12]
-        flags = {**self.workspace.flags, "index": section, "store": {"url": ""}}
         data = self.workspace.data / "variants" / digest
         shadow = Workspace(self.workspace.home, flags, data=data)
         self._fill(shadow)
         return LocalTarget(shadow, self._on_progress)
 
-    def _embedder(self) -> str:
+    def _embedder(self, name: str) -> str:
+        if name != self.workspace.settings.models.embedder:
+            return name
         return self.workspace.embedder.fingerprint if self.workspace.embedder else ""
 
     def _fill(self, shadow: Workspace) -> None:
@@ -97,7 +114,7 @@ class LocalTarget:
 def _index_field(key: str) -> str:
     section, _, field = key.partition(".")
     if section != "index" or field not in IndexSettings.model_fields:
-        known = [f"index.{name}" for name in IndexSettings.model_fields]
+        known = [*VARIED_MODELS, *(f"index.{name}" for name in IndexSettings.model_fields)]
         raise BadRequest(f"`{key}` cannot be varied.", hint=nearest(key, known))
     return field
 

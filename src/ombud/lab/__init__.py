@@ -6,10 +6,28 @@ from ombud.lab.cases.exchange import read_qrels, read_rankings
 from ombud.lab.cases.files import cases_text, read_cases
 from ombud.lab.cases.quotes import normalise
 from ombud.lab.cases.splits import draw_sample, select_split, split_of
+from ombud.lab.experiments.carrying import StudyOutcome, carry_out, find_study
+from ombud.lab.experiments.design import Study, StudyAxes
+from ombud.lab.experiments.hypa import router_table
+from ombud.lab.experiments.writing import study_chart, study_markdown
+from ombud.lab.judges.asking import INVALID, Judge, JudgePolicy
+from ombud.lab.judges.judging import StoredReplies
+from ombud.lab.judges.reading import Rubric, read_rubrics
+from ombud.lab.judges.wording import rubric_text
 from ombud.lab.metrics.losses import LOSSES
-from ombud.lab.metrics.metric import Embed, Instruments, Metric, Undefined, Value
+from ombud.lab.metrics.metric import Embed, Instruments, Measure, Metric, Undefined, Value
 from ombud.lab.metrics.overlap import TEXT_METRICS
-from ombud.lab.metrics.parsing import METRICS, USUAL, Measure, parse_metric, parse_metrics, score
+from ombud.lab.metrics.parsing import (
+    METRICS,
+    TIMED,
+    USUAL,
+    add_rubrics,
+    parse_metric,
+    parse_metrics,
+    score,
+    split_judged,
+    usual_metrics,
+)
 from ombud.lab.metrics.rankings import score_rankings
 from ombud.lab.metrics.risk import (
     Decision,
@@ -21,6 +39,14 @@ from ombud.lab.metrics.risk import (
     risk_coverage,
     undecided,
 )
+from ombud.lab.online.reading import live_answers
+from ombud.lab.online.variants import (
+    LiveAnswer,
+    LiveFigure,
+    VariantAdvice,
+    advise,
+    compare_variants,
+)
 from ombud.lab.people.agreeing import Agreement, Estimate, agreement
 from ombud.lab.people.alignment import JudgeAlignment, align
 from ombud.lab.people.powered import PoweredMean, powered_mean
@@ -31,6 +57,7 @@ from ombud.lab.report.comparing import (
     RecordedRun,
     changes,
     compare_runs,
+    direction,
     read_run,
 )
 from ombud.lab.report.costs import PathCost, costs_by_path
@@ -40,25 +67,46 @@ from ombud.lab.report.summary import GROUPS, MetricSummary, cluster_of, summaris
 from ombud.lab.report.trends import Step, compute_trend, same_dataset
 from ombud.lab.runs.records import export
 from ombud.lab.runs.remote import RemoteTarget
-from ombud.lab.runs.running import RunOptions, rescore, run_cases
+from ombud.lab.runs.running import RunOptions, judge_metrics, no_judge, rescore, run_cases
 from ombud.lab.runs.sweeping import (
     Cell,
     SweepPoint,
     cell_label,
+    parse_axes,
     parse_grid,
+    part,
     run_sweep,
     sweep_points,
 )
 from ombud.lab.runs.target import Target
+from ombud.lab.runs.timing import time_runs
 from ombud.lab.statistics import Comparison, Mean, compare, holm, mean
 from ombud.lab.synthesis.choosing import synthesise
+from ombud.lab.tuning.ablating import Ablation, ablate
+from ombud.lab.tuning.noise import Variance, variance_of
+from ombud.lab.tuning.parts import component_parts, plan_parts, step_parts
+from ombud.lab.tuning.reporting import Finalist, Halves, Nested, Tuned, tune_halves, tune_nested
+from ombud.lab.tuning.searching import (
+    TIMES,
+    FinishedSearch,
+    HeldOut,
+    Trial,
+    Tuning,
+    best_of,
+    search_best,
+)
+from ombud.lab.tuning.wavering import MetricNoise, measure_noise
 
 __all__ = [
     "GROUPS",
+    "INVALID",
     "LOSSES",
     "METRICS",
     "TEXT_METRICS",
+    "TIMED",
+    "TIMES",
     "USUAL",
+    "Ablation",
     "Agreement",
     "CaseDifference",
     "Cell",
@@ -69,12 +117,22 @@ __all__ = [
     "Embed",
     "Estimate",
     "Fall",
+    "Finalist",
+    "FinishedSearch",
+    "Halves",
+    "HeldOut",
     "Instruments",
+    "Judge",
     "JudgeAlignment",
+    "JudgePolicy",
+    "LiveAnswer",
+    "LiveFigure",
     "Mean",
     "Measure",
     "Metric",
+    "MetricNoise",
     "MetricSummary",
+    "Nested",
     "PathCost",
     "PoweredMean",
     "Rating",
@@ -82,16 +140,31 @@ __all__ = [
     "RecordedRun",
     "RemoteTarget",
     "Risk",
+    "Rubric",
     "RunOptions",
     "Step",
+    "StoredReplies",
+    "Study",
+    "StudyAxes",
+    "StudyOutcome",
     "SweepPoint",
     "Target",
+    "Trial",
+    "Tuned",
+    "Tuning",
     "Undefined",
     "Value",
+    "Variance",
+    "VariantAdvice",
     "Verdict",
+    "ablate",
+    "add_rubrics",
+    "advise",
     "agreement",
     "align",
     "as_junit",
+    "best_of",
+    "carry_out",
     "cases_text",
     "cell_label",
     "changes",
@@ -100,41 +173,65 @@ __all__ = [
     "cluster_of",
     "compare",
     "compare_runs",
+    "compare_variants",
+    "component_parts",
     "compute_trend",
     "contaminated",
     "contamination_note",
     "costs_by_path",
     "decision_accuracy",
     "decisions",
+    "direction",
     "draw_sample",
     "export",
+    "find_study",
     "holm",
     "html_report",
+    "judge_metrics",
+    "live_answers",
     "markdown_report",
     "mean",
+    "measure_noise",
+    "no_judge",
     "normalise",
+    "parse_axes",
     "parse_grid",
     "parse_metric",
     "parse_metrics",
+    "part",
+    "plan_parts",
     "powered_mean",
     "read_cases",
     "read_qrels",
     "read_rankings",
     "read_ratings",
+    "read_rubrics",
     "read_run",
     "rescore",
     "risk_area",
     "risk_coverage",
+    "router_table",
+    "rubric_text",
     "run_cases",
     "run_sweep",
     "same_dataset",
     "score",
     "score_rankings",
+    "search_best",
     "select_split",
+    "split_judged",
     "split_of",
+    "step_parts",
+    "study_chart",
+    "study_markdown",
     "summarise",
     "summary_markdown",
     "sweep_points",
     "synthesise",
+    "time_runs",
+    "tune_halves",
+    "tune_nested",
     "undecided",
+    "usual_metrics",
+    "variance_of",
 ]

@@ -1,7 +1,7 @@
 """Text in, typed value out: embedders, chat models, rerankers, language."""
 
 from ombud.models import linear
-from ombud.models.chat.asking import at_most, lean_form
+from ombud.models.chat.asking import PlainText, at_most, lean_form
 from ombud.models.chat.budget import Budget
 from ombud.models.chat.calls import Call, record, recorded, stand_ins
 from ombud.models.chat.chat import Chat, ChatReply
@@ -27,6 +27,7 @@ __all__ = [
     "Embedder",
     "Exposure",
     "ModelRoles",
+    "PlainText",
     "Reranker",
     "Tree",
     "at_most",

@@ -30,7 +30,7 @@ from ombud.errors import BadSetting, OmbudError
 from ombud.masking import mask_values
 from ombud.settings.handoff import HandoffSettings, MailSettings
 from ombud.settings.places import UNKNOWN_KIND, Source, kind_of, kinds, place_of
-from ombud.settings.plans import choices_of, nearest, path_of
+from ombud.settings.plans import NOT_SERVED, choices_of, nearest, path_of
 from ombud.settings.sections import (
     AnswerSettings,
     AuditSettings,
@@ -38,6 +38,7 @@ from ombud.settings.sections import (
     Experiment,
     GeneralSettings,
     IndexSettings,
+    LabSettings,
     ModelSettings,
     PlanOverlay,
     ServerSettings,
@@ -75,6 +76,7 @@ class Settings(BaseSettings):
     answer: AnswerSettings = AnswerSettings()
     sync: SyncSettings = SyncSettings()
     audit: AuditSettings = AuditSettings()
+    lab: LabSettings = LabSettings()
     handoff: HandoffSettings = HandoffSettings()
     mail: MailSettings = MailSettings()
     plan: Plan = Plan()
@@ -101,6 +103,13 @@ class Settings(BaseSettings):
         if len(set(names)) < len(names):
             raise ValueError("two [[source]] entries have the same name")
         return self
+
+    @field_validator("plan")
+    @classmethod
+    def _searched(cls, plan: Plan) -> Plan:
+        if plan.k == 0:
+            raise ValueError(NOT_SERVED)
+        return plan
 
     @classmethod
     def settings_customise_sources(

@@ -9,6 +9,8 @@ from pydantic import ValidationError
 from ombud.errors import BadSetting
 from ombud.types import Plan
 
+NOT_SERVED = "k = 0 asks the chat model without documents: it is for the lab, not for people"
+
 
 def merge_plan(*overlays: Mapping[str, Any], base: Plan | None = None) -> Plan:
     """Lay plan fields over each other, weakest first; raises BadSetting naming the nearest field.

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from ombud.errors import BadSetting
-from ombud.settings.plans import merge_plan
+from ombud.settings.plans import NOT_SERVED, merge_plan
 
 CHUNK_TOKENS = {
     "structure": (256, 0),
@@ -361,12 +361,42 @@ class AuditSettings(Section):
         return self
 
 
+class LabSettings(Section):
+    every: str = Field(
+        "",
+        description="Cases, relative to the workspace, that `ombud serve` asks after every sync "
+        "and every change of flags or prompts; empty = none.",
+    )
+    owner_mail: tuple[str, ...] = Field(
+        (), description="Who is told by mail where these answers fell beyond noise."
+    )
+    owner_url: str = Field(
+        "", description="Posted to where they did, signed with the key of handoff.notify."
+    )
+    judge_form: Literal["typed", "line"] = Field(
+        "typed",
+        description="How judges reply: a typed value, or a marked last line for models that can be "
+        "held to no form.",
+    )
+    judge_repeats: int = Field(
+        1, ge=1, le=15, description="Times a judge gives each grade; the most frequent counts."
+    )
+    judge_window: int = Field(
+        32_000,
+        ge=500,
+        description="Tokens that a judge reads at once; an answer with longer passages gets no "
+        "grade, and says why.",
+    )
+
+
 class PlanOverlay(Section):
     plan: dict[str, Any] = Field({}, description="Plan fields to change.")
 
     @field_validator("plan")
     @classmethod
     def _known_plan(cls, plan: dict[str, Any]) -> dict[str, Any]:
+        if plan.get("k") == 0:
+            raise ValueError(NOT_SERVED)
         try:
             merge_plan(plan)
         except BadSetting as wrong:

@@ -13,6 +13,7 @@ from ombud.store.database import Store
 from ombud.store.queries import batches
 from ombud.store.tables import lab_look as looks
 from ombud.store.tables import lab_passage as passages
+from ombud.store.tables import lab_reply as replies
 from ombud.store.tables import lab_row as rows
 from ombud.store.tables import lab_run as runs
 from ombud.store.tables import lab_score as scores
@@ -22,6 +23,10 @@ _BLOCK = 200
 """Observations read at once: their chunks are joined to them in one more query."""
 _MOST = 500
 """Values in one IN list."""
+EVERY_FIRST: Mapping[str, int] = {}
+"""Every metric in its first version."""
+NOT_ASKED = "the judge could not be asked: "
+"""How the reason of a score begins that is to be tried again."""
 _KEEP = text(
     "INSERT INTO lab_passage (chunk_id, document_id, chunk) "
     "VALUES (:chunk_id, :document_id, :chunk)"
@@ -102,7 +107,7 @@ def delete_run(store: Store, run_id: str) -> None:
     """Remove a run with its rows and scores, and the passages that no other run shows. Looks stay
     counted."""
     with store.write() as db:
-        for table in (scores, rows):
+        for table in (scores, replies, rows):
             db.execute(delete(table).where(table.c.run_id == run_id))
         db.execute(delete(runs).where(runs.c.id == run_id))
         _drop_unused_passages(db)
@@ -121,9 +126,13 @@ def _drop_unused_passages(db: Connection) -> None:
 # Cases of a run -----------------------------------------------------------------------------------
 
 
-def save_done(store: Store, run_id: str, done: Sequence[Done], version: int = 1) -> None:
+def save_done(
+    store: Store, run_id: str, done: Sequence[Done], versions: Mapping[str, int] = EVERY_FIRST
+) -> None:
     """Keep finished cases with their scores: one transaction. A case that failed before is
-    replaced."""
+    replaced.
+
+    versions: of each metric's formula."""
     if not done:
         return
     chunks: dict[str, Chunk] = {}
@@ -137,7 +146,7 @@ def save_done(store: Store, run_id: str, done: Sequence[Done], version: int = 1)
         db.execute(delete(rows).where(before))
         db.execute(insert(rows), [_row(run_id, finished) for finished in done])
         given = {finished.place: finished.scores for finished in done}
-        _put_scores(db, run_id, given, version)
+        _put_scores(db, run_id, given, versions)
 
 
 def done_places(store: Store, run_id: str) -> dict[int, bool]:
@@ -178,11 +187,17 @@ def read_observations(
 
 
 def save_scores(
-    store: Store, run_id: str, given: Mapping[int, Sequence[Score]], version: int = 1
+    store: Store,
+    run_id: str,
+    given: Mapping[int, Sequence[Score]],
+    versions: Mapping[str, int] = EVERY_FIRST,
+    first: int = 0,
 ) -> None:
-    """Put scores (by place) beside or instead of those that are there: one transaction."""
+    """Put scores (by place) beside or instead of those that are there: one transaction.
+
+    versions: of each metric's formula. first: place of the first metric among all of the run."""
     with store.write() as db:
-        _put_scores(db, run_id, given, version)
+        _put_scores(db, run_id, given, versions, first)
 
 
 def scored_places(store: Store, run_id: str) -> dict[int, set[str]]:
@@ -195,11 +210,30 @@ def scored_places(store: Store, run_id: str) -> dict[int, set[str]]:
     return metrics
 
 
-def score_versions(store: Store, run_id: str) -> set[int]:
-    """Versions of the metrics' formulas that scored a run."""
-    query = select(scores.c.version).where(scores.c.run_id == run_id)
+def score_versions(store: Store, run_id: str) -> dict[str, set[tuple[str, int]]]:
+    """Metric -> (who gave it, version of its formula) of all that scored a run."""
+    query = select(scores.c.metric, scores.c.by, scores.c.version)
+    versions: dict[str, set[tuple[str, int]]] = {}
     with store.read() as db:
-        return set(db.execute(query.distinct()).scalars())
+        for row in db.execute(query.where(scores.c.run_id == run_id).distinct()):
+            versions.setdefault(row.metric, set()).add((row.by, row.version))
+    return versions
+
+
+def judged_places(
+    store: Store, run_id: str, by: str, versions: Mapping[str, int]
+) -> dict[int, set[str]]:
+    """Place in the dataset -> metrics that this judge has given there in these versions."""
+    query = select(scores.c.place, scores.c.metric, scores.c.version, scores.c.reason).where(
+        scores.c.run_id == run_id, scores.c.by == by
+    )
+    metrics: dict[int, set[str]] = {}
+    with store.read() as db:
+        for row in db.execute(query):
+            is_same = versions.get(row.metric) == row.version
+            if is_same and not row.reason.startswith(NOT_ASKED):
+                metrics.setdefault(row.place, set()).add(row.metric)
+    return metrics
 
 
 def read_scores(store: Store, run_id: str) -> list[Score]:
@@ -326,29 +360,33 @@ def _passages(db: Connection, wanted: set[str]) -> dict[str, Chunk]:
 
 
 def _put_scores(
-    db: Connection, run_id: str, given: Mapping[int, Sequence[Score]], version: int
+    db: Connection,
+    run_id: str,
+    given: Mapping[int, Sequence[Score]],
+    versions: Mapping[str, int],
+    first: int = 0,
 ) -> None:
+    """A metric has one value a place, whoever gave it: the last one counts."""
     new: list[dict[str, Any]] = []
-    places: dict[tuple[str, str], list[int]] = {}
+    places: dict[str, list[int]] = {}
     for place, scores_there in given.items():
-        for number, score in enumerate(scores_there):
-            places.setdefault((score.metric, score.by), []).append(place)
+        for number, score in enumerate(scores_there, start=first):
+            places.setdefault(score.metric, []).append(place)
             row = {
                 "run_id": run_id,
                 "place": place,
                 "number": number,
                 "metric": score.metric,
                 "by": score.by,
-                "version": version,
+                "version": versions.get(score.metric, 1),
                 "value": score.value,
                 "reason": score.reason.replace("\0", ""),
             }
             new.append(row)
-    for (metric, by), some in places.items():
+    for metric, some in places.items():
         same = delete(scores).where(
             scores.c.run_id == run_id,
             scores.c.metric == metric,
-            scores.c.by == by,
             scores.c.place.in_(some),
         )
         db.execute(same)

@@ -47,7 +47,13 @@ Preset = Literal["", "fixed", "pa", "pa+rerank", "hypa", "hypa+rerank"]
 class Plan(Record):
     """Every knob of one answer. Tuning, A/B and ablation only ever change this."""
 
-    k: int = Field(default=8, ge=1, le=100, description="Chunks that go to the answer, in total.")
+    k: int = Field(
+        default=8,
+        ge=0,
+        le=100,
+        description="Chunks that go to the answer, in total; 0, in the lab alone, asks the chat "
+        "model without any.",
+    )
     k_simple: int = Field(
         default=5, ge=1, le=100, description="The same where a chat model says that one is enough."
     )

@@ -8,7 +8,7 @@ from ombud.answer.compose.drafts import DraftClaim, DraftParser
 from ombud.answer.compose.leaving_out import leans
 from ombud.answer.proof.citing import inert
 from ombud.answer.proof.proving import Prover
-from ombud.types import Citation
+from ombud.types import Citation, Claim
 
 OnClaim = Callable[[int, str, Sequence[Citation]], None]
 """Gets a claim that was proven: its place in the answer from 0, its text, its citations. One of the
@@ -82,3 +82,8 @@ class ClaimStream:
         if self._shown.get(index) != event:
             self._shown[index] = event
             self._on_event("claim", event)
+
+    def show_all(self, claims: Sequence[Claim], citations: Sequence[Citation]) -> None:
+        """Those of the whole answer."""
+        for place, claim in enumerate(claims):
+            self.show(place, claim.text, [citations[n] for n in claim.citations])

@@ -1,4 +1,4 @@
-"""The verbs of `ombud lab` that ask a target: run, sweep, calibrate, synth."""
+"""The verbs of `ombud lab` that ask a target: run, sweep, synth."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,19 +10,19 @@ from ombud.cli.console import (
     HOME,
     JSON,
     errors_said,
-    open_workspace,
     plan_values,
     print_json,
     progress,
     write_file,
 )
 from ombud.cli.lab.json_output import run_json
+from ombud.cli.lab.judging import judge_of, lab_workspace
 from ombud.cli.lab.target import complete, embed_of, instruments, target_of
 
 if TYPE_CHECKING:
     from ombud.app import Workspace
     from ombud.charts import Point
-    from ombud.lab import RecordedRun, Risk, RunOptions, SweepPoint
+    from ombud.lab import RecordedRun, RunOptions, SweepPoint
     from ombud.types import Case
 
 DATASET = typer.Argument(help="Cases: a .jsonl or .csv file, a folder of them, or a BEIR folder.")
@@ -32,7 +32,7 @@ TARGET = typer.Option(
 PLAN = typer.Option(
     [], "--plan", metavar="KEY=VALUE", help="Change a knob for every case; may be repeated."
 )
-METRICS = typer.Option("", "--metrics", help="Such as recall@8,token_f1; empty = the usual ten.")
+METRICS = typer.Option("", "--metrics", help="Such as recall@8,token_f1; empty = the usual ones.")
 SPLIT = typer.Option("open", "--split", help="dev, test, sealed, or open: dev and test.")
 SAMPLE = typer.Option(
     1.0, "--sample", help="Ask this share of the cases only, the same ones each time."
@@ -64,17 +64,17 @@ def run(
     goes on."""
     del home
     with errors_said(as_json):
-        from ombud.lab import run_cases
+        from ombud.lab import run_cases, usual_metrics
 
-        workspace = open_workspace()
-        cases, notes = _cases(dataset, split, sample, seed, tags)
+        workspace = lab_workspace()
+        cases, notes = chosen_cases(dataset, split, sample, seed, tags)
         with progress(not as_json) as on_progress:
             asked = target_of(workspace, target, seconds, on_progress)
-            options = _options(
+            options = run_options(
                 dataset,
                 name=name,
                 split=split,
-                metrics=metrics,
+                metrics=metrics or usual_metrics(cases),
                 plan=plan,
                 notes=notes,
                 concurrency=concurrency,
@@ -88,6 +88,7 @@ def run(
                 options,
                 instruments=tools,
                 on_progress=on_progress,
+                judge_of=judge_of(workspace, options.metrics),
             )
             made = complete(work, asked)
         _say_run(workspace, made.id, as_json)
@@ -107,111 +108,52 @@ def sweep(
     seed: int = SEED,
     concurrency: int = CONCURRENCY,
     seconds: float = SECONDS,
+    timed: int = typer.Option(
+        10, "--timed", min=0, help="Cases on which the cells are timed, in turn; 0 = no times."
+    ),
     plot: Path | None = typer.Option(
         None, "--plot", help="Where the plot goes; empty = .ombud/lab/STUDY.svg."
     ),
     as_json: bool = JSON,
     home: Path | None = HOME,
 ) -> None:
-    """Every combination of some settings, a run each: one table, one plot of quality against
-    latency."""
+    """Every combination of some settings, a run each: one table, one plot of quality against time,
+    which is measured in turn."""
     del home
     with errors_said(as_json):
-        from ombud.lab import parse_grid, read_run
+        from ombud.lab import parse_grid, read_run, usual_metrics
         from ombud.lab import run_sweep as run_all
 
-        workspace = open_workspace()
+        workspace = lab_workspace()
         cells = parse_grid(axes)
-        cases, notes = _cases(dataset, split, sample, seed)
+        cases, notes = chosen_cases(dataset, split, sample, seed)
         with progress(not as_json) as on_progress:
             asked = target_of(workspace, target, seconds, on_progress)
-            options = _options(
+            options = run_options(
                 dataset,
                 name=name,
                 split=split,
-                metrics=metrics,
+                metrics=metrics or usual_metrics(cases),
                 plan=plan,
                 notes=notes,
                 concurrency=concurrency,
                 seconds=seconds,
                 study=True,
             )
-            tools = instruments(workspace, asked, options.metrics)
             work = run_all(
                 cells,
                 cases,
                 asked,
                 workspace.store,
                 options,
-                embed=tools.embed,
+                embed=instruments(workspace, asked, options.metrics).embed,
                 on_progress=on_progress,
+                timed=timed,
             )
             runs = complete(work, asked)
         recorded = [read_run(workspace.store, made.id) for made in runs]
         where = plot or workspace.data / "lab" / f"{options.study}.svg"
         _say_sweep(cells, recorded, str(options.metrics[0]), where, as_json)
-
-
-def calibrate(
-    dataset: Path = DATASET,
-    target: str = TARGET,
-    most: float | None = typer.Option(
-        None,
-        "--at-most",
-        min=0,
-        max=1,
-        help="Largest share of answers to questions that the documents do not answer.",
-    ),
-    concurrency: int = CONCURRENCY,
-    seconds: float = SECONDS,
-    plot: Path | None = typer.Option(
-        None, "--plot", help="Where the plot goes; empty = .ombud/lab/calibrate-DATASET.svg."
-    ),
-    as_json: bool = JSON,
-    home: Path | None = HOME,
-) -> None:
-    """The least confidence to answer: chosen on the dev split, its risk and coverage shown on the
-    test split."""
-    del home
-    with errors_said(as_json):
-        from ombud.lab import decisions, read_run, run_cases, undecided
-
-        workspace = open_workspace()
-        found = []
-        aside = 0
-        with progress(not as_json) as on_progress:
-            asked = target_of(workspace, target, seconds, on_progress)
-            for split in ("dev", "test"):
-                cases, notes = _cases(dataset, split, 1.0, 0)
-                wanted = [case for case in cases if case.expect in {"answer", "deny"}]
-                options = _options(
-                    dataset,
-                    name=f"calibrate {dataset.stem}",
-                    split=split,
-                    metrics="outcome_accuracy,citation_recall",
-                    plan=["abstain=0"],
-                    notes=notes,
-                    concurrency=concurrency,
-                    seconds=seconds,
-                )
-                tools = instruments(workspace, asked, options.metrics)
-                work = run_cases(
-                    wanted,
-                    asked,
-                    workspace.store,
-                    options,
-                    instruments=tools,
-                    on_progress=on_progress,
-                    reuse=True,
-                )
-                made = complete(work, asked)
-                observed = read_run(workspace.store, made.id).observations
-                found.append(decisions(observed))
-                aside += undecided(observed)
-        where = plot or workspace.data / "lab" / f"calibrate-{dataset.stem}.svg"
-        _say_risk(found[0], found[1], most, where, as_json)
-        if aside and not as_json:
-            print(f"{aside} answers were given without a search; no threshold changes them.")
 
 
 def synth(
@@ -230,7 +172,7 @@ def synth(
 
         from ombud.lab import cases_text, synthesise
 
-        workspace = open_workspace()
+        workspace = lab_workspace()
         with progress(not as_json) as on_progress:
             passages = target_of(workspace, target, on_progress=on_progress).passages()
             made = synthesise(
@@ -247,7 +189,7 @@ def synth(
         )
 
 
-def _cases(
+def chosen_cases(
     dataset: Path, split: str, share: float, seed: int, tags: Sequence[str] = ()
 ) -> tuple[tuple["Case", ...], tuple[str, ...]]:
     from ombud.errors import LabError
@@ -287,7 +229,7 @@ def _tagged(cases: "Sequence[Case]", tags: Sequence[str]) -> "Sequence[Case]":
     return chosen
 
 
-def _options(
+def run_options(
     dataset: Path,
     *,
     name: str,
@@ -299,14 +241,14 @@ def _options(
     seconds: float,
     study: bool = False,
 ) -> "RunOptions":
-    from ombud.lab import USUAL, RunOptions, parse_metrics
+    from ombud.lab import RunOptions, parse_metrics
     from ombud.settings import merge_plan
 
     changes = plan_values(list(plan))
     merge_plan(changes)  # what is misspelt is said before anything is asked
     called = name or dataset.resolve().stem
     return RunOptions(
-        metrics=parse_metrics(metrics or USUAL),
+        metrics=parse_metrics(metrics),
         name=called,
         dataset=str(dataset.resolve()),
         split=split,
@@ -362,8 +304,10 @@ def _say_sweep(
     from ombud.lab import sweep_points
 
     placed = sweep_points(cells, recorded, metric)
-    title = f"{metric} against latency"
-    write_file(where, draw_scatter(title, ("median seconds a case", metric), _dots(placed)))
+    title = f"{metric} against time"
+    write_file(
+        where, draw_scatter(title, ("median seconds a case, in turn", metric), _dots(placed))
+    )
     if as_json:
         listed: list[dict[str, Any]] = []
         for point, run in zip(placed, recorded, strict=True):
@@ -371,7 +315,8 @@ def _say_sweep(
         print_json({"metric": metric, "plot": str(where), "cells": listed})
         return
     print(_sweep_table(placed, recorded, metric))
-    print(f"\n* on the Pareto front of {metric} and latency. Plot: {where}")
+    front = f"* on the Pareto front of {metric} and time, measured in turn."
+    print(f"\n{front if any(point.seconds for point in placed) else 'No times.'} Plot: {where}")
     ids = ", ".join(run.run.id for run in recorded)
     print(f"To test a difference: `ombud lab compare RUN RUN`, of {ids}.")
 
@@ -426,72 +371,3 @@ def _mean(recorded: "RecordedRun", metric: str) -> float | None:
     from ombud.lab import mean
 
     return mean([score.value for score in recorded.values(metric).values()], repeats=1).value
-
-
-def _say_risk(dev: Any, test: Any, most: float | None, where: Path, as_json: bool) -> None:
-    from ombud.charts import Series, draw_lines
-    from ombud.cli.printing.tables import between, figure, table
-    from ombud.lab import choose_threshold, decision_accuracy, risk_area, risk_coverage
-
-    at = choose_threshold(dev, most)
-    rows = risk_coverage(test)
-    right = decision_accuracy(test, at)
-    kept = sum(decision.confidence >= at for decision in test) / len(test)
-    curve = [_risk_point(row) for row in rows]
-    plot = draw_lines(
-        "Risk against coverage (test split)",
-        ("share of questions answered", "risk"),
-        [Series("answered without an answer in the documents", curve)],
-        marks=[(kept, f"abstain {at:g}")],
-    )
-    write_file(where, plot)
-    if as_json:
-        print_json(
-            {
-                "abstain": at,
-                "test": [_risk_json(row) for row in rows],
-                "accuracy": right.value,
-                "area": risk_area(test),
-                "plot": str(where),
-            }
-        )
-        return
-    cells: list[tuple[str, ...]] = []
-    for row in rows:
-        cells.append(
-            (
-                f"{row.coverage:.0%}",
-                figure(row.threshold),
-                figure(row.unanswerable.value),
-                between(row.unanswerable.low, row.unanswerable.high),
-                figure(row.wrong.value),
-                str(row.wrong.total),
-            )
-        )
-    print(table(RISK_HEAD, cells))
-    area = f"{risk_area(test):.3f} (test split, {len(test)} questions)"
-    print(f"\nArea under the risk-coverage curve: {area}.")
-    print(f"Chosen on dev ({len(dev)} questions): answer from confidence {at:g}.")
-    accuracy = f"{figure(right.value)} ({between(right.low, right.high)})"
-    print(f"On test it answers {kept:.0%} and decides {accuracy} rightly. In ombud.toml:")
-    print(f"\n[plan]\nabstain = {at:g}")
-
-
-RISK_HEAD = (
-    *("coverage", "confidence", "unanswerable answered", "95 %"),
-    *("or without the evidence", "n"),
-)
-
-
-def _risk_point(row: "Risk") -> tuple[float, float, float | None, float | None]:
-    risk = row.unanswerable
-    return (row.coverage, risk.value or 0.0, risk.low, risk.high)
-
-
-def _risk_json(row: "Risk") -> dict[str, Any]:
-    return {
-        "coverage": row.coverage,
-        "threshold": row.threshold,
-        "risk": row.unanswerable.value,
-        "wrong": row.wrong.value,
-    }

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
 def run_json(recorded: "RecordedRun") -> dict[str, Any]:
     """A run with its figures, for programs."""
+    from ombud.cli.lab.judging import judging_json
     from ombud.lab import LOSSES
 
     lost = [seen.lost for seen in recorded.observations]
@@ -22,6 +23,7 @@ def run_json(recorded: "RecordedRun") -> dict[str, Any]:
         ],
         "lost": {what: lost.count(what) for what in LOSSES},
         "failed": failed,
+        "judging": judging_json(recorded),
     }
 
 

@@ -10,19 +10,20 @@ from ombud.cli.console import (
     HOME,
     JSON,
     errors_said,
-    open_workspace,
     print_json,
     progress,
     write_file,
 )
 from ombud.cli.lab.json_output import contrast_json, fall_json, head_json, run_json, step_json
+from ombud.cli.lab.judging import judge_of, lab_workspace
 from ombud.cli.lab.target import instruments, target_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
+    from ombud.app import Workspace
     from ombud.charts import Series
-    from ombud.lab import CaseDifference, RecordedRun, Step, Verdict
+    from ombud.lab import CaseDifference, Metric, RecordedRun, Step, Verdict
     from ombud.types import Run
 
 RUN = typer.Argument(
@@ -42,7 +43,7 @@ def list_all(as_json: bool = JSON, home: Path | None = HOME) -> None:
         from ombud.cli.printing.tables import table
         from ombud.store import list_runs
 
-        known = list_runs(open_workspace().store)
+        known = list_runs(lab_workspace().store)
         if as_json:
             print_json({"runs": [run.model_dump(mode="json") for run in known]})
             return
@@ -81,7 +82,7 @@ def show(
 
         if by not in GROUPS:
             raise BadRequest(f"`{by}` is no way to group.", hint=f"Known: {', '.join(GROUPS)}.")
-        recorded = read_run(open_workspace().store, run)
+        recorded = read_run(lab_workspace().store, run)
         if case:
             _show_case(recorded, case, as_json)
             return
@@ -140,7 +141,7 @@ def compare(
         from ombud.cli.printing.tables import contrast_table, figure
         from ombud.lab import GROUPS, changes, compare_runs, parse_metric, read_run
 
-        store = open_workspace().store
+        store = lab_workspace().store
         a, b = read_run(store, first), read_run(store, second)
         groups = GROUPS if as_json else [group for group in GROUPS if group in {"overall", *by}]
         rows = compare_runs(a, b, groups)
@@ -192,7 +193,7 @@ def report(
 
         if html is None and markdown is None:
             raise BadRequest("Where should the report go?", hint="--html FILE or --markdown FILE.")
-        store = open_workspace().store
+        store = lab_workspace().store
         recorded = [read_run(store, run) for run in runs]
         for path, write in ((html, html_report), (markdown, markdown_report)):
             if path:
@@ -223,7 +224,7 @@ def gate(
         from ombud.lab import as_junit, parse_metrics, read_run
         from ombud.lab import check_gate as judge
 
-        store = open_workspace().store
+        store = lab_workspace().store
         a, b = read_run(store, baseline), read_run(store, candidate)
         verdict = judge(a, b, [str(metric) for metric in parse_metrics(metrics)])
         if junit:
@@ -259,7 +260,7 @@ def trend(
         from ombud.lab import compute_trend, parse_metric, read_run, same_dataset
         from ombud.store import list_runs
 
-        store = open_workspace().store
+        store = lab_workspace().store
         last = read_run(store, run)
         runs = [read_run(store, other.id) for other in same_dataset(list_runs(store), last.run)]
         names = [str(parse_metric(name)) for name in metric]
@@ -335,23 +336,45 @@ def rescore(
     as_json: bool = JSON,
     home: Path | None = HOME,
 ) -> None:
-    """Score the stored answers of a run again, or in further metrics; nothing is asked."""
+    """Score the stored answers of a run again, or in further metrics. The assistant is not asked
+    again; a judge only where it has not judged yet in this version."""
     del home
     with errors_said(as_json):
         from ombud.lab import parse_metrics, read_run
         from ombud.lab import rescore as again
 
-        workspace = open_workspace()
+        workspace = lab_workspace()
         recorded = read_run(workspace.store, run)
         chosen = parse_metrics(metrics or ",".join(recorded.metrics))
         target = target_of(workspace, recorded.run.target)
         with progress(not as_json) as on_progress:
             tools = instruments(workspace, target, chosen)
             count = again(workspace.store, recorded.run, chosen, tools, on_progress=on_progress)
+            _judge_again(workspace, recorded.run, chosen, on_progress)
         if as_json:
             print_json(run_json(read_run(workspace.store, recorded.run.id)))
         else:
             print(f"Scored {count} cases in {', '.join(map(str, chosen))}.")
+
+
+def _judge_again(
+    workspace: "Workspace",
+    run: "Run",
+    chosen: "Sequence[Metric]",
+    on_progress: "Callable[[str, int, int], None]",
+) -> None:
+    import asyncio
+
+    from ombud.lab import judge_metrics, no_judge, split_judged
+
+    _, given = split_judged(chosen)
+    if not given:
+        return
+    judge = judge_of(workspace, chosen)
+    if judge is None:
+        raise no_judge(given)
+    asked = judge(run.id)
+    asyncio.run(judge_metrics(workspace.store, run, chosen, asked, on_progress=on_progress))
 
 
 def score(
@@ -409,7 +432,7 @@ def export(
         from ombud.lab import export as lines_of
         from ombud.lab import read_run
 
-        lines = lines_of(read_run(open_workspace().store, run), form)
+        lines = lines_of(read_run(lab_workspace().store, run), form)
         if to:
             write_file(to, "".join(lines))
             print(f"Wrote {to}.")
@@ -424,7 +447,7 @@ def delete(run: str = RUN, as_json: bool = JSON, home: Path | None = HOME) -> No
     with errors_said(as_json):
         from ombud.store import delete_run, find_run
 
-        store = open_workspace().store
+        store = lab_workspace().store
         found = find_run(store, run)
         delete_run(store, found.id)
         if as_json:

@@ -3,10 +3,16 @@
 import typer
 
 from ombud.cli.lab import asking as lab_ask
+from ombud.cli.lab import calibrating as lab_calibrate
+from ombud.cli.lab import experiments as lab_study
+from ombud.cli.lab import judging as lab_judge
+from ombud.cli.lab import online as lab_online
 from ombud.cli.lab import people as lab_people
 from ombud.cli.lab import reading as lab_read
-from ombud.cli.lab import train_router as lab_train
-from ombud.cli.lab import train_triage as lab_triage
+from ombud.cli.lab import timing as lab_time
+from ombud.cli.lab import tuning as lab_tune
+from ombud.cli.lab.training import router as lab_train
+from ombud.cli.lab.training import triage as lab_triage
 from ombud.cli.printing.help import WholeHelp
 
 app = typer.Typer(
@@ -17,7 +23,12 @@ app = typer.Typer(
 
 app.command("run")(lab_ask.run)
 app.command("sweep")(lab_ask.sweep)
-app.command("calibrate")(lab_ask.calibrate)
+app.command("time")(lab_time.time_together)
+app.command("calibrate")(lab_calibrate.calibrate)
+app.command("tune")(lab_tune.tune)
+app.command("ablate")(lab_tune.ablate)
+app.command("noise")(lab_tune.noise)
+app.command("experiment")(lab_study.experiment)
 app.command("synth")(lab_ask.synth)
 app.command("train-router")(lab_train.teach_router)
 app.command("train-triage")(lab_triage.teach_triage)
@@ -31,5 +42,7 @@ app.command("rescore")(lab_read.rescore)
 app.command("score")(lab_read.score)
 app.command("export")(lab_read.export)
 app.command("delete")(lab_read.delete)
+app.command("rubrics")(lab_judge.rubrics)
+app.command("variants")(lab_online.variants)
 app.command("agree")(lab_people.agree)
 app.command("align")(lab_people.align)

@@ -92,11 +92,14 @@ def contrast_table(contrasts: Sequence["Contrast"]) -> str:
 
 def closing(recorded: "RecordedRun") -> str:
     """Where evidence was lost, how long it took, what it cost, what failed."""
+    from ombud.cli.lab.judging import judging_line
+
     observations = recorded.observations
     lines = (
         _lost_line(observations),
         _time_line(observations),
         _cost_line(observations),
+        judging_line(recorded),
         _failed_line(observations),
     )
     return "\n".join(line for line in lines if line)

@@ -1,7 +1,13 @@
 """What a metric is called, what it is given and what it returns."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from ombud.types import Observation
+
+if TYPE_CHECKING:
+    from ombud.lab.judges.asking import Judge
 
 Embed = Callable[[Sequence[str]], Sequence[Sequence[float]]]
 """Texts -> one vector each, of one length."""
@@ -42,3 +48,63 @@ class Undefined:
 
 
 Value = float | Undefined
+
+Compute = Callable[[Observation, Metric, Instruments], Value]
+
+SCORED_BY = 2
+"""Of formulas: raised with every change that gives another value."""
+
+
+class Judgement(NamedTuple):
+    """What a judge made of one answer."""
+
+    value: Value
+    words: str = ""
+    """Why, as the judge put it."""
+
+
+Grade = Callable[[Observation, "Judge"], Coroutine[Any, Any, Judgement]]
+
+
+def _needs_a_judge(observation: Observation, metric: Metric, instruments: Instruments) -> Value:
+    del observation, metric, instruments
+    return Undefined("a judge gives it; none was asked")
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One row of the table: how a metric is computed and how its values are read."""
+
+    compute: Compute
+    what: str
+    """One line for tables and `--help`."""
+    cutoff: Literal["none", "optional", "hits", "hits or words"] = "none"
+    better: Literal["higher", "lower", "neither"] = "higher"
+    unit: str = "0-1"
+    reads: Literal["answer", "hits", "both"] = "answer"
+    """What the target is asked for: an answer, a search alone, or both."""
+    version: int = SCORED_BY
+    """Scores of different versions are not compared."""
+    grade: Grade | None = None
+    """Asks a chat model, in place of `compute`."""
+
+
+def judged(
+    grade: Grade,
+    what: str,
+    *,
+    version: int,
+    unit: str = "0-1",
+    better: Literal["higher", "lower", "neither"] = "higher",
+    reads: Literal["answer", "both"] = "answer",
+) -> Measure:
+    """A measure that a judge gives."""
+    return Measure(
+        compute=_needs_a_judge,
+        what=what,
+        better=better,
+        unit=unit,
+        reads=reads,
+        version=version,
+        grade=grade,
+    )

@@ -2,24 +2,24 @@
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import partial
 from math import isfinite
-from typing import Literal
+from pathlib import Path
 
 from ombud.errors import SetupError, UnknownName
+from ombud.lab.judges.table import judged_measures
 from ombud.lab.metrics import answers, overlap, retrieval
-from ombud.lab.metrics.metric import Instruments, Metric, Undefined, Value
+from ombud.lab.metrics.metric import Compute, Instruments, Measure, Metric, Undefined, Value
 from ombud.registry import distribution_of, find, names, unknown_name
-from ombud.types import Observation, Score
+from ombud.types import Case, Observation, Score
 
 _SPELLING = re.compile(
     r"(?P<name>[A-Za-z][A-Za-z0-9_.]*)(?:@(?P<cutoff>[1-9][0-9]{0,5})(?P<words>w)?)?"
 )
 
-SCORED_BY = 2
-"""Raised with every change that gives another value: scores of different versions are not
-compared."""
+TIMED = "warm_latency"
+"""Measured by itself, for runs that are compared; never computed from what was seen."""
+NOT_TIMED = Undefined("`ombud lab time RUN RUN` measures it")
 USUAL = (
     "quote_recall@5,page_recall@5,quote_recall@1000w,mrr,citation_recall,quote_verbatim,"
     "outcome_accuracy,not_sure,action_accuracy,length,latency"
@@ -27,21 +27,14 @@ USUAL = (
 """What a run scores when nothing is said: was it found, was it shown, was the right thing done, and
 how fast."""
 
-Compute = Callable[[Observation, Metric, Instruments], Value]
 
-
-@dataclass(frozen=True, slots=True)
-class Measure:
-    """One row of the table: how a metric is computed and how its values are read."""
-
-    compute: Compute
-    what: str
-    """One line for tables and `--help`."""
-    cutoff: Literal["none", "optional", "hits", "hits or words"] = "none"
-    better: Literal["higher", "lower", "neither"] = "higher"
-    unit: str = "0-1"
-    reads: Literal["answer", "hits"] = "answer"
-    """What the target is asked for: an answer, or a search alone."""
+def usual_metrics(cases: Iterable[Case]) -> str:
+    """What these cases are scored in when nothing is said: where some have a reference answer and
+    no evidence, such as rows of a CSV file, also how much of it was said."""
+    for case in cases:
+        if case.references and not case.evidence:
+            return f"{USUAL},token_f1,number_agreement"
+    return USUAL
 
 
 def parse_metric(text: str) -> Metric:
@@ -102,14 +95,14 @@ def needs(metrics: Iterable[Metric]) -> tuple[bool, bool]:
     for metric in metrics:
         if metric.name != "latency":
             read.add(measure_of(metric.name).reads)
-    hits = "hits" in read
-    return hits, "answer" in read or not hits
+    hits = bool(read & {"hits", "both"})
+    return hits, bool(read & {"answer", "both"}) or not hits
 
 
 def is_answer_metric(metric: str) -> bool:
     """Whether it is computed from an answer; False for a name nobody knows."""
     measure = find_measure(metric)
-    return measure is not None and measure.reads == "answer"
+    return measure is not None and measure.reads != "hits"
 
 
 def find_measure(metric: str) -> Measure | None:
@@ -118,6 +111,23 @@ def find_measure(metric: str) -> Measure | None:
         return measure_of(metric.partition("@")[0])
     except SetupError:
         return None
+
+
+def versions_of(metrics: Iterable[Metric]) -> dict[str, int]:
+    """Of each metric's formula, by its spelling."""
+    return {str(metric): measure_of(metric.name).version for metric in metrics}
+
+
+def split_judged(metrics: Iterable[Metric]) -> tuple[tuple[Metric, ...], tuple[Metric, ...]]:
+    """(those that are computed, those that a judge gives); neither holds times."""
+    computed: list[Metric] = []
+    given: list[Metric] = []
+    for metric in metrics:
+        if metric.name == TIMED:  # scoring again must not lose what was measured
+            continue
+        is_judged = measure_of(metric.name).grade is not None
+        (given if is_judged else computed).append(metric)
+    return tuple(computed), tuple(given)
 
 
 def score(
@@ -253,7 +263,18 @@ _OF_ANSWERS: dict[str, Measure] = {
     "action_accuracy": Measure(_said(answers.action_accuracy), "the right next step was offered"),
     "length": Measure(_said(answers.length), "words of the answer", "none", "neither", "words"),
     "latency": Measure(
-        _said(answers.latency), "time to the whole answer", "none", "lower", "seconds"
+        _said(answers.latency),
+        "time to the whole answer, under whatever load there was",
+        "none",
+        "neither",
+        "seconds",
+    ),
+    TIMED: Measure(
+        _said(lambda _: NOT_TIMED),
+        "time to the whole answer, warm and in turn with the runs it is compared with",
+        "none",
+        "lower",
+        "seconds",
     ),
     "tokens": Measure(_said(answers.tokens), "model tokens, in and out", "none", "lower", "tokens"),
     "model_calls": Measure(
@@ -263,5 +284,13 @@ _OF_ANSWERS: dict[str, Measure] = {
         _said(answers.price), "price of the model calls", "none", "lower", "US dollars"
     ),
 }
-METRICS: dict[str, Measure] = {**_OF_HITS, **_OF_ANSWERS}
-"""Name -> how it is computed; plugins register a Measure under `ombud.metric`."""
+METRICS: dict[str, Measure] = {**_OF_HITS, **_OF_ANSWERS, **judged_measures()}
+"""Name -> how it is computed, or asked of a judge; plugins register a Measure under
+`ombud.metric`, a workspace adds rubrics (`add_rubrics`)."""
+
+
+def add_rubrics(folder: Path) -> None:
+    """Take the rubrics of a workspace into the table, for the life of the process. Raises LabError
+    for a file that is none."""
+    if folder.is_dir():
+        METRICS.update(judged_measures(folder))

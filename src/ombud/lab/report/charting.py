@@ -134,13 +134,13 @@ def _rows(
 
 
 def _points(sides: Sequence[Side], metric: str) -> list[Point]:
-    """Median seconds and quality of each run that has both."""
+    """Median seconds, measured in turn, and quality of each run that has both."""
     places: list[tuple[float, float]] = []
     means: list[tuple[Side, Mean]] = []
     for side in sides:
         line = side.line(metric)
-        if side.seconds and line and line.mean.value is not None:
-            places.append((percentile(side.seconds, 0.5), line.mean.value))
+        if side.warm and line and line.mean.value is not None:
+            places.append((percentile(side.warm, 0.5), line.mean.value))
             means.append((side, line.mean))
     points = []
     for place, (side, mean) in zip(places, means, strict=True):

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from ombud.errors import LabError
@@ -17,7 +17,15 @@ from ombud.lab.report.summary import (
     summarise,
 )
 from ombud.lab.statistics import Comparison, compare, holm, mcnemar, smallest_difference
-from ombud.store import Store, find_run, read_observations, read_scores, score_versions
+from ombud.store import (
+    JudgeCosts,
+    Store,
+    find_run,
+    judge_costs,
+    read_observations,
+    read_scores,
+    score_versions,
+)
 from ombud.types import Case, Observation, Run, Score
 
 
@@ -28,8 +36,9 @@ class RecordedRun:
     run: Run
     observations: tuple[Observation, ...]
     scores: tuple[Score, ...]
-    versions: frozenset[int] = frozenset()
-    """Of the metrics' formulas."""
+    versions: Mapping[str, frozenset[tuple[str, int]]] = field(default_factory=dict)
+    """Metric -> (who gave it, version of its formula)."""
+    judging: JudgeCosts | None = None
 
     @property
     def cases(self) -> tuple[Case, ...]:
@@ -144,7 +153,10 @@ def read_run(store: Store, named: str) -> RecordedRun:
         run=run,
         observations=tuple(observations),
         scores=tuple(read_scores(store, run.id)),
-        versions=frozenset(score_versions(store, run.id)),
+        versions={
+            metric: frozenset(given) for metric, given in score_versions(store, run.id).items()
+        },
+        judging=judge_costs(store, run.id),
     )
 
 
@@ -162,9 +174,11 @@ def compare_runs(
     cases = shared_cases(first, second)
     in_both = shared_metrics(first, second, metrics)
     if not in_both:
+        apart = other_versions(first, second)
+        why = f" in the same version ({', '.join(apart)} differ)" if apart else ""
         raise LabError(
-            "The runs have no metric in common.",
-            hint="`ombud lab rescore RUN --metrics …` adds some.",
+            f"The runs have no metric in common{why}.",
+            hint="`ombud lab rescore RUN --metrics …` adds some, and scores others again.",
         )
     groups = group_cases(cases, by)
     rows = []
@@ -184,12 +198,25 @@ def compare_runs(
 def shared_metrics(
     first: RecordedRun, second: RecordedRun, chosen: Sequence[str] = ()
 ) -> list[str]:
-    """Those that both runs have; only the chosen ones, where some are."""
+    """Those that both runs have, in one version and by one judge; only the chosen ones, where some
+    are."""
     shared = []
     for metric in first.metrics:
         if metric in second.metrics and (not chosen or metric in chosen):
             shared.append(metric)
-    return shared
+    apart = set(other_versions(first, second))
+    return [metric for metric in shared if metric not in apart]
+
+
+def other_versions(first: RecordedRun, second: RecordedRun) -> list[str]:
+    """Metrics that the runs have from different formulas, rubrics or judges: not to be compared
+    until one of them is scored again."""
+    apart: list[str] = []
+    for metric in first.metrics:
+        both = first.versions.get(metric, frozenset()) | second.versions.get(metric, frozenset())
+        if metric in second.metrics and len(both) > 1:
+            apart.append(metric)
+    return apart
 
 
 def _value(scores: Mapping[str, Score], case: Case) -> float | None:

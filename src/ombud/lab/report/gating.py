@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from xml.etree import ElementTree
 
 from ombud.errors import LabError
+from ombud.lab.metrics.parsing import TIMED
 from ombud.lab.report.comparing import (
     LEVEL,
     CaseDifference,
@@ -24,8 +25,8 @@ SHOWN = 5
 """Cases named under a fall."""
 CASES = "cases"
 """What a fall concerns that is of no metric."""
-NOISY = {"latency"}
-"""Not looked at unless asked for: a busy machine is no regression."""
+NOISY = {TIMED}
+"""Not looked at unless asked for: it says something only of runs that were timed together."""
 
 
 @dataclass(frozen=True, slots=True)

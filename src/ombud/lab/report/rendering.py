@@ -38,15 +38,18 @@ from ombud.lab.report.wording import (
     title_of,
     unit_of,
 )
-from ombud.types import Observation, Run
+from ombud.types import Case, Observation, Run
 
 if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
+MOST_BYTES = 1_000_000
+"""Of the file: it goes by mail, and a browser has to open it. As many cases are shown in full as
+have room."""
 FULL_CASES = 400
-"""Cases shown in full: a browser has to open the file."""
-MOST_HITS = 10
+"""At most."""
+MOST_HITS = 5
 """Of a case."""
 WIDTHS = (760, 350)
 """Pixels of a chart, for a wide screen and for a telephone."""
@@ -59,7 +62,6 @@ def html_report(runs: Sequence[RecordedRun], *, made: datetime | None = None) ->
     leading = next(filter(is_share, metrics), "")
     context = _shared_context(sides, metrics, leading)
     cases = worst_first(sides, leading, metrics)
-    limit = min(FULL_CASES, 3 * FULL_CASES // len(sides))
     context |= {
         "made": made or datetime.now(UTC),
         "leading": leading,
@@ -67,11 +69,26 @@ def html_report(runs: Sequence[RecordedRun], *, made: datetime | None = None) ->
         "groups": _groups(sides),
         "lost": _lost(sides),
         "measured": _measured(sides),
-        "cases": cases[:limit],
-        "left_out": cases[limit:],
         "hits_limit": MOST_HITS,
     }
-    page = _templates().get_template("report.html").render(context).lstrip()
+    return _fitting(context, cases)
+
+
+def _fitting(context: Mapping[str, Any], cases: Sequence[Case]) -> str:
+    """The page with as many whole cases, worst first, as have room."""
+    limit = min(FULL_CASES, len(cases))
+    page = _page(context, cases, limit)
+    if limit and len(page.encode()) > MOST_BYTES:
+        least = len(_page(context, cases, 0).encode())
+        each = (len(page.encode()) - least) / limit
+        limit = max(1, int(0.9 * (MOST_BYTES - least) / each))
+        page = _page(context, cases, limit)
+    return page
+
+
+def _page(context: Mapping[str, Any], cases: Sequence[Case], limit: int) -> str:
+    own = {"cases": cases[:limit], "left_out": cases[limit:]}
+    page = _templates().get_template("report.html").render({**context, **own}).lstrip()
     # Half of a surrogate pair, which a document may hold, has no place in a file.
     return page.encode("utf-8", "replace").decode("utf-8")
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from math import ceil
 
 from ombud.errors import LabError
-from ombud.lab.metrics.parsing import find_measure
+from ombud.lab.metrics.parsing import TIMED, find_measure
 from ombud.lab.report.comparing import LEVEL, Contrast, RecordedRun, compare_runs
 from ombud.lab.report.costs import PathCost, costs_by_path
 from ombud.lab.report.summary import Group, MetricSummary, groups_of
@@ -18,7 +18,7 @@ FAMILIES = (
     ("quote_recall", "page_recall", "recall", "hit", "ndcg", "mrr"),
     ("citation_recall", "token_f1", "rouge_l", "semantic_similarity", "number_agreement"),
     ("outcome_accuracy", "action_accuracy"),
-    ("latency",),
+    ("warm_latency", "latency"),
     ("price",),
 )
 """Of each family the first metric that was measured is a key figure."""
@@ -48,6 +48,15 @@ class Side:
         for seen in self.recorded.observations:
             if seen.seconds is not None:
                 times.append(seen.seconds)
+        return sorted(times)
+
+    @property
+    def warm(self) -> list[float]:
+        """Seconds that were measured in turn with the other runs."""
+        times = []
+        for score in self.values.get(TIMED, {}).values():
+            if score.value is not None:
+                times.append(score.value)
         return sorted(times)
 
     @property
@@ -81,6 +90,21 @@ class MetricContrast:
     contrast: Contrast
     verdict: str
     """better, worse, higher, lower, within noise, the same or not compared."""
+    together: int = 1
+    """Metrics, or groups, that were compared at once."""
+
+    @property
+    def why(self) -> str:
+        """Why an interval that leaves out 0 is called noise all the same; else empty."""
+        found = self.contrast.comparison
+        if self.verdict != "within noise" or found.low is None or found.high is None:
+            return ""
+        if found.low <= 0 <= found.high or found.p is None or self.contrast.adjusted is None:
+            return ""
+        return (
+            f"its interval leaves out 0, but of {self.together} compared at once one does by "
+            f"chance now and then: p {found.p:.3f} alone, {self.contrast.adjusted:.3f} among them"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +223,8 @@ def _side(place: int, recorded: RecordedRun, grouped: set[str]) -> Side:
 
 
 def _judged(rows: Sequence[Contrast]) -> list[MetricContrast]:
-    return [MetricContrast(row, _verdict(row)) for row in rows]
+    counted = [row for row in rows if row.comparison.p is not None]
+    return [MetricContrast(row, _verdict(row), len(counted)) for row in rows]
 
 
 def _verdict(row: Contrast) -> str:

@@ -13,9 +13,12 @@ from hashlib import sha256
 from typing import Any
 
 from ombud.errors import LabError, OmbudError, Unreachable
+from ombud.lab.judges.asking import Judge
+from ombud.lab.judges.judging import judge_run
 from ombud.lab.metrics.losses import IndexedPassages, locate_loss
 from ombud.lab.metrics.metric import Instruments, Metric
-from ombud.lab.metrics.parsing import SCORED_BY, needs, score
+from ombud.lab.metrics.parsing import measure_of, needs, score, split_judged, versions_of
+from ombud.lab.runs.failing import most_telling
 from ombud.lab.runs.target import Target
 from ombud.store import (
     Done,
@@ -44,6 +47,7 @@ _RESCORED = 200
 
 OnProgress = Callable[[str, int, int], None]
 """(step, done, total)."""
+JudgeOf = Callable[[str], Judge]
 
 
 def no_progress(step: str, done: int, total: int) -> None:
@@ -78,8 +82,11 @@ async def run_cases(
     instruments: Instruments | None = None,
     on_progress: OnProgress = no_progress,
     reuse: bool = False,
+    judge_of: JudgeOf | None = None,
 ) -> Run:
     """Ask what was not asked yet; returns the finished run.
+
+    judge_of: run id -> who gives the judged metrics, once all is answered.
 
     reuse: a finished run that did just this is taken instead of asking again.
 
@@ -92,6 +99,9 @@ async def run_cases(
             "There is nothing to ask: no case is left.",
             hint="Choose another split or a larger sample.",
         )
+    computed, given = split_judged(options.metrics)
+    if given and judge_of is None:
+        raise no_judge(given)
     described = await asyncio.to_thread(target.describe)
     planned = _planned_run(cases, target.name, options, described)
     run = _unfinished_run(store, planned, reuse=reuse) or _begun(store, planned, cases)
@@ -105,9 +115,19 @@ async def run_cases(
             if failed.get(place, True):
                 left.append((place, case))
         runner = _Runner(target, options, tools)
-        keeper = _Keeper(store, run, on_progress)
+        keeper = _Keeper(store, run, versions_of(computed), on_progress)
         await runner.ask_all(left, keeper)
-        rescore(store, run, options.metrics, tools, missing_only=True)
+        rescore(store, run, computed, tools, missing_only=True)
+        if judge_of:
+            judge = judge_of(run.id)
+            await judge_metrics(
+                store,
+                run,
+                options.metrics,
+                judge,
+                concurrency=options.concurrency,
+                on_progress=on_progress,
+            )
         config = {**run.config, "metrics": list(map(str, options.metrics))}
         run = run.model_copy(update={"state": "done", "ended": datetime.now(UTC), "config": config})
         save_run(store, run)
@@ -125,21 +145,54 @@ def rescore(
 ) -> int:
     """Score stored observations; returns how many. missing_only: those that lack one of the
     metrics."""
-    wanted = {str(metric) for metric in metrics}
+    computed, _ = split_judged(metrics)
+    versions = versions_of(computed)
+    wanted = set(versions)
     scored = scored_places(store, run.id) if missing_only else {}
     block: dict[int, Any] = {}
     count = 0
     for place, observation in read_observations(store, run.id):
         if missing_only and wanted <= scored.get(place, set()):
             continue
-        block[place] = score(observation, metrics, instruments)
+        block[place] = score(observation, computed, instruments)
         count += 1
         if len(block) == _RESCORED:
-            save_scores(store, run.id, block, SCORED_BY)
+            save_scores(store, run.id, block, versions)
             on_progress("score", count, run.cases)
             block = {}
-    save_scores(store, run.id, block, SCORED_BY)
+    save_scores(store, run.id, block, versions)
     return count
+
+
+async def judge_metrics(
+    store: Store,
+    run: Run,
+    metrics: Sequence[Metric],
+    judge: Judge,
+    *,
+    concurrency: int = 4,
+    on_progress: OnProgress = no_progress,
+) -> int:
+    """Have the judged ones of these metrics given to stored observations; returns how many cases
+    were graded. What this judge has said already is not asked again."""
+    computed, given = split_judged(metrics)
+    return await judge_run(
+        store,
+        run,
+        {metric: measure_of(metric.name) for metric in given},
+        judge,
+        concurrency=concurrency,
+        first=len(computed),
+        on_progress=on_progress,
+    )
+
+
+def no_judge(given: Sequence[Metric]) -> LabError:
+    named = ", ".join(map(str, given[:3]))
+    return LabError(
+        f"{named}: a judge gives that, and no chat model is set up for it.",
+        hint="Set models.roles.judge, or models.chat, in ombud.toml.",
+    )
 
 
 def digest_of(cases: Sequence[Case]) -> str:
@@ -179,10 +232,13 @@ def _planned_run(
 
 
 def _unfinished_run(store: Store, planned: Run, *, reuse: bool) -> Run | None:
-    """The run that this one goes on with; with `reuse` a finished one too."""
+    """The run that this one goes on with; with `reuse` a finished one too, if it has all metrics:
+    what was only searched for has no answers to score."""
+    wanted = set(planned.config["metrics"])
     for run in list_runs(store, digest=planned.digest):
         is_same = (run.name, run.study) == (planned.name, planned.study)
-        if is_same and (run.state == "running" or reuse):
+        has_all = wanted <= set(run.config.get("metrics", ()))
+        if is_same and (run.state == "running" or (reuse and has_all)):
             return run
     return None
 
@@ -201,9 +257,12 @@ def _begun(store: Store, run: Run, cases: Sequence[Case]) -> Run:
 class _Keeper:
     """One writer that keeps what waits: as many rows a commit as came in during the last."""
 
-    def __init__(self, store: Store, run: Run, on_progress: OnProgress) -> None:
+    def __init__(
+        self, store: Store, run: Run, versions: Mapping[str, int], on_progress: OnProgress
+    ) -> None:
         self._store = store
         self._run = run
+        self._versions = versions
         self._on_progress = on_progress
         self._kept = 0
         self._waiting: list[Done] = []
@@ -229,7 +288,7 @@ class _Keeper:
             self._batch = self._waiting
             self._waiting = []
             self._writing = self._thread.submit(
-                save_done, self._store, self._run.id, self._batch, SCORED_BY
+                save_done, self._store, self._run.id, self._batch, self._versions
             )
             await asyncio.wrap_future(self._writing)
             self._kept += len(self._batch)
@@ -243,7 +302,7 @@ class _Keeper:
         elif self._writing:
             wait([self._writing])
         self._thread.shutdown()
-        save_done(self._store, self._run.id, self._waiting, SCORED_BY)
+        save_done(self._store, self._run.id, self._waiting, self._versions)
 
     def finish(self) -> None:
         self._kept = self._run.cases
@@ -261,6 +320,7 @@ class _Runner:
         self._options = options
         self._instruments = instruments
         self._wants_hits, self._wants_answer = needs(options.metrics)
+        self._computed, _ = split_judged(options.metrics)
         self._passages = IndexedPassages(target.passages)
         self._answered = 0
         self._failed = 0
@@ -277,7 +337,7 @@ class _Runner:
                         workers.create_task(self._work(queue, keeper))
                 writer.cancel()
         except BaseExceptionGroup as several:
-            raise _most_telling(several) from several
+            raise most_telling(several) from several
         finally:
             keeper.close()
         keeper.finish()
@@ -286,9 +346,7 @@ class _Runner:
         for place, case in queue:
             observation = await self._observe(case)
             self._count(observation)
-            scores = await asyncio.to_thread(
-                score, observation, self._options.metrics, self._instruments
-            )
+            scores = await asyncio.to_thread(score, observation, self._computed, self._instruments)
             keeper.add(Done(place, observation, scores))
 
     async def _observe(self, case: Case) -> Observation:
@@ -346,20 +404,3 @@ class _Runner:
                 f"The first {self._failed} cases all failed; the last one: {observation.error}",
                 hint="Put that right; the run then goes on.",
             )
-
-
-def _most_telling(several: BaseExceptionGroup[Any]) -> BaseException:
-    """What stopped the run: of several, what ombud itself can explain."""
-    errors = list(_single_errors(several))
-    for error in errors:
-        if isinstance(error, OmbudError):
-            return error
-    return errors[0]
-
-
-def _single_errors(several: BaseExceptionGroup[Any]) -> Iterator[BaseException]:
-    for error in several.exceptions:
-        if isinstance(error, BaseExceptionGroup):
-            yield from _single_errors(error)
-        else:
-            yield error

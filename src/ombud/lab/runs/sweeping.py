@@ -2,8 +2,10 @@
 
 import asyncio
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from itertools import product
 from math import prod
 from statistics import median
@@ -13,10 +15,12 @@ from pydantic import ValidationError
 
 from ombud.errors import LabError
 from ombud.lab.metrics.metric import Embed, Instruments
+from ombud.lab.metrics.parsing import TIMED
 from ombud.lab.report.comparing import RecordedRun, direction
 from ombud.lab.report.summary import cluster_of
 from ombud.lab.runs.running import OnProgress, RunOptions, no_progress, run_cases
 from ombud.lab.runs.target import Target
+from ombud.lab.runs.timing import time_runs
 from ombud.lab.statistics import Mean, mean
 from ombud.settings import IndexSettings, merge_plan, nearest
 from ombud.store import Store
@@ -26,8 +30,19 @@ LISTED = {"plan.strategies", "plan.sources", "plan.components"}
 MOST = 500
 """Cells of a grid: more is a mistake in the spelling rather than a plan."""
 
+MODELS = ("models.chat", "models.embedder")
+"""Models that can be varied; an embedder has an index of its own."""
+
 Cell = Mapping[str, Any]
 """Key such as `plan.k` or `index.chunk_tokens` -> value."""
+Axes = Mapping[str, Sequence[Any]]
+"""Key -> the values that it may have."""
+_NUMBER = r"\d{1,6}(?:\.\d{1,6})?"
+_RANGE = re.compile(rf"({_NUMBER})\.\.({_NUMBER})(?:\.\.({_NUMBER}))?")
+_FRACTIONS = {"plan.late", "plan.abstain", "plan.temperature", "index.percentile"}
+"""Settings whose range goes up by a tenth of its width where no step is given; others by 1."""
+_WEIGHT = "plan.weights."
+_OTHER_LEG = {"sparse": "dense", "dense": "sparse"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,53 +60,100 @@ class SweepPoint:
 
 def parse_grid(axes: Sequence[str]) -> tuple[Cell, ...]:
     """`plan.k=3,5` and `plan.mode=sparse,dense` -> four cells, the last axis fastest; raises
-    LabError.
-
-    A value that is itself a list is spelt with + (`plan.strategies=standard+hyde,keywords`), an
-    object as JSON inside a JSON list (`plan.weights=[{"sparse": 1, "dense": 0}]`)."""
-    parsed: dict[str, list[Any]] = {}
-    for axis in axes:
-        key, text = _axis(axis)
-        if key in parsed:
-            raise LabError(
-                f"`{key}` is given twice.", hint="One axis a key, its values separated by commas."
-            )
-        parsed[key] = _values(key, text)
+    LabError."""
+    parsed = _parsed(axes)
     size = prod(map(len, parsed.values())) if parsed else 0
     if not 0 < size <= MOST:
         what = f"{size} runs are too many" if size else "There is nothing to sweep"
         raise LabError(
             f"{what}.", hint=f"Give one to {MOST} combinations, such as plan.k=3,5,7,10."
         )
-    cells = []
+    cells: list[Cell] = []
     for values in product(*parsed.values()):
         cell = dict(zip(parsed, values, strict=True))
-        # What is misspelt or out of range is said before anything is asked.
-        merge_plan(part(cell, "plan"))
-        _check_index(part(cell, "index"))
+        check_cell(cell)
         cells.append(cell)
     return tuple(cells)
+
+
+def parse_axes(axes: Sequence[str]) -> dict[str, tuple[Any, ...]]:
+    """Key -> its values: of `plan.*`, `index.*`, `models.chat` and `models.embedder`. Raises
+    LabError, also for a value that is out of range by itself.
+
+    A value that is itself a list is spelt with + (`plan.strategies=standard+hyde,keywords`), an
+    object as JSON inside a JSON list (`plan.weights=[{"sparse": 1, "dense": 0}]`), numbers from one
+    to another as `plan.rrf_k=10..100`, every tenth of them `10..100..10`. What
+    `plan.weights.sparse=0..1` leaves of 1 is the weight of the dense leg."""
+    parsed = _parsed(axes)
+    for key, values in parsed.items():
+        for value in values:
+            check_cell({key: value})
+    return parsed
+
+
+def _parsed(axes: Sequence[str]) -> dict[str, tuple[Any, ...]]:
+    parsed: dict[str, tuple[Any, ...]] = {}
+    for axis in axes:
+        key, text = _axis(axis)
+        if key in parsed:
+            raise LabError(
+                f"`{key}` is given twice.", hint="One axis a key, its values separated by commas."
+            )
+        parsed[key] = tuple(_values(key, text))
+    return parsed
+
+
+def check_cell(cell: Cell) -> None:
+    """What is misspelt or out of range is said before anything is asked."""
+    for key, value in cell.items():
+        if key.startswith(_WEIGHT):
+            _check_weight(key, value)
+        if key in MODELS and not isinstance(value, str):
+            raise LabError(
+                f"`{key}={value}`: the name of a model.", hint="Such as openai:gpt-4.1, or none."
+            )
+    merge_plan(part(cell, "plan"))
+    _check_index(part(cell, "index"))
+
+
+def _check_weight(key: str, value: Any) -> None:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if key.removeprefix(_WEIGHT) not in _OTHER_LEG or not is_number or not 0 <= value <= 1:
+        raise LabError(
+            f"`{key}={value}`: the weight of one leg, sparse or dense, as a share of both.",
+            hint="Such as plan.weights.sparse=0..1.",
+        )
 
 
 def _axis(axis: str) -> tuple[str, str]:
     """Key and the text of its values."""
     key, _, text = axis.partition("=")
     section, _, field = key.partition(".")
-    if section not in {"plan", "index"} or not field or not text.strip():
+    is_known = section in {"plan", "index"} or key in MODELS
+    if not is_known or not field or not text.strip():
         raise LabError(
             f"`{axis}` is not an axis.",
-            hint="Such as plan.k=3,5,7,10 or index.chunk_tokens=128,256.",
+            hint="Such as plan.k=3,5,7,10 or index.chunk_tokens=128,256; models.chat and "
+            "models.embedder can be axes too.",
         )
     return key, text
 
 
 def part(cell: Cell, section: str) -> dict[str, Any]:
     """The plan fields of a cell, without `plan.`; the index settings keep their whole key."""
-    fields = {}
+    fields: dict[str, Any] = {}
     for key, value in cell.items():
-        if key.startswith(f"{section}."):
+        leg = key.removeprefix(_WEIGHT)
+        if section == "plan" and leg in _OTHER_LEG:
+            fields["weights"] = {leg: value, _OTHER_LEG[leg]: round(1 - value, 6)}
+        elif key.startswith(f"{section}."):
             fields[key.removeprefix("plan.")] = value
     return fields
+
+
+def changed_settings(cell: Cell) -> dict[str, Any]:
+    """What another variant of the target is needed for: all but the plan."""
+    return {key: value for key, value in cell.items() if not key.startswith("plan.")}
 
 
 def cell_label(cell: Cell) -> str:
@@ -112,17 +174,18 @@ async def run_sweep(
     *,
     embed: Embed | None = None,
     on_progress: OnProgress = no_progress,
+    timed: int = 0,
 ) -> tuple[Run, ...]:
-    """A run a cell, one after the other so that their times compare; finished ones of the same
-    study are kept.
+    """A run a cell, one after the other; finished ones of the same study are kept.
 
-    Cells with the same index settings are asked of one variant of the target.
+    Cells with the same index settings are asked of one variant of the target. timed: cases on which
+    all cells are timed in turn at the end.
     """
     variants: dict[str, Target] = {}
     runs = []
     for number, cell in enumerate(cells):
         on_progress("sweep", number, len(cells))
-        changed = part(cell, "index")
+        changed = changed_settings(cell)
         key = json.dumps(changed, sort_keys=True)
         if key not in variants:
             variants[key] = target
@@ -141,20 +204,27 @@ async def run_sweep(
         )
         runs.append(run)
     on_progress("sweep", len(cells), len(cells))
+    if timed:
+
+        def set_up(run: Run) -> Target:
+            return variants[json.dumps(run.config.get("changed", {}), sort_keys=True)]
+
+        await time_runs(runs, store, set_up, cases=timed, on_progress=on_progress)
     return tuple(runs)
 
 
 def sweep_points(
     cells: Sequence[Cell], recorded: Sequence[RecordedRun], metric: str
 ) -> tuple[SweepPoint, ...]:
-    """Each cell's quality with its interval and its median latency, the Pareto front marked.
+    """Each cell's quality with its interval and its median time, the Pareto front marked; the time
+    is that measured in turn, and without it there is none.
 
     Of a metric such as price less is better; of one that is neither, more.
     """
     sign = direction(metric) or 1
     placed = []
     for cell, run in zip(cells, recorded, strict=True):
-        placed.append(SweepPoint(cell, run.run, _quality(run, metric), _median_seconds(run)))
+        placed.append(SweepPoint(cell, run.run, quality(run, metric), _median_seconds(run)))
     marked = []
     for point in placed:
         beaten = any(_beats(other, point, sign) for other in placed)
@@ -162,7 +232,8 @@ def sweep_points(
     return tuple(marked)
 
 
-def _quality(recorded: RecordedRun, metric: str) -> Mean:
+def quality(recorded: RecordedRun, metric: str) -> Mean:
+    """A metric's mean over a run, with its interval."""
     scores = recorded.values(metric)
     values = []
     clusters = []
@@ -175,9 +246,9 @@ def _quality(recorded: RecordedRun, metric: str) -> Mean:
 
 def _median_seconds(recorded: RecordedRun) -> float | None:
     times = []
-    for seen in recorded.observations:
-        if not seen.error and seen.seconds is not None:
-            times.append(seen.seconds)
+    for score in recorded.values(TIMED).values():
+        if score.value is not None:
+            times.append(score.value)
     return median(times) if times else None
 
 
@@ -220,8 +291,33 @@ def _values(key: str, text: str) -> list[Any]:
                 f"`{key}`: not a JSON list: {wrong}.", hint="Or write the values with commas."
             ) from wrong
         return list(found)
-    values = [_value(part.strip()) for part in text.split(",")]
+    values: list[Any] = []
+    for piece in text.split(","):
+        span = _RANGE.fullmatch(piece.strip())
+        values += _spanned(key, span) if span else [_value(piece.strip())]
     return [str(value).split("+") for value in values] if key in LISTED else values
+
+
+def _spanned(key: str, span: re.Match[str]) -> list[int | float]:
+    """Both ends are in it; raises LabError for none or too many."""
+    low = Decimal(span[1])
+    high = Decimal(span[2])
+    is_fraction = key in _FRACTIONS or key.startswith(_WEIGHT)
+    step = (high - low) / 10 if is_fraction else Decimal(1)
+    if span[3]:
+        step = Decimal(span[3])
+    count = int((high - low) / step) + 1 if step > 0 and high >= low else 0
+    if not 0 < count <= MOST:
+        raise LabError(
+            f"`{span[0]}` is a range of {count} values.",
+            hint=f"Of one to {MOST}, such as 10..100..10.",
+        )
+    values: list[int | float] = []
+    for number in range(count):
+        value = low + number * step
+        is_whole = value == value.to_integral_value()
+        values.append(int(value) if is_whole else float(value))
+    return values
 
 
 def _value(text: str) -> Any:

@@ -56,6 +56,12 @@ def lean_form(*required: str) -> Callable[[dict[str, Any]], None]:
     return trim
 
 
+class PlainText(BaseModel):
+    """What a model writes where no form is asked for."""
+
+    text: str
+
+
 class TextListener:
     """Passes on what a model writes, and remembers whether there was anything."""
 
@@ -89,11 +95,17 @@ class TypedAgent(NamedTuple):
 def agent_for(name: str, model: Any, kind: type[BaseModel]) -> TypedAgent:
     """What asks `model` for values of this type; worth keeping, for it takes milliseconds to
     make."""
-    from pydantic_ai import Agent, NativeOutput
+    from pydantic_ai import Agent, NativeOutput, TextOutput
 
     is_native = model.profile.get("supports_json_schema_output", False)
     output: Any = NativeOutput(kind, strict=_is_strict(model)) if is_native else kind
+    if kind is PlainText:
+        output = TextOutput(_plain)
     return TypedAgent(name, model, Agent(model, output_type=output, retries=TRIES))
+
+
+def _plain(text: str) -> PlainText:
+    return PlainText(text=text)
 
 
 def _is_strict(model: Any) -> bool | None:

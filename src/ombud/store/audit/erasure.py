@@ -18,12 +18,15 @@ from sqlalchemy import (
 )
 
 from ombud.store.audit.chain import BATCH, append, new_salt, next_number
+from ombud.store.audit.sealing import seal
 from ombud.store.database import Store
 from ombud.store.queries import batches, count_where
 from ombud.store.tables import answer as answers
 from ombud.store.tables import event as events
 from ombud.store.tables import lab_passage as passages
+from ombud.store.tables import lab_reply as replies
 from ombud.store.tables import lab_row as rows
+from ombud.store.tables import lab_score as scores
 from ombud.store.tables import reasoning as reasonings
 from ombud.store.tables import text as texts
 from ombud.types import Answer, Observation, Passage
@@ -43,7 +46,8 @@ class _Gone(NamedTuple):
 
 def erase_quotes(store: Store, document_id: str, uri: str) -> dict[str, int]:
     """Blank everything that repeats the document: place -> how many rows were changed. One
-    transaction."""
+    transaction, before which all records are in the chain."""
+    seal(store)
     with store.write() as db:
         return {"answers": _answers(db, document_id), "lab runs": _runs(db, document_id, uri)}
 
@@ -180,6 +184,7 @@ def _runs(db: Connection, document_id: str, uri: str) -> int:
         if after == before:
             continue
         changed += 1
+        _unsay(db, row.run_id, row.place)
         same = update(rows).where(
             rows.c.run_id == row.run_id,
             rows.c.place == row.place,
@@ -187,6 +192,17 @@ def _runs(db: Connection, document_id: str, uri: str) -> int:
         text = after.model_dump_json(exclude={"hits"}, exclude_defaults=True)
         db.execute(same.values(observation=text))
     return changed
+
+
+def _unsay(db: Connection, run_id: str, place: int) -> None:
+    """What judges said of an answer repeats it; grades stay."""
+    db.execute(delete(replies).where(replies.c.run_id == run_id))
+    said = update(scores).where(
+        scores.c.run_id == run_id,
+        scores.c.place == place,
+        scores.c.by != "",
+    )
+    db.execute(said.values(reason=""))
 
 
 def _blank_observation(observation: Observation, document_id: str, uri: str) -> Observation:
@@ -228,6 +244,8 @@ def phrases_held(
         in_conversations += count_where(db, _any(reasonings.c.text, phrases))
         in_runs = count_where(db, _any(rows.c.observation, as_kept))
         in_runs += count_where(db, _any(passages.c.chunk, as_kept))
+        in_runs += count_where(db, _any(replies.c.reply, as_stored))
+        in_runs += count_where(db, _any(scores.c.reason, phrases))
         return {"answers": in_conversations, "lab runs": in_runs}
 
 

@@ -13,6 +13,7 @@ from sqlalchemy import ColumnElement, Connection, Text, cast, delete, func, or_,
 
 from ombud.errors import NotFound
 from ombud.store.audit.chain import append, new_salt, next_number
+from ombud.store.audit.sealing import seal
 from ombud.store.database import Store
 from ombud.store.queries import batches, count_where
 from ombud.store.tables import answer as answers
@@ -180,6 +181,7 @@ def erase_rows(store: Store, held: Held, reason: Reason, of: str = "") -> Erased
 
     of: whose it was; only a salted digest of it goes into the chain.
     """
+    seal(store)  # what is erased has a record of before
     salt = new_salt()
     facts: dict[str, Any] = {"reason": reason}
     if of:

@@ -1,0 +1,1 @@
+"""The verbs of `ombud lab` that train models of our own."""

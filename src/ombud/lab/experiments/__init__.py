@@ -1,0 +1,1 @@
+"""Published studies, one file each: their designs on any corpus, beside their own figures."""

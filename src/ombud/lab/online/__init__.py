@@ -1,0 +1,1 @@
+"""What people who use the assistant show: variants compared live, runs after every change."""

@@ -1,0 +1,1 @@
+"""Which settings are best, what each part is worth, and how much of a figure is noise."""
