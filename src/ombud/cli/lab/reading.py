@@ -214,6 +214,9 @@ def gate(
     junit: Path | None = typer.Option(
         None, "--junit", help="Also write the verdict as JUnit XML, for a build server."
     ),
+    unreviewed: bool = typer.Option(
+        False, "--unreviewed", help="Let synthetic cases count that nobody has accepted."
+    ),
     as_json: bool = JSON,
     home: Path | None = HOME,
 ) -> None:
@@ -226,7 +229,8 @@ def gate(
 
         store = lab_workspace().store
         a, b = read_run(store, baseline), read_run(store, candidate)
-        verdict = judge(a, b, [str(metric) for metric in parse_metrics(metrics)])
+        chosen = [str(metric) for metric in parse_metrics(metrics)]
+        verdict = judge(a, b, chosen, allow_unreviewed=unreviewed)
         if junit:
             write_file(junit, as_junit(verdict, f"{b.run.name} against {a.run.name}"))
         if as_json:
@@ -485,11 +489,6 @@ def _say_verdict(verdict: "Verdict", baseline: "Run", candidate: "Run") -> None:
         print(f"* {fall.said}")
         for change in fall.worst:
             print(f"    {change.case.id}: {change.case.question}")
-
-
-def _curve(steps: "Sequence[Step]") -> list[tuple[float, float, float | None, float | None]]:
-    means = [(float(at), step.line.mean) for at, step in enumerate(steps, 1)]
-    return [(at, mean.value, mean.low, mean.high) for at, mean in means if mean.value is not None]
 
 
 def _when(run: "Run") -> str:
