@@ -152,11 +152,9 @@ def _decide(row: dict[str, str], place: str) -> str:
 
 
 def _key() -> str:
-    import click
-
     typer.echo("\n[a]ccept  [e]dit  [r]eject  [s]kip  [q]uit ", err=True, nl=False)
     while True:
-        pressed = click.getchar().casefold()
+        pressed = typer.getchar().casefold()
         if pressed in KEYS:
             typer.echo(KEYS[pressed], err=True)
             return KEYS[pressed]
