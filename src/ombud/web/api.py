@@ -28,6 +28,7 @@ from ombud.web.shapes import (
     Day,
     DocumentLine,
     DocumentsOut,
+    FeedbackIn,
     Health,
     SearchIn,
     SearchOut,
@@ -53,6 +54,7 @@ POSTED: dict[int | str, dict[str, Any]] = {
 MISSING: dict[int | str, dict[str, Any]] = {
     404: {"model": Problem, "description": "Not there, or not for this person"}
 }
+RATED: dict[int | str, dict[str, Any]] = {**POSTED, **MISSING}
 STREAMED: dict[int | str, dict[str, Any]] = {
     200: {
         "content": {"text/event-stream": {"schema": {"type": "string"}}},
@@ -154,6 +156,14 @@ async def ask(body: AskIn, request: Request, workspace: CurrentWorkspace, places
 
     answer = await stream.while_connected(request, answer_whole())
     return answer or Response(status_code=499)
+
+
+@router.post("/api/v1/answers/{answer_id}/feedback", status_code=204, responses=RATED)
+def feedback(
+    answer_id: str, body: FeedbackIn, request: Request, workspace: CurrentWorkspace
+) -> None:
+    """Whether an answer helped, from whoever got it; the last word counts."""
+    conversing.rate(workspace, answer_id, body.thumb, body.comment, key_of(request))
 
 
 @router.get("/api/v1/documents")

@@ -26,6 +26,7 @@ from ombud.types import (
 
 LONGEST_QUESTION = 4000
 """Characters."""
+LONGEST_COMMENT = 2000
 
 
 def _country(code: str) -> str | None:
@@ -116,6 +117,12 @@ class AskIn(Shape):
     message_id: Annotated[str, AfterValidator(_uuid)] | None = None
     """UUID of the sender: the same again in a conversation is the same question."""
     history: Annotated[list[Turn], Field(max_length=100)] | None = None
+
+
+class FeedbackIn(Shape):
+    thumb: Literal[1, -1]
+    """Helpful or not."""
+    comment: Annotated[str, Field(max_length=LONGEST_COMMENT)] = ""
 
 
 class HitOut(Shape):
