@@ -39,7 +39,14 @@ from ombud.lab.metrics.risk import (
     risk_coverage,
     undecided,
 )
+from ombud.lab.online.harvesting import (
+    Harvest,
+    check_consent,
+    harvest_questions,
+    rated_answers,
+)
 from ombud.lab.online.reading import live_answers
+from ombud.lab.online.thumbs import ThumbCorrelation, read_feedback, thumb_correlations
 from ombud.lab.online.variants import (
     LiveAnswer,
     LiveFigure,
@@ -74,6 +81,15 @@ from ombud.lab.people.pooling import (
     with_grades,
 )
 from ombud.lab.people.powered import PoweredMean, powered_mean
+from ombud.lab.people.preferring import (
+    Preference,
+    RatedAnswer,
+    preference_lines,
+    preferences_of_runs,
+    preferences_of_thumbs,
+    values_of_metric,
+    values_of_ratings,
+)
 from ombud.lab.people.ratings import Rating, RatingSet, read_ratings
 from ombud.lab.people.reviewing import (
     PairReview,
@@ -161,6 +177,7 @@ __all__ = [
     "GradedPassage",
     "Grading",
     "Halves",
+    "Harvest",
     "HeldOut",
     "Instruments",
     "Judge",
@@ -178,6 +195,8 @@ __all__ = [
     "PathCost",
     "PooledPassage",
     "PoweredMean",
+    "Preference",
+    "RatedAnswer",
     "Rating",
     "RatingSet",
     "RecordedRun",
@@ -194,6 +213,7 @@ __all__ = [
     "StudyOutcome",
     "SweepPoint",
     "Target",
+    "ThumbCorrelation",
     "Trial",
     "Tuned",
     "Tuning",
@@ -217,6 +237,7 @@ __all__ = [
     "cases_text",
     "cell_label",
     "changes",
+    "check_consent",
     "check_gate",
     "choose_threshold",
     "cluster_of",
@@ -237,6 +258,7 @@ __all__ = [
     "draw_tasks",
     "export",
     "find_study",
+    "harvest_questions",
     "holm",
     "html_report",
     "judge_metrics",
@@ -255,11 +277,16 @@ __all__ = [
     "pool_passages",
     "pool_sheet",
     "powered_mean",
+    "preference_lines",
+    "preferences_of_runs",
+    "preferences_of_thumbs",
     "qrels_lines",
     "qrels_of_grades",
+    "rated_answers",
     "ratings_sheet",
     "read_annotations",
     "read_cases",
+    "read_feedback",
     "read_grades",
     "read_key",
     "read_qrels",
@@ -293,6 +320,7 @@ __all__ = [
     "summary_markdown",
     "sweep_points",
     "synthesise",
+    "thumb_correlations",
     "time_runs",
     "tune_halves",
     "tune_nested",
@@ -300,6 +328,8 @@ __all__ = [
     "unjudged_share",
     "unreviewed",
     "usual_metrics",
+    "values_of_metric",
+    "values_of_ratings",
     "variance_of",
     "with_grades",
 ]

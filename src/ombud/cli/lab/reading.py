@@ -421,30 +421,6 @@ def score(
         )
 
 
-def export(
-    run: str = RUN,
-    form: str = typer.Option("jsonl", "--format", help="jsonl, csv, ragas, trec or qrels."),
-    to: Path | None = typer.Option(
-        None, "--to", help="The file to write; without it, standard output."
-    ),
-    home: Path | None = HOME,
-) -> None:
-    """A run in the formats of other tools: RAGAS records, a TREC run, a spreadsheet, everything as
-    JSON Lines."""
-    del home
-    with errors_said():
-        from ombud.lab import export as lines_of
-        from ombud.lab import read_run
-
-        lines = lines_of(read_run(lab_workspace().store, run), form)
-        if to:
-            write_file(to, "".join(lines))
-            print(f"Wrote {to}.")
-        else:
-            for line in lines:
-                print(line, end="")
-
-
 def delete(run: str = RUN, as_json: bool = JSON, home: Path | None = HOME) -> None:
     """Forget a run: its answers and scores. Looks at a sealed split stay counted."""
     del home

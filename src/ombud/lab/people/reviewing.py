@@ -17,6 +17,7 @@ from ombud.types import Case, Chunk, Reference
 
 ACCEPTED = "accepted"
 SYNTHETIC = "synthetic"
+HARVESTED = "harvested"
 EDITED = "edited"
 DECISIONS = ("accept", "edit", "reject")
 CRITERIA = "hypa"
@@ -227,9 +228,10 @@ def _accepted(case: Case, review: PairReview) -> Case:
 
 
 def unreviewed(cases: Iterable[Case]) -> tuple[str, ...]:
-    """Synthetic cases that nobody accepted."""
+    """Cases that were made or taken from conversations, and that nobody accepted."""
     found: list[str] = []
     for case in cases:
-        if SYNTHETIC in case.tags and ACCEPTED not in case.tags:
+        proposed = SYNTHETIC in case.tags or HARVESTED in case.tags
+        if proposed and ACCEPTED not in case.tags:
             found.append(case.id)
     return tuple(found)

@@ -102,8 +102,8 @@ def _check_reviewed(cases: Sequence[Case]) -> None:
     found = unreviewed(cases)
     if found:
         raise LabError(
-            f"{len(found)} of {len(cases)} cases are synthetic and nobody has accepted them, such "
-            f"as {found[0]}.",
+            f"{len(found)} of {len(cases)} cases are synthetic or harvested and nobody has accepted "
+            f"them, such as {found[0]}.",
             hint="`ombud lab review DATASET` has people accept them; --unreviewed takes them as "
             "they are.",
         )
