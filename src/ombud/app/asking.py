@@ -1,7 +1,7 @@
 """Asking a workspace: the plan and the filter of a question, its answer, and what is kept of it."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import date
 from functools import partial
@@ -10,7 +10,9 @@ from typing import Any, NamedTuple
 from ombud.answer import (
     DEFAULT_PERSONA,
     AskRun,
+    EvidenceRun,
     OnEvent,
+    SuppliedEvidence,
     check_components,
     guard_search,
     remote_names,
@@ -76,7 +78,7 @@ async def ask(
     on_event: OnEvent | None = None,
     keep: bool = True,
     message_key: str = "",
-    flow: type[AskRun] = AskRun,
+    flow: Callable[..., AskRun] = AskRun,
 ) -> Answer:
     """Answer, and keep the answer.
 
@@ -115,6 +117,20 @@ async def ask(
         answering.cancel()
 
 
+async def ask_from(
+    workspace: Workspace,
+    question: Question,
+    supplied: SuppliedEvidence,
+    *,
+    plan: Mapping[str, Any] | None = None,
+    on_event: OnEvent | None = None,
+) -> Answer:
+    """Answer from supplied passages instead of a search, for the lab. Nothing of it is kept: nobody
+    was told it."""
+    flow = partial(EvidenceRun, supplied=supplied)
+    return await ask(workspace, question, plan=plan, on_event=on_event, keep=False, flow=flow)
+
+
 def _held(on_event: OnEvent | None, begun: "asyncio.Task[BegunTurn]") -> OnEvent | None:
     """The same, told once the question is kept: one that may not be asked has no events."""
     if on_event is None:
@@ -144,7 +160,7 @@ async def _answer(
     plan: Mapping[str, Any],
     conversation_id: str | None,
     keep: bool,
-    flow: type[AskRun],
+    flow: Callable[..., AskRun],
     on_event: OnEvent | None,
     begun: "asyncio.Task[BegunTurn] | None",
 ) -> Answer:

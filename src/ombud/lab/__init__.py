@@ -116,6 +116,14 @@ from ombud.lab.report.gating import Fall, Verdict, as_junit, check_gate
 from ombud.lab.report.rendering import html_report, markdown_report
 from ombud.lab.report.summary import GROUPS, MetricSummary, cluster_of, summarise, summary_markdown
 from ombud.lab.report.trends import Step, compute_trend, same_dataset
+from ombud.lab.runs.freezing import (
+    EvidenceTarget,
+    FrozenCase,
+    FrozenTarget,
+    freeze_cases,
+    frozen_text,
+    read_frozen,
+)
 from ombud.lab.runs.records import export
 from ombud.lab.runs.remote import RemoteTarget
 from ombud.lab.runs.running import RunOptions, judge_metrics, no_judge, rescore, run_cases
@@ -170,10 +178,13 @@ __all__ = [
     "Decision",
     "Embed",
     "Estimate",
+    "EvidenceTarget",
     "Fall",
     "FaultyCell",
     "Finalist",
     "FinishedSearch",
+    "FrozenCase",
+    "FrozenTarget",
     "GradedPassage",
     "Grading",
     "Halves",
@@ -258,6 +269,8 @@ __all__ = [
     "draw_tasks",
     "export",
     "find_study",
+    "freeze_cases",
+    "frozen_text",
     "harvest_questions",
     "holm",
     "html_report",
@@ -287,6 +300,7 @@ __all__ = [
     "read_annotations",
     "read_cases",
     "read_feedback",
+    "read_frozen",
     "read_grades",
     "read_key",
     "read_qrels",

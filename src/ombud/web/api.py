@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import StreamingResponse
 
+from ombud.answer import SuppliedEvidence
 from ombud.app import (
     Workspace,
     asking,
@@ -116,6 +117,16 @@ def work_of(body: AskIn, workspace: Workspace) -> stream.Work:
         history=history,
         as_of=body.as_of,
     )
+
+    if body.evidence is not None:
+        supplied = SuppliedEvidence(body.hits(), body.triage)
+
+        async def compose(on_event: stream.OnEvent | None) -> Answer:
+            return await asking.ask_from(
+                workspace, question, supplied, plan=body.plan, on_event=on_event
+            )
+
+        return compose
 
     async def work(on_event: stream.OnEvent | None) -> Answer:
         return await asking.ask(

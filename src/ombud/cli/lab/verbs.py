@@ -6,6 +6,7 @@ from ombud.cli.lab import asking as lab_ask
 from ombud.cli.lab import calibrating as lab_calibrate
 from ombud.cli.lab import experiments as lab_study
 from ombud.cli.lab import exporting as lab_export
+from ombud.cli.lab import freezing as lab_freeze
 from ombud.cli.lab import judging as lab_judge
 from ombud.cli.lab import online as lab_online
 from ombud.cli.lab import reading as lab_read
@@ -52,5 +53,6 @@ app.command("agree")(lab_people.agree)
 app.command("align")(lab_people.align)
 app.command("annotate")(lab_annotate.annotate)
 app.command("grade")(lab_annotate.grade)
+app.command("freeze")(lab_freeze.freeze)
 app.command("harvest")(lab_harvest.harvest)
 app.command("review")(lab_review.review)
