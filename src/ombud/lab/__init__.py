@@ -101,6 +101,15 @@ from ombud.lab.people.reviewing import (
     review_tasks,
     unreviewed,
 )
+from ombud.lab.people.rounds import (
+    CriterionShare,
+    RoundReport,
+    assign_raters,
+    choose_on_topic,
+    round_markdown,
+    round_report,
+    wilson_interval,
+)
 from ombud.lab.people.sheets import read_sheet, sheet_text
 from ombud.lab.report.comparing import (
     CaseDifference,
@@ -175,6 +184,7 @@ __all__ = [
     "Contamination",
     "Contrast",
     "CriteriaSet",
+    "CriterionShare",
     "Decision",
     "Embed",
     "Estimate",
@@ -215,6 +225,7 @@ __all__ = [
     "ReviewTask",
     "Reviewed",
     "Risk",
+    "RoundReport",
     "Rubric",
     "RunOptions",
     "Step",
@@ -243,6 +254,7 @@ __all__ = [
     "annotation_sheet",
     "apply_reviews",
     "as_junit",
+    "assign_raters",
     "best_of",
     "carry_out",
     "cases_text",
@@ -250,6 +262,7 @@ __all__ = [
     "changes",
     "check_consent",
     "check_gate",
+    "choose_on_topic",
     "choose_threshold",
     "cluster_of",
     "compare",
@@ -315,6 +328,8 @@ __all__ = [
     "review_tasks",
     "risk_area",
     "risk_coverage",
+    "round_markdown",
+    "round_report",
     "router_table",
     "rubric_text",
     "run_cases",
@@ -345,5 +360,6 @@ __all__ = [
     "values_of_metric",
     "values_of_ratings",
     "variance_of",
+    "wilson_interval",
     "with_grades",
 ]

@@ -16,6 +16,7 @@ from ombud.cli.lab.people import agreeing as lab_people
 from ombud.cli.lab.people import annotating as lab_annotate
 from ombud.cli.lab.people import harvesting as lab_harvest
 from ombud.cli.lab.people import reviewing as lab_review
+from ombud.cli.lab.people import rounds as lab_round
 from ombud.cli.lab.training import router as lab_train
 from ombud.cli.lab.training import triage as lab_triage
 from ombud.cli.printing.help import WholeHelp
@@ -55,4 +56,5 @@ app.command("annotate")(lab_annotate.annotate)
 app.command("grade")(lab_annotate.grade)
 app.command("freeze")(lab_freeze.freeze)
 app.command("harvest")(lab_harvest.harvest)
+app.command("round")(lab_round.publishing_round)
 app.command("review")(lab_review.review)

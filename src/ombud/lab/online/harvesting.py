@@ -40,9 +40,9 @@ def check_consent(agreed: bool) -> None:
 
 
 def harvest_questions(
-    store: Store, size: int, *, seed: int = 0, since: str = "", topic: str = ""
+    store: Store, size: int | None = None, *, seed: int = 0, since: str = "", topic: str = ""
 ) -> Harvest:
-    """Up to `size` questions, drawn at random; each asked differently from all others.
+    """Up to `size` questions (all without it), drawn at random; each asked differently from all others.
 
     since: time in UTC, ISO 8601. topic: of the answer, as contacts.toml names topics."""
     left_out: dict[str, int] = {}
@@ -61,7 +61,7 @@ def harvest_questions(
             why = "asked before"
         if why or case is None:
             left_out[why] = left_out.get(why, 0) + 1
-        elif len(kept) < size:
+        elif size is None or len(kept) < size:
             kept.append(case)
             words.append(own)
         else:
@@ -109,7 +109,7 @@ def _case(row: StoredAnswer) -> Case | None:
         as_of=row.question.as_of,
         expect=expect,
         evidence=tuple(evidence.values()) if expect == "answer" else (),
-        tags=(HARVESTED,),
+        tags=tuple(filter(None, (HARVESTED, row.answer.topic))),
     )
 
 
