@@ -96,7 +96,7 @@ def test_no_hit_is_lost_or_out_of_order(rows: list[tuple[str, int, bool]]) -> No
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"k": 0},
+        {"k": -1},
         {"k": 101},
         {"pool": 0},
         {"abstain": 1.1},

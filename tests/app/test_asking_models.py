@@ -46,9 +46,9 @@ def test_without_asking_nobody_is_called(open_home: Open) -> None:
         assert server.asked == []
     assert check.ok
     assert check.said == (
-        "openai:down (strategy); openai:gpt-4.1 (rerank, compose, extract; "
+        "openai:down (strategy); openai:gpt-4.1 (rerank, compose, extract, judge, synthesise; "
         "2 + 8 US dollars a million tokens in and out); "
-        "openai:own (strategy, rerank, compose, extract)"
+        "openai:own (strategy, rerank, compose, extract, synthesise)"
     )
     assert check.hint == "No price is known for openai:down, openai:own."
 
@@ -84,9 +84,8 @@ def test_each_role_says_who_answers_and_what_a_call_costs(open_home: Open) -> No
     with misbehaving(says) as server:
         toml = TOML.format(url=server.url).replace("roles = {", 'roles = { extract = "none", ')
         found = roles(open_home(toml))
-    assert list(found) == [
-        f"role {n}" for n in ("strategy", "rerank", "compose", "verify", "extract")
-    ]
+    names = ("strategy", "rerank", "compose", "verify", "extract", "judge", "synthesise")
+    assert list(found) == [f"role {name}" for name in names]
     assert all(check.ok for check in found.values())
     assert (
         found["role strategy"].said

@@ -7,7 +7,15 @@ from pathlib import Path
 import pytest
 
 from app.conftest import Open
-from ombud.app import LocalTarget, Workspace, asking, certify_deletion, configured_sources, library
+from ombud.app import (
+    LocalTarget,
+    Workspace,
+    asking,
+    certify_deletion,
+    configured_sources,
+    conversing,
+    library,
+)
 from ombud.errors import NotFound
 from ombud.ingest import sync_sources
 from ombud.lab import RunOptions, parse_metrics, read_cases, read_run, run_cases
@@ -51,8 +59,10 @@ def test_nothing_of_it_is_left_in_any_file(open_home: Open, tmp_path: Path) -> N
     workspace = opened(open_home, tmp_path)
     question = Question(text="Who gets the golden spanner when I find it?", asker=Person())
     conversation = asking.new_conversation(workspace, Person())
+    loose = asyncio.run(asking.ask(workspace, question))
     answer = asyncio.run(asking.ask(workspace, question, conversation_id=conversation))
     assert SECRET in answer.text
+    conversing.rate(workspace, loose.id, -1, f"It only says: {SECRET}", "")
     target = LocalTarget(workspace)
     target.variant({"index.chunk_tokens": 64})
     options = RunOptions(parse_metrics("mrr,citation_recall"), "run", str(tmp_path / "cases.jsonl"))
@@ -67,7 +77,7 @@ def test_nothing_of_it_is_left_in_any_file(open_home: Open, tmp_path: Path) -> N
     assert holding(tmp_path) == set()
     assert {place.name: place.said for place in made.places}[
         "store: answers and conversations"
-    ] == "1 answers were blanked"
+    ] == "2 answers were blanked"
     assert made.retire == ("cases.jsonl: s-1",)
     assert "next sync brings it back" in made.source
 

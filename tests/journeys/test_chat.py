@@ -8,6 +8,7 @@ import pytest
 
 from journeys.browsers import Page, findings, fits, needs_chromium, playwright
 from ombud.app import Workspace
+from ombud.store import list_feedback
 from web.running import LEAVE_DE, LEAVE_GB, SMILE, make_workspace, running
 
 pytestmark = [pytest.mark.slow, needs_chromium]
@@ -81,6 +82,31 @@ def test_an_answer_its_source_and_the_document(new_page: NewPage) -> None:
     playwright.expect(document.get_by_role("heading", level=1)).to_have_text("Remote work")
     playwright.expect(document.locator("mark").first).to_be_in_viewport()
     assert document.locator("mark").first.inner_text() == marked
+
+
+def test_a_thumb_and_a_comment_with_the_keyboard_alone(
+    new_page: NewPage, workspace: Workspace, axe: str
+) -> None:
+    page = new_page()
+    turn = ask(page, HOME)
+    down = turn.get_by_role("button", name="Not helpful")
+    playwright.expect(down).to_have_attribute("aria-pressed", "false")
+    down.focus()
+    page.keyboard.press("Enter")
+    playwright.expect(down).to_have_attribute("aria-pressed", "true")
+    playwright.expect(turn.get_by_role("button", name="Helpful", exact=True)).to_have_attribute(
+        "aria-pressed", "false"
+    )
+    page.keyboard.press("Tab")
+    page.keyboard.type("Which days?")
+    playwright.expect(turn.get_by_label("What should we know?")).to_have_value("Which days?")
+    assert findings(page, axe) == []
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    playwright.expect(turn.locator(".feedback [role=status]")).to_contain_text("was kept")
+    playwright.expect(down).to_be_focused()
+    (kept,) = list_feedback(workspace.store)
+    assert (kept.thumb, kept.comment) == (-1, "Which days?")
 
 
 def test_a_table_row_is_cited_as_a_table(new_page: NewPage) -> None:

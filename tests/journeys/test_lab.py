@@ -391,7 +391,7 @@ def test_a_bad_dataset_names_file_line_and_field(home: Path, content: str, messa
         ),
         (("run", "cases.jsonl", "--split", "secret"), 2, "No split is called `secret`", "sealed"),
         (("run", "cases.jsonl", "--sample", "0"), 2, "cannot be drawn", "0.2"),
-        (("run", "cases.jsonl", "--plan", "k=0"), 2, "plan.k", ""),
+        (("run", "cases.jsonl", "--plan", "k=-1"), 2, "plan.k", ""),
         (("gate", "--baseline", "nothing"), 1, "There is no run `nothing`", "The newest: "),
         (
             ("compare", "base", "one", "--metric", "recall"),

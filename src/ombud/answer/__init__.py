@@ -17,6 +17,7 @@ from ombud.answer.proof.verifying import check_claim
 from ombud.answer.quoting.spans import AnswerSpan, candidate_spans, rank_by
 from ombud.answer.quoting.underlining import SPAN_FEATURES, SPARSE_SPAN_FEATURES, span_features
 from ombud.answer.signals import measure_signals, span_signals, term_weights
+from ombud.answer.supplying import EvidenceRun, SuppliedEvidence
 from ombud.answer.triage.circumstances import own_circumstances
 from ombud.answer.triage.classifying import open_triage
 from ombud.answer.triage.features import TRIAGE_READING
@@ -51,10 +52,12 @@ __all__ = [
     "AnswerSpan",
     "AskRun",
     "ConfidenceWeights",
+    "EvidenceRun",
     "Head",
     "Label",
     "OnEvent",
     "Persona",
+    "SuppliedEvidence",
     "Thresholds",
     "TriageWeights",
     "answer_question",

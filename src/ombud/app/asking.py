@@ -1,7 +1,7 @@
 """Asking a workspace: the plan and the filter of a question, its answer, and what is kept of it."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import date
 from functools import partial
@@ -10,7 +10,9 @@ from typing import Any, NamedTuple
 from ombud.answer import (
     DEFAULT_PERSONA,
     AskRun,
+    EvidenceRun,
     OnEvent,
+    SuppliedEvidence,
     check_components,
     guard_search,
     remote_names,
@@ -76,7 +78,7 @@ async def ask(
     on_event: OnEvent | None = None,
     keep: bool = True,
     message_key: str = "",
-    flow: type[AskRun] = AskRun,
+    flow: Callable[..., AskRun] = AskRun,
 ) -> Answer:
     """Answer, and keep the answer.
 
@@ -115,6 +117,20 @@ async def ask(
         answering.cancel()
 
 
+async def ask_from(
+    workspace: Workspace,
+    question: Question,
+    supplied: SuppliedEvidence,
+    *,
+    plan: Mapping[str, Any] | None = None,
+    on_event: OnEvent | None = None,
+) -> Answer:
+    """Answer from supplied passages instead of a search, for the lab. Nothing of it is kept: nobody
+    was told it."""
+    flow = partial(EvidenceRun, supplied=supplied)
+    return await ask(workspace, question, plan=plan, on_event=on_event, keep=False, flow=flow)
+
+
 def _held(on_event: OnEvent | None, begun: "asyncio.Task[BegunTurn]") -> OnEvent | None:
     """The same, told once the question is kept: one that may not be asked has no events."""
     if on_event is None:
@@ -144,12 +160,12 @@ async def _answer(
     plan: Mapping[str, Any],
     conversation_id: str | None,
     keep: bool,
-    flow: type[AskRun],
+    flow: Callable[..., AskRun],
     on_event: OnEvent | None,
     begun: "asyncio.Task[BegunTurn] | None",
 ) -> Answer:
     """begun: the keeping of the question, which goes on beside its answering."""
-    planned = plan_of(workspace, question.asker, plan)
+    planned = plan_of(workspace, question.asker, plan, served=keep)
     where = filter_of(workspace, question, planned.plan)
     parts = workspace.answering_for(planned.plan)
     is_private = _is_known_private(workspace, conversation_id)
@@ -229,13 +245,15 @@ async def search(
     return result.evidence, with_calls(trace, calls)
 
 
-def plan_of(workspace: Workspace, person: Person, request: Mapping[str, Any]) -> Planned:
+def plan_of(
+    workspace: Workspace, person: Person, request: Mapping[str, Any], *, served: bool = True
+) -> Planned:
     """The plan of a person's question.
 
     Its persona is the one that the request names, else the person's, else the settings'. Raises
     UnknownName for a persona or a component that does not exist.
     """
-    planned = plan_for(workspace.flagged, person, request)
+    planned = plan_for(workspace.flagged, person, request, served=served)
     for persona in (person.persona, planned.plan.persona):
         if persona not in workspace.personas:
             known = ", ".join(workspace.personas)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
+from ombud.answer import SuppliedEvidence
 from ombud.app import asking, library, measuring
 from ombud.app.sources import configured_sources
 from ombud.app.workspace import Workspace
@@ -30,9 +31,17 @@ class LocalTarget:
     async def ask(self, question: Question, plan: Mapping[str, Any]) -> Answer:
         return await asking.ask(self.workspace, question, plan=plan, keep=False)
 
+    async def ask_from(
+        self, question: Question, plan: Mapping[str, Any], hits: Sequence[Hit], *, triage: bool
+    ) -> Answer:
+        supplied = SuppliedEvidence(tuple(hits), triage)
+        return await asking.ask_from(self.workspace, question, supplied, plan=plan)
+
     async def search(
         self, question: Question, plan: Mapping[str, Any]
     ) -> tuple[tuple[Hit, ...], Trace]:
+        if plan.get("k") == 0:
+            return (), Trace()
         day, turns = question.as_of, question.history
         evidence, trace = await asking.search(
             self.workspace, question.text, question.asker, as_of=day, history=turns, plan=plan

@@ -150,6 +150,9 @@ def show(
             _say_words(found)
         else:
             print("  Its content was erased.")
+        for said in found["feedback"]:
+            comment = f": {said['comment']}" if said.get("comment") else ""
+            print(f"  rated {'helpful' if said['thumb'] > 0 else 'not helpful'}{comment}")
         if setup := found["setup"]:
             print(f"  answered by ombud {setup['version']}, embedder {setup['embedder']}")
 

@@ -2,7 +2,7 @@
 before."""
 
 from ombud.lab.cases.contamination import Contamination, contaminated, contamination_note
-from ombud.lab.cases.exchange import read_qrels, read_rankings
+from ombud.lab.cases.exchange import qrels_lines, read_qrels, read_rankings
 from ombud.lab.cases.files import cases_text, read_cases
 from ombud.lab.cases.quotes import normalise
 from ombud.lab.cases.splits import draw_sample, select_split, split_of
@@ -39,7 +39,14 @@ from ombud.lab.metrics.risk import (
     risk_coverage,
     undecided,
 )
+from ombud.lab.online.harvesting import (
+    Harvest,
+    check_consent,
+    harvest_questions,
+    rated_answers,
+)
 from ombud.lab.online.reading import live_answers
+from ombud.lab.online.thumbs import ThumbCorrelation, read_feedback, thumb_correlations
 from ombud.lab.online.variants import (
     LiveAnswer,
     LiveFigure,
@@ -49,8 +56,61 @@ from ombud.lab.online.variants import (
 )
 from ombud.lab.people.agreeing import Agreement, Estimate, agreement
 from ombud.lab.people.alignment import JudgeAlignment, align
+from ombud.lab.people.annotating import (
+    AnnotationResult,
+    AnnotationTask,
+    FaultyCell,
+    annotation_key,
+    annotation_sheet,
+    draw_tasks,
+    ratings_sheet,
+    read_annotations,
+    read_key,
+)
+from ombud.lab.people.criteria import CriteriaSet, criteria_set, criteria_sets
+from ombud.lab.people.pooling import (
+    GradedPassage,
+    Grading,
+    PooledPassage,
+    UnjudgedShare,
+    pool_passages,
+    pool_sheet,
+    qrels_of_grades,
+    read_grades,
+    unjudged_share,
+    with_grades,
+)
 from ombud.lab.people.powered import PoweredMean, powered_mean
+from ombud.lab.people.preferring import (
+    Preference,
+    RatedAnswer,
+    preference_lines,
+    preferences_of_runs,
+    preferences_of_thumbs,
+    values_of_metric,
+    values_of_ratings,
+)
 from ombud.lab.people.ratings import Rating, RatingSet, read_ratings
+from ombud.lab.people.reviewing import (
+    PairReview,
+    Reviewed,
+    ReviewTask,
+    apply_reviews,
+    read_reviews,
+    review_sheet,
+    review_tasks,
+    unreviewed,
+)
+from ombud.lab.people.rounds import (
+    CriterionShare,
+    RoundReport,
+    assign_raters,
+    choose_on_topic,
+    round_markdown,
+    round_report,
+    wilson_interval,
+)
+from ombud.lab.people.sheets import read_sheet, sheet_text
 from ombud.lab.report.comparing import (
     CaseDifference,
     Contrast,
@@ -65,6 +125,14 @@ from ombud.lab.report.gating import Fall, Verdict, as_junit, check_gate
 from ombud.lab.report.rendering import html_report, markdown_report
 from ombud.lab.report.summary import GROUPS, MetricSummary, cluster_of, summarise, summary_markdown
 from ombud.lab.report.trends import Step, compute_trend, same_dataset
+from ombud.lab.runs.freezing import (
+    EvidenceTarget,
+    FrozenCase,
+    FrozenTarget,
+    freeze_cases,
+    frozen_text,
+    read_frozen,
+)
 from ombud.lab.runs.records import export
 from ombud.lab.runs.remote import RemoteTarget
 from ombud.lab.runs.running import RunOptions, judge_metrics, no_judge, rescore, run_cases
@@ -108,18 +176,29 @@ __all__ = [
     "USUAL",
     "Ablation",
     "Agreement",
+    "AnnotationResult",
+    "AnnotationTask",
     "CaseDifference",
     "Cell",
     "Comparison",
     "Contamination",
     "Contrast",
+    "CriteriaSet",
+    "CriterionShare",
     "Decision",
     "Embed",
     "Estimate",
+    "EvidenceTarget",
     "Fall",
+    "FaultyCell",
     "Finalist",
     "FinishedSearch",
+    "FrozenCase",
+    "FrozenTarget",
+    "GradedPassage",
+    "Grading",
     "Halves",
+    "Harvest",
     "HeldOut",
     "Instruments",
     "Judge",
@@ -133,13 +212,20 @@ __all__ = [
     "MetricNoise",
     "MetricSummary",
     "Nested",
+    "PairReview",
     "PathCost",
+    "PooledPassage",
     "PoweredMean",
+    "Preference",
+    "RatedAnswer",
     "Rating",
     "RatingSet",
     "RecordedRun",
     "RemoteTarget",
+    "ReviewTask",
+    "Reviewed",
     "Risk",
+    "RoundReport",
     "Rubric",
     "RunOptions",
     "Step",
@@ -149,10 +235,12 @@ __all__ = [
     "StudyOutcome",
     "SweepPoint",
     "Target",
+    "ThumbCorrelation",
     "Trial",
     "Tuned",
     "Tuning",
     "Undefined",
+    "UnjudgedShare",
     "Value",
     "Variance",
     "VariantAdvice",
@@ -162,13 +250,19 @@ __all__ = [
     "advise",
     "agreement",
     "align",
+    "annotation_key",
+    "annotation_sheet",
+    "apply_reviews",
     "as_junit",
+    "assign_raters",
     "best_of",
     "carry_out",
     "cases_text",
     "cell_label",
     "changes",
+    "check_consent",
     "check_gate",
+    "choose_on_topic",
     "choose_threshold",
     "cluster_of",
     "compare",
@@ -179,12 +273,18 @@ __all__ = [
     "contaminated",
     "contamination_note",
     "costs_by_path",
+    "criteria_set",
+    "criteria_sets",
     "decision_accuracy",
     "decisions",
     "direction",
     "draw_sample",
+    "draw_tasks",
     "export",
     "find_study",
+    "freeze_cases",
+    "frozen_text",
+    "harvest_questions",
     "holm",
     "html_report",
     "judge_metrics",
@@ -200,16 +300,36 @@ __all__ = [
     "parse_metrics",
     "part",
     "plan_parts",
+    "pool_passages",
+    "pool_sheet",
     "powered_mean",
+    "preference_lines",
+    "preferences_of_runs",
+    "preferences_of_thumbs",
+    "qrels_lines",
+    "qrels_of_grades",
+    "rated_answers",
+    "ratings_sheet",
+    "read_annotations",
     "read_cases",
+    "read_feedback",
+    "read_frozen",
+    "read_grades",
+    "read_key",
     "read_qrels",
     "read_rankings",
     "read_ratings",
+    "read_reviews",
     "read_rubrics",
     "read_run",
+    "read_sheet",
     "rescore",
+    "review_sheet",
+    "review_tasks",
     "risk_area",
     "risk_coverage",
+    "round_markdown",
+    "round_report",
     "router_table",
     "rubric_text",
     "run_cases",
@@ -219,6 +339,7 @@ __all__ = [
     "score_rankings",
     "search_best",
     "select_split",
+    "sheet_text",
     "split_judged",
     "split_of",
     "step_parts",
@@ -228,10 +349,17 @@ __all__ = [
     "summary_markdown",
     "sweep_points",
     "synthesise",
+    "thumb_correlations",
     "time_runs",
     "tune_halves",
     "tune_nested",
     "undecided",
+    "unjudged_share",
+    "unreviewed",
     "usual_metrics",
+    "values_of_metric",
+    "values_of_ratings",
     "variance_of",
+    "wilson_interval",
+    "with_grades",
 ]

@@ -26,6 +26,7 @@ from ombud.retrieve.router.weights import (
     router_scores,
     router_weights_text,
 )
+from ombud.retrieve.scopes import by_scope
 from ombud.retrieve.searching import check_plan, find_passages, search
 from ombud.retrieve.strategies.glossary import read_glossary
 from ombud.retrieve.strategies.own_words import (
@@ -58,6 +59,7 @@ __all__ = [
     "asked_meaning",
     "asking",
     "both_ways",
+    "by_scope",
     "carry_over",
     "check_plan",
     "chunk_terms",

@@ -12,11 +12,11 @@ from ombud.types import Plan
 NOT_SERVED = "k = 0 asks the chat model without documents: it is for the lab, not for people"
 
 
-def merge_plan(*overlays: Mapping[str, Any], base: Plan | None = None) -> Plan:
+def merge_plan(*overlays: Mapping[str, Any], base: Plan | None = None, served: bool = True) -> Plan:
     """Lay plan fields over each other, weakest first; raises BadSetting naming the nearest field.
 
-    A preset stands for its fields; others beside it win.
-    """
+    A preset stands for its fields; others beside it win. served: people get its answers, so that it
+    must search; the lab may ask without."""
     values = (base or Plan()).model_dump()
     for overlay in overlays:
         for key in overlay:
@@ -24,12 +24,15 @@ def merge_plan(*overlays: Mapping[str, Any], base: Plan | None = None) -> Plan:
                 raise BadSetting(f"`{key}` is not a field of the plan.", hint=nearest(key, values))
         values |= {**PRESETS.get(str(overlay.get("preset", "")), {}), **overlay}
     try:
-        return Plan.model_validate(values)
+        plan = Plan.model_validate(values)
     except ValidationError as wrong:
         first = wrong.errors()[0]
         raise BadSetting(
             f"plan.{path_of(first['loc'])}: {first['msg'].lower()}.", hint=choices_of(first)
         ) from wrong
+    if served and plan.k == 0:
+        raise BadSetting(f"plan.k: {NOT_SERVED}.", hint="Take 1 or more.")
+    return plan
 
 
 def nearest(word: str, known: Any) -> str:

@@ -373,6 +373,11 @@ class LabSettings(Section):
     owner_url: str = Field(
         "", description="Posted to where they did, signed with the key of handoff.notify."
     )
+    harvest: bool = Field(
+        False,
+        description="States that those who ask have agreed: their questions may be taken, without "
+        "who asked, to measure and to train.",
+    )
     judge_form: Literal["typed", "line"] = Field(
         "typed",
         description="How judges reply: a typed value, or a marked last line for models that can be "
@@ -386,11 +391,6 @@ class LabSettings(Section):
         ge=500,
         description="Tokens that a judge reads at once; an answer with longer passages gets no "
         "grade, and says why.",
-    )
-    harvest: bool = Field(
-        False,
-        description="Past questions of people may be asked again in the lab, without names and "
-        "numbers of people; only where they were told.",
     )
 
 

@@ -20,7 +20,11 @@ class Planned(NamedTuple):
 
 
 def plan_for(
-    settings: Settings, person: Person, request: Mapping[str, Any] | None = None
+    settings: Settings,
+    person: Person,
+    request: Mapping[str, Any] | None = None,
+    *,
+    served: bool = True,
 ) -> Planned:
     """Weakest first: defaults, [plan], [country.XX.plan], [persona.NAME.plan],
     [experiment.NAME.plan], the request.
@@ -28,7 +32,7 @@ def plan_for(
     A preset is spelt out in the layer that names it, under that layer's own fields. What the
     request sets is `pinned`: adaptation, which comes between experiments and request, leaves it.
     The persona is the person's own, whatever `persona` a layer sets. Raises BadSetting for a
-    request that is no plan."""
+    request that is no plan, or none that people may be served."""
     asked = request or {}
     named: dict[str, Experiment] = {}
     for name, experiment in settings.experiment.items():
@@ -40,6 +44,7 @@ def plan_for(
         settings.persona.get(person.persona, PlanOverlay()).plan,
         *(experiment.plan for experiment in named.values()),
         asked,
+        served=served,
     )
     pinned = sorted({*plan.pinned, *asked} - {"pinned"})
     return Planned(plan.model_copy(update={"pinned": tuple(pinned)}), "+".join(named))

@@ -63,7 +63,7 @@ from ombud.store.events.watching import (
     news_since,
     signal_typing,
 )
-from ombud.store.feedback import Feedback, list_feedback, rate_answer, read_thumbs
+from ombud.store.feedback import Feedback, feedback_on, list_feedback, rate_answer, read_thumbs
 from ombud.store.glossary import Explained, abbreviations_of, list_abbreviations, save_abbreviations
 from ombud.store.graph import (
     Edge,
@@ -194,6 +194,7 @@ __all__ = [
     "entity_names",
     "erase_quotes",
     "erase_rows",
+    "feedback_on",
     "find_document",
     "find_event",
     "find_reply",

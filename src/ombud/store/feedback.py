@@ -35,6 +35,13 @@ def rate_answer(store: Store, answer_id: str, rater: str, thumb: int, comment: s
         db.execute(insert(feedback).values(**row._asdict()))
 
 
+def feedback_on(store: Store, answer_id: str) -> list[Feedback]:
+    """What people said of one answer, in the order in which they did."""
+    query = select(feedback).where(feedback.c.answer_id == answer_id).order_by(feedback.c.at)
+    with store.read() as db:
+        return [Feedback(**row._mapping) for row in db.execute(query)]
+
+
 def list_feedback(store: Store) -> Iterator[Feedback]:
     """In the order in which it was given."""
     query = select(feedback).order_by(feedback.c.at, feedback.c.answer_id, feedback.c.rater)

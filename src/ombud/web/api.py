@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import StreamingResponse
 
+from ombud.answer import SuppliedEvidence
 from ombud.app import (
     Workspace,
     asking,
@@ -28,6 +29,7 @@ from ombud.web.shapes import (
     Day,
     DocumentLine,
     DocumentsOut,
+    FeedbackIn,
     Health,
     SearchIn,
     SearchOut,
@@ -53,6 +55,7 @@ POSTED: dict[int | str, dict[str, Any]] = {
 MISSING: dict[int | str, dict[str, Any]] = {
     404: {"model": Problem, "description": "Not there, or not for this person"}
 }
+RATED: dict[int | str, dict[str, Any]] = {**POSTED, **MISSING}
 STREAMED: dict[int | str, dict[str, Any]] = {
     200: {
         "content": {"text/event-stream": {"schema": {"type": "string"}}},
@@ -115,6 +118,16 @@ def work_of(body: AskIn, workspace: Workspace) -> stream.Work:
         as_of=body.as_of,
     )
 
+    if body.evidence is not None:
+        supplied = SuppliedEvidence(body.hits(), body.triage)
+
+        async def compose(on_event: stream.OnEvent | None) -> Answer:
+            return await asking.ask_from(
+                workspace, question, supplied, plan=body.plan, on_event=on_event
+            )
+
+        return compose
+
     async def work(on_event: stream.OnEvent | None) -> Answer:
         return await asking.ask(
             workspace,
@@ -154,6 +167,14 @@ async def ask(body: AskIn, request: Request, workspace: CurrentWorkspace, places
 
     answer = await stream.while_connected(request, answer_whole())
     return answer or Response(status_code=499)
+
+
+@router.post("/api/v1/answers/{answer_id}/feedback", status_code=204, responses=RATED)
+def feedback(
+    answer_id: str, body: FeedbackIn, request: Request, workspace: CurrentWorkspace
+) -> None:
+    """Whether an answer helped, from whoever got it; the last word counts."""
+    conversing.rate(workspace, answer_id, body.thumb, body.comment, key_of(request))
 
 
 @router.get("/api/v1/documents")

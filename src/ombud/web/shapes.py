@@ -7,14 +7,24 @@ from typing import Annotated, Any, Literal, Self
 from uuid import UUID
 
 from fastapi import Query
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StrictInt
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictInt,
+    model_validator,
+)
 
 from ombud.errors import BadSetting
 from ombud.settings import merge_plan
 from ombud.types import (
     Audience,
+    Chunk,
     Document,
     Evidence,
+    Hit,
     Message,
     Mode,
     Person,
@@ -26,6 +36,7 @@ from ombud.types import (
 
 LONGEST_QUESTION = 4000
 """Characters."""
+LONGEST_COMMENT = 2000
 
 
 def _country(code: str) -> str | None:
@@ -106,6 +117,43 @@ class SearchIn(Shape):
     history: Annotated[list[Turn], Field(max_length=100)] | None = None
 
 
+class EvidenceIn(Shape):
+    """A passage to answer from: a hit of `/api/v1/search` as it is, or no more than a text."""
+
+    text: Annotated[str, Field(min_length=1, max_length=20_000)]
+    chunk_id: Name = ""
+    document_id: Name = ""
+    uri: Annotated[str, Field(max_length=2000)] = ""
+    title: Annotated[str, Field(max_length=1000)] = ""
+    trail: tuple[str, ...] = ()
+    header: Annotated[str, Field(max_length=20_000)] = ""
+    page_from: int | None = None
+    page_to: int | None = None
+    start: Annotated[StrictInt, Field(ge=0, le=100_000_000)] = 0
+    end: int | None = None
+    score: float | None = None
+    found_by: tuple[str, ...] = ()
+    scope: Scope | None = None
+    countries: tuple[str, ...] = ()
+    effective_from: date | None = None
+    effective_to: date | None = None
+    digest: Name = ""
+
+    def noun(self, rank: int) -> Hit:
+        """rank: from 1; scores as it where it has none."""
+        name = self.chunk_id or f"supplied-{rank}"
+        fields = self.model_dump(include=set(Chunk.model_fields))
+        fields |= {
+            "id": name,
+            "document_id": self.document_id or name,
+            "uri": self.uri or name,
+            "title": self.title or name,
+            "end": self.start + len(self.text),
+        }
+        score = 1 / rank if self.score is None else self.score
+        return Hit(chunk=Chunk.model_validate(fields), score=score, found_by=self.found_by)
+
+
 class AskIn(Shape):
     question: Asked
     person: PersonIn = PersonIn()
@@ -116,6 +164,30 @@ class AskIn(Shape):
     message_id: Annotated[str, AfterValidator(_uuid)] | None = None
     """UUID of the sender: the same again in a conversation is the same question."""
     history: Annotated[list[Turn], Field(max_length=100)] | None = None
+    evidence: Annotated[list[EvidenceIn], Field(max_length=100)] | None = None
+    """Passages to answer from, in place of a search; for measuring. Such an answer is not kept, so
+    it stands in no conversation."""
+    triage: bool = True
+    """With evidence: whether the message is first looked at as any other is."""
+
+    @model_validator(mode="after")
+    def _evidence_stands_alone(self) -> Self:
+        if self.evidence is not None and self.conversation_id:
+            raise ValueError("an answer from supplied evidence stands in no conversation")
+        if self.evidence is None and not self.triage:
+            raise ValueError("triage can be left out with supplied evidence only")
+        return self
+
+    def hits(self) -> tuple[Hit, ...]:
+        """The supplied passages, best first."""
+        given = self.evidence or ()
+        return tuple(passage.noun(rank) for rank, passage in enumerate(given, start=1))
+
+
+class FeedbackIn(Shape):
+    thumb: Literal[1, -1]
+    """Helpful or not."""
+    comment: Annotated[str, Field(max_length=LONGEST_COMMENT)] = ""
 
 
 class HitOut(Shape):

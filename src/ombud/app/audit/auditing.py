@@ -12,6 +12,7 @@ from ombud.store import (
     Link,
     StoredAnswer,
     Verified,
+    feedback_on,
     list_answers,
     read_head,
     read_kept,
@@ -93,6 +94,8 @@ def show_record(workspace: Workspace, identity: str, *, sensitive: bool = False)
     record["records"] = [_link_json(link) for link in links]
     record["setup"] = _setup_of(workspace, links)
     record["withheld"] = False
+    said = feedback_on(workspace.store, kept.id)
+    record["feedback"] = [{"thumb": one.thumb, "at": one.at} for one in said]
     if kept.answer is None or kept.question is None:
         return record
     if kept.sensitive and not sensitive:
@@ -100,6 +103,8 @@ def show_record(workspace: Workspace, identity: str, *, sensitive: bool = False)
         return record
     record["question"] = kept.question.model_dump(mode="json")
     record["answer"] = kept.answer.model_dump(mode="json")
+    for row, one in zip(record["feedback"], said, strict=True):
+        row["comment"] = one.comment
     return record
 
 

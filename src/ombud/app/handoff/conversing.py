@@ -29,6 +29,8 @@ from ombud.store import (
     find_event,
     new_conversation,
     owner_of,
+    rate_answer,
+    read_answer,
     read_events,
     read_line,
     read_session,
@@ -37,6 +39,8 @@ from ombud.store import (
 )
 from ombud.types import Event, HandoffReason, OutOfHours, Person, Said, Session
 
+NOBODY = "-"
+"""Who rates an answer without a secret of their own."""
 TITLE = 80
 """Characters of a conversation's title: how its first question begins."""
 
@@ -64,6 +68,19 @@ def check_owner(workspace: Workspace, conversation_id: str, secret: str) -> None
     owner = owner_of(workspace.store, conversation_id)
     if not owner or owner != owner_mark(secret):
         raise NotFound(f"There is no conversation `{conversation_id}`.", hint="Start a new one.")
+
+
+def rate(workspace: Workspace, answer_id: str, thumb: int, comment: str, secret: str) -> None:
+    """A thumb for an answer in one's own conversation, in place of an earlier one. Of an answer
+    outside of any conversation only whoever got it knows the id. Raises NotFound."""
+    answer = read_answer(workspace.store, answer_id)
+    if answer.conversation_id:
+        try:
+            check_owner(workspace, answer.conversation_id, secret)
+        except NotFound as other:
+            raise NotFound(f"There is no answer `{answer_id}`.") from other
+    rater = owner_mark(secret) or NOBODY
+    rate_answer(workspace.store, answer_id, rater, thumb, comment.strip())
 
 
 def listed(workspace: Workspace, secret: str) -> list[Listed]:

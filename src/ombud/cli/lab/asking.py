@@ -17,12 +17,12 @@ from ombud.cli.console import (
 )
 from ombud.cli.lab.json_output import run_json
 from ombud.cli.lab.judging import judge_of, lab_workspace
-from ombud.cli.lab.target import complete, embed_of, instruments, target_of
+from ombud.cli.lab.target import complete, embed_of, frozen_target, instruments, target_of
 
 if TYPE_CHECKING:
     from ombud.app import Workspace
     from ombud.charts import Point
-    from ombud.lab import RecordedRun, RunOptions, SweepPoint
+    from ombud.lab import RecordedRun, RunOptions, SweepPoint, Target
     from ombud.types import Case
 
 DATASET = typer.Argument(help="Cases: a .jsonl or .csv file, a folder of them, or a BEIR folder.")
@@ -55,6 +55,12 @@ def run(
     sample: float = SAMPLE,
     seed: int = SEED,
     tags: list[str] = TAGS,
+    evidence: Path | None = typer.Option(
+        None, "--evidence", help="Answer from what `lab freeze` has kept, instead of searching."
+    ),
+    triage: bool = typer.Option(
+        True, "--triage/--no-triage", help="With --evidence: look at the message first."
+    ),
     concurrency: int = CONCURRENCY,
     seconds: float = SECONDS,
     as_json: bool = JSON,
@@ -69,7 +75,14 @@ def run(
         workspace = lab_workspace()
         cases, notes = chosen_cases(dataset, split, sample, seed, tags)
         with progress(not as_json) as on_progress:
-            asked = target_of(workspace, target, seconds, on_progress)
+            named = target_of(workspace, target, seconds, on_progress)
+            asked: Target = named
+            if evidence:
+                asked = frozen_target(named, evidence, cases, triage=triage)
+                notes = (
+                    *notes,
+                    f"Answered from the evidence in {evidence.name}, not from a search.",
+                )
             options = run_options(
                 dataset,
                 name=name,
@@ -90,7 +103,7 @@ def run(
                 on_progress=on_progress,
                 judge_of=judge_of(workspace, options.metrics),
             )
-            made = complete(work, asked)
+            made = complete(work, named)
         _say_run(workspace, made.id, as_json)
 
 
@@ -245,7 +258,7 @@ def run_options(
     from ombud.settings import merge_plan
 
     changes = plan_values(list(plan))
-    merge_plan(changes)  # what is misspelt is said before anything is asked
+    merge_plan(changes, served=False)  # what is misspelt is said before anything is asked
     called = name or dataset.resolve().stem
     return RunOptions(
         metrics=parse_metrics(metrics),

@@ -214,6 +214,9 @@ def gate(
     junit: Path | None = typer.Option(
         None, "--junit", help="Also write the verdict as JUnit XML, for a build server."
     ),
+    unreviewed: bool = typer.Option(
+        False, "--unreviewed", help="Let synthetic cases count that nobody has accepted."
+    ),
     as_json: bool = JSON,
     home: Path | None = HOME,
 ) -> None:
@@ -226,7 +229,8 @@ def gate(
 
         store = lab_workspace().store
         a, b = read_run(store, baseline), read_run(store, candidate)
-        verdict = judge(a, b, [str(metric) for metric in parse_metrics(metrics)])
+        chosen = [str(metric) for metric in parse_metrics(metrics)]
+        verdict = judge(a, b, chosen, allow_unreviewed=unreviewed)
         if junit:
             write_file(junit, as_junit(verdict, f"{b.run.name} against {a.run.name}"))
         if as_json:
@@ -417,30 +421,6 @@ def score(
         )
 
 
-def export(
-    run: str = RUN,
-    form: str = typer.Option("jsonl", "--format", help="jsonl, csv, ragas, trec or qrels."),
-    to: Path | None = typer.Option(
-        None, "--to", help="The file to write; without it, standard output."
-    ),
-    home: Path | None = HOME,
-) -> None:
-    """A run in the formats of other tools: RAGAS records, a TREC run, a spreadsheet, everything as
-    JSON Lines."""
-    del home
-    with errors_said():
-        from ombud.lab import export as lines_of
-        from ombud.lab import read_run
-
-        lines = lines_of(read_run(lab_workspace().store, run), form)
-        if to:
-            write_file(to, "".join(lines))
-            print(f"Wrote {to}.")
-        else:
-            for line in lines:
-                print(line, end="")
-
-
 def delete(run: str = RUN, as_json: bool = JSON, home: Path | None = HOME) -> None:
     """Forget a run: its answers and scores. Looks at a sealed split stay counted."""
     del home
@@ -485,11 +465,6 @@ def _say_verdict(verdict: "Verdict", baseline: "Run", candidate: "Run") -> None:
         print(f"* {fall.said}")
         for change in fall.worst:
             print(f"    {change.case.id}: {change.case.question}")
-
-
-def _curve(steps: "Sequence[Step]") -> list[tuple[float, float, float | None, float | None]]:
-    means = [(float(at), step.line.mean) for at, step in enumerate(steps, 1)]
-    return [(at, mean.value, mean.low, mean.high) for at, mean in means if mean.value is not None]
 
 
 def _when(run: "Run") -> str:

@@ -2,11 +2,13 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from ombud.app import Workspace
-    from ombud.lab import Embed, Instruments, Metric, Target
+    from ombud.lab import Embed, EvidenceTarget, FrozenTarget, Instruments, Metric, Target
+    from ombud.types import Case
 
 Result = TypeVar("Result")
 
@@ -16,7 +18,7 @@ def target_of(
     name: str,
     seconds: float = 120.0,
     on_progress: Callable[[str, int, int], None] = lambda *_: None,
-) -> "Target":
+) -> "EvidenceTarget":
     """`local`, or the address of a server."""
     from ombud.app import LocalTarget
     from ombud.lab import RemoteTarget
@@ -26,6 +28,17 @@ def target_of(
         if name == "local"
         else RemoteTarget(name, seconds=seconds)
     )
+
+
+def frozen_target(
+    target: "EvidenceTarget", evidence: Path, cases: "Sequence[Case]", *, triage: bool
+) -> "FrozenTarget":
+    """The same over what was frozen; raises LabError where a case was not."""
+    from ombud.lab import FrozenTarget, read_frozen
+
+    frozen = FrozenTarget(target, read_frozen(evidence), triage=triage)
+    frozen.check(cases)
+    return frozen
 
 
 def complete(work: "Coroutine[Any, Any, Result]", target: "Target") -> "Result":

@@ -5,12 +5,18 @@ import typer
 from ombud.cli.lab import asking as lab_ask
 from ombud.cli.lab import calibrating as lab_calibrate
 from ombud.cli.lab import experiments as lab_study
+from ombud.cli.lab import exporting as lab_export
+from ombud.cli.lab import freezing as lab_freeze
 from ombud.cli.lab import judging as lab_judge
 from ombud.cli.lab import online as lab_online
-from ombud.cli.lab import people as lab_people
 from ombud.cli.lab import reading as lab_read
 from ombud.cli.lab import timing as lab_time
 from ombud.cli.lab import tuning as lab_tune
+from ombud.cli.lab.people import agreeing as lab_people
+from ombud.cli.lab.people import annotating as lab_annotate
+from ombud.cli.lab.people import harvesting as lab_harvest
+from ombud.cli.lab.people import reviewing as lab_review
+from ombud.cli.lab.people import rounds as lab_round
 from ombud.cli.lab.training import router as lab_train
 from ombud.cli.lab.training import triage as lab_triage
 from ombud.cli.printing.help import WholeHelp
@@ -42,9 +48,15 @@ app.command("gate")(lab_read.gate)
 app.command("trend")(lab_read.trend)
 app.command("rescore")(lab_read.rescore)
 app.command("score")(lab_read.score)
-app.command("export")(lab_read.export)
+app.command("export")(lab_export.export)
 app.command("delete")(lab_read.delete)
 app.command("rubrics")(lab_judge.rubrics)
 app.command("variants")(lab_online.variants)
 app.command("agree")(lab_people.agree)
 app.command("align")(lab_people.align)
+app.command("annotate")(lab_annotate.annotate)
+app.command("grade")(lab_annotate.grade)
+app.command("freeze")(lab_freeze.freeze)
+app.command("harvest")(lab_harvest.harvest)
+app.command("round")(lab_round.publishing_round)
+app.command("review")(lab_review.review)

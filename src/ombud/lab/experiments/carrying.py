@@ -165,7 +165,7 @@ async def _timed(runs: Sequence[Recorded], table: str, tuning: Tuning) -> list[R
     for place, (row, run) in enumerate(runs):
         if run is not None and row.table == table:
             places[place] = run
-            variants[run.run.id] = tuning.variant_of(row.cell)
+            variants[run.run.id] = tuning.variant_of(run.run.config.get("changed", {}))
     timed = [run for run in places.values() if TIMED in run.metrics]
     if len(places) > 1 and len(timed) < len(places):
 

@@ -32,7 +32,7 @@ def ranked(observation: Observation, metric: Metric) -> Value:
     evidence = observation.case.evidence
     top = hits[: metric.cutoff]
     if metric.name in {"precision", "hit", "mrr"}:
-        gains = [int(_carries_any(hit, evidence)) for hit in top]
+        gains = [int(carries_any(hit, evidence)) for hit in top]
         return rankings.score_gains(metric, gains, [1] * len(evidence))
     if metric.name == "recall":
         found = 0
@@ -139,13 +139,14 @@ def _half(text: str, quote: str) -> bool:
     return not wanted or 2 * shared(text, quote) >= len(wanted)
 
 
-def _carries_any(hit: Hit, evidence: Sequence[Passage]) -> bool:
+def carries_any(hit: Hit, evidence: Sequence[Passage]) -> bool:
+    """Whether the passage holds one of the evidence items, or half of it."""
     return any(_carries(hit, place) for item in evidence for place in item.places)
 
 
 def _first_rank(hits: Sequence[Hit], item: Passage) -> int | None:
     for rank, hit in enumerate(hits, start=1):
-        if _carries_any(hit, [item]):
+        if carries_any(hit, [item]):
             return rank
     return None
 

@@ -37,6 +37,8 @@ class RatingSet(NamedTuple):
     """Lines without a value."""
     texts: Mapping[str, RatedText] = {}
     """Item -> what was rated, where the file holds it."""
+    origins: Mapping[str, tuple[str, str]] = {}
+    """Item -> run and case of the answer, where the file names them."""
 
 
 def read_ratings(path: Path) -> RatingSet:
@@ -50,15 +52,18 @@ def read_ratings(path: Path) -> RatingSet:
     rows = _json_lines(path, text) if path.suffix == ".jsonl" else _csv(path, text)
     ratings: list[Rating] = []
     missing = 0
+    origins: dict[str, tuple[str, str]] = {}
     for line, row in rows:
         value = row.get("value")
         if value is None or str(value).strip() == "":
             missing += 1
             continue
         ratings.append(_rating(path, line, row, value))
+        if row.get("run") and row.get("case"):
+            origins[ratings[-1].item] = (str(row["run"]), str(row["case"]))
     if not ratings:
         raise BadRequest(f"{path.name} holds no ratings.")
-    return RatingSet(tuple(ratings), missing)
+    return RatingSet(tuple(ratings), missing, origins=origins)
 
 
 def _csv(path: Path, text: str) -> Iterator[tuple[int, Mapping[str, Any]]]:

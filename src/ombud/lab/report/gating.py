@@ -6,6 +6,7 @@ from xml.etree import ElementTree
 
 from ombud.errors import LabError
 from ombud.lab.metrics.parsing import TIMED
+from ombud.lab.people.reviewing import unreviewed
 from ombud.lab.report.comparing import (
     LEVEL,
     CaseDifference,
@@ -56,7 +57,11 @@ class Verdict:
 
 
 def check_gate(
-    baseline: RecordedRun, candidate: RecordedRun, metrics: Sequence[str] = ()
+    baseline: RecordedRun,
+    candidate: RecordedRun,
+    metrics: Sequence[str] = (),
+    *,
+    allow_unreviewed: bool = False,
 ) -> Verdict:
     """What fell in the candidate: overall, by tag, type and country, each paired and corrected for
     their number.
@@ -66,7 +71,8 @@ def check_gate(
     seldom fails.
 
     metrics: those to look at; without it all that both runs have and that can be better or worse,
-    latency left out. Raises LabError for runs that are not finished or share no case, and for a
+    latency left out. allow_unreviewed: synthetic cases count though nobody has accepted them.
+    Raises LabError for such cases, for runs that are not finished or share no case, and for a
     metric that cannot be looked at."""
     for run in (baseline.run, candidate.run):
         if run.state != "done":
@@ -75,6 +81,8 @@ def check_gate(
                 hint="Run it again: it goes on where it was.",
             )
     cases = shared_cases(baseline, candidate)
+    if not allow_unreviewed:
+        _check_reviewed(cases)
     checked = _checked_metrics(baseline, candidate, metrics)
     rows = compare_runs(baseline, candidate, metrics=checked)
     falls = [
@@ -88,6 +96,17 @@ def check_gate(
             changed[row.metric] = changes(baseline, candidate, row.metric)
         falls.append(_fall(row, changed[row.metric]))
     return Verdict(tuple(falls), tuple(checked), len(cases))
+
+
+def _check_reviewed(cases: Sequence[Case]) -> None:
+    found = unreviewed(cases)
+    if found:
+        raise LabError(
+            f"{len(found)} of {len(cases)} cases are synthetic or harvested and nobody has "
+            f"accepted them, such as {found[0]}.",
+            hint="`ombud lab review DATASET` has people accept them; --unreviewed takes them as "
+            "they are.",
+        )
 
 
 def _fallen(rows: Sequence[Contrast]) -> list[Contrast]:

@@ -4,7 +4,7 @@ import asyncio
 import json
 import re
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -24,6 +24,10 @@ PATIENCE = 300.0
 """Seconds that one question waits at most for a server that limits how often it is asked."""
 CONNECT_SECONDS = 5.0
 Record = TypeVar("Record", bound=BaseModel)
+_SHOWN = {
+    *("document_id", "uri", "title", "trail", "header", "text", "page_from", "page_to", "start"),
+    *("countries", "effective_from", "effective_to", "digest"),
+}
 BUSY = {429, 502, 503, 504}
 
 
@@ -51,6 +55,13 @@ class RemoteTarget:
 
     async def ask(self, question: Question, plan: Mapping[str, Any]) -> Answer:
         body = _asked(question) | {"question": question.text, "plan": dict(plan)}
+        return _read(Answer, await self._post("/api/v1/ask", body))
+
+    async def ask_from(
+        self, question: Question, plan: Mapping[str, Any], hits: Sequence[Hit], *, triage: bool
+    ) -> Answer:
+        body = _asked(question) | {"question": question.text, "plan": dict(plan)}
+        body |= {"evidence": list(map(_evidence, hits)), "triage": triage}
         return _read(Answer, await self._post("/api/v1/ask", body))
 
     async def search(
@@ -197,6 +208,12 @@ def _asked(question: Question) -> dict[str, Any]:
     day = question.as_of.isoformat() if question.as_of else None
     person = question.asker.model_dump(mode="json", exclude={"id"}, exclude_none=True)
     return {"person": person, "as_of": day, "history": turns}
+
+
+def _evidence(hit: Hit) -> dict[str, Any]:
+    """A passage as the search route shows it, whose fields the ask route takes."""
+    row = hit.chunk.model_dump(mode="json", include=_SHOWN, exclude_none=True)
+    return row | {"chunk_id": hit.chunk.id, "score": hit.score}
 
 
 def _hit(row: Any) -> Hit:

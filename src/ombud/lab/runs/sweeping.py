@@ -112,7 +112,7 @@ def check_cell(cell: Cell) -> None:
             raise LabError(
                 f"`{key}={value}`: the name of a model.", hint="Such as openai:gpt-4.1, or none."
             )
-    merge_plan(part(cell, "plan"))
+    merge_plan(part(cell, "plan"), served=False)
     _check_index(part(cell, "index"))
 
 

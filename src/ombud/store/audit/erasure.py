@@ -22,6 +22,7 @@ from ombud.store.audit.sealing import seal
 from ombud.store.database import Store
 from ombud.store.queries import batches, count_where
 from ombud.store.tables import answer as answers
+from ombud.store.tables import answer_feedback as feedback
 from ombud.store.tables import event as events
 from ombud.store.tables import lab_passage as passages
 from ombud.store.tables import lab_reply as replies
@@ -91,6 +92,9 @@ def _answers(db: Connection, document_id: str) -> int:
     naming = select(answers.c.id).where(names_it)
     repeats_it = reasonings.c.answer_id.in_(naming)
     db.execute(delete(reasonings).where(repeats_it))
+    # What somebody wrote beside an answer may repeat it; the thumb holds no word.
+    commented = update(feedback).where(feedback.c.answer_id.in_(naming), feedback.c.comment != "")
+    db.execute(commented.values(comment=ERASED))
     changed: dict[str, dict[str, Any]] = {}
     gone: set[_Gone] = set()
     stored = select(answers.c.id, answers.c.conversation_id, answers.c.answer)
@@ -242,6 +246,7 @@ def phrases_held(
         in_conversations = count_where(db, in_answers | in_questions)
         in_conversations += count_where(db, _any(events.c.content, as_kept))
         in_conversations += count_where(db, _any(reasonings.c.text, phrases))
+        in_conversations += count_where(db, _any(feedback.c.comment, phrases))
         in_runs = count_where(db, _any(rows.c.observation, as_kept))
         in_runs += count_where(db, _any(passages.c.chunk, as_kept))
         in_runs += count_where(db, _any(replies.c.reply, as_stored))

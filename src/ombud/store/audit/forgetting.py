@@ -17,6 +17,7 @@ from ombud.store.audit.sealing import seal
 from ombud.store.database import Store
 from ombud.store.queries import batches, count_where
 from ombud.store.tables import answer as answers
+from ombud.store.tables import answer_feedback as feedback
 from ombud.store.tables import conversation as conversations
 from ombud.store.tables import event as events
 from ombud.store.tables import line as lines
@@ -267,6 +268,7 @@ def _empty(db: Connection, number: int, ids: Sequence[str]) -> None:
         db.execute(of_answers.values(**empty))
         of_reasonings = delete(reasonings).where(reasonings.c.answer_id.in_(some))
         db.execute(of_reasonings)
+        db.execute(delete(feedback).where(feedback.c.answer_id.in_(some)))
 
 
 def _in_json(text: str) -> str:

@@ -1,4 +1,5 @@
 // The chat. HTML enters the page in one place only, `written`, and only as the server rendered it.
+import { feedback } from "./feedback.js";
 import { live } from "./live.js";
 import { outgoing } from "./outgoing.js";
 import { bar, bubble, notice } from "./person.js";
@@ -78,6 +79,7 @@ function finish({ reply, body, status }, answer, html, { quiet = false } = {}) {
     unsure(answer),
     everyone(answer),
     actions(answer),
+    feedback(answer),
     answer.action !== "clarify" && chips,
   ].filter(Boolean));
   if (quiet) return;

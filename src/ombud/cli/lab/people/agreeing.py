@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ombud.cli.console import HOME, JSON, errors_said, print_json
+from ombud.cli.console import HOME, JSON, errors_said, open_workspace, print_json
+from ombud.cli.lab.people.thumbs import say_feedback
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -38,14 +39,20 @@ def agree(
 
 
 def align(
-    labels: Path = typer.Option(
-        ..., "--labels", help="What people said: as for `agree`, or RAGChecker's or MTRAG's file."
+    labels: Path | None = typer.Option(
+        None, "--labels", help="What people said: as for `agree`, or RAGChecker's or MTRAG's file."
     ),
     scores: Path | None = typer.Option(
         None, "--scores", help="What a judge said: item, value; of what people rated, and of more."
     ),
     metric: str = typer.Option(
-        "", "--metric", help="In place of scores: token_f1, rouge_l, chrf or exact_match."
+        "",
+        "--metric",
+        help="In place of scores: token_f1, rouge_l, chrf or exact_match; or, where the labels are "
+        "of `lab annotate`, any metric that its runs have.",
+    ),
+    feedback: bool = typer.Option(
+        False, "--feedback", help="In place of labels: the thumbs that people gave to answers."
     ),
     criterion: str = CRITERION,
     as_json: bool = JSON,
@@ -55,8 +62,14 @@ def align(
     it makes of few ratings."""
     del home
     with errors_said(as_json):
+        from ombud.errors import BadRequest
         from ombud.lab import align as align_ratings
 
+        if feedback:
+            say_feedback(as_json)
+            return
+        if labels is None:
+            raise BadRequest("What did people say?", hint="--labels FILE, or --feedback.")
         read = _labels(labels)
         judged = _judged(read, scores, metric)
         ratings = _of(read.ratings, criterion)
@@ -92,12 +105,21 @@ def _of(ratings: "Sequence[Rating]", criterion: str) -> "Sequence[Rating]":
 
 def _judged(read: "RatingSet", scores: Path | None, metric: str) -> "Mapping[str, float | None]":
     from ombud.errors import BadRequest
-    from ombud.lab import TEXT_METRICS, read_ratings
+    from ombud.lab import read_ratings
 
     if (scores is None) == (not metric):
         raise BadRequest("Give --scores or --metric.")
     if scores is not None:
         return {rating.item: rating.value for rating in read_ratings(scores).ratings}
+    if read.origins and not read.texts:
+        return _scores_of_runs(read, metric)
+    return _scores_of_texts(read, metric)
+
+
+def _scores_of_texts(read: "RatingSet", metric: str) -> "Mapping[str, float | None]":
+    from ombud.errors import BadRequest
+    from ombud.lab import TEXT_METRICS
+
     if metric not in TEXT_METRICS:
         raise BadRequest(
             f"`{metric}` compares no texts.", hint=f"There are: {', '.join(TEXT_METRICS)}."
@@ -110,6 +132,27 @@ def _judged(read: "RatingSet", scores: Path | None, metric: str) -> "Mapping[str
         values = [compare(answer, text.reference) for answer in text.answers]
         # Of two that were compared, how much better the second is.
         found[item] = values[0] if len(values) == 1 else values[-1] - values[0]
+    return found
+
+
+def _scores_of_runs(read: "RatingSet", metric: str) -> "Mapping[str, float | None]":
+    """Of the answers that were rated, from the runs that gave them."""
+    from ombud.errors import BadRequest
+    from ombud.lab import read_run
+
+    store = open_workspace().store
+    by_run: dict[str, dict[str, float | None]] = {}
+    for run in {run for run, _ in read.origins.values()}:
+        scores = read_run(store, run).values(metric)
+        if not scores:
+            raise BadRequest(
+                f"Run {run} has no `{metric}`.",
+                hint=f"`ombud lab rescore {run} --metrics {metric}` adds it.",
+            )
+        by_run[run] = {case: score.value for case, score in scores.items()}
+    found: dict[str, float | None] = {}
+    for item, (run, case) in read.origins.items():
+        found[item] = by_run[run].get(case)
     return found
 
 

@@ -1,0 +1,1 @@
+"""The verbs of `ombud lab` by which people have their say."""

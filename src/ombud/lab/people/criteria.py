@@ -1,0 +1,75 @@
+"""The sets of criteria that people rate by, and what they are told of each."""
+
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ombud.errors import BadRequest
+from ombud.lab.judges.reading import Rubric, read_rubrics
+from ombud.lab.judges.wording import rubric_text
+from ombud.settings import nearest
+
+_FILE = Path(__file__).parent / "criteria.toml"
+
+
+class CriteriaSet(NamedTuple):
+    """What is rated of one thing, in the order in which it is asked."""
+
+    name: str
+    what: str
+    rates: str
+    """`answers`, or `pairs` of a question and an answer."""
+    criteria: Mapping[str, Rubric]
+    """Criterion -> what is told of it."""
+
+    def guide(self) -> str:
+        """All that a rater reads before the first item, as Markdown."""
+        parts = [f"# {self.what}"]
+        for name, rubric in self.criteria.items():
+            parts.append(f"## {name} ({rubric.unit})\n\n{rubric_text(rubric).strip()}")
+        return "\n\n".join(parts) + "\n"
+
+    def why_not(self, criterion: str, text: str) -> str:
+        """Why a text is no value of a criterion; empty where it is one."""
+        levels = self.criteria[criterion].levels
+        try:
+            value = float(text.replace(",", "."))
+        except ValueError:
+            return f"`{text}` is no number"
+        if value in levels:
+            return ""
+        return f"{text} is none of {', '.join(map(str, sorted(levels)))}"
+
+
+def criteria_sets() -> dict[str, CriteriaSet]:
+    """By name."""
+    return dict(_sets())
+
+
+def criteria_set(name: str) -> CriteriaSet:
+    """Raises BadRequest for another name."""
+    known = _sets()
+    if name not in known:
+        raise BadRequest(f"No set of criteria is called `{name}`.", hint=nearest(name, known))
+    return known[name]
+
+
+@cache
+def _sets() -> Mapping[str, CriteriaSet]:
+    content = tomllib.loads(_FILE.read_text(encoding="utf-8"))
+    sets: dict[str, CriteriaSet] = {}
+    for name, fields in content.items():
+        criteria: dict[str, Rubric] = {}
+        for row in fields["criteria"]:
+            rubric = _rubric(name, row)
+            criteria[rubric.name.partition(".")[2]] = rubric
+        sets[name] = CriteriaSet(name, fields["what"], fields["rates"], criteria)
+    return sets
+
+
+def _rubric(family: str, row: Mapping[str, Any]) -> Rubric:
+    if "rubric" in row:
+        return read_rubrics()[row["rubric"]]
+    return Rubric.model_validate({**row, "name": f"{family}.{row['name']}"})
