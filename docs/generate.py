@@ -440,7 +440,11 @@ FILLED_BY = {
     "material": "what the rubric reads of question, reference, passages and answer, between tags",
     "matter": "the answer, or the reference, that is cut into statements",
     "statements": "the numbered statements",
-    "passages": "the passages that the search found, numbered",
+    "passages": "the passages that the search found, numbered; of a test question those that it is "
+    "made from",
+    "wanted": "one of the sections `type-…`",
+    "reader": "the audience of the persona who asks",
+    "theme": "what a message is about that no document answers",
     "reference": "the reference answers of the case",
     "answer": "the answer's body, without markers",
     "marks": "how many marks are to be given",
@@ -501,6 +505,8 @@ SENT = {
     "situation": "The message that goes with the strategies: the question and what was said "
     "before.",
     "stepback": "Strategy `stepback`: the broader question.",
+    "synthesise": "Role `synthesise`: a test question of a kind, in a style, from passages, and a "
+    "second look at it (`ombud lab synth`).",
     "triplets": "Reads subject, predicate and object out of a passage, with "
     '`index.graph = "model"`.',
     "triage": "Whom a message is for, where a search asks a model but not `understand`.",

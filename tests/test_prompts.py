@@ -14,7 +14,7 @@ VALUES = (
     "rewrites", "count", "audience", "tailoring", "words", "style", "connections", "turn", "precedence",
     "counting", "other", "first", "second", "about", "claims", "claim", "number", "labels", "problem",
     "sentences", "label", "text", "what", "criteria", "levels", "grades", "example", "edges",
-    "examples", "material", "matter", "statements", "passages", "reference", "answer", "marks",
+    "examples", "material", "matter", "statements", "passages", "reference", "answer", "marks", "wanted", "reader", "theme",
 )  # fmt: skip
 """What is put into prompts anywhere."""
 

@@ -119,8 +119,8 @@ def test_a_misspelt_flag_is_said_to_be_in_the_command(tmp_path: Path) -> None:
     [
         ("[plan]\nmode = 'hybird'", "plan.mode = 'hybird'", "'hybrid', 'sparse' or 'dense'"),
         (
-            "[plan]\nk = 0",
-            "plan.k = 0: input should be greater than or equal to 1",
+            "[plan]\nk = -1",
+            "plan.k = -1: input should be greater than or equal to 0",
             "ombud settings",
         ),
         ("[server]\nport = 65536", "server.port = 65536", "ombud settings"),
@@ -148,7 +148,7 @@ def test_a_misspelt_flag_is_said_to_be_in_the_command(tmp_path: Path) -> None:
             "",
         ),
         ("[experiment.a]\nshare = nan", "experiment.a.share", ""),
-        ("[experiment.a]\nshare = 1\nplan = {k = 0}", "experiment.a.plan: plan.k", ""),
+        ("[experiment.a]\nshare = 1\nplan = {k = 0}", "experiment.a.plan: k = 0", ""),
         (
             "[experiment.a]\nshare = 1\ncountries = ['GBR']",
             "`GBR` is not a two-letter country code such as GB",
@@ -161,7 +161,7 @@ def test_a_misspelt_flag_is_said_to_be_in_the_command(tmp_path: Path) -> None:
         ),
         ("[experiment.'a+b']\nshare = 1", "`a+b` is no name of small letters, digits, - and _", ""),
         ("[experiment.Hyde]\nshare = 1", "`Hyde` is no name of small letters", ""),
-        ("[persona.manager.plan]\nk = 0", "persona.manager.plan: plan.k", ""),
+        ("[persona.manager.plan]\nk = 0", "persona.manager.plan: k = 0", ""),
         (
             "[general]\ntimezone = 'Europe/Berln'",
             "'Europe/Berln': not an IANA time zone such as Europe/Berlin.",

@@ -288,6 +288,13 @@ def test_synthesis_makes_cases_that_can_be_run_at_once(home: Path) -> None:
     assert any("understates" in note for note in ran["run"]["notes"])
 
 
+def test_who_makes_cases_is_said_where_it_cannot_be(home: Path) -> None:
+    refused(
+        lab(home, "synth", "x.jsonl", "--by", "magic"), 2, "`magic` makes no cases", "--by rules"
+    )
+    refused(lab(home, "synth", "x.jsonl", "--by", "model"), 2, "No model is set up", "synthesise")
+
+
 def test_a_run_leaves_for_other_tools_and_can_be_scored_there(home: Path) -> None:
     for form, name in (("trec", "run.txt"), ("qrels", "qrels.txt")):
         assert lab(home, "export", "base", "--format", form, "--to", name).code == 0

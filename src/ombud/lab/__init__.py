@@ -149,7 +149,9 @@ from ombud.lab.runs.sweeping import (
 from ombud.lab.runs.target import Target
 from ombud.lab.runs.timing import time_runs
 from ombud.lab.statistics import Comparison, Mean, compare, holm, mean
-from ombud.lab.synthesis.choosing import synthesise
+from ombud.lab.synthesis.choosing import Synthesis, synthesise
+from ombud.lab.synthesis.cleaning import Cleaner
+from ombud.lab.synthesis.writing import CaseWriter, FileReplies, WritingRequest
 from ombud.lab.tuning.ablating import Ablation, ablate
 from ombud.lab.tuning.noise import Variance, variance_of
 from ombud.lab.tuning.parts import component_parts, plan_parts, step_parts
@@ -179,7 +181,9 @@ __all__ = [
     "AnnotationResult",
     "AnnotationTask",
     "CaseDifference",
+    "CaseWriter",
     "Cell",
+    "Cleaner",
     "Comparison",
     "Contamination",
     "Contrast",
@@ -191,6 +195,7 @@ __all__ = [
     "EvidenceTarget",
     "Fall",
     "FaultyCell",
+    "FileReplies",
     "Finalist",
     "FinishedSearch",
     "FrozenCase",
@@ -234,6 +239,7 @@ __all__ = [
     "StudyAxes",
     "StudyOutcome",
     "SweepPoint",
+    "Synthesis",
     "Target",
     "ThumbCorrelation",
     "Trial",
@@ -245,6 +251,7 @@ __all__ = [
     "Variance",
     "VariantAdvice",
     "Verdict",
+    "WritingRequest",
     "ablate",
     "add_rubrics",
     "advise",

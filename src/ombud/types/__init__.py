@@ -42,7 +42,7 @@ from ombud.types.events import (
     Transferred,
     Unclaimed,
 )
-from ombud.types.measuring import Case, Observation, Passage, Reference, Run, Score
+from ombud.types.measuring import Case, CaseType, Observation, Passage, Reference, Run, Score
 from ombud.types.people import HandoffReason, Session, SessionState, Ticket
 from ombud.types.records import Record
 
@@ -56,6 +56,7 @@ __all__ = [
     "Audience",
     "Block",
     "Case",
+    "CaseType",
     "Chunk",
     "Citation",
     "CitedDocument",

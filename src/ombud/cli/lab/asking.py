@@ -1,4 +1,4 @@
-"""The verbs of `ombud lab` that ask a target: run, sweep, synth."""
+"""The verbs of `ombud lab` that ask a target: run, sweep."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,7 +17,7 @@ from ombud.cli.console import (
 )
 from ombud.cli.lab.json_output import run_json
 from ombud.cli.lab.judging import judge_of, lab_workspace
-from ombud.cli.lab.target import complete, embed_of, frozen_target, instruments, target_of
+from ombud.cli.lab.target import complete, frozen_target, instruments, target_of
 
 if TYPE_CHECKING:
     from ombud.app import Workspace
@@ -167,39 +167,6 @@ def sweep(
         recorded = [read_run(workspace.store, made.id) for made in runs]
         where = plot or workspace.data / "lab" / f"{options.study}.svg"
         _say_sweep(cells, recorded, str(options.metrics[0]), where, as_json)
-
-
-def synth(
-    to: Path = typer.Argument(help="The .jsonl file to write."),
-    size: int = typer.Option(500, "--n", min=1, help="How many cases."),
-    target: str = TARGET,
-    seed: int = SEED,
-    as_json: bool = JSON,
-    home: Path | None = HOME,
-) -> None:
-    """Cases from the indexed passages, without a model: headings, definitions, table rows,
-    numbers."""
-    del home
-    with errors_said(as_json):
-        from dataclasses import asdict
-
-        from ombud.lab import cases_text, synthesise
-
-        workspace = lab_workspace()
-        with progress(not as_json) as on_progress:
-            passages = target_of(workspace, target, on_progress=on_progress).passages()
-            made = synthesise(
-                passages, size, seed=seed, embed=embed_of(workspace), on_progress=on_progress
-            )
-        write_file(to, cases_text(made.cases))
-        if as_json:
-            print_json({"cases": len(made.cases), "file": str(to), **asdict(made.account)})
-            return
-        print(made.account.as_text())
-        print(
-            f"Wrote {len(made.cases)} cases to {to}. They are tagged `synthetic`: "
-            "read some before you rely on them."
-        )
 
 
 def chosen_cases(

@@ -5,13 +5,14 @@ import typer
 from ombud.cli.lab import asking as lab_ask
 from ombud.cli.lab import calibrating as lab_calibrate
 from ombud.cli.lab import experiments as lab_study
-from ombud.cli.lab import exporting as lab_export
-from ombud.cli.lab import freezing as lab_freeze
 from ombud.cli.lab import judging as lab_judge
 from ombud.cli.lab import online as lab_online
 from ombud.cli.lab import reading as lab_read
 from ombud.cli.lab import timing as lab_time
 from ombud.cli.lab import tuning as lab_tune
+from ombud.cli.lab.cases import exporting as lab_export
+from ombud.cli.lab.cases import freezing as lab_freeze
+from ombud.cli.lab.cases import synthesising as lab_synth
 from ombud.cli.lab.people import agreeing as lab_people
 from ombud.cli.lab.people import annotating as lab_annotate
 from ombud.cli.lab.people import harvesting as lab_harvest
@@ -36,7 +37,7 @@ app.command("tune")(lab_tune.tune)
 app.command("ablate")(lab_tune.ablate)
 app.command("noise")(lab_tune.noise)
 app.command("experiment")(lab_study.experiment)
-app.command("synth")(lab_ask.synth)
+app.command("synth")(lab_synth.synth)
 app.command("check")(checking.check)
 app.command("train-router")(lab_train.teach_router)
 app.command("train-triage")(lab_triage.teach_triage)

@@ -320,13 +320,27 @@ class _Chooser:
         self.fallen[check] += count
 
 
+def reader_of(chunk: Chunk) -> Person:
+    """Somebody who may read the passage."""
+    first: dict[str, str] = {}
+    for name, values in chunk.audience.items():
+        first[name] = values[0] if values else ""
+    return Person(
+        country=chunk.countries[0] if chunk.countries else None,
+        roles=tuple(filter(None, (first.get("roles"),))),
+        groups=tuple(filter(None, (first.get("groups"),))),
+        grade=first.get("grades") or None,
+        contract=first.get("contracts") or None,
+    )
+
+
 def _case(pair: QuestionAnswer) -> Case:
     chunk = pair.chunk
     facts = "\0".join((chunk.uri, pair.quote, pair.question))
     return Case(
         id="syn-" + sha256(facts.encode()).hexdigest()[:12],
         question=pair.question,
-        person=Person(country=chunk.countries[0] if chunk.countries else None),
+        person=reader_of(chunk),
         references=(Reference(text=pair.answer),),
         evidence=(
             Passage(

@@ -141,10 +141,18 @@ class Cleaner:
         if embed and sample:
             self._sample_vectors = _unit_vectors(embed, list(map(passage, sample)))
 
+    @property
+    def embeds(self) -> bool:
+        return self._embed is not None
+
     def check_words(self, pair: QuestionAnswer) -> str:
         """The first of the checks without an embedder that the pair fails; empty when it passes."""
         if pair.quote not in pair.chunk.text or not is_answered(pair):
             return NO_ANSWER
+        return self.check_wording(pair)
+
+    def check_wording(self, pair: QuestionAnswer) -> str:
+        """The same of the question alone."""
         if self._is_duplicate(pair.wording):
             return LEXICAL
         return COPIED if copied_share(pair.wording, passage(pair.chunk)) > COPY else ""

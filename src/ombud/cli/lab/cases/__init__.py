@@ -1,0 +1,1 @@
+"""The verbs of `ombud lab` that make, change and hand on cases."""
