@@ -75,6 +75,7 @@ def test_csv_has_a_line_a_case_and_a_column_a_metric() -> None:
         "question": "How much leave do I have?",
         "type": "simple",
         "country": "GB",
+        "persona": "employee",
         "expect": "answer",
         "outcome": "full",
         "action": "none",
@@ -172,7 +173,9 @@ def test_a_trec_run_ranks_documents_by_their_best_passage_and_the_oracle_agrees(
 def test_every_format_takes_a_run_with_nothing_in_it(form: str) -> None:
     lines = list(export(recorded(), form))
     assert lines == (
-        ["id,question,type,country,expect,outcome,action,error,lost\n"] if form == "csv" else []
+        ["id,question,type,country,persona,expect,outcome,action,error,lost\n"]
+        if form == "csv"
+        else []
     )
 
 
@@ -187,7 +190,7 @@ def test_a_large_run_is_exported_line_by_line() -> None:
     scores = tuple(Score(case_id=one.id, metric="mrr", value=1.0) for one in many)
     lines = export(recorded(*(Observation(case=one) for one in many), scores=scores), "csv")
     assert next(lines).endswith(",lost,mrr\n")
-    assert next(lines) == "c0,q,simple,,answer,,,,,1.0\n"
+    assert next(lines) == "c0,q,simple,,employee,answer,,,,,1.0\n"
     assert sum(1 for _ in lines) == 9_999
 
 

@@ -41,6 +41,13 @@ def test_groups() -> None:
         ("country", "FR"): (0.5, 1, 1),
         ("country", "GB"): (0.5, 2, 2),
         ("country", "none"): (None, 0, 1),
+        ("persona", "employee"): (0.5, 3, 4),
+        ("tests", "generator"): (0.5, 3, 3),
+        ("tests", "retriever"): (0.5, 2, 2),
+        ("tests", "router"): (0.5, 2, 2),
+        ("tests", "rewriter"): (0.5, 1, 1),
+        ("tests", "triage"): (None, 0, 1),
+        ("tests", "prompt"): (None, 0, 1),
     }
     assert found["recall@5", "overall", ""].reasons == {"nothing should be found": 1}
     assert found["recall@5", "overall", ""].mean.median == 0.5

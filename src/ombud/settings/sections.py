@@ -392,6 +392,14 @@ class LabSettings(Section):
         description="Tokens that a judge reads at once; an answer with longer passages gets no "
         "grade, and says why.",
     )
+    # What the best published judge reaches on RAGChecker's human labels is .61.
+    judge_bar: float = Field(
+        0.6,
+        ge=0,
+        le=1,
+        description="Spearman's correlation with people that a judge must have reached on a metric "
+        "(`ombud lab align`) before the gate looks at it; 0 = none.",
+    )
 
 
 class PublishSettings(Section):

@@ -113,7 +113,16 @@ from ombud.store.records import (
     read_kept,
     read_setup,
 )
-from ombud.store.replies import JudgeCosts, KeptReply, find_reply, judge_costs, keep_reply
+from ombud.store.replies import (
+    JudgeCosts,
+    KeptAlignment,
+    KeptReply,
+    find_reply,
+    judge_costs,
+    keep_alignment,
+    keep_reply,
+    list_alignments,
+)
 from ombud.store.runs import (
     NOT_ASKED,
     Done,
@@ -152,6 +161,7 @@ __all__ = [
     "Graph",
     "Held",
     "JudgeCosts",
+    "KeptAlignment",
     "KeptReply",
     "LastWords",
     "Lease",
@@ -210,11 +220,13 @@ __all__ = [
     "is_sensitive_conversation",
     "judge_costs",
     "judged_places",
+    "keep_alignment",
     "keep_reply",
     "last_messages",
     "last_words",
     "lines_with_work",
     "list_abbreviations",
+    "list_alignments",
     "list_answers",
     "list_documents",
     "list_feedback",

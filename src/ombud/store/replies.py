@@ -1,10 +1,12 @@
-"""What judges of the lab replied: a verdict is paid for once, whatever is stopped or run again."""
+"""What judges of the lab replied (a verdict is paid for once, whatever is stopped or run again),
+and how far they agree with people."""
 
 from typing import NamedTuple
 
 from sqlalchemy import delete, func, insert, select
 
 from ombud.store.database import Store
+from ombud.store.tables import lab_alignment as alignments
 from ombud.store.tables import lab_reply as replies
 
 
@@ -68,3 +70,30 @@ def judge_costs(store: Store, run_id: str) -> JudgeCosts:
         tokens_out=tokens_out,
         price=price if priced == count else None,
     )
+
+
+class KeptAlignment(NamedTuple):
+    """Of one judge on one metric, in one version of it."""
+
+    metric: str
+    judge: str
+    version: int
+    criterion: str
+    """What people rated."""
+    items: int
+    spearman: float | None
+
+
+def keep_alignment(store: Store, found: KeptAlignment) -> None:
+    """The last one counts."""
+    columns = alignments.c
+    own = (columns.metric == found.metric) & (columns.judge == found.judge)
+    with store.write() as db:
+        db.execute(delete(alignments).where(own & (columns.version == found.version)))
+        db.execute(insert(alignments).values(**found._asdict()))
+
+
+def list_alignments(store: Store) -> list[KeptAlignment]:
+    with store.read() as db:
+        rows = db.execute(select(alignments)).all()
+    return [KeptAlignment(**row._mapping) for row in rows]

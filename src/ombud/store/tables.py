@@ -375,6 +375,19 @@ lab_reply = Table(
     Column("price", Float, nullable=True),
 )
 
+# How far a judge's grades go with what people said of the same answers.
+lab_alignment = Table(
+    "lab_alignment",
+    metadata,
+    Column("metric", String(200), primary_key=True),
+    Column("judge", String(200), primary_key=True),
+    # Of rubric, formula and how the judge is asked, as scores have it.
+    Column("version", Integer, primary_key=True),
+    Column("criterion", String(200), nullable=False),
+    Column("items", Integer, nullable=False),
+    Column("spearman", Float, nullable=True),
+)
+
 # Chunks that runs have seen, once each: a chunk's id changes with its text.
 lab_passage = Table(
     "lab_passage",

@@ -95,7 +95,8 @@ def _compared(workspace: Workspace, run: Run) -> Watched:
     first = read_run(workspace.store, baseline.id)
     second = read_run(workspace.store, run.id)
     # It only tells: whoever chose these cases for that need not have accepted each.
-    verdict = check_gate(first, second, allow_unreviewed=True)
+    bar = workspace.settings.lab.judge_bar
+    verdict = check_gate(first, second, allow_unreviewed=True, judge_bar=bar)
     if verdict.passed:
         return Watched(run, baseline, verdict)
     fallen = run.model_copy(update={"notes": (*run.notes, f"{FELL} against run {baseline.id}.")})

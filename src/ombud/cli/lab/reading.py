@@ -69,7 +69,11 @@ def list_all(as_json: bool = JSON, home: Path | None = HOME) -> None:
 def show(
     run: str = RUN,
     case: str = typer.Option("", "--case", help="Everything about one case."),
-    by: str = typer.Option("type", "--by", help="Group the figures by type, tag or country."),
+    by: str = typer.Option(
+        "type",
+        "--by",
+        help="Group the figures by type, tag, country, persona or tests (component).",
+    ),
     as_json: bool = JSON,
     home: Path | None = HOME,
 ) -> None:
@@ -127,7 +131,11 @@ def _say_worst(recorded: "RecordedRun") -> None:
 def compare(
     first: str = RUN,
     second: str = RUN,
-    by: list[str] = typer.Option([], "--by", help="Also by type, tag, country; may be repeated."),
+    by: list[str] = typer.Option(
+        [],
+        "--by",
+        help="Also by type, tag, country, persona or tests (component); may be repeated.",
+    ),
     metric: str = typer.Option(
         "", "--metric", help="Whose differences are listed case by case; empty = the first."
     ),
@@ -227,10 +235,11 @@ def gate(
         from ombud.lab import as_junit, parse_metrics, read_run
         from ombud.lab import check_gate as judge
 
-        store = lab_workspace().store
-        a, b = read_run(store, baseline), read_run(store, candidate)
+        workspace = lab_workspace()
+        a, b = (read_run(workspace.store, run) for run in (baseline, candidate))
         chosen = [str(metric) for metric in parse_metrics(metrics)]
-        verdict = judge(a, b, chosen, allow_unreviewed=unreviewed)
+        bar = workspace.settings.lab.judge_bar
+        verdict = judge(a, b, chosen, allow_unreviewed=unreviewed, judge_bar=bar)
         if junit:
             write_file(junit, as_junit(verdict, f"{b.run.name} against {a.run.name}"))
         if as_json:
@@ -241,6 +250,7 @@ def gate(
                     "baseline": head_json(a.run),
                     "candidate": head_json(b.run),
                     "falls": falls,
+                    "left_out": dict(verdict.left_out),
                 }
             )
         else:
@@ -461,6 +471,8 @@ def _say_verdict(verdict: "Verdict", baseline: "Run", candidate: "Run") -> None:
     runs = f"{candidate.id} ({candidate.name}) against {baseline.id} ({baseline.name})"
     print(f"{word}: {runs}, {verdict.cases} cases")
     print(f"Looked at {', '.join(verdict.checked)}; overall, by type, tag and country.")
+    for metric, why in verdict.left_out.items():
+        print(f"Not looked at: {metric}, for {why}.")
     for fall in verdict.falls:
         print(f"* {fall.said}")
         for change in fall.worst:

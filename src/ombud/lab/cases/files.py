@@ -32,6 +32,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     ),
     "tags": ("tag", "labels"),
     "country": ("countries", "country_code"),
+    "persona": ("audience", "reader"),
     "type": ("question_type", "kind"),
     "id": ("case_id", "question_id", "query_id"),
     "expect": ("expected_outcome", "expectation"),
@@ -320,13 +321,16 @@ def _from_cells(header: list[str], cells: list[str], place: str) -> Case:
     # place.
     digest = sha256(f"{question}\0{country}".encode()).hexdigest()
     tags = [tag.strip() for tag in re.split(r"[;,|]", row.get("tags", ""))]
+    person = {"country": country} if country else {}
+    if "persona" in row:
+        person["persona"] = row["persona"]
     case: dict[str, Any] = {
         "id": row.get("id") or f"q-{digest[:12]}",
         "question": question,
         "type": kind,
         "expect": row.get("expect", _EXPECTED.get(kind, "answer")).casefold(),
         "tags": tuple(filter(None, tags)),
-        "person": {"country": country} if country else {},
+        "person": person,
         "references": [{"text": row["answer"]}] if "answer" in row else [],
         "evidence": _evidence(row, place),
     }

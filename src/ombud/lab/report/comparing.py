@@ -9,6 +9,7 @@ from ombud.errors import LabError
 from ombud.lab.metrics.losses import found_evidence
 from ombud.lab.metrics.parsing import is_answer_metric, measure_of, parse_metric
 from ombud.lab.report.summary import (
+    COMPARED,
     GROUPS,
     Group,
     MetricSummary,
@@ -19,9 +20,11 @@ from ombud.lab.report.summary import (
 from ombud.lab.statistics import Comparison, compare, holm, mcnemar, smallest_difference
 from ombud.store import (
     JudgeCosts,
+    KeptAlignment,
     Store,
     find_run,
     judge_costs,
+    list_alignments,
     read_observations,
     read_scores,
     score_versions,
@@ -38,6 +41,8 @@ class RecordedRun:
     scores: tuple[Score, ...]
     versions: Mapping[str, frozenset[tuple[str, int]]] = field(default_factory=dict)
     """Metric -> (who gave it, version of its formula)."""
+    alignments: tuple[KeptAlignment, ...] = ()
+    """Of judges with people; of any metric."""
     judging: JudgeCosts | None = None
 
     @property
@@ -156,6 +161,7 @@ def read_run(store: Store, named: str) -> RecordedRun:
         versions={
             metric: frozenset(given) for metric, given in score_versions(store, run.id).items()
         },
+        alignments=tuple(list_alignments(store)),
         judging=judge_costs(store, run.id),
     )
 
@@ -163,7 +169,7 @@ def read_run(store: Store, named: str) -> RecordedRun:
 def compare_runs(
     first: RecordedRun,
     second: RecordedRun,
-    by: Sequence[Group] = GROUPS,
+    by: Sequence[Group] = COMPARED,
     metrics: Sequence[str] = (),
 ) -> tuple[Contrast, ...]:
     """Every metric that both runs have, over the cases that both asked. Raises LabError when they

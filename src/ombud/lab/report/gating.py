@@ -1,12 +1,13 @@
 """The deviation detector: did anything get worse, beyond noise?"""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from xml.etree import ElementTree
 
 from ombud.errors import LabError
 from ombud.lab.metrics.parsing import TIMED
 from ombud.lab.people.reviewing import unreviewed
+from ombud.lab.report.bar import BAR, below_bar
 from ombud.lab.report.comparing import (
     LEVEL,
     CaseDifference,
@@ -50,6 +51,8 @@ class Verdict:
     checked: tuple[str, ...]
     """Metrics that were looked at."""
     cases: int
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    """Judged metrics that were not, and why their judge may not gate."""
 
     @property
     def passed(self) -> bool:
@@ -62,6 +65,7 @@ def check_gate(
     metrics: Sequence[str] = (),
     *,
     allow_unreviewed: bool = False,
+    judge_bar: float = BAR,
 ) -> Verdict:
     """What fell in the candidate: overall, by tag, type and country, each paired and corrected for
     their number.
@@ -72,8 +76,8 @@ def check_gate(
 
     metrics: those to look at; without it all that both runs have and that can be better or worse,
     latency left out. allow_unreviewed: synthetic cases count though nobody has accepted them.
-    Raises LabError for such cases, for runs that are not finished or share no case, and for a
-    metric that cannot be looked at."""
+    judge_bar: what `below_bar` asks of judges. Raises LabError for such cases, for runs that are
+    not finished or share no case, and for a metric that cannot be looked at."""
     for run in (baseline.run, candidate.run):
         if run.state != "done":
             raise LabError(
@@ -83,7 +87,8 @@ def check_gate(
     cases = shared_cases(baseline, candidate)
     if not allow_unreviewed:
         _check_reviewed(cases)
-    checked = _checked_metrics(baseline, candidate, metrics)
+    left_out = below_bar((baseline, candidate), judge_bar)
+    checked = _checked_metrics(baseline, candidate, metrics, left_out)
     rows = compare_runs(baseline, candidate, metrics=checked)
     falls = [
         *_missing_cases(baseline, cases),
@@ -95,7 +100,7 @@ def check_gate(
         if row.metric not in changed:
             changed[row.metric] = changes(baseline, candidate, row.metric)
         falls.append(_fall(row, changed[row.metric]))
-    return Verdict(tuple(falls), tuple(checked), len(cases))
+    return Verdict(tuple(falls), tuple(checked), len(cases), left_out)
 
 
 def _check_reviewed(cases: Sequence[Case]) -> None:
@@ -156,29 +161,43 @@ def _lines(fall: Fall) -> list[str]:
 
 
 def _checked_metrics(
-    baseline: RecordedRun, candidate: RecordedRun, chosen: Sequence[str]
+    baseline: RecordedRun,
+    candidate: RecordedRun,
+    chosen: Sequence[str],
+    left_out: Mapping[str, str],
 ) -> list[str]:
     """A gate that silently looks at less than it was told to would pass for the wrong reason."""
+    _check_judges(chosen, left_out)
     in_both = shared_metrics(baseline, candidate)
     missing = [f"`{metric}`" for metric in chosen if metric not in in_both]
-    checked = list(chosen) or _usually_checked(in_both)
+    checked = list(chosen) or _usually_checked(in_both, left_out)
     if missing or not checked:
         wanted = ", ".join(missing) or "a metric that can fall"
         raise LabError(
             f"The runs do not both have {wanted}.",
             hint="`ombud lab rescore RUN --metrics …` adds some.",
         )
-    for metric in checked:
-        if not direction(metric):
-            raise LabError(
-                f"`{metric}` cannot fall: neither more nor less of it is better.",
-                hint="Choose other metrics.",
-            )
+    flat = [metric for metric in checked if not direction(metric)]
+    if flat:
+        raise LabError(
+            f"`{flat[0]}` cannot fall: neither more nor less of it is better.",
+            hint="Choose other metrics.",
+        )
     return checked
 
 
-def _usually_checked(metrics: Sequence[str]) -> list[str]:
-    return [metric for metric in metrics if metric not in NOISY and direction(metric)]
+def _check_judges(chosen: Sequence[str], left_out: Mapping[str, str]) -> None:
+    for metric in chosen:
+        if metric in left_out:
+            raise LabError(
+                f"`{metric}` cannot gate: {left_out[metric]}.",
+                hint=f"`ombud lab align --labels FILE --metric {metric}` holds it against people.",
+            )
+
+
+def _usually_checked(metrics: Sequence[str], left_out: Collection[str]) -> list[str]:
+    without = NOISY.union(left_out)
+    return [metric for metric in metrics if metric not in without and direction(metric)]
 
 
 def _missing_cases(baseline: RecordedRun, cases: Sequence[Case]) -> list[Fall]:

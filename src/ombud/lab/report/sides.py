@@ -9,11 +9,11 @@ from ombud.errors import LabError
 from ombud.lab.metrics.parsing import TIMED, find_measure
 from ombud.lab.report.comparing import LEVEL, Contrast, RecordedRun, compare_runs
 from ombud.lab.report.costs import PathCost, costs_by_path
-from ombud.lab.report.summary import Group, MetricSummary, groups_of
+from ombud.lab.report.summary import COMPARED, Group, MetricSummary, groups_of
 from ombud.lab.report.wording import is_share, metric_name
 from ombud.types import Case, Observation, Score, Trace
 
-REPORT_GROUPS: tuple[Group, ...] = ("type", "country", "tag")
+REPORT_GROUPS: tuple[Group, ...] = ("type", "tests", "country", "persona", "tag")
 FAMILIES = (
     ("quote_recall", "page_recall", "recall", "hit", "ndcg", "mrr"),
     ("citation_recall", "token_f1", "rouge_l", "semantic_similarity", "number_agreement"),
@@ -173,7 +173,7 @@ def compare_to_first(sides: Sequence[Side], leading: str) -> tuple[list[SideComp
         moved = []
         if leading in first.values and leading in side.values:
             by_group = compare_runs(
-                first.recorded, side.recorded, by=REPORT_GROUPS, metrics=(leading,)
+                first.recorded, side.recorded, by=COMPARED[1:], metrics=(leading,)
             )
             for pair in _judged(by_group):
                 if pair.verdict in {"better", "worse"}:
@@ -183,11 +183,14 @@ def compare_to_first(sides: Sequence[Side], leading: str) -> tuple[list[SideComp
 
 
 def group_names(sides: Sequence[Side], group: Group) -> list[tuple[str, int]]:
-    """Types, countries or tags with their number of cases, the most frequent first."""
+    """Types, countries or others with their number of cases, the most frequent first; none where
+    all have the same persona."""
     counts: Counter[str] = Counter()
     for case in cases_of(sides):
         for _, name in groups_of(case, (group,)):
             counts[name] += 1
+    if group == "persona" and len(counts) < 2:
+        return []
     return counts.most_common(MOST_NAMES)
 
 

@@ -1,4 +1,5 @@
-"""From scores to the table: every mean by metric, overall and by tag, type and country."""
+"""From scores to the table: every mean by metric, overall and by tag, type, country, persona, and
+by what a type tests."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -7,10 +8,31 @@ from typing import Literal, get_args
 
 from ombud.errors import LabError
 from ombud.lab.statistics import Mean, mean
-from ombud.types import Case, Score
+from ombud.types import Case, CaseType, Score
 
-Group = Literal["overall", "tag", "type", "country"]
+Group = Literal["overall", "tag", "type", "country", "persona", "tests"]
 GROUPS: tuple[Group, ...] = get_args(Group)
+COMPARED: tuple[Group, ...] = ("overall", "tag", "type", "country")
+"""Those in which runs are compared unless told otherwise: each more asks for a clearer
+difference."""
+TESTS: dict[CaseType, tuple[str, ...]] = {
+    "simple": ("generator", "retriever", "router"),
+    "complex": ("generator", "retriever"),
+    "distracting": ("generator", "retriever", "rewriter"),
+    "situational": ("generator",),
+    "complex_situational": ("generator",),
+    "double": ("generator", "rewriter"),
+    "vague": ("generator", "rewriter"),
+    "comparative": ("generator", "rewriter"),
+    "rule_conclusion": ("generator", "rewriter"),
+    "conversational": ("rewriter",),
+    "off_topic": ("triage", "prompt"),
+    "unanswerable": ("triage", "prompt"),
+    "incoherent": ("triage", "prompt"),
+    "sensitive": ("triage", "prompt"),
+}
+"""Type of question -> the components that it tests (HyPA-RAG, Kalra et al. 2024; triage is
+ours)."""
 NO_COUNTRY = "none"
 
 
@@ -21,7 +43,8 @@ class MetricSummary:
     metric: str
     group: Group
     name: str
-    """The tag, type or country; empty overall, `none` for cases without a country."""
+    """The tag, type, country, persona or component; empty overall, `none` for cases without a
+    country."""
     mean: Mean
     reasons: dict[str, int] = field(default_factory=dict)
     """Why values are missing -> how often, most frequent first."""
@@ -89,6 +112,8 @@ def groups_of(case: Case, by: Sequence[Group] = GROUPS) -> list[tuple[Group, str
         "tag": tuple(dict.fromkeys(case.tags)),
         "type": (case.type,),
         "country": (case.person.country or NO_COUNTRY,),
+        "persona": (case.person.persona,),
+        "tests": TESTS[case.type],
     }
     groups: list[tuple[Group, str]] = []
     for group in by:

@@ -74,6 +74,8 @@ def align(
         judged = _judged(read, scores, metric)
         ratings = _of(read.ratings, criterion)
         found = align_ratings(ratings, judged, _lengths(read))
+        if read.origins and metric:
+            _keep_alignments(read, metric, found)
         powered = {one.criterion: _powered(ratings, judged, one.criterion) for one in found}
         if as_json:
             rows = [_alignment_json(one, powered[one.criterion]) for one in found]
@@ -154,6 +156,32 @@ def _scores_of_runs(read: "RatingSet", metric: str) -> "Mapping[str, float | Non
     for item, (run, case) in read.origins.items():
         found[item] = by_run[run].get(case)
     return found
+
+
+def _keep_alignments(read: "RatingSet", metric: str, found: "Sequence[JudgeAlignment]") -> None:
+    """For the gate: how far who gave this metric in these runs agrees with people. Of several
+    criteria the one that the metric is named after counts."""
+    from ombud.lab import read_run
+    from ombud.store import KeptAlignment, keep_alignment
+
+    own = metric.rpartition(".")[2]
+    named = [one for one in found if one.criterion in (metric, own)]
+    store = open_workspace().store
+    givers: set[tuple[str, int]] = set()
+    for run in {run for run, _ in read.origins.values()}:
+        givers |= read_run(store, run).versions.get(metric, frozenset())
+    for one in named or (found if len(found) == 1 else []):
+        for judge, version in givers:
+            if judge:
+                kept = KeptAlignment(
+                    metric=metric,
+                    judge=judge,
+                    version=version,
+                    criterion=one.criterion,
+                    items=one.items,
+                    spearman=one.correlation.spearman.value,
+                )
+                keep_alignment(store, kept)
 
 
 def _lengths(read: "RatingSet") -> dict[str, dict[str, float]]:
