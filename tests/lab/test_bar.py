@@ -69,6 +69,13 @@ def graded(run: str, grades: list[float]) -> RecordedRun:
     return RecordedRun(made, tuple(seen), tuple(scores))
 
 
+def write(path: Path, rows: list[dict[str, str]]) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, rows[0].keys())
+        writer.writeheader()
+        writer.writerows(rows)
+
+
 @pytest.mark.parametrize(("turned", "looked"), [(False, True), (True, False)])
 def test_what_align_finds_of_rated_answers_decides_at_the_gate(
     tmp_path: Path, turned: bool, looked: bool
@@ -90,13 +97,64 @@ def test_what_align_finds_of_rated_answers_decides_at_the_gate(
             if name in criteria_set("natwest").criteria:
                 row[name] = str(int(6 - value if turned else value))
         row["rater"] = "ann"
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, rows[0].keys())
-        writer.writeheader()
-        writer.writerows(rows)
+    write(path, rows)
     ratings = home / "ratings.csv"
     told(home, "annotate", "--read", path, "--out", ratings)
     told(home, "align", "--labels", ratings, "--metric", METRIC)
     shown = said(home, "gate", "--baseline", "r1")
     assert (f"Not looked at: {METRIC}, for gpt reaches -1.00" in shown) != looked
     assert (f"Looked at {METRIC}" in shown) == looked
+
+
+# Grades that people overturn -----------------------------------------------------------------------
+
+
+def test_the_lowest_grades_come_back_confirmed_or_overturned(tmp_path: Path) -> None:
+    home = home_with(tmp_path, graded("r1", [5.0, 1.0, 4.0, 2.0, 3.0]))
+    sheet = home / "low.csv"
+    assert told(home, "overturn", "r1", "--metric", METRIC, "--n", "3", "--out", sheet) == {
+        "grades": 3,
+        "file": str(sheet),
+    }
+    with sheet.open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["case"], row["grade"], row["judge"]) for row in rows] == [
+        ("c01", "1", "gpt"),
+        ("c03", "2", "gpt"),
+        ("c04", "3", "gpt"),
+    ]
+    rows[0] |= {"decision": "Confirm"}
+    rows[1] |= {"decision": "overturn", "value": "4,5", "comment": "it is all there"}
+    write(sheet, rows)
+    found = told(home, "overturn", "--read", sheet)
+    assert (found["overturned"], found["decided"]) == (1, 2)
+    # Wilson's interval of 1 in 2, as in any table of it.
+    assert (found["low"], found["high"]) == (
+        pytest.approx(0.0945, abs=1e-4),
+        pytest.approx(0.9055, abs=1e-4),
+    )
+    shown = said(home, "overturn", "--read", sheet)
+    assert f"r1 c03, {METRIC}: 2 should be 4.5: it is all there" in shown
+
+
+@pytest.mark.parametrize(
+    ("cells", "sentence"),
+    [
+        ({"decision": "maybe"}, "line 2: `maybe` is no decision"),
+        ({"decision": "overturn", "value": "good"}, "line 2: `good` is no value"),
+        ({"decision": "overturn", "value": "1"}, "the value is the same"),
+    ],
+)
+def test_a_decision_that_cannot_be_read_is_named(
+    tmp_path: Path, cells: dict[str, str], sentence: str
+) -> None:
+    home = home_with(tmp_path, graded("r1", [1.0, 2.0]))
+    sheet = home / "low.csv"
+    told(home, "overturn", "r1", "--metric", METRIC, "--out", sheet)
+    with sheet.open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    rows[0] |= cells
+    write(sheet, rows)
+    assert sentence in said(home, "overturn", "--read", sheet, code=2)
+    nobody = said(home, "overturn", "r1", "--metric", "recall@5", "--out", sheet, code=2)
+    assert "No judge gave `recall@5`" in nobody

@@ -68,6 +68,12 @@ from ombud.lab.people.annotating import (
     read_key,
 )
 from ombud.lab.people.criteria import CriteriaSet, criteria_set, criteria_sets
+from ombud.lab.people.overturning import (
+    grades_sheet,
+    lowest_grades,
+    overturned_share,
+    read_decisions,
+)
 from ombud.lab.people.pooling import (
     GradedPassage,
     Grading,
@@ -291,16 +297,19 @@ __all__ = [
     "find_study",
     "freeze_cases",
     "frozen_text",
+    "grades_sheet",
     "harvest_questions",
     "holm",
     "html_report",
     "judge_metrics",
     "live_answers",
+    "lowest_grades",
     "markdown_report",
     "mean",
     "measure_noise",
     "no_judge",
     "normalise",
+    "overturned_share",
     "parse_axes",
     "parse_grid",
     "parse_metric",
@@ -319,6 +328,7 @@ __all__ = [
     "ratings_sheet",
     "read_annotations",
     "read_cases",
+    "read_decisions",
     "read_feedback",
     "read_frozen",
     "read_grades",

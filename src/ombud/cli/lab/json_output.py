@@ -1,6 +1,7 @@
 """Runs and comparisons as JSON, for programs."""
 
 import json
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -25,6 +26,20 @@ def run_json(recorded: "RecordedRun") -> dict[str, Any]:
         "failed": failed,
         "judging": judging_json(recorded),
     }
+
+
+def report_json(runs: "Sequence[RecordedRun]") -> dict[str, Any]:
+    """Runs, and each after the first against the first."""
+    from ombud.lab import compare_runs
+
+    first, *others = runs
+    compared: list[dict[str, Any]] = []
+    for other in others:
+        rows = [contrast_json(row) for row in compare_runs(first, other)]
+        compared.append(
+            {"first": head_json(first.run), "second": head_json(other.run), "metrics": rows}
+        )
+    return {"runs": [run_json(recorded) for recorded in runs], "compared": compared}
 
 
 def _line_json(line: "MetricSummary") -> dict[str, Any]:

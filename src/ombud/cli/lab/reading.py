@@ -14,7 +14,14 @@ from ombud.cli.console import (
     progress,
     write_file,
 )
-from ombud.cli.lab.json_output import contrast_json, fall_json, head_json, run_json, step_json
+from ombud.cli.lab.json_output import (
+    contrast_json,
+    fall_json,
+    head_json,
+    report_json,
+    run_json,
+    step_json,
+)
 from ombud.cli.lab.judging import judge_of, lab_workspace
 from ombud.cli.lab.target import instruments, target_of
 
@@ -193,14 +200,16 @@ def report(
     home: Path | None = HOME,
 ) -> None:
     """Write what runs found: tables, plots, differences and every case, in one file that needs
-    nothing else."""
+    nothing else; or the figures and differences as JSON."""
     del home
     with errors_said(as_json):
         from ombud.errors import BadRequest
         from ombud.lab import html_report, markdown_report, read_run
 
-        if html is None and markdown is None:
-            raise BadRequest("Where should the report go?", hint="--html FILE or --markdown FILE.")
+        if html is None and markdown is None and not as_json:
+            raise BadRequest(
+                "Where should the report go?", hint="--html FILE, --markdown FILE or --json."
+            )
         store = lab_workspace().store
         recorded = [read_run(store, run) for run in runs]
         for path, write in ((html, html_report), (markdown, markdown_report)):
@@ -208,7 +217,7 @@ def report(
                 write_file(path, write(recorded))
         written = [str(path) for path in (html, markdown) if path]
         if as_json:
-            print_json({"written": written})
+            print_json({"written": written, **report_json(recorded)})
         else:
             print(f"Wrote {' and '.join(written)}.")
 

@@ -16,6 +16,7 @@ from ombud.cli.lab.cases import synthesising as lab_synth
 from ombud.cli.lab.people import agreeing as lab_people
 from ombud.cli.lab.people import annotating as lab_annotate
 from ombud.cli.lab.people import harvesting as lab_harvest
+from ombud.cli.lab.people import overturning as lab_overturn
 from ombud.cli.lab.people import reviewing as lab_review
 from ombud.cli.lab.people import rounds as lab_round
 from ombud.cli.lab.training import router as lab_train
@@ -56,6 +57,7 @@ app.command("variants")(lab_online.variants)
 app.command("agree")(lab_people.agree)
 app.command("align")(lab_people.align)
 app.command("annotate")(lab_annotate.annotate)
+app.command("overturn")(lab_overturn.overturn)
 app.command("grade")(lab_annotate.grade)
 app.command("freeze")(lab_freeze.freeze)
 app.command("harvest")(lab_harvest.harvest)
