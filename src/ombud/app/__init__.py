@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ombud.app.graph import graph_around, graph_stats
     from ombud.app.handoff import advising, caring, conversing
     from ombud.app.publishing.checking import DraftCheck, check_drafts
-    from ombud.app.publishing.drafts import DraftChoices
+    from ombud.app.publishing.drafts import DraftChoices, PolicyDraft
     from ombud.app.publishing.publications import (
         Publication,
         list_publications,
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     )
     from ombud.app.publishing.questions import QuestionChoices
     from ombud.app.publishing.report import check_html, check_json, check_markdown
+    from ombud.app.publishing.rounds import keep_round, with_drafts
     from ombud.app.schedule import every, report_line, run_every, run_schedule
     from ombud.app.sources import configured_sources, record_folder
     from ombud.app.syncing import (
@@ -73,7 +74,7 @@ __getattr__ = imported_later(
         "handoff": ["advising", "caring", "conversing"],
         "graph": ["graph_around", "graph_stats"],
         "publishing.checking": ["DraftCheck", "check_drafts"],
-        "publishing.drafts": ["DraftChoices"],
+        "publishing.drafts": ["DraftChoices", "PolicyDraft"],
         "publishing.publications": [
             "Publication",
             "list_publications",
@@ -82,6 +83,7 @@ __getattr__ = imported_later(
         ],
         "publishing.questions": ["QuestionChoices"],
         "publishing.report": ["check_html", "check_json", "check_markdown"],
+        "publishing.rounds": ["keep_round", "with_drafts"],
         "schedule": ["every", "report_line", "run_every", "run_schedule"],
         "sources": ["configured_sources", "record_folder"],
         "syncing": [
@@ -103,6 +105,7 @@ __all__ = [
     "DraftChoices",
     "Gaps",
     "LocalTarget",
+    "PolicyDraft",
     "Publication",
     "QuestionChoices",
     "Workspace",
@@ -129,6 +132,7 @@ __all__ = [
     "graph_around",
     "graph_stats",
     "index_stats",
+    "keep_round",
     "library",
     "list_publications",
     "list_records",
@@ -155,4 +159,5 @@ __all__ = [
     "verify_audit",
     "watch",
     "watch_once",
+    "with_drafts",
 ]

@@ -416,6 +416,11 @@ class PublishSettings(Section):
         -1, ge=-1, description="Most answers whose figures change; they are always listed."
     )
     gate_fall: bool = Field(True, description="No case that was right may become wrong.")
+    round: bool = Field(
+        False,
+        description="People must have rated answers with the drafts in force, and said go "
+        "(`ombud lab round --draft`).",
+    )
 
 
 class PlanOverlay(Section):

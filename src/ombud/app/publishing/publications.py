@@ -17,6 +17,7 @@ from typing import Any, Literal, NamedTuple
 
 from ombud.app.publishing.checking import digest_of_check, kept_verdict
 from ombud.app.publishing.drafts import DraftChoices, FileEdit, PolicyDraft, read_drafts
+from ombud.app.publishing.rounds import kept_round
 from ombud.app.sources import configured_sources
 from ombud.app.syncing import run_sync
 from ombud.app.workspace import Workspace
@@ -92,10 +93,7 @@ def publish_drafts(
         names = sorted({draft.source for draft in drafts})
         _check_nothing_waits(workspace, drafts, names)
         digest = digest_of_check(workspace, drafts)
-        verdict = kept_verdict(workspace, digest)
-        go = verdict is not None and verdict.go
-        if not go and not force:
-            raise _not_checked(paths, () if verdict is None else verdict.reasons)
+        go = _may_go(workspace, digest, paths, forced=bool(force))
         publication = _begin(workspace, drafts, digest, go=go, force=force)
         _note(workspace, "published", publication)
         try:
@@ -203,6 +201,31 @@ def _check_nothing_waits(
             f"The source holds changes that no sync has taken in: {named}.",
             hint="Run `ombud sync`, then check the drafts again.",
         )
+
+
+def _may_go(workspace: Workspace, digest: str, paths: Sequence[Path], *, forced: bool) -> bool:
+    """Whether a check said go. Raises LabError where none did, or people had to and did not, unless
+    it is forced."""
+    verdict = kept_verdict(workspace, digest)
+    go = verdict is not None and verdict.go
+    if forced:
+        return go
+    if not go:
+        raise _not_checked(paths, () if verdict is None else verdict.reasons)
+    if workspace.settings.publish.round:
+        _check_round(kept_round(workspace, digest), paths)
+    return go
+
+
+def _check_round(decision: str, paths: Iterable[Path]) -> None:
+    if decision == "go":
+        return
+    named = " ".join(f"--draft {path}" for path in paths)
+    said = f"said {decision}" if decision else "was not held on these drafts as they are"
+    raise LabError(
+        f"A round of people has to say go (publish.round), and it {said}.",
+        hint=f"`ombud lab round FOLDER --topic T --raters ann,bob {named}`, or --force REASON.",
+    )
 
 
 def _not_checked(paths: Iterable[Path], reasons: Sequence[str]) -> LabError:

@@ -7,14 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ombud.cli.console import HOME, JSON, errors_said, print_json, progress, write_file
+from ombud.cli.console import HOME, JSON, day, errors_said, print_json, progress, write_file
 from ombud.cli.lab.judging import lab_workspace
 from ombud.cli.lab.target import complete, target_of
+from ombud.cli.publishing.checking import INTO, ON, REPLACES
 
 if TYPE_CHECKING:
-    from ombud.app import Workspace
-    from ombud.lab import AnnotationTask, RoundReport
+    from collections.abc import Callable
+
+    from ombud.app import PolicyDraft, Workspace
+    from ombud.lab import AnnotationTask, RoundReport, Target
     from ombud.types import Case
+
+    OnProgress = Callable[[str, int, int], None]
 
 LOG = "log"
 KEY = "annotation.key.json"
@@ -32,6 +37,12 @@ def publishing_round(
     raters: str = typer.Option("", "--raters", help="Such as ann,bob,cem; two rate each answer."),
     criteria: str = typer.Option("natwest", "--criteria", help="What they rate."),
     target: str = typer.Option("local", "--target", help="`local`, or the address of a server."),
+    draft: list[Path] = typer.Option(
+        [], "--draft", help="Answer as if this draft were in force; may be repeated."
+    ),
+    on: str = ON,
+    replaces: list[str] = REPLACES,
+    into: str = INTO,
     seed: int = typer.Option(0, "--seed", help="Which questions, and who rates what."),
     read: bool = typer.Option(False, "--read", help="Read the sheets, write the report."),
     bar: float = typer.Option(4.0, "--bar", help="Rating from which an answer is good enough."),
@@ -39,10 +50,11 @@ def publishing_round(
     as_json: bool = JSON,
     home: Path | None = HOME,
 ) -> None:
-    """Draw past questions on a topic, answer them, give each answer to two raters; then, with
-    --read, a go or no-go. Exit code 1 unless it is a go."""
+    """Draw past questions on a topic, answer them, with drafts in force where named, give each
+    answer to two raters; then, with --read, a go or no-go. Exit code 1 unless it is a go."""
     del home
     with errors_said(as_json):
+        from ombud.app import DraftChoices, LocalTarget, with_drafts
         from ombud.errors import BadRequest
 
         workspace = lab_workspace()
@@ -56,8 +68,18 @@ def publishing_round(
         if not topic or not names:
             raise BadRequest("About what, and rated by whom?", hint="--topic T --raters ann,bob")
         cases = _drawn(workspace, source, topic, size, seed)
-        run = _answered(workspace, cases, topic, target, as_json)
-        _write(workspace, folder, run, names, {"topic": topic, "criteria": criteria, "seed": seed})
+        facts: dict[str, Any] = {"topic": topic, "criteria": criteria, "seed": seed}
+        with progress(not as_json) as on_progress:
+            if draft:
+                choices = DraftChoices(on=day(on), replaces=tuple(replaces), into=into)
+                with with_drafts(workspace, draft, choices, on_progress) as drafted:
+                    facts["digest"] = drafted.digest
+                    cases = _on_first_day(cases, drafted.drafts)
+                    asked = LocalTarget(drafted.workspace)
+                    run = _answered(workspace, cases, topic, asked, on_progress)
+            else:
+                run = _answered(workspace, cases, topic, target_of(workspace, target), on_progress)
+        _write(workspace, folder, run, names, facts)
         if as_json:
             print_json({"questions": len(cases), "run": run, "folder": str(folder)})
             return
@@ -84,17 +106,28 @@ def _drawn(
     return choose_on_topic(found.cases, topic, size, seed)
 
 
+def _on_first_day(cases: "Sequence[Case]", drafts: "Sequence[PolicyDraft]") -> "Sequence[Case]":
+    """When all drafts are in force; a case with a day of its own keeps it."""
+    first = max(draft.begins for draft in drafts)
+    dated: list[Case] = []
+    for case in cases:
+        dated.append(case if case.as_of else case.model_copy(update={"as_of": first}))
+    return dated
+
+
 def _answered(
-    workspace: "Workspace", cases: "Sequence[Case]", topic: str, target: str, as_json: bool
+    workspace: "Workspace",
+    cases: "Sequence[Case]",
+    topic: str,
+    target: "Target",
+    on_progress: "OnProgress",
 ) -> str:
     """The id of the run that answers them."""
     from ombud.lab import RunOptions, parse_metrics, run_cases
 
     options = RunOptions(parse_metrics(ASKED), name=f"round: {topic}", dataset=f"round {topic}")
-    with progress(not as_json) as on_progress:
-        asked = target_of(workspace, target, on_progress=on_progress)
-        work = run_cases(cases, asked, workspace.store, options, on_progress=on_progress)
-        return complete(work, asked).id
+    work = run_cases(cases, target, workspace.store, options, on_progress=on_progress)
+    return complete(work, target).id
 
 
 def _write(
@@ -127,6 +160,7 @@ def _tasks(workspace: "Workspace", run: str, seed: int) -> "Sequence[AnnotationT
 
 
 def _report(workspace: "Workspace", folder: Path, bar: float, share: float) -> "RoundReport":
+    from ombud.app import keep_round
     from ombud.errors import BadRequest
     from ombud.lab import criteria_set, read_annotations, read_key, round_report
 
@@ -141,7 +175,10 @@ def _report(workspace: "Workspace", folder: Path, bar: float, share: float) -> "
     sheets = [folder / f"annotation.{rater}.csv" for rater in facts["raters"]]
     result = read_annotations(sheets, chosen, read_key(folder / KEY)["items"])
     tasks = _tasks(workspace, facts["run"], facts["seed"])
-    return round_report(facts["topic"], tasks, result, chosen, bar=bar, required=share)
+    report = round_report(facts["topic"], tasks, result, chosen, bar=bar, required=share)
+    if "digest" in facts:
+        keep_round(workspace, facts["digest"], report.decision)
+    return report
 
 
 def _say(report: "RoundReport", folder: Path, as_json: bool) -> None:
