@@ -28,6 +28,7 @@ def home_with(folder: Path, *runs: RecordedRun, settings: str = "") -> Path:
 def said(home: Path, *words: str | Path, code: int = 0, keys: str | None = None) -> str:
     arguments = ["--home", str(home), "lab", *map(str, words)]
     result = CliRunner().invoke(app, arguments, input=keys)
+    assert isinstance(result.exception, SystemExit | None), result.exc_info
     assert result.exit_code == code, result.output
     return result.output
 

@@ -62,7 +62,7 @@ def test_drafts_are_published_once_people_said_go(
     assert not any("EUR 40 a day" in text for text in answers)
 
     rated(folder, "2")
-    said(home, "round", folder, "--read", code=1)
+    assert "No-go" in said(home, "round", folder, "--read", code=1)
     with pytest.raises(LabError, match="it said no-go"):
         publish_drafts(waiting, [draft], ON)
 

@@ -28,6 +28,8 @@ from ombud.types import Record
 
 OnProgress = Callable[[str, int, int], None]
 LEASE = "publish"
+VERDICTS = ("checks", "rounds")
+"""Folders beside those of publications."""
 RECORD = "record.json"
 SHOWN = 5
 """Documents named in an error."""
@@ -350,7 +352,7 @@ def _finish_cut_off(workspace: Workspace) -> list[str]:
             notes.append(f"Publication {publication.id} was cut off; its files were put back.")
     for folder in _folder(workspace).glob("*/"):
         # Cut off before anything was written.
-        if folder.name != "checks" and not (folder / RECORD).exists():
+        if folder.name not in VERDICTS and not (folder / RECORD).exists():
             shutil.rmtree(folder, ignore_errors=True)
     return notes
 
