@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ombud.app.gaps.report import Gaps, find_gaps, gaps_json
     from ombud.app.graph import graph_around, graph_stats
     from ombud.app.handoff import advising, caring, conversing
+    from ombud.app.handoff.exporting import markdown_of
     from ombud.app.publishing.checking import DraftCheck, check_drafts
     from ombud.app.publishing.drafts import DraftChoices, PolicyDraft
     from ombud.app.publishing.publications import (
@@ -72,6 +73,7 @@ __getattr__ = imported_later(
         "gaps.page": ["render_gaps"],
         "gaps.report": ["Gaps", "find_gaps", "gaps_json"],
         "handoff": ["advising", "caring", "conversing"],
+        "handoff.exporting": ["markdown_of"],
         "graph": ["graph_around", "graph_stats"],
         "publishing.checking": ["DraftCheck", "check_drafts"],
         "publishing.drafts": ["DraftChoices", "PolicyDraft"],
@@ -136,6 +138,7 @@ __all__ = [
     "library",
     "list_publications",
     "list_records",
+    "markdown_of",
     "measuring",
     "optimize_index",
     "publish_drafts",

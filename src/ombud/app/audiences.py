@@ -1,4 +1,4 @@
-"""For which countries and roles there are documents.
+"""For which countries, roles, grades and contracts there are documents.
 
 Looked up for every question, so it is kept while nothing changes.
 """
@@ -14,7 +14,7 @@ SECONDS = 5.0
 before the store."""
 
 Audiences = dict[str, list[str]]
-"""`countries` and `roles`, each sorted."""
+"""`countries`, `roles`, `grades` and `contracts`, each sorted."""
 
 
 class _Lookup(NamedTuple):
@@ -39,8 +39,9 @@ class KnownAudiences:
         if self._last and self._holds(self._last, version):
             return self._last.audiences
         at = self._clock()
-        countries, roles = written_for(self._store)
-        audiences = {"countries": sorted(countries), "roles": sorted(roles)}
+        audiences: Audiences = {}
+        for name, values in written_for(self._store).items():
+            audiences[name] = sorted(values)
         self._last = _Lookup(version, at, audiences)
         return audiences
 

@@ -54,7 +54,7 @@ def delete_document(workspace: Workspace, document_id: str) -> Document:
 
 
 def known_audiences(workspace: Workspace) -> Audiences:
-    """Countries and roles that documents are written for."""
+    """Countries, roles, grades and contracts that documents are written for."""
     return workspace.audiences.current()
 
 

@@ -343,6 +343,11 @@ class AuditSettings(Section):
         ge=0,
         description="The same for conversations in which something was sensitive; 0 = never.",
     )
+    delete_own: bool = Field(
+        True,
+        description="What people delete of their own conversations is erased; false = it only "
+        "leaves their list.",
+    )
     group_size: int = Field(
         5, ge=1, description="Fewest people behind anything that `ombud report gaps` shows."
     )

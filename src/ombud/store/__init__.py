@@ -41,9 +41,11 @@ from ombud.store.events.delivery import (
 from ombud.store.events.log import (
     LONGEST_MESSAGE,
     Appended,
+    OwnConversation,
     append_events,
     append_in,
     conversations_of,
+    disown_conversation,
     find_event,
     last_messages,
     list_sessions,
@@ -51,6 +53,8 @@ from ombud.store.events.log import (
     owner_of,
     read_events,
     read_session,
+    read_title,
+    rename_conversation,
 )
 from ombud.store.events.presence import note_presence, present_advisors, recent_waits
 from ombud.store.events.projection import advance, project
@@ -170,6 +174,7 @@ __all__ = [
     "Name",
     "News",
     "OutboxRow",
+    "OwnConversation",
     "RecordedSource",
     "Spending",
     "Spread",
@@ -197,6 +202,7 @@ __all__ = [
     "cut_document",
     "delete_run",
     "desk_statuses",
+    "disown_conversation",
     "document_ends",
     "document_entries",
     "document_ids",
@@ -263,8 +269,10 @@ __all__ = [
     "read_session",
     "read_setup",
     "read_thumbs",
+    "read_title",
     "receive",
     "recent_waits",
+    "rename_conversation",
     "retry_parked",
     "save_abbreviations",
     "save_chunks",

@@ -231,20 +231,23 @@ def list_documents(
     return [Document.model_validate_json(text) for text in facts]
 
 
-def written_for(store: Store) -> tuple[set[str], set[str]]:
-    """Countries and roles that documents are written for."""
+AUDIENCES = ("roles", "grades", "contracts")
+
+
+def written_for(store: Store) -> dict[str, set[str]]:
+    """Countries, roles, grades and contracts that documents are written for."""
     query = select(
         cast(documents.c.facts["countries"], Text).label("countries"),
         cast(documents.c.facts["audience"], Text).label("audience"),
     )
-    countries: set[str] = set()
-    roles: set[str] = set()
+    found: dict[str, set[str]] = {name: set() for name in ("countries", *AUDIENCES)}
     with store.read() as db:
         for row in db.execute(query.where(~documents.c.deleted).distinct()):
             audience = json.loads(row.audience or "{}")
-            countries.update(json.loads(row.countries or "[]"))
-            roles.update(audience.get("roles", ()))
-    return countries, roles
+            found["countries"].update(json.loads(row.countries or "[]"))
+            for name in AUDIENCES:
+                found[name].update(audience.get(name, ()))
+    return found
 
 
 def find_document(store: Store, identity: str, digest: str | None = None) -> Document:

@@ -151,6 +151,8 @@ session = Table(
     Column("state", String(16), nullable=False, index=True),
     Column("desk", String(100), nullable=False, default=""),
     Column("last", Integer, nullable=False, default=0),
+    # As its owner has named it; empty = how it begins.
+    Column("title", String(200), nullable=False, default=""),
     # Session as JSON.
     Column("session", Text, nullable=False),
 )

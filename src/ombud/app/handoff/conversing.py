@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 from ombud.app.handoff import mail
 from ombud.app.handoff.turns import recover
 from ombud.app.workspace import Workspace
-from ombud.errors import BadRequest, HandoffError, NotFound
+from ombud.errors import BadRequest, HandoffError, IllegalTransition, NotFound
 from ombud.handoff import (
     NONE,
     inbound,
@@ -25,7 +25,10 @@ from ombud.handoff import (
 from ombud.store import (
     LONGEST_MESSAGE,
     Appended,
+    Held,
     conversations_of,
+    disown_conversation,
+    erase_rows,
     find_event,
     new_conversation,
     owner_of,
@@ -34,6 +37,8 @@ from ombud.store import (
     read_events,
     read_line,
     read_session,
+    read_title,
+    rename_conversation,
     seal_soon,
     signal_typing,
 )
@@ -86,13 +91,37 @@ def rate(workspace: Workspace, answer_id: str, thumb: int, comment: str, secret:
 def listed(workspace: Workspace, secret: str) -> list[Listed]:
     """Conversations of one's own, the newest first; without those in which nothing was said."""
     found: list[Listed] = []
-    for one in conversations_of(workspace.store, owner_mark(secret)):
+    for one, named in conversations_of(workspace.store, owner_mark(secret)):
         events = read_events(workspace.store, one.id, most=5)
         asked = [event for event in events if isinstance(event.what, Said)]
         if asked:
-            title = " ".join(asked[0].text.split())[:TITLE]
+            title = named or " ".join(asked[0].text.split())[:TITLE]
             found.append(Listed(session=one, title=title, at=asked[0].at))
     return found
+
+
+def title_of(workspace: Workspace, conversation_id: str) -> str:
+    """As its owner has named it; empty where nobody did."""
+    return read_title(workspace.store, conversation_id)
+
+
+def rename(workspace: Workspace, conversation_id: str, title: str) -> None:
+    """Empty = how its first question begins."""
+    rename_conversation(workspace.store, conversation_id, " ".join(title.split()))
+
+
+def delete(workspace: Workspace, conversation_id: str) -> None:
+    """Erase it as its owner wishes, or where [audit] keeps it, take it from them. Raises
+    IllegalTransition while a person is waited for or there."""
+    stands = read_session(workspace.store, conversation_id)
+    if stands.state in ("queued", "live"):
+        raise IllegalTransition(
+            "A person is still in this conversation, or on the way.", hint="End that first."
+        )
+    if workspace.settings.audit.delete_own:
+        erase_rows(workspace.store, Held((conversation_id,), ()), "person", conversation_id)
+    else:
+        disown_conversation(workspace.store, conversation_id)
 
 
 def events_after(

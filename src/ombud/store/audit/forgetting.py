@@ -251,7 +251,7 @@ def _empty_sessions(db: Connection, ids: Sequence[str]) -> None:
     for identity in ids:
         empty = Session(id=identity, asker=Person(), state="closed").model_dump_json()
         own_row = update(sessions).where(sessions.c.conversation_id == identity)
-        db.execute(own_row.values(owner="", state="closed", desk="", session=empty))
+        db.execute(own_row.values(owner="", title="", state="closed", desk="", session=empty))
 
 
 def _empty(db: Connection, number: int, ids: Sequence[str]) -> None:

@@ -116,17 +116,45 @@ def owner_of(store: Store, conversation_id: str) -> str:
     return str(found)
 
 
-def conversations_of(store: Store, owner: str, most: int = 100) -> list[Session]:
+class OwnConversation(NamedTuple):
+    session: Session
+    title: str
+    """As its owner has named it; empty where nobody did."""
+
+
+def conversations_of(store: Store, owner: str, most: int = 500) -> list[OwnConversation]:
     """The conversations of an owner, the newest first."""
     query = (
-        select(sessions.c.session)
+        select(sessions.c.session, sessions.c.title)
         .join(conversations, conversations.c.id == sessions.c.conversation_id)
         .where(sessions.c.owner == owner, conversations.c.erased.is_(None))
         .order_by(conversations.c.at.desc())
         .limit(most)
     )
     with store.read() as db:
-        return [Session.model_validate_json(text) for text in db.execute(query).scalars()]
+        rows = db.execute(query).all()
+    return [OwnConversation(Session.model_validate_json(row.session), row.title) for row in rows]
+
+
+def rename_conversation(store: Store, conversation_id: str, title: str) -> None:
+    _set(store, conversation_id, title=title)
+
+
+def read_title(store: Store, conversation_id: str) -> str:
+    query = select(sessions.c.title).where(sessions.c.conversation_id == conversation_id)
+    with store.read() as db:
+        return str(db.execute(query).scalar() or "")
+
+
+def disown_conversation(store: Store, conversation_id: str) -> None:
+    """Nobody's any more but the operator's: its owner neither lists nor reads it."""
+    _set(store, conversation_id, owner="", title="")
+
+
+def _set(store: Store, conversation_id: str, **values: str) -> None:
+    row = update(sessions).where(sessions.c.conversation_id == conversation_id)
+    with store.write() as db:
+        db.execute(row.values(**values))
 
 
 def list_sessions(store: Store, states: Iterable[str]) -> list[Session]:

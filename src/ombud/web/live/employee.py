@@ -1,11 +1,11 @@
 """`/api/v1/conversations`: what an employee does in a conversation of their own."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import JSONResponse, PlainTextResponse
 
-from ombud.app import Workspace, advising, asking, conversing
+from ombud.app import Workspace, advising, asking, conversing, markdown_of
 from ombud.store import Appended
 from ombud.web.api import MISSING, POSTED, PROBLEMS, CurrentWorkspace
 from ombud.web.live.secrets import Secret, ensure_key
@@ -15,6 +15,7 @@ from ombud.web.live.shapes import (
     MailIn,
     MessageIn,
     ReadIn,
+    TitleIn,
     event_json,
     listed_json,
     session_json,
@@ -58,6 +59,23 @@ def conversation(conversation_id: str, workspace: CurrentWorkspace, secret: Secr
     """What was said in a conversation, oldest first."""
     conversing.check_owner(workspace, conversation_id, secret)
     return MessagesOut(id=conversation_id, messages=asking.messages(workspace, conversation_id))
+
+
+@router.patch(OWN, status_code=204, responses=ALL)
+def rename(
+    conversation_id: str, body: TitleIn, workspace: CurrentWorkspace, secret: Secret
+) -> None:
+    """Another name in one's own list."""
+    conversing.check_owner(workspace, conversation_id, secret)
+    conversing.rename(workspace, conversation_id, body.title)
+
+
+@router.delete(OWN, status_code=204, responses={**MISSING, **CONFLICT})
+def delete(conversation_id: str, workspace: CurrentWorkspace, secret: Secret) -> None:
+    """Erase it, unless the organisation keeps it for a time (`audit.delete_own`); then it leaves
+    one's own list alone."""
+    conversing.check_owner(workspace, conversation_id, secret)
+    conversing.delete(workspace, conversation_id)
 
 
 @router.get(f"{OWN}/events", responses=MISSING)
@@ -120,12 +138,23 @@ def close(conversation_id: str, workspace: CurrentWorkspace, secret: Secret) -> 
 
 
 @router.get(f"{OWN}/transcript", responses=MISSING, response_class=PlainTextResponse)
-def transcript(conversation_id: str, workspace: CurrentWorkspace, secret: Secret) -> Response:
-    """The conversation as text, to keep."""
+def transcript(
+    conversation_id: str,
+    workspace: CurrentWorkspace,
+    secret: Secret,
+    form: Annotated[Literal["text", "markdown"], Query(alias="format")] = "text",
+) -> Response:
+    """The conversation to keep: as text with times, or as Markdown with the sources of each
+    answer."""
     conversing.check_owner(workspace, conversation_id, secret)
-    text = conversing.transcript_of(workspace, conversation_id)
-    name = f'attachment; filename="conversation-{conversation_id[:8]}.txt"'
-    return PlainTextResponse(text, headers={"content-disposition": name})
+    if form == "markdown":
+        title = conversing.title_of(workspace, conversation_id)
+        text, media, ending = markdown_of(workspace, conversation_id, title), "markdown", "md"
+    else:
+        text, media, ending = conversing.transcript_of(workspace, conversation_id), "plain", "txt"
+    name = f'attachment; filename="conversation-{conversation_id[:8]}.{ending}"'
+    headers = {"content-disposition": name}
+    return Response(text, headers=headers, media_type=f"text/{media}; charset=utf-8")
 
 
 @router.post(f"{OWN}/transcript", status_code=202, responses=ALL)

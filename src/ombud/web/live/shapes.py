@@ -44,6 +44,11 @@ class ReadIn(Shape):
     place: Annotated[int, Field(ge=0, le=2**31 - 1)]
 
 
+class TitleIn(Shape):
+    title: Annotated[str, Field(max_length=200)]
+    """Empty = how the first question begins."""
+
+
 class MailIn(Shape):
     mail: Annotated[str, Field(max_length=254)]
 
