@@ -34,16 +34,21 @@ def test_what_a_sync_adds_is_known_with_the_index_that_has_it(store: Store) -> N
     version = ["1"]
     audiences = KnownAudiences(store, lambda: version[0], lambda: 0.0)
     add(store, "a", "GB")
-    assert audiences.current() == {"countries": ["GB"], "roles": []}
+    assert audiences.current() == {"countries": ["GB"], "roles": [], "grades": [], "contracts": []}
     version[0] = "2"
     add(store, "b", "FR", "manager")
-    assert audiences.current() == {"countries": ["FR", "GB"], "roles": ["manager"]}
+    assert audiences.current() == {
+        "countries": ["FR", "GB"],
+        "roles": ["manager"],
+        "grades": [],
+        "contracts": [],
+    }
 
 
 def test_what_the_store_learns_after_the_index_is_known_soon(store: Store) -> None:
     clock = [0.0]
     audiences = KnownAudiences(store, lambda: "1", lambda: clock[0])
-    assert audiences.current() == {"countries": [], "roles": []}
+    assert audiences.current() == {"countries": [], "roles": [], "grades": [], "contracts": []}
     add(store, "a", "GB")
     clock[0] = SECONDS
     assert audiences.current()["countries"] == ["GB"]

@@ -306,7 +306,12 @@ def test_passages_are_all_chunks_once(workspace: Workspace) -> None:
 
 
 def test_choices_are_what_documents_are_written_for(workspace: Workspace) -> None:
-    assert library.known_audiences(workspace) == {"countries": ["FR", "GB"], "roles": ["manager"]}
+    assert library.known_audiences(workspace) == {
+        "countries": ["FR", "GB"],
+        "roles": ["manager"],
+        "grades": [],
+        "contracts": [],
+    }
 
 
 def test_an_empty_workspace_is_not_ready_and_says_why(

@@ -1,5 +1,6 @@
 """A real Chromium, and what an accessibility checker finds on a page."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ ARGUMENTS = [
 AXE = "axe-core@4.11"
 
 Page = Any
+NewPage = Callable[..., Page]
 
 
 def findings(page: Page, axe: str) -> list[str]:
@@ -29,3 +31,12 @@ def findings(page: Page, axe: str) -> list[str]:
 
 def fits(page: Page) -> bool:
     return bool(page.evaluate("document.documentElement.scrollWidth <= innerWidth"))
+
+
+def ask(page: Page, question: str) -> Page:
+    """Asks, waits for the finished answer and returns its turn."""
+    before = page.locator(".turn .badge").count()
+    page.get_by_label("Your question").fill(question)
+    page.keyboard.press("Enter")
+    playwright.expect(page.locator(".turn .badge")).to_have_count(before + 1)
+    return page.locator(".turn").last

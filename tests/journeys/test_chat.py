@@ -1,12 +1,12 @@
 """The chat as people use it: a real Chromium, a real server, a real workspace."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from journeys.browsers import Page, findings, fits, needs_chromium, playwright
+from journeys.browsers import NewPage, ask, findings, fits, needs_chromium, playwright
 from ombud.app import Workspace
 from ombud.store import list_feedback
 from web.running import LEAVE_DE, LEAVE_GB, SMILE, make_workspace, running
@@ -16,7 +16,6 @@ pytestmark = [pytest.mark.slow, needs_chromium]
 LEAVE = "How many days of annual leave do I have?"
 HOME = "May I work from home, and on how many days a week?"
 VISITORS = "What do visitors of the laboratory wear?"
-NewPage = Callable[..., Page]
 
 
 @pytest.fixture(scope="module")
@@ -30,41 +29,6 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
 def address(workspace: Workspace) -> Iterator[str]:
     with running(workspace) as url:
         yield url
-
-
-@pytest.fixture
-def new_page(browser: Any, address: str) -> Iterator[NewPage]:
-    """Opens the chat in a fresh profile; the test fails when the page complained on its console."""
-    contexts, complaints = [], list[str]()
-
-    def open_page(complaining: bool = False, **options: Any) -> Page:
-        context = browser.new_context(**({"reduced_motion": "reduce"} | options))
-        context.grant_permissions(["clipboard-read", "clipboard-write"], origin=address)
-        context.set_default_timeout(15_000)
-        contexts.append(context)
-        page = context.new_page()
-        if not complaining:
-            page.on("pageerror", lambda error: complaints.append(str(error)))
-            page.on(
-                "console",
-                lambda said: complaints.append(said.text) if said.type == "error" else None,
-            )
-        page.goto(address)
-        return page
-
-    yield open_page
-    for context in contexts:
-        context.close()
-    assert complaints == []
-
-
-def ask(page: Page, question: str) -> Page:
-    """Asks, waits for the finished answer and returns its turn."""
-    before = page.locator(".turn .badge").count()
-    page.get_by_label("Your question").fill(question)
-    page.keyboard.press("Enter")
-    playwright.expect(page.locator(".turn .badge")).to_have_count(before + 1)
-    return page.locator(".turn").last
 
 
 def test_an_answer_its_source_and_the_document(new_page: NewPage) -> None:
@@ -193,7 +157,7 @@ def test_the_keyboard_is_enough(new_page: NewPage) -> None:
             break
     playwright.expect(first).to_be_focused()
     page.keyboard.press("Enter")
-    playwright.expect(page.locator("#source-1")).to_be_focused()
+    playwright.expect(page.locator('[data-numbers="1"]')).to_be_focused()
     page.keyboard.press("Escape")
     playwright.expect(page.get_by_role("complementary")).to_be_hidden()
     playwright.expect(first).to_be_focused()
@@ -202,7 +166,7 @@ def test_the_keyboard_is_enough(new_page: NewPage) -> None:
 def test_a_screen_reader_hears_the_finished_answer(new_page: NewPage) -> None:
     page = new_page()
     turn = ask(page, HOME)
-    status = page.get_by_role("status")
+    status = page.locator("#say")
     playwright.expect(status).to_contain_text("2 days a week")
     playwright.expect(status).to_contain_text(turn.locator(".badge").inner_text())
     assert "Source 1: Remote work" in str(turn.locator(".cite").first.get_attribute("aria-label"))
@@ -261,7 +225,7 @@ def test_an_answer_can_be_stopped_and_asked_again(new_page: NewPage) -> None:
     page.get_by_role("button", name="Stop").click()
     playwright.expect(page.locator(".turn")).to_contain_text("Stopped.")
     page.unroute_all()
-    page.get_by_role("button", name="Ask again").click()
+    page.get_by_role("button", name="Ask again", exact=True).click()
     playwright.expect(page.locator(".turn .badge")).to_have_count(1)
 
 
@@ -278,7 +242,7 @@ def test_copy_and_how_it_was_found(new_page: NewPage) -> None:
     page = new_page()
     turn = ask(page, HOME)
     turn.get_by_role("button", name="Copy the answer").click()
-    playwright.expect(page.get_by_role("status")).to_have_text("Copied")
+    playwright.expect(page.locator("#say")).to_have_text("Copied")
     copied = page.evaluate("navigator.clipboard.readText()")
     assert "[1] Remote work (handbook/global/remote.md)" in copied
     turn.get_by_text("How was this found?").click()

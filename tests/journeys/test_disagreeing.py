@@ -8,12 +8,13 @@ import httpx
 import pytest
 from typer.testing import CliRunner
 
-from journeys.test_chat import address, ask, new_page
+from journeys.browsers import ask
+from journeys.test_chat import address
 from ombud.app import Workspace
 from ombud.cli.verbs import app
 from web.running import make_workspace
 
-__all__ = ["address", "new_page"]
+__all__ = ["address"]
 
 LEAVE = "How many days of paid annual leave do full-time employees have?"
 HANDBOOK = {

@@ -52,6 +52,8 @@ def chat(workspace: CurrentWorkspace, request: Request, response: Response) -> s
         workspace.settings,
         countries=audiences.get("countries", []),
         roles=audiences.get("roles", []),
+        grades=audiences.get("grades", []),
+        contracts=audiences.get("contracts", []),
         # Quotes are the same for everybody.
         personas=list(workspace.personas) if writes_answers else [],
         samples=samples(everything, readable),

@@ -88,10 +88,12 @@ def rate(workspace: Workspace, answer_id: str, thumb: int, comment: str, secret:
     rate_answer(workspace.store, answer_id, rater, thumb, comment.strip())
 
 
-def listed(workspace: Workspace, secret: str) -> list[Listed]:
-    """Conversations of one's own, the newest first; without those in which nothing was said."""
+def listed(workspace: Workspace, secret: str, words: str = "") -> list[Listed]:
+    """Conversations of one's own, the newest first; without those in which nothing was said.
+
+    words: only those whose name or messages hold them."""
     found: list[Listed] = []
-    for one, named in conversations_of(workspace.store, owner_mark(secret)):
+    for one, named in conversations_of(workspace.store, owner_mark(secret), words):
         events = read_events(workspace.store, one.id, most=5)
         asked = [event for event in events if isinstance(event.what, Said)]
         if asked:

@@ -4,6 +4,7 @@ Whoever appends holds the conversation's row of `session` for the length of the 
 places have no gap and a decision sees what it is about.
 """
 
+import json
 import uuid
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
@@ -122,8 +123,11 @@ class OwnConversation(NamedTuple):
     """As its owner has named it; empty where nobody did."""
 
 
-def conversations_of(store: Store, owner: str, most: int = 500) -> list[OwnConversation]:
-    """The conversations of an owner, the newest first."""
+def conversations_of(
+    store: Store, owner: str, words: str = "", most: int = 500
+) -> list[OwnConversation]:
+    """The conversations of an owner, the newest first; with words, those whose name or messages
+    hold them, in either case of letters."""
     query = (
         select(sessions.c.session, sessions.c.title)
         .join(conversations, conversations.c.id == sessions.c.conversation_id)
@@ -131,6 +135,14 @@ def conversations_of(store: Store, owner: str, most: int = 500) -> list[OwnConve
         .order_by(conversations.c.at.desc())
         .limit(most)
     )
+    if words.strip():
+        # As it stands inside JSON.
+        inside = json.dumps(words.strip(), ensure_ascii=False)[1:-1]
+        said = select(events.c.conversation_id).where(
+            events.c.content.icontains(inside, autoescape=True)
+        )
+        named = sessions.c.title.icontains(words.strip(), autoescape=True)
+        query = query.where(named | sessions.c.conversation_id.in_(said))
     with store.read() as db:
         rows = db.execute(query).all()
     return [OwnConversation(Session.model_validate_json(row.session), row.title) for row in rows]

@@ -48,9 +48,14 @@ def new_conversation(
 
 
 @router.get(BASE)
-def conversations(workspace: CurrentWorkspace, secret: Secret) -> Json:
-    """One's own conversations, the newest first."""
-    found = conversing.listed(workspace, secret) if secret else []
+def conversations(
+    workspace: CurrentWorkspace,
+    secret: Secret,
+    q: Annotated[str, Query(max_length=200)] = "",
+) -> Json:
+    """One's own conversations, the newest first; with `q` those in which it was said, or that are
+    called so."""
+    found = conversing.listed(workspace, secret, q) if secret else []
     return {"conversations": [listed_json(one) for one in found]}
 
 

@@ -119,6 +119,7 @@ def listed_json(one: conversing.Listed) -> Json:
         "title": one.title,
         "state": one.session.state,
         "at": _time(one.at),
+        "asker": one.session.asker.model_dump(mode="json", exclude={"id"}),
     }
 
 

@@ -1,18 +1,20 @@
 // The chat. HTML enters the page in one place only, `written`, and only as the server rendered it.
+import { asker } from "./asker.js";
+import { conversations } from "./conversations.js";
 import { feedback } from "./feedback.js";
 import { live } from "./live.js";
 import { outgoing } from "./outgoing.js";
 import { bar, bubble, notice } from "./person.js";
 import { sources } from "./sources.js";
 import { Trouble, events, post, send as request } from "./stream.js";
-import { country, el, icon } from "./words.js";
+import { tidy } from "./tables.js";
+import { el, icon } from "./words.js";
 
 const policy = globalThis.trustedTypes?.createPolicy("ombud", { createHTML: (html) => html }) ?? { createHTML: (html) => html };
 const written = (node, html) => { node.innerHTML = policy.createHTML(html); return node; };
 
 const $ = (id) => document.getElementById(id);
-const log = $("log"), hello = $("hello"), box = $("question"), send = $("send"), trouble = $("trouble");
-const pickers = { country: $("country"), role: $("role"), persona: $("persona") };
+const log = $("log"), hello = $("hello"), box = $("question"), send = $("send"), trouble = $("trouble"), undo = $("undo");
 let conversation = null, asking = null, last = "", lastKey = "";
 // How the conversation stands, the question whose answer is still to come, and what this tab sent itself.
 let stage = "bot", session = null, pending = null, current = "", mine = new Set();
@@ -23,18 +25,11 @@ const say = (text) => { $("say").textContent = text; };
 
 // Who asks ----------------------------------------------------------------------------------------
 
-for (const option of pickers.country.options) if (option.value) option.textContent = country(option.value);
-for (const [key, picker] of Object.entries(pickers)) {
-  if (!picker) continue;
-  const kept = stored(localStorage, key);
-  if ([...picker.options].some((option) => option.value === kept)) picker.value = kept;
-  picker.addEventListener("change", () => {
-    store(localStorage, key, picker.value);
-    fresh(last);
-    say(`New conversation. ${picker.selectedOptions[0].textContent}.`);
-  });
-}
-const person = () => ({ country: pickers.country.value || null, roles: pickers.role?.value ? [pickers.role.value] : [], ...(pickers.persona && { persona: pickers.persona.value }) });
+const who = asker((said, before) => {
+  fresh(last, before);
+  say(`New conversation. ${said}.`);
+});
+const { person } = who;
 
 // What was said -----------------------------------------------------------------------------------
 
@@ -51,19 +46,39 @@ const button = (text, name, act, extra = {}) => el("button", { type: "button", c
 
 function begin(question) {
   hello.hidden = true;
-  $("new").hidden = false;
+  $("new").hidden = $("keep").hidden = false;
   const status = el("p", { class: "working" }, el("span", { class: "dots", "aria-hidden": "true" }, el("i"), el("i"), el("i")), el("span", {}, "Searching the documents"));
   const body = el("div", { class: "body" });
   const reply = el("div", { class: "reply" }, status, body);
-  const turn = el("article", { class: "turn" }, el("h2", { class: "asked", dir: "auto" }, el("span", { class: "vh" }, "You asked: "), question), reply);
+  const edit = el("button", { type: "button", class: "quiet edit", "aria-label": "Edit and ask again", title: "Edit and ask again", click: () => reword(turn, question) }, icon("new"));
+  const turn = el("article", { class: "turn" }, el("div", { class: "mine" }, edit, el("h2", { class: "asked", dir: "auto" }, el("span", { class: "vh" }, "You asked: "), question)), reply);
   log.append(turn);
   log.scrollTop = turn.offsetTop;
-  return { turn, reply, body, status };
+  return { turn, reply, body, status, question };
 }
 
-function finish({ reply, body, status }, answer, html, { quiet = false } = {}) {
+// In place of the question: what is asked instead stands below, and this turn steps back.
+function reword(turn, question) {
+  if (asking || !["bot", "returned"].includes(stage)) return;
+  const head = turn.querySelector(".mine"), words = el("textarea", { rows: 2, maxlength: 4000, "aria-label": "Your question" });
+  words.value = question;
+  const back = () => { form.replaceWith(head); head.querySelector("button").focus(); };
+  const form = el("form", { class: "reword", keydown: (event) => { if (event.key === "Escape") back(); }, submit: (event) => {
+    event.preventDefault();
+    const text = words.value.trim();
+    form.replaceWith(head);
+    if (!text) return;
+    turn.classList.add("old");
+    ask(text);
+  } }, words, el("button", { class: "plain" }, "Ask"), el("button", { type: "button", class: "plain", click: back }, "Cancel"));
+  head.replaceWith(form);
+  words.focus();
+}
+
+function finish({ turn, reply, body, status, question }, answer, html, { quiet = false } = {}) {
   status.remove();
   written(body, html);
+  tidy(body);
   const [name, label] = kind(answer);
   reply.prepend(el("p", { class: `badge ${name}` }, icon(name), label));
   const open = (number, opener) => sources(answer, number, opener, person());
@@ -78,7 +93,7 @@ function finish({ reply, body, status }, answer, html, { quiet = false } = {}) {
     origins(answer, open),
     unsure(answer),
     everyone(answer),
-    actions(answer),
+    actions(answer, () => { turn.classList.add("old"); ask(question); }),
     feedback(answer),
     answer.action !== "clarify" && chips,
   ].filter(Boolean));
@@ -111,8 +126,8 @@ function unsure({ contacts: [person], action }) {
 
 // Without a country only global rules speak; say so where that may be why an answer is thin.
 function everyone({ outcome, action }) {
-  if (pickers.country.value || pickers.country.options.length < 2 || action === "handoff" || (outcome === "denied" && action === "none")) return null;
-  return el("p", { class: "unsure" }, "Only global rules were looked at. ", el("button", { type: "button", class: "link", click: () => pickers.country.focus() }, "Choose your country"), " for local ones.");
+  if (!who.isGlobal() || action === "handoff" || (outcome === "denied" && action === "none")) return null;
+  return el("p", { class: "unsure" }, "Only global rules were looked at. ", el("button", { type: "button", class: "link", click: () => who.asks() }, "Choose your country"), " for local ones.");
 }
 
 // The answer ends with its sources, most relevant first; one kept from before there was a list has none.
@@ -122,7 +137,7 @@ function origins({ sources: found = [] }, open) {
     el("button", { type: "button", class: "chip", click: (event) => open(first + 1, event.currentTarget) }, icon("doc"), el("span", {}, title, covers && el("span", { class: "mute" }, ` · ${covers}`), copies.length > 0 && el("span", { class: "mute" }, ` · also in ${copies.map((copy) => copy.title).join(", ")}`)))));
 }
 
-function actions(answer) {
+function actions(answer, again) {
   const copied = async (event) => {
     const at = event.currentTarget, span = at.querySelector("span");
     const list = answer.citations.map((citation, index) => `[${index + 1}] ${citation.title}${citation.page ? `, page ${citation.page}` : ""} (${citation.uri})`);
@@ -131,7 +146,7 @@ function actions(answer) {
     say("Copied");
     setTimeout(() => { span.textContent = "Copy"; }, 2000);
   };
-  return el("div", { class: "acts" }, button("Copy", "copy", copied, { "aria-label": "Copy the answer" }), how(answer.trace ?? {}));
+  return el("div", { class: "acts" }, button("Copy", "copy", copied, { "aria-label": "Copy the answer" }), answer.action !== "handoff" && button("Ask again", "again", again, { class: "plain anew" }), how(answer.trace ?? {}));
 }
 
 function how({ queries = [], signals = {}, evidence = [], seconds = {}, model = "", degraded = [], notes = [] }) {
@@ -165,7 +180,7 @@ async function* answered(question, key) {
   for (let again = true; ; again = false) {
     await open();
     try {
-      yield* events("/chat/ask", { question, person: person(), conversation_id: conversation, message_id: key }, asking.signal);
+      yield* events("/chat/ask", { question, person: person(), ...who.day(), conversation_id: conversation, message_id: key }, asking.signal);
       return;
     } catch (error) {
       if (!(again && error.status === 404)) throw error; // a conversation that the server no longer has
@@ -183,6 +198,7 @@ async function ask(question, key = crypto.randomUUID()) {
   trouble.hidden = true;
   last = question;
   lastKey = key;
+  undo.hidden = true;
   mine.add(key);
   box.value = "";
   keep();
@@ -284,7 +300,7 @@ function write(text) {
 function append(node) {
   if (!node) return;
   hello.hidden = true;
-  $("new").hidden = false;
+  $("new").hidden = $("keep").hidden = false;
   log.append(node);
   log.scrollTop = log.scrollHeight;
 }
@@ -346,7 +362,16 @@ function seen() {
 
 // A conversation ends, another begins; `again` is a question worth asking once more -----------------
 
-function fresh(again) {
+function fresh(again, before = who.chosen()) {
+  const left = log.querySelector(".turn, .said") && conversation;
+  clear();
+  if (again) hello.querySelector("ul")?.prepend(el("li", { class: "once" }, el("button", { type: "button", class: "sample", "data-ask": again }, el("span", {}, again), icon("next"))));
+  save();
+  undo.hidden = !left;
+  if (left) undo.querySelector("button").onclick = () => { who.choose(before); go(left); box.focus({ preventScroll: true }); };
+}
+
+function clear() {
   asking?.abort();
   asking = null;
   busy(false);
@@ -358,27 +383,50 @@ function fresh(again) {
   sources.close();
   for (const turn of log.querySelectorAll(".turn, .said, .event")) turn.remove();
   for (const old of hello.querySelectorAll(".once")) old.remove();
-  if (again) hello.querySelector("ul")?.prepend(el("li", { class: "once" }, el("button", { type: "button", class: "sample", "data-ask": again }, el("span", {}, again), icon("next"))));
   hello.hidden = false;
   $("new").hidden = true;
+  $("keep").hidden = true;
   trouble.hidden = true;
-  save();
+  undo.hidden = true;
 }
 
 const keep = () => store(sessionStorage, "draft", box.value || null);
-const save = () => store(sessionStorage, "conversation", conversation ? JSON.stringify({ conversation, person: person() }) : null);
+// For this tab, and for the next one that is opened soon.
+const SOON = 30 * 60 * 1000;
+function save() {
+  const kept = conversation ? JSON.stringify({ conversation, person: person(), at: Date.now() }) : null;
+  store(sessionStorage, "conversation", kept);
+  store(localStorage, "conversation", kept);
+}
 
 async function restore() {
   box.value = stored(sessionStorage, "draft") ?? "";
-  const kept = JSON.parse(stored(sessionStorage, "conversation") ?? "null");
+  const own = JSON.parse(stored(sessionStorage, "conversation") ?? "null"), other = JSON.parse(stored(localStorage, "conversation") ?? "null");
+  const kept = own ?? (other && Date.now() - other.at < SOON ? other : null);
   if (!kept || JSON.stringify(kept.person) !== JSON.stringify(person())) return;
-  conversation = kept.conversation;
+  await go(kept.conversation);
+}
+
+async function go(id) {
+  clear();
+  conversation = id;
+  save();
   const { session: stands, events: happened } = await (await request("GET", own("events?after=0"))).json();
   take(stands, happened, true);
   for (const { id, text } of letters.waiting(conversation)) { mine.add(id); append(bubble({ by: "user", text, key: id }, "Sending")); }
   letters.flush(conversation);
   line.watch(conversation, known);
 }
+
+const list = conversations($("list"), {
+  current: () => conversation,
+  open: ({ id, asker: { country, roles, persona, grade, contract } }) => {
+    who.choose({ country: country ?? "", role: roles[0] ?? "", persona, grade: grade ?? "", contract: contract ?? "" });
+    go(id).catch(() => fresh());
+    box.focus({ preventScroll: true });
+  },
+  gone: (id) => { if (id === conversation) { fresh(); undo.hidden = true; } },
+});
 
 let told = 0, quietly = 0;
 function types() {
@@ -398,6 +446,7 @@ $("ask").addEventListener("submit", (event) => {
   else box.focus();
 });
 box.addEventListener("keydown", (event) => {
+  if (event.key === "ArrowUp" && !box.value && last) { event.preventDefault(); box.value = last; return; }
   if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
   event.preventDefault();
   if (!asking && box.value.trim()) ask(box.value.trim());
@@ -410,6 +459,15 @@ box.addEventListener("input", () => {
   box.style.height = `${box.scrollHeight}px`;
 });
 $("new").addEventListener("click", () => { fresh(); box.focus(); });
+$("lists").addEventListener("click", list);
+addEventListener("keydown", (event) => { if (event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey) { event.preventDefault(); list(); } });
+$("markdown").addEventListener("click", () => location.assign(own("transcript?format=markdown")));
+$("print").addEventListener("click", () => print());
+$("share").hidden = !navigator.share;
+$("share").addEventListener("click", async () => {
+  const text = await (await request("GET", own("transcript?format=markdown"))).text();
+  navigator.share({ title: "ombud", text }).catch(() => {});
+});
 $("again").addEventListener("click", () => { const text = box.value.trim() || last; trouble.hidden = true; if (text) ask(text, text === last && lastKey ? lastKey : undefined); });
 $("person")?.addEventListener("click", () => handOver("asked", ""));
 document.addEventListener("visibilitychange", () => { if (stage === "live") seen(); });

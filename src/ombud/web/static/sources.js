@@ -10,7 +10,7 @@ let opener = null, shown = null;
 
 const query = (citation, person, more = {}) => {
   const values = new URLSearchParams({ digest: citation.digest, ...more });
-  if (person.country) values.set("country", person.country);
+  for (const name of ["country", "grade", "contract"]) if (person[name]) values.set(name, person[name]);
   for (const role of person.roles) values.append("role", role);
   return values;
 };
@@ -33,23 +33,51 @@ function force({ effective_from: from, effective_to: to }) {
   return from && from > today ? `Not in force before ${from}` : "";
 }
 
-function card(citation, number, person) {
-  const quote = el("blockquote", { dir: "auto" }, el("p", {}, el("mark", {}, citation.quote)));
+// Rows of one table are one source.
+const isRow = ({ quote }) => quote.startsWith("|");
+function grouped(citations) {
+  const groups = [];
+  citations.forEach((citation, index) => {
+    const same = isRow(citation) && groups.find(([{ citation: other }]) => isRow(other) && other.document_id === citation.document_id && other.digest === citation.digest && other.trail.join() === citation.trail.join());
+    if (same) same.push({ citation, number: index + 1 }); else groups.push([{ citation, number: index + 1 }]);
+  });
+  return groups;
+}
+
+// The rows that the others cite, in the table around the first.
+function joined(found, group) {
+  const [first, ...others] = group.map(({ citation }) => passage(found, citation));
+  const body = first?.map((node) => node.querySelector?.("tbody")).find(Boolean);
+  if (!body) return first;
+  for (const nodes of others) {
+    for (const row of nodes?.flatMap((node) => [...(node.querySelectorAll?.("tbody tr") ?? [])]) ?? []) {
+      const there = [...body.rows].find((one) => one.textContent === row.textContent);
+      if (!row.querySelector("mark")) continue;
+      if (there) there.replaceWith(row); else body.append(row);
+    }
+  }
+  return first;
+}
+
+function card(group, person) {
+  const [{ citation }] = group, numbers = group.map(({ number }) => number), number = numbers.join(", ");
+  const words = group.map(({ citation: { quote } }) => quote).join("\n");
+  const quote = el("blockquote", { dir: "auto" }, ...group.map((one) => el("p", {}, el("mark", {}, one.citation.quote))));
   const meta = [citation.scope === "local" && person.country ? country(person.country) : "Global", citation.page && `Page ${citation.page}`, citation.trail.filter((heading) => heading !== citation.title).join(" › ")];
   const copy = async (event) => {
     const span = event.currentTarget.querySelector("span");
-    await navigator.clipboard.writeText(`“${citation.quote}” (${citation.title}${citation.page ? `, page ${citation.page}` : ""})`);
+    await navigator.clipboard.writeText(`“${words}” (${citation.title}${citation.page ? `, page ${citation.page}` : ""})`);
     span.textContent = "Copied";
     setTimeout(() => { span.textContent = "Copy quote"; }, 2000);
   };
   const address = `/documents/${encodeURIComponent(citation.document_id)}?${query(citation, person, { start: citation.start, end: citation.end })}#cited`;
   const loaded = text(citation, person).then((found) => {
-    const nodes = found && passage(found, citation);
+    const nodes = found && joined(found, group);
     if (nodes) quote.replaceChildren(...nodes);
     else quote.after(el("p", { class: "mute" }, "The text around this sentence is not available now."));
   });
-  const made = el("li", {}, el("article", { class: "source", id: `source-${number}`, tabindex: -1, "aria-label": `Source ${number}` },
-    el("header", {}, el("span", { class: "number" }, String(number)), el("h3", {}, citation.title)),
+  const made = el("li", {}, el("article", { class: "source", "data-numbers": numbers.join(" "), tabindex: -1, "aria-label": `Source ${number}` },
+    el("header", {}, el("span", { class: "number" }, number), el("h3", {}, citation.title)),
     el("p", { class: "meta" }, meta.filter(Boolean).join(" · ")),
     force(citation) && el("p", { class: "badge none" }, force(citation)),
     quote,
@@ -74,16 +102,16 @@ export function sources(answer, number, from, person) {
   if (from.matches(".cite")) from.classList.add("on");
   let loads = [];
   if (shown !== answer || panel.hidden) {
-    const cards = answer.citations.map((citation, index) => card(citation, index + 1, person));
+    const groups = grouped(answer.citations), cards = groups.map((group) => card(group, person));
     list.replaceChildren(...cards.map(([made]) => made));
     loads = cards.map(([, loaded]) => loaded);
-    title.textContent = answer.citations.length === 1 ? "Source" : `${answer.citations.length} sources`;
+    title.textContent = groups.length === 1 ? "Source" : `${groups.length} sources`;
     shown = answer;
   }
   panel.hidden = false;
   cover();
-  for (const one of list.querySelectorAll(".source")) one.classList.toggle("on", one.id === `source-${number}`);
-  const target = document.getElementById(`source-${number}`);
+  const target = list.querySelector(`[data-numbers~="${number}"]`);
+  for (const one of list.querySelectorAll(".source")) one.classList.toggle("on", one === target);
   target.focus({ preventScroll: true });
   const bring = () => { list.scrollTop = target.parentElement.offsetTop - 6; };
   bring();
