@@ -3,7 +3,7 @@
 import pytest
 
 from ombud.types import Block, Document
-from ombud.web.passage import TextRun, View, outline, view
+from ombud.web.documents.passage import TextRun, View, outline, view
 
 BLOCKS = (
     Block(kind="heading", text="Travel 🏡", level=1, page=1),

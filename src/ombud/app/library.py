@@ -1,7 +1,8 @@
 """What a workspace knows: its documents and passages, as a person or as the operator sees them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import date
+from typing import NamedTuple
 
 from ombud.app.asking import filter_of
 from ombud.app.audiences import Audiences
@@ -9,7 +10,7 @@ from ombud.app.workspace import Workspace
 from ombud.errors import NotFound
 from ombud.index import Filter, blocking, is_visible
 from ombud.ingest import delete_documents
-from ombud.store import find_document, list_documents
+from ombud.store import find_document, list_documents, text_versions
 from ombud.types import Chunk, Document, Person, Plan, Question
 
 BATCH = 500
@@ -44,6 +45,60 @@ def document(
             hint="`ombud documents list` shows all.",
         )
     return found
+
+
+class DocumentVersion(NamedTuple):
+    """One text of a policy: an earlier reading of the same file, or the document that it follows,
+    or that follows it."""
+
+    document: Document
+    """Without its text; `digest` is that of this version."""
+    read: str
+    """When it was first read, ISO 8601; empty where that is not known."""
+
+
+def versions(
+    workspace: Workspace, document_id: str, person: Person | None
+) -> list[DocumentVersion]:
+    """Those that the person may read, the newest first. Raises NotFound as `document` does."""
+    shown = document(workspace, document_id, person)
+    family = _family(shown, documents_of_any_day(workspace, person))
+    found: list[DocumentVersion] = []
+    for one in family:
+        for version in text_versions(workspace.store, one.id):
+            named = one.model_copy(update={"digest": version.digest, "text": "", "blocks": ()})
+            found.append(DocumentVersion(named, version.at))
+    return sorted(found, key=_age, reverse=True)
+
+
+def documents_of_any_day(workspace: Workspace, person: Person | None) -> list[Document]:
+    """As `documents`, those no longer or not yet in force among them."""
+    known = list_documents(workspace.store)
+    if person is None:
+        return known
+    countries = (person.country,) if person.country else ()
+    where = Filter(countries=countries, reader=person)
+    return [one for one in known if is_visible(one, where)]
+
+
+def _family(shown: Document, known: Sequence[Document]) -> list[Document]:
+    """The document, what it supersedes, what supersedes it, and so on."""
+    by_uri = {one.uri: one for one in known}
+    after = {one.supersedes: one for one in known if one.supersedes}
+    found = {shown.uri: shown}
+    waiting = [shown]
+    while waiting:
+        one = waiting.pop()
+        for other in (by_uri.get(one.supersedes or ""), after.get(one.uri)):
+            if other and other.uri not in found:
+                found[other.uri] = other
+                waiting.append(other)
+    return list(found.values())
+
+
+def _age(version: DocumentVersion) -> tuple[str, str]:
+    begins = version.document.effective_from
+    return (begins.isoformat() if begins else "", version.read)
 
 
 def delete_document(workspace: Workspace, document_id: str) -> Document:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from sqlalchemy import ColumnElement, Text, cast, delete, insert, select, update
 
 from ombud.errors import NotFound
+from ombud.store.audit.chain import now
 from ombud.store.database import Store
 from ombud.store.glossary import forget_abbreviations, replace_abbreviations
 from ombud.store.graph import forget_graph
@@ -104,9 +105,11 @@ def save_document(
         "text": document.text,
         "blocks": blocks,
     }
+    is_this = _is_version(document.id, document.digest)
     with store.write() as db:
-        db.execute(delete(texts).where(_is_version(document.id, document.digest)))
-        db.execute(insert(texts).values(**text_row))
+        first = db.execute(select(texts.c.at).where(is_this)).scalar()
+        db.execute(delete(texts).where(is_this))
+        db.execute(insert(texts).values(**text_row, at=now() if first is None else first))
         db.execute(delete(documents).where(documents.c.id == document.id))
         db.execute(insert(documents).values(**_row(document, kept), deleted=False))
         replace_abbreviations(db, document.id, abbreviations)
@@ -275,6 +278,20 @@ def find_document(store: Store, identity: str, digest: str | None = None) -> Doc
     return document.model_copy(
         update={"digest": version, "text": row.text, "blocks": _blocks(row.text, row.blocks)}
     )
+
+
+class TextVersion(NamedTuple):
+    digest: str
+    at: str
+    """When it was first read, ISO 8601 in UTC; empty where that is not known."""
+
+
+def text_versions(store: Store, document_id: str) -> list[TextVersion]:
+    """The versions of a document's text that are kept, the newest first."""
+    query = select(texts.c.digest, texts.c.at).where(texts.c.document_id == document_id)
+    with store.read() as db:
+        rows = db.execute(query.order_by(texts.c.at.desc(), texts.c.digest)).all()
+    return [TextVersion(row.digest, row.at) for row in rows]
 
 
 def text_of(store: Store, document_id: str, digest: str) -> str | None:

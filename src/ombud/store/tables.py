@@ -77,6 +77,8 @@ text = Table(
     Column("text", Text, nullable=False),
     # [[kind, level, page, length], ...]; the block texts are slices of `text` two characters apart.
     Column("blocks", JSON, nullable=False),
+    # When this version was first read; empty = before that was kept.
+    Column("at", String(32), nullable=False, default=""),
 )
 
 conversation = Table(

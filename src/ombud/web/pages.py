@@ -3,18 +3,17 @@ and what only these pages ask for."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Iterable
-from typing import Annotated, Any, NamedTuple
+from typing import Any
 
-from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
 
 from ombud.app import library
 from ombud.types import Answer, Citation, Document, Person
 from ombud.web import stream
-from ombud.web.api import CurrentWorkspace, Places, Reader, check_own, work_of
+from ombud.web.api import CurrentWorkspace, Places, check_own, work_of
 from ombud.web.layout import STATIC, VERSION, page
 from ombud.web.live.secrets import ensure_key
-from ombud.web.passage import outline, ranks, view
 from ombud.web.render import to_html
 from ombud.web.shapes import AskIn
 
@@ -121,58 +120,10 @@ async def _html(text: str, citations: Iterable[Citation]) -> str:
     return await asyncio.to_thread(to_html, text, tuple(citations))
 
 
-class _Cited(NamedTuple):
-    """What a link to a document asks for."""
-
-    start: int
-    end: int
-    digest: str | None
-
-
-def _cited(
-    start: Annotated[int, Query(ge=0)] = 0,
-    end: Annotated[int, Query(ge=0)] = 0,
-    digest: str | None = None,
-) -> _Cited:
-    return _Cited(start, end, digest or None)
-
-
 @router.get("/desk", response_class=HTMLResponse)
 def desk(workspace: CurrentWorkspace) -> str:
     """Where advisors work."""
     return page("desk.html", workspace.settings)
-
-
-@router.get("/documents/{document_id}", response_class=HTMLResponse)
-def document(
-    document_id: str,
-    request: Request,
-    workspace: CurrentWorkspace,
-    person: Reader,
-    cited: Annotated[_Cited, Depends(_cited)],
-) -> str:
-    shown = library.document(workspace, document_id, person, cited.digest)
-    current = shown
-    if cited.digest:
-        current = library.document(workspace, document_id, person)
-    newer = ""
-    if current.digest != shown.digest:
-        newer = str(request.url.remove_query_params(["digest", "start", "end"]))
-    views = view(shown, cited.start, cited.end)
-    skipped = ""
-    # The first heading is nearly always the title once more.
-    if views and views[0].words.strip() == shown.title.strip():
-        skipped = views[0].anchor
-    return page(
-        "document.html",
-        workspace.settings,
-        document=shown,
-        views=views,
-        outline=outline(views),
-        ranks=ranks([block for block in views if block.anchor != skipped]),
-        skipped=skipped,
-        newer=newer,
-    )
 
 
 @router.get("/static/{version}/{name}")

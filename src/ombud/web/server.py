@@ -13,6 +13,7 @@ from starlette.middleware.gzip import GZipMiddleware
 from ombud.app import Workspace, library
 from ombud.errors import SetupError
 from ombud.web import api, pages
+from ombud.web.documents import shelf
 from ombud.web.guard import LARGEST_MESSAGE, Failures, RequestGuard, SecurityHeaders, is_loopback
 from ombud.web.live import advisor, employee
 from ombud.web.live import socket as socket_routes
@@ -39,6 +40,7 @@ def create_app(workspace: Workspace) -> FastAPI:
     app.state.places = asyncio.Semaphore(workspace.settings.server.concurrency)
     app.include_router(api.router)
     app.include_router(pages.router)
+    app.include_router(shelf.router)
     for part in (employee, advisor, socket_routes):
         app.include_router(part.router)
     answer_errors(app)

@@ -1,0 +1,1 @@
+"""Pages of documents: the index, one with its passage marked, what changed between two versions."""

@@ -1,0 +1,240 @@
+"""`/documents`: what one may read, found by title and text; a document; its versions and what
+changed between them."""
+
+from collections.abc import Iterable, Sequence
+from typing import Annotated, NamedTuple
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Depends, Query, Request
+from fastapi.responses import HTMLResponse
+
+from ombud.app import Workspace, asking, library
+from ombud.types import Document, Hit, Person
+from ombud.web.api import CurrentWorkspace, Reader
+from ombud.web.documents.comparing import changes
+from ombud.web.documents.passage import outline, ranks, view
+from ombud.web.layout import day, page
+
+FOUND = 8
+"""Passages shown under the titles."""
+SHOWN = 240
+"""Characters of one."""
+
+router = APIRouter(include_in_schema=False)
+
+
+@router.get("/documents", response_class=HTMLResponse)
+async def shelf(
+    workspace: CurrentWorkspace,
+    person: Reader,
+    q: Annotated[str, Query(max_length=200)] = "",
+    topic: Annotated[str, Query(max_length=100)] = "",
+) -> str:
+    known = library.documents(workspace, person, workspace.today())
+    audiences = library.known_audiences(workspace)
+    shown = [one for one in known if one.topic == topic or not topic]
+    words = q.split()
+    return page(
+        "documents.html",
+        workspace.settings,
+        q=q,
+        topic=topic,
+        person=person,
+        query=_query(person),
+        countries=audiences.get("countries", []),
+        roles=audiences.get("roles", []),
+        topics=sorted({one.topic for one in known if one.topic}),
+        groups=_groups(one for one in shown if _is_called(one, words)),
+        hits=await _hits(workspace, q, person) if words else [],
+    )
+
+
+class FoundPassage(NamedTuple):
+    document_id: str
+    digest: str
+    title: str
+    start: int
+    end: int
+    text: str
+
+
+async def _hits(workspace: Workspace, q: str, person: Person) -> list[FoundPassage]:
+    evidence, _ = await asking.search(workspace, q, person, k=FOUND, as_of=workspace.today())
+    return list(map(_found, evidence.hits))
+
+
+def _found(hit: Hit) -> FoundPassage:
+    chunk = hit.chunk
+    text = " ".join(chunk.text.split())
+    short = text if len(text) <= SHOWN else f"{text[:SHOWN].rpartition(' ')[0]} …"
+    return FoundPassage(
+        document_id=chunk.document_id,
+        digest=chunk.digest,
+        title=chunk.title,
+        start=chunk.start,
+        end=chunk.end,
+        text=short,
+    )
+
+
+def _is_called(document: Document, words: Sequence[str]) -> bool:
+    called = f"{document.title} {document.topic} {document.uri}".casefold()
+    return all(word.casefold() in called for word in words)
+
+
+def _groups(documents: Iterable[Document]) -> list[tuple[str, list[Document]]]:
+    """Country -> its documents by title; those of everybody last."""
+    by_country: dict[str, list[Document]] = {}
+    for one in sorted(documents, key=lambda one: one.title.casefold()):
+        by_country.setdefault(", ".join(one.countries), []).append(one)
+    return sorted(by_country.items(), key=lambda group: (not group[0], group[0]))
+
+
+def _query(person: Person) -> str:
+    named = {"country": person.country, "grade": person.grade, "contract": person.contract}
+    pairs = [(name, value) for name, value in named.items() if value]
+    pairs += [("role", role) for role in person.roles]
+    return urlencode(pairs)
+
+
+class _Cited(NamedTuple):
+    """What a link to a document asks for."""
+
+    start: int
+    end: int
+    digest: str | None
+
+
+def _cited(
+    start: Annotated[int, Query(ge=0)] = 0,
+    end: Annotated[int, Query(ge=0)] = 0,
+    digest: str | None = None,
+) -> _Cited:
+    return _Cited(start, end, digest or None)
+
+
+@router.get("/documents/{document_id}", response_class=HTMLResponse)
+def document(
+    document_id: str,
+    request: Request,
+    workspace: CurrentWorkspace,
+    person: Reader,
+    cited: Annotated[_Cited, Depends(_cited)],
+) -> str:
+    shown = library.document(workspace, document_id, person, cited.digest)
+    current = shown
+    if cited.digest:
+        current = library.document(workspace, document_id, person)
+    newer = ""
+    if current.digest != shown.digest:
+        newer = str(request.url.remove_query_params(["digest", "start", "end"]))
+    views = view(shown, cited.start, cited.end)
+    skipped = ""
+    # The first heading is nearly always the title once more.
+    if views and views[0].words.strip() == shown.title.strip():
+        skipped = views[0].anchor
+    return page(
+        "document.html",
+        workspace.settings,
+        document=shown,
+        views=views,
+        outline=outline(views),
+        ranks=ranks([block for block in views if block.anchor != skipped]),
+        skipped=skipped,
+        newer=newer,
+        versions=shown_versions(workspace, shown, person),
+        shelf=f"/documents?{_query(person)}",
+    )
+
+
+# Versions -----------------------------------------------------------------------------------------
+
+
+class ShownVersion(NamedTuple):
+    """A version in the list of a document's page."""
+
+    document: Document
+    said: str
+    href: str
+    compare: str
+    """Address of what changed since the one before; empty for the oldest."""
+    is_shown: bool
+
+
+def shown_versions(workspace: Workspace, shown: Document, person: Person) -> list[ShownVersion]:
+    """The newest first; none where there is but one."""
+    found = library.versions(workspace, shown.id, person)
+    if len(found) < 2:
+        return []
+    query = _query(person)
+    lines: list[ShownVersion] = []
+    for place, version in enumerate(found):
+        own = version.document
+        before = found[place + 1].document if place + 1 < len(found) else None
+        old = f"before={before.id}&before_digest={before.digest}" if before else ""
+        lines.append(
+            ShownVersion(
+                document=own,
+                said=_said(version),
+                href=f"/documents/{own.id}?digest={own.digest}&{query}",
+                compare=f"/documents/{own.id}/changes?digest={own.digest}&{old}&{query}"
+                if before
+                else "",
+                is_shown=(own.id, own.digest) == (shown.id, shown.digest),
+            )
+        )
+    return lines
+
+
+def _said(version: library.DocumentVersion) -> str:
+    own = version.document
+    parts: list[str] = []
+    if own.effective_from:
+        parts.append(f"in force from {day(own.effective_from)}")
+    if own.effective_to:
+        parts.append(f"to {day(own.effective_to)}")
+    if version.read:
+        parts.append(f"read on {version.read[:10]}")
+    return ", ".join(parts)
+
+
+class _Pair(NamedTuple):
+    digest: str
+    before: str
+    """Id of the document that was before."""
+    before_digest: str
+
+
+def _pair(
+    digest: Annotated[str, Query(max_length=64)],
+    before: Annotated[str, Query(max_length=64)],
+    before_digest: Annotated[str, Query(max_length=64)],
+) -> _Pair:
+    return _Pair(digest, before, before_digest)
+
+
+@router.get("/documents/{document_id}/changes", response_class=HTMLResponse)
+def what_changed(
+    document_id: str,
+    workspace: CurrentWorkspace,
+    person: Reader,
+    pair: Annotated[_Pair, Depends(_pair)],
+) -> str:
+    """Of one version since another, of the same document or one it follows."""
+    new = library.document(workspace, document_id, person, pair.digest)
+    old = library.document(workspace, pair.before, person, pair.before_digest)
+    said: dict[tuple[str, str], str] = {}
+    for version in library.versions(workspace, new.id, person):
+        said[version.document.id, version.document.digest] = _said(version)
+    query = _query(person)
+    return page(
+        "changes.html",
+        workspace.settings,
+        old=old,
+        new=new,
+        old_said=said.get((old.id, old.digest), ""),
+        new_said=said.get((new.id, new.digest), ""),
+        old_link=f"/documents/{old.id}?digest={old.digest}&{query}",
+        new_link=f"/documents/{new.id}?digest={new.digest}&{query}",
+        blocks=changes(old, new),
+    )
