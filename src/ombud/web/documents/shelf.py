@@ -24,7 +24,7 @@ router = APIRouter(include_in_schema=False)
 
 
 @router.get("/documents", response_class=HTMLResponse)
-async def shelf(
+async def index(
     workspace: CurrentWorkspace,
     person: Reader,
     q: Annotated[str, Query(max_length=200)] = "",
