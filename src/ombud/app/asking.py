@@ -196,6 +196,8 @@ async def _answer(
             return turn.answer
     if keep:
         await asyncio.to_thread(_keep, workspace, question, answer, run.reasoning)
+        for hear in workspace.listeners:
+            hear(answer)
     return answer
 
 

@@ -41,7 +41,7 @@ from ombud.store import (
     open_store,
     take_lease,
 )
-from ombud.types import Document, Plan
+from ombud.types import Answer, Document, Plan
 
 if TYPE_CHECKING:
     from ombud.ingest import IngestParts
@@ -66,6 +66,8 @@ class Workspace:
         self._followed: Flags | None = None
         self.data = data or home / DATA
         self.missing_model: MissingExtra | None = None
+        self.listeners: list[Callable[[Answer], None]] = []
+        """Who hears of each answer that somebody was given."""
 
     @cached_property
     def store(self) -> Store:

@@ -90,6 +90,9 @@ class ServerSettings(Section):
         description="Requests one browser may send for long, and half the burst at once. 0 = no "
         "limit.",
     )
+    metrics: bool = Field(
+        True, description="Serve `/metrics` for a monitoring system: numbers, no words of anybody."
+    )
     messages_per_minute: int = Field(
         120,
         ge=0,

@@ -18,6 +18,8 @@ from ombud.web.guard import LARGEST_MESSAGE, Failures, RequestGuard, SecurityHea
 from ombud.web.live import advisor, employee
 from ombud.web.live import socket as socket_routes
 from ombud.web.live.lifespan import running
+from ombud.web.metrics import Meters, RequestMeter
+from ombud.web.metrics import router as metrics_router
 from ombud.web.problems import MEDIA, answer_errors
 
 SUMMARY = "Answers employees' questions from the organisation's own policies, each sentence proven."
@@ -38,6 +40,9 @@ def create_app(workspace: Workspace) -> FastAPI:
     )
     app.state.workspace = workspace
     app.state.places = asyncio.Semaphore(workspace.settings.server.concurrency)
+    if workspace.settings.server.metrics:
+        app.state.meters = Meters(workspace)
+        app.include_router(metrics_router)
     app.include_router(api.router)
     app.include_router(pages.router)
     app.include_router(shelf.router)
@@ -55,6 +60,9 @@ def create_app(workspace: Workspace) -> FastAPI:
     )
     app.add_middleware(SecurityHeaders)
     app.add_middleware(GZipMiddleware, minimum_size=600)
+    if workspace.settings.server.metrics:
+        workspace.listeners.append(app.state.meters.hear)
+        app.add_middleware(RequestMeter, meters=app.state.meters)
     _describe_problems(app)
     return app
 
