@@ -119,7 +119,7 @@ class _State(Collector):
 
 
 @router.get("/metrics")
-def metrics(request: Request) -> Response:
+def exposition(request: Request) -> Response:
     meters: Meters = request.app.state.meters
     return Response(text_of(meters.registry), media_type=CONTENT_TYPE_LATEST)
 
