@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from ombud.app.audit.forgetting import erase_of, expire, run_expiry
     from ombud.app.audit.replaying import replay_answer, replayed_json
     from ombud.app.audit.usage import find_usage, usage_json
+    from ombud.app.backups.restoring import restore_backup
+    from ombud.app.backups.writing import write_backup
     from ombud.app.checks import check_all
     from ombud.app.flags import PROMPTS
     from ombud.app.gaps.page import render_gaps
@@ -72,6 +74,8 @@ __getattr__ = imported_later(
         "flags": ["PROMPTS"],
         "gaps.page": ["render_gaps"],
         "gaps.report": ["Gaps", "find_gaps", "gaps_json"],
+        "backups.restoring": ["restore_backup"],
+        "backups.writing": ["write_backup"],
         "handoff": ["advising", "caring", "conversing"],
         "handoff.exporting": ["markdown_of"],
         "graph": ["graph_around", "graph_stats"],
@@ -148,6 +152,7 @@ __all__ = [
     "replay_answer",
     "replayed_json",
     "report_line",
+    "restore_backup",
     "run_every",
     "run_expiry",
     "run_schedule",
@@ -163,4 +168,5 @@ __all__ = [
     "watch",
     "watch_once",
     "with_drafts",
+    "write_backup",
 ]

@@ -1,4 +1,4 @@
-"""`ombud init`, `serve`, `doctor` and `settings`."""
+"""`ombud init`, `serve`, `doctor`, `settings`, `backup` and `restore`."""
 
 import json
 import sys
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import typer
 
-from ombud.cli.console import HOME, JSON, errors_said, open_workspace, print_json, state
+from ombud.cli.console import HOME, JSON, errors_said, open_workspace, print_json, progress, state
 
 
 def init(
@@ -100,3 +100,45 @@ def settings(as_json: bool = JSON, home: Path | None = HOME) -> None:
         width = max(len(key) for key, _, _ in listed)
         for key, value, origin in listed:
             print(f"{key:<{width}}  {json.dumps(value, default=str)}  ({origin})")
+
+
+def backup(
+    to: Path = typer.Argument(help="The .tar.gz file to write."),
+    as_json: bool = JSON,
+    home: Path | None = HOME,
+) -> None:
+    """Keep the workspace in one file, read back and compared; the server need not stop. The index
+    is not in it: `restore` makes it anew."""
+    del home
+    with errors_said(as_json):
+        from ombud.app import write_backup
+
+        with progress(not as_json) as on_progress:
+            done = write_backup(open_workspace(), to, on_progress)
+        if as_json:
+            print_json({**done._asdict(), "path": str(done.path)})
+            return
+        size = f"{done.size / 2**20:,.1f} MB"
+        print(f"Wrote {done.files} files and {done.rows:,} rows to {done.path} ({size}).")
+        print("It holds everything that was asked, and secrets that stand in ombud.toml.")
+
+
+def restore(
+    file: Path = typer.Argument(help="What `ombud backup` wrote."),
+    folder: Path = typer.Argument(help="Where the workspace will be: an empty or a new folder."),
+    as_json: bool = JSON,
+    home: Path | None = HOME,
+) -> None:
+    """Make a workspace of a backup: every file compared, the audit's chain walked, the index made
+    anew."""
+    del home
+    with errors_said(as_json):
+        from ombud.app import restore_backup
+
+        with progress(not as_json) as on_progress:
+            done = restore_backup(file, folder, on_progress)
+        if as_json:
+            print_json({**done._asdict(), "home": str(done.home)})
+            return
+        indexed = f"{done.documents} documents with {done.chunks:,} passages indexed anew"
+        print(f"Restored {done.files} files and {done.rows:,} rows to {done.home}; {indexed}.")

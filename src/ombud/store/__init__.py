@@ -18,8 +18,8 @@ from ombud.store.audit.noting import note_in_chain
 from ombud.store.audit.sealing import seal, seal_soon
 from ombud.store.audit.verifying import Broken, Link, Verified, read_head, read_links, verify_chain
 from ombud.store.conversations import add_turn, read_answer, read_reasoning
-from ombud.store.copying import copy_library
-from ombud.store.database import Store, open_store
+from ombud.store.copying import copy_library, copy_store, count_rows
+from ombud.store.database import HEAD, KNOWN, Store, open_store
 from ombud.store.events.delivery import (
     OWN_DESKS,
     DeskStatus,
@@ -151,6 +151,8 @@ from ombud.store.spending import Spending, add_spending, spent_on
 
 __all__ = [
     "ERASED",
+    "HEAD",
+    "KNOWN",
     "LONGEST_MESSAGE",
     "NOT_ASKED",
     "OWN_DESKS",
@@ -201,7 +203,9 @@ __all__ = [
     "close_line",
     "conversations_of",
     "copy_library",
+    "copy_store",
     "count_held",
+    "count_rows",
     "cut_document",
     "delete_run",
     "desk_statuses",
