@@ -31,7 +31,7 @@ from ombud.lab import (
     read_run,
     run_cases,
 )
-from ombud.models import open_chat
+from ombud.models import ModelRoles
 from ombud.prompts import load_sections
 from ombud.settings import ModelSettings
 from ombud.store import Store, erase_quotes, judge_costs, open_store, phrases_held
@@ -480,7 +480,8 @@ def test_a_real_server_gives_verdicts_in_the_form_or_says_why_not(store: Store) 
     with serving_llama() as url:
         # Time enough for a machine that is busy.
         settings = ModelSettings(chat="openai:smollm2", base_url=url, breaker_seconds=0.001)
-        chat = open_chat(settings, "judge")
+        roles = ModelRoles(settings)
+        chat = roles.chat("judge")
         assert chat
 
         def of_run(run_id: str) -> Judge:
@@ -491,6 +492,7 @@ def test_a_real_server_gives_verdicts_in_the_form_or_says_why_not(store: Store) 
         names = parse_metrics("natwest.fluency,hypa.correct,ragas.faithfulness")
         options = RunOptions(names, "llama", "scripted", concurrency=1)
         run = asyncio.run(run_cases(cases(2), ScriptedTarget(), store, options, judge_of=of_run))
+        roles.close()
     recorded = read_run(store, run.id)
     for score in recorded.scores:
         allowed = {"natwest.fluency": {1, 2, 3, 4, 5}, "hypa.correct": {0, 1}}

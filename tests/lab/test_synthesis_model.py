@@ -25,7 +25,7 @@ from ombud.lab import (
     cases_text,
     read_cases,
 )
-from ombud.models import open_chat
+from ombud.models import ModelRoles
 from ombud.prompts import load_sections
 from ombud.settings import ModelSettings
 from ombud.types import CaseType, Chunk, Person
@@ -299,12 +299,14 @@ def test_a_real_server_writes_or_the_proposal_says_why_not(tmp_path: Path) -> No
     """The tiny model's question is of no use; that it is kept or counted is."""
     with serving_llama() as url:
         settings = ModelSettings(chat="openai:smollm2", base_url=url, breaker_seconds=0.001)
-        chat = open_chat(settings, "synthesise")
+        roles = ModelRoles(settings)
+        chat = roles.chat("synthesise")
         assert chat
         path = tmp_path / "cases.replies.jsonl"
         judge = Judge(chat, WORDS, JudgePolicy(seconds=240), replies=FileReplies(path))
         writer = CaseWriter(judge, judge, WORDS, Cleaner())
         request = WritingRequest(size=1, types=["simple"])
         made = asyncio.run(writer.write(chunks(1), request))
+        roles.close()
     assert made.account.proposed == made.account.kept + sum(made.account.fallen.values()) == 1
     assert "openai:smollm2" in path.read_text(encoding="utf-8")

@@ -11,6 +11,7 @@ from fastapi import FastAPI
 from starlette.middleware.gzip import GZipMiddleware
 
 from ombud.app import Workspace, library
+from ombud.channels import completions
 from ombud.errors import SetupError
 from ombud.web import api, pages
 from ombud.web.documents import shelf
@@ -44,6 +45,7 @@ def create_app(workspace: Workspace) -> FastAPI:
         app.state.meters = Meters(workspace)
         app.include_router(metrics_router)
     app.include_router(api.router)
+    app.include_router(completions)
     app.include_router(pages.router)
     app.include_router(shelf.router)
     for part in (employee, advisor, socket_routes):

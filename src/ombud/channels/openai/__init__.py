@@ -1,0 +1,1 @@
+"""The OpenAI-compatible endpoint: any client that speaks it can ask."""
