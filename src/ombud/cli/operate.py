@@ -1,4 +1,4 @@
-"""`ombud init`, `serve`, `doctor`, `settings`, `backup` and `restore`."""
+"""`ombud init`, `serve`, `doctor`, `settings`, `backup`, `restore` and `mcp`."""
 
 import json
 import sys
@@ -57,6 +57,16 @@ def serve(
             )
         finally:
             stop.set()
+
+
+def mcp(home: Path | None = HOME) -> None:
+    """Serve the tools `ask`, `search` and `get_document` to an assistant that starts this command
+    (MCP over standard input and output)."""
+    del home
+    with errors_said():
+        from ombud.channels import open_mcp
+
+        open_mcp(open_workspace()).run("stdio")
 
 
 def doctor(

@@ -11,7 +11,7 @@ from fastapi import FastAPI
 from starlette.middleware.gzip import GZipMiddleware
 
 from ombud.app import Workspace, library
-from ombud.channels import completions
+from ombud.channels import completions, mounted_mcp
 from ombud.errors import SetupError
 from ombud.web import api, pages
 from ombud.web.documents import shelf
@@ -46,6 +46,9 @@ def create_app(workspace: Workspace) -> FastAPI:
         app.include_router(metrics_router)
     app.include_router(api.router)
     app.include_router(completions)
+    app.state.mcp = mounted_mcp(workspace)
+    if app.state.mcp:
+        app.router.routes.extend(app.state.mcp.routes)
     app.include_router(pages.router)
     app.include_router(shelf.router)
     for part in (employee, advisor, socket_routes):

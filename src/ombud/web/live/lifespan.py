@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Coroutine
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from typing import Any
 
 from fastapi import FastAPI
@@ -27,7 +27,8 @@ async def running(app: FastAPI) -> AsyncIterator[None]:
         works.append(app.state.delivery.run())
     tasks = [asyncio.create_task(_said(work)) for work in works]
     try:
-        yield
+        async with app.state.mcp.running() if app.state.mcp else nullcontext():
+            yield
     finally:
         for task in tasks:
             task.cancel()

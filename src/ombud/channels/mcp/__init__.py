@@ -1,0 +1,1 @@
+"""The Model Context Protocol: assistants of other makers ask, search and read."""
