@@ -4,12 +4,13 @@ import asyncio
 import logging
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 
 import httpx
 import pytest
 
 from ombud.app import Workspace, asking, library
-from ombud.errors import SetupError
+from ombud.errors import BadSetting, SetupError
 from ombud.types import Answer, Question
 from ombud.web import serve
 from ombud.web.guard import is_loopback
@@ -150,3 +151,29 @@ def test_a_taken_port_is_said_with_a_hint(workspace: Workspace, address: str) ->
 def test_the_version_six_loopback_has_brackets() -> None:
     assert is_loopback("[::1]")
     assert not is_loopback("[::2]:80")
+
+
+# Inside another page ------------------------------------------------------------------------------
+
+
+def ancestors(response: httpx.Response) -> str:
+    policy = response.headers["content-security-policy"]
+    return next(part for part in policy.split("; ") if part.startswith("frame-ancestors"))
+
+
+def test_only_named_origins_may_show_it_in_a_frame(workspace: Workspace, address: str) -> None:
+    assert ancestors(httpx.get(address)) == "frame-ancestors 'self'"
+    flags = {**workspace.flags, "server": {"embed_origins": ["https://intranet.example.com"]}}
+    with closing(Workspace(workspace.home, flags)) as own, running(own) as url:
+        shown = httpx.get(url, params={"embed": "1"})
+        assert ancestors(shown) == "frame-ancestors 'self' https://intranet.example.com"
+        assert '<body class="chat embedded">' in shown.text
+        assert '<body class="chat">' in httpx.get(url).text
+
+
+@pytest.mark.parametrize(
+    "origin", ["*", "https://a.example; script-src *", "a.example", "https://a.example/x"]
+)
+def test_what_is_no_origin_gets_into_no_header(workspace: Workspace, origin: str) -> None:
+    with pytest.raises(BadSetting, match="is no origin"):
+        Workspace(workspace.home, {"server": {"embed_origins": [origin]}})

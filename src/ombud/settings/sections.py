@@ -90,6 +90,11 @@ class ServerSettings(Section):
         description="Requests one browser may send for long, and half the burst at once. 0 = no "
         "limit.",
     )
+    embed_origins: tuple[str, ...] = Field(
+        (),
+        description="Origins whose pages may show the chat in a frame (`/?embed=1`), such as "
+        "https://intranet.example.com.",
+    )
     metrics: bool = Field(
         True, description="Serve `/metrics` for a monitoring system: numbers, no words of anybody."
     )
@@ -98,6 +103,15 @@ class ServerSettings(Section):
         ge=0,
         description="Messages one live connection may send; one more closes it. 0 = no limit.",
     )
+
+    @field_validator("embed_origins")
+    @classmethod
+    def _are_origins(cls, origins: tuple[str, ...]) -> tuple[str, ...]:
+        for origin in origins:
+            # What stands here becomes part of a header.
+            if not re.fullmatch(r"https?://[A-Za-z0-9.-]+(?::\d{1,5})?", origin):
+                raise ValueError(f"`{origin}` is no origin, such as https://intranet.example.com")
+        return origins
 
 
 class StoreSettings(Section):

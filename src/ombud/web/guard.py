@@ -8,7 +8,7 @@ import ipaddress
 import logging
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -64,16 +64,21 @@ def is_loopback(host: str) -> bool:
 
 
 class SecurityHeaders:
-    """The security headers on every response; nothing is cached unless the route says so."""
+    """The security headers on every response; nothing is cached unless the route says so.
 
-    def __init__(self, app: ASGIApp) -> None:
+    embed_origins: pages of other origins that may show ours in a frame."""
+
+    def __init__(self, app: ASGIApp, embed_origins: Sequence[str] = ()) -> None:
         self.app = app
+        ancestors = " ".join(("frame-ancestors 'self'", *embed_origins))
+        policy = CONTENT_SECURITY_POLICY.replace("frame-ancestors 'self'", ancestors)
+        self._headers = {**SECURITY, "content-security-policy": policy}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                headers.update(SECURITY)
+                headers.update(self._headers)
                 headers.setdefault("cache-control", "no-store")
             await send(message)
 

@@ -39,7 +39,9 @@ SAMPLES = (
 
 
 @router.get("/", response_class=HTMLResponse)
-def chat(workspace: CurrentWorkspace, request: Request, response: Response) -> str:
+def chat(
+    workspace: CurrentWorkspace, request: Request, response: Response, embed: bool = False
+) -> str:
     ensure_key(request, response)
     audiences = library.known_audiences(workspace)
     models = workspace.settings.models
@@ -49,6 +51,7 @@ def chat(workspace: CurrentWorkspace, request: Request, response: Response) -> s
     return page(
         "chat.html",
         workspace.settings,
+        embedded=embed,
         countries=audiences.get("countries", []),
         roles=audiences.get("roles", []),
         grades=audiences.get("grades", []),

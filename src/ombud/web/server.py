@@ -63,7 +63,7 @@ def create_app(workspace: Workspace) -> FastAPI:
         burst=server.burst,
         messages_per_minute=server.messages_per_minute,
     )
-    app.add_middleware(SecurityHeaders)
+    app.add_middleware(SecurityHeaders, embed_origins=server.embed_origins)
     app.add_middleware(GZipMiddleware, minimum_size=600)
     if workspace.settings.server.metrics:
         workspace.listeners.append(app.state.meters.hear)
