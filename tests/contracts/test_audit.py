@@ -642,6 +642,7 @@ def test_answers_of_older_versions_are_taken_into_the_chain(url: str, tmp_path: 
         )
     run(store, "ALTER TABLE answer DROP COLUMN sensitive")
     run(store, "ALTER TABLE lab_look DROP COLUMN cases")
+    run(store, "ALTER TABLE document_text DROP COLUMN at")
     for table in (
         "audit",
         "setup",
