@@ -62,7 +62,7 @@ def mask_values(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: mask_values(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [mask_values(inner) for inner in value]
+        return list(map(mask_values, value))
     return value
 
 

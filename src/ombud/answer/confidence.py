@@ -87,7 +87,7 @@ def load_weights(path: Path = SHIPPED, *, dense: bool) -> ConfidenceWeights:
     values: dict[str, Any] = {}
     for key, value in content["hybrid" if dense else "sparse"].items():
         values[key] = tuple(value) if isinstance(value, list) else value
-    values["trees"] = tuple(_tree(row) for row in values.get("trees", ()))
+    values["trees"] = tuple(map(_tree, values.get("trees", ())))
     return ConfidenceWeights(**values)
 
 

@@ -92,7 +92,7 @@ def read_contacts(path: Path) -> Contacts:
                 f"{path}: contact is no list of tables.",
                 hint="Write [[contact]], in double brackets.",
             )
-        return Contacts([_contact(row) for row in rows])
+        return Contacts(list(map(_contact, rows)))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as wrong:
         raise BadSetting(
             f"{path} cannot be read: {wrong}.", hint="It is a TOML file of [[contact]] tables."

@@ -338,7 +338,7 @@ def _is_free(box: Box, plane: _Plane) -> bool:
         return False
     if box.top < TOP or box.bottom > plane.bottom:
         return False
-    return not any(box.overlaps(other) for other in canvas.taken)
+    return not any(map(box.overlaps, canvas.taken))
 
 
 # Lines --------------------------------------------------------------------------------------------

@@ -55,7 +55,7 @@ def status(as_json: bool = JSON, home: Path | None = HOME) -> None:
             return
         rows: list[list[str]] = []
         for row in found["desks"]:
-            rows.append([str(value) for value in row.values()])
+            rows.append(list(map(str, row.values())))
         print(table(HEAD, rows) if rows else "Nothing was handed over yet.")
 
 

@@ -69,7 +69,7 @@ def _block(lines: list[str]) -> Block:
 def _is_list(lines: list[str]) -> bool:
     if len(lines) < 2 or not _ITEM.match(lines[0]):
         return False
-    return any(_ITEM.match(line) for line in lines[1:])
+    return any(map(_ITEM.match, lines[1:]))
 
 
 def _indent(line: str) -> str:

@@ -106,7 +106,7 @@ def _keywords(ranked: Sequence[frozenset[str]], most: int) -> list[frozenset[str
     """Those that share no word first, then others of several words."""
     apart: list[frozenset[str]] = []
     for stems in ranked:
-        if all(stems.isdisjoint(taken) for taken in apart):
+        if all(map(stems.isdisjoint, apart)):
             apart.append(stems)
     keywords = apart[:most]
     for stems in ranked:

@@ -98,7 +98,7 @@ class Placing:
     def _place(self, edge: Edge) -> bool:
         """False where neither end is placed yet."""
         keys = (edge.subject_key, edge.object_key)
-        columns = [self._columns.get(key) for key in keys]
+        columns = list(map(self._columns.get, keys))
         if columns == [None, None]:
             return False
         if columns == [0, 0]:

@@ -78,7 +78,7 @@ def _is_head(cells: list[str]) -> bool:
     names = cells[1:]
     if len(set(names)) < len(names):
         return False
-    return all(_is_column_name(name) for name in names)
+    return all(map(_is_column_name, names))
 
 
 def _is_column_name(cell: str) -> bool:

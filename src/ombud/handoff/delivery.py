@@ -296,7 +296,7 @@ class _Worker:
             waits.append(self._ended.wait())
         if seconds is not None:
             waits.append(self._pace.sleep(seconds))
-        tasks = [asyncio.ensure_future(wait) for wait in waits]
+        tasks = list(map(asyncio.ensure_future, waits))
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:

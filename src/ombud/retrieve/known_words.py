@@ -77,7 +77,7 @@ class KnownWords:
         held: set[str] = set()
         for word, own in terms_of.items():
             # Stemmed, so a slip may be what a document has: only the word itself counts.
-            if any(holders.get(term) for term in own) and self._reads(word, own, where):
+            if any(map(holders.get, own)) and self._reads(word, own, where):
                 held.add(word)
         return frozenset(held)
 

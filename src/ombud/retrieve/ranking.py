@@ -102,7 +102,7 @@ class RankRun:
 
     async def search(self) -> None:
         """All legs of all queries, in the order of the queries, searched together."""
-        searches = [self._search(query) for query in self.queries]
+        searches = list(map(self._search, self.queries))
         found = await asyncio.gather(*searches)
         for query, legs in zip(self.queries, found, strict=True):
             self.legs += [_QueryLeg(query, leg) for leg in legs]

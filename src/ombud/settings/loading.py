@@ -202,7 +202,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, BaseModel):
         return value.model_dump(mode="json")
     if isinstance(value, tuple):
-        return [_plain(item) for item in value]
+        return list(map(_plain, value))
     if not isinstance(value, dict):
         return value
     return {key: _plain(inner) for key, inner in value.items()}

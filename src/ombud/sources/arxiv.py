@@ -62,7 +62,7 @@ class ArxivSource:
         self._place = place
         self._client = client
         self._matching = matching_of(place)
-        self._ids = [_paper_id(text) for text in place.ids]
+        self._ids = list(map(_paper_id, place.ids))
         self._abstracts: dict[str, bytes] = {}
 
     def list(self) -> list[Ref]:

@@ -61,13 +61,15 @@ _PRIVATE = _networks(
     )
 )
 _METADATA = frozenset(
-    ipaddress.ip_address(address)
-    for address in (
-        "169.254.169.254",
-        "fd00:ec2::254",
-        "fd20:ce::254",
-        "100.100.100.200",
-        "168.63.129.16",
+    map(
+        ipaddress.ip_address,
+        (
+            "169.254.169.254",
+            "fd00:ec2::254",
+            "fd20:ce::254",
+            "100.100.100.200",
+            "168.63.129.16",
+        ),
     )
 )
 """Servers that hand credentials to whoever asks from inside a cloud; refused also to allowed
@@ -125,7 +127,7 @@ class Network(httpcore.NetworkBackend):
     """
 
     def __init__(self, private_hosts: Iterable[str] = (), resolve: Resolve | None = None) -> None:
-        self._private = frozenset(_entry(host) for host in private_hosts)
+        self._private = frozenset(map(_entry, private_hosts))
         self._resolve = resolve
         self._pinned: dict[tuple[str, int], list[Address]] = {}
         self._plain = httpcore.SyncBackend()

@@ -231,7 +231,7 @@ def list_documents(
         query = query.where(documents.c.source != but)
     with store.read() as db:
         facts = db.execute(query.order_by(documents.c.uri)).scalars().all()
-    return [Document.model_validate_json(text) for text in facts]
+    return list(map(Document.model_validate_json, facts))
 
 
 AUDIENCES = ("roles", "grades", "contracts")

@@ -67,7 +67,7 @@ def list_runs(store: Store, *, study: str = "", digest: str = "") -> list[Run]:
         query = query.where(runs.c.digest == digest)
     with store.read() as db:
         stored = db.execute(query).scalars().all()
-    return [Run.model_validate_json(text) for text in stored]
+    return list(map(Run.model_validate_json, stored))
 
 
 def find_run(store: Store, name: str) -> Run:

@@ -54,7 +54,7 @@ def _pairs(run: str) -> list[str]:
     if len(run) == 1:
         return [run]
     neighbours = pairwise(run)
-    return ["".join(pair) for pair in neighbours]
+    return list(map("".join, neighbours))
 
 
 def _terms(word: str, language: str) -> list[str]:

@@ -107,14 +107,14 @@ def _untaught_weights(
     texts: Sequence[str], classes: int, recipe: Recipe, reading: linear.FeatureReading
 ) -> linear.LinearWeights:
     """Vocabularies and scales, nothing learnt yet."""
-    read_parts = [reading.part(text) for text in texts]
+    read_parts = list(map(reading.part, texts))
     vocabularies = {}
     for part, terms in reading.terms.items():
         if part in recipe.parts:
             vocabularies[part] = linear.vocabulary(terms, read_parts, recipe.least)
     surface_rows: list[Sequence[float]] = [()]
     if "surface" in recipe.parts:
-        surface_rows = [reading.surface(text) for text in texts]
+        surface_rows = list(map(reading.surface, texts))
     surface = np.array(surface_rows, float)
     scale = surface.std(axis=0)
     return linear.LinearWeights(

@@ -183,7 +183,7 @@ def documents(
 ) -> DocumentsOut:
     """What this person may read on that day, without texts."""
     readable = library.documents(workspace, person, as_of)
-    return DocumentsOut(documents=[DocumentLine.of(document) for document in readable])
+    return DocumentsOut(documents=list(map(DocumentLine.of, readable)))
 
 
 @router.get("/api/v1/documents/{document_id}", responses=MISSING)

@@ -76,7 +76,7 @@ def _shipped() -> dict[str, Persona]:
 
 
 def _folder(folder: Path) -> dict[str, Persona]:
-    personas = [_read(path) for path in sorted(folder.glob("*.toml"))]
+    personas = list(map(_read, sorted(folder.glob("*.toml"))))
     personas.sort(key=lambda persona: (persona.name != DEFAULT_PERSONA, persona.name))
     return {persona.name: persona for persona in personas}
 

@@ -90,7 +90,7 @@ def _denials_differ(
     word by word; where each denies what the other affirms, they may well say the same.
 
     closest: the others may bear the claim out."""
-    texts = [alignment.with_answer(one) for one in closest]
+    texts = list(map(alignment.with_answer, closest))
     lost = _denied_here_only(texts[0], claim.text)
     added = _denied_here_only(claim.text, texts[0])
     if bool(lost) == bool(added):
@@ -333,7 +333,7 @@ def _added(
     asked: frozenset[str],
 ) -> Iterator[str]:
     new = _opening_terms(claim, len(claim.text)) - asked
-    known = sum(alignment.has(term) for term in new)
+    known = sum(map(alignment.has, new))
     if len(new) < 2 or 2 * known >= len(new):
         return
     if not closest or closest[0].share < ADDED:

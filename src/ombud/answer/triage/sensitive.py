@@ -66,7 +66,7 @@ def read_sensitive(path: Path | None = None) -> Sensitive:
     try:
         content = tomllib.loads(file.read_text(encoding="utf-8"))
         return Sensitive(
-            groups=[_group(row) for row in content["matter"]],
+            groups=list(map(_group, content["matter"])),
             personal=_any(content["personal"]),
             about=_any(content["about"]),
         )

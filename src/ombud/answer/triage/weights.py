@@ -59,7 +59,7 @@ def triage_scores(
     """Head -> probabilities, shape (len(texts), classes); each text is embedded once."""
     embed_once: linear.Embed | None = None
     if embed and trained.embedder:
-        vectors = embed([TRIAGE_READING.part(text) for text in texts])
+        vectors = embed(list(map(TRIAGE_READING.part, texts)))
         embed_once = lambda _: vectors  # noqa: E731 - the same vectors for each head
     scores: dict[Head, linear.Numbers] = {}
     for head in HEADS:

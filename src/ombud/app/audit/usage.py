@@ -33,7 +33,7 @@ def usage_json(usage: UsageReport) -> dict[str, Any]:
     return {
         "since": usage.since.isoformat(),
         "until": usage.until.isoformat(),
-        "paths": [asdict(cost) for cost in usage.paths],
+        "paths": list(map(asdict, usage.paths)),
     }
 
 

@@ -241,7 +241,7 @@ def canned_replies(workspace: Workspace) -> list[CannedReply]:
         return []
     try:
         tables = tomllib.loads(path.read_text(encoding="utf-8")).get("reply", [])
-        return [CannedReply.model_validate(table) for table in tables]
+        return list(map(CannedReply.model_validate, tables))
     except (OSError, ValueError, ValidationError) as wrong:
         raise BadSetting(
             f"{path.name} cannot be read: {wrong}.", hint="It holds [[reply]] tables."

@@ -112,7 +112,7 @@ def find_changes(
     for place in looked_up:
         known |= {_identity(one, renamed) for one in place.live}
     comparison = _Comparison(renamed, known, text_of)
-    changes = [comparison.change(both) for both in asked]
+    changes = list(map(comparison.change, asked))
     order = list(WORST_FIRST)
     changes.sort(key=lambda change: _place(change, order))
     return FoundChanges(

@@ -152,7 +152,7 @@ def _as_read(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {str(key): _as_read(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [_as_read(inner) for inner in value]
+        return list(map(_as_read, value))
     return value.isoformat() if isinstance(value, date) else value
 
 

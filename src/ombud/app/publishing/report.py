@@ -41,13 +41,13 @@ def check_json(check: DraftCheck) -> dict[str, Any]:
         "digest": check.digest,
         "made": check.made.isoformat(timespec="seconds"),
         "index_version": check.index_version,
-        "drafts": [_draft(draft) for draft in check.drafts],
+        "drafts": list(map(_draft, check.drafts)),
         "questions": len(check.found.answers),
         "counts": check.counts,
         "countries": _by_country(check.found.answers),
         "contradictions": disagreements,
         "sentences": [sentence._asdict() for sentence in check.sentences],
-        "changes": [_change(change) for change in changed],
+        "changes": list(map(_change, changed)),
         "revise": [{"id": case.id, "question": case.question} for case in check.found.revise],
         "notes": list(check.notes),
         "seconds": dict(check.seconds),
@@ -113,7 +113,7 @@ def _change(change: AnswerChange) -> dict[str, Any]:
         "draft": _side(change.both.draft),
         "figures_before": list(change.figures_before),
         "figures_after": list(change.figures_after),
-        "contradictions": [_disagreement(one) for one in change.disagreements],
+        "contradictions": list(map(_disagreement, change.disagreements)),
     }
 
 

@@ -49,7 +49,7 @@ class _Asked(NamedTuple):
 def models(request: Request) -> dict[str, Any]:
     workspace: Workspace = request.app.state.workspace
     names = [NAME, *(f"{NAME}/{persona}" for persona in workspace.personas)]
-    return {"object": "list", "data": [_model(name) for name in names]}
+    return {"object": "list", "data": list(map(_model, names))}
 
 
 @router.get("/v1/models/{name:path}")
@@ -262,7 +262,7 @@ async def _pieces(
             yield ": waiting\n\n"
             continue
         if name == "claim":
-            cited = [Citation.model_validate(one) for one in data["citations"]]
+            cited = list(map(Citation.model_validate, data["citations"]))
             text = growing.claim(data["index"], data["text"], cited)
             if text:
                 yield _delta(asked, {"content": text})

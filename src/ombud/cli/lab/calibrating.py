@@ -92,7 +92,7 @@ def _say_risk(dev: Any, test: Any, most: float | None, where: Path, as_json: boo
     rows = risk_coverage(test)
     right = decision_accuracy(test, at)
     kept = sum(decision.confidence >= at for decision in test) / len(test)
-    curve = [_risk_point(row) for row in rows]
+    curve = list(map(_risk_point, rows))
     plot = draw_lines(
         "Risk against coverage (test split)",
         ("share of questions answered", "risk"),
@@ -104,7 +104,7 @@ def _say_risk(dev: Any, test: Any, most: float | None, where: Path, as_json: boo
         print_json(
             {
                 "abstain": at,
-                "test": [_risk_json(row) for row in rows],
+                "test": list(map(_risk_json, rows)),
                 "accuracy": right.value,
                 "area": risk_area(test),
                 "plot": str(where),

@@ -18,10 +18,8 @@ def run_json(recorded: "RecordedRun") -> dict[str, Any]:
     failed = {seen.case.id: seen.error for seen in recorded.observations if seen.error}
     return {
         "run": recorded.run.model_dump(mode="json"),
-        "metrics": [_line_json(line) for line in recorded.summary()],
-        "metrics_where_found": [
-            _line_json(line) for line in recorded.where_found().summary(["overall"])
-        ],
+        "metrics": list(map(_line_json, recorded.summary())),
+        "metrics_where_found": list(map(_line_json, recorded.where_found().summary(["overall"]))),
         "lost": {what: lost.count(what) for what in LOSSES},
         "failed": failed,
         "judging": judging_json(recorded),
@@ -35,11 +33,11 @@ def report_json(runs: "Sequence[RecordedRun]") -> dict[str, Any]:
     first, *others = runs
     compared: list[dict[str, Any]] = []
     for other in others:
-        rows = [contrast_json(row) for row in compare_runs(first, other)]
+        rows = list(map(contrast_json, compare_runs(first, other)))
         compared.append(
             {"first": head_json(first.run), "second": head_json(other.run), "metrics": rows}
         )
-    return {"runs": [run_json(recorded) for recorded in runs], "compared": compared}
+    return {"runs": list(map(run_json, runs)), "compared": compared}
 
 
 def _line_json(line: "MetricSummary") -> dict[str, Any]:

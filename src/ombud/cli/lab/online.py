@@ -44,7 +44,7 @@ def _as_json(rows: "Sequence[LiveFigure]", advice: "Sequence[VariantAdvice]") ->
         own = asdict(row)
         own["mean"] = {"value": row.mean.value, "low": row.mean.low, "high": row.mean.high}
         figures.append(own)
-    return {"figures": figures, "advice": [asdict(one) for one in advice]}
+    return {"figures": figures, "advice": list(map(asdict, advice))}
 
 
 def _say(rows: "Sequence[LiveFigure]", advice: "Sequence[VariantAdvice]") -> None:

@@ -167,8 +167,8 @@ def compare(
                 {
                     "first": head_json(a.run),
                     "second": head_json(b.run),
-                    "metrics": [contrast_json(row) for row in rows],
-                    "cases": [_difference_json(difference) for difference in moved],
+                    "metrics": list(map(contrast_json, rows)),
+                    "cases": list(map(_difference_json, moved)),
                 }
             )
             return
@@ -246,13 +246,13 @@ def gate(
 
         workspace = lab_workspace()
         a, b = (read_run(workspace.store, run) for run in (baseline, candidate))
-        chosen = [str(metric) for metric in parse_metrics(metrics)]
+        chosen = list(map(str, parse_metrics(metrics)))
         bar = workspace.settings.lab.judge_bar
         verdict = judge(a, b, chosen, allow_unreviewed=unreviewed, judge_bar=bar)
         if junit:
             write_file(junit, as_junit(verdict, f"{b.run.name} against {a.run.name}"))
         if as_json:
-            falls = [fall_json(fall) for fall in verdict.falls]
+            falls = list(map(fall_json, verdict.falls))
             print_json(
                 {
                     "passed": verdict.passed,
@@ -310,7 +310,7 @@ def _draw_trend(run: "Run", followed: "Mapping[str, Sequence[Step]]") -> str:
 def _trend_json(followed: "Mapping[str, Sequence[Step]]") -> dict[str, Any]:
     trends: dict[str, Any] = {}
     for name, steps in followed.items():
-        trends[name] = [step_json(step) for step in steps]
+        trends[name] = list(map(step_json, steps))
     return trends
 
 

@@ -14,7 +14,7 @@ NONE = "–"
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> str:
     """Columns aligned under their heads, the first `left` to the left, the others to the right."""
-    widths = [len(cell) for cell in head]
+    widths = list(map(len, head))
     for row in rows:
         widths = [max(width, len(cell)) for width, cell in zip(widths, row, strict=True)]
     lines: list[str] = []

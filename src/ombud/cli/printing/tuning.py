@@ -106,7 +106,7 @@ def noise(
 ) -> None:
     """Prints how the variance of each metric is made up."""
     if as_json:
-        listed = [_noise_json(one) for one in found]
+        listed = list(map(_noise_json, found))
         print_json({"run": head_json(recorded.run), "times": times, "metrics": listed})
         return
     cases = len(recorded.cases)
@@ -190,7 +190,7 @@ def _trial_table(search: "FinishedSearch", objectives: Sequence[str]) -> str:
     rows: list[tuple[str, ...]] = []
     for trial in shown:
         star = "*" if trial in search.front else ""
-        values = [figure(value) for value in trial.values]
+        values = list(map(figure, trial.values))
         rows.append((trial.label, star, *values, f"{trial.valid}/{len(search.asked)}"))
     return table(("settings", "", *objectives, "n"), rows)
 
@@ -230,15 +230,15 @@ def _tuned_json(found: "Tuned", plot: str) -> dict[str, Any]:
     search = found.search
     finalists: list[dict[str, Any]] = []
     for finalist in found.finalists:
-        contrasts = [contrast_json(contrast) for contrast in finalist.contrasts]
+        contrasts = list(map(contrast_json, finalist.contrasts))
         finalists.append({**_trial_json(finalist.trial), "test": contrasts})
     return {
         "cells": search.cells,
         "dev_cases": len(search.asked),
         "test_cases": len(found.present.cases),
         "present": _trial_json(search.present),
-        "trials": [_trial_json(trial) for trial in search.trials],
-        "front": [_trial_json(trial) for trial in search.front],
+        "trials": list(map(_trial_json, search.trials)),
+        "front": list(map(_trial_json, search.front)),
         "finalists": finalists,
         "looks": found.looks,
         "plot": plot,

@@ -62,7 +62,7 @@ def put_in_force(
 
 def _say_all(publications: list["Publication"], as_json: bool) -> None:
     if as_json:
-        print_json({"publications": [_json_of(publication) for publication in publications]})
+        print_json({"publications": list(map(_json_of, publications))})
         return
     for publication in publications:
         print(f"{publication.at[:16]}  {_line_of(publication)}")

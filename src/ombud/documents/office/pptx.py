@@ -208,7 +208,7 @@ def _first_path(relations: dict[str, Relation], kind: str) -> str | None:
 def _title_text(titles: list[Element]) -> str:
     texts = []
     for shape in titles:
-        texts += [words(paragraph) for paragraph in shape.iterfind("txBody/p")]
+        texts += list(map(words, shape.iterfind("txBody/p")))
     return tidy(" ".join(texts))
 
 

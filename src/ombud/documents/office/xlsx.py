@@ -93,7 +93,7 @@ def _read_values(package: Package, book: Element, relations: dict[str, Relation]
     styles = package.part(paths.get("styles", ""), local=True)
     properties = book.find("workbookPr")
     return _Values(
-        strings=[_text(node) for node in strings.iterfind("si")] if strings is not None else [],
+        strings=list(map(_text, strings.iterfind("si"))) if strings is not None else [],
         formats=read_formats(styles),
         from_1904=properties is not None and properties.get("date1904") in {"1", "true"},
     )
@@ -228,7 +228,7 @@ class _Area(NamedTuple):
 
 def _area(reference: str) -> _Area | None:
     """ "B2:D3"; None for anything else."""
-    places = [_PLACE.fullmatch(corner) for corner in reference.split(":")]
+    places = list(map(_PLACE.fullmatch, reference.split(":")))
     if len(places) != 2:
         return None
     first, last = places

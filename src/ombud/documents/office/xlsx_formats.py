@@ -47,7 +47,7 @@ def shown(value: float, code: str, from_1904: bool = False) -> str:
     tokens, size = section_for(code, value)
     if is_date(tokens):
         return shown_date(value, tokens, from_1904) or general(value)
-    if any(_is_general(token) for token in tokens):
+    if any(map(_is_general, tokens)):
         return _around(general(size), tokens).strip()
     try:
         text = _number(size, tokens).strip()

@@ -61,7 +61,7 @@ def _placed(extracted: Any, heights: dict[int, float]) -> Table | None:
         return None
     top = height - max(box.y0, box.y1)
     bottom = height - min(box.y0, box.y1)
-    rows = [_texts(cells) for cells in extracted.cells]
+    rows = list(map(_texts, extracted.cells))
     return Table(extracted.page_number, (box.x0, top, box.x1, bottom), rows)
 
 

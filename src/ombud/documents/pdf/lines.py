@@ -76,7 +76,7 @@ def _segments(words: list[PdfWord], size: float) -> list[Segment]:
             groups.append([word])
         else:
             groups[-1].append(word)
-    return [_segment(group) for group in groups]
+    return list(map(_segment, groups))
 
 
 def _segment(words: list[PdfWord]) -> Segment:

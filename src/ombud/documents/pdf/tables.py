@@ -36,7 +36,7 @@ def ruled(page: PdfPage) -> list[Table]:
     if not 4 <= len(page.edges) <= MOST_EDGES:
         return []
     edges = merge_edges(
-        [_as_edge(edge) for edge in page.edges],
+        list(map(_as_edge, page.edges)),
         snap_x_tolerance=3,
         snap_y_tolerance=3,
         join_x_tolerance=3,

@@ -68,7 +68,7 @@ class PdfWord:
 
     def is_in_any(self, boxes: list[Edge]) -> bool:
         """Whether its middle is in one of the boxes, or at most a point outside."""
-        return any(self._is_in(box) for box in boxes)
+        return any(map(self._is_in, boxes))
 
     def _is_in(self, box: Edge) -> bool:
         x0, top, x1, bottom = box
@@ -363,7 +363,7 @@ def _bounds(shape: Any, place: _Placing) -> Edge | None:
     low = ctypes.c_float()
     right = ctypes.c_float()
     high = ctypes.c_float()
-    pointers = [ctypes.byref(side) for side in (left, low, right, high)]
+    pointers = list(map(ctypes.byref, (left, low, right, high)))
     if not raw.FPDFPageObj_GetBounds(shape.raw, *pointers):
         return None
     return place.box(left.value, low.value, right.value, high.value)

@@ -126,7 +126,7 @@ def _row(
     variant: str, figure: str, own: Sequence[LiveAnswer], plain: Sequence[LiveAnswer]
 ) -> LiveFigure:
     second = _by_person(own, figure)
-    values = [fmean(given) for given in second.values()]
+    values = list(map(fmean, second.values()))
     row = LiveFigure(
         variant=variant,
         figure=figure,
@@ -134,7 +134,7 @@ def _row(
         people=len(values),
         answers=sum(map(len, second.values())),
     )
-    first = [fmean(given) for given in _by_person(plain, figure).values()]
+    first = list(map(fmean, _by_person(plain, figure).values()))
     if not variant or min(len(first), len(values)) < LEAST_PEOPLE:
         return row
     return _compared(row, first, values)

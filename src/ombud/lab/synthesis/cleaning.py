@@ -92,7 +92,7 @@ def _says_something(quote: str) -> bool:
     for line in quote.split("\n"):
         if line.strip():
             lines.append(plain(line))
-    if any(_CLOSED.search(line) for line in lines):
+    if any(map(_CLOSED.search, lines)):
         return True
     return max(len(line.split()) for line in lines) >= 8
 

@@ -94,7 +94,7 @@ class Proposer:
 
     def _drawn_places(self) -> Iterator[dict[str, int]]:
         """Every cell once in random order; of too many to count, some."""
-        sizes = [len(values) for values in self._axes.values()]
+        sizes = list(map(len, self._axes.values()))
         count = prod(sizes)
         for number in self._random.sample(range(count), min(count, ENUMERATED)):
             places: dict[str, int] = {}

@@ -165,7 +165,7 @@ def _nested(
     present: Mapping[str, float | None],
     after: Mapping[str, float | None],
 ) -> Nested:
-    clusters = [cluster_of(case) for case in cases]
+    clusters = list(map(cluster_of, cases))
     first = [present.get(case.id) for case in cases]
     second = [after.get(case.id) for case in cases]
     means = [outcome.held_out for outcome in outcomes if outcome.held_out is not None]

@@ -108,7 +108,7 @@ def _complete(
 def _wavering(repeated: Mapping[str, Sequence[Sequence[float]]]) -> tuple[str, ...]:
     spans: dict[str, float] = {}
     for case, answers in repeated.items():
-        means = [fmean(values) for values in answers]
+        means = list(map(fmean, answers))
         span = max(means) - min(means)
         if span > 0:
             spans[case] = span

@@ -63,7 +63,7 @@ class ModelRoles:
         names = names_for(self._settings, role, first)
         if not names:
             return None
-        return self._chat([self._client(name) for name in names], role)
+        return self._chat(list(map(self._client, names)), role)
 
     def roles(self) -> dict[ModelRole, tuple[str, ...]]:
         """Role -> the models it asks, in this order; none where it is done without."""

@@ -40,7 +40,7 @@ def _cuts_at_words(tokenizer: Tokenizer) -> bool:
     if not isinstance(normalizer, BertNormalizer) or not normalizer.handle_chinese_chars:
         return False
     added = tokenizer.get_added_tokens_decoder().values()
-    return not any(_has_other_rules(token) for token in added)
+    return not any(map(_has_other_rules, added))
 
 
 def _has_other_rules(token: AddedToken) -> bool:

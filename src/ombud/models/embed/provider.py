@@ -45,7 +45,7 @@ class ProviderEmbedder:
         if not texts:
             return np.zeros((0, self.dimension), np.float32)
         batches = [texts[start : start + BATCH] for start in range(0, len(texts), BATCH)]
-        return np.concatenate([self._call(batch) for batch in batches])
+        return np.concatenate(list(map(self._call, batches)))
 
     def read(self, texts: Sequence[str]) -> list[EmbeddedText]:
         return [EmbeddedText(vector[None]) for vector in self.embed(texts)]

@@ -41,7 +41,7 @@ class CachingEmbedder:
         return np.stack([reading.windows[0] for reading in self.read(texts)])
 
     def read(self, texts: Sequence[str]) -> list[EmbeddedText]:
-        keys = [_digest(text) for text in texts]
+        keys = list(map(_digest, texts))
         readings = self._remembered(keys)
         new_texts: dict[bytes, str] = {}
         to_keep: dict[bytes, EmbeddedText] = {}

@@ -82,11 +82,11 @@ def design(
     embed: Embed | None = None,
 ) -> Numbers:
     """Feature values, shape (len(texts), features): parts side by side, each times its weight."""
-    parts = [reading.part(text) for text in texts]
+    parts = list(map(reading.part, texts))
     columns: list[Numbers] = []
     for name, weight in weights.parts.items():
         if name == "surface":
-            surface = np.array([reading.surface(text) for text in texts], float)
+            surface = np.array(list(map(reading.surface, texts)), float)
             values = (surface - weights.mean) / weights.scale
         elif name == "vector":
             values = _vectors(parts, weights, reading, embed)
@@ -161,7 +161,7 @@ def as_record(weights: LinearWeights) -> dict[str, Any]:
         rows = weights.coefficients[start:end]
         start = end
         if vocabulary is None:
-            record[f"{name} weights"] = [_rounded(row) for row in rows]
+            record[f"{name} weights"] = list(map(_rounded, rows))
         else:
             record[name] = _term_record(vocabulary, rows)
     return record

@@ -127,7 +127,7 @@ def _read(path: Path) -> list[GlossaryEntry]:
             raise BadSetting(
                 f"{path} has no column `{column}`.", hint=f"The first line is {','.join(COLUMNS)}."
             )
-    return [_entry(row) for row in rows]
+    return list(map(_entry, rows))
 
 
 def _entry(row: Mapping[str, str | None]) -> GlossaryEntry:

@@ -167,7 +167,7 @@ class SharePointSite:
                 "The application may not read the site's pages.",
                 hint="Grant it Sites.Read.All, or set pages = false.",
             )
-        return [_site_page(row) for row in rows]
+        return list(map(_site_page, rows))
 
     def page_items(self) -> dict[str, Item]:
         """Files behind the site's pages by the pages' ids, for it is the files that have

@@ -43,7 +43,7 @@ def _words(part: Mapping[str, Any]) -> str:
     paragraphs = [
         f"<p>{escape(words)}</p>" for words in _values(content.get("searchablePlainTexts"))
     ]
-    divisions = [_closed(html) for html in _values(content.get("htmlStrings"))]
+    divisions = list(map(_closed, _values(content.get("htmlStrings"))))
     return "".join(paragraphs + divisions)
 
 

@@ -42,7 +42,7 @@ class WebSource:
         self._matching = matching_of(place)
         self._start = _addresses(place.start)
         self._sitemaps = _addresses(place.sitemaps)
-        hosts = [host_of(url) for url in self._start + self._sitemaps]
+        hosts = list(map(host_of, self._start + self._sitemaps))
         hosts += _hosts(place.hosts)
         self._hosts = frozenset(map(bare, hosts))
         self._memory = Memory(state_path(home, place.name))

@@ -240,7 +240,7 @@ def phrases_held(
         if each:
             return _texts_holding(db, phrases, but)
         as_stored = [_in_json(phrase, ascii_only=True) for phrase in phrases]
-        as_kept = [_in_json(phrase) for phrase in phrases]
+        as_kept = list(map(_in_json, phrases))
         in_answers = _any(cast(answers.c.answer, Text), as_stored)
         in_questions = _any(cast(answers.c.question, Text), as_stored)
         in_conversations = count_where(db, in_answers | in_questions)

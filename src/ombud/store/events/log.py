@@ -173,7 +173,7 @@ def list_sessions(store: Store, states: Iterable[str]) -> list[Session]:
     """Conversations in one of these states, whoever they belong to."""
     query = select(sessions.c.session).where(sessions.c.state.in_(list(states)))
     with store.read() as db:
-        return [Session.model_validate_json(text) for text in db.execute(query).scalars()]
+        return list(map(Session.model_validate_json, db.execute(query).scalars()))
 
 
 def read_events(
@@ -189,7 +189,7 @@ def read_events(
     with store.read() as db:
         _session(db, conversation_id)
         rows = db.execute(query).all()
-    return [event_of(row) for row in rows]
+    return list(map(event_of, rows))
 
 
 def find_event(store: Store, identity: str) -> Event | None:

@@ -157,7 +157,7 @@ def concise(text: str, random: Random) -> str:
 @cache
 def _places() -> tuple[int, ...]:
     names = list(router_features(""))
-    return tuple(names.index(name) for name in ALWAYS_SAME)
+    return tuple(map(names.index, ALWAYS_SAME))
 
 
 def _may_be_misspelt(word: str) -> bool:

@@ -116,7 +116,7 @@ def judge_by_folds(
     """A variant on its own training questions, grouped by template."""
     probabilities = cross_validate(questions, recipe_of(variant), classes, embedder)
     judged = JudgedSet(variant, TAUGHT, questions, probabilities)
-    return [judged.scores(fewer) for fewer in range(classes, 1, -1)]
+    return list(map(judged.scores, range(classes, 1, -1)))
 
 
 def compare_routers(

@@ -140,7 +140,7 @@ def conversation(conversation_id: str, workspace: CurrentWorkspace, me: Me) -> J
         "session": session_json(advising.with_place(workspace, stands)),
         "person": person,
         "events": [event_json(workspace, event, for_advisor=True) for event in events],
-        "sources": [source_json(one) for one in advising.sources_of(workspace, events)],
+        "sources": list(map(source_json, advising.sources_of(workspace, events))),
     }
 
 
@@ -198,7 +198,7 @@ async def suggest(conversation_id: str, workspace: CurrentWorkspace, me: Me) -> 
         "text": answer.text,
         "html": to_html(answer.text, answer.citations),
         "outcome": answer.outcome,
-        "citations": [source_json(one) for one in answer.citations],
+        "citations": list(map(source_json, answer.citations)),
     }
 
 

@@ -56,7 +56,7 @@ def conversations(
     """One's own conversations, the newest first; with `q` those in which it was said, or that are
     called so."""
     found = conversing.listed(workspace, secret, q) if secret else []
-    return {"conversations": [listed_json(one) for one in found]}
+    return {"conversations": list(map(listed_json, found))}
 
 
 @router.get(OWN, responses=MISSING)

@@ -129,9 +129,9 @@ def board_json(board: advising.Board) -> Json:
         "advisors": [_advisor(advisor, board) for advisor in board.advisors],
         "is_open": board.is_open,
         "opens": _time(board.opens),
-        "waiting": [_card(card) for card in board.waiting],
-        "mine": [_card(card) for card in board.mine],
-        "others": [_card(card) for card in board.others],
+        "waiting": list(map(_card, board.waiting)),
+        "mine": list(map(_card, board.mine)),
+        "others": list(map(_card, board.others)),
     }
 
 

@@ -89,7 +89,7 @@ def _right_sums(claim: Sequence[Sentence], question: str, alignment: Alignment) 
     results: list[float] = []
     for sentence in claim:
         for sum_ in SUM.finditer(MARKS.sub("", sentence.text)):
-            operands = [_plain_value(figure) for figure in FIGURE.findall(sum_["left"])]
+            operands = list(map(_plain_value, FIGURE.findall(sum_["left"])))
             total = _calculated(operands, OPERATOR.findall(sum_["left"]))
             is_right = abs(total - _plain_value(sum_["right"])) < NEARLY
             if is_right and known.issuperset(operands):

@@ -32,7 +32,7 @@ def agree(
         read = read_ratings(ratings)
         found = agreement(_of(read.ratings, criterion))
         if as_json:
-            criteria = [_agreement_json(one) for one in found]
+            criteria = list(map(_agreement_json, found))
             print_json({"missing": read.missing, "criteria": criteria})
             return
         _say_agreement(found, read.missing)
@@ -270,7 +270,7 @@ def _say_agreement(found: "Sequence[Agreement]", missing: int) -> None:
     from ombud.cli.printing.tables import table
 
     head = ("criterion", "items", "raters", "equal", "Cohen", "weighted", "Fleiss", "alpha")
-    print(table(head, [_agreement_row(one) for one in found]))
+    print(table(head, list(map(_agreement_row, found))))
     for one in found:
         _say_concerns(one)
     if missing:

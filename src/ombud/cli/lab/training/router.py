@@ -61,7 +61,7 @@ def teach_router(
                 {
                     "variant": variant,
                     "out": str(out or ""),
-                    "results": [_row(result) for result in found],
+                    "results": list(map(_row, found)),
                 }
             )
         else:

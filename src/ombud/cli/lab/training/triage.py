@@ -88,7 +88,7 @@ def _variants(vectors: bool, *, both: bool) -> "Mapping[str, TrainingEmbedder]":
 
 def _say(judged: "Sequence[TriageScores]", out: Path | None, as_json: bool) -> None:
     if as_json:
-        rows = [_scores_json(scores) for scores in judged]
+        rows = list(map(_scores_json, judged))
         print_json({"out": str(out or ""), "results": rows})
         return
     for scores in judged:

@@ -113,7 +113,7 @@ def _foreign_entries(language: str) -> tuple[_ForeignEntry, ...]:
 
 def _alternative(term: str, language: str) -> str:
     """A term as a pattern; * stands for any letters."""
-    words = [re.escape(word) for word in folded(term, language).split()]
+    words = list(map(re.escape, folded(term, language).split()))
     return _INNER_SPACE.join(words).replace(r"\*", r"\w*")
 
 
