@@ -95,6 +95,11 @@ class ServerSettings(Section):
         description="Origins whose pages may show the chat in a frame (`/?embed=1`), such as "
         "https://intranet.example.com.",
     )
+    log: Literal["text", "json"] = Field(
+        "text",
+        description="What `ombud serve` writes to standard error: sentences, or a line of JSON for "
+        "each event and request.",
+    )
     metrics: bool = Field(
         True, description="Serve `/metrics` for a monitoring system: numbers, no words of anybody."
     )

@@ -1,6 +1,7 @@
 """`/metrics`: what a monitoring system reads (Prometheus' text format). Numbers alone: nothing of
 what anybody asked, and nothing by which a person could be told."""
 
+import logging
 import time
 from collections.abc import Iterator
 
@@ -15,6 +16,7 @@ from ombud.app import Workspace, sync_progress
 from ombud.index import blocking
 from ombud.store import list_sessions
 from ombud.types import Answer
+from ombud.web.logs import ACCESS
 
 ANSWER_BUCKETS = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
 """Seconds: without a chat model an answer takes tenths of a second, with one several seconds."""
@@ -153,4 +155,13 @@ class RequestMeter:
         finally:
             route = getattr(scope.get("route"), "path", UNKNOWN)
             self._meters.requests.labels(scope["method"], route, str(status)).inc()
-            self._meters.request_seconds.labels(route).observe(time.perf_counter() - began)
+            seconds = time.perf_counter() - began
+            self._meters.request_seconds.labels(route).observe(seconds)
+            if ACCESS.isEnabledFor(logging.INFO):
+                facts = {
+                    "method": scope["method"],
+                    "route": route,
+                    "status": status,
+                    "seconds": round(seconds, 4),
+                }
+                ACCESS.info("request", extra={"facts": facts})

@@ -3,12 +3,14 @@
 import asyncio
 import importlib.metadata
 import socket
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import uvicorn
 from fastapi import FastAPI
 from starlette.middleware.gzip import GZipMiddleware
+from uvicorn.config import LOGGING_CONFIG
 
 from ombud.app import Workspace, library
 from ombud.channels import completions, mounted_mcp
@@ -19,6 +21,7 @@ from ombud.web.guard import LARGEST_MESSAGE, Failures, RequestGuard, SecurityHea
 from ombud.web.live import advisor, employee
 from ombud.web.live import socket as socket_routes
 from ombud.web.live.lifespan import running
+from ombud.web.logs import write_json
 from ombud.web.metrics import Meters, RequestMeter
 from ombud.web.metrics import router as metrics_router
 from ombud.web.problems import MEDIA, answer_errors
@@ -41,8 +44,8 @@ def create_app(workspace: Workspace) -> FastAPI:
     )
     app.state.workspace = workspace
     app.state.places = asyncio.Semaphore(workspace.settings.server.concurrency)
+    app.state.meters = Meters(workspace)
     if workspace.settings.server.metrics:
-        app.state.meters = Meters(workspace)
         app.include_router(metrics_router)
     app.include_router(api.router)
     app.include_router(completions)
@@ -65,9 +68,8 @@ def create_app(workspace: Workspace) -> FastAPI:
     )
     app.add_middleware(SecurityHeaders, embed_origins=server.embed_origins)
     app.add_middleware(GZipMiddleware, minimum_size=600)
-    if workspace.settings.server.metrics:
-        workspace.listeners.append(app.state.meters.hear)
-        app.add_middleware(RequestMeter, meters=app.state.meters)
+    workspace.listeners.append(app.state.meters.hear)
+    app.add_middleware(RequestMeter, meters=app.state.meters)
     _describe_problems(app)
     return app
 
@@ -87,6 +89,7 @@ def prepare(
     name = f"[{host}]" if ":" in host else host
     config = uvicorn.Config(
         create_app(workspace),
+        log_config=None if workspace.settings.server.log == "json" else LOGGING_CONFIG,
         log_level="warning",
         access_log=False,
         server_header=False,
@@ -109,6 +112,8 @@ def serve(
 
     Prints nothing; `on_ready` gets the address once it answers. Port 0 picks a free one.
     """
+    if workspace.settings.server.log == "json":
+        write_json(sys.stderr)
     server, listening = prepare(workspace, host, port, on_ready)
     with listening:
         # Models and index are opened now and not by the first question; what is wrong with them is
