@@ -70,7 +70,7 @@ def test_a_flag_wins_over_a_variable_and_that_over_the_file(
         ("[experiment.a]\nshrae = 1", "`experiment.a.shrae`", "`share`"),
         ("[experiment.a]\nshare = 1\nplan = {pol = 1}", "experiment.a.plan: `pol`", "`pool`"),
         ("[[source]]\nname = 'a'\npaht = 'b'", "`source.0.paht`", "`path`"),
-        ("[server]\nzzzzzz = 1", "`server.zzzzzz`", "Known: burst, concurrency, host"),
+        ("[server]\nzzzzzz = 1", "`server.zzzzzz`", "Known: burst, concurrency, embed_origins"),
     ],
 )
 def test_a_misspelt_key_names_the_nearest(tmp_path: Path, text: str, said: str, hint: str) -> None:
