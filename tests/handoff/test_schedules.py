@@ -22,6 +22,8 @@ from ombud.store import Store, open_store, read_session
 from ombud.store.tables import lease as leases
 from ombud.types import Said
 
+pytestmark = pytest.mark.slow
+
 SCHEDULES = int(os.environ.get("TEST_SCHEDULES", "5"))
 MESSAGES = 8
 """Of each side."""

@@ -10,6 +10,8 @@ import pytest
 from journeys.command import ombud, workspace
 from journeys.test_lab import PAGES, line
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
