@@ -1,6 +1,6 @@
 # make demo: the assistant on the sample handbook at http://127.0.0.1:8321
 # make test: all tests but the slow ones    make test-all: those too, and what share of the code they run
-.PHONY: demo test test-slow test-all covered lint types docs bench baseline asked retrieval peers studies experiments router triage confidence spans stories handoff sample clean
+.PHONY: demo test test-slow test-all covered lint types docs bench baseline asked retrieval peers studies experiments router triage confidence spans stories handoff fuzz sample clean
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet -c constraints.txt
@@ -39,8 +39,11 @@ types: .venv/test
 	@$(BIN)/mypy
 	@$(BIN)/mypy benchmarks/speed
 
-docs: .venv/test
+# The reference from the code, then guides and reference as a site in site/.
+docs: .venv/test .venv/docs
 	@$(BIN)/python docs/generate.py
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict
+	@echo "Open site/index.html."
 
 # peers.py measures nothing without the environment of the peers; it says how that is made.
 bench: .venv/test
@@ -87,6 +90,11 @@ handoff: .venv/test
 	@TEST_SCHEDULES=500 TEST_KILLS=50 $(BIN)/python -m pytest -n auto --maxprocesses 4 \
 		tests/handoff/test_schedules.py tests/handoff/test_killed.py tests/handoff/test_matrix.py
 
+# Generated requests against the API; Schemathesis has an environment of its own.
+fuzz: .venv/test
+	@test -x .bench/fuzz/bin/schemathesis || { $(PYTHON) -m venv .bench/fuzz && .bench/fuzz/bin/pip install --quiet schemathesis==4.32.5; }
+	@PYTHONPATH=tests $(BIN)/python tests/web/fuzzing.py .bench/fuzz/bin/schemathesis $(EXAMPLES)
+
 sample: .venv/test
 	@$(BIN)/python sample/render.py
 
@@ -96,6 +104,10 @@ clean:
 sample/.ombud/synced: .venv/demo sample/ombud.toml $(shell find sample/handbook -type f 2>/dev/null)
 	@echo "Indexing the sample handbook …"
 	@$(BIN)/ombud --home sample sync
+	@touch $@
+
+.venv/docs: .venv/test requirements-docs.txt constraints.txt
+	@$(PIP) -r requirements-docs.txt
 	@touch $@
 
 .venv/demo: pyproject.toml constraints.txt model.txt

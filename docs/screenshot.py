@@ -1,5 +1,5 @@
 """Take the pictures: the chat on the sample handbook with a citation open, the desk with somebody
-who was handed over, and a report of the lab, in Chromium.
+who was handed over, a page of those who run it, the playground, and a report of the lab, in Chromium.
 
 Needs `make demo` to have indexed the sample, the test dependencies, and Debian's chromium.
 """
@@ -35,6 +35,8 @@ def main() -> None:
         try:
             _take(url, ROOT / "docs/chat.png")
             _take_desk(url, ROOT / "docs/desk.png")
+            _take_admin(url, ROOT / "docs/admin.png")
+            _take_playground(url, ROOT / "docs/playground.png")
         finally:
             server.terminate()
     with tempfile.TemporaryDirectory() as folder:
@@ -109,6 +111,24 @@ def _take_desk(url: str, target: Path) -> None:
         advisor.screenshot(path=str(target))
         advisor.get_by_role("button", name="End and give back").click()
         employee.wait_for_selector("#bar[data-state='returned']")
+
+
+def _take_admin(url: str, target: Path) -> None:
+    with _browser(820) as page:
+        page.goto(f"{url}/admin/sources")
+        page.wait_for_selector("table")
+        page.screenshot(path=str(target))
+
+
+def _take_playground(url: str, target: Path) -> None:
+    with _browser(1300) as page:
+        page.goto(f"{url}/playground")
+        page.get_by_label("Question").fill(QUESTION)
+        page.get_by_label("Country").select_option("GB")
+        page.get_by_label("Method").select_option("pa")
+        page.get_by_role("button", name="Ask", exact=True).click()
+        page.wait_for_selector("#trace:not([hidden])")
+        page.screenshot(path=str(target))
 
 
 if __name__ == "__main__":

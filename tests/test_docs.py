@@ -17,6 +17,7 @@ from types import ModuleType
 from typing import Any, NamedTuple, TypeVar
 
 import pytest
+import yaml
 from fastapi.routing import APIRoute
 from pydantic import TypeAdapter
 
@@ -507,3 +508,22 @@ def test_python_runs(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert capsys.readouterr().out
 
     every(blocks("python"), check)
+
+
+def test_the_site_names_every_guide_and_no_page_that_is_not_there() -> None:
+    site = yaml.safe_load((ROOT / "mkdocs.yml").read_text())
+    named: list[str] = []
+    for section in site["nav"]:
+        for pages in section.values():
+            named += [pages] if isinstance(pages, str) else pages
+    assert [name for name in named if not (ROOT / "docs" / name).is_file()] == []
+    guides = {f"guides/{file.name}" for file in (ROOT / "docs/guides").glob("*.md")}
+    assert guides - set(named) == {"guides/README.md"}
+
+
+def test_what_containers_set_are_settings() -> None:
+    composed = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]["ombud"]
+    contained = re.findall(r"OMBUD_\w+", (ROOT / "Containerfile").read_text())
+    for name in {*composed["environment"], *contained} - {"OMBUD_HOME"}:
+        section, _, key = name.removeprefix("OMBUD_").removesuffix("_FILE").lower().partition("__")
+        assert key in type(getattr(Settings(), section)).model_fields, name

@@ -6,6 +6,8 @@ OmbudError
 │   ├── UnknownName       no such engine, model, source, metric, strategy: HTTP 422
 │   └── MissingExtra      an optional dependency is not installed
 ├── BadRequest            a question, a date, a file of cases that is unreadable: exit 2, HTTP 422
+│   ├── NotSignedIn       nobody has signed in, or no longer: HTTP 401
+│   └── NotAllowed        not for whoever asks: HTTP 403
 ├── NotFound              no such document, answer or conversation: HTTP 404
 ├── Busy                  someone else holds the lease: exit code 3, HTTP 409
 ├── SourceError           one document or site; ingest reports it and goes on
@@ -60,6 +62,14 @@ class MissingExtra(SetupError): ...
 
 class BadRequest(OmbudError):
     exit_code, status = 2, 422
+
+
+class NotSignedIn(BadRequest):
+    status = 401
+
+
+class NotAllowed(BadRequest):
+    status = 403
 
 
 class NotFound(OmbudError):

@@ -136,6 +136,7 @@ def test_one_persons_data_goes_from_every_place_and_the_others_stay(tmp_path: Pa
     assert {place["name"]: place["found"] for place in made["places"]} == {
         "store: conversations, answers and messages": 0,
         "store: rows with the person's id": 0,
+        "store: account, browsers and tokens": 0,
         "store: runs of the lab": 0,
         "files of the workspace": 0,
     }

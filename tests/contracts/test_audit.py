@@ -657,6 +657,10 @@ def test_answers_of_older_versions_are_taken_into_the_chain(url: str, tmp_path: 
         "lab_reply",
         "answer_feedback",
         "lab_alignment",
+        "login",
+        "token",
+        "account",
+        "prompt_version",
     ):
         run(store, f"DROP TABLE {table}")
     run(store, "UPDATE alembic_version SET version_num = '0008'")

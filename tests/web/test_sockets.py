@@ -19,6 +19,7 @@ from websockets.sync.client import ClientConnection, connect
 
 from ombud.app import Workspace
 from ombud.web.guard import LARGEST_MESSAGE, Failures, RequestGuard, SecurityHeaders
+from ombud.web.live.secrets import key_of
 from web.running import running
 
 
@@ -170,7 +171,9 @@ def test_requests_are_limited_and_told_when_to_come_again() -> None:
 
 
 def test_who_floods_leaves_the_others_of_the_same_address_theirs() -> None:
-    with served(Echo(), requests_per_minute=1, burst=60, person_per_minute=1) as where:
+    with served(
+        Echo(), requests_per_minute=1, burst=60, person_per_minute=1, owner=key_of
+    ) as where:
         flood = [
             httpx.get(f"http://{where}/", headers={"cookie": "ombud_key=ann"}) for _ in range(40)
         ]

@@ -11,6 +11,7 @@ from ombud.registry import imported_later
 
 if TYPE_CHECKING:
     from ombud.app import library
+    from ombud.app.admin import drafting, flagging, jobs, overview, prompting, rating, trying
     from ombud.app.audit.auditing import (
         chain_head,
         list_records,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from ombud.app.graph import graph_around, graph_stats
     from ombud.app.handoff import advising, caring, conversing
     from ombud.app.handoff.exporting import markdown_of
+    from ombud.app.identity import callers, people, provider, signing_in
     from ombud.app.publishing.checking import DraftCheck, check_drafts
     from ombud.app.publishing.drafts import DraftChoices, PolicyDraft
     from ombud.app.publishing.publications import (
@@ -59,6 +61,7 @@ if TYPE_CHECKING:
 __getattr__ = imported_later(
     __name__,
     {
+        "admin": ["drafting", "flagging", "jobs", "overview", "prompting", "rating", "trying"],
         "audit.auditing": [
             "chain_head",
             "list_records",
@@ -78,6 +81,7 @@ __getattr__ = imported_later(
         "backups.writing": ["write_backup"],
         "handoff": ["advising", "caring", "conversing"],
         "handoff.exporting": ["markdown_of"],
+        "identity": ["callers", "people", "provider", "signing_in"],
         "graph": ["graph_around", "graph_stats"],
         "publishing.checking": ["DraftCheck", "check_drafts"],
         "publishing.drafts": ["DraftChoices", "PolicyDraft"],
@@ -117,6 +121,7 @@ __all__ = [
     "Workspace",
     "advising",
     "asking",
+    "callers",
     "caring",
     "certificate_json",
     "certify_deletion",
@@ -129,15 +134,18 @@ __all__ = [
     "configured_sources",
     "conversing",
     "create_workspace",
+    "drafting",
     "erase_of",
     "every",
     "expire",
     "find_gaps",
     "find_usage",
+    "flagging",
     "gaps_json",
     "graph_around",
     "graph_stats",
     "index_stats",
+    "jobs",
     "keep_round",
     "library",
     "list_publications",
@@ -145,7 +153,12 @@ __all__ = [
     "markdown_of",
     "measuring",
     "optimize_index",
+    "overview",
+    "people",
+    "prompting",
+    "provider",
     "publish_drafts",
+    "rating",
     "rebuild_workspace",
     "record_folder",
     "render_gaps",
@@ -159,8 +172,10 @@ __all__ = [
     "run_sync",
     "run_watch",
     "show_record",
+    "signing_in",
     "sync_all",
     "sync_progress",
+    "trying",
     "undo_publication",
     "usage_json",
     "verified_json",

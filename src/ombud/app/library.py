@@ -7,11 +7,12 @@ from typing import NamedTuple
 from ombud.app.asking import filter_of
 from ombud.app.audiences import Audiences
 from ombud.app.workspace import Workspace
-from ombud.errors import NotFound
+from ombud.documents import draw_page
+from ombud.errors import NotFound, SourceError
 from ombud.index import Filter, blocking, is_visible
-from ombud.ingest import delete_documents
-from ombud.store import find_document, list_documents, text_versions
-from ombud.types import Chunk, Document, Person, Plan, Question
+from ombud.ingest import delete_documents, original_path
+from ombud.store import find_document, list_documents, read_extracted, text_versions
+from ombud.types import Chunk, Document, Person, Plan, Question, Triplet
 
 BATCH = 500
 """Chunks read at once."""
@@ -122,6 +123,44 @@ def passages(workspace: Workspace) -> Iterator[Chunk]:
         for chunk_id in batch:
             if chunk_id in chunks:
                 yield chunks[chunk_id]
+
+
+class Cited(NamedTuple):
+    """A place in a version of a document."""
+
+    start: int
+    end: int
+    digest: str = ""
+
+
+def draw_original(
+    workspace: Workspace, document_id: str, person: Person | None, *, page: int, cited: Cited
+) -> bytes:
+    """PNG of a page as it was printed, the cited words marked. Raises NotFound where the person may
+    not read it, no original of that version is kept, or it cannot be drawn."""
+    found = document(workspace, document_id, person, cited.digest or None)
+    file = original_path(workspace.originals, found.id, found.digest)
+    if not file.is_file():
+        raise NotFound("No original of this version is kept.", hint="The text is the same.")
+    try:
+        return draw_page(file, page, found.text[cited.start : cited.end])
+    except SourceError as failed:
+        raise NotFound(str(failed), hint=failed.hint) from failed
+
+
+def has_original(workspace: Workspace, shown: Document) -> bool:
+    return original_path(workspace.originals, shown.id, shown.digest).is_file()
+
+
+def passages_of(workspace: Workspace, document_id: str) -> list[Chunk]:
+    """Its chunks as they are searched, in the order of the text."""
+    rows = blocking(workspace.engine.rows([document_id]))
+    return sorted((row.chunk for row in rows), key=lambda chunk: (chunk.start, chunk.end))
+
+
+def triplets_of(workspace: Workspace, document_id: str) -> list[Triplet]:
+    """What the graph has read in it; none where there is no graph."""
+    return [edge.triplet for edge in read_extracted(workspace.store, document_id).edges]
 
 
 def why_not_ready(workspace: Workspace) -> str:

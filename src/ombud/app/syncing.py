@@ -104,6 +104,11 @@ def sync_progress(store: Store) -> dict[str, Any]:
     return said
 
 
+def announce_sync(store: Store) -> None:
+    """Say that one begins, before a thread has come to it: whoever looks at once sees it run."""
+    _Note(store, "sync", lambda *_: None).save("running", step="begins")
+
+
 def folders_of(workspace: Workspace) -> list[Path]:
     """The folders that sources read, for watching them."""
     paths = [Path(source.path) for source in list_sources(workspace.store)]

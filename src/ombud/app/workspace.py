@@ -184,7 +184,13 @@ class Workspace:
             embedder=self.embedder,
             chat=partial(self.models.chat, "extract"),
             prompts=self.prompts,
+            originals=self.originals if self.settings.documents.originals else None,
         )
+
+    @property
+    def originals(self) -> Path:
+        """Where originals are whose pages can be shown."""
+        return self.data / "originals"
 
     def follow(
         self, on_change: Callable[[str], None], clock: Callable[[], float] = time.monotonic

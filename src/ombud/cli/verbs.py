@@ -13,7 +13,6 @@ from ombud.cli import (
     graph,
     index,
     operate,
-    people,
     report,
     route,
     search,
@@ -21,6 +20,7 @@ from ombud.cli import (
 )
 from ombud.cli.console import HOME
 from ombud.cli.lab import verbs as lab
+from ombud.cli.people import accounts, advisors
 from ombud.cli.printing.help import WholeHelp
 from ombud.cli.process import INTERRUPTED, command_process, end_interrupted
 from ombud.cli.publishing import publish
@@ -66,10 +66,12 @@ app.command("settings")(operate.settings)
 app.command("backup")(operate.backup)
 app.command("restore")(operate.restore)
 app.add_typer(documents.app, name="documents")
-app.add_typer(people.personas, name="personas")
+app.add_typer(advisors.personas, name="personas")
 app.add_typer(index.app, name="index")
 app.add_typer(graph.app, name="graph")
-app.add_typer(people.handoff, name="handoff")
+app.add_typer(advisors.handoff, name="handoff")
+app.add_typer(accounts.people, name="people")
+app.add_typer(accounts.tokens, name="tokens")
 app.add_typer(audit.app, name="audit")
 app.add_typer(report.app, name="report")
 app.add_typer(lab.app, name="lab")

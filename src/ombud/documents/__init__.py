@@ -7,6 +7,7 @@ from ombud.documents.blocks import ParsedFile
 from ombud.documents.chunking.chunks import chunk, recipe_of
 from ombud.documents.frontmatter import front_matter
 from ombud.documents.parsing import kinds, parse
+from ombud.documents.pdf.drawing import draw_page
 from ombud.documents.worker import DocumentParser, InlineParser, Worker, open_parsers
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "ParsedFile",
     "Worker",
     "chunk",
+    "draw_page",
     "front_matter",
     "kinds",
     "open_parsers",

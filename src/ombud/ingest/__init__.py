@@ -1,5 +1,6 @@
 """Sources -> index, again and again, so that what is indexed is what is there."""
 
+from ombud.ingest.originals import drop_originals, original_path, originals_of
 from ombud.ingest.parts import IngestParts
 from ombud.ingest.rebuilding import Generation, Rebuilt, copy_index, rebuild_index
 from ombud.ingest.report import Failure, SyncReport
@@ -19,6 +20,9 @@ __all__ = [
     "add_documents",
     "copy_index",
     "delete_documents",
+    "drop_originals",
+    "original_path",
+    "originals_of",
     "rebuild_index",
     "sync_sources",
     "waiting_changes",

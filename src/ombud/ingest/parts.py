@@ -23,3 +23,5 @@ class IngestParts(NamedTuple):
     `model`."""
     prompts: Path | None = None
     """A folder of the workspace's own prompts."""
+    originals: Path | None = None
+    """Where originals are kept whose pages can be shown; None: nowhere."""

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from ombud.documents import DocumentParser, chunk
 from ombud.errors import SourceError
 from ombud.ingest.changes import DocumentChange, failure
+from ombud.ingest.originals import keep_original
 from ombud.ingest.parts import IngestParts
 from ombud.ingest.report import Failure
 from ombud.ingest.rows import estimate
@@ -67,9 +68,13 @@ class DocumentReader:
             data = self._source.read(change.ref)
         parser = self._free.get()
         try:
-            return parser.parse(data, change.document)
+            document = parser.parse(data, change.document)
         finally:
             self._free.put(parser)
+        keep_original(
+            self._parts.originals, document.id, document.digest, uri=document.uri, data=data
+        )
+        return document
 
 
 def read_ahead(

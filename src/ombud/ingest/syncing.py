@@ -15,6 +15,7 @@ from ombud.errors import SourceError
 from ombud.index import blocking
 from ombud.ingest.changes import DocumentChange, KnownDocuments, SyncPlan, plan_changes
 from ombud.ingest.graph_updates import check_graph, update_graph
+from ombud.ingest.originals import drop_originals
 from ombud.ingest.parts import IngestParts, OnProgress
 from ombud.ingest.reading import ChunkedDocument, DocumentReader, read_ahead
 from ombud.ingest.report import Failure, SyncReport
@@ -120,6 +121,7 @@ def delete_documents(parts: IngestParts, ids: Sequence[str]) -> None:
     """Remove documents everywhere: hidden at once, then out of the index, then out of the store."""
     bury_documents(parts.store, ids)
     blocking(parts.engine.delete(ids))
+    drop_originals(parts.originals, ids)
     forget_document(parts.store, ids)
     _settle_ends(parts)
 
@@ -138,6 +140,7 @@ def _reconcile(parts: IngestParts) -> None:
     orphans = indexed.keys() - document_ids(parts.store).keys()
     if buried or orphans:
         blocking(parts.engine.delete(sorted(orphans | set(buried))))
+        drop_originals(parts.originals, buried)
         forget_document(parts.store, buried)
 
 

@@ -121,6 +121,23 @@ def _stems(model: str) -> list[str]:
     return list(stems)
 
 
+def tasks() -> list[str]:
+    """What models are asked for; each has its words."""
+    return _tasks()
+
+
+def shipped(name: str) -> str:
+    """The text of a prompt that ships, such as `compose/gpt-4.1`; empty where none is called so."""
+    task, _, variant = name.partition("/")
+    path = HERE / task / f"{variant}.txt"
+    return path.read_text(encoding="utf-8") if task in _tasks() and path.is_file() else ""
+
+
+def why_not(text: str, task: str) -> str:
+    """Why a text cannot be the prompt of a task; empty where it can."""
+    return _wrong(text, task)
+
+
 def digests(override: Path | None = None) -> dict[str, str]:
     """Prompt -> digest of every prompt that can be sent: those that ship, and over them those of a
     folder."""

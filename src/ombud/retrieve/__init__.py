@@ -7,6 +7,7 @@ from ombud.retrieve.graph_search import GraphSearch, neighbourhood
 from ombud.retrieve.known_words import KnownWords, read_question
 from ombud.retrieve.model import ModelUsage, usage_of
 from ombud.retrieve.parts import SearchParts, SearchResult
+from ombud.retrieve.rerank.reranking import reranker_names
 from ombud.retrieve.router.adapting import PARAMETERS, mapped
 from ombud.retrieve.router.classifying import (
     WEIGHTS,
@@ -29,6 +30,7 @@ from ombud.retrieve.router.weights import (
 from ombud.retrieve.scopes import by_scope
 from ombud.retrieve.searching import check_plan, find_passages, search
 from ombud.retrieve.strategies.glossary import read_glossary
+from ombud.retrieve.strategies.making import strategy_names
 from ombud.retrieve.strategies.own_words import (
     asked_meaning,
     both_ways,
@@ -76,11 +78,13 @@ __all__ = [
     "question_parts",
     "read_glossary",
     "read_question",
+    "reranker_names",
     "router_features",
     "router_scores",
     "router_weights_text",
     "search",
     "standard_query",
+    "strategy_names",
     "unread_language",
     "usage_of",
     "values",

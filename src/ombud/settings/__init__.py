@@ -10,6 +10,7 @@ from ombud.settings.handoff import (
     WebhookSettings,
     opening_times,
 )
+from ombud.settings.identity import IdentitySettings
 from ombud.settings.loading import FILE, Settings, find_home, index_for, load, rows
 from ombud.settings.places import (
     PLACES,
@@ -50,6 +51,7 @@ __all__ = [
     "Folder",
     "GeneralSettings",
     "HandoffSettings",
+    "IdentitySettings",
     "IndexSettings",
     "MailSettings",
     "MatrixSettings",

@@ -29,8 +29,10 @@ from pydantic_settings import (
 from ombud.errors import BadSetting, OmbudError
 from ombud.masking import mask_values
 from ombud.settings.handoff import HandoffSettings, MailSettings
+from ombud.settings.identity import IdentitySettings
 from ombud.settings.places import UNKNOWN_KIND, Source, kind_of, kinds, place_of
 from ombud.settings.plans import NOT_SERVED, choices_of, nearest, path_of
+from ombud.settings.secret_files import read_secret_files
 from ombud.settings.sections import (
     AnswerSettings,
     AuditSettings,
@@ -42,12 +44,12 @@ from ombud.settings.sections import (
     ModelSettings,
     PlanOverlay,
     PublishSettings,
-    ServerSettings,
     StoreSettings,
     SyncSettings,
     by_country,
     by_name,
 )
+from ombud.settings.server import ServerSettings
 from ombud.types import Plan
 
 FILE = "ombud.toml"
@@ -70,6 +72,7 @@ class Settings(BaseSettings):
     )
     general: GeneralSettings = GeneralSettings()
     server: ServerSettings = ServerSettings()
+    identity: IdentitySettings = IdentitySettings()
     store: StoreSettings = StoreSettings()
     index: IndexSettings = IndexSettings()
     documents: DocumentSettings = DocumentSettings()
@@ -134,6 +137,7 @@ def load(home: Path | None = None, flags: Mapping[str, Any] | None = None) -> Se
 
     flags: nested values that win over everything, such as {"server": {"port": 9000}}.
     """
+    read_secret_files(os.environ)
     _check_variables()
     path = home / FILE if home and (home / FILE).is_file() else None
     if path:

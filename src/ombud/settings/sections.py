@@ -65,60 +65,6 @@ class GeneralSettings(Section):
         return name
 
 
-class ServerSettings(Section):
-    host: str = Field(
-        "127.0.0.1", description="Address to listen on; only loopback until identity is set up."
-    )
-    port: int = Field(8321, ge=0, le=65535, description="Port to listen on; 0 picks a free one.")
-    concurrency: int = Field(
-        8, ge=1, description="Questions answered at the same time; more wait their turn."
-    )
-    # A page opened for the first time asks for ten files, and a person asks a few times a minute.
-    requests_per_minute: int = Field(
-        120,
-        ge=0,
-        description="Requests one address may send for long; more are refused with 429. 0 = no "
-        "limit.",
-    )
-    burst: int = Field(
-        240, ge=1, description="Requests one address may send at once, after a time of silence."
-    )
-    # Half of what an address may: whoever floods leaves as much to the others behind it.
-    person_requests_per_minute: int = Field(
-        60,
-        ge=0,
-        description="Requests one browser may send for long, and half the burst at once. 0 = no "
-        "limit.",
-    )
-    embed_origins: tuple[str, ...] = Field(
-        (),
-        description="Origins whose pages may show the chat in a frame (`/?embed=1`), such as "
-        "https://intranet.example.com.",
-    )
-    log: Literal["text", "json"] = Field(
-        "text",
-        description="What `ombud serve` writes to standard error: sentences, or a line of JSON for "
-        "each event and request.",
-    )
-    metrics: bool = Field(
-        True, description="Serve `/metrics` for a monitoring system: numbers, no words of anybody."
-    )
-    messages_per_minute: int = Field(
-        120,
-        ge=0,
-        description="Messages one live connection may send; one more closes it. 0 = no limit.",
-    )
-
-    @field_validator("embed_origins")
-    @classmethod
-    def _are_origins(cls, origins: tuple[str, ...]) -> tuple[str, ...]:
-        for origin in origins:
-            # What stands here becomes part of a header.
-            if not re.fullmatch(r"https?://[A-Za-z0-9.-]+(?::\d{1,5})?", origin):
-                raise ValueError(f"`{origin}` is no origin, such as https://intranet.example.com")
-        return origins
-
-
 class StoreSettings(Section):
     url: str = Field("", description="SQLAlchemy URL; empty = SQLite in .ombud/.")
 
@@ -197,6 +143,9 @@ class DocumentSettings(Section):
     seconds: float = Field(60, gt=0, description="Wall clock cap per document.")
     pages: int = Field(2000, ge=1, description="Most pages per document.")
     size_mb: int = Field(200, ge=1, description="Largest document.")
+    originals: bool = Field(
+        True, description="Keep PDFs, to show their pages as they were printed."
+    )
     recycle: int = Field(
         200, ge=1, description="Documents a parser process reads before it is replaced."
     )

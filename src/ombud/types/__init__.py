@@ -43,16 +43,27 @@ from ombud.types.events import (
     Unclaimed,
 )
 from ombud.types.measuring import Case, CaseType, Observation, Passage, Reference, Run, Score
-from ombud.types.people import HandoffReason, Session, SessionState, Ticket
+from ombud.types.people import (
+    Account,
+    ApiToken,
+    Duty,
+    HandoffReason,
+    Right,
+    Session,
+    SessionState,
+    Ticket,
+)
 from ombud.types.records import Record
 
 __all__ = [
     "PRIVACY",
+    "Account",
     "Action",
     "Answer",
     "AnswerPath",
     "Answered",
     "Answering",
+    "ApiToken",
     "Audience",
     "Block",
     "Case",
@@ -67,6 +78,7 @@ __all__ = [
     "Copy",
     "Delivered",
     "Document",
+    "Duty",
     "Ended",
     "Event",
     "Evidence",
@@ -95,6 +107,7 @@ __all__ = [
     "Ranking",
     "Record",
     "Reference",
+    "Right",
     "Role",
     "Run",
     "Said",

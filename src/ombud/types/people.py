@@ -1,10 +1,17 @@
-"""A person takes over: what a conversation is, and what is said to and by an advisor."""
+"""Who people are at ombud, and what a conversation is when a person takes over."""
 
-from datetime import datetime
+from datetime import date, datetime
 from typing import Literal
 
 from ombud.types.asking import Message, Person
 from ombud.types.records import Record
+
+Duty = Literal["employee", "advisor", "policy_owner", "engineer", "admin"]
+"""What somebody does here. A person's `roles` are those of the organisation, and say which
+documents they may read."""
+
+Right = Literal["ask", "desk", "policy", "lab", "admin"]
+"""What a route asks for, and what a token can be limited to."""
 
 SessionState = Literal["bot", "queued", "live", "returned", "closed"]
 
@@ -12,6 +19,36 @@ HandoffReason = Literal["asked", "sensitive", "denied", "unsure", "complex", "po
 """asked: for a person; sensitive: by triage; denied: again and again without an answer; unsure: the
 confidence is low; complex: several personal conditions that the documents do not settle; policy: a
 rule of the settings."""
+
+
+class Account(Record):
+    """Somebody who can sign in, or whom tokens speak for."""
+
+    id: str
+    """UUID, ours; the id of `person` too."""
+    name: str
+    """To sign in with; of a provider, what it calls them."""
+    person: Person = Person()
+    duties: tuple[Duty, ...] = ("employee",)
+    disabled: bool = False
+    has_password: bool = False
+    is_from_provider: bool = False
+
+
+class ApiToken(Record):
+    """A key of a program, without the key itself."""
+
+    id: str
+    name: str
+    account_id: str
+    account: str
+    """Name of whom it speaks for."""
+    rights: tuple[Right, ...]
+    made: str
+    """Time in UTC."""
+    until: date | None = None
+    """Last day on which it counts; None = for ever."""
+    last_used: date | None = None
 
 
 class Ticket(Record):

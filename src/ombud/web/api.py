@@ -12,6 +12,7 @@ from ombud.answer import SuppliedEvidence
 from ombud.app import (
     Workspace,
     asking,
+    callers,
     conversing,
     find_usage,
     library,
@@ -19,13 +20,14 @@ from ombud.app import (
     sync_progress,
     usage_json,
 )
-from ombud.errors import StoreError
-from ombud.types import Answer, Chunk, Document, Person, Question
+from ombud.errors import NotAllowed, StoreError
+from ombud.types import Answer, Chunk, Document, Person, Question, Trace
 from ombud.web import stream
-from ombud.web.live.secrets import key_of
+from ombud.web.live.secrets import Asking, key_of
 from ombud.web.problems import Problem
 from ombud.web.shapes import (
     AskIn,
+    ConversationIn,
     Day,
     DocumentLine,
     DocumentsOut,
@@ -38,7 +40,15 @@ from ombud.web.shapes import (
     reader,
 )
 
+SIGNED_IN: dict[int | str, dict[str, Any]] = {
+    401: {"model": Problem, "description": "Nobody has signed in, or the token is none"},
+    403: {
+        "model": Problem,
+        "description": "Not for whoever asks, or sent by a page of another site",
+    },
+}
 PROBLEMS: dict[int | str, dict[str, Any]] = {
+    **SIGNED_IN,
     400: {
         "model": Problem,
         "description": "A host name that is not served, or a body that is no JSON",
@@ -49,12 +59,12 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
     503: {"model": Problem, "description": "The store, the index or the model is not available"},
 }
 POSTED: dict[int | str, dict[str, Any]] = {
-    403: {"model": Problem, "description": "Sent by a page of another site"},
     413: {"model": Problem, "description": "More than 1 MB"},
 }
 MISSING: dict[int | str, dict[str, Any]] = {
     404: {"model": Problem, "description": "Not there, or not for this person"}
 }
+LAB_ONLY = "A token of scope lab may do it."
 RATED: dict[int | str, dict[str, Any]] = {**POSTED, **MISSING}
 STREAMED: dict[int | str, dict[str, Any]] = {
     200: {
@@ -82,24 +92,34 @@ def places_of(request: Request) -> asyncio.Semaphore:
 
 CurrentWorkspace = Annotated[Workspace, Depends(workspace_of)]
 Places = Annotated[asyncio.Semaphore, Depends(places_of)]
-Reader = Annotated[Person, Depends(reader)]
+
+
+def reader_of(caller: Asking, request: Request, said: Annotated[Person, Depends(reader)]) -> Person:
+    """Who reads: who has signed in, else as the address says."""
+    given = {_FIELDS.get(name, name) for name in request.query_params}
+    return caller.person(said, given)
+
+
+_FIELDS = {"role": "roles", "group": "groups"}
+"""As addresses call what a person has several of."""
+Reader = Annotated[Person, Depends(reader_of)]
 
 
 @router.post("/api/v1/search", responses=POSTED)
-async def search(body: SearchIn, workspace: CurrentWorkspace) -> SearchOut:
+async def search(body: SearchIn, workspace: CurrentWorkspace, caller: Asking) -> SearchOut:
     """Passages for a query, best first, from the person's country and from everywhere."""
     history = [turn.noun() for turn in body.history or ()]
     evidence, trace = await asking.search(
         workspace,
         body.query,
-        body.person.noun(),
+        asker_of(body, caller),
         k=body.k,
         mode=body.mode,
         as_of=body.as_of,
         history=history,
-        plan=body.plan,
+        plan=plan_of(body, caller),
     )
-    return SearchOut.of(evidence, trace)
+    return SearchOut.of(evidence, shown_trace(trace, caller))
 
 
 def check_own(body: AskIn, request: Request, workspace: Workspace) -> None:
@@ -108,35 +128,60 @@ def check_own(body: AskIn, request: Request, workspace: Workspace) -> None:
         conversing.check_owner(workspace, body.conversation_id, key_of(request))
 
 
-def work_of(body: AskIn, workspace: Workspace) -> stream.Work:
-    """What answers the question."""
+def asker_of(body: AskIn | SearchIn | ConversationIn, caller: callers.Caller) -> Person:
+    return caller.person(body.person.noun(), body.person.model_fields_set)
+
+
+def plan_of(body: AskIn | SearchIn, caller: callers.Caller) -> dict[str, Any] | None:
+    """Only of who may say how is asked."""
+    return body.plan if caller.may_choose else None
+
+
+def shown_trace(trace: Trace, caller: callers.Caller) -> Trace:
+    """Whole to who measures and runs it; to others whether it was degraded, and how long it
+    took."""
+    if caller.may_choose or "admin" in caller.rights:
+        return trace
+    return Trace(degraded=trace.degraded, seconds=trace.seconds)
+
+
+def shown_answer(answer: Answer, caller: callers.Caller) -> Answer:
+    return answer.model_copy(update={"trace": shown_trace(answer.trace, caller)})
+
+
+def work_of(body: AskIn, workspace: Workspace, caller: callers.Caller) -> stream.Work:
+    """What answers the question. Raises NotAllowed for passages of somebody who may not choose."""
     history = tuple(turn.noun() for turn in body.history or ())
     question = Question(
         text=body.question,
-        asker=body.person.noun(),
+        asker=asker_of(body, caller),
         history=history,
         as_of=body.as_of,
     )
 
+    if body.evidence is not None and not caller.may_choose:
+        raise NotAllowed("Answers from supplied passages are for measuring.", hint=LAB_ONLY)
     if body.evidence is not None:
         supplied = SuppliedEvidence(body.hits(), body.triage)
 
         async def compose(on_event: stream.OnEvent | None) -> Answer:
-            return await asking.ask_from(
+            answer = await asking.ask_from(
                 workspace, question, supplied, plan=body.plan, on_event=on_event
             )
+            return shown_answer(answer, caller)
 
         return compose
 
     async def work(on_event: stream.OnEvent | None) -> Answer:
-        return await asking.ask(
+        answer = await asking.ask(
             workspace,
             question,
-            plan=body.plan,
+            plan=plan_of(body, caller),
             conversation_id=body.conversation_id,
             on_event=on_event,
             message_key=body.message_id or "",
         )
+        return shown_answer(answer, caller)
 
     return work
 
@@ -152,12 +197,14 @@ def work_of(body: AskIn, workspace: Workspace) -> stream.Work:
         502: {"model": Problem, "description": "The chat model failed"},
     },
 )
-async def ask(body: AskIn, request: Request, workspace: CurrentWorkspace, places: Places) -> Any:
+async def ask(
+    body: AskIn, request: Request, workspace: CurrentWorkspace, places: Places, caller: Asking
+) -> Any:
     """An answer with its citations. `Accept: text/event-stream` gives events as it grows: `status`
     {step}, `claim` {index, text, citations}, `answer` (the whole Answer) and `error` (a problem).
     Who goes away cancels the work."""
     check_own(body, request, workspace)
-    work = work_of(body, workspace)
+    work = work_of(body, workspace, caller)
     if "text/event-stream" in request.headers.get("accept", ""):
         return await stream.respond(stream.events(work, places))
 

@@ -1,14 +1,14 @@
 """What stands before every route, as pure ASGI: a stream passes through it unbuffered.
 
 Without identity the only protection is that nobody else can reach the server. So it answers to
-loopback names only (a rebinding DNS name is refused), and a page of another site may not post to
-it, nor open a socket."""
+loopback names only, and to the one of `server.public_url` (a rebinding DNS name is refused), and a
+page of another site may not post to it, nor open a socket."""
 
 import ipaddress
 import logging
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -18,7 +18,6 @@ from starlette.requests import HTTPConnection, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ombud.web.live.secrets import key_of
 from ombud.web.logs import told
 from ombud.web.problems import refusal, unexpected
 from ombud.web.rate_limit import Clock, RateLimiter
@@ -27,6 +26,8 @@ logger = logging.getLogger(__name__)
 
 LARGEST_REQUEST = 1_000_000
 """Bytes of a request's body."""
+UPLOADS = ("/admin/sources/upload", "/admin/drafts/upload")
+"""Where files are handed in, for which the settings say how large they may be."""
 LARGEST_MESSAGE = 100_000
 """Bytes of one message of a WebSocket: what a person writes at once, many times over."""
 
@@ -78,7 +79,11 @@ class SecurityHeaders:
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
+                # A page that has a stricter or another policy of its own says so.
+                own = headers.get("content-security-policy")
                 headers.update(self._headers)
+                if own:
+                    headers["content-security-policy"] = own
                 headers.setdefault("cache-control", "no-store")
             await send(message)
 
@@ -106,7 +111,7 @@ FOREIGN_HOST = Refusal(
     status=400,
     close_code=1008,
     detail="This host name is not served here.",
-    hint="Until identity is set up, only localhost and loopback addresses are served.",
+    hint="Loopback addresses are served, and the one of `server.public_url`.",
 )
 OTHER_SITE = Refusal(status=403, close_code=1008, detail="A page of another site may not do this.")
 TOO_LARGE = Refusal(
@@ -136,9 +141,9 @@ class RequestGuard:
     A WebSocket is refused by the same rules before it is accepted, and its messages are measured
     and counted: one that is too large closes it with 1009, too many with 1008.
 
-    requests_per_minute, burst: of one address; person_per_minute: of one browser's secret, with
-    half the burst; messages_per_minute: of one socket, which may send as many at once. 0 = no
-    limit.
+    requests_per_minute, burst: of one address; person_per_minute: of one person, or one browser in
+    a demo, as `owner` names them, with half the burst; messages_per_minute: of one socket, which
+    may send as many at once. 0 = no limit. public_host: served beside loopback names.
     """
 
     def __init__(
@@ -149,6 +154,9 @@ class RequestGuard:
         burst: int = 1,
         person_per_minute: int = 0,
         messages_per_minute: int = 0,
+        largest_upload: int = LARGEST_REQUEST,
+        public_host: str = "",
+        owner: Callable[[HTTPConnection], str] = lambda _: "",
         clock: Clock = time.monotonic,
     ) -> None:
         self.app = app
@@ -156,6 +164,9 @@ class RequestGuard:
         own_burst = max(1, burst // 2)
         self._persons = RateLimiter(per_minute=person_per_minute, burst=own_burst, clock=clock)
         self._messages_per_minute = messages_per_minute
+        self._public_host = public_host
+        self._largest_upload = largest_upload
+        self._owner = owner
         self._clock = clock
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -168,13 +179,13 @@ class RequestGuard:
         elif refused is not None:
             await refused.response()(scope, receive, send)
         else:
-            await self.app(scope, _limited(receive), send)
+            await self.app(scope, _limited(receive, self._most(scope)), send)
 
     def _refuse(self, scope: Scope) -> Refusal | None:
         """Why this request or handshake does not pass; None where it does."""
         headers = Headers(scope=scope)
         host = headers.get("host", "")
-        if not is_loopback(host):
+        if not is_loopback(host) and (not host or host.lower() != self._public_host.lower()):
             return FOREIGN_HOST
         for seconds, refusal_of in self._waits(scope):
             if seconds:
@@ -182,13 +193,17 @@ class RequestGuard:
         if _changes_something(scope) and not _same_site(headers, host):
             return OTHER_SITE
         length = headers.get("content-length", "0")
-        if not length.isdecimal() or int(length) > LARGEST_REQUEST:
+        if not length.isdecimal() or int(length) > self._most(scope):
             return TOO_LARGE
         return None
 
+    def _most(self, scope: Scope) -> int:
+        """Bytes that its body may have."""
+        return self._largest_upload if scope["path"] in UPLOADS else LARGEST_REQUEST
+
     def _waits(self, scope: Scope) -> Iterator[tuple[float, Refusal]]:
         """Seconds until this request may come, first of its person, then of its address."""
-        person = key_of(HTTPConnection(scope))
+        person = self._owner(HTTPConnection(scope))
         if person:
             yield self._persons.take(person), TOO_MANY_OF_ONE
         client = scope.get("client")
@@ -291,7 +306,7 @@ def _size(message: Message) -> int:
     return len(data) if data is not None else len((message.get("text") or "").encode())
 
 
-def _limited(receive: Receive) -> Receive:
+def _limited(receive: Receive, most: int) -> Receive:
     """The same body, up to the limit: one that gave no length, or a wrong one, is cut off as
     well."""
     read = 0
@@ -300,7 +315,7 @@ def _limited(receive: Receive) -> Receive:
         nonlocal read
         message = await receive()
         read += len(message.get("body", b""))
-        if read > LARGEST_REQUEST:
+        if read > most:
             raise HTTPException(TOO_LARGE.status, TOO_LARGE.detail)
         return message
 

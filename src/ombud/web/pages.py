@@ -13,7 +13,7 @@ from ombud.types import Answer, Citation, Document, Person
 from ombud.web import stream
 from ombud.web.api import CurrentWorkspace, Places, check_own, work_of
 from ombud.web.layout import STATIC, VERSION, page
-from ombud.web.live.secrets import ensure_key
+from ombud.web.live.secrets import Asking, ensure_key
 from ombud.web.render import to_html
 from ombud.web.shapes import AskIn
 
@@ -40,18 +40,24 @@ SAMPLES = (
 
 @router.get("/", response_class=HTMLResponse)
 def chat(
-    workspace: CurrentWorkspace, request: Request, response: Response, embed: bool = False
+    workspace: CurrentWorkspace,
+    request: Request,
+    response: Response,
+    caller: Asking,
+    embed: bool = False,
 ) -> str:
     ensure_key(request, response)
     audiences = library.known_audiences(workspace)
     models = workspace.settings.models
     writes_answers = models.chat or models.roles.get("compose")
     everything = library.documents(workspace, None)
-    readable = library.documents(workspace, Person())
+    own = caller.account
+    readable = library.documents(workspace, own.person if own else Person())
     return page(
         "chat.html",
         workspace.settings,
         embedded=embed,
+        asking=caller,
         countries=audiences.get("countries", []),
         roles=audiences.get("roles", []),
         grades=audiences.get("grades", []),
@@ -78,11 +84,16 @@ def samples(everything: Iterable[Document], readable: Iterable[Document]) -> lis
 
 @router.post("/chat/ask")
 async def chat_ask(
-    body: AskIn, request: Request, workspace: CurrentWorkspace, places: Places
+    body: AskIn,
+    request: Request,
+    workspace: CurrentWorkspace,
+    places: Places,
+    caller: Asking,
 ) -> Response:
     """The stream of the API; its claims and its answer also carry their HTML."""
     check_own(body, request, workspace)
-    return await stream.respond(_with_html(stream.events(work_of(body, workspace), places)))
+    work = work_of(body, workspace, caller)
+    return await stream.respond(_with_html(stream.events(work, places)))
 
 
 async def _with_html(
@@ -124,9 +135,9 @@ async def _html(text: str, citations: Iterable[Citation]) -> str:
 
 
 @router.get("/desk", response_class=HTMLResponse)
-def desk(workspace: CurrentWorkspace) -> str:
+def desk(workspace: CurrentWorkspace, caller: Asking) -> str:
     """Where advisors work."""
-    return page("desk.html", workspace.settings)
+    return page("desk.html", workspace.settings, asking=caller)
 
 
 @router.get("/static/{version}/{name}")

@@ -70,21 +70,22 @@ def refusal(status: int, detail: str, hint: str = "") -> JSONResponse:
 def answer_errors(app: FastAPI) -> None:
     """Make the application answer every error as a problem."""
     for kind in (OmbudError, RequestValidationError, HTTPException):
-        app.add_exception_handler(kind, _respond)
+        app.add_exception_handler(kind, respond)
 
 
 def unexpected(request: Request, error: Exception) -> Response:
     logger.error("%s %s failed\n%s", request.method, request.url.path, told(error))
-    return _respond(request, error)
+    return respond(request, error)
 
 
-def _respond(request: Request, error: Exception) -> Response:
+def respond(request: Request, error: Exception) -> Response:
+    """As a page where a person browses, or has sent a form."""
     found = problem(error)
     browsed = "text/html" in request.headers.get("accept", "") and not request.url.path.startswith(
         "/api/"
     )
     response: Response
-    if browsed and request.method == "GET":
+    if browsed and (request.method == "GET" or _is_form(request)):
         settings = request.app.state.workspace.settings
         response = HTMLResponse(page("problem.html", settings, problem=found), found.status)
     else:
@@ -92,6 +93,11 @@ def _respond(request: Request, error: Exception) -> Response:
     if isinstance(error, HTTPException):
         response.headers.update(error.headers or {})
     return response
+
+
+def _is_form(request: Request) -> bool:
+    kind = request.headers.get("content-type", "").partition(";")[0]
+    return kind in ("application/x-www-form-urlencoded", "multipart/form-data")
 
 
 def _json(found: Problem) -> JSONResponse:

@@ -5,26 +5,34 @@ import importlib.metadata
 import socket
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
+from urllib.parse import urlsplit
 
 import uvicorn
 from fastapi import FastAPI
 from starlette.middleware.gzip import GZipMiddleware
 from uvicorn.config import LOGGING_CONFIG
 
-from ombud.app import Workspace, library
+from ombud.app import Workspace, callers, library, signing_in
 from ombud.channels import completions, mounted_mcp
 from ombud.errors import SetupError
-from ombud.web import api, pages
+from ombud.web import api, doorway, pages
+from ombud.web.access import AccessControl, owner_of
+from ombud.web.admin import content, tuning
+from ombud.web.admin import running as running_pages
 from ombud.web.documents import shelf
 from ombud.web.guard import LARGEST_MESSAGE, Failures, RequestGuard, SecurityHeaders, is_loopback
+from ombud.web.lab import annotating, bench
 from ombud.web.live import advisor, employee
 from ombud.web.live import socket as socket_routes
 from ombud.web.live.lifespan import running
+from ombud.web.live.secrets import key_of
 from ombud.web.logs import write_json
 from ombud.web.metrics import Meters, RequestMeter
 from ombud.web.metrics import router as metrics_router
 from ombud.web.problems import MEDIA, answer_errors
+from ombud.web.traces import RequestTracer, answer_spans, open_tracing
 
 SUMMARY = "Answers employees' questions from the organisation's own policies, each sentence proven."
 GRACE = 5
@@ -45,6 +53,8 @@ def create_app(workspace: Workspace) -> FastAPI:
     app.state.workspace = workspace
     app.state.places = asyncio.Semaphore(workspace.settings.server.concurrency)
     app.state.meters = Meters(workspace)
+    app.state.callers = callers.Callers(workspace)
+    app.state.tries = signing_in.Tries()
     if workspace.settings.server.metrics:
         app.include_router(metrics_router)
     app.include_router(api.router)
@@ -53,14 +63,20 @@ def create_app(workspace: Workspace) -> FastAPI:
     if app.state.mcp:
         app.router.routes.extend(app.state.mcp.routes)
     app.include_router(pages.router)
+    for part in (annotating, doorway, bench, content, running_pages, tuning):
+        app.include_router(part.router)
     app.include_router(shelf.router)
     for part in (employee, advisor, socket_routes):
         app.include_router(part.router)
     answer_errors(app)
     server = workspace.settings.server
+    app.add_middleware(AccessControl, known=app.state.callers)
     app.add_middleware(Failures)
     app.add_middleware(
         RequestGuard,
+        largest_upload=workspace.settings.documents.size_mb * 1_000_000,
+        public_host=urlsplit(server.public_url).netloc,
+        owner=key_of if app.state.callers.is_open else partial(owner_of, app.state.callers),
         requests_per_minute=server.requests_per_minute,
         person_per_minute=server.person_requests_per_minute,
         burst=server.burst,
@@ -70,6 +86,11 @@ def create_app(workspace: Workspace) -> FastAPI:
     app.add_middleware(GZipMiddleware, minimum_size=600)
     workspace.listeners.append(app.state.meters.hear)
     app.add_middleware(RequestMeter, meters=app.state.meters)
+    app.state.tracing = open_tracing(app.version)
+    if app.state.tracing:
+        tracer = app.state.tracing.get_tracer("ombud")
+        app.add_middleware(RequestTracer, tracer=tracer)
+        workspace.listeners.append(answer_spans(tracer))
     _describe_problems(app)
     return app
 
@@ -79,12 +100,7 @@ def prepare(
 ) -> tuple[uvicorn.Server, socket.socket]:
     """A server with its socket already bound; `run(sockets=[...])` runs it. Raises SetupError when
     it cannot listen."""
-    if not is_loopback(f"[{host}]" if ":" in host else host):
-        raise SetupError(
-            f"`{host}` is not an address of this machine alone.",
-            hint="There is no identity yet, so everyone who reaches it could read everything. "
-            "Use 127.0.0.1.",
-        )
+    _check_reach(workspace, host)
     listening = _bind("127.0.0.1" if host == "localhost" else host, port)
     name = f"[{host}]" if ":" in host else host
     config = uvicorn.Config(
@@ -94,9 +110,10 @@ def prepare(
         access_log=False,
         server_header=False,
         timeout_graceful_shutdown=GRACE,
-        # Nobody stands in front of it: a client that names another address would have a rate of
+        # Where nobody stands in front, a client that names another address would have a rate of
         # its own.
-        proxy_headers=False,
+        proxy_headers=bool(workspace.settings.server.trusted_proxies),
+        forwarded_allow_ips=list(workspace.settings.server.trusted_proxies),
         ws="websockets-sansio",
         ws_max_size=LARGEST_MESSAGE,
     )
@@ -121,6 +138,23 @@ def serve(
         library.why_not_ready(workspace)
         _ = workspace.answering
         server.run(sockets=[listening])
+
+
+def _check_reach(workspace: Workspace, host: str) -> None:
+    """Raises SetupError where others could reach it without saying who they are."""
+    if is_loopback(f"[{host}]" if ":" in host else host):
+        return
+    if workspace.settings.identity.kind == "none":
+        raise SetupError(
+            f"`{host}` is not an address of this machine alone.",
+            hint="Nobody signs in, so everyone who reaches it could read everything. Use "
+            "127.0.0.1, or set identity.kind to local or oidc.",
+        )
+    if not workspace.settings.server.public_url:
+        raise SetupError(
+            f"`{host}` is not an address of this machine alone.",
+            hint="Set server.public_url to the address by which people reach it.",
+        )
 
 
 class _Server(uvicorn.Server):

@@ -14,6 +14,7 @@ from pydantic import (
     ConfigDict,
     Field,
     StrictInt,
+    WithJsonSchema,
     model_validator,
 )
 
@@ -73,6 +74,9 @@ def _known_fields(plan: dict[str, Any]) -> dict[str, Any]:
 
 Country = Annotated[str, Field(pattern="^([A-Za-z]{2})?$"), AfterValidator(_country)]
 """ISO 3166 alpha-2, in either case; empty is none."""
+PlanFields = Annotated[dict[str, Any], AfterValidator(_known_fields)] | None
+Key = Annotated[str, AfterValidator(_uuid), WithJsonSchema({"type": "string", "format": "uuid"})]
+"""UUID of the sender."""
 Day = Annotated[date, BeforeValidator(_iso_day)]
 Asked = Annotated[str, Field(min_length=1, max_length=LONGEST_QUESTION), AfterValidator(_words)]
 Name = Annotated[str, Field(max_length=200)]
@@ -112,7 +116,7 @@ class SearchIn(Shape):
     k: Annotated[StrictInt, Field(ge=1, le=100)] | None = None
     mode: Mode | None = None
     as_of: Day | None = None
-    plan: Annotated[dict[str, Any], AfterValidator(_known_fields)] | None = None
+    plan: PlanFields = None
     """Fields of Plan to set for this search; `k` and `mode` beside it win."""
     history: Annotated[list[Turn], Field(max_length=100)] | None = None
 
@@ -157,11 +161,11 @@ class EvidenceIn(Shape):
 class AskIn(Shape):
     question: Asked
     person: PersonIn = PersonIn()
-    plan: Annotated[dict[str, Any], AfterValidator(_known_fields)] | None = None
+    plan: PlanFields = None
     """Fields of Plan to set for this answer."""
     as_of: Day | None = None
     conversation_id: Name | None = None
-    message_id: Annotated[str, AfterValidator(_uuid)] | None = None
+    message_id: Key | None = None
     """UUID of the sender: the same again in a conversation is the same question."""
     history: Annotated[list[Turn], Field(max_length=100)] | None = None
     evidence: Annotated[list[EvidenceIn], Field(max_length=100)] | None = None

@@ -17,7 +17,7 @@ from ombud.app.syncing import begin_generation
 from ombud.app.workspace import Workspace
 from ombud.errors import LabError, NotFound
 from ombud.index import blocking, keep_only_current
-from ombud.ingest import copy_index
+from ombud.ingest import copy_index, drop_originals, originals_of
 from ombud.sources import FolderSource
 from ombud.store import (
     abbreviations_of,
@@ -71,6 +71,7 @@ def certify_deletion(workspace: Workspace, identity: str) -> Certificate:
     document = find_document(workspace.store, identity)
     known = _phrases(workspace, document)
     library.delete_document(workspace, document.id)
+    drop_originals(workspace.originals, [document.id])  # also where none are kept any more
     erased = erase_quotes(workspace.store, document.id, document.uri)
     copy_index(workspace.ingest, lambda: begin_generation(workspace))
     keep_only_current(workspace.index_url)
@@ -104,6 +105,8 @@ def _places(
     yield ErasurePlace("store: document and texts", _in_store(workspace, document))
     yield ErasurePlace("store: graph of triplets", graph_rows_of(workspace.store, document.id))
     yield ErasurePlace("store: abbreviations", len(abbreviations_of(workspace.store, document.id)))
+    kept = len(originals_of(workspace.originals, document.id))
+    yield ErasurePlace("originals: files of it", kept)
     held = phrases_held(workspace.store, known)
     yield ErasurePlace(
         "store: answers and conversations",

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -14,13 +15,17 @@ from ombud.store import (
     acquire_lease,
     count_held,
     erase_rows,
+    find_account,
     held_in_conversation,
     held_of_person,
     held_until,
     phrases_held,
     questions_in,
+    read_account,
     read_links,
+    remove_account,
 )
+from ombud.types import Account
 
 DAY = 24 * 3600.0
 LEAST_ID = 8
@@ -84,7 +89,10 @@ def erase_of(
     gone), and `salt`, with which a record's `of` can be checked: HMAC-SHA256(salt, id). Raises
     NotFound where nothing is kept."""
     store = workspace.store
-    held = held_of_person(store, person) if person else held_in_conversation(store, conversation)
+    account = _account_of(store, person)
+    if account is not None:
+        person = account.id
+    held = _held(store, person, conversation, has_account=account is not None)
     questions = list(filter(_can_be_searched, questions_in(store, held)))
     certificate: dict[str, Any] = {
         "person": person,
@@ -102,6 +110,8 @@ def erase_of(
         return certificate
     with acquire_lease(store, "expire"):
         done = erase_rows(store, held, "person", person or conversation)
+        if account is not None:
+            remove_account(store, account.id)
     store.settle()
     links = read_links(store, done.records)
     places = list(_places(workspace, held, person, questions))
@@ -113,6 +123,27 @@ def erase_of(
         remarks=list(_remarks(workspace)),
     )
     return certificate
+
+
+def _account_of(store: Store, person: str) -> Account | None:
+    """Of a name to sign in with, or of the id itself."""
+    found = find_account(store, person.casefold()) if person else None
+    if found is None and person:
+        with suppress(NotFound):
+            found = read_account(store, person)
+    return found
+
+
+def _held(store: Store, person: str, conversation: str, *, has_account: bool) -> Held:
+    """Raises NotFound where nothing is kept; somebody with an account may never have asked."""
+    if not person:
+        return held_in_conversation(store, conversation)
+    try:
+        return held_of_person(store, person)
+    except NotFound:
+        if not has_account:
+            raise
+        return Held((), ())
 
 
 def _can_be_searched(text: str) -> bool:
@@ -128,6 +159,8 @@ def _places(
     yield ErasurePlace("store: conversations, answers and messages", left)
     if person:
         yield ErasurePlace("store: rows with the person's id", _rows_of(workspace, person))
+        left = int(_account_of(store, person) is not None)
+        yield ErasurePlace("store: account, browsers and tokens", left)
     # What others asked in the same words, and still stands in their conversations, is theirs.
     own = []
     for text in questions:

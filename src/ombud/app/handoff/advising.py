@@ -31,6 +31,7 @@ from ombud.store import (
     LastWords,
     desk_statuses,
     last_words,
+    list_accounts,
     list_sessions,
     note_presence,
     present_advisors,
@@ -41,6 +42,7 @@ from ombud.store import (
     retry_parked,
 )
 from ombud.types import (
+    Account,
     Answer,
     Answered,
     Citation,
@@ -93,7 +95,23 @@ class Board(NamedTuple):
 
 
 def advisors_of(workspace: Workspace) -> Sequence[AdvisorSettings]:
-    return workspace.settings.handoff.advisor or (EVERYBODY,)
+    named = workspace.settings.handoff.advisor
+    if workspace.settings.identity.kind == "none":
+        return named or (EVERYBODY,)
+    ids = {advisor.id for advisor in named}
+    known: list[AdvisorSettings] = list(named)
+    for account in list_accounts(workspace.store):
+        if "advisor" in account.duties and not account.disabled and account.name not in ids:
+            known.append(AdvisorSettings(id=account.name, name=account.name.partition("@")[0]))
+    return known
+
+
+def advisor_for(workspace: Workspace, account: Account) -> AdvisorSettings:
+    """Somebody who has signed in, as the settings know them by that name, or as they are."""
+    found = find_advisor(workspace, account.name)
+    if found is not None and found is not EVERYBODY:
+        return found
+    return AdvisorSettings(id=account.name, name=account.name.partition("@")[0])
 
 
 def find_advisor(workspace: Workspace, advisor_id: str) -> AdvisorSettings | None:

@@ -178,6 +178,8 @@ def read(workspace: Workspace, conversation_id: str, place: int) -> Appended:
 def hear(workspace: Workspace, headers: Mapping[str, str], body: bytes) -> bool:
     """What another system posts of its advisors (`handoff.desk = "webhook"`); whether it was new to
     be heard at all. Raises BadSignature, BadRequest, NotFound for an unknown ticket, BadSetting."""
+    if workspace.settings.handoff.desk != "webhook":
+        raise NotFound("No other system has advisors here.", hint="See handoff.desk.")
     settings = workspace.settings.handoff.webhook
     payload = verify(headers, body, signing_key(settings.secret_env), time.time())
     told = inbound(payload)
@@ -206,7 +208,10 @@ def transcript_of(workspace: Workspace, conversation_id: str) -> str:
 
 
 def mail_transcript(workspace: Workspace, conversation_id: str, address: str) -> None:
-    """Raises HandoffError where no mail server is set, or it does not take the mail."""
+    """Raises IllegalTransition where no mail server is set, HandoffError where it does not take the
+    mail."""
+    if not workspace.settings.mail.host:
+        raise IllegalTransition("No mail server is set.", hint="Set mail.host in ombud.toml.")
     name = workspace.settings.general.name
     mail.send(
         workspace.settings.mail,

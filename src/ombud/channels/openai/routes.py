@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse, StreamingResponse
 
-from ombud.app import Workspace, asking
+from ombud.app import Workspace, asking, callers
 from ombud.channels.openai.shapes import (
     LONGEST_MESSAGE,
     LONGEST_QUESTION,
@@ -130,9 +130,10 @@ def _asked(request: Request, body: ChatRequest, persona: str) -> _Asked:
             said = message.text()[:LONGEST_MESSAGE]
             if said.strip():
                 history.append(Message(role=message.role, content=said))
-    question = Question(
-        text=text, asker=body.person(persona), history=tuple(history), as_of=body.day()
-    )
+    caller = callers.caller_of(request.scope)
+    wanted = body.person(persona)
+    asker = caller.person(wanted, wanted.model_fields_set)
+    question = Question(text=text, asker=asker, history=tuple(history), as_of=body.day())
     return _Asked(
         request=body,
         question=question,

@@ -7,7 +7,7 @@ from functools import cache
 from typing import NamedTuple
 
 from ombud.errors import EngineError, ModelError, UnknownName
-from ombud.registry import find
+from ombud.registry import find, names
 from ombud.retrieve.model import ModelUsage
 from ombud.retrieve.rerank.nearness import descending
 from ombud.retrieve.rerank.task import RerankOrder, RerankParts, RerankTask
@@ -88,3 +88,8 @@ RERANKERS: Mapping[str, str] = {
     "cross-encoder": "ombud.retrieve.rerank.cross_encoder:by_cross_encoder",
 }
 """Name in `plan.reranker` -> its function."""
+
+
+def reranker_names() -> tuple[str, ...]:
+    """Ours and those of installed plugins."""
+    return names("reranker", RERANKERS)

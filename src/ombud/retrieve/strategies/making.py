@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ombud.errors import ModelError
 from ombud.models import Embedder
-from ombud.registry import find
+from ombud.registry import find, names
 from ombud.retrieve.model import StrategyModel
 from ombud.retrieve.strategies.glossary import Glossary
 from ombud.retrieve.strategies.standard import by_standard
@@ -125,3 +125,8 @@ STRATEGIES: Mapping[str, str] = {
     "multi": "ombud.retrieve.strategies.multi:by_multi",
 }
 """Name in `plan.strategies` -> its function."""
+
+
+def strategy_names() -> tuple[str, ...]:
+    """Ours and those of installed plugins."""
+    return names("strategy", STRATEGIES)

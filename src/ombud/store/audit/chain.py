@@ -7,7 +7,7 @@ A record is canonical JSON (keys sorted, no spaces, ASCII) of
     number    1, 2, 3…
     at        time in UTC
     kind      genesis, adopted, moved, conversation, event, answer, erasure,
-              published, unpublished
+              published, unpublished, people, admin
     previous  hash of the record before; 64 zeros in the first
     rows      `table/id` -> digest of the row as it is from now on, null where the row is gone
     facts     what may be known for ever, such as the model and the index's version; never words,

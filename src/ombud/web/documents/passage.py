@@ -46,6 +46,14 @@ class View:
     lines: tuple[PassageLine, ...] = ()
     words: str = field(default="", compare=False)
 
+    @property
+    def every_run(self) -> Iterator[TextRun]:
+        """Those of its cells and items too."""
+        yield from self.runs
+        for line in filter(None, (self.head, *self.lines)):
+            for cell in line.cells:
+                yield from cell
+
 
 class _Pen:
     """Cuts text into runs, in a document where [start, end) is marked."""

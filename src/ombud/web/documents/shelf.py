@@ -5,15 +5,17 @@ from collections.abc import Iterable, Sequence
 from typing import Annotated, NamedTuple
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import Path as FromPath
 from fastapi.responses import HTMLResponse
 
-from ombud.app import Workspace, asking, library
+from ombud.app import Workspace, asking, callers, library
 from ombud.types import Document, Hit, Person
 from ombud.web.api import CurrentWorkspace, Reader
 from ombud.web.documents.comparing import changes
-from ombud.web.documents.passage import outline, ranks, view
+from ombud.web.documents.passage import View, outline, ranks, view
 from ombud.web.layout import day, page
+from ombud.web.live.secrets import Asking
 
 FOUND = 8
 """Passages shown under the titles."""
@@ -26,6 +28,7 @@ router = APIRouter(include_in_schema=False)
 @router.get("/documents", response_class=HTMLResponse)
 async def index(
     workspace: CurrentWorkspace,
+    caller: Asking,
     person: Reader,
     q: Annotated[str, Query(max_length=200)] = "",
     topic: Annotated[str, Query(max_length=100)] = "",
@@ -40,7 +43,8 @@ async def index(
         q=q,
         topic=topic,
         person=person,
-        query=_query(person),
+        query=_query(person, caller),
+        asking=caller,
         countries=audiences.get("countries", []),
         roles=audiences.get("roles", []),
         topics=sorted({one.topic for one in known if one.topic}),
@@ -90,7 +94,10 @@ def _groups(documents: Iterable[Document]) -> list[tuple[str, list[Document]]]:
     return sorted(by_country.items(), key=lambda group: (not group[0], group[0]))
 
 
-def _query(person: Person) -> str:
+def _query(person: Person, caller: callers.Caller) -> str:
+    """What addresses say of who reads; nothing where they have signed in."""
+    if caller.account is not None and not caller.may_choose:
+        return ""
     named = {"country": person.country, "grade": person.grade, "contract": person.contract}
     pairs = [(name, value) for name, value in named.items() if value]
     pairs += [("role", role) for role in person.roles]
@@ -128,6 +135,7 @@ def document(
     newer = ""
     if current.digest != shown.digest:
         newer = str(request.url.remove_query_params(["digest", "start", "end"]))
+    query = _query(person, callers.caller_of(request.scope))
     views = view(shown, cited.start, cited.end)
     skipped = ""
     # The first heading is nearly always the title once more.
@@ -142,8 +150,9 @@ def document(
         ranks=ranks([block for block in views if block.anchor != skipped]),
         skipped=skipped,
         newer=newer,
-        versions=shown_versions(workspace, shown, person),
-        shelf=f"/documents?{_query(person)}",
+        printed=_printed(workspace, shown, cited, views, query),
+        versions=shown_versions(workspace, shown, person, query),
+        shelf=f"/documents?{query}",
     )
 
 
@@ -161,12 +170,13 @@ class ShownVersion(NamedTuple):
     is_shown: bool
 
 
-def shown_versions(workspace: Workspace, shown: Document, person: Person) -> list[ShownVersion]:
-    """The newest first; none where there is but one."""
+def shown_versions(
+    workspace: Workspace, shown: Document, person: Person, query: str
+) -> list[ShownVersion]:
+    """The newest first; none where there is but one. query: who reads, for the addresses."""
     found = library.versions(workspace, shown.id, person)
     if len(found) < 2:
         return []
-    query = _query(person)
     lines: list[ShownVersion] = []
     for place, version in enumerate(found):
         own = version.document
@@ -213,10 +223,43 @@ def _pair(
     return _Pair(digest, before, before_digest)
 
 
+@router.get("/documents/{document_id}/pages/{number}")
+def original_page(
+    document_id: str,
+    number: Annotated[int, FromPath(ge=1, le=100_000)],
+    workspace: CurrentWorkspace,
+    person: Reader,
+    cited: Annotated[_Cited, Depends(_cited)],
+) -> Response:
+    """A page of the original as a picture, the cited words marked."""
+    place = library.Cited(cited.start, cited.end, cited.digest or "")
+    picture = library.draw_original(workspace, document_id, person, page=number, cited=place)
+    return Response(picture, media_type="image/png")
+
+
+def _printed(
+    workspace: Workspace, shown: Document, cited: _Cited, views: Sequence[View], query: str
+) -> str:
+    """Address of the page on which the cited passage begins, else of the first; empty where no
+    original is kept."""
+    if not library.has_original(workspace, shown):
+        return ""
+    number = 1
+    for block in views:
+        number = block.page or number
+        if any(run.marked for run in block.every_run):
+            break
+    else:
+        number = 1
+    place = urlencode({"start": cited.start, "end": cited.end, "digest": shown.digest})
+    return f"/documents/{shown.id}/pages/{number}?{place}&{query}"
+
+
 @router.get("/documents/{document_id}/changes", response_class=HTMLResponse)
 def what_changed(
     document_id: str,
     workspace: CurrentWorkspace,
+    caller: Asking,
     person: Reader,
     pair: Annotated[_Pair, Depends(_pair)],
 ) -> str:
@@ -226,7 +269,7 @@ def what_changed(
     said: dict[tuple[str, str], str] = {}
     for version in library.versions(workspace, new.id, person):
         said[version.document.id, version.document.digest] = _said(version)
-    query = _query(person)
+    query = _query(person, caller)
     return page(
         "changes.html",
         workspace.settings,

@@ -1,16 +1,17 @@
 """`/api/v1/desk`: what an advisor does at the desk that is built in.
 
-Until there is identity, whoever reaches the server may sign in as any advisor of the settings; the
-server listens on this machine alone."""
+Where nobody has to say who they are, whoever reaches the server may sign in as any advisor of the
+settings; it listens on this machine alone then."""
 
 import asyncio
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import JSONResponse
+from starlette.requests import HTTPConnection
 
-from ombud.app import Workspace, advising, conversing
-from ombud.errors import BadRequest, NotFound
+from ombud.app import Workspace, advising, callers, conversing
+from ombud.errors import NotFound, NotSignedIn
 from ombud.settings import AdvisorSettings
 from ombud.store import Appended
 from ombud.types import Session
@@ -47,14 +48,18 @@ ONE = f"{BASE}/{{conversation_id}}"
 router = APIRouter(responses=PROBLEMS)
 
 
-class NotSignedIn(BadRequest):
-    """Nobody has signed in at the desk."""
-
-    status = 401
+def advisor_at(workspace: Workspace, connection: HTTPConnection) -> AdvisorSettings | None:
+    """Who has signed in, where that is asked for; else as whom they signed in at the desk."""
+    caller = callers.caller_of(connection.scope)
+    if caller.account is None:
+        return advising.find_advisor(workspace, connection.cookies.get(ADVISOR, ""))
+    if "desk" not in caller.rights:
+        return None
+    return advising.advisor_for(workspace, caller.account)
 
 
 def whoever(request: Request, workspace: CurrentWorkspace) -> AdvisorSettings | None:
-    return advising.find_advisor(workspace, request.cookies.get(ADVISOR, ""))
+    return advisor_at(workspace, request)
 
 
 def signed_in(request: Request, workspace: CurrentWorkspace) -> AdvisorSettings:
@@ -92,9 +97,14 @@ def board_of(workspace: Workspace, me: AdvisorSettings | None) -> Json:
 
 
 @router.post(f"{BASE}/sign-in", responses=ALL)
-def sign_in(body: SignInIn, workspace: CurrentWorkspace, response: Response) -> Json:
-    """Say who one is."""
+def sign_in(
+    body: SignInIn, request: Request, workspace: CurrentWorkspace, response: Response
+) -> Json:
+    """Say who one is. Whoever has signed in is who they are."""
+    own = callers.caller_of(request.scope).account
     advisor = advising.find_advisor(workspace, body.advisor)
+    if own is not None:
+        advisor = advisor_at(workspace, request)
     if advisor is None:
         raise NotFound(f"No advisor is called `{body.advisor}`.", hint="See [[handoff.advisor]].")
     keep(response, ADVISOR, advisor.id)

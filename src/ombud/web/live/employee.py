@@ -7,8 +7,8 @@ from fastapi.responses import JSONResponse, PlainTextResponse
 
 from ombud.app import Workspace, advising, asking, conversing, markdown_of
 from ombud.store import Appended
-from ombud.web.api import MISSING, POSTED, PROBLEMS, CurrentWorkspace
-from ombud.web.live.secrets import Secret, ensure_key
+from ombud.web.api import MISSING, POSTED, PROBLEMS, CurrentWorkspace, asker_of
+from ombud.web.live.secrets import Asking, Secret, ensure_key
 from ombud.web.live.shapes import (
     HandoffIn,
     Json,
@@ -38,11 +38,12 @@ def new_conversation(
     workspace: CurrentWorkspace,
     request: Request,
     response: Response,
+    caller: Asking,
     body: ConversationIn | None = None,
 ) -> ConversationOut:
     """Opens a conversation; give its id with every question. It belongs to the browser that opens
     it, or to whoever sends the header `Ombud-Key` with a secret of their own."""
-    person = (body or ConversationIn()).person.noun()
+    person = asker_of(body or ConversationIn(), caller)
     key = ensure_key(request, response)
     return ConversationOut(id=conversing.begin(workspace, person, key))
 
@@ -142,7 +143,16 @@ def close(conversation_id: str, workspace: CurrentWorkspace, secret: Secret) -> 
     return _changed(workspace, conversing.close(workspace, conversation_id))
 
 
-@router.get(f"{OWN}/transcript", responses=MISSING, response_class=PlainTextResponse)
+TRANSCRIPT: dict[int | str, dict[str, Any]] = {
+    200: {"content": {"text/markdown": {"schema": {"type": "string"}}}}
+}
+
+
+@router.get(
+    f"{OWN}/transcript",
+    responses={**MISSING, **TRANSCRIPT},
+    response_class=PlainTextResponse,
+)
 def transcript(
     conversation_id: str,
     workspace: CurrentWorkspace,

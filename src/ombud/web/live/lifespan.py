@@ -33,6 +33,8 @@ async def running(app: FastAPI) -> AsyncIterator[None]:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        if app.state.tracing:
+            await asyncio.to_thread(app.state.tracing.shutdown)  # what is left is sent
 
 
 def _delivery(workspace: Workspace) -> Delivery | None:

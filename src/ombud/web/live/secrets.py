@@ -1,10 +1,13 @@
-"""Whose conversation it is, until there is identity: a secret of the browser, or of a client."""
+"""Whose conversation it is: of who has signed in; in a demo, of who has a secret, a browser's or a
+client's."""
 
 import secrets
 from typing import Annotated
 
 from fastapi import Depends, Request, Response
 from starlette.requests import HTTPConnection
+
+from ombud.app import callers
 
 KEY = "ombud_key"
 ADVISOR = "ombud_advisor"
@@ -15,8 +18,11 @@ LONGEST = 200
 
 
 def key_of(request: HTTPConnection) -> str:
-    """The secret of who asks; empty where there is none. The header of a client wins over the
-    cookie of a browser."""
+    """The account of who asks, else their secret; empty where there is none. The header of a client
+    wins over the cookie of a browser."""
+    caller = callers.caller_of(request.scope)
+    if caller.account is not None:
+        return caller.key
     key = request.headers.get(HEADER) or request.cookies.get(KEY) or ""
     return key if len(key) <= LONGEST else ""
 
@@ -33,6 +39,14 @@ def ensure_key(request: Request, response: Response) -> str:
 def keep(response: Response, name: str, value: str) -> None:
     """As a cookie that no script reads and no other site sends."""
     response.set_cookie(name, value, max_age=YEAR, httponly=True, samesite="strict", path="/")
+
+
+def _asking(request: HTTPConnection) -> callers.Caller:
+    return callers.caller_of(request.scope)
+
+
+Asking = Annotated[callers.Caller, Depends(_asking)]
+"""Who a request comes from."""
 
 
 Secret = Annotated[str, Depends(key_of)]

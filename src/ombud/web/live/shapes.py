@@ -3,9 +3,8 @@
 from datetime import datetime
 from typing import Annotated, Any
 from urllib.parse import urlencode
-from uuid import UUID
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
 from ombud.app import Workspace, advising, asking, conversing
 from ombud.errors import NotFound
@@ -14,20 +13,12 @@ from ombud.store import LONGEST_MESSAGE
 from ombud.types import Answered, Answering, Citation, Ended, Event, Session, Transferred
 from ombud.types import HandoffReason as Reason
 from ombud.web.render import to_html
-from ombud.web.shapes import Name, Shape
+from ombud.web.shapes import Key, Name, Shape
 
 Words = Annotated[str, Field(max_length=LONGEST_MESSAGE)]
 """Of a person, at once."""
 REASONS = ("solved", "passed on", "no answer", "not for us")
 """Why an advisor ends a conversation."""
-
-
-def _uuid(value: str) -> str:
-    return str(UUID(value))
-
-
-Key = Annotated[str, AfterValidator(_uuid)]
-"""UUID of the sender."""
 
 
 class MessageIn(Shape):

@@ -21,9 +21,9 @@ from ombud.handoff import Delivery
 from ombud.settings import AdvisorSettings
 from ombud.store import TypingSignal, signal_typing
 from ombud.types import Session
-from ombud.web.live.advisor import board_of, check_handed
+from ombud.web.live.advisor import advisor_at, board_of, check_handed
 from ombud.web.live.hub import Hub
-from ombud.web.live.secrets import ADVISOR, HEADER, KEY
+from ombud.web.live.secrets import key_of
 from ombud.web.live.shapes import Json, event_json, session_json
 
 logger = logging.getLogger(__name__)
@@ -62,8 +62,7 @@ class _LiveSocket:
         self._hub = hub
         self._delivery = delivery
         self._workspace = hub.workspace
-        header = websocket.headers.get(HEADER)
-        self._secret = header or websocket.cookies.get(KEY, "")
+        self._secret = key_of(websocket)
         self._places: dict[str, int] = {}
         self._sessions: dict[str, Session] = {}
         self._changed: OrderedDict[str, None] = OrderedDict()
@@ -219,7 +218,7 @@ class _LiveSocket:
             self.tell_queue()
 
     def _advisor(self) -> AdvisorSettings | None:
-        return advising.find_advisor(self._workspace, self._websocket.cookies.get(ADVISOR, ""))
+        return advisor_at(self._workspace, self._websocket)
 
 
 def _read(text: str) -> Json:

@@ -10,7 +10,7 @@ export function asker(changed) {
     const picker = document.getElementById(name);
     if (picker) pickers[name] = picker;
   }
-  for (const option of pickers.country.options) if (option.value) option.textContent = country(option.value);
+  for (const option of pickers.country?.options ?? []) if (option.value) option.textContent = country(option.value);
   const value = (name) => pickers[name]?.value ?? "";
   const chosen = () => Object.fromEntries(Object.keys(pickers).map((name) => [name, value(name)]));
   const keep = (name) => { try { if (name !== "day") localStorage.setItem(name, value(name)); } catch { /* private mode */ } };
@@ -48,12 +48,11 @@ export function asker(changed) {
   return {
     chosen,
     choose,
-    asks: () => pickers.country.focus(),
-    isGlobal: () => !value("country") && pickers.country.options.length > 1,
+    asks: () => pickers.country?.focus(),
+    isGlobal: () => !value("country") && pickers.country?.options.length > 1,
     day: () => (value("day") ? { as_of: value("day") } : {}),
     person: () => ({
-      country: value("country") || null,
-      roles: value("role") ? [value("role")] : [],
+      ...(pickers.country && { country: value("country") || null, roles: value("role") ? [value("role")] : [] }),
       ...(value("grade") && { grade: value("grade") }),
       ...(value("contract") && { contract: value("contract") }),
       ...(value("language") && { language: value("language") }),

@@ -88,7 +88,7 @@ class EventId(BaseModel):
     event_id: str
 
 
-class Account(BaseModel):
+class MatrixAccount(BaseModel):
     user_id: str = Field(pattern="^@[^:]*:.+")
 
 
@@ -105,14 +105,14 @@ class Homeserver:
 
     def __init__(self, url: str, token: str, token_env: str) -> None:
         self._token_env = token_env
-        self._account: Account | None = None
+        self._account: MatrixAccount | None = None
         self._place = f"{url}/_matrix/client/v3"
         self._client = waiting_client(REPLY_SECONDS, {"authorization": f"Bearer {token}"})
 
     async def account(self) -> str:
         """Our own user, such as @ombud:example.org."""
         if self._account is None:
-            self._account = await self.ask("GET", ("account", "whoami"), Account)
+            self._account = await self.ask("GET", ("account", "whoami"), MatrixAccount)
         return self._account.user_id
 
     async def ask(

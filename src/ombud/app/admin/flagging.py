@@ -1,0 +1,111 @@
+"""Experiments and what differs by country, written into `ombud.toml`: comments stay, a running
+server follows it, and what would be wrong is not written."""
+
+import re
+import tomllib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from ombud.app.admin.jobs import note_action
+from ombud.app.flags import check_flags
+from ombud.app.workspace import Workspace
+from ombud.errors import BadRequest, OmbudError
+from ombud.settings import FILE, load
+
+_NAME = re.compile("[a-z0-9][a-z0-9_-]{0,39}")
+
+
+def set_experiment(
+    workspace: Workspace, name: str, fields: Mapping[str, Any], plan: str, by: str
+) -> None:
+    """fields: share, countries, off. plan: lines of TOML such as `k = 4`. Raises BadRequest."""
+    if not _NAME.fullmatch(name):
+        raise BadRequest("An experiment is named by small letters, digits, - and _.")
+    wanted = {**fields, "plan": _plan(plan)}
+
+    def change(document: Any) -> None:
+        document.setdefault("experiment", _table())[name] = wanted
+
+    _rewrite(workspace, change)
+    note_action(workspace, "experiment", by, share=str(fields["share"]), off=fields["off"])
+
+
+def remove_experiment(workspace: Workspace, name: str, by: str) -> None:
+    """Raises BadRequest where the file does not hold it."""
+
+    def change(document: Any) -> None:
+        if name not in document.get("experiment", {}):
+            raise BadRequest(f"{FILE} has no experiment `{name[:40]}`.")
+        del document["experiment"][name]
+
+    _rewrite(workspace, change)
+    note_action(workspace, "experiment removed", by)
+
+
+def set_country(workspace: Workspace, code: str, plan: str, by: str) -> None:
+    """plan: lines of TOML; empty = nothing differs there. Raises BadRequest."""
+    if not re.fullmatch("[A-Za-z]{2}", code):
+        raise BadRequest(f"`{code[:20]}` is no country.", hint="Two letters, such as GB.")
+    wanted = _plan(plan)
+
+    def change(document: Any) -> None:
+        countries = document.setdefault("country", _table())
+        known = next((one for one in countries if one.upper() == code.upper()), code.upper())
+        if wanted:
+            countries.setdefault(known, _table())["plan"] = wanted
+        elif known in countries:
+            countries[known].pop("plan", None)
+            if not countries[known]:
+                del countries[known]
+
+    _rewrite(workspace, change)
+    note_action(workspace, "country flags", by, country=code.upper())
+
+
+def plan_lines(plan: Mapping[str, Any]) -> str:
+    """As `_plan` reads it."""
+    import tomlkit
+
+    return tomlkit.dumps(dict(plan)).strip()
+
+
+def _plan(text: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as wrong:
+        raise BadRequest(
+            f"The plan cannot be read: {wrong}.", hint='Lines such as k = 4 or mode = "sparse".'
+        ) from wrong
+
+
+def _table() -> Any:
+    import tomlkit
+
+    return tomlkit.table(is_super_table=True)
+
+
+def _rewrite(workspace: Workspace, change: Callable[[Any], None]) -> None:
+    """Raises BadRequest, and writes nothing, where the settings would be wrong afterwards."""
+    import tomlkit
+
+    file = workspace.home / FILE
+    document = tomlkit.parse(file.read_text(encoding="utf-8"))
+    change(document)
+    text = tomlkit.dumps(document)
+    with TemporaryDirectory() as folder:
+        (Path(folder) / FILE).write_text(text, encoding="utf-8")
+        try:
+            settings = load(Path(folder), workspace.flags)
+            check_flags(settings, workspace.personas, workspace.prompts)
+        except OmbudError as wrong:
+            raise BadRequest(str(wrong), hint=wrong.hint or "Nothing was changed.") from wrong
+    try:
+        beside = file.with_name(f".{FILE}.new")
+        beside.write_text(text, encoding="utf-8")
+        beside.replace(file)
+    except OSError as failed:
+        raise BadRequest(
+            f"{FILE} cannot be written: {failed.strerror}.", hint="Change it by hand."
+        ) from failed

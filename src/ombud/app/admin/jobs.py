@@ -1,0 +1,177 @@
+"""Sources and what is done with them from a page: syncs beside the requests, files that are handed
+in."""
+
+import logging
+import re
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path, PurePath
+from typing import Any, NamedTuple
+
+from ombud.app.identity.people import mark
+from ombud.app.sources import configured_sources, record_folder
+from ombud.app.syncing import announce_sync, run_sync, sync_progress
+from ombud.app.workspace import Workspace
+from ombud.documents import kinds
+from ombud.errors import BadRequest, Busy, OmbudError
+from ombud.settings import Folder
+from ombud.store import RecordedSource, document_entries, list_sources, note_in_chain
+
+logger = logging.getLogger(__name__)
+UPLOADS = "uploads"
+"""Folder of the workspace, and source, of files that are handed in."""
+_NAME = re.compile(r"[^\w .()\[\]+,&-]", re.UNICODE)
+LONGEST_NAME = 150
+
+
+class SourceLine(NamedTuple):
+    """A source as a page lists it."""
+
+    name: str
+    kind: str
+    place: str
+    country: str
+    documents: int
+    passages: int
+
+
+def note_action(workspace: Workspace, action: str, by: str, **facts: object) -> None:
+    """by: id of an account. facts: never words, never who."""
+    note_in_chain(workspace.store, "admin", {"action": action, "by": mark(by), **facts})
+
+
+def list_lines(workspace: Workspace) -> list[SourceLine]:
+    """Sources of ombud.toml and recorded ones."""
+    found: dict[str, SourceLine] = {}
+    for place in workspace.settings.source:
+        fields = place.model_dump(mode="json")
+        where = fields.get("path") or fields.get("url") or ""
+        country = place.country if isinstance(place.country, str) else ", ".join(place.country)
+        found[place.name] = _line(workspace, place.name, str(fields["type"]), str(where), country)
+    for recorded in list_sources(workspace.store):
+        if recorded.name not in found:
+            found[recorded.name] = _line(
+                workspace, recorded.name, "folder", recorded.path, recorded.country
+            )
+    return list(found.values())
+
+
+def _line(workspace: Workspace, name: str, kind: str, place: str, country: str) -> SourceLine:
+    entries = document_entries(workspace.store, name)
+    passages = sum(entry.chunks for entry in entries.values())
+    return SourceLine(
+        name=name,
+        kind=kind,
+        place=place,
+        country=country,
+        documents=len(entries),
+        passages=passages,
+    )
+
+
+def start_sync(workspace: Workspace, names: Sequence[str], by: str) -> None:
+    """In a thread; `sync_progress` tells how it goes. Raises Busy while one runs, BadRequest for an
+    unknown name."""
+    if sync_progress(workspace.store)["state"] == "running":
+        raise Busy("A sync runs already.", hint="Its progress stands on this page.")
+    sources = configured_sources(workspace.settings, workspace.home, workspace.store, names)
+    if not sources:
+        raise BadRequest("There is no source yet.", hint="Add a folder, or hand in files.")
+    note_action(workspace, "sync", by, sources=len(sources))
+    announce_sync(workspace.store)
+    run_beside(lambda: run_sync(workspace, sources))
+
+
+def run_beside(work: Callable[[], Any]) -> None:
+    """What goes wrong stands in the progress of the job, or in the log."""
+
+    def run() -> None:
+        try:
+            work()
+        except OmbudError as failed:
+            logger.warning("Work from a page failed: %s %s", failed, failed.hint)
+        except Exception as failed:  # noqa: BLE001 - a thread has nobody else to tell
+            logger.error("Work from a page failed: %s", type(failed).__name__)
+
+    threading.Thread(target=run, daemon=True).start()
+
+
+def add_folder(workspace: Workspace, path: str, country: str, name: str, by: str) -> None:
+    """A folder of the server as a source. Raises BadRequest."""
+    if not path.strip():
+        raise BadRequest("No folder is named.", hint="Give its path on the server.")
+    folder = RecordedSource(name=name.strip(), path=path.strip(), country=_country(country))
+    record_folder(workspace.settings, workspace.store, folder, workspace.home)
+    note_action(workspace, "source added", by)
+
+
+def _country(code: str) -> str:
+    code = code.strip().upper()
+    if code and not re.fullmatch("[A-Z]{2}", code):
+        raise BadRequest(f"`{code[:20]}` is no country.", hint="Two letters, such as GB.")
+    return "GB" if code == "UK" else code
+
+
+def plain_file_name(name: str) -> str:
+    """Without any folder, and without what is special to a file system. Raises BadRequest for a
+    kind that cannot be read."""
+    plain = _NAME.sub("_", PurePath(name.replace("\\", "/")).name).strip(" .")
+    stem, suffix = PurePath(plain).stem, PurePath(plain).suffix
+    if suffix.lower() not in kinds():
+        known = ", ".join(sorted(kinds()))
+        raise BadRequest(f"`{plain[:80]}` is of no kind that can be read.", hint=f"Known: {known}")
+    return f"{stem[:LONGEST_NAME] or 'file'}{suffix.lower()}"
+
+
+def keep_uploads(
+    workspace: Workspace, files: Sequence[tuple[str, bytes]], country: str, by: str
+) -> list[Path]:
+    """Files (name, bytes) into the folder `uploads/COUNTRY` of the workspace, which is a source
+    from then on; one of the same name is replaced. Raises BadRequest."""
+    code = _country(country)
+    root = workspace.home / UPLOADS
+    folder = root / (code.lower() or "global")
+    kept = keep_named(workspace, folder, files)
+    sidecar = folder / "ombud.yaml"
+    if code and not sidecar.exists():
+        _write(sidecar, f"defaults:\n  country: {code}\n".encode())
+    if UPLOADS not in _known(workspace):
+        recorded = RecordedSource(name=UPLOADS, path=str(root))
+        record_folder(workspace.settings, workspace.store, recorded, workspace.home)
+    note_action(workspace, "files added", by, files=len(kept))
+    return kept
+
+
+def keep_named(
+    workspace: Workspace, folder: Path, files: Sequence[tuple[str, bytes]]
+) -> list[Path]:
+    """Under plain names; all are looked at before the first is written. Raises BadRequest."""
+    largest = workspace.settings.documents.size_mb * 1_000_000
+    named: list[tuple[str, bytes]] = []
+    for name, data in files:
+        if len(data) > largest:
+            raise BadRequest(f"`{name[:80]}` is larger than documents.size_mb allows.")
+        named.append((plain_file_name(name), data))
+    if not named:
+        raise BadRequest("No file was chosen.", hint="Choose one or more.")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, data in named:
+            _write(folder / name, data)
+    except OSError as failed:
+        raise BadRequest(
+            f"The file cannot be kept: {failed.strerror}.", hint="Check the server's disk."
+        ) from failed
+    return [folder / name for name, _ in named]
+
+
+def _known(workspace: Workspace) -> set[str]:
+    names = {place.name for place in workspace.settings.source if isinstance(place, Folder)}
+    return names | {source.name for source in list_sources(workspace.store)}
+
+
+def _write(path: Path, data: bytes) -> None:
+    """Whole, or not at all."""
+    beside = path.with_name(f".{path.name}.new")
+    beside.write_bytes(data)
+    beside.replace(path)

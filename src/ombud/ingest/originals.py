@@ -1,0 +1,42 @@
+"""Originals whose pages can be shown: `ID-DIGEST.pdf` in a folder of the workspace. They go with
+their document."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+KEPT = (".pdf",)
+
+
+def keep_original(
+    folder: Path | None, document_id: str, digest: str, *, uri: str, data: bytes
+) -> None:
+    """Of the kinds that pages are drawn of. A full disk costs the picture, not the document."""
+    if folder is None or not uri.lower().endswith(KEPT):
+        return
+    path = original_path(folder, document_id, digest)
+    if path.exists():
+        return
+    beside = path.with_suffix(".new")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        beside.write_bytes(data)
+        beside.replace(path)
+    except OSError:
+        beside.unlink(missing_ok=True)
+
+
+def original_path(folder: Path, document_id: str, digest: str) -> Path:
+    return folder / f"{document_id}-{digest}.pdf"
+
+
+def drop_originals(folder: Path | None, ids: Iterable[str]) -> None:
+    """Every version."""
+    if folder is None:
+        return
+    for document_id in ids:
+        for path in originals_of(folder, document_id):
+            path.unlink(missing_ok=True)
+
+
+def originals_of(folder: Path, document_id: str) -> list[Path]:
+    return sorted(folder.glob(f"{document_id}-*"))

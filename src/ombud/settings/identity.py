@@ -1,0 +1,70 @@
+"""Who people are and how they sign in: `[identity]`."""
+
+from typing import Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from ombud.settings.sections import Section
+from ombud.types import Duty
+
+DEFAULT_CLAIMS = {
+    "country": "country",
+    "roles": "roles",
+    "groups": "groups",
+    "grade": "grade",
+    "contract": "contract",
+    "language": "locale",
+    "duties": "roles",
+}
+CLAIMED = tuple(DEFAULT_CLAIMS)
+
+
+class IdentitySettings(Section):
+    kind: Literal["none", "local", "oidc"] = Field(
+        "none",
+        description="Who may come in: everybody on this machine, people with a password, or people "
+        "whom an OpenID Connect provider knows.",
+    )
+    # A working day: whoever comes back in the morning signs in again.
+    hours: int = Field(12, ge=1, le=720, description="Hours after which people sign in again.")
+    issuer: str = Field("", description="Address of the OpenID Connect provider.")
+    client_id: str = Field("", description="What the provider calls this application.")
+    secret_env: str = Field(
+        "OIDC_CLIENT_SECRET",
+        description="Environment variable with the application's secret; unset = none, the proof "
+        "key (PKCE) alone.",
+    )
+    scopes: tuple[str, ...] = Field(
+        ("openid", "profile", "email"), description="What the provider is asked for."
+    )
+    claims: dict[str, str] = Field(
+        DEFAULT_CLAIMS,
+        description="Which claim says somebody's country, roles, groups, grade, contract, language "
+        "and duties.",
+    )
+    duties: dict[str, tuple[Duty, ...]] = Field(
+        {},
+        description="Value of the claim for duties -> employee, advisor, policy_owner, engineer, "
+        "admin; everybody else is an employee.",
+    )
+    everybody: bool = Field(
+        True,
+        description="Whoever the provider knows may ask; false = only those to whom `duties` gives "
+        "something.",
+    )
+
+    @field_validator("claims")
+    @classmethod
+    def _known_claims(cls, claims: dict[str, str]) -> dict[str, str]:
+        for name in claims:
+            if name not in CLAIMED:
+                raise ValueError(f"`{name}` is none of {', '.join(CLAIMED)}")
+        return {**DEFAULT_CLAIMS, **claims}
+
+    @model_validator(mode="after")
+    def _whole(self) -> "IdentitySettings":
+        if self.kind == "oidc" and not (self.issuer and self.client_id):
+            raise ValueError("`oidc` needs issuer and client_id")
+        if self.issuer and not self.issuer.startswith(("https://", "http://127.0.0.1:")):
+            raise ValueError("the issuer must be an https:// address")
+        return self

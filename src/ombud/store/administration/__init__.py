@@ -1,0 +1,1 @@
+"""Accounts, browsers, keys of programs (only digests of secrets), versions of prompts."""

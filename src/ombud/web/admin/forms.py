@@ -1,0 +1,77 @@
+"""What all pages under `/admin` share: forms as fields and files, who does it, and the way back."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from fastapi import Request
+from fastapi.responses import RedirectResponse, Response
+from starlette.datastructures import UploadFile
+
+from ombud.app import Workspace, callers
+from ombud.errors import BadRequest
+from ombud.web.layout import page
+
+MOST_FILES = 50
+TABS: Sequence[tuple[str, str, frozenset[str]]] = (
+    ("/admin", "Usage", frozenset({"policy", "lab", "admin"})),
+    ("/admin/sources", "Sources", frozenset({"policy", "lab", "admin"})),
+    ("/admin/documents", "Documents", frozenset({"policy", "lab", "admin"})),
+    ("/admin/drafts", "Drafts", frozenset({"policy"})),
+    ("/admin/prompts", "Prompts", frozenset({"lab"})),
+    ("/admin/flags", "Flags", frozenset({"lab"})),
+    ("/admin/people", "People", frozenset({"admin"})),
+    ("/admin/audit", "Audit", frozenset({"policy", "admin"})),
+    ("/lab", "Lab", frozenset({"lab"})),
+    ("/playground", "Playground", frozenset({"lab"})),
+)
+"""Address, name, and the rights of which any one opens it."""
+
+
+class Form(NamedTuple):
+    fields: dict[str, list[str]]
+    files: list[tuple[str, bytes]]
+    """Name and bytes of those that were chosen."""
+
+    def one(self, name: str) -> str:
+        return self.fields.get(name, [""])[0].strip()
+
+    def all(self, name: str) -> list[str]:
+        return [value for value in self.fields.get(name, []) if value.strip()]
+
+    def number(self, name: str) -> int:
+        """Raises BadRequest."""
+        text = self.one(name)
+        if not text.isdecimal() or len(text) > 9:
+            raise BadRequest(f"`{name}` is no number.")
+        return int(text)
+
+
+async def read_form(request: Request) -> Form:
+    """Raises BadRequest for a body that is no form."""
+    kind = request.headers.get("content-type", "").partition(";")[0]
+    if kind not in ("", "application/x-www-form-urlencoded", "multipart/form-data"):
+        raise BadRequest("This is no form.", hint="Send it as a page does.")
+    form = Form({}, [])
+    async with request.form(max_files=MOST_FILES, max_fields=200) as parts:
+        for name, value in parts.multi_items():
+            if not isinstance(value, UploadFile):
+                form.fields.setdefault(name, []).append(value)
+            elif value.filename:
+                form.files.append((value.filename, await value.read()))
+    return form
+
+
+def actor(caller: callers.Caller) -> str:
+    """Id of who does it, for the audit."""
+    return caller.account.id if caller.account else "demo"
+
+
+def shown(name: str, workspace: Workspace, caller: callers.Caller, **values: Any) -> str:
+    """A page with the tabs that the caller may open."""
+    tabs = [(href, label) for href, label, rights in TABS if rights & caller.rights]
+    return page(name, workspace.settings, asking=caller, tabs=tabs, **values)
+
+
+def back_to(path: str) -> Response:
+    """After something was done: the page again, by GET."""
+    return RedirectResponse(path, status_code=303)

@@ -1,0 +1,116 @@
+"""How it answers: prompts with their versions, experiments and what differs by country."""
+
+import asyncio
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import HTMLResponse
+
+from ombud.app import flagging, prompting
+from ombud.errors import BadRequest
+from ombud.web.admin.forms import Form, actor, back_to, read_form, shown
+from ombud.web.api import CurrentWorkspace
+from ombud.web.live.secrets import Asking
+
+router = APIRouter(include_in_schema=False)
+
+
+@router.get("/admin/prompts", response_class=HTMLResponse)
+def prompts(workspace: CurrentWorkspace, caller: Asking) -> str:
+    lines = prompting.list_prompts(workspace)
+    return shown("admin/prompts.html", workspace, caller, lines=lines)
+
+
+@router.get("/admin/prompts/{task}/{variant}", response_class=HTMLResponse)
+def prompt(
+    task: str,
+    variant: str,
+    workspace: CurrentWorkspace,
+    caller: Asking,
+    version: Annotated[int | None, Query(ge=0, le=1_000_000)] = None,
+) -> str:
+    """One prompt; `version` shows another one beside what counts, 0 what ships."""
+    name = f"{task}/{variant}"
+    found = prompting.read_prompt(workspace, name)
+    other = found.active
+    if version is not None:
+        other = found.shipped
+        if version:
+            other = prompting.version(workspace, name, version).text
+    return shown(
+        "admin/prompt.html",
+        workspace,
+        caller,
+        prompt=found,
+        version=version,
+        text=other,
+        difference=prompting.difference(found.active, other),
+        against_shipped=prompting.difference(found.shipped, other),
+        preview=prompting.preview(other),
+    )
+
+
+@router.post("/admin/prompts/{task}/{variant}")
+async def change_prompt(
+    task: str, variant: str, request: Request, workspace: CurrentWorkspace, caller: Asking
+) -> Response:
+    """Save a version, or let one count."""
+    form = await read_form(request)
+    name, by = f"{task}/{variant}", actor(caller)
+    if form.one("do") == "activate":
+        number = form.number("version")
+        await asyncio.to_thread(prompting.activate, workspace, name, number, by)
+        return back_to(f"/admin/prompts/{name}")
+    text = form.fields.get("text", [""])[0]
+    made = await asyncio.to_thread(prompting.save_version, workspace, name, text, by)
+    return back_to(f"/admin/prompts/{name}?version={made.number}")
+
+
+@router.get("/admin/flags", response_class=HTMLResponse)
+def flags(workspace: CurrentWorkspace, caller: Asking) -> str:
+    settings = workspace.flagged
+    countries = {code: flagging.plan_lines(one.plan) for code, one in settings.country.items()}
+    return shown(
+        "admin/flags.html",
+        workspace,
+        caller,
+        plan=flagging.plan_lines(settings.plan.model_dump(mode="json", exclude_defaults=True)),
+        experiments=settings.experiment,
+        plans={name: flagging.plan_lines(one.plan) for name, one in settings.experiment.items()},
+        flags=countries,
+    )
+
+
+@router.post("/admin/flags/experiment")
+async def change_experiment(
+    request: Request, workspace: CurrentWorkspace, caller: Asking
+) -> Response:
+    form = await read_form(request)
+    name, by = form.one("name"), actor(caller)
+    if form.one("do") == "remove":
+        await asyncio.to_thread(flagging.remove_experiment, workspace, name, by)
+    else:
+        fields = {
+            "share": _share(form),
+            "countries": form.one("countries").upper().replace(",", " ").split(),
+            "off": form.one("off") == "1",
+        }
+        plan = form.fields.get("plan", [""])[0]
+        await asyncio.to_thread(flagging.set_experiment, workspace, name, fields, plan=plan, by=by)
+    return back_to("/admin/flags")
+
+
+@router.post("/admin/flags/country")
+async def change_country(request: Request, workspace: CurrentWorkspace, caller: Asking) -> Response:
+    form = await read_form(request)
+    code, plan = form.one("code"), form.fields.get("plan", [""])[0]
+    await asyncio.to_thread(flagging.set_country, workspace, code, plan, actor(caller))
+    return back_to("/admin/flags")
+
+
+def _share(form: Form) -> float:
+    try:
+        percent = float(form.one("share") or "0")
+    except ValueError as wrong:
+        raise BadRequest("The share is no number.", hint="0 to 100 percent.") from wrong
+    return percent / 100

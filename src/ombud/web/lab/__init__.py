@@ -1,0 +1,1 @@
+"""`/lab` and `/playground`: what was measured, and trying things out."""

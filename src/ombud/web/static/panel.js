@@ -1,0 +1,32 @@
+// Pages of those who look after it: what runs beside a page is followed until it is done.
+const progress = document.getElementById("progress");
+
+async function follow() {
+  const reply = await fetch("/api/v1/sync");
+  if (!reply.ok) return;
+  const { state, step, done, total } = await reply.json();
+  const bar = progress.querySelector("progress");
+  if (bar) { bar.hidden = state !== "running"; bar.max = total || 1; bar.value = done || 0; }
+  const said = progress.querySelector("[data-step]");
+  if (said) said.textContent = state === "running" ? `${step} ${total ? `${done} of ${total}` : ""}` : "";
+  if (state !== "running") location.reload();
+  else setTimeout(follow, 1000);
+}
+
+if (progress?.dataset.state === "running") setTimeout(location.pathname === "/admin/sources" ? follow : () => location.reload(), 1500);
+
+// Rating by keyboard: a digit takes that level of the criterion in focus and goes to the next.
+const rating = document.querySelector(".rating");
+if (rating) {
+  const groups = [...rating.querySelectorAll("fieldset")];
+  const focus = (group) => (group?.querySelector("input") ?? rating.querySelector("button")).focus();
+  focus(groups[0]);
+  rating.addEventListener("keydown", (event) => {
+    const group = event.target.closest("fieldset");
+    const choice = group && [...group.querySelectorAll("input")].find((one) => one.value === event.key);
+    if (!choice) return;
+    event.preventDefault();
+    choice.checked = true;
+    focus(groups[groups.indexOf(group) + 1]);
+  });
+}

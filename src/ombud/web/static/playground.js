@@ -1,0 +1,101 @@
+// One question with every knob: its complexity, its passages, its answer as it grows.
+import { events, post } from "./stream.js";
+
+const $ = (id) => document.getElementById(id);
+const policy = globalThis.trustedTypes?.createPolicy("ombud", { createHTML: (html) => html }) ?? { createHTML: (html) => html };
+const written = (node, html) => { node.innerHTML = policy.createHTML(html); };
+let asking = null;
+
+function plan() {
+  const chosen = {};
+  for (const field of document.querySelectorAll("[data-plan]")) {
+    const { value } = field;
+    if (value === "") continue;
+    const isNumber = field.type === "number" || "number" in field.dataset;
+    chosen[field.dataset.plan] = "list" in field.dataset ? [value] : isNumber ? Number(value) : value;
+  }
+  return chosen;
+}
+
+function person() {
+  const role = $("role")?.value;
+  return { country: $("country").value || null, roles: role ? [role] : [] };
+}
+
+function labelled({ label, classes, probabilities, parameters }) {
+  const needs = classes === 2 ? ["one passage", "two or more"] : ["one passage", "two passages", "three or more"];
+  const sure = Math.round(100 * probabilities[label]);
+  const sets = Object.entries(parameters).map(([name, value]) => `${name} ${value}`).join(", ");
+  return `${needs[label]} (${sure} %); adaptive plans take ${sets}`;
+}
+
+function node(hit, rank) {
+  const one = document.createElement("article");
+  one.className = "card passage";
+  const head = document.createElement("p"), text = document.createElement("pre"), link = document.createElement("a");
+  const page = hit.page_from ? `, page ${hit.page_from}` : "";
+  link.href = `/admin/documents/${hit.document_id}`;
+  link.textContent = hit.title;
+  head.append(`${rank}. `, link, `${page} · score ${hit.score.toFixed(4)} · ${hit.chunk_id} · ${hit.found_by.join(", ")}`);
+  text.textContent = hit.text;
+  one.append(head, text);
+  return one;
+}
+
+async function ask(question) {
+  asking?.abort();
+  const { signal } = (asking = new AbortController());
+  const body = { question, person: person(), plan: plan() };
+  for (const id of ["routed", "answer", "nodes", "trace", "trouble"]) $(id).hidden = true;
+  $("stop").hidden = false;
+  $("stage").textContent = "routing";
+  try {
+    const routed = await (await post("/playground/route", { question, plan: body.plan }, signal)).json();
+    $("routed").hidden = false;
+    $("routed").querySelector("p").textContent = labelled(routed);
+    $("stage").textContent = "searching";
+    const found = await (await post("/api/v1/search", { query: question, person: body.person, plan: body.plan }, signal)).json();
+    $("nodes").hidden = false;
+    $("nodes").querySelector("div").replaceChildren(...found.hits.map((hit, index) => node(hit, index + 1)));
+    const place = $("answer").querySelector(".body"), claims = [];
+    for await (const [name, data] of events("/chat/ask", body, signal)) {
+      if (name === "status") $("stage").textContent = data.step;
+      else if (name === "claim") { claims[data.index] = data.html; $("answer").hidden = false; written(place, claims.filter(Boolean).join("")); }
+      else if (name === "error") throw new Error(data.detail);
+      else if (name === "answer") {
+        $("answer").hidden = false;
+        written(place, data.html);
+        $("trace").hidden = false;
+        $("trace").querySelector("pre").textContent = JSON.stringify(data.trace, null, 1);
+        $("stage").textContent = `${data.outcome}, ${data.action}`;
+      }
+    }
+  } catch (error) {
+    if (error.name === "AbortError") $("stage").textContent = "stopped";
+    else { $("trouble").hidden = false; $("trouble").querySelector("p").textContent = `${error.message} ${error.hint ?? ""}`; $("stage").textContent = ""; }
+  } finally {
+    if (asking?.signal === signal) $("stop").hidden = true;
+  }
+}
+
+// What stands in ombud.toml for the same everywhere.
+function config() {
+  const line = ([name, value]) => `${name} = ${JSON.stringify(value)}`;
+  return ["[plan]", ...Object.entries(plan()).map(line)].join("\n");
+}
+
+$("try").addEventListener("submit", (event) => { event.preventDefault(); ask($("question").value.trim()); });
+$("stop").addEventListener("click", () => asking?.abort());
+$("copy").addEventListener("click", async () => {
+  await navigator.clipboard.writeText(config());
+  $("stage").textContent = "copied";
+});
+for (const button of document.querySelectorAll("[data-ask]")) {
+  button.addEventListener("click", () => { $("question").value = button.dataset.ask; ask(button.dataset.ask); });
+  post("/playground/route", { question: button.dataset.ask }).then(async (reply) => {
+    const said = document.createElement("span");
+    said.className = "mute";
+    said.textContent = labelled(await reply.json());
+    button.after(said);
+  }).catch(() => {});
+}
