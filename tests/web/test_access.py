@@ -39,6 +39,7 @@ EXPECTED = {
     "GET /login/back": EVERYONE,
     "POST /logout": EVERYONE,
     "POST /api/v1/desk/webhook": EVERYONE,
+    "POST /api/messages": EVERYONE,
     "GET /": SIGNED_IN,
     "POST /chat/ask": SIGNED_IN,
     "GET /documents": SIGNED_IN,

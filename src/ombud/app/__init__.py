@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ombud.app.gaps.page import render_gaps
     from ombud.app.gaps.report import Gaps, find_gaps, gaps_json
     from ombud.app.graph import graph_around, graph_stats
-    from ombud.app.handoff import advising, caring, conversing
+    from ombud.app.handoff import advising, caring, conversing, relaying
     from ombud.app.handoff.exporting import markdown_of
     from ombud.app.identity import callers, people, provider, signing_in
     from ombud.app.publishing.checking import DraftCheck, check_drafts
@@ -79,7 +79,7 @@ __getattr__ = imported_later(
         "gaps.report": ["Gaps", "find_gaps", "gaps_json"],
         "backups.restoring": ["restore_backup"],
         "backups.writing": ["write_backup"],
-        "handoff": ["advising", "caring", "conversing"],
+        "handoff": ["advising", "caring", "conversing", "relaying"],
         "handoff.exporting": ["markdown_of"],
         "identity": ["callers", "people", "provider", "signing_in"],
         "graph": ["graph_around", "graph_stats"],
@@ -161,6 +161,7 @@ __all__ = [
     "rating",
     "rebuild_workspace",
     "record_folder",
+    "relaying",
     "render_gaps",
     "replay_answer",
     "replayed_json",

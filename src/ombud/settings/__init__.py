@@ -1,5 +1,6 @@
 """Every setting: `ombud.toml` of the workspace, `OMBUD_*` variables over it, flags over both."""
 
+from ombud.settings.channels import TeamsSettings
 from ombud.settings.flags import FLAGS, Flags
 from ombud.settings.handoff import (
     AdvisorSettings,
@@ -67,6 +68,7 @@ __all__ = [
     "Settings",
     "SharePoint",
     "SourceSettings",
+    "TeamsSettings",
     "Web",
     "WebhookSettings",
     "Wikipedia",

@@ -6,9 +6,10 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ombud.errors import OmbudError
+from ombud.settings.azure import RemoteFlags
 from ombud.settings.loading import FILE, Settings, load
 
 FLAGS = ("plan", "country", "persona", "experiment")
@@ -18,7 +19,14 @@ PAUSE = 0.5
 """Seconds between two looks at the file."""
 MOST_SAID = 8
 
-Signature = tuple[int, int, int] | None
+FileSignature = tuple[int, int, int] | None
+
+
+class Signature(NamedTuple):
+    file: FileSignature
+    """None where there is none."""
+    remote: int
+    """Which state of App Configuration."""
 
 
 class Flags:
@@ -46,8 +54,11 @@ class Flags:
         self._on_change = on_change
         self._clock = clock
         self._lock = threading.Lock()
-        self._seen = _signature(home / FILE)
-        self._settings = self._read()
+        file = _file_signature(home / FILE)
+        self._settings = self._read(None)
+        self._remote = RemoteFlags(self._settings.azure, self._settings.remote, clock)
+        self._remote_note = ""
+        self._seen = Signature(file, 0)
         self._next = clock() + PAUSE
         self.note = ""
         """What stands in the file and does not count, and why; empty when all of it counts."""
@@ -66,32 +77,46 @@ class Flags:
                 self._on_change(line)
         return self._settings
 
-    def _read(self) -> Settings:
-        settings = load(self.home, self._given)
+    def _read(self, remote: Mapping[str, Any] | None) -> Settings:
+        """remote: of App Configuration; None = look there."""
+        settings = load(self.home, self._given, remote)
         self._check(settings)
         return settings
 
     def _look(self) -> list[str]:
         """Take over what changed; returns what is to be told of it."""
         self._next = self._clock() + PAUSE
-        seen = _signature(self.home / FILE)
+        seen = self._signature()
         if seen == self._seen:
-            return []
-        if seen is None:  # some editors delete and write anew: defaults must not rule in between
-            self._seen = None
+            return self._remote_news()
+        # Some editors delete and write anew: defaults must not rule in between.
+        if seen.file is None and self._seen.file is not None:
+            self._seen = seen
             return self._noted(f"{FILE} is not there any more; the settings stay as they were.")
         try:
-            read = self._read()
+            read = self._read(self._remote.state().held)
         except OmbudError as wrong:
+            place = FILE if seen.file != self._seen.file else "App Configuration"
             messages = self._noted(
-                f"{FILE} is wrong, the old one stays: {wrong} {wrong.hint}".strip()
+                f"{place} is wrong, the old one stays: {wrong} {wrong.hint}".strip()
             )
         else:
-            if _signature(self.home / FILE) != seen:  # still being written
+            if self._signature() != seen:  # still being written
                 return []
             messages = self._taken(read)
         self._seen = seen
         return messages
+
+    def _signature(self) -> Signature:
+        return Signature(_file_signature(self.home / FILE), self._remote.state().version)
+
+    def _remote_news(self) -> list[str]:
+        """Whether App Configuration can be read, where that changed."""
+        note = self._remote.state().note
+        if note == self._remote_note:
+            return []
+        self._remote_note = note
+        return [note or "App Configuration can be read again."]
 
     def _taken(self, read: Settings) -> list[str]:
         old = self._settings
@@ -117,7 +142,7 @@ class Flags:
         return new
 
 
-def _signature(path: Path) -> Signature:
+def _file_signature(path: Path) -> FileSignature:
     try:
         status = path.stat()
     except OSError:

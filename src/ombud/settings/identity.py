@@ -37,6 +37,12 @@ class IdentitySettings(Section):
     scopes: tuple[str, ...] = Field(
         ("openid", "profile", "email"), description="What the provider is asked for."
     )
+    # A provider may say `sub` differently to each application; Teams says who writes by `oid`.
+    subject: str = Field(
+        "sub",
+        min_length=1,
+        description="Claim that names somebody for ever; with Microsoft Entra and Teams: oid.",
+    )
     claims: dict[str, str] = Field(
         DEFAULT_CLAIMS,
         description="Which claim says somebody's country, roles, groups, grade, contract, language "

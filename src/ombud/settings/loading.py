@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 from pydantic import (
     BaseModel,
@@ -21,6 +21,7 @@ from pydantic import (
 from pydantic_settings import (
     BaseSettings,
     EnvSettingsSource,
+    InitSettingsSource,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
     TomlConfigSettingsSource,
@@ -28,6 +29,8 @@ from pydantic_settings import (
 
 from ombud.errors import BadSetting, OmbudError
 from ombud.masking import mask_values
+from ombud.settings.azure import AzureSettings, read_remote, read_vault
+from ombud.settings.channels import TeamsSettings
 from ombud.settings.handoff import HandoffSettings, MailSettings
 from ombud.settings.identity import IdentitySettings
 from ombud.settings.places import UNKNOWN_KIND, Source, kind_of, kinds, place_of
@@ -57,6 +60,7 @@ RESERVED = {"OMBUD_HOME"}
 ORIGINS = {
     "flag": "the command",
     "env": "the environment",
+    "azure": "App Configuration",
     "file": FILE,
     "default": FILE,
 }
@@ -84,6 +88,8 @@ class Settings(BaseSettings):
     publish: PublishSettings = PublishSettings()
     handoff: HandoffSettings = HandoffSettings()
     mail: MailSettings = MailSettings()
+    teams: TeamsSettings = TeamsSettings()
+    azure: AzureSettings = AzureSettings()
     plan: Plan = Plan()
     country: dict[str, PlanOverlay] = Field(
         {}, description="Plan changes per country: [country.GB.plan]."
@@ -98,9 +104,15 @@ class Settings(BaseSettings):
     )
     source: tuple[Source, ...] = Field((), description="Where documents come from: [[source]].")
     _file: Path | None = PrivateAttr(None)
+    _remote: Mapping[str, Any] = PrivateAttr({})
 
     _codes = field_validator("country", mode="before")(by_country)
     _names = field_validator("experiment", mode="before")(by_name)
+
+    @property
+    def remote(self) -> Mapping[str, Any]:
+        """What of it App Configuration has said."""
+        return self._remote
 
     @model_validator(mode="after")
     def _distinct_sources(self) -> "Settings":
@@ -125,30 +137,50 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls, _toml.get())
+        layers = _layers.get()
+        remote = InitSettingsSource(settings_cls, dict(layers.remote))
+        file = TomlConfigSettingsSource(settings_cls, layers.path)
+        return init_settings, env_settings, remote, file
 
 
-_toml: ContextVar[Path | None] = ContextVar("_toml", default=None)
+class _Layers(NamedTuple):
+    """What settings are made of beside the environment."""
+
+    flags: Mapping[str, Any]
+    path: Path | None
+    remote: Mapping[str, Any]
+    """Of App Configuration."""
 
 
-def load(home: Path | None = None, flags: Mapping[str, Any] | None = None) -> Settings:
+_layers: ContextVar[_Layers] = ContextVar("_layers", default=_Layers({}, None, {}))  # noqa: B039
+
+
+def load(
+    home: Path | None = None,
+    flags: Mapping[str, Any] | None = None,
+    remote: Mapping[str, Any] | None = None,
+) -> Settings:
     """Read the settings of the workspace `home`; raises BadSetting with a hint for anything not
     understood.
 
-    flags: nested values that win over everything, such as {"server": {"port": 9000}}.
+    flags: nested values that win over everything, such as {"server": {"port": 9000}}. remote: what
+    App Configuration holds, where that was read already.
     """
     read_secret_files(os.environ)
-    _check_variables()
     path = home / FILE if home and (home / FILE).is_file() else None
     if path:
         _check_readable(path)
-    token = _toml.set(path)
+    azure = _azure_of(path)
+    read_vault(azure, os.environ)
+    _check_variables()
+    layers = _Layers(flags or {}, path, read_remote(azure) if remote is None else remote)
+    token = _layers.set(layers)
     try:
-        settings = Settings(**(flags or {}))
-        settings._file = path
+        settings = Settings(**layers.flags)
+        settings._file, settings._remote = path, layers.remote
         return settings
     except ValidationError as wrong:
-        raise _explain(wrong, _trees(flags or {}, path)) from wrong
+        raise _explain(wrong, _trees(layers)) from wrong
     except OmbudError:  # a plugin that does not load
         raise
     except Exception as wrong:  # pydantic-settings wraps bad JSON in variables in its own error
@@ -156,7 +188,24 @@ def load(home: Path | None = None, flags: Mapping[str, Any] | None = None) -> Se
             f"The settings cannot be read: {wrong}", hint="Lists in OMBUD_* variables are JSON."
         ) from wrong
     finally:
-        _toml.reset(token)
+        _layers.reset(token)
+
+
+def _azure_of(path: Path | None) -> AzureSettings:
+    """That section alone, which says where others come from. What is wrong with it is said with
+    all the others."""
+    said: dict[str, Any] = {}
+    for source in (TomlConfigSettingsSource(Settings, path), EnvSettingsSource(Settings)):
+        try:
+            held = source().get("azure")
+        except Exception:  # noqa: BLE001 - as above
+            held = None
+        if isinstance(held, Mapping):
+            said |= held
+    try:
+        return AzureSettings(**said)
+    except ValidationError:
+        return AzureSettings()
 
 
 def find_home(given: Path | None = None) -> Path | None:
@@ -185,9 +234,9 @@ def index_for(settings: Settings, source: str) -> IndexSettings:
 def rows(
     settings: Settings, flags: Mapping[str, Any] | None = None
 ) -> Iterator[tuple[str, Any, str]]:
-    """(key, value, origin) of every setting, passwords masked; origin is flag, env, file or
-    default."""
-    trees = _trees(flags or {}, settings._file)
+    """(key, value, origin) of every setting, passwords masked; origin is flag, env, azure, file
+    or default."""
+    trees = _trees(_Layers(flags or {}, settings._file, settings._remote))
     for section in Settings.model_fields:
         value = getattr(settings, section)
         if not isinstance(value, BaseModel):
@@ -216,11 +265,12 @@ Trees = Mapping[str, Mapping[str, Any]]
 """Origin -> what it sets, strongest first."""
 
 
-def _trees(flags: Mapping[str, Any], path: Path | None) -> Trees:
+def _trees(layers: _Layers) -> Trees:
     return {
-        "flag": flags,
+        "flag": layers.flags,
         "env": EnvSettingsSource(Settings)(),
-        "file": TomlConfigSettingsSource(Settings, path)(),
+        "azure": layers.remote,
+        "file": TomlConfigSettingsSource(Settings, layers.path)(),
     }
 
 

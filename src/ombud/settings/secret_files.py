@@ -17,7 +17,7 @@ def read_secret_files(environment: MutableMapping[str, str]) -> None:
     wins. Raises BadSetting where a file cannot be read."""
     for named in sorted(environment):
         name = named.removesuffix(ENDING)
-        if name == named or not _is_secret(name):
+        if name == named or not is_secret(name):
             continue
         path = environment[named]
         if name not in environment:
@@ -26,7 +26,8 @@ def read_secret_files(environment: MutableMapping[str, str]) -> None:
             del environment[named]  # it is no setting itself
 
 
-def _is_secret(name: str) -> bool:
+def is_secret(name: str) -> bool:
+    """Whether a variable of this name holds a secret, or a setting of ours."""
     return name.upper().startswith(OWN) or name.upper().endswith(SECRETS)
 
 

@@ -135,6 +135,23 @@ class Delivered(Record):
     state: Literal["parked", "delivered"]
 
 
+class Reached(Record):
+    """The employee writes in another channel than our own pages: what is said to them goes there
+    too."""
+
+    kind: Literal["reached"] = "reached"
+    channel: str
+    address: str
+    """Where to, as the channel itself writes it."""
+
+
+class Relayed(Record):
+    """Everything up to a place was brought to that channel."""
+
+    kind: Literal["relayed"] = "relayed"
+    place: int
+
+
 Happening = Annotated[
     Said
     | Answering
@@ -151,7 +168,9 @@ Happening = Annotated[
     | Unclaimed
     | Notified
     | OutOfHours
-    | Delivered,
+    | Delivered
+    | Reached
+    | Relayed,
     Field(discriminator="kind"),
 ]
 

@@ -94,3 +94,9 @@ class Session(Record):
     answering_fence: int = 0
     last: int = 0
     """Place of the last event."""
+    channel: str = ""
+    """Where the employee writes, when it is not our own page."""
+    address: str = ""
+    """What reaches them there, as the channel writes it."""
+    relayed: int = 0
+    """Up to this place they have been told there."""

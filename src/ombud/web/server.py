@@ -15,7 +15,7 @@ from starlette.middleware.gzip import GZipMiddleware
 from uvicorn.config import LOGGING_CONFIG
 
 from ombud.app import Workspace, callers, library, signing_in
-from ombud.channels import completions, mounted_mcp
+from ombud.channels import completions, mounted_mcp, opened_teams, teams_messages
 from ombud.errors import SetupError
 from ombud.web import api, doorway, pages
 from ombud.web.access import AccessControl, owner_of
@@ -62,6 +62,10 @@ def create_app(workspace: Workspace) -> FastAPI:
     app.state.mcp = mounted_mcp(workspace)
     if app.state.mcp:
         app.router.routes.extend(app.state.mcp.routes)
+    app.include_router(teams_messages)
+    app.state.teams = opened_teams(workspace, app.state.places)
+    if app.state.teams:
+        app.state.agent_configuration = app.state.teams.configuration  # the SDK looks for it here
     app.include_router(pages.router)
     for part in (annotating, doorway, bench, content, running_pages, tuning):
         app.include_router(part.router)
@@ -101,10 +105,11 @@ def prepare(
     """A server with its socket already bound; `run(sockets=[...])` runs it. Raises SetupError when
     it cannot listen."""
     _check_reach(workspace, host)
+    app = create_app(workspace)
     listening = _bind("127.0.0.1" if host == "localhost" else host, port)
     name = f"[{host}]" if ":" in host else host
     config = uvicorn.Config(
-        create_app(workspace),
+        app,
         log_config=None if workspace.settings.server.log == "json" else LOGGING_CONFIG,
         log_level="warning",
         access_log=False,

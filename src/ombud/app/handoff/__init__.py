@@ -4,9 +4,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ombud.app.handoff import advising, caring, conversing
+    from ombud.app.handoff import advising, caring, conversing, relaying
 
-__all__ = ["advising", "caring", "conversing"]
+__all__ = ["advising", "caring", "conversing", "relaying"]
 
 
 def __getattr__(name: str) -> object:

@@ -26,6 +26,7 @@ from ombud.store import (
     LONGEST_MESSAGE,
     Appended,
     Held,
+    append_events,
     conversations_of,
     disown_conversation,
     erase_rows,
@@ -42,10 +43,21 @@ from ombud.store import (
     seal_soon,
     signal_typing,
 )
-from ombud.types import Event, HandoffReason, OutOfHours, Person, Said, Session
+from ombud.types import (
+    Event,
+    HandoffReason,
+    NewEvent,
+    OutOfHours,
+    Person,
+    Reached,
+    Said,
+    Session,
+)
 
 NOBODY = "-"
 """Who rates an answer without a secret of their own."""
+NEAR = 50
+"""Conversations that are looked through for the newest of a channel."""
 TITLE = 80
 """Characters of a conversation's title: how its first question begins."""
 
@@ -100,6 +112,33 @@ def listed(workspace: Workspace, secret: str, words: str = "") -> list[Listed]:
             title = named or " ".join(asked[0].text.split())[:TITLE]
             found.append(Listed(session=one, title=title, at=asked[0].at))
     return found
+
+
+def latest(workspace: Workspace, secret: str, channel: str) -> Session | None:
+    """The newest conversation of one's own in a channel; None where there is none that is open."""
+    for one, _ in conversations_of(workspace.store, owner_mark(secret), most=NEAR):
+        if one.channel == channel and one.state != "closed":
+            return one
+    return None
+
+
+def begin_elsewhere(
+    workspace: Workspace, person: Person, secret: str, channel: str, address: str
+) -> Session:
+    """A new conversation with somebody who writes in another channel."""
+    identity = begin(workspace, person, secret)
+    return reach_at(workspace, identity, channel, address)
+
+
+def reach_at(workspace: Workspace, conversation_id: str, channel: str, address: str) -> Session:
+    """They are reached there from now on."""
+
+    def decide(stands: Session) -> list[NewEvent]:
+        if (stands.channel, stands.address) == (channel, address):
+            return []
+        return [NewEvent(by="user", what=Reached(channel=channel, address=address))]
+
+    return append_events(workspace.store, conversation_id, decide).session
 
 
 def title_of(workspace: Workspace, conversation_id: str) -> str:

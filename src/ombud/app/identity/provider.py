@@ -163,10 +163,23 @@ async def _completed(
     return {**more, **claims}
 
 
+def account_named(workspace: Workspace, subject: str) -> Account | None:
+    """Whom the provider calls so, where they have signed in before and still may."""
+    found = find_subject(workspace.store, _digest(workspace, subject))
+    return None if found is None or found.disabled else found
+
+
+def _digest(workspace: Workspace, subject: str) -> str:
+    return sha256(f"{workspace.settings.identity.issuer}\n{subject}".encode()).hexdigest()
+
+
 def _account(workspace: Workspace, claims: Mapping[str, Any]) -> Account:
     """Theirs, as the claims say they are today; made when they come for the first time."""
     settings, store = workspace.settings.identity, workspace.store
-    subject = sha256(f"{settings.issuer}\n{claims['sub']}".encode()).hexdigest()
+    named = claims.get(settings.subject)
+    if not isinstance(named, str) or not named:
+        raise NotSignedIn(REFUSED, hint=f"It has no claim `{settings.subject}`.")
+    subject = _digest(workspace, named)
     person = person_of(claims, settings.claims)
     duties = duties_of(claims, settings.claims["duties"], settings.duties)
     if not duties and not settings.everybody:

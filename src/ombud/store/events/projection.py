@@ -25,6 +25,8 @@ from ombud.types import (
     Notified,
     OutOfHours,
     Queued,
+    Reached,
+    Relayed,
     Said,
     Seen,
     Session,
@@ -167,6 +169,16 @@ def _notify(session: Session, what: Notified, at: datetime) -> Changes:
     return {"has_notified": True}
 
 
+def _reach(session: Session, what: Reached, at: datetime) -> Changes:
+    del session, at
+    return {"channel": what.channel, "address": what.address}
+
+
+def _relay(session: Session, what: Relayed, at: datetime) -> Changes:
+    del at
+    return {"relayed": max(session.relayed, what.place)}
+
+
 _STATES: Mapping[SessionState, str] = {
     "bot": "with the assistant",
     "queued": "waiting for a person",
@@ -198,4 +210,6 @@ _RULES: Mapping[type, _Rule] = {
     Notified: _Rule(HANDED, _notify),
     OutOfHours: _Rule(HANDED, _same),
     Delivered: _Rule(ANY, _same),
+    Reached: _Rule(OPEN, _reach),
+    Relayed: _Rule(ANY, _relay),
 }

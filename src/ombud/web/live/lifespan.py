@@ -23,6 +23,8 @@ async def running(app: FastAPI) -> AsyncIterator[None]:
     app.state.hub = Hub(workspace)
     app.state.delivery = _delivery(workspace)
     works: list[Coroutine[Any, Any, None]] = [app.state.hub.run(), caring.care(workspace)]
+    if app.state.teams is not None:
+        works.append(app.state.teams.run())
     if app.state.delivery is not None:
         works.append(app.state.delivery.run())
     tasks = [asyncio.create_task(_said(work)) for work in works]

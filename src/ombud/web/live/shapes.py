@@ -95,7 +95,7 @@ def event_json(workspace: Workspace, event: Event, *, for_advisor: bool = False)
     what = event.what
     if what is None or isinstance(what, Answering):
         return base
-    left_out = {"kind", "ticket_id"}
+    left_out = {"kind", "ticket_id", "address"}
     if isinstance(what, Transferred | Ended) and not for_advisor:
         left_out |= {"note", "advisor_id"}
     fields = what.model_dump(mode="json", exclude=left_out)

@@ -1,0 +1,1 @@
+"""Microsoft Teams, by the Microsoft 365 Agents SDK."""
