@@ -521,6 +521,7 @@ def test_killed_while_erasing_the_next_run_finishes(store: Store, url: str, tmp_
         add_turn(
             store, Question(text=f"{WORDS} {number}", asker=Person(id="ann")), answer(f"n{number}")
         )
+    seal(store)  # else the child would seal first, as long as nobody else has
     code = (
         "from sqlalchemy import event\n"
         "seen = []\n"
