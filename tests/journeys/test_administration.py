@@ -185,6 +185,7 @@ def test_an_engineer_tries_a_question_with_every_knob(signed_in: NewPage, axe: s
     playwright.expect(page.locator("#nodes article").first).to_contain_text("score")
     playwright.expect(page.locator("#routed")).to_contain_text("one passage")
     playwright.expect(page.locator("#samples .mute")).to_have_count(6)
+    playwright.expect(page.locator("#stage")).to_contain_text("Answered")
     assert findings(page, axe) == []
     page.get_by_role("button", name="Copy as config").click()
     playwright.expect(page.locator("#stage")).to_have_text("copied")
@@ -192,9 +193,29 @@ def test_an_engineer_tries_a_question_with_every_knob(signed_in: NewPage, axe: s
     assert copied == '[plan]\npreset = "pa"\nk = 2'
 
 
-def test_answers_are_rated_by_keyboard_alone(
-    signed_in: NewPage, axe: str, workspace: Workspace
-) -> None:
+def test_a_sweep_is_seen_as_pictures(signed_in: NewPage, axe: str, workspace: Workspace) -> None:
+    cases = write_case(workspace)
+    ombud(
+        workspace, "lab", "sweep", str(cases), "plan.k=1,2", "--name", "how many", "--split", "open"
+    )
+    page = signed_in()
+    page.goto(page.url + "lab")
+    page.get_by_role("heading", name="Studies").scroll_into_view_if_needed()
+    page.locator(".rows").get_by_role("link", name="how many").click()
+    playwright.expect(page.get_by_role("heading", level=1)).to_have_text("how many")
+    reached = page.get_by_role("region", name="What each set-up reaches")
+    playwright.expect(reached).to_contain_text("k=2")
+    playwright.expect(page.get_by_role("region", name="Quality against time")).to_contain_text(
+        "k=1"
+    )
+    assert findings(page, axe) == []
+    page.get_by_label("k=1").check()
+    page.get_by_label("k=2").check()
+    page.get_by_role("button", name="Compare the chosen").click()
+    playwright.expect(page.locator("body")).to_contain_text("Metrics")
+
+
+def write_case(workspace: Workspace) -> Path:
     case = {
         "id": "leave-1",
         "question": "How many days of annual leave?",
@@ -204,10 +225,21 @@ def test_answers_are_rated_by_keyboard_alone(
         "references": [{"text": "26 days"}],
         "evidence": [{"document": "handbook/gb/leave.md", "quote": "26 days of paid annual leave"}],
     }
-    cases = workspace.home / "cases.jsonl"
-    cases.write_text(json.dumps(case) + "\n")
-    command = [sys.executable, "-m", "ombud", "--home", str(workspace.home), "lab", "run"]
-    subprocess.run([*command, str(cases), "--name", "first"], check=True, capture_output=True)
+    path = workspace.home / "cases.jsonl"
+    path.write_text(json.dumps(case) + "\n")
+    return path
+
+
+def ombud(workspace: Workspace, *words: str) -> None:
+    command = [sys.executable, "-m", "ombud", "--home", str(workspace.home), *words]
+    subprocess.run(command, check=True, capture_output=True)
+
+
+def test_answers_are_rated_by_keyboard_alone(
+    signed_in: NewPage, axe: str, workspace: Workspace
+) -> None:
+    cases = write_case(workspace)
+    ombud(workspace, "lab", "run", str(cases), "--name", "first")
     page = signed_in()
     page.goto(page.url + "lab")
     assert findings(page, axe) == []

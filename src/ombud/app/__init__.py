@@ -11,7 +11,16 @@ from ombud.registry import imported_later
 
 if TYPE_CHECKING:
     from ombud.app import library
-    from ombud.app.admin import drafting, flagging, jobs, overview, prompting, rating, trying
+    from ombud.app.admin import (
+        drafting,
+        flagging,
+        jobs,
+        overview,
+        prompting,
+        rating,
+        studying,
+        trying,
+    )
     from ombud.app.audit.auditing import (
         chain_head,
         list_records,
@@ -61,7 +70,16 @@ if TYPE_CHECKING:
 __getattr__ = imported_later(
     __name__,
     {
-        "admin": ["drafting", "flagging", "jobs", "overview", "prompting", "rating", "trying"],
+        "admin": [
+            "drafting",
+            "flagging",
+            "jobs",
+            "overview",
+            "prompting",
+            "rating",
+            "studying",
+            "trying",
+        ],
         "audit.auditing": [
             "chain_head",
             "list_records",
@@ -174,6 +192,7 @@ __all__ = [
     "run_watch",
     "show_record",
     "signing_in",
+    "studying",
     "sync_all",
     "sync_progress",
     "trying",

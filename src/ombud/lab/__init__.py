@@ -129,6 +129,7 @@ from ombud.lab.report.comparing import (
 from ombud.lab.report.costs import PathCost, costs_by_path
 from ombud.lab.report.gating import Fall, Verdict, as_junit, check_gate
 from ombud.lab.report.rendering import html_report, markdown_report
+from ombud.lab.report.studying import StudyPlots, draw_study
 from ombud.lab.report.summary import GROUPS, MetricSummary, cluster_of, summarise, summary_markdown
 from ombud.lab.report.trends import Step, compute_trend, same_dataset
 from ombud.lab.runs.freezing import (
@@ -244,6 +245,7 @@ __all__ = [
     "Study",
     "StudyAxes",
     "StudyOutcome",
+    "StudyPlots",
     "SweepPoint",
     "Synthesis",
     "Target",
@@ -292,6 +294,7 @@ __all__ = [
     "decisions",
     "direction",
     "draw_sample",
+    "draw_study",
     "draw_tasks",
     "export",
     "find_study",

@@ -280,6 +280,18 @@ def find_document(store: Store, identity: str, digest: str | None = None) -> Doc
     )
 
 
+def page_totals(store: Store, versions: Iterable[tuple[str, str]]) -> dict[str, int]:
+    """Id -> pages of a document in that version (id, digest), as far as its pages have numbers."""
+    found: dict[str, int] = {}
+    with store.read() as db:
+        for identity, digest in dict.fromkeys(versions):
+            row = db.execute(select(texts.c.blocks).where(_is_version(identity, digest))).first()
+            pages = [page for _, _, page, _ in row.blocks if page] if row else []
+            if pages:
+                found[identity] = max(pages)
+    return found
+
+
 class TextVersion(NamedTuple):
     digest: str
     at: str

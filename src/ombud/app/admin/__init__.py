@@ -4,9 +4,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ombud.app.admin import drafting, flagging, jobs, overview, prompting, rating, trying
+    from ombud.app.admin import (
+        drafting,
+        flagging,
+        jobs,
+        overview,
+        prompting,
+        rating,
+        studying,
+        trying,
+    )
 
-__all__ = ["drafting", "flagging", "jobs", "overview", "prompting", "rating", "trying"]
+__all__ = ["drafting", "flagging", "jobs", "overview", "prompting", "rating", "studying", "trying"]
 
 
 def __getattr__(name: str) -> object:

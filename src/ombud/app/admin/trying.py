@@ -7,7 +7,7 @@ from ombud.app.workspace import Workspace
 from ombud.errors import BadRequest
 from ombud.retrieve import PARAMETERS, mapped, reranker_names, strategy_names
 from ombud.settings import merge_plan
-from ombud.store import list_runs, list_sources
+from ombud.store import list_runs, list_sources, page_totals
 from ombud.types import Plan
 
 LONGEST = 4_000
@@ -55,6 +55,11 @@ def route(workspace: Workspace, question: str, plan: Mapping[str, Any]) -> dict[
         "probabilities": [round(one, 3) for one in routed.probabilities],
         "parameters": {name: mapped(merged, name)[routed.label] for name in PARAMETERS},
     }
+
+
+def pages(workspace: Workspace, versions: Sequence[tuple[str, str]]) -> dict[str, int]:
+    """Id -> pages of a document (id, digest), as far as they have numbers."""
+    return page_totals(workspace.store, versions)
 
 
 class DatasetLine(NamedTuple):

@@ -9,8 +9,9 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
 from fastapi.responses import HTMLResponse
+from pydantic import Field
 
-from ombud.app import Workspace, library, rating, trying
+from ombud.app import Workspace, library, rating, studying, trying
 from ombud.errors import BadRequest
 from ombud.lab import RecordedRun, html_report, read_run, summarise
 from ombud.store import count_looks, list_runs
@@ -41,6 +42,7 @@ def lab(workspace: CurrentWorkspace, caller: Asking) -> str:
         count=len(runs),
         figures=figures,
         datasets=trying.datasets(workspace),
+        studies=studying.list_studies(workspace),
         sessions=rating.list_sessions(workspace),
         looks=count_looks(workspace.store),
     )
@@ -70,6 +72,18 @@ async def report(
     styles = " ".join(map(_digest, _STYLE.findall(html)))
     policy = f"default-src 'none'; style-src {styles}; img-src data:; base-uri 'none'"
     return HTMLResponse(html, headers={"content-security-policy": policy})
+
+
+@router.get("/lab/study", response_class=HTMLResponse)
+def study(
+    workspace: CurrentWorkspace,
+    caller: Asking,
+    name: Annotated[str, Query(max_length=200)],
+    metric: Annotated[str, Query(max_length=200)] = "",
+) -> str:
+    """A sweep, an ablation or a search as pictures."""
+    found = studying.show_study(workspace, name, metric)
+    return shown("lab/study.html", workspace, caller, called=name, study=found)
 
 
 def _report(workspace: Workspace, names: list[str]) -> str:
@@ -114,3 +128,14 @@ def playground(workspace: CurrentWorkspace, caller: Asking) -> str:
 def route(body: RouteIn, workspace: CurrentWorkspace) -> dict[str, Any]:
     """How complex a question is taken to be, and what that sets."""
     return trying.route(workspace, body.question, body.plan or {})
+
+
+class PagesIn(Shape):
+    versions: list[tuple[str, str]] = Field(max_length=100)
+    """Id and digest of each document."""
+
+
+@router.post("/playground/pages")
+def pages(body: PagesIn, workspace: CurrentWorkspace) -> dict[str, int]:
+    """Id -> how many pages a document has."""
+    return trying.pages(workspace, body.versions)

@@ -29,14 +29,22 @@ function labelled({ label, classes, probabilities, parameters }) {
   return `${needs[label]} (${sure} %); adaptive plans take ${sets}`;
 }
 
-function node(hit, rank) {
+// As the chat calls it.
+function kind({ outcome, action, claims }) {
+  if (outcome !== "denied") return outcome === "full" ? "Answered" : "Partly answered";
+  if (action !== "contact") return action === "none" ? "Outside what it covers" : `Next step: ${action}`;
+  return claims.length ? "Not sure" : "Not in the documents";
+}
+
+function node(hit, rank, totals) {
   const one = document.createElement("article");
   one.className = "card passage";
   const head = document.createElement("p"), text = document.createElement("pre"), link = document.createElement("a");
-  const page = hit.page_from ? `, page ${hit.page_from}` : "";
+  const total = totals[hit.document_id];
+  const page = hit.page_from ? `, page ${hit.page_from}${total ? ` of ${total}` : ""}` : "";
   link.href = `/admin/documents/${hit.document_id}`;
   link.textContent = hit.title;
-  head.append(`${rank}. `, link, `${page} · score ${hit.score.toFixed(4)} · ${hit.chunk_id} · ${hit.found_by.join(", ")}`);
+  head.append(`${rank}. `, link, `${page} · ${hit.uri} · score ${hit.score.toFixed(4)} · ${hit.chunk_id} · ${hit.found_by.join(", ")}`);
   text.textContent = hit.text;
   one.append(head, text);
   return one;
@@ -44,6 +52,8 @@ function node(hit, rank) {
 
 async function ask(question) {
   asking?.abort();
+  const begun = performance.now();
+  document.querySelector("details").open = false;
   const { signal } = (asking = new AbortController());
   const body = { question, person: person(), plan: plan() };
   for (const id of ["routed", "answer", "nodes", "trace", "trouble"]) $(id).hidden = true;
@@ -55,8 +65,10 @@ async function ask(question) {
     $("routed").querySelector("p").textContent = labelled(routed);
     $("stage").textContent = "searching";
     const found = await (await post("/api/v1/search", { query: question, person: body.person, plan: body.plan }, signal)).json();
+    const versions = found.hits.map(({ document_id, digest }) => [document_id, digest]);
+    const totals = await (await post("/playground/pages", { versions }, signal)).json();
     $("nodes").hidden = false;
-    $("nodes").querySelector("div").replaceChildren(...found.hits.map((hit, index) => node(hit, index + 1)));
+    $("nodes").querySelector("div").replaceChildren(...found.hits.map((hit, index) => node(hit, index + 1, totals)));
     const place = $("answer").querySelector(".body"), claims = [];
     for await (const [name, data] of events("/chat/ask", body, signal)) {
       if (name === "status") $("stage").textContent = data.step;
@@ -67,7 +79,7 @@ async function ask(question) {
         written(place, data.html);
         $("trace").hidden = false;
         $("trace").querySelector("pre").textContent = JSON.stringify(data.trace, null, 1);
-        $("stage").textContent = `${data.outcome}, ${data.action}`;
+        $("stage").textContent = `${kind(data)}, in ${Math.round(performance.now() - begun)} ms with its search.`;
       }
     }
   } catch (error) {
@@ -96,6 +108,6 @@ for (const button of document.querySelectorAll("[data-ask]")) {
     const said = document.createElement("span");
     said.className = "mute";
     said.textContent = labelled(await reply.json());
-    button.after(said);
+    button.closest("tr").lastElementChild.append(said);
   }).catch(() => {});
 }
