@@ -87,8 +87,8 @@ def test_a_misspelt_key_names_the_nearest(tmp_path: Path, text: str, said: str, 
         ("OMBUD_SEVER__PORT", "`SERVER`"),
         ("ombud_server__prot", "`PORT`"),
         ("OMBUD_SERVER_PORT", "`SERVER`"),
-        ("OMBUD_TEST", "Known: ANSWER, AUDIT, COUNTRY"),
-        ("OMBUD_", "Known: ANSWER, AUDIT, COUNTRY"),
+        ("OMBUD_QUX", "Known: ANSWER, AUDIT, AZURE, COUNTRY"),
+        ("OMBUD_", "Known: ANSWER, AUDIT, AZURE, COUNTRY"),
     ],
 )
 def test_a_misspelt_variable_names_the_nearest(

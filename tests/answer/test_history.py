@@ -38,3 +38,9 @@ def test_of_what_was_not_found_the_askers_words_stay() -> None:
 def test_of_what_was_not_sure_the_passages_stay() -> None:
     said = f"{wording.NOT_SURE}\n\nThe cap is 180. [1]"
     assert conversation(("hotel cap", said)) == ["hotel cap", "The cap is 180. [1]"]
+
+
+def test_a_thank_you_is_no_turn() -> None:
+    thanked = ("thanks!", wording.pleasantry("thanks", "Larkmere"))
+    kept = conversation(("hotel cap?", "The cap is 180. [1]"), thanked, now="and in Paris?")
+    assert kept == ["hotel cap?", "The cap is 180. [1]"]

@@ -14,8 +14,8 @@ from ombud.answer.bodies import (
     not_stated_body,
     not_sure_body,
     outside_body,
-    person_body,
     quoted_body,
+    spoken_to_body,
     whom_to_turn_to,
     with_own_record,
     written_body,
@@ -41,7 +41,6 @@ from ombud.answer.triage import (
     triaged_message,
 )
 from ombud.answer.triage.anonymity import wants_anonymity
-from ombud.answer.triage.persons import wants_person
 from ombud.answer.triage.privacy import guard, refining_knowledge
 from ombud.answer.triage.sensitive import Matter
 from ombud.answer.understood import with_reading, without_changes
@@ -160,9 +159,9 @@ class AskRun:
         quotes = self.parts.settings.answer.sensitive_quotes
         if matter and self.triaged.settled and not quotes:
             self.body = handoff_body(self.question, matter, (), self.parts)
-        elif not matter and wants_person(self.typed.text):
-            self.body = person_body(self.language)
-        elif self.triaged.injected and not self._is_unread():
+        elif not matter:
+            self.body = spoken_to_body(self.typed.text, self.parts, self.language)
+        if self.body is None and self.triaged.injected and not self._is_unread():
             self.body = outside_body(self.parts, self.language)
 
     async def search(self) -> None:

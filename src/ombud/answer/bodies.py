@@ -18,6 +18,8 @@ from ombud.answer.quoting.quotes import opened_by, quote_spans
 from ombud.answer.quoting.spans import AnswerSpan
 from ombud.answer.signals import unheard
 from ombud.answer.triage import OwnRecord
+from ombud.answer.triage.persons import wants_person
+from ombud.answer.triage.pleasantries import pleasantry_of
 from ombud.answer.triage.sensitive import Matter
 from ombud.index import Filter
 from ombud.retrieve import ModelUsage, SearchResult
@@ -81,6 +83,17 @@ def handoff_body(
 def person_body(language: str) -> Body:
     """For who asks for a person and nothing else."""
     return _denied("handoff", wording.person(language))
+
+
+def spoken_to_body(text: str, parts: AnswerParts, language: str) -> Body | None:
+    """For who asks for a person, or says hello, thank you or goodbye, and nothing else."""
+    if wants_person(text):
+        return person_body(language)
+    said = pleasantry_of(text)
+    if said is None:
+        return None
+    organisation = parts.settings.general.name
+    return _denied("clarify", wording.pleasantry(said.kind, organisation, said.language))
 
 
 def whom_to_turn_to(contacts: Sequence[Contact], *, anonymous: bool) -> str:

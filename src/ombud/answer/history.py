@@ -2,6 +2,7 @@
 the assistant's own wording."""
 
 from ombud.answer import wording
+from ombud.answer.triage.pleasantries import pleasantry_of
 from ombud.types import Message, Question
 
 
@@ -9,11 +10,17 @@ def searchable(question: Question) -> Question:
     """The question with what was asked before and with what documents answered to it.
 
     A turn that was handed to a person or called outside is left out with its answer. Of what was
-    not found, or asked back, the asker's words stay and the assistant's go."""
+    not found, or asked back, the asker's words stay and the assistant's go. A greeting or a thank
+    you is no turn."""
     kept: list[Message] = []
+    was_pleasantry = False
     for message in question.history:
         if message.role == "user":
-            kept.append(message)
+            was_pleasantry = pleasantry_of(message.content) is not None
+            if not was_pleasantry:
+                kept.append(message)
+        elif was_pleasantry:
+            continue
         elif message.role == "assistant" and wording.is_turned_away(message.content):
             _drop_asked(kept)
         elif message.role == "assistant" and not wording.is_own(message.content):

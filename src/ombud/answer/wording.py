@@ -39,6 +39,16 @@ RULES = {
     "later": "The later of the two pages counts.",
 }
 PERSON = "Of course. A person can take over from here."
+PLEASANTRIES: Mapping[str, str] = {
+    "greeting": "Hello. I answer questions about the policies of {organisation}, from its "
+    "documents. What would you like to know?",
+    "thanks": "You are welcome. Ask again whenever something else comes up.",
+    "farewell": "Goodbye. Ask again whenever something else comes up.",
+    "about": "I am an assistant, not a person. I answer questions about the policies of "
+    "{organisation} from its documents, with the passage behind each sentence, and I say so when "
+    "they do not answer. Ask in your own words, such as “How much annual leave do I have?”, or "
+    "ask to talk to a person.",
+}
 NOT_SURE = "I am not sure. The closest passages say:"
 
 SHORT = 5
@@ -82,6 +92,12 @@ def policy_says(language: str) -> str:
 
 def not_sure(language: str) -> str:
     return sentence("not_sure", language) or NOT_SURE
+
+
+def pleasantry(kind: str, organisation: str, language: str = "en") -> str:
+    """To who greets, thanks, takes leave or asks what this is. kind: as in PLEASANTRIES."""
+    said = sentence(kind, language) or PLEASANTRIES[kind]
+    return said.replace("{organisation}", organisation or "your organisation")
 
 
 def off_topic(organisation: str, language: str = "en") -> str:

@@ -33,16 +33,20 @@ class _Terms(NamedTuple):
     example: re.Pattern[str]
     example_section: re.Pattern[str]
     remains: re.Pattern[str]
+    signpost: re.Pattern[str]
 
 
 def quotable(spans: Sequence[AnswerSpan], question: str) -> list[AnswerSpan]:
     """The spans that may be quoted, in their order. Examples only where one is asked for, or where
-    nothing else is there."""
+    nothing else is there, and so with what a page says of itself."""
     whole = [span for span in spans if not is_remains(span)]
     if _terms().asks_for_example.search(question.lower()):
         return whole
     worked = _worked_examples(whole)
-    rules = [span for span in whole if not is_example(span) and span not in worked]
+    rules: list[AnswerSpan] = []
+    for span in whole:
+        if not is_example(span) and span not in worked and not is_signpost(span):
+            rules.append(span)
     return rules or whole
 
 
@@ -53,6 +57,11 @@ def is_example(span: AnswerSpan) -> bool:
         return True
     heading = span.hit.chunk.trail[-1] if span.hit.chunk.trail else ""
     return bool(terms.example_section.fullmatch(_bare(heading).rstrip(" :.")))
+
+
+def is_signpost(span: AnswerSpan) -> bool:
+    """Whether a span only says what a page is about: "This page explains how leave is booked."."""
+    return bool(_terms().signpost.match(_bare(span.text)))
 
 
 def _worked_examples(spans: Sequence[AnswerSpan]) -> list[AnswerSpan]:

@@ -72,7 +72,7 @@ def _kind(answer: Answer) -> str:
     if answer.action == "handoff":
         return "Needs a person"
     if answer.action == "clarify":
-        return "Tell me a little more"
+        return "Tell me a little more" if answer.suggestions else "Here to help"
     if answer.outcome == "full":
         return "Answered"
     if answer.outcome == "partial":

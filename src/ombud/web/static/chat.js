@@ -33,9 +33,9 @@ const { person } = who;
 
 // What was said -----------------------------------------------------------------------------------
 
-function kind({ outcome, action, claims }) {
+function kind({ outcome, action, claims, suggestions }) {
   if (action === "handoff") return ["person", "Needs a person"];
-  if (action === "clarify") return ["ask", "Tell me a little more"];
+  if (action === "clarify") return ["ask", suggestions.length ? "Tell me a little more" : "Here to help"];
   if (outcome === "full") return ["full", "Answered"];
   if (outcome === "partial") return ["partial", "Partly answered"];
   if (action === "contact" && claims.length > 0) return ["partial", "Not sure"];
