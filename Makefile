@@ -1,6 +1,6 @@
 # make demo: the assistant on the sample handbook at http://127.0.0.1:8321
 # make test: all tests but the slow ones    make test-all: those too, and what share of the code they run
-.PHONY: demo test test-slow test-all covered lint types docs bench baseline asked retrieval peers studies experiments router triage confidence spans stories handoff fuzz sample clean
+.PHONY: demo test test-slow test-all covered lint types docs bench baseline asked retrieval peers studies experiments router triage confidence spans reader stories handoff fuzz sample clean
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet -c constraints.txt
@@ -81,6 +81,11 @@ triage: .venv/test
 
 confidence spans: .venv/test sample/.ombud/synced
 	@$(BIN)/python benchmarks/quality/calibrate.py $@
+
+# Half an hour and more on two cores; torch has an environment of its own, for nothing else needs it.
+reader: .venv/test sample/.ombud/synced
+	@test -d .bench/torch || { $(PYTHON) -m venv .bench/torch && .bench/torch/bin/python -m pip install --quiet torch==2.13.0; }
+	@PYTHONPATH=$$(echo .venv/lib/python3*/site-packages):src .bench/torch/bin/python benchmarks/quality/reader.py $(READER)
 
 stories: .venv/test
 	@$(BIN)/python benchmarks/quality/stories.py

@@ -22,14 +22,19 @@ from sklearn.linear_model import LogisticRegression
 
 sys.path.append(str(Path(__file__).parents[1] / "speed"))
 from asked import open_workspaces
+from record import say
 
 from ombud.answer import (
+    NOT_READ,
     AnswerSpan,
+    Basis,
     ConfidenceWeights,
     candidate_spans,
     estimate_confidence,
+    joined,
     measure_signals,
     rank_by,
+    read_evidence,
     span_features,
     span_signals,
     term_weights,
@@ -48,11 +53,11 @@ from ombud.types import Case, Question
 
 ROOT = Path(__file__).parents[2]
 CONFIDENCE = ROOT / "src/ombud/answer/confidence.json"
-ASKABLE = ROOT / "src/ombud.answer.triage.policy_likeness.json"
+ASKABLE = ROOT / "src/ombud/answer/triage/policy_likeness.json"
 SPANS = ROOT / "src/ombud/answer/quoting/spans.json"
 ASKED = ("plain", "terse", "own", "near", "noise")
 OLDER = ("handbooks-us", "handbooks-gb", "handbooks-global", "apart-handbooks")
-MODES = ("hybrid", "sparse")
+BASES: tuple[Basis, ...] = ("read", "hybrid", "sparse")
 FOLDS = 5
 Numbers = npt.NDArray[np.float64]
 OFF_TOPIC = ("off_topic", "incoherent")
@@ -77,17 +82,17 @@ def main() -> None:
     wanted = parser.parse_args().what or ["confidence", "spans"]
     confidence: dict[str, Any] = {}
     spans: dict[str, Any] = {}
-    for mode in MODES:
-        searched = searched_cases(mode)
+    for basis in BASES:
+        searched = searched_cases(basis)
         if "confidence" in wanted:
-            if mode == "hybrid":
+            if basis == "hybrid":
                 write_askable(searched)
-            confidence[mode] = with_plain_trees(fit_confidence(searched, mode))
+            confidence[basis] = with_plain_trees(fit_confidence(searched, basis))
         if "spans" in wanted:
-            fitted = fit_spans(searched, mode)._asdict()
+            fitted = fit_spans(searched, basis)._asdict()
             for threshold in ("answer", "closest", "full", "on_topic"):
                 del fitted[threshold]
-            spans[mode] = fitted
+            spans[basis] = fitted
     if confidence:
         text = json.dumps(confidence, separators=(",", ":"))
         CONFIDENCE.write_text(text.replace("]],[[", "]],\n[[") + "\n", encoding="utf-8")
@@ -99,11 +104,12 @@ def with_plain_trees(weights: ConfidenceWeights) -> dict[str, Any]:
     return {**weights._asdict(), "trees": [list(tree) for tree in weights.trees]}
 
 
-def searched_cases(mode: str) -> list[SearchedCase]:
+def searched_cases(basis: Basis) -> list[SearchedCase]:
     searched: list[SearchedCase] = []
+    say(f"searching, {basis}")
     for workspace, case in labelled_cases():
         if case.expect in ("answer", "deny") and split_of(case.id) != "sealed":
-            searched.append(search_for(workspace, case, mode))
+            searched.append(search_for(workspace, case, basis))
     return searched
 
 
@@ -125,13 +131,14 @@ def labelled_cases() -> Iterator[tuple[Workspace, Case]]:
                 yield workspaces[case.tags[1]], case
 
 
-def search_for(workspace: Workspace, case: Case, mode: str) -> SearchedCase:
+def search_for(workspace: Workspace, case: Case, basis: Basis) -> SearchedCase:
     question = Question(
         text=case.question,
         asker=case.person,
         history=case.history,
         as_of=case.as_of,
     )
+    mode = "sparse" if basis == "sparse" else "hybrid"
     plan = asking.plan_of(workspace, case.person, {"mode": mode}).plan
     visible = asking.filter_of(workspace, question, plan)
     found = asyncio.run(search(question, plan, visible, workspace.index))
@@ -140,8 +147,11 @@ def search_for(workspace: Workspace, case: Case, mode: str) -> SearchedCase:
     engine = workspace.engine
     spans = candidate_spans(found.evidence)
     weights = term_weights(query_terms(query.text, engine), engine)
-    features = span_features(question, query, weights, spans, embedder)
+    reader = workspace.reader if basis == "read" else None
+    read = read_evidence(query.passage, spans, reader) if reader else NOT_READ
+    features = joined(span_features(question, query, weights, spans, embedder), read)
     signals = measure_signals(query_terms(query.passage, engine), found, engine, features)
+    signals |= read.signals
     return SearchedCase(
         case=case,
         signals=signals,
@@ -163,28 +173,28 @@ def is_cited(span: AnswerSpan, case: Case) -> bool:
     return False
 
 
-def fit_confidence(searched: Sequence[SearchedCase], mode: str) -> ConfidenceWeights:
-    questions = question_signals(searched, dense=mode == "hybrid")
+def fit_confidence(searched: Sequence[SearchedCase], basis: Basis) -> ConfidenceWeights:
+    questions = question_signals(searched, basis)
     dev: list[QuestionSignals] = []
     for one, question in zip(searched, questions, strict=True):
         if one.split == "dev":
             dev.append(question)
-    weights = train_confidence(dev, dense=mode == "hybrid")
+    weights = train_confidence(dev, basis)
     for split in ("dev", "test"):
         of_split: list[QuestionSignals] = []
         for one, question in zip(searched, questions, strict=True):
             if one.split == split:
                 of_split.append(question)
-        print_decisions(mode, split, of_split, weights)
+        print_decisions(basis, split, of_split, weights)
     thresholds = (weights.answer, weights.closest, weights.full, weights.on_topic)
     print("        answer {}, closest {}, full {}, on topic {}".format(*thresholds))
     return weights
 
 
-def question_signals(searched: Sequence[SearchedCase], *, dense: bool) -> list[QuestionSignals]:
+def question_signals(searched: Sequence[SearchedCase], basis: Basis) -> list[QuestionSignals]:
     """The signals of each question; its sentences are judged by weights fitted on dev without its
     own fold."""
-    vectors = question_vectors(searched) if dense else None
+    vectors = None if basis == "sparse" else question_vectors(searched)
     folds = [int(sha256(one.case.id.encode()).hexdigest(), 16) % FOLDS for one in searched]
     questions: list[QuestionSignals] = []
     of_fold: dict[int, ConfidenceWeights] = {}
@@ -193,7 +203,7 @@ def question_signals(searched: Sequence[SearchedCase], *, dense: bool) -> list[Q
         for one, its_fold in zip(searched, folds, strict=True):
             if one.split == "dev" and its_fold != fold:
                 others.append(one.spans)
-        of_fold[fold] = train_spans(others, dense=dense)
+        of_fold[fold] = train_spans(others, basis)
     askable_of: dict[int, tuple[Numbers, float]] = {}
     if vectors is not None:
         for fold in range(FOLDS):
@@ -248,28 +258,28 @@ def write_askable(searched: Sequence[SearchedCase]) -> None:
 
 
 def print_decisions(
-    mode: str, split: str, questions: Sequence[QuestionSignals], weights: ConfidenceWeights
+    basis: Basis, split: str, questions: Sequence[QuestionSignals], weights: ConfidenceWeights
 ) -> None:
     confidences = [estimate_confidence(one.signals, weights) for one in questions]
     answered = np.array(confidences) >= weights.answer
     answerable = np.array([one.answerable for one in questions])
     print(
-        f"{mode:7} {split:5} answer or deny right {np.mean(answered == answerable):.3f}"
+        f"{basis:7} {split:5} answer or deny right {np.mean(answered == answerable):.3f}"
         f" (n {len(questions)}); answerable answered {np.mean(answered[answerable]):.3f}"
         f" (n {answerable.sum()}), unanswerable denied {1 - np.mean(answered[~answerable]):.3f}"
         f" (n {(~answerable).sum()})"
     )
 
 
-def fit_spans(searched: Sequence[SearchedCase], mode: str) -> ConfidenceWeights:
+def fit_spans(searched: Sequence[SearchedCase], basis: Basis) -> ConfidenceWeights:
     dev = [one.spans for one in searched if one.split == "dev"]
-    weights = train_spans(dev, dense=mode == "hybrid")
+    weights = train_spans(dev, basis)
     for split in ("dev", "test"):
         of_split = [one.spans for one in searched if one.split == split]
         cited = [spans for spans in of_split if any(spans.underlined)]
         shares = np.mean([underlined_among_best(spans, weights, 4) for spans in cited], axis=0)
         print(
-            f"{mode:7} {split:5} cited among the best 1, 2, 3, 4 sentences:"
+            f"{basis:7} {split:5} cited among the best 1, 2, 3, 4 sentences:"
             f" {shares.round(3)} (n {len(cited)})"
         )
     return weights

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ombud.answer import (
-    FEATURES,
-    SPAN_FEATURES,
-    SPARSE_FEATURES,
+    FEATURES_OF,
+    SPAN_FEATURES_OF,
+    Basis,
     ConfidenceWeights,
     estimate_confidence,
 )
@@ -39,14 +39,16 @@ def test_it_is_a_probability_whatever_is_measured(signal: float) -> None:
     assert 0 <= estimate_confidence({"x": signal}, curve()) <= 1
 
 
-def test_what_is_shipped_knows_only_what_is_measured(tmp_path: Path) -> None:
-    assert load_weights(dense=True).features == FEATURES
-    assert load_weights(dense=False).features == SPARSE_FEATURES
-    assert load_weights(SHIPPED, dense=True).features == SPAN_FEATURES
-    for dense in (True, False):
-        weights = load_weights(dense=dense)
-        assert 0 < weights.answer < weights.full < 1
-        assert 0 < weights.on_topic < 1
+@pytest.mark.parametrize("basis", ["read", "hybrid", "sparse"])
+def test_what_is_shipped_knows_only_what_is_measured(basis: Basis) -> None:
+    weights = load_weights(basis=basis)
+    assert weights.features == FEATURES_OF[basis]
+    assert load_weights(SHIPPED, basis=basis).features == SPAN_FEATURES_OF[basis]
+    assert 0 < weights.answer < weights.full < 1
+    assert 0 < weights.on_topic < 1
+
+
+def test_weights_are_read_as_they_were_written(tmp_path: Path) -> None:
     path = tmp_path / "w.json"
     path.write_text(json.dumps({"sparse": curve()._asdict()}), encoding="utf-8")
-    assert load_weights(path, dense=False) == curve()
+    assert load_weights(path, basis="sparse") == curve()

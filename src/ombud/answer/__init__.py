@@ -5,8 +5,8 @@ from ombud.answer.assisting import AdvisorRun
 from ombud.answer.compose.components import check_components, switched
 from ombud.answer.compose.streaming import OnEvent
 from ombud.answer.confidence import (
-    FEATURES,
-    SPARSE_FEATURES,
+    FEATURES_OF,
+    Basis,
     ConfidenceWeights,
     estimate_confidence,
 )
@@ -14,8 +14,9 @@ from ombud.answer.contacts import read_contacts
 from ombud.answer.parts import AnswerParts
 from ombud.answer.personas.personas import DEFAULT_PERSONA, Persona, read_personas
 from ombud.answer.proof.verifying import check_claim
+from ombud.answer.quoting.reading import NOT_READ, joined, passage_of, read_evidence
 from ombud.answer.quoting.spans import AnswerSpan, candidate_spans, rank_by
-from ombud.answer.quoting.underlining import SPAN_FEATURES, SPARSE_SPAN_FEATURES, span_features
+from ombud.answer.quoting.underlining import SPAN_FEATURES_OF, span_features
 from ombud.answer.signals import measure_signals, span_signals, term_weights
 from ombud.answer.supplying import EvidenceRun, SuppliedEvidence
 from ombud.answer.triage.circumstances import own_circumstances
@@ -39,18 +40,18 @@ from ombud.answer.triage.weights import (
 
 __all__ = [
     "DEFAULT_PERSONA",
-    "FEATURES",
+    "FEATURES_OF",
     "HEADS",
+    "NOT_READ",
     "SCOPES",
-    "SPAN_FEATURES",
-    "SPARSE_FEATURES",
-    "SPARSE_SPAN_FEATURES",
+    "SPAN_FEATURES_OF",
     "TOPICS",
     "TRIAGE_READING",
     "AdvisorRun",
     "AnswerParts",
     "AnswerSpan",
     "AskRun",
+    "Basis",
     "ConfidenceWeights",
     "EvidenceRun",
     "Head",
@@ -66,12 +67,15 @@ __all__ = [
     "check_components",
     "estimate_confidence",
     "guard_search",
+    "joined",
     "measure_signals",
     "needs_vectors",
     "open_triage",
     "own_circumstances",
+    "passage_of",
     "rank_by",
     "read_contacts",
+    "read_evidence",
     "read_personas",
     "read_sensitive",
     "remote_names",

@@ -276,7 +276,7 @@ class AskRun:
 
     @property
     def _weights(self) -> ConfidenceWeights:
-        return load_weights(dense="dense" in self.found.best)
+        return load_weights(basis=self.assessment.basis)
 
     @property
     def _confidence(self) -> float:
@@ -305,7 +305,7 @@ class AskRun:
     async def _measure(self) -> None:
         """What the evidence is worth without a model."""
         self.assessment = await asyncio.to_thread(
-            assess_evidence, self.question, self.found, self.where, self.parts.knowledge
+            assess_evidence, self.question, self.found, self.where, self.parts
         )
 
     def _decided(self) -> Body | None:

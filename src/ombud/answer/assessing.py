@@ -3,17 +3,19 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from ombud.answer.confidence import estimate_confidence, load_weights
+from ombud.answer.confidence import Basis, estimate_confidence, load_weights
+from ombud.answer.parts import AnswerParts
 from ombud.answer.quoting.continuing import favour_shown
 from ombud.answer.quoting.definitions import definitions_first
 from ombud.answer.quoting.fitness import quotable
+from ombud.answer.quoting.reading import NOT_READ, joined, read_evidence
 from ombud.answer.quoting.spans import AnswerSpan, candidate_spans, rank_spans
 from ombud.answer.quoting.underlining import span_features
 from ombud.answer.signals import measure_signals, span_signals, term_weights
 from ombud.answer.triage.policy_likeness import askable
 from ombud.index import Engine, Filter
+from ombud.models import Reader
 from ombud.retrieve import (
-    SearchParts,
     SearchResult,
     asked_meaning,
     find_passages,
@@ -28,37 +30,40 @@ class Assessment(NamedTuple):
     """Of the evidence, likeliest to answer first."""
     signals: Mapping[str, float] = {}
     """As the trace holds them: `confidence`, `own_terms`, and what they are made of."""
+    basis: Basis = "sparse"
+    """What they were measured with."""
 
 
 def assess_evidence(
-    question: Question, found: SearchResult, where: Filter, knowledge: SearchParts
+    question: Question,
+    found: SearchResult,
+    where: Filter,
+    parts: AnswerParts,
 ) -> Assessment:
     """Spans and signals of the question as it was said: what a model wrote is a search key and
     proves nothing."""
+    knowledge, reader = parts.knowledge, parts.reader
     engine = knowledge.engine
     question = found.question or question
     query = standard_query(question, knowledge.glossary)
     if found.queries != (query,):
         as_said = find_passages([query], found.plan, where, knowledge)
         found = found._replace(best=as_said.best)
-    dense = "dense" in found.best
+    basis = _basis(found, reader)
     search_terms = query_terms(query.text, engine)
     weights = term_weights(search_terms, engine)
     spans = candidate_spans(found.evidence)
-    rows = span_features(
-        question,
-        query,
-        weights,
-        spans,
-        knowledge.embedder,
-    )
+    read = read_evidence(query.passage, spans, reader) if basis == "read" and reader else NOT_READ
+    features = span_features(question, query, weights, spans, knowledge.embedder)
+    rows = joined(features, read)
     # What was said before finds passages, and proves nothing of what is asked now.
     now_asked = query_terms(question.text, engine) if question.history else []
     said_terms = now_asked or query_terms(query.passage, engine)
-    ranked = favour_shown(rank_spans(spans, rows, dense=dense), question)
+    ranked = favour_shown(rank_spans(spans, rows, basis), question)
     signals = measure_signals(said_terms, found, engine, rows) | span_signals(ranked)
+    signals |= read.signals
     signals["askable"] = askable(question.text, knowledge.embedder)
-    confidence_weights = load_weights(dense=dense)
+    confidence_weights = load_weights(basis=basis)
     signals["confidence"] = estimate_confidence(signals, confidence_weights)
     abbreviation = asked_meaning(question, knowledge.glossary)
     if abbreviation:
@@ -71,7 +76,16 @@ def assess_evidence(
     return Assessment(
         spans=quotable(ranked, question.text),
         signals=signals,
+        basis=basis,
     )
+
+
+def _basis(found: SearchResult, reader: Reader | None) -> Basis:
+    """The reader was taught English, as the embedder was."""
+    if "dense" not in found.best:
+        return "sparse"
+    is_read = reader is not None and found.plan.reader and found.translation is None
+    return "read" if is_read else "hybrid"
 
 
 def count_own_terms(question: Question, engine: Engine) -> int:

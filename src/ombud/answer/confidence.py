@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -43,6 +43,16 @@ SPARSE_FEATURES = (
     "span_stretch",
 )
 """Without vectors."""
+READ_SIGNALS = ("read_best", "read_second", "read_span")
+"""What the small reader makes of the evidence."""
+Basis = Literal["read", "hybrid", "sparse"]
+"""What is known of the evidence: what the small reader says besides, vectors besides, words alone;
+each has weights of its own."""
+FEATURES_OF: Mapping[Basis, Sequence[str]] = {
+    "read": (*FEATURES, *READ_SIGNALS),
+    "hybrid": FEATURES,
+    "sparse": SPARSE_FEATURES,
+}
 
 
 class ConfidenceWeights(NamedTuple):
@@ -82,10 +92,10 @@ def estimate_confidence(signals: Mapping[str, float], weights: ConfidenceWeights
 
 
 @cache
-def load_weights(path: Path = SHIPPED, *, dense: bool) -> ConfidenceWeights:
+def load_weights(path: Path = SHIPPED, *, basis: Basis) -> ConfidenceWeights:
     content = json.loads(path.read_text(encoding="utf-8"))
     values: dict[str, Any] = {}
-    for key, value in content["hybrid" if dense else "sparse"].items():
+    for key, value in content[basis].items():
         values[key] = tuple(value) if isinstance(value, list) else value
     values["trees"] = tuple(map(_tree, values.get("trees", ())))
     return ConfidenceWeights(**values)

@@ -8,7 +8,7 @@ from ombud.answer.personas.personas import Persona
 from ombud.answer.proof.citing import Stored
 from ombud.answer.triage import Triage
 from ombud.answer.triage.sensitive import Sensitive
-from ombud.models import Chat
+from ombud.models import Chat, Reader
 from ombud.retrieve import SearchParts
 from ombud.settings import Settings
 
@@ -26,3 +26,5 @@ class AnswerParts(NamedTuple):
     personas: Mapping[str, Persona]
     triage: Triage | None = None
     """None: by the shipped weights, without vectors."""
+    reader: Reader | None = None
+    """Reads passages beside the question; None: sentences are told by their vectors."""

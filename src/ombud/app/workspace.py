@@ -28,7 +28,16 @@ from ombud.app.audiences import KnownAudiences
 from ombud.app.flags import PROMPTS, check_flags
 from ombud.errors import MissingExtra, NotFound, SetupError, StoreError
 from ombud.index import Engine, open_engine
-from ombud.models import Budget, CachingEmbedder, Embedder, ModelRoles, open_embedder, open_reranker
+from ombud.models import (
+    Budget,
+    CachingEmbedder,
+    Embedder,
+    ModelRoles,
+    Reader,
+    open_embedder,
+    open_reader,
+    open_reranker,
+)
 from ombud.prompts import problems as prompt_problems
 from ombud.retrieve import KnownWords, SearchParts, open_router, read_glossary
 from ombud.settings import FILE, Flags, Settings, load
@@ -125,6 +134,13 @@ class Workspace:
         )
 
     @cached_property
+    def reader(self) -> Reader | None:
+        """None where there is none, or where no model is wanted."""
+        if self.embedder is None or not self.settings.plan.reader:
+            return None
+        return open_reader(self.home / DATA / "models")
+
+    @cached_property
     def answering(self) -> AnswerParts:
         settings = self.settings.answer
         sensitive = read_sensitive(self._own_file(settings.sensitive_terms))
@@ -147,6 +163,7 @@ class Workspace:
             sensitive=sensitive,
             personas=self.personas,
             triage=triage,
+            reader=self.reader,
         )
 
     def _own_file(self, name: str) -> Path | None:

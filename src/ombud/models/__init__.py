@@ -11,6 +11,7 @@ from ombud.models.embed.embedder import EmbeddedText, Embedder, open_embedder
 from ombud.models.embed.onnx_graph import build_int8
 from ombud.models.embed.remembering import CachingEmbedder
 from ombud.models.exposure import EXPOSURES, Exposure
+from ombud.models.reader import EncodedPassage, Reader, ReaderPassage, Reading, encode, open_reader
 from ombud.models.remote import is_remote
 from ombud.models.rerank.reranker import Reranker, open_reranker
 from ombud.models.trees import Tree, trees_logit
@@ -25,19 +26,25 @@ __all__ = [
     "ChatReply",
     "EmbeddedText",
     "Embedder",
+    "EncodedPassage",
     "Exposure",
     "ModelRoles",
     "PlainText",
+    "Reader",
+    "ReaderPassage",
+    "Reading",
     "Reranker",
     "Tree",
     "at_most",
     "build_int8",
+    "encode",
     "is_remote",
     "late",
     "lean_form",
     "linear",
     "open_chat",
     "open_embedder",
+    "open_reader",
     "open_reranker",
     "record",
     "recorded",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ombud.answer import FEATURES, SPARSE_FEATURES, ConfidenceWeights, estimate_confidence
+from ombud.answer import FEATURES_OF, Basis, ConfidenceWeights, estimate_confidence
 from ombud.training.boosting import fit_boosted
 from ombud.training.logistic import FeatureRow, Numbers
 
@@ -37,14 +37,14 @@ class QuestionSignals:
     """About the organisation's policies at all."""
 
 
-def train_confidence(questions: Sequence[QuestionSignals], *, dense: bool) -> ConfidenceWeights:
-    """Trees and thresholds. dense: with the signals that need vectors.
+def train_confidence(questions: Sequence[QuestionSignals], basis: Basis) -> ConfidenceWeights:
+    """Trees and thresholds. basis: which signals there are.
 
     The thresholds are chosen on what trees say of questions that they were not taught. Raises
     BadRequest without questions of both kinds."""
-    features = FEATURES if dense else SPARSE_FEATURES
+    features = FEATURES_OF[basis]
     weights = _fit(questions, features)
-    return _with_thresholds(weights, questions, _unseen(questions, features), dense=dense)
+    return _with_thresholds(weights, questions, _unseen(questions, features), basis)
 
 
 def _fit(questions: Sequence[QuestionSignals], features: Sequence[str]) -> ConfidenceWeights:
@@ -78,8 +78,7 @@ def _with_thresholds(
     weights: ConfidenceWeights,
     questions: Sequence[QuestionSignals],
     confidences: Numbers,
-    *,
-    dense: bool,
+    basis: Basis,
 ) -> ConfidenceWeights:
     """Least confidence to answer as if certain, to call an answer whole, and to show the closest
     passages."""
@@ -90,7 +89,7 @@ def _with_thresholds(
     if off_topic.any():
         closest = max(closest, float(np.quantile(confidences[off_topic], 1 - STRANGE_SHOWN)))
     full = float(np.quantile(confidences[answerable], FULL_SHARE))
-    signal = "cosine" if dense else "coverage_all"
+    signal = "coverage_all" if basis == "sparse" else "cosine"
     topical: list[float] = []
     for question in questions:
         if question.on_topic:

@@ -4,7 +4,7 @@ span."""
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ombud.answer import SPAN_FEATURES, SPARSE_SPAN_FEATURES, ConfidenceWeights, estimate_confidence
+from ombud.answer import SPAN_FEATURES_OF, Basis, ConfidenceWeights, estimate_confidence
 from ombud.training.logistic import FeatureRow, fit_logistic
 
 
@@ -17,9 +17,8 @@ class QuestionSpans:
     """Whether a person cited it."""
 
 
-def train_spans(questions: Sequence[QuestionSpans], *, dense: bool) -> ConfidenceWeights:
-    """Questions of which nothing was underlined teach nothing. dense: with the features that need
-    vectors.
+def train_spans(questions: Sequence[QuestionSpans], basis: Basis) -> ConfidenceWeights:
+    """Questions of which nothing was underlined teach nothing. basis: which features there are.
 
     Raises BadRequest where no span is underlined."""
     rows: list[FeatureRow] = []
@@ -28,8 +27,7 @@ def train_spans(questions: Sequence[QuestionSpans], *, dense: bool) -> Confidenc
         if any(question.underlined):
             rows.extend(question.features)
             labels.extend(question.underlined)
-    features = SPAN_FEATURES if dense else SPARSE_SPAN_FEATURES
-    return fit_logistic(rows, labels, features, balanced=False)
+    return fit_logistic(rows, labels, SPAN_FEATURES_OF[basis], balanced=False)
 
 
 def underlined_among_best(

@@ -91,6 +91,10 @@ class Plan(Record):
         ge=0,
         description="Weight of late interaction beside the fused score; 0 = none.",
     )
+    reader: bool = Field(
+        default=True,
+        description="Let the small reader read the passages, where no chat model decides.",
+    )
     reranker: str = Field(default="none", description="What reorders the fused pool.")
     rerank_pool: int = Field(
         default=25, ge=1, le=200, description="Best fused hits that are put in order anew."

@@ -7,7 +7,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
-from ombud.answer.confidence import ConfidenceWeights, estimate_confidence, load_weights
+from ombud.answer.confidence import (
+    Basis,
+    ConfidenceWeights,
+    estimate_confidence,
+    load_weights,
+)
 from ombud.text import OPEN_END, read_rows, split_sentences
 from ombud.types import Chunk, Evidence, Hit
 
@@ -38,10 +43,10 @@ class AnswerSpan(NamedTuple):
 
 
 def rank_spans(
-    spans: Sequence[AnswerSpan], rows: Sequence[SpanRow], *, dense: bool
+    spans: Sequence[AnswerSpan], rows: Sequence[SpanRow], basis: Basis
 ) -> list[AnswerSpan]:
     """Spans likeliest to answer first; rows are their `features`."""
-    return rank_by(spans, rows, load_weights(SHIPPED, dense=dense))
+    return rank_by(spans, rows, load_weights(SHIPPED, basis=basis))
 
 
 def rank_by(
@@ -76,6 +81,18 @@ def coverage(weights: Mapping[str, float], held: set[str]) -> float:
         if term in held:
             covered += weight
     return covered / total
+
+
+def runs_of_chunks(spans: Sequence[AnswerSpan]) -> list[list[int]]:
+    """Places of the spans of one chunk, chunk by chunk."""
+    runs: list[list[int]] = []
+    last_chunk = None
+    for place, span in enumerate(spans):
+        if span.hit.chunk.id != last_chunk:
+            runs.append([])
+        runs[-1].append(place)
+        last_chunk = span.hit.chunk.id
+    return runs
 
 
 def words_in(text: str) -> int:

@@ -10,12 +10,15 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ombud.answer.confidence import Basis
+from ombud.answer.quoting.reading import READ
 from ombud.answer.quoting.spans import (
     LIST_MARK,
     AnswerSpan,
     SpanRow,
     coverage,
     is_row,
+    runs_of_chunks,
     spoken_text,
     words_in,
 )
@@ -67,6 +70,13 @@ SPARSE_SPAN_FEATURES = (
     "local",
 )
 SPAN_FEATURES = (*COSINES, *NEARNESS, *SPARSE_SPAN_FEATURES)
+READ_SPAN_FEATURES = (*READ, *SPAN_FEATURES)
+SPAN_FEATURES_OF: Mapping[Basis, Sequence[str]] = {
+    "read": READ_SPAN_FEATURES,
+    "hybrid": SPAN_FEATURES,
+    "sparse": SPARSE_SPAN_FEATURES,
+}
+Numbers = npt.NDArray[np.float64]
 SHORT = 8
 LONG = 45
 LONGEST = 60
@@ -97,7 +107,6 @@ POINTS_BACK = re.compile(
     re.IGNORECASE,
 )
 LINK = re.compile(r"https?://|\]\(|@")
-Numbers = npt.NDArray[np.float64]
 
 
 class _Asked(NamedTuple):
@@ -133,8 +142,8 @@ def span_features(
         **_form_columns(asked, spans),
         **_place_columns(spans),
     }
-    table = zip(*(columns[name].tolist() for name in SPAN_FEATURES), strict=True)
-    return [dict(zip(SPAN_FEATURES, row, strict=True)) for row in table]
+    table = zip(*(column.tolist() for column in columns.values()), strict=True)
+    return [dict(zip(columns, row, strict=True)) for row in table]
 
 
 def _asked(question: Question, query: Query) -> _Asked:
@@ -169,7 +178,7 @@ def _vector_columns(
     of_spans = readings[len(questions) :]
     turn, asks, *_ = of_questions
     return {
-        **_cosines(of_questions, of_spans, _runs(spans)),
+        **_cosines(of_questions, of_spans, runs_of_chunks(spans)),
         **_nearness(turn.tokens, asks.tokens, of_spans),
     }
 
@@ -183,7 +192,7 @@ def _cosines(
     of its sentences; of the one to what asks also what the chunk and the neighbours have, for a
     sentence rarely answers alone.
 
-    of_questions: last turn, what asks, search passage, each sentence. runs: as of `_runs`."""
+    of_questions: last turn, what asks, search passage, each sentence. runs: `runs_of_chunks`."""
     questions = np.stack([reading.windows[0] for reading in of_questions])
     spans = np.stack([reading.windows[0] for reading in of_spans])
     cosines = np.asarray(questions @ spans.T, dtype=np.float64)
@@ -301,7 +310,7 @@ def _form_columns(asked: _Asked, spans: Sequence[AnswerSpan]) -> dict[str, Numbe
 def _place_columns(spans: Sequence[AnswerSpan]) -> dict[str, Numbers]:
     scores = np.array([span.hit.score for span in spans])
     best = scores.max() or 1.0
-    first_of_run = {run[0] for run in _runs(spans)}
+    first_of_run = {run[0] for run in runs_of_chunks(spans)}
     return {
         "hit_score": scores / best,
         "position": np.array(list(map(_position, spans))),
@@ -320,18 +329,6 @@ def _position(span: AnswerSpan) -> float:
 def _last_heading(span: AnswerSpan) -> str:
     trail = span.hit.chunk.trail
     return trail[-1] if trail else ""
-
-
-def _runs(spans: Sequence[AnswerSpan]) -> list[list[int]]:
-    """Places of the spans of one chunk, chunk by chunk."""
-    runs: list[list[int]] = []
-    last_chunk = None
-    for place, span in enumerate(spans):
-        if span.hit.chunk.id != last_chunk:
-            runs.append([])
-        runs[-1].append(place)
-        last_chunk = span.hit.chunk.id
-    return runs
 
 
 def _flags(values: Iterable[object]) -> Numbers:

@@ -2,7 +2,7 @@
 tokenizer.json."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from hashlib import sha256
@@ -137,7 +137,8 @@ def open_minilm(cache: Path, threads: int = 0) -> OnnxEmbedder:
             hint=f"{INSTALL}, or set models.embedder = 'none'.",
         )
     model = Path(spec.submodule_search_locations[0], "model")
-    graph = _cached(model / "model.safetensors", cache)
+    name = f"minilm-{WEIGHTS_SHA256[:12]}-{GRAPH}.int8.onnx"
+    graph = cached_graph(model / "model.safetensors", cache, name, build_int8)
     fingerprint = f"minilm-int8-{WEIGHTS_SHA256[:12]}-{BUILD}"
     embedder = OnnxEmbedder(graph, model / "tokenizer.json", fingerprint, threads, late=True)
     embedder.languages = KNOWN
@@ -156,8 +157,13 @@ def open_folder(folder: str, threads: int = 0) -> OnnxEmbedder:
     return OnnxEmbedder(graph, tokenizer, fingerprint, threads)
 
 
-def _cached(weights: Path, cache: Path) -> Path:
-    name = f"minilm-{WEIGHTS_SHA256[:12]}-{GRAPH}.int8.onnx"
+def cached_graph(
+    weights: Path, cache: Path, name: str, build: Callable[[Path, Path], None]
+) -> Path:
+    """The graph of this name in the user's cache, else in `cache`; built where it is in neither.
+
+    build: writes the graph of the weights into a file. Raises SetupError where the weights are not
+    those that were published, or nothing can be written."""
     user = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ombud"
     for folder in (user, cache):
         if (folder / name).is_file():
@@ -169,7 +175,7 @@ def _cached(weights: Path, cache: Path) -> Path:
         )
     for folder in (user, cache):
         try:
-            build_int8(weights, folder / name)
+            build(weights, folder / name)
         except OSError:
             continue
         return folder / name

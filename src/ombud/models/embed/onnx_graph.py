@@ -9,6 +9,7 @@ import json
 import logging
 import struct
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +29,13 @@ Array = npt.NDArray[Any]
 
 
 def build_int8(weights: Path, target: Path) -> None:
-    """Write the quantised graph to `target`; whole or not at all, also when two processes build it
-    together."""
+    """Write the quantised graph of the embedder to `target`; whole or not at all, also when two
+    processes build it together."""
+    write_int8(_EmbedderGraph(read_safetensors(weights)).model(), target, unchanged=[PROJECT])
+
+
+def write_int8(model: Any, target: Path, *, unchanged: list[str]) -> None:
+    """Quantise an ONNX model into a file. unchanged: names of nodes that are not quantised."""
     import onnx
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
@@ -37,7 +43,7 @@ def build_int8(weights: Path, target: Path) -> None:
     with tempfile.TemporaryDirectory(dir=target.parent) as folder:
         plain = Path(folder, "fp32.onnx")
         small = Path(folder, "int8.onnx")
-        onnx.save(_Graph(read_safetensors(weights)).model(), plain)
+        onnx.save(model, plain)
         # DefaultTensorType: the fused operators carry no shape inference, and the quantiser wants a
         # type.
         options = {"DefaultTensorType": onnx.TensorProto.FLOAT}
@@ -49,7 +55,7 @@ def build_int8(weights: Path, target: Path) -> None:
                 small,
                 weight_type=QuantType.QInt8,
                 per_channel=True,
-                nodes_to_exclude=[PROJECT],
+                nodes_to_exclude=unchanged,
                 extra_options=options,
             )
         finally:
@@ -73,35 +79,24 @@ def read_safetensors(path: Path) -> dict[str, Array]:
     return arrays
 
 
-class _Graph:
-    def __init__(self, weights: dict[str, Array]) -> None:
+class EncoderGraph:
+    """The nodes of a BERT encoder; whoever extends it adds what goes in and what comes out."""
+
+    def __init__(self, weights: Mapping[str, Array]) -> None:
         self.weights = weights
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
 
-    def model(self) -> Any:
-        from onnx import TensorProto, helper
-
-        hidden = self.embeddings()
+    def layers(self, hidden: str) -> str:
         for layer in range(LAYERS):
             hidden = self.layer(hidden, layer)
-        self.pool(hidden)
-        ids = [
-            helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", "tokens"])
-            for name in ("input_ids", "attention_mask")
-        ]
-        # Here rather than in numpy, whose threads would wait for those that run the graph (half as
-        # fast on two cores).
-        self.node(
-            "MatMul", [hidden, self.constant("components", projection())], "tokens", name=PROJECT
-        )
-        out = [
-            helper.make_tensor_value_info("embedding", TensorProto.FLOAT, ["batch", WIDTH]),
-            helper.make_tensor_value_info(
-                "tokens", TensorProto.FLOAT, ["batch", "tokens", DIMENSION]
-            ),
-        ]
-        graph = helper.make_graph(self.nodes, "minilm", ids, out, self.constants)
+        return hidden
+
+    def whole(self, name: str, inputs: list[Any], outputs: list[Any]) -> Any:
+        """The model of what was added."""
+        from onnx import helper
+
+        graph = helper.make_graph(self.nodes, name, inputs, outputs, self.constants)
         opsets = [helper.make_opsetid("", 20), helper.make_opsetid(CONTRIB, 1)]
         return helper.make_model(graph, opset_imports=opsets, ir_version=10)
 
@@ -122,26 +117,6 @@ class _Graph:
     def weight(self, name: str, transpose: bool = False) -> str:
         value = self.weights[name]
         return self.constant(name, value.T if transpose else value)
-
-    def embeddings(self) -> str:
-        from onnx import TensorProto
-
-        table = "embeddings.position_embeddings.weight"
-        # One segment only, so its type embedding is a constant that the positions can carry.
-        positions = self.weights[table] + self.weights["embeddings.token_type_embeddings.weight"][0]
-        words = self.node(
-            "Gather", [self.weight("embeddings.word_embeddings.weight"), "input_ids"], "words"
-        )
-        self.node("Shape", ["input_ids"], "length", start=1, end=2)
-        zero = self.constant("zero", np.array([0], np.int64))
-        places = self.node(
-            "Slice", [self.constant("positions", positions), zero, "length"], "places"
-        )
-        total = self.node("Add", [words, places], "total")
-        norm = [self.weight(f"embeddings.LayerNorm.{part}") for part in ("weight", "bias")]
-        self.node("Cast", ["attention_mask"], "mask_float", to=TensorProto.FLOAT)
-        self.node("Cast", ["attention_mask"], "mask_int", to=TensorProto.INT32)
-        return self.node("LayerNormalization", [total, *norm], "hidden", epsilon=1e-12, axis=-1)
 
     def layer(self, hidden: str, number: int) -> str:
         here = f"encoder.layer.{number}."
@@ -173,6 +148,50 @@ class _Graph:
         norm = [self.weight(f"{where}.LayerNorm.{part}") for part in ("weight", "bias")]
         inputs = [product, residual, *norm, self.weight(f"{where}.dense.bias")]
         return self.node("SkipLayerNormalization", inputs, output, CONTRIB, epsilon=1e-12)
+
+
+class _EmbedderGraph(EncoderGraph):
+    def model(self) -> Any:
+        from onnx import TensorProto, helper
+
+        hidden = self.layers(self.embeddings())
+        self.pool(hidden)
+        ids = [
+            helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", "tokens"])
+            for name in ("input_ids", "attention_mask")
+        ]
+        # Here rather than in numpy, whose threads would wait for those that run the graph (half as
+        # fast on two cores).
+        self.node(
+            "MatMul", [hidden, self.constant("components", projection())], "tokens", name=PROJECT
+        )
+        out = [
+            helper.make_tensor_value_info("embedding", TensorProto.FLOAT, ["batch", WIDTH]),
+            helper.make_tensor_value_info(
+                "tokens", TensorProto.FLOAT, ["batch", "tokens", DIMENSION]
+            ),
+        ]
+        return self.whole("minilm", ids, out)
+
+    def embeddings(self) -> str:
+        from onnx import TensorProto
+
+        table = "embeddings.position_embeddings.weight"
+        # One segment only, so its type embedding is a constant that the positions can carry.
+        positions = self.weights[table] + self.weights["embeddings.token_type_embeddings.weight"][0]
+        words = self.node(
+            "Gather", [self.weight("embeddings.word_embeddings.weight"), "input_ids"], "words"
+        )
+        self.node("Shape", ["input_ids"], "length", start=1, end=2)
+        zero = self.constant("zero", np.array([0], np.int64))
+        places = self.node(
+            "Slice", [self.constant("positions", positions), zero, "length"], "places"
+        )
+        total = self.node("Add", [words, places], "total")
+        norm = [self.weight(f"embeddings.LayerNorm.{part}") for part in ("weight", "bias")]
+        self.node("Cast", ["attention_mask"], "mask_float", to=TensorProto.FLOAT)
+        self.node("Cast", ["attention_mask"], "mask_int", to=TensorProto.INT32)
+        return self.node("LayerNormalization", [total, *norm], "hidden", epsilon=1e-12, axis=-1)
 
     def pool(self, hidden: str) -> None:
         axis = self.constant("axis", np.array([1], np.int64))

@@ -1,0 +1,80 @@
+"""What the small reader makes of the evidence: how likely each passage answers the question, and
+each of its sentences is what answers."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ombud.answer.quoting.spans import AnswerSpan, SpanRow, runs_of_chunks, spoken_text
+from ombud.models import Reader, ReaderPassage
+
+READ = ("read", "read_gap", "read_passage", "read_passage_gap")
+"""Features of a span that the reader gives."""
+WIDEST = 10.0
+"""Logits beyond this tell no more."""
+Numbers = npt.NDArray[np.float64]
+
+
+class ReadEvidence(NamedTuple):
+    columns: dict[str, Numbers]
+    """READ of each span."""
+    signals: dict[str, float]
+    """Of the question: how likely the best passage answers, the second, and the best sentence."""
+
+
+NOT_READ = ReadEvidence({}, {})
+
+
+def read_evidence(question: str, spans: Sequence[AnswerSpan], reader: Reader) -> ReadEvidence:
+    """question: all that is asked, as it is searched for."""
+    runs = runs_of_chunks(spans)
+    passages: list[ReaderPassage] = []
+    for run in runs:
+        passages.append(passage_of([spans[place] for place in run]))
+    answerable = np.zeros(len(spans))
+    logits = np.zeros(len(spans))
+    best = [-WIDEST, -WIDEST]
+    for run, reading in zip(runs, reader.read(question, passages), strict=True):
+        logits[run] = np.clip(reading.pieces, -WIDEST, WIDEST)
+        answerable[run] = np.clip(reading.answerable, -WIDEST, WIDEST)
+        best.append(float(answerable[run[0]]))
+    best.sort(reverse=True)
+    columns = {
+        "read": logits / WIDEST,
+        "read_gap": (logits - logits.max(initial=-WIDEST)) / WIDEST,
+        "read_passage": answerable / WIDEST,
+        "read_passage_gap": (answerable - answerable.max(initial=-WIDEST)) / WIDEST,
+    }
+    signals = {
+        "read_best": best[0],
+        "read_second": best[1],
+        "read_span": float(logits.max(initial=-WIDEST)),
+    }
+    return ReadEvidence(columns, signals)
+
+
+def joined(features: Sequence[SpanRow], read: ReadEvidence) -> list[SpanRow]:
+    """The features of each span, and READ where it was read."""
+    if not read.columns:
+        return list(features)
+    table = zip(*(column.tolist() for column in read.columns.values()), strict=True)
+    of_spans = [dict(zip(read.columns, row, strict=True)) for row in table]
+    return [own | of_span for own, of_span in zip(features, of_spans, strict=True)]
+
+
+def passage_of(spans: Sequence[AnswerSpan]) -> ReaderPassage:
+    """The spans of one chunk as the reader takes them: what introduces a list stands with its
+    first item."""
+    chunk = spans[0].hit.chunk
+    heading = ": ".join(dict.fromkeys((chunk.title, *chunk.trail[-1:])))
+    pieces: list[str] = []
+    lead = ""
+    for span in spans:
+        text = " ".join(spoken_text(span).split())
+        if span.lead and span.lead != lead:
+            text = f"{span.lead.strip()} {text}"
+        lead = span.lead
+        pieces.append(text)
+    return ReaderPassage(heading, pieces)

@@ -1,0 +1,89 @@
+"""The small reader at run time: onnxruntime and numpy."""
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ombud.models.embed.minilm import PACKAGE, WEIGHTS_SHA256, cached_graph
+from ombud.models.embed.onnx_graph import read_safetensors
+from ombud.models.embed.onnx_session import open_onnx
+from ombud.models.reader.delta import merged
+from ombud.models.reader.encoding import EncodedPassage, encode
+from ombud.models.reader.graph import build_reader
+
+DELTA = Path(__file__).with_name("delta.npz")
+DELTA_SHA256 = "c725cbe7be7e4e45e942a5cc8d1252784739e38f5e91cda2f74e3511feea378e"
+"""`make reader` writes both. What it was taught with: `training/reader/CARD.md`."""
+UNREAD = -12.0
+"""Logit of a piece that was cut off."""
+
+
+class ReaderPassage(NamedTuple):
+    heading: str
+    pieces: Sequence[str]
+    """Sentences, list items and rows, in reading order."""
+
+
+class Reading(NamedTuple):
+    answerable: float
+    """Logit that the passage answers the question."""
+    pieces: npt.NDArray[np.float64]
+    """Logit of each piece that it is what answers."""
+
+
+class Reader:
+    """fingerprint: of the weights; another one gives other logits."""
+
+    def __init__(self, graph: Path, tokenizer: Path, fingerprint: str, threads: int = 0) -> None:
+        self.fingerprint = fingerprint
+        hint = f"Delete {graph.name}; it is built again."
+        self._session, self._tokenizer = open_onnx(graph, tokenizer, what="reader", hint=hint)
+        self._threads = ThreadPoolExecutor(threads or os.cpu_count() or 1, "read")
+
+    def read(self, question: str, passages: Sequence[ReaderPassage]) -> list[Reading]:
+        """Each passage by itself, so that none depends on its neighbours."""
+        encodings: list[EncodedPassage] = []
+        for passage in passages:
+            encodings.append(encode(self._tokenizer, question, passage.heading, passage.pieces))
+        counts = [len(passage.pieces) for passage in passages]
+        return list(self._threads.map(self._one, encodings, counts))
+
+    def _one(self, encoding: EncodedPassage, count: int) -> Reading:
+        ids = np.array([encoding.ids], np.int64)
+        feeds = {
+            "input_ids": ids,
+            "attention_mask": np.ones_like(ids),
+            "token_type_ids": np.array([encoding.kinds], np.int64),
+        }
+        answerable, tokens = self._session.run(["answerable", "tokens"], feeds)
+        of_tokens = tokens[0, :, 0]
+        places = np.array(encoding.pieces)
+        pieces = np.full(count, UNREAD)
+        for place in range(count):
+            mine = of_tokens[places == place]
+            if len(mine):
+                pieces[place] = float(mine.mean())
+        return Reading(float(answerable.ravel()[0]), pieces)
+
+
+def open_reader(cache: Path, threads: int = 0) -> Reader | None:
+    """None where the weights that it was taught from are not installed.
+
+    Raises SetupError where they or the delta are damaged, or no cache can be written."""
+    spec = find_spec(PACKAGE)
+    if spec is None or not spec.submodule_search_locations or not DELTA.is_file():
+        return None
+    model = Path(spec.submodule_search_locations[0], "model")
+
+    def build(weights: Path, target: Path) -> None:
+        build_reader(merged(read_safetensors(weights), DELTA, DELTA_SHA256), target)
+
+    name = f"reader-{WEIGHTS_SHA256[:12]}-{DELTA_SHA256[:12]}.int8.onnx"
+    graph = cached_graph(model / "model.safetensors", cache, name, build)
+    return Reader(graph, model / "tokenizer.json", f"reader-{DELTA_SHA256[:12]}", threads)
