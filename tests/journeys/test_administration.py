@@ -188,7 +188,7 @@ def test_an_engineer_tries_a_question_with_every_knob(signed_in: NewPage, axe: s
     playwright.expect(page.locator("#stage")).to_contain_text("Answered")
     assert findings(page, axe) == []
     page.get_by_role("button", name="Copy as config").click()
-    playwright.expect(page.locator("#stage")).to_have_text("copied")
+    playwright.expect(page.locator("#stage")).to_have_text("Copied.")
     copied = page.evaluate("navigator.clipboard.readText()")
     assert copied == '[plan]\npreset = "pa"\nk = 2'
 

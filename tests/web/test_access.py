@@ -104,6 +104,8 @@ EXPECTED = {
     "POST /admin/flags/experiment": ENGINEERS,
     "POST /admin/flags/country": ENGINEERS,
     "GET /lab": ENGINEERS,
+    "GET /lab/cases": ENGINEERS,
+    "GET /lab/case": ENGINEERS,
     "GET /lab/report": ENGINEERS,
     "GET /lab/study": ENGINEERS,
     "POST /lab/annotate": ENGINEERS,

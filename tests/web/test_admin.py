@@ -307,7 +307,7 @@ def test_runs_are_listed_with_their_figures_and_compared(
         assert done.exit_code == 0, done.output
     page = client.get("/lab")
     assert page.text.count('name="run"') == 2
-    assert "quote_recall@5 <b>1.000</b>" in page.text
+    assert "Right passage found, first 5 <b>100 %</b>" in re.sub(r"\s+", " ", page.text)
     ids = re.findall(r'name="run" value="([^"]+)"', page.text)
     report = client.get("/lab/report", params={"run": ids})
     assert report.status_code == 200
@@ -317,6 +317,7 @@ def test_runs_are_listed_with_their_figures_and_compared(
     style = report.text.split("<style>")[1].split("</style>")[0]
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     assert f"'sha256-{digest}'" in policy
+    check_cases(client, ids[0])
     check_rating(client, workspace, ids)
     assert client.get("/lab/report?run=unknown").status_code == 404
     assert client.get("/lab/report").status_code == 422
@@ -332,6 +333,23 @@ def test_a_question_is_routed_as_the_plan_says(client: httpx.Client) -> None:
     wrong = client.post("/playground/route", json={"question": "x", "plan": {"kk": 1}})
     assert wrong.status_code == 422
     assert client.post("/playground/route", json={"question": " "}).status_code == 422
+
+
+def check_cases(client: httpx.Client, run: str) -> None:
+    """From the run to its case, and in it to every stage of the search."""
+    listed = client.get("/lab/cases", params={"run": run})
+    (link,) = re.findall(r'href="(/lab/case\?[^"]+)"', listed.text)
+    case = client.get(link.replace("&amp;", "&")).text
+    shown = re.sub(r"\s+", " ", re.sub("<[^>]+>", " ", case))
+    assert "How many days of annual leave?" in shown
+    assert "26 days" in shown
+    assert "holds the evidence cited" in shown
+    assert re.search(r"GB/(sparse|dense)/\w+ 1 \d+\.\d{4}", shown)
+    assert "Right passage found, first 5 100 % arithmetic" in shown
+    nothing = client.get("/lab/cases", params={"run": run, "only": "wrong"})
+    assert "There is none." in nothing.text
+    assert client.get("/lab/case", params={"run": run, "case": "none"}).status_code == 404
+    assert client.get("/lab/cases?run=unknown").status_code == 404
 
 
 def check_rating(client: httpx.Client, workspace: Workspace, ids: list[str]) -> None:

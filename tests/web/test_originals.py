@@ -72,6 +72,9 @@ def test_a_citation_leads_to_its_page_with_the_lines_marked(
     source = re.findall(r'<img src="([^"]+)"', page.text)
     assert len(source) == 1
     assert "/pages/2?" in source[0]
+    others = re.findall(r'<a href="([^"]+)"[^>]*>as it was printed', page.text)
+    assert ["/pages/1?" in others[0], "/pages/2?" in others[1]] == [True, True]
+    assert httpx.get(address + others[0].replace("&amp;", "&")).status_code == 200
     picture = httpx.get(address + source[0].replace("&amp;", "&"))
     assert picture.headers["content-type"] == "image/png"
     image = Image.open(io.BytesIO(picture.content))

@@ -100,6 +100,30 @@ def test_a_document_shows_what_it_is_and_the_cited_passage(
     assert "There is a newer one" not in html
 
 
+def test_one_cited_passage_leads_to_the_next(client: httpx.Client, workspace: Workspace) -> None:
+    shown = library.document(workspace, document_id(workspace, "travel.md"), None)
+    quotes = ["Hotel costs on business trips", "| Lyon | EUR 130 |", "Receipts are uploaded"]
+    places = [(shown.text.index(one), shown.text.index(one) + len(one)) for one in quotes]
+    cites = ",".join(f"{start}-{end}" for start, end in reversed(places))
+    (start, end), last = places[1], places[2]
+    html = client.get(
+        f"/documents/{shown.id}",
+        params={"start": start, "end": end, "digest": shown.digest, "cites": cites},
+    ).text
+    assert "2 of 3 cited" in html
+    (before,) = re.findall(r'href="([^"]+)" aria-label="Previous cited passage"', html)
+    (after,) = re.findall(r'href="([^"]+)" aria-label="Next cited passage"', html)
+    assert f"start={places[0][0]}" in before
+    page = client.get(after.replace("&amp;", "&")).text
+    assert re.findall(r"<mark>(.*?)</mark>", page) == [quotes[2]]
+    assert "3 of 3 cited" in page
+    assert "Next cited passage" not in page
+    alone = {"start": last[0], "end": last[1], "cites": f"{last[0]}-{last[1]}"}
+    assert "of 1 cited" not in client.get(f"/documents/{shown.id}", params=alone).text
+    for wrong in ("1", "1-2,", "1-2;drop", "-1-2"):
+        assert client.get(f"/documents/{shown.id}", params={"cites": wrong}).status_code == 422
+
+
 def test_a_document_says_owner_and_dates_and_draws_its_tables(
     client: httpx.Client, workspace: Workspace
 ) -> None:

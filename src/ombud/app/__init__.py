@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ombud.app.admin import (
         drafting,
         flagging,
+        inspecting,
         jobs,
         overview,
         prompting,
@@ -73,6 +74,7 @@ __getattr__ = imported_later(
         "admin": [
             "drafting",
             "flagging",
+            "inspecting",
             "jobs",
             "overview",
             "prompting",
@@ -163,6 +165,7 @@ __all__ = [
     "graph_around",
     "graph_stats",
     "index_stats",
+    "inspecting",
     "jobs",
     "keep_round",
     "library",

@@ -127,11 +127,13 @@ from ombud.lab.report.comparing import (
     read_run,
 )
 from ombud.lab.report.costs import PathCost, costs_by_path
+from ombud.lab.report.drilldown import carries_quote
 from ombud.lab.report.gating import Fall, Verdict, as_junit, check_gate
 from ombud.lab.report.rendering import html_report, markdown_report
 from ombud.lab.report.studying import StudyPlots, draw_study
 from ombud.lab.report.summary import GROUPS, MetricSummary, cluster_of, summarise, summary_markdown
 from ombud.lab.report.trends import Step, compute_trend, same_dataset
+from ombud.lab.report.wording import figure_of, interval_of, title_of
 from ombud.lab.runs.freezing import (
     EvidenceTarget,
     FrozenCase,
@@ -271,6 +273,7 @@ __all__ = [
     "as_junit",
     "assign_raters",
     "best_of",
+    "carries_quote",
     "carry_out",
     "cases_text",
     "cell_label",
@@ -297,6 +300,7 @@ __all__ = [
     "draw_study",
     "draw_tasks",
     "export",
+    "figure_of",
     "find_study",
     "freeze_cases",
     "frozen_text",
@@ -304,6 +308,7 @@ __all__ = [
     "harvest_questions",
     "holm",
     "html_report",
+    "interval_of",
     "judge_metrics",
     "live_answers",
     "lowest_grades",
@@ -371,6 +376,7 @@ __all__ = [
     "synthesise",
     "thumb_correlations",
     "time_runs",
+    "title_of",
     "tune_halves",
     "tune_nested",
     "undecided",

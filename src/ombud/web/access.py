@@ -111,6 +111,8 @@ ACCESS: Mapping[str, Rights] = {
     "POST /admin/flags/experiment": LAB,
     "POST /admin/flags/country": LAB,
     "GET /lab": LAB,
+    "GET /lab/cases": LAB,
+    "GET /lab/case": LAB,
     "GET /lab/report": LAB,
     "GET /lab/study": LAB,
     "POST /lab/annotate": LAB,

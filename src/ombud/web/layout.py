@@ -8,7 +8,9 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from ombud.lab import title_of
 from ombud.settings import GeneralSettings, Settings
+from ombud.web.render import to_html
 
 HERE = Path(__file__).parent
 _TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
@@ -51,4 +53,4 @@ _templates = Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
-_templates.filters.update(day=day, words=words)
+_templates.filters.update(day=day, words=words, metric=title_of, markdown=to_html)

@@ -48,7 +48,10 @@ def problem(error: Exception) -> Problem:
         )
     if isinstance(error, HTTPException):
         status = HTTPStatus(error.status_code)
-        return Problem(title=status.phrase, status=status, detail=str(error.detail))
+        detail = str(error.detail)
+        if detail == HTTPStatus.NOT_FOUND.phrase:
+            detail = "There is nothing at this address."
+        return Problem(title=status.phrase, status=status, detail=detail)
     detail, hint = "Something went wrong on the server.", "The server's log says more."
     return Problem(
         type="urn:ombud:unexpected", title="Unexpected error", status=500, detail=detail, hint=hint

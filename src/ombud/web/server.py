@@ -23,7 +23,7 @@ from ombud.web.admin import content, tuning
 from ombud.web.admin import running as running_pages
 from ombud.web.documents import shelf
 from ombud.web.guard import LARGEST_MESSAGE, Failures, RequestGuard, SecurityHeaders, is_loopback
-from ombud.web.lab import annotating, bench
+from ombud.web.lab import annotating, bench, drilldown
 from ombud.web.live import advisor, employee
 from ombud.web.live import socket as socket_routes
 from ombud.web.live.lifespan import running
@@ -67,7 +67,7 @@ def create_app(workspace: Workspace) -> FastAPI:
     if app.state.teams:
         app.state.agent_configuration = app.state.teams.configuration  # the SDK looks for it here
     app.include_router(pages.router)
-    for part in (annotating, doorway, bench, content, running_pages, tuning):
+    for part in (annotating, doorway, bench, drilldown, content, running_pages, tuning):
         app.include_router(part.router)
     app.include_router(shelf.router)
     for part in (employee, advisor, socket_routes):

@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from ombud.app.admin import (
         drafting,
         flagging,
+        inspecting,
         jobs,
         overview,
         prompting,
@@ -15,7 +16,17 @@ if TYPE_CHECKING:
         trying,
     )
 
-__all__ = ["drafting", "flagging", "jobs", "overview", "prompting", "rating", "studying", "trying"]
+__all__ = [
+    "drafting",
+    "flagging",
+    "inspecting",
+    "jobs",
+    "overview",
+    "prompting",
+    "rating",
+    "studying",
+    "trying",
+]
 
 
 def __getattr__(name: str) -> object:

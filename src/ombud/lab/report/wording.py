@@ -37,6 +37,11 @@ def unit_of(metric: str) -> str:
     return measure.unit if measure else ""
 
 
+def figure_of(value: float, metric: str) -> str:
+    """A value in the metric's unit: `82 %`, `0.57 s`."""
+    return format_figure(value, unit_of(metric))
+
+
 def meaning_of(metric: str) -> str:
     measure = find_measure(metric)
     return measure.what if measure else ""
@@ -49,6 +54,11 @@ def is_share(metric: str) -> bool:
 def group_words(name: str) -> str:
     """A type, country or tag in words."""
     return "no country" if name == NO_COUNTRY else name.replace("_", " ")
+
+
+def interval_of(mean: Mean, metric: str) -> str:
+    """`59 to 83 %`, in the metric's unit; empty without an interval."""
+    return interval_words(mean, unit_of(metric))
 
 
 def interval_words(mean: Mean, unit: str) -> str:

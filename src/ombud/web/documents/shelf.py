@@ -22,6 +22,9 @@ FOUND = 8
 SHOWN = 240
 """Characters of one."""
 
+CITES = r"^(\d{1,9}-\d{1,9}(,\d{1,9}-\d{1,9})*)?$"
+"""Places in a document, such as `12-40,88-120`."""
+
 router = APIRouter(include_in_schema=False)
 
 
@@ -110,14 +113,53 @@ class _Cited(NamedTuple):
     start: int
     end: int
     digest: str | None
+    cites: tuple[tuple[int, int], ...] = ()
+    """All places of the same version that the answer cites, first to last."""
 
 
 def _cited(
     start: Annotated[int, Query(ge=0)] = 0,
     end: Annotated[int, Query(ge=0)] = 0,
     digest: str | None = None,
+    cites: Annotated[str, Query(max_length=1_000, pattern=CITES)] = "",
 ) -> _Cited:
-    return _Cited(start, end, digest or None)
+    places = {tuple(map(int, place.split("-"))) for place in cites.split(",") if place}
+    ordered = tuple((first, last) for first, last in sorted(places))
+    return _Cited(start, end, digest or None, ordered)
+
+
+class Hop(NamedTuple):
+    """From one cited passage to the ones beside it."""
+
+    number: int
+    count: int
+    before: str
+    """Address; empty where there is none."""
+    after: str
+
+
+def _hop(request: Request, cited: _Cited) -> Hop | None:
+    """None where the answer cites one place."""
+    here = (cited.start, cited.end)
+    if here not in cited.cites or len(cited.cites) < 2:
+        return None
+    number = cited.cites.index(here)
+    before = cited.cites[number - 1] if number else None
+    after = cited.cites[number + 1] if number + 1 < len(cited.cites) else None
+    return Hop(
+        number=number + 1,
+        count=len(cited.cites),
+        before=_at(request, before),
+        after=_at(request, after),
+    )
+
+
+def _at(request: Request, place: tuple[int, int] | None) -> str:
+    """This page with another passage marked."""
+    if place is None:
+        return ""
+    url = request.url.include_query_params(start=place[0], end=place[1])
+    return f"{url.path}?{url.query}#cited"
 
 
 @router.get("/documents/{document_id}", response_class=HTMLResponse)
@@ -150,6 +192,8 @@ def document(
         ranks=ranks([block for block in views if block.anchor != skipped]),
         skipped=skipped,
         newer=newer,
+        hop=_hop(request, cited),
+        pages=_pages(workspace, shown, query),
         printed=_printed(workspace, shown, cited, views, query),
         versions=shown_versions(workspace, shown, person, query),
         shelf=f"/documents?{query}",
@@ -235,6 +279,14 @@ def original_page(
     place = library.Cited(cited.start, cited.end, cited.digest or "")
     picture = library.draw_original(workspace, document_id, person, page=number, cited=place)
     return Response(picture, media_type="image/png")
+
+
+def _pages(workspace: Workspace, shown: Document, query: str) -> str:
+    """Address of the pages as they were printed, but for the number; empty where no original is
+    kept."""
+    if not library.has_original(workspace, shown):
+        return ""
+    return f"/documents/{shown.id}/pages/{{}}?{urlencode({'digest': shown.digest})}&{query}"
 
 
 def _printed(

@@ -5,7 +5,7 @@ import asyncio
 import base64
 import re
 from hashlib import sha256
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from fastapi import APIRouter, Query, Response
 from fastapi.responses import HTMLResponse
@@ -13,7 +13,15 @@ from pydantic import Field
 
 from ombud.app import Workspace, library, rating, studying, trying
 from ombud.errors import BadRequest
-from ombud.lab import RecordedRun, html_report, read_run, summarise
+from ombud.lab import (
+    RecordedRun,
+    figure_of,
+    html_report,
+    interval_of,
+    read_run,
+    summarise,
+    title_of,
+)
 from ombud.store import count_looks, list_runs
 from ombud.types import Run
 from ombud.web.admin.forms import shown
@@ -24,6 +32,8 @@ from ombud.web.shapes import Asked, PlanFields, Shape
 LISTED = 60
 """Runs of the list, the newest first; the figures of the first ten are worked out."""
 FIGURED = 10
+FIGURES = 4
+"""Of one run."""
 MOST_COMPARED = 8
 _STYLE = re.compile(r"<style>(.*?)</style>", re.DOTALL)
 router = APIRouter(include_in_schema=False)
@@ -52,13 +62,26 @@ def _began(run: Run) -> str:
     return run.started.isoformat() if run.started else ""
 
 
-def _figures(workspace: Workspace, run: Run) -> list[Any]:
+class Figure(NamedTuple):
+    title: str
+    value: str
+    interval: str
+    """Such as `59 to 83 %`; empty where there is none."""
+
+
+def _figures(workspace: Workspace, run: Run) -> list[Figure]:
     """Its means over all cases, with intervals; none while it runs."""
     if run.state != "done":
         return []
     recorded = read_run(workspace.store, run.id)
     lines = summarise(recorded.cases, recorded.scores, by=("overall",), repeats=500)
-    return [line for line in lines if line.mean.value is not None][:6]
+    found: list[Figure] = []
+    for line in lines:
+        value = line.mean.value
+        if value is not None:
+            interval = interval_of(line.mean, line.metric)
+            found.append(Figure(title_of(line.metric), figure_of(value, line.metric), interval))
+    return found[:FIGURES]
 
 
 @router.get("/lab/report", response_class=HTMLResponse)

@@ -15,12 +15,16 @@ async function follow() {
 
 if (progress?.dataset.state === "running") setTimeout(location.pathname === "/admin/sources" ? follow : () => location.reload(), 1500);
 
+// On a small screen the pages are a row that scrolls; the one that is open stands in view.
+const tabs = document.querySelector(".tabs"), open = tabs?.querySelector("[aria-current]");
+if (open) tabs.scrollLeft = open.offsetLeft - (tabs.clientWidth - open.offsetWidth) / 2;
+
 // Rating by keyboard: a digit takes that level of the criterion in focus and goes to the next.
 const rating = document.querySelector(".rating");
 if (rating) {
   const groups = [...rating.querySelectorAll("fieldset")];
-  const focus = (group) => (group?.querySelector("input") ?? rating.querySelector("button")).focus();
-  focus(groups[0]);
+  const focus = (group, options) => (group?.querySelector("input") ?? rating.querySelector("button")).focus(options);
+  focus(groups[0], { preventScroll: true }); // first the answer is read
   rating.addEventListener("keydown", (event) => {
     const group = event.target.closest("fieldset");
     const choice = group && [...group.querySelectorAll("input")].find((one) => one.value === event.key);

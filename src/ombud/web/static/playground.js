@@ -4,6 +4,7 @@ import { events, post } from "./stream.js";
 const $ = (id) => document.getElementById(id);
 const policy = globalThis.trustedTypes?.createPolicy("ombud", { createHTML: (html) => html }) ?? { createHTML: (html) => html };
 const written = (node, html) => { node.innerHTML = policy.createHTML(html); };
+const steps = { wait: "Waiting for a free place…", search: "Searching the documents…", compose: "Writing the answer…", verify: "Checking every sentence…" };
 let asking = null;
 
 function plan() {
@@ -25,8 +26,8 @@ function person() {
 function labelled({ label, classes, probabilities, parameters }) {
   const needs = classes === 2 ? ["one passage", "two or more"] : ["one passage", "two passages", "three or more"];
   const sure = Math.round(100 * probabilities[label]);
-  const sets = Object.entries(parameters).map(([name, value]) => `${name} ${value}`).join(", ");
-  return `${needs[label]} (${sure} %); adaptive plans take ${sets}`;
+  const { k, rewrites, graph_keywords: keywords, graph_depth: depth } = parameters;
+  return `${needs[label]} (${sure} % sure); an adaptive plan takes ${k} passages, ${rewrites} rewrites, ${keywords} keywords for the graph and ${depth} ${depth === 1 ? "step" : "steps"} in it`;
 }
 
 // As the chat calls it.
@@ -58,12 +59,12 @@ async function ask(question) {
   const body = { question, person: person(), plan: plan() };
   for (const id of ["routed", "answer", "nodes", "trace", "trouble"]) $(id).hidden = true;
   $("stop").hidden = false;
-  $("stage").textContent = "routing";
+  $("stage").textContent = "Telling how complex it is…";
   try {
     const routed = await (await post("/playground/route", { question, plan: body.plan }, signal)).json();
     $("routed").hidden = false;
     $("routed").querySelector("p").textContent = labelled(routed);
-    $("stage").textContent = "searching";
+    $("stage").textContent = "Searching…";
     const found = await (await post("/api/v1/search", { query: question, person: body.person, plan: body.plan }, signal)).json();
     const versions = found.hits.map(({ document_id, digest }) => [document_id, digest]);
     const totals = await (await post("/playground/pages", { versions }, signal)).json();
@@ -71,7 +72,7 @@ async function ask(question) {
     $("nodes").querySelector("div").replaceChildren(...found.hits.map((hit, index) => node(hit, index + 1, totals)));
     const place = $("answer").querySelector(".body"), claims = [];
     for await (const [name, data] of events("/chat/ask", body, signal)) {
-      if (name === "status") $("stage").textContent = data.step;
+      if (name === "status") $("stage").textContent = steps[data.step] ?? "";
       else if (name === "claim") { claims[data.index] = data.html; $("answer").hidden = false; written(place, claims.filter(Boolean).join("")); }
       else if (name === "error") throw new Error(data.detail);
       else if (name === "answer") {
@@ -83,7 +84,7 @@ async function ask(question) {
       }
     }
   } catch (error) {
-    if (error.name === "AbortError") $("stage").textContent = "stopped";
+    if (error.name === "AbortError") $("stage").textContent = "Stopped.";
     else { $("trouble").hidden = false; $("trouble").querySelector("p").textContent = `${error.message} ${error.hint ?? ""}`; $("stage").textContent = ""; }
   } finally {
     if (asking?.signal === signal) $("stop").hidden = true;
@@ -100,7 +101,7 @@ $("try").addEventListener("submit", (event) => { event.preventDefault(); ask($("
 $("stop").addEventListener("click", () => asking?.abort());
 $("copy").addEventListener("click", async () => {
   await navigator.clipboard.writeText(config());
-  $("stage").textContent = "copied";
+  $("stage").textContent = "Copied.";
 });
 for (const button of document.querySelectorAll("[data-ask]")) {
   button.addEventListener("click", () => { $("question").value = button.dataset.ask; ask(button.dataset.ask); });

@@ -59,7 +59,10 @@ function joined(found, group) {
   return first;
 }
 
-function card(group, person) {
+// All places of one version, so that its page leads from one to the next.
+const places = (citations, { document_id, digest }) => citations.filter((one) => one.document_id === document_id && one.digest === digest).slice(0, 60).map(({ start, end }) => `${start}-${end}`).join();
+
+function card(group, person, citations) {
   const [{ citation }] = group, numbers = group.map(({ number }) => number), number = numbers.join(", ");
   const words = group.map(({ citation: { quote } }) => quote).join("\n");
   const quote = el("blockquote", { dir: "auto" }, ...group.map((one) => el("p", {}, el("mark", {}, one.citation.quote))));
@@ -70,7 +73,7 @@ function card(group, person) {
     span.textContent = "Copied";
     setTimeout(() => { span.textContent = "Copy quote"; }, 2000);
   };
-  const address = `/documents/${encodeURIComponent(citation.document_id)}?${query(citation, person, { start: citation.start, end: citation.end })}#cited`;
+  const address = `/documents/${encodeURIComponent(citation.document_id)}?${query(citation, person, { start: citation.start, end: citation.end, cites: places(citations, citation) })}#cited`;
   const loaded = text(citation, person).then((found) => {
     const nodes = found && joined(found, group);
     if (nodes) quote.replaceChildren(...nodes);
@@ -102,7 +105,7 @@ export function sources(answer, number, from, person) {
   if (from.matches(".cite")) from.classList.add("on");
   let loads = [];
   if (shown !== answer || panel.hidden) {
-    const groups = grouped(answer.citations), cards = groups.map((group) => card(group, person));
+    const groups = grouped(answer.citations), cards = groups.map((group) => card(group, person, answer.citations));
     list.replaceChildren(...cards.map(([made]) => made));
     loads = cards.map(([, loaded]) => loaded);
     title.textContent = groups.length === 1 ? "Source" : `${groups.length} sources`;
