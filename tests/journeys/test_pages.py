@@ -120,10 +120,9 @@ def pages_of(routes: list[BaseRoute]) -> Iterator[str]:
         inside = getattr(route, "original_router", None)
         if inside is not None:
             yield from pages_of(inside.routes)
-            continue
-        is_page = isinstance(route, APIRoute) and route.response_class is HTMLResponse
-        if is_page and "GET" in route.methods:
-            yield route.path
+        elif isinstance(route, APIRoute):
+            is_page = route.response_class is HTMLResponse and "GET" in (route.methods or ())
+            yield from [route.path] if is_page else []
 
 
 def test_no_page_is_left_out(workspace: Workspace) -> None:

@@ -33,7 +33,7 @@ class CaseList(NamedTuple):
     titles: tuple[str, ...]
     """Of the columns of figures."""
     lines: tuple[CaseLine, ...]
-    count: int
+    fitting: int
     """Of all cases that fit, on all pages."""
     wrong: int
 
@@ -53,7 +53,7 @@ def list_cases(
         run=recorded.run,
         titles=tuple(map(title_of, metrics)),
         lines=tuple(fitting[begin : begin + LISTED]),
-        count=len(fitting),
+        fitting=len(fitting),
         wrong=len(wrong),
     )
 

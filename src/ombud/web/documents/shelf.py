@@ -132,7 +132,7 @@ class Hop(NamedTuple):
     """From one cited passage to the ones beside it."""
 
     number: int
-    count: int
+    of: int
     before: str
     """Address; empty where there is none."""
     after: str
@@ -148,7 +148,7 @@ def _hop(request: Request, cited: _Cited) -> Hop | None:
     after = cited.cites[number + 1] if number + 1 < len(cited.cites) else None
     return Hop(
         number=number + 1,
-        count=len(cited.cites),
+        of=len(cited.cites),
         before=_at(request, before),
         after=_at(request, after),
     )

@@ -33,7 +33,7 @@ def cases(
         only=only,
         begin=begin,
         earlier=max(0, begin - inspecting.LISTED),
-        later=later if later < listed.count else 0,
+        later=later if later < listed.fitting else 0,
     )
 
 
