@@ -300,6 +300,7 @@ def keep_answers(path: Path, asked: Sequence[Asked], turns: Sequence[Turn]) -> N
                 "outcome": one.outcome,
                 "confidence": one.answer.trace.signals.get("confidence"),
                 "gold_shown": one.shows_gold,
+                "gold_first": one.leads_with_gold,
                 "answer": _as_read(one.answer),
             }
         )
