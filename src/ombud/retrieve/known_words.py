@@ -24,7 +24,7 @@ BATCH = 500
 """Chunks that are read at once."""
 MOST_READ = 10
 """Passages in which a word is looked for as it was typed."""
-LONGEST_WAIT = 0.5
+LONGEST_WAIT = 2.0
 """Seconds that a question waits for the words; one that comes before they are there is answered as
 it was typed."""
 EVERYONE = Filter(countries=None, reader=Person())

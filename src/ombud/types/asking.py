@@ -92,8 +92,9 @@ class Plan(Record):
         description="Weight of late interaction beside the fused score; 0 = none.",
     )
     reader: bool = Field(
-        default=True,
-        description="Let the small reader read the passages, where no chat model decides.",
+        default=False,
+        description="Let the small reader read the passages, where no chat model decides;"
+        " docs/results/reader.md says what it gains and why it is off.",
     )
     reranker: str = Field(default="none", description="What reorders the fused pool.")
     rerank_pool: int = Field(
