@@ -205,3 +205,13 @@ def test_a_parsed_document_is_cut_along_its_headings() -> None:
         parse(source.encode(), Document(id="x", source="s", uri="leave.md", title="")), most=32
     )
     assert [c.trail for c in made] == [("Leave", "Days"), ("Leave", "Notice")]
+
+
+@pytest.mark.parametrize("chunker", ["structure", "sentence", "fixed"])
+def test_a_line_without_blanks_is_cut_though_its_tokenizer_takes_it_for_one_token(
+    chunker: str,
+) -> None:
+    line = "abcdefghij" * 50_000
+    made = chunk(document(text(line)), IndexSettings(chunker=chunker, chunk_tokens=256), words)
+    assert max(len(one.text) for one in made) < 10_000
+    assert {place for one in made for place in (one.start, one.end)} >= {0, len(line)}

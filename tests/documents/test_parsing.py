@@ -1,5 +1,8 @@
 """Who reads what, languages, and what cannot be read."""
 
+import codecs
+import random
+
 import pytest
 
 from ombud.documents import kinds, parse
@@ -87,3 +90,12 @@ def test_ligatures_and_invisible_characters_do_not_hide_words() -> None:
         parse("the of\ufb01ce no\u00adtice\u200b period\u00a0ends".encode(), facts("a.txt")).text
         == "the office notice period ends"
     )
+
+
+def test_binary_data_under_a_mark_of_utf_16_is_refused() -> None:
+    noise = random.Random(7).randbytes(20_000)
+    for mark in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF8):
+        with pytest.raises(SourceError, match="not text"):
+            parse(mark + noise, facts("a.txt"))
+    for sentence in ("Prämie für alle", "賃金は毎月支払われる", "Премия всем 🏡"):
+        assert parse(sentence.encode("utf-16"), facts("a.txt")).text == sentence

@@ -84,6 +84,13 @@ def test_a_late_document_is_given_up_and_the_next_one_parses() -> None:
         assert worker.parse(b"Text", facts("a.txt")).text == "Text"
 
 
+def test_the_first_document_of_a_process_has_no_more_time_than_the_others() -> None:
+    with Worker(DocumentSettings(seconds=0.2)) as worker:
+        with pytest.raises(SourceError, match=r"longer than 0\.2 seconds"):
+            worker.parse(b"<p>Some words.</p>" * 1_500_000, facts("b.html"))
+        assert worker.parse(b"Text", facts("a.txt")).text == "Text"
+
+
 def test_a_process_that_died_is_replaced() -> None:
     with Worker(CALM) as worker:
         worker.parse(b"Text", facts("a.txt"))
@@ -201,7 +208,7 @@ def test_what_the_parser_has_started_ends_with_it(
 def test_what_a_parser_prints_does_not_reach_the_answer(tmp_path: Path) -> None:
     code = (
         "import os, sys; from ombud.documents import child\n"
-        "sys.argv = ['', '2048', '30', '10']; child.main()"
+        "sys.argv = ['', '2048', '30', '30', '10']; child.main()"
     )
     noisy = (
         "import os; import ombud.documents.plain as p; r = p.read\n"
@@ -214,5 +221,7 @@ def test_what_a_parser_prints_does_not_reach_the_answer(tmp_path: Path) -> None:
         check=True,
         cwd=tmp_path,
     ).stdout
-    assert int.from_bytes(out[:8], "big") == len(out) - 8
+    ready, answer = out[:8], out[8:]
+    assert int.from_bytes(ready, "big") == 0
+    assert int.from_bytes(answer[:8], "big") == len(answer) - 8
     assert b"noise" not in out

@@ -276,3 +276,17 @@ def test_wrong_settings_of_a_source_name_the_source(
 ) -> None:
     with pytest.raises(SourceError, match="source `hr`"):
         FolderSource("hr", tmp_path, **options)
+
+
+def test_links_that_are_not_followed_are_counted(tmp_path: Path) -> None:
+    write(tmp_path, {"secret/salaries.md": "x", "docs/a.md": "x"})
+    docs = tmp_path / "docs"
+    (docs / "file.md").symlink_to(tmp_path / "secret" / "salaries.md")
+    (docs / "folder").symlink_to(tmp_path / "secret")
+    (docs / "inside.md").symlink_to("a.md")
+    source = FolderSource("hr", docs)
+    assert uris(source) == ["hr/a.md", "hr/inside.md"]
+    assert source.skipped == {"links": 2}
+    (docs / "folder").unlink()
+    source.list()
+    assert source.skipped == {"links": 1}

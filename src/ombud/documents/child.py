@@ -1,8 +1,9 @@
 """The parser process: reads requests from standard input, answers on standard output, until the
 input closes.
 
-Run as `python -m ombud.documents.child MEMORY_MB SECONDS PAGES`. A request is two messages, the
-facts as JSON and the file; the answer is one, JSON with either `document` or `error` and `hint`."""
+Run as `python -m ombud.documents.child MEMORY_MB SECONDS STARTING PAGES`. A request is two
+messages: the facts as JSON, answered by an empty one as soon as their parser is loaded, and the
+file, answered by JSON with either `document` or `error` and `hint`."""
 
 import json
 import os
@@ -22,7 +23,8 @@ def main() -> None:
     """Serve requests; limits are set before any parser is imported."""
     memory = int(sys.argv[1]) * 2**20
     seconds = float(sys.argv[2])
-    pages = int(sys.argv[3])
+    starting = float(sys.argv[3])
+    pages = int(sys.argv[4])
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     warnings.simplefilter("ignore")
@@ -34,14 +36,25 @@ def main() -> None:
     os.dup2(2, 1)
     import_module("ombud.documents.parsing")  # before the first request, which may be a while
     while (facts := receive(requests)) is not None:
+        # No handler: the kernel ends the process even when a library never comes back, and the
+        # parent is gone.
+        signal.setitimer(signal.ITIMER_REAL, starting + GRACE)
+        _load(facts)
+        send(answers, b"")
         data = receive(requests)
         if data is None:
             return
-        # No handler: the kernel ends the process even when a library never comes back, and the
-        # parent is gone.
         signal.setitimer(signal.ITIMER_REAL, seconds + GRACE)
         send(answers, _answer(facts, data, pages))
         signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _load(facts: bytes) -> None:
+    """What every document needs, and the parser of this one; whether there is one is said later."""
+    from ombud.documents.parsing import load_parser
+    from ombud.types import Document
+
+    load_parser(Document.model_validate_json(facts).uri)
 
 
 def _answer(facts: bytes, data: bytes, pages: int) -> bytes:

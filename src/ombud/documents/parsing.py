@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import PurePosixPath
 from typing import cast
@@ -49,6 +50,14 @@ def parse(data: bytes, facts: Document, pages: int = PAGES) -> Document:
             "language": facts.language or detect_language(text),
         }
     )
+
+
+def load_parser(uri: str) -> None:
+    """Loads what reads such files, which takes up to a second the first time; what is wrong with it
+    is told when it is used."""
+    detect_language("Loaded.")
+    with suppress(SourceError):
+        _parser(_suffix(uri))
 
 
 def parse_untrusted(data: bytes, facts: Document, pages: int = PAGES) -> Document:

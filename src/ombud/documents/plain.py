@@ -2,6 +2,7 @@
 
 import codecs
 import re
+import unicodedata
 
 from ombud.documents.blocks import ParsedFile, paragraph, tidy, visible
 from ombud.errors import SourceError
@@ -21,23 +22,32 @@ def decode(data: bytes) -> str:
     binary data."""
     for mark, encoding in _BOMS:
         if data.startswith(mark):
-            return data.decode(encoding, errors="replace")
+            return _checked(data.decode(encoding, errors="replace"))
     if data.count(0) > len(data) // 1000:
-        raise SourceError("The file is not text.", hint="Give it the ending of its real format.")
+        raise _not_text()
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
-        text = data.decode("cp1252", errors="replace")
+        return _checked(data.decode("cp1252", errors="replace"))
+
+
+def _checked(text: str) -> str:
+    """The text; raises SourceError for what was none before it was decoded."""
     beginning = text[:10_000]
     strange = sum(map(_is_strange, beginning))
     if strange > len(beginning) // 50:
-        raise SourceError("The file is not text.", hint="Give it the ending of its real format.")
+        raise _not_text()
     return text
 
 
+def _not_text() -> SourceError:
+    return SourceError("The file is not text.", hint="Give it the ending of its real format.")
+
+
 def _is_strange(character: str) -> bool:
-    """Whether it stands in no text: what could not be decoded, and control characters."""
-    if character == "\ufffd":
+    """Whether it stands in no text: what could not be decoded, control characters, and what
+    Unicode has no character for."""
+    if character == "\ufffd" or unicodedata.category(character) in {"Cn", "Cs"}:
         return True
     return character < " " and character not in "\t\r\n\f"
 

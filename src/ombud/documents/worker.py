@@ -14,7 +14,7 @@ import threading
 import time
 import weakref
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, NamedTuple, Protocol, Self
 
 from ombud.documents.parsing import parse_untrusted
 from ombud.documents.pipes import exchange, framed
@@ -23,7 +23,8 @@ from ombud.settings import DocumentSettings
 from ombud.types import Document
 
 _STARTING = 30
-"""Seconds on top of the limit for the first document of a process, which loads the parsers."""
+"""Seconds in which a process must have started and loaded the parser of a document; the limit per
+document begins after that, and so is the same for the first one."""
 _FEW_THREADS = {
     "MALLOC_ARENA_MAX": "2",
     "OMP_NUM_THREADS": "2",
@@ -78,6 +79,13 @@ class InlineParser:
         """Nothing to end."""
 
 
+class _Request(NamedTuple):
+    """What the process is sent, framed: once it has answered to the facts, it is ready."""
+
+    facts: bytes
+    data: bytes
+
+
 class Worker:
     """Parses documents in one process at a time; safe to share between threads, which then take
     turns.
@@ -120,7 +128,7 @@ class Worker:
         """As `ombud.documents.parse`; every failure, of the process too, is a SourceError and costs
         this file only."""
         _check_size(data, self.settings)
-        request = framed(facts.model_dump_json().encode()) + framed(data)
+        request = _Request(framed(facts.model_dump_json().encode()), framed(data))
         with self._lock:
             try:
                 answer = self._ask(request)
@@ -133,13 +141,11 @@ class Worker:
                 self._stop()
         return _unwrap(answer)
 
-    def _ask(self, request: bytes) -> bytes:
+    def _ask(self, request: "_Request") -> bytes:
         process = self._running()
-        seconds = self.settings.seconds
-        if self._parsed == 0:
-            seconds += _STARTING
         try:
-            return exchange(process, request, time.monotonic() + seconds)
+            exchange(process, request.facts, time.monotonic() + _STARTING)
+            return exchange(process, request.data, time.monotonic() + self.settings.seconds)
         except TimeoutError as error:
             raise SourceError(
                 f"Reading the file took longer than {self.settings.seconds:g} seconds.",
@@ -161,7 +167,8 @@ class Worker:
     def _start(self) -> subprocess.Popen[bytes]:
         limits = [
             str(self.settings.memory_mb),
-            str(self.settings.seconds + _STARTING),
+            str(self.settings.seconds),
+            str(_STARTING),
             str(self.settings.pages),
         ]
         process = subprocess.Popen(

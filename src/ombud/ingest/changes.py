@@ -84,7 +84,8 @@ def plan_changes(
             continue
         listed.add(document_id(ref.uri))
         comparison.add(ref)
-    plan.skipped = dict(skipped)
+    left_out: Mapping[str, int] = getattr(source, "skipped", {})  # of a folder: its links
+    plan.skipped = {**skipped, **left_out}
     for key, entry in known.entries.items():
         if key not in listed:
             plan.gone.append(entry)

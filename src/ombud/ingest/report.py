@@ -21,7 +21,7 @@ class SyncReport(Record):
     unchanged: int = 0
     failed: tuple[Failure, ...] = ()
     skipped: dict[str, int] = Field(
-        default={}, description="Files of kinds that are not read: suffix -> count."
+        default={}, description="What is not read: suffix of a kind of file, or links -> count."
     )
     note: str = ""
     """Why the source was not synced whole, where it was not."""

@@ -14,6 +14,8 @@ from ombud.sources.metadata import normalise_metadata, read_yaml
 from ombud.sources.source import Ref
 
 SIDECAR = "ombud.yaml"
+LINKS = "links"
+"""Those that leave the tree, and those to folders, which are never followed."""
 SETTLED = 2.0
 """Seconds after which a file's times can be trusted to tell a later write."""
 
@@ -58,6 +60,8 @@ class FolderSource:
             patterns=patterns,
         )
         self.facts = self._matching.facts
+        self.skipped: dict[str, int] = {}
+        """What the last listing left out though it looked like documents -> how many."""
 
     def list(self) -> list[Ref]:
         if not self.path.is_dir():
@@ -66,11 +70,15 @@ class FolderSource:
                 hint="Was it moved, or is a drive not mounted?",
             )
         refs: list[Ref] = []
+        self.skipped = {}
         top = str(self.path)
         above: dict[str, Sidecars] = {os.path.dirname(top): ()}  # noqa: PTH120
         for folder, names, files in os.walk(top, onerror=_unreadable):
             visible = [name for name in names if not name.startswith(".")]
             names[:] = sorted(visible)
+            for name in names:
+                if os.path.islink(f"{folder}{os.sep}{name}"):  # noqa: PTH114
+                    self._skip_link()
             inside = folder[len(top) :].lstrip(os.sep)
             parent = os.path.dirname(folder)  # noqa: PTH120
             sidecars = above[parent]
@@ -118,6 +126,9 @@ class FolderSource:
                 sidecars = (*sidecars, (inside, _Sidecar(sidecar)))
         return self._facts(relative, sidecars)
 
+    def _skip_link(self) -> None:
+        self.skipped[LINKS] = self.skipped.get(LINKS, 0) + 1
+
     def _facts(self, relative: str, sidecars: "Sidecars") -> dict[str, Any]:
         facts = self._matching.facts_of(relative)
         for folder, sidecar in sidecars:
@@ -135,6 +146,7 @@ class FolderSource:
             status = os.lstat(file)
             if stat.S_ISLNK(status.st_mode):
                 if _leaves(Path(file), self.path):
+                    self._skip_link()
                     return None
                 status = os.stat(file)  # noqa: PTH116
         except OSError:

@@ -1,6 +1,5 @@
 """`/api/v1`: the same assistant as JSON. Every error is `application/problem+json`."""
 
-import asyncio
 import json
 from collections.abc import Iterator
 from typing import Annotated, Any
@@ -20,6 +19,7 @@ from ombud.app import (
     sync_progress,
     usage_json,
 )
+from ombud.channels import OwnPlace
 from ombud.errors import NotAllowed, StoreError
 from ombud.types import Answer, Chunk, Document, Person, Question, Trace
 from ombud.web import stream
@@ -86,12 +86,12 @@ def workspace_of(request: Request) -> Workspace:
     return request.app.state.workspace  # type: ignore[no-any-return]
 
 
-def places_of(request: Request) -> asyncio.Semaphore:
-    return request.app.state.places  # type: ignore[no-any-return]
+def place_of(request: Request) -> OwnPlace:
+    return request.app.state.places.of(key_of(request))  # type: ignore[no-any-return]
 
 
 CurrentWorkspace = Annotated[Workspace, Depends(workspace_of)]
-Places = Annotated[asyncio.Semaphore, Depends(places_of)]
+Place = Annotated[OwnPlace, Depends(place_of)]
 
 
 def reader_of(caller: Asking, request: Request, said: Annotated[Person, Depends(reader)]) -> Person:
@@ -198,7 +198,7 @@ def work_of(body: AskIn, workspace: Workspace, caller: callers.Caller) -> stream
     },
 )
 async def ask(
-    body: AskIn, request: Request, workspace: CurrentWorkspace, places: Places, caller: Asking
+    body: AskIn, request: Request, workspace: CurrentWorkspace, place: Place, caller: Asking
 ) -> Any:
     """An answer with its citations. `Accept: text/event-stream` gives events as it grows: `status`
     {step}, `claim` {index, text, citations}, `answer` (the whole Answer) and `error` (a problem).
@@ -206,10 +206,10 @@ async def ask(
     check_own(body, request, workspace)
     work = work_of(body, workspace, caller)
     if "text/event-stream" in request.headers.get("accept", ""):
-        return await stream.respond(stream.events(work, places))
+        return await stream.respond(stream.events(work, place))
 
     async def answer_whole() -> Answer:
-        async with places:
+        async with place:
             return await work(None)
 
     answer = await stream.while_connected(request, answer_whole())

@@ -11,7 +11,7 @@ from fastapi.responses import HTMLResponse
 from ombud.app import library
 from ombud.types import Answer, Citation, Document, Person
 from ombud.web import stream
-from ombud.web.api import CurrentWorkspace, Places, check_own, work_of
+from ombud.web.api import CurrentWorkspace, Place, check_own, work_of
 from ombud.web.layout import STATIC, VERSION, page
 from ombud.web.live.secrets import Asking, ensure_key
 from ombud.web.render import to_html
@@ -87,13 +87,13 @@ async def chat_ask(
     body: AskIn,
     request: Request,
     workspace: CurrentWorkspace,
-    places: Places,
+    place: Place,
     caller: Asking,
 ) -> Response:
     """The stream of the API; its claims and its answer also carry their HTML."""
     check_own(body, request, workspace)
     work = work_of(body, workspace, caller)
-    return await stream.respond(_with_html(stream.events(work, places)))
+    return await stream.respond(_with_html(stream.events(work, place)))
 
 
 async def _with_html(

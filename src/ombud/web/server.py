@@ -9,13 +9,21 @@ from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
+import h11
 import uvicorn
 from fastapi import FastAPI
 from starlette.middleware.gzip import GZipMiddleware
 from uvicorn.config import LOGGING_CONFIG
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from ombud.app import Workspace, callers, library, signing_in
-from ombud.channels import completions, mounted_mcp, opened_teams, teams_messages
+from ombud.channels import (
+    AskingPlaces,
+    completions,
+    mounted_mcp,
+    opened_teams,
+    teams_messages,
+)
 from ombud.errors import SetupError
 from ombud.web import api, doorway, pages
 from ombud.web.access import AccessControl, owner_of
@@ -37,6 +45,10 @@ from ombud.web.traces import RequestTracer, answer_spans, open_tracing
 SUMMARY = "Answers employees' questions from the organisation's own policies, each sentence proven."
 GRACE = 5
 """Seconds that running answers get when the server stops."""
+WAIT = 20.0
+"""Seconds from a request's first byte, or from the opening of the connection, to its last one."""
+SLOWEST = 10_000
+"""Bytes a second that a large body must keep to on top of that."""
 
 
 def create_app(workspace: Workspace) -> FastAPI:
@@ -51,7 +63,7 @@ def create_app(workspace: Workspace) -> FastAPI:
         lifespan=running,
     )
     app.state.workspace = workspace
-    app.state.places = asyncio.Semaphore(workspace.settings.server.concurrency)
+    app.state.places = AskingPlaces(workspace.settings.server.concurrency)
     app.state.meters = Meters(workspace)
     app.state.callers = callers.Callers(workspace)
     app.state.tries = signing_in.Tries()
@@ -119,6 +131,7 @@ def prepare(
         # its own.
         proxy_headers=bool(workspace.settings.server.trusted_proxies),
         forwarded_allow_ips=list(workspace.settings.server.trusted_proxies),
+        http=PatientProtocol,
         ws="websockets-sansio",
         ws_max_size=LARGEST_MESSAGE,
     )
@@ -160,6 +173,58 @@ def _check_reach(workspace: Workspace, host: str) -> None:
             f"`{host}` is not an address of this machine alone.",
             hint="Set server.public_url to the address by which people reach it.",
         )
+
+
+class PatientProtocol(H11Protocol):
+    """HTTP/1.1 as uvicorn speaks it; a connection whose request stays half-sent is closed."""
+
+    _since: float
+    _received = 0
+    _timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._begin()
+        self._wait(WAIT)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        if not self._is_half_sent():
+            self._begin()
+        self._received += len(data)
+        super().data_received(data)
+        if self._timer is None and self._is_half_sent():
+            self._wait(WAIT)
+
+    def _begin(self) -> None:
+        self._since = self.loop.time()
+        self._received = 0
+
+    def _wait(self, seconds: float) -> None:
+        self._timer = self.loop.call_later(seconds, self._look)
+
+    def _look(self) -> None:
+        self._timer = None
+        is_ours = self.transport.get_protocol() is self  # a WebSocket has another one
+        if not is_ours or self.transport.is_closing() or not self._is_half_sent():
+            return
+        left = self._since + WAIT + self._received / SLOWEST - self.loop.time()
+        if left > 0:
+            self._wait(left)
+        else:
+            self.transport.close()
+
+    def _is_half_sent(self) -> bool:
+        """Whether the client has the word: nothing came yet, or a part of a head or of a body."""
+        theirs = self.conn.their_state
+        if theirs is h11.SEND_BODY:
+            return True
+        unread, _ = self.conn.trailing_data
+        return theirs is h11.IDLE and (self.cycle is None or bool(unread))
 
 
 class _Server(uvicorn.Server):

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from fastapi import Request
 from fastapi.responses import StreamingResponse
 
+from ombud.channels import OwnPlace
 from ombud.types import Answer
 from ombud.web.logs import told
 from ombud.web.problems import problem
@@ -26,7 +27,7 @@ connection."""
 logger = logging.getLogger(__name__)
 
 
-async def events(work: Work, places: asyncio.Semaphore) -> AsyncGenerator[Event, None]:
+async def events(work: Work, place: OwnPlace) -> AsyncGenerator[Event, None]:
     """`status`, `claim` and at last `answer` or `error`.
 
     What goes wrong before the first event is raised, so that it can be an HTTP error. Whoever
@@ -39,9 +40,9 @@ async def events(work: Work, places: asyncio.Semaphore) -> AsyncGenerator[Event,
 
     async def run() -> None:
         try:
-            if places.locked():
+            if place.locked():
                 on_event("status", {"step": "wait"})
-            async with places:
+            async with place:
                 answer = await work(on_event)
             on_event("answer", answer.model_dump(mode="json"))
         except Exception as error:  # noqa: BLE001 - handed on to the reader of the queue

@@ -24,6 +24,7 @@ from ombud.channels.openai.shapes import (
 )
 from ombud.channels.openai.tasks import task_reply
 from ombud.channels.openai.wording import GrowingText, annotations, message_text
+from ombud.channels.places import OwnPlace
 from ombud.errors import OmbudError
 from ombud.types import Answer, Citation, Message, Question
 
@@ -75,12 +76,13 @@ async def complete(request: Request) -> Response:
         if said:
             return _task(body, said)
         asked = _asked(request, body, persona)
-        places: asyncio.Semaphore = request.app.state.places
+        owner = callers.caller_of(request.scope).key or asked.question.asker.id
+        place: OwnPlace = request.app.state.places.of(owner)
         if body.stream:
             return StreamingResponse(
-                _stream(workspace, asked, places), media_type="text/event-stream"
+                _stream(workspace, asked, place), media_type="text/event-stream"
             )
-        async with places:
+        async with place:
             answer = await asking.ask(workspace, asked.question)
         text = message_text(answer)
         marks = annotations(text, answer, asked.question.asker, asked.base)
@@ -224,7 +226,7 @@ def _data(content: dict[str, Any]) -> str:
 
 
 async def _stream(
-    workspace: Workspace, asked: _Asked, places: asyncio.Semaphore
+    workspace: Workspace, asked: _Asked, place: OwnPlace
 ) -> AsyncGenerator[str, None]:
     """Claims as they are proven, then the rest with the annotations. Who goes away ends the
     work."""
@@ -235,7 +237,7 @@ async def _stream(
 
     async def work() -> None:
         try:
-            async with places:
+            async with place:
                 answer = await asking.ask(workspace, asked.question, on_event=on_event)
             loop.call_soon_threadsafe(queue.put_nowait, ("done", answer))
         except Exception as error:  # noqa: BLE001 - handed on to the reader of the queue

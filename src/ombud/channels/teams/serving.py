@@ -1,11 +1,11 @@
 """`/api/messages`, where the channel is switched on."""
 
-import asyncio
 from typing import TYPE_CHECKING
 
 from fastapi import APIRouter, Request, Response
 
 from ombud.app import Workspace
+from ombud.channels.places import AskingPlaces
 from ombud.errors import NotFound, SetupError
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ async def receive(request: Request) -> Response:
     return await channel.process(request)
 
 
-def opened(workspace: Workspace, places: asyncio.Semaphore) -> "TeamsChannel | None":
+def opened(workspace: Workspace, places: AskingPlaces) -> "TeamsChannel | None":
     """None where it is not switched on. places: for questions that are answered at the same time.
     Raises SetupError where the extra is missing or the settings do not go together."""
     if not workspace.settings.teams.enabled:

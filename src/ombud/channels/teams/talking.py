@@ -12,6 +12,7 @@ from microsoft_agents.hosting.core import Agent, TurnContext
 
 from ombud.app import Workspace, asking, callers, conversing, provider
 from ombud.channels.openai.shapes import LONGEST_QUESTION
+from ombud.channels.places import AskingPlaces
 from ombud.channels.teams.cards import Element, answer_card, notice_card
 from ombud.errors import BadRequest, OmbudError
 from ombud.types import HandoffReason, Person, Question, Session
@@ -45,7 +46,7 @@ class _Writer:
 
 
 class TeamsAgent(Agent):
-    def __init__(self, workspace: Workspace, places: asyncio.Semaphore) -> None:
+    def __init__(self, workspace: Workspace, places: AskingPlaces) -> None:
         """places: for questions that are answered at the same time."""
         self._workspace = workspace
         self._places = places
@@ -134,7 +135,7 @@ class TeamsAgent(Agent):
             return
         await context.send_activity(Activity(type=ActivityTypes.typing))
         question = Question(text=text, asker=writer.person)
-        async with self._places:
+        async with self._places.of(writer.person.id or stands.id):
             answer = await asking.ask(
                 self._workspace, question, conversation_id=stands.id, message_key=key
             )

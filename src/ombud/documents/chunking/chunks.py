@@ -2,7 +2,7 @@
 chunk carries."""
 
 import hashlib
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from ombud.documents.outline import ChunkBounds, Count, Embed
@@ -10,6 +10,11 @@ from ombud.errors import BadSetting
 from ombud.registry import find, plugin_faults
 from ombud.settings import IndexSettings
 from ombud.types import Chunk, Document
+
+CHARACTERS = 32
+"""Of a token at most; ordinary text has four to six."""
+LONGEST = 100_000
+"""Tokens that are not counted more exactly: it is far above every limit."""
 
 
 def chunk(
@@ -25,9 +30,17 @@ def chunk(
     _check_overlap(settings)
     recipe = recipe_of(settings)
     chunker = _chunker(settings.chunker)
+    counted = partial(_tokens, count)
     with plugin_faults("chunker", settings.chunker):
-        cuts = list(chunker(document, settings, count, embed))
+        cuts = list(chunker(document, settings, counted, embed))
         return [_chunk(document, recipe, bounds) for bounds in cuts]
+
+
+def _tokens(count: Count, text: str) -> int:
+    """As the tokenizer counts them, which takes a word of a million letters for one unknown token:
+    so as many at least as the characters make."""
+    fewest = len(text) // CHARACTERS
+    return fewest if fewest > LONGEST else max(count(text), fewest)
 
 
 def _check_overlap(settings: IndexSettings) -> None:

@@ -1,0 +1,51 @@
+"""A request that is never sent to its end does not hold its connection."""
+
+import socket
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from ombud.web import server
+
+from .running import make_workspace, running
+
+HEAD = b"POST /api/v1/ask HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"",
+        b"GET /healthz HTTP/1.1\r\nhost: loc",
+        HEAD + b'content-length: 100\r\n\r\n{"question": "How many',
+        HEAD + b'transfer-encoding: chunked\r\n\r\n5\r\n{"que\r\n',
+    ],
+    ids=["nothing", "half a head", "half a body", "a chunk"],
+)
+def test_a_half_sent_request_is_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sent: bytes
+) -> None:
+    monkeypatch.setattr(server, "WAIT", 0.3)
+    with running(make_workspace(tmp_path)) as address:
+        place = urlsplit(address)
+        with socket.create_connection((place.hostname, place.port), timeout=20) as half:
+            half.sendall(sent)
+            assert half.recv(1000) == b""
+
+
+def test_a_request_that_comes_after_another_is_given_up_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "WAIT", 0.3)
+    whole = b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n"
+    with running(make_workspace(tmp_path)) as address:
+        place = urlsplit(address)
+        with socket.create_connection((place.hostname, place.port), timeout=20) as half:
+            half.sendall(whole)
+            assert half.recv(10_000).startswith(b"HTTP/1.1 200")
+            half.sendall(whole + whole[:30])
+            said = b""
+            while piece := half.recv(10_000):
+                said += piece
+            assert b"HTTP/1.1 200" in said
