@@ -74,7 +74,7 @@ def test_the_generation_before_is_kept_for_those_who_read_it_and_the_one_before_
     for _ in range(2):
         rebuild_workspace(workspace)
     names = {entry.name for entry in (tmp_path / ".ombud" / "index").iterdir()}
-    assert names == {"CURRENT", "g2", "g3"}
+    assert names == {"g2", "g3"}
 
 
 def test_a_rebuild_that_was_killed_leaves_the_old_index_and_no_trace_in_the_next(

@@ -661,6 +661,8 @@ def test_answers_of_older_versions_are_taken_into_the_chain(url: str, tmp_path: 
         "login",
         "token",
         "account",
+        "index_generation",
+        "index_write",
         "prompt_version",
     ):
         run(store, f"DROP TABLE {table}")

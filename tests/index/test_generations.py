@@ -1,90 +1,148 @@
-"""Generations of an index: what counts, what is kept, what a killed build leaves."""
+"""Generations of an index: what counts, what is kept, what a killed build leaves, who may switch."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from index.makers import chunk, row
-from ombud.errors import EngineError
+from index.places import place_for
+from ombud.errors import Busy, EngineError
 from ombud.index import (
     Engine,
     Filter,
+    GenerationPointer,
     blocking,
-    current_generation,
-    keep_only_current,
-    new_generation,
+    open_backend,
     open_engine,
-    open_generation,
-    switch_generation,
 )
+from ombud.store import Store, acquire_lease, open_store
 
 EVERYONE = Filter(countries=None, reader=None)
 
 
-@pytest.fixture
-def url(tmp_path: Path) -> str:
-    return f"lance://{tmp_path}"
+class Library:
+    """An index at one place with its store."""
+
+    def __init__(self, url: str, store: Store) -> None:
+        self.url = url
+        self.store = store
+        self.pointer = self.look()
+
+    def look(self) -> GenerationPointer:
+        """As another process has it."""
+        return GenerationPointer(self.store, open_backend(self.url))
+
+    def opened(self, fingerprint: str = "") -> Engine:
+        dimension = 4 if fingerprint else 0
+        return open_engine(
+            self.url, fingerprint=fingerprint, dimension=dimension, pointer=self.pointer
+        )
+
+    def generation(self, name: str, fingerprint: str = "") -> Engine:
+        dimension = 4 if fingerprint else 0
+        return self.pointer.backend.open(name, fingerprint=fingerprint, dimension=dimension)
+
+    def build(self, text: str, fingerprint: str = "", *, switch: bool = True) -> str:
+        with acquire_lease(self.store, "sync") as lease:
+            name = self.pointer.begin(lease)
+            made = self.generation(name, fingerprint)
+            blocking(made.upsert(["d"], [row(chunk("d", text=text))]))
+            if switch:
+                self.pointer.switch(name, lease)
+        return name
 
 
-def opened(url: str, fingerprint: str = "") -> Engine:
-    return open_engine(url, fingerprint=fingerprint, dimension=4 if fingerprint else 0)
-
-
-def generation(url: str, name: str, fingerprint: str = "") -> Engine:
-    return open_generation(url, name, fingerprint=fingerprint, dimension=4 if fingerprint else 0)
-
-
-def build(url: str, text: str, fingerprint: str = "") -> str:
-    name = new_generation(url)
-    made = generation(url, name, fingerprint)
-    blocking(made.upsert(["d"], [row(chunk("d", text=text))]))
-    return name
+@pytest.fixture(params=["lance", "s3"])
+def library(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Library]:
+    store = open_store("", tmp_path / "store")
+    yield Library(place_for(request.param, tmp_path), store)
+    store.close()
 
 
 def texts(engine: Engine) -> list[str]:
     return [found.text for found in blocking(engine.get(blocking(engine.chunk_ids()))).values()]
 
 
-def test_an_open_engine_goes_over_to_the_generation_that_counts(url: str) -> None:
-    serving = opened(url)
+def test_an_open_engine_goes_over_to_the_generation_that_counts(library: Library) -> None:
+    serving = library.opened()
     blocking(serving.upsert(["d"], [row(chunk("d", text="old"))]))
-    name = build(url, "new")
-    assert (current_generation(url), texts(serving)) == (".", ["old"])
-    switch_generation(url, name)
-    assert (current_generation(url), texts(serving)) == ("g2", ["new"])
+    library.build("half", switch=False)
+    assert (library.pointer.current(), texts(serving)) == (".", ["old"])
+    name = library.build("new")
+    assert (library.pointer.current(), texts(serving)) == (name, ["new"])
     assert blocking(serving.search("new", None, EVERYONE, 5, "sparse"))[0].hits
+    assert library.look().current() == name
 
 
-def test_a_generation_of_another_embedder_is_left_to_those_who_have_it(url: str) -> None:
-    serving = opened(url)
+def test_a_generation_of_another_embedder_is_left_to_those_who_have_it(library: Library) -> None:
+    serving = library.opened()
     blocking(serving.upsert(["d"], [row(chunk("d", text="old"))]))
-    switch_generation(url, build(url, "new", "another"))
+    library.build("new", "another")
     assert texts(serving) == ["old"]
     with pytest.raises(EngineError, match="another"):
-        opened(url)
-    assert blocking(opened(url, "another").chunk_ids())
+        library.opened()
+    assert blocking(library.opened("another").chunk_ids())
 
 
-def test_two_generations_are_kept_and_one_on_demand(url: str, tmp_path: Path) -> None:
-    opened(url)
-    for text in ("second", "third", "fourth"):
-        switch_generation(url, build(url, text))
-    names = {entry.name for entry in tmp_path.iterdir()}
-    assert names == {"CURRENT", "g3", "g4"}
-    keep_only_current(url)
-    assert {entry.name for entry in tmp_path.iterdir()} == {"CURRENT", "g4"}
+def test_two_generations_are_kept_and_one_on_demand(library: Library) -> None:
+    library.opened()
+    built = [library.build(text) for text in ("second", "third", "fourth")]
+    backend = library.pointer.backend
+    assert [backend.holds(name) for name in (".", *built)] == [False, False, True, True]
+    library.pointer.keep_only_current()
+    assert [backend.holds(name) for name in built] == [False, False, True]
 
 
-def test_what_a_killed_build_left_behind_is_not_built_upon(url: str) -> None:
-    opened(url)
-    half = build(url, "half")
-    again = new_generation(url)
-    assert again == half
-    assert texts(generation(url, again)) == []
+def test_what_a_killed_build_left_behind_is_not_built_upon(library: Library) -> None:
+    library.opened()
+    half = library.build("half", switch=False)
+    with acquire_lease(library.store, "sync") as lease:
+        again = library.pointer.begin(lease)
+    assert again != half
+    assert texts(library.generation(again)) == []
+    assert not library.pointer.backend.holds(half)
+
+
+def test_a_reader_of_a_generation_that_is_removed_goes_over(library: Library) -> None:
+    library.build("old")
+    other = GenerationPointer(
+        library.store, library.pointer.backend, fresh_seconds=3600, clock=lambda: 0.0
+    )
+    serving = open_engine(library.url, fingerprint="", dimension=0, pointer=other)
+    assert texts(serving) == ["old"]
+    library.build("new")
+    library.pointer.keep_only_current()
+    assert texts(serving) == ["new"]
+
+
+def test_whoever_has_lost_the_lease_switches_nothing(library: Library) -> None:
+    first = library.build("first")
+    with acquire_lease(library.store, "sync") as lease:
+        name = library.pointer.begin(lease)
+        with library.store.write() as db:
+            db.exec_driver_sql("UPDATE lease SET owner = 'elsewhere:1:x', fence = fence + 1")
+        with pytest.raises(Busy, match="lost to another process"):
+            library.pointer.switch(name, lease)
+    assert library.look().current() == first
+
+
+def test_an_index_that_an_older_ombud_has_switched_is_gone_on_with(tmp_path: Path) -> None:
+    open_engine(f"lance://{tmp_path}/index/g7", fingerprint="", dimension=0)
+    (tmp_path / "index" / "CURRENT").write_text("g7\n")
+    store = open_store("", tmp_path)
+    library = Library(f"lance://{tmp_path / 'index'}", store)
+    assert library.pointer.current() == "g7"
+    assert library.build("new") == "g8"
+    assert library.pointer.current() == "g8"
+    store.close()
 
 
 def test_rows_fill_another_engine_with_the_same(tmp_path: Path) -> None:
-    one, other = opened(f"lance://{tmp_path / 'one'}"), opened(f"lance://{tmp_path / 'other'}")
+    one, other = [
+        open_engine(f"lance://{tmp_path / name}", fingerprint="", dimension=0)
+        for name in ("one", "other")
+    ]
     rows = [row(chunk("d", text="leave of absence")), row(chunk("e", text="travel costs"))]
     blocking(one.upsert(["d", "e"], rows))
     blocking(other.upsert(["d", "e"], blocking(one.rows(["d", "e"]))))

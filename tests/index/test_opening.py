@@ -7,7 +7,7 @@ import pytest
 
 from index.makers import chunk, row
 from ombud.errors import EngineError, UnknownName
-from ombud.index import Engine, blocking, index_bytes, open_engine
+from ombud.index import Engine, blocking, open_backend, open_engine
 
 
 def opened(url: str) -> Engine:
@@ -39,7 +39,7 @@ def test_the_size_is_that_of_all_files(tmp_path: Path) -> None:
     url = f"lance://{tmp_path}"
     blocking(opened(url).upsert(["d"], [row(chunk("d"))]))
     files = [file for file in tmp_path.rglob("*") if file.is_file()]
-    assert index_bytes(url) == sum(file.stat().st_size for file in files) > 0
+    assert open_backend(url).size() == sum(file.stat().st_size for file in files) > 0
 
 
 def test_a_call_may_be_waited_for_where_a_loop_runs_already(tmp_path: Path) -> None:

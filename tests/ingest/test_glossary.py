@@ -73,7 +73,7 @@ def test_a_rebuild_reads_documents_from_before(shelf: Shelf) -> None:
     save_abbreviations(shelf.workspace.store, shelf.document("pay.md").id, ())
     assert spelt(shelf, "ACB") == []
     engine = open_engine(f"lance://{shelf.home / 'other'}", fingerprint="", dimension=0)
-    rebuild_index(shelf.workspace.ingest, lambda: Generation(engine, lambda: None))
+    rebuild_index(shelf.workspace.ingest, lambda _: Generation(engine, lambda: None))
     assert spelt(shelf, "ACB") == ["Annual Cash Bonus"]
 
 

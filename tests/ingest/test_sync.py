@@ -568,3 +568,54 @@ def test_a_text_the_model_cannot_read_is_searched_by_words(
     assert vectors.keys() == {by_uri["docs/leave.md"]}
     assert "ja.md" in shelf.found("年次有給休暇", "JP")
     shelf.workspace.close()
+
+
+def lose_lease(shelf: Shelf) -> None:
+    """As if the process had been paused for so long that another took over."""
+    with shelf.workspace.store.write() as db:
+        db.exec_driver_sql("UPDATE lease SET owner = 'other:1:x', fence = fence + 1, expires = 0")
+
+
+def test_what_was_written_after_another_took_over_is_read_again(shelf: Shelf) -> None:
+    """The index knows no lease: a process that wakes up in its write ends that write."""
+    shelf.write("leave.md", LEAVE)
+    shelf.write("travel.md", TRAVEL)
+    shelf.sync()
+    wanted = shelf.snapshot()
+    shelf.write("leave.md", LEAVE.replace("26", "20"))
+    engine = shelf.workspace.newest_engine
+
+    class Paused(type(engine)):  # type: ignore[misc]
+        async def upsert(self, documents: Any, rows: Any) -> None:
+            lose_lease(shelf)
+            await super().upsert(documents, rows)
+
+    engine.__class__ = Paused
+    with pytest.raises(Busy, match="lost to another process"):
+        shelf.sync()
+    engine.__class__ = Paused.__mro__[1]
+    assert any("20 days" in text for text, _ in shelf.snapshot().values())
+    shelf.write("leave.md", LEAVE)
+    assert counts(shelf.sync()) == {"updated": 1, "unchanged": 1}
+    assert shelf.snapshot() == wanted
+
+
+def test_what_was_deleted_before_a_paused_process_woke_up_stays_deleted(shelf: Shelf) -> None:
+    shelf.write("leave.md", LEAVE)
+    shelf.write("travel.md", TRAVEL)
+    shelf.sync()
+    shelf.write("leave.md", LEAVE.replace("26", "20"))
+    document_id = shelf.document("leave.md").id
+    engine = shelf.workspace.newest_engine
+
+    class Paused(type(engine)):  # type: ignore[misc]
+        async def upsert(self, documents: Any, rows: Any) -> None:
+            lose_lease(shelf)
+            await asyncio.to_thread(library.delete_document, shelf.workspace, document_id)
+            await super().upsert(documents, rows)
+
+    engine.__class__ = Paused
+    with pytest.raises(Busy, match="lost to another process"):
+        shelf.sync()
+    assert shelf.indexed() == {"travel.md"}
+    assert shelf.documents() == {"travel.md"}

@@ -5,24 +5,18 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from ombud.app.sources import configured_sources
 from ombud.app.workspace import Workspace
 from ombud.errors import Busy, OmbudError, StoreError
-from ombud.index import (
-    blocking,
-    current_generation,
-    index_bytes,
-    new_generation,
-    open_generation,
-    switch_generation,
-)
+from ombud.index import blocking
 from ombud.ingest import Generation, Rebuilt, SyncReport, rebuild_index, sync_sources
 from ombud.settings import Folder
 from ombud.sources import Source
-from ombud.store import Store, acquire_lease, list_sources, read_progress, save_progress
+from ombud.store import Lease, Store, acquire_lease, list_sources, read_progress, save_progress
 
 OnProgress = Callable[[str, int, int], None]
 JOB = "sync"
@@ -60,20 +54,19 @@ def rebuild_workspace(workspace: Workspace, on_progress: OnProgress = lambda *_:
     restart."""
     with _noted(workspace.store, "rebuild", on_progress) as note:
         parts = workspace.ingest_into(None)
-        return rebuild_index(parts, lambda: begin_generation(workspace), note.update)
+        return rebuild_index(parts, partial(begin_generation, workspace), note.update)
 
 
-def begin_generation(workspace: Workspace) -> Generation:
+def begin_generation(workspace: Workspace, lease: Lease) -> Generation:
     """An empty index beside the one that counts."""
-    url, embedder = workspace.index_url, workspace.embedder
-    name = new_generation(url)
-    engine = open_generation(
-        url,
+    pointer, embedder = workspace.pointer, workspace.embedder
+    name = pointer.begin(lease)
+    engine = pointer.backend.open(
         name,
         fingerprint=embedder.fingerprint if embedder else "",
         dimension=embedder.dimension if embedder else 0,
     )
-    return Generation(engine, lambda: switch_generation(url, name))
+    return Generation(engine, lambda: pointer.switch(name, lease))
 
 
 def optimize_index(workspace: Workspace) -> None:
@@ -83,15 +76,15 @@ def optimize_index(workspace: Workspace) -> None:
 
 
 def index_stats(workspace: Workspace) -> dict[str, Any]:
-    url, engine = workspace.index_url, workspace.engine
+    pointer, engine = workspace.pointer, workspace.engine
     return {
         "passages": blocking(engine.stats()).chunks,
         "documents": len(blocking(engine.documents())),
         "embedder": engine.fingerprint or "none",
         "languages": sorted(engine.languages()),
         "version": engine.version(),
-        "generation": current_generation(url),
-        "megabytes": round(index_bytes(url) / 2**20, 1),
+        "generation": pointer.look(),
+        "megabytes": round(pointer.backend.size() / 2**20, 1),
     }
 
 

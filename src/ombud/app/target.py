@@ -66,7 +66,7 @@ class LocalTarget:
         cannot be indexed."""
         if not settings:
             return self
-        section = self.workspace.settings.index.model_dump()
+        section = self.workspace.settings.index.beside()
         models = self.workspace.settings.models.model_dump()
         for key, value in settings.items():
             if key in VARIED_MODELS:

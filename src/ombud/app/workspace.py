@@ -27,7 +27,7 @@ from ombud.answer import (
 from ombud.app.audiences import KnownAudiences
 from ombud.app.flags import PROMPTS, check_flags
 from ombud.errors import MissingExtra, NotFound, SetupError, StoreError
-from ombud.index import Engine, open_engine
+from ombud.index import Engine, GenerationPointer, open_backend, open_engine
 from ombud.models import (
     Budget,
     CachingEmbedder,
@@ -96,11 +96,44 @@ class Workspace:
     def engine(self) -> Engine:
         embedder = self.embedder
         fingerprint, dimension = (embedder.fingerprint, embedder.dimension) if embedder else ("", 0)
-        return open_engine(self.index_url, fingerprint=fingerprint, dimension=dimension)
+        return open_engine(
+            self.index_url,
+            fingerprint=fingerprint,
+            dimension=dimension,
+            pointer=self.pointer,
+            fresh_seconds=self.settings.index.oldest_view,
+        )
+
+    @cached_property
+    def newest_engine(self) -> Engine:
+        """The index as it is now, for whoever changes it."""
+        if not self.settings.index.oldest_view:
+            return self.engine
+        return open_engine(
+            self.index_url,
+            fingerprint=self.engine.fingerprint,
+            dimension=self.embedder.dimension if self.embedder else 0,
+            pointer=self.pointer,
+        )
 
     @property
     def index_url(self) -> str:
-        return f"{self.settings.index.engine}://{self.data / 'index'}"
+        """Engine and place: `lance:///var/ombud/index`, `lance:s3://bucket/ombud`."""
+        settings = self.settings.index
+        if settings.url:
+            return f"{settings.engine}:{settings.url}"
+        return f"{settings.engine}://{self.data / 'index'}"
+
+    @cached_property
+    def pointer(self) -> GenerationPointer:
+        """Which generation of the index counts."""
+        settings = self.settings.index
+        return GenerationPointer(
+            self.store,
+            open_backend(self.index_url),
+            place=settings.url,
+            fresh_seconds=settings.oldest_view,
+        )
 
     @cached_property
     def audiences(self) -> KnownAudiences:
@@ -187,7 +220,8 @@ class Workspace:
 
     @property
     def ingest(self) -> "IngestParts":
-        return self.ingest_into(self.engine)
+        """Writes into the index of this moment, however old a view of it is served."""
+        return self.ingest_into(self.newest_engine)
 
     def ingest_into(self, engine: Engine | None) -> "IngestParts":
         """The same with another engine, such as one that is being built; None: one that comes

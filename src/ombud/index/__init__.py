@@ -2,17 +2,8 @@
 
 from ombud.index.engine import Engine, EngineBackend, Leg, Row, Stats, Vector
 from ombud.index.engine_loop import blocking
-from ombud.index.opening import (
-    ENGINES,
-    current_generation,
-    index_bytes,
-    keep_only_current,
-    new_generation,
-    open_engine,
-    open_generation,
-    open_snapshot,
-    switch_generation,
-)
+from ombud.index.opening import ENGINES, open_backend, open_engine, open_snapshot
+from ombud.index.pointer import GenerationPointer
 from ombud.index.visibility import Filter, is_visible
 
 __all__ = [
@@ -20,18 +11,14 @@ __all__ = [
     "Engine",
     "EngineBackend",
     "Filter",
+    "GenerationPointer",
     "Leg",
     "Row",
     "Stats",
     "Vector",
     "blocking",
-    "current_generation",
-    "index_bytes",
     "is_visible",
-    "keep_only_current",
-    "new_generation",
+    "open_backend",
     "open_engine",
-    "open_generation",
     "open_snapshot",
-    "switch_generation",
 ]

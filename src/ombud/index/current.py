@@ -1,13 +1,17 @@
 """An engine that is always the generation that counts."""
 
 import contextlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import datetime
+from typing import TypeVar
 
 from ombud.errors import EngineError
-from ombud.index.engine import FIRST, Engine, EngineBackend, Leg, Row, Stats, Vector
+from ombud.index.engine import FIRST, Engine, Leg, Row, Stats, Vector
+from ombud.index.pointer import GenerationPointer
 from ombud.index.visibility import Filter
 from ombud.types import Chunk, Document, Mode
+
+T = TypeVar("T")
 
 
 class CurrentEngine:
@@ -15,13 +19,12 @@ class CurrentEngine:
     process (it was built with another embedder) is left to the processes started after it, and the
     one before serves on here."""
 
-    def __init__(self, backend: EngineBackend, *, fingerprint: str, dimension: int) -> None:
-        self._backend = backend
-        self._wanted_fingerprint = fingerprint
-        self._dimension = dimension
-        self._stamp = backend.stamp()
-        self._generation = backend.current()
-        self._engine = self._open(self._generation)
+    def __init__(self, open_one: Callable[[str], Engine], pointer: GenerationPointer) -> None:
+        """open_one: opens a generation by its name."""
+        self._open = open_one
+        self._pointer = pointer
+        self._generation = self._tried = pointer.current()
+        self._engine = open_one(self._generation)
 
     @property
     def fingerprint(self) -> str:
@@ -39,25 +42,25 @@ class CurrentEngine:
     async def search(
         self, text: str, vector: Vector | None, where: Filter, k: int, mode: Mode
     ) -> tuple[Leg, ...]:
-        return await self._current().search(text, vector, where, k, mode)
+        return await self._read(lambda engine: engine.search(text, vector, where, k, mode))
 
     async def get(self, chunks: Sequence[str]) -> dict[str, Chunk]:
-        return await self._current().get(chunks)
+        return await self._read(lambda engine: engine.get(chunks))
 
     async def vectors(self, chunks: Sequence[str]) -> dict[str, Vector]:
-        return await self._current().vectors(chunks)
+        return await self._read(lambda engine: engine.vectors(chunks))
 
     async def rows(self, documents: Sequence[str]) -> Sequence[Row]:
-        return await self._current().rows(documents)
+        return await self._read(lambda engine: engine.rows(documents))
 
     async def documents(self) -> dict[str, int]:
-        return await self._current().documents()
+        return await self._read(lambda engine: engine.documents())
 
     async def chunk_ids(self) -> list[str]:
-        return await self._current().chunk_ids()
+        return await self._read(lambda engine: engine.chunk_ids())
 
     async def stats(self, terms: Sequence[str] = ()) -> Stats:
-        return await self._current().stats(terms)
+        return await self._read(lambda engine: engine.stats(terms))
 
     async def at(self, version: str, when: datetime) -> Engine | None:
         return await self._current().at(version, when)
@@ -66,27 +69,43 @@ class CurrentEngine:
         await self._current().maintain()
 
     def languages(self) -> frozenset[str]:
-        return self._current().languages()
+        return self._look(lambda engine: engine.languages())
 
     def version(self) -> str:
         """Each generation counts its versions from 1, so all but the first stand before theirs:
         `g2/17`."""
-        number = self._current().version()
+        number = self._look(lambda engine: engine.version())
         return number if self._generation == FIRST else f"{self._generation}/{number}"
 
     def _current(self) -> Engine:
-        stamp = self._backend.stamp()
-        if stamp != self._stamp:
+        return self._follow(self._pointer.current())
+
+    def _follow(self, generation: str) -> Engine:
+        if generation != self._tried:
             with contextlib.suppress(EngineError):
-                generation = self._backend.current()
                 self._engine = self._open(generation)
                 self._generation = generation
-            self._stamp = stamp
+            self._tried = generation
         return self._engine
 
-    def _open(self, generation: str) -> Engine:
-        return self._backend.open(
-            generation,
-            fingerprint=self._wanted_fingerprint,
-            dimension=self._dimension,
-        )
+    async def _read(self, call: Callable[[Engine], Awaitable[T]]) -> T:
+        """Once more where the generation was removed meanwhile, after a certified deletion."""
+        engine = self._current()
+        try:
+            return await call(engine)
+        except EngineError:
+            newer = self._follow(self._pointer.look())
+            if newer is engine:
+                raise
+            return await call(newer)
+
+    def _look(self, call: Callable[[Engine], T]) -> T:
+        """The same for what nobody waits for."""
+        engine = self._current()
+        try:
+            return call(engine)
+        except EngineError:
+            newer = self._follow(self._pointer.look())
+            if newer is engine:
+                raise
+            return call(newer)

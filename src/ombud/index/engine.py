@@ -1,6 +1,6 @@
 """What every engine does. Fusion is not its business: a search returns each leg's own ranking."""
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
@@ -104,36 +104,31 @@ class Engine(Protocol):
 
 
 class EngineBackend(Protocol):
-    """An index at one place and its generations, of which one counts: a new one is built beside the
-    one that serves, then takes its place at once. Called with what stands behind the scheme of a
-    url: `lance:///var/ombud/index` -> `/var/ombud/index`."""
+    """An index at one place and its generations, of which one counts (`GenerationPointer`): a new
+    one is built beside the one that serves, then takes its place at once. Called with what stands
+    behind the scheme of a url: `lance:///var/ombud/index` -> `/var/ombud/index`."""
 
-    def open(self, generation: str, *, fingerprint: str, dimension: int) -> Engine:
+    def open(
+        self, generation: str, *, fingerprint: str, dimension: int, fresh_seconds: float = 0.0
+    ) -> Engine:
         """Open or create one generation. Raises EngineError, also where it was built with another
         embedder.
 
-        dimension: length of a vector, 0 without an embedder."""
+        dimension: length of a vector, 0 without an embedder. fresh_seconds: how old what it reads
+        may be."""
         ...
 
-    def current(self) -> str:
-        """Name of the generation that counts; FIRST where none was ever switched to."""
+    def recorded(self) -> str:
+        """Name of the generation that counts where the store names none: FIRST, or as an older
+        ombud has left it beside the index."""
         ...
 
-    def stamp(self) -> Hashable:
-        """Changes whenever another generation counts. Looked at before every call, so it must be
-        quick."""
+    def names(self) -> frozenset[str]:
+        """Generations that are there, as far as that can be listed."""
         ...
 
-    def begin(self) -> str:
-        """Name of the next generation; what a killed build left behind under it is removed."""
-        ...
-
-    def switch(self, generation: str) -> None:
-        """Let it count from now on; all but it and the one before are removed."""
-        ...
-
-    def keep_only_current(self) -> None:
-        """Remove the generation before, too: for a deletion that must leave nothing behind."""
+    def remove(self, generation: str) -> None:
+        """What is no more, or never was, is no error. Raises EngineError."""
         ...
 
     def holds(self, generation: str) -> bool:
@@ -141,5 +136,5 @@ class EngineBackend(Protocol):
         ...
 
     def size(self) -> int:
-        """Bytes of all generations."""
+        """Bytes of all generations; 0 where that is not known."""
         ...

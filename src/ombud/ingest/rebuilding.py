@@ -12,6 +12,7 @@ from ombud.ingest.parts import IngestParts, OnProgress
 from ombud.ingest.rows import estimate, rows_of
 from ombud.settings import index_for
 from ombud.store import (
+    Lease,
     acquire_lease,
     document_ids,
     find_document,
@@ -40,7 +41,7 @@ class Generation(NamedTuple):
 
     engine: Engine
     switch: Callable[[], None]
-    """Lets it count."""
+    """Lets it count. Raises Busy where another process has the lease."""
 
 
 class _CutDocument(NamedTuple):
@@ -50,7 +51,7 @@ class _CutDocument(NamedTuple):
 
 def rebuild_index(
     parts: IngestParts,
-    begin: Callable[[], Generation],
+    begin: Callable[[Lease], Generation],
     on_progress: OnProgress = lambda *_: None,
 ) -> Rebuilt:
     """Fill a new generation from the stored texts, then let it count.
@@ -61,7 +62,7 @@ def rebuild_index(
     the graph now. Raises Busy."""
     check_graph(parts)
     with acquire_lease(parts.store, "sync") as lease:
-        generation = begin()
+        generation = begin(lease)
         parts = parts._replace(engine=generation.engine)
         stored = list_documents(parts.store)
         counts: dict[str, int] = {}
@@ -75,7 +76,6 @@ def rebuild_index(
         on_progress("optimise", 0, 1)
         blocking(parts.engine.maintain())
         _drop_deleted(parts, counts)
-        lease.check()
         generation.switch()
         uncounted = {document.id: 0 for document in missing}
         save_chunks(parts.store, counts | uncounted)
@@ -88,18 +88,17 @@ def rebuild_index(
     )
 
 
-def copy_index(parts: IngestParts, begin: Callable[[], Generation]) -> None:
+def copy_index(parts: IngestParts, begin: Callable[[Lease], Generation]) -> None:
     """Fill a new generation with the rows of the present one, then let it count: nothing that was
     deleted is in it, while an engine may keep deleted rows in its files for long. Raises Busy."""
     with acquire_lease(parts.store, "sync") as lease:
-        engine, switch = begin()
+        engine, switch = begin(lease)
         document_ids_kept = sorted(blocking(parts.engine.documents()))
         for start in range(0, len(document_ids_kept), COPIED):
             batch = document_ids_kept[start : start + COPIED]
             rows = blocking(parts.engine.rows(batch))
             blocking(engine.upsert(batch, rows))
         blocking(engine.maintain())
-        lease.check()
         switch()
 
 

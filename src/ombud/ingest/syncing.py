@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import date
 
 from ombud.documents import DocumentParser, open_parsers
-from ombud.errors import SourceError
+from ombud.errors import Busy, SourceError
 from ombud.index import blocking
 from ombud.ingest.changes import DocumentChange, KnownDocuments, SyncPlan, plan_changes
 from ombud.ingest.graph_updates import check_graph, update_graph
@@ -25,6 +25,7 @@ from ombud.sources import Source
 from ombud.store import (
     Lease,
     acquire_lease,
+    begin_writes,
     bury_documents,
     cut_document,
     document_ends,
@@ -32,6 +33,7 @@ from ombud.store import (
     document_ids,
     find_document,
     forget_document,
+    forget_writes,
     list_documents,
     save_document,
     save_end,
@@ -39,6 +41,7 @@ from ombud.store import (
     save_stamps,
     successors,
     tombstones,
+    unended_writes,
 )
 from ombud.text import find_abbreviations
 from ombud.types import Chunk, Document
@@ -72,6 +75,7 @@ def sync_sources(
             for source in sources:
                 reports.append(run.sync(source, parsers))
         _settle_ends(parts)
+        forget_writes(parts.store, lease)
         if any(report.changed for report in reports):
             on_progress("optimise", 0, 1)
             blocking(parts.engine.maintain())
@@ -110,20 +114,33 @@ def waiting_changes(parts: IngestParts, source: Source) -> tuple[str, ...]:
 
 def _known(parts: IngestParts, source: str) -> KnownDocuments:
     stored = list_documents(parts.store, source)
+    chunks = blocking(parts.engine.documents())
+    # What an interrupted process may still have written is read again, whatever it is.
+    chunks.update(dict.fromkeys(unended_writes(parts.store), -1))
     return KnownDocuments(
         entries=document_entries(parts.store, source),
         documents={document.id: document for document in stored},
-        chunks=blocking(parts.engine.documents()),
+        chunks=chunks,
     )
 
 
-def delete_documents(parts: IngestParts, ids: Sequence[str]) -> None:
-    """Remove documents everywhere: hidden at once, then out of the index, then out of the store."""
-    bury_documents(parts.store, ids)
+def delete_documents(parts: IngestParts, ids: Sequence[str], lease: Lease | None = None) -> None:
+    """Remove documents everywhere: hidden at once, then out of the index, then out of the store.
+
+    Raises Busy where a sync has lost its lease."""
+    bury_documents(parts.store, ids, lease)
     blocking(parts.engine.delete(ids))
     drop_originals(parts.originals, ids)
     forget_document(parts.store, ids)
     _settle_ends(parts)
+
+
+def _take_back(parts: IngestParts, ids: Sequence[str]) -> None:
+    """Of what was written after another had taken over: what has been deleted meanwhile. The rest
+    the syncs after this one read again."""
+    orphans = set(ids) - document_ids(parts.store).keys()
+    if orphans:
+        blocking(parts.engine.delete(sorted(orphans)))
 
 
 def _settle_ends(parts: IngestParts) -> None:
@@ -222,9 +239,10 @@ class SyncRun:
             }
             document = change.document.model_copy(update=read_before)
             document = cut_document(document, progress.begins)
+            begin_writes(parts.store, [document.id], self._lease)
             blocking(parts.engine.revise(document))
             chunks = document_ids(parts.store)[document.id]
-            save_facts(parts.store, document, change.kept(chunks))
+            save_facts(parts.store, document, change.kept(chunks), self._lease)
 
     def _take_content(self, progress: _Progress, reader: DocumentReader) -> None:
         """Documents that are parsed and embedded again."""
@@ -248,17 +266,22 @@ class SyncRun:
             chunks += [chunk.model_copy(update=end) for chunk in item.chunks]
         rows = rows_of(documents, chunks, parts.embedder, parts.settings.index)
         ids = [document.id for document in documents]
+        begin_writes(parts.store, ids, self._lease)
         blocking(parts.engine.upsert(ids, rows))
-        for item, document in zip(batch, documents, strict=True):
-            abbreviations = find_abbreviations(item.document.text, item.document.language)
-            stamp = item.change.kept(len(item.chunks))
-            save_document(parts.store, document, stamp, abbreviations)
+        try:
+            for item, document in zip(batch, documents, strict=True):
+                abbreviations = find_abbreviations(item.document.text, item.document.language)
+                stamp = item.change.kept(len(item.chunks))
+                save_document(parts.store, document, stamp, abbreviations, self._lease)
+        except Busy:
+            _take_back(parts, ids)
+            raise
 
     def _delete_gone(self, progress: _Progress) -> None:
         gone = [entry.id for entry in progress.plan.gone]
         if gone:
             self._lease.check()
-            delete_documents(self._parts, gone)
+            delete_documents(self._parts, gone, self._lease)
         progress.deleted = len(gone)
 
 

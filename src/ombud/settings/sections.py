@@ -73,6 +73,17 @@ class StoreSettings(Section):
 
 class IndexSettings(Section):
     engine: str = Field("lance", description="Where chunks live.")
+    url: str = Field(
+        "",
+        description="Place of the index for several machines, such as s3://bucket/ombud, az://… or "
+        "gs://…; keys come from the environment. Empty = the folder .ombud/index.",
+    )
+    fresh_seconds: float = Field(
+        5,
+        ge=0,
+        le=3600,
+        description="How old a server's view of an index at index.url may be.",
+    )
     chunker: str = Field(
         "structure",
         description="How documents are cut: structure, sentence, semantic, pattern, fixed.",
@@ -123,6 +134,18 @@ class IndexSettings(Section):
         description="Triplets of the documents: none, by rules, or by the chat model (one call a "
         "passage).",
     )
+
+    _url = field_validator("url")(escaped)
+
+    def beside(self) -> dict[str, Any]:
+        """For an index of its own in a folder, cut in the same way."""
+        elsewhere = {"url": "", "engine": "lance"} if self.url else {}
+        return self.model_dump() | elsewhere
+
+    @property
+    def oldest_view(self) -> float:
+        """Seconds: 0 for a folder, where a look costs nothing."""
+        return self.fresh_seconds if self.url else 0.0
 
     @property
     def size(self) -> int:

@@ -44,6 +44,15 @@ from ombud.store.audit.noting import note_in_chain
 from ombud.store.audit.sealing import seal, seal_soon
 from ombud.store.audit.verifying import Broken, Link, Verified, read_head, read_links, verify_chain
 from ombud.store.conversations import add_turn, read_answer, read_reasoning
+from ombud.store.coordination.generations import (
+    begin_generation,
+    forget_generations,
+    generations_of,
+    live_generation,
+    retire_before,
+    switch_generation,
+)
+from ombud.store.coordination.writes import begin_writes, forget_writes, unended_writes
 from ombud.store.copying import copy_library, copy_store, count_rows
 from ombud.store.database import HEAD, KNOWN, Store, open_store
 from ombud.store.events.delivery import (
@@ -228,6 +237,8 @@ __all__ = [
     "advance",
     "append_events",
     "append_in",
+    "begin_generation",
+    "begin_writes",
     "bury_documents",
     "change_account",
     "clear_graph",
@@ -259,7 +270,10 @@ __all__ = [
     "find_subject",
     "find_token",
     "forget_document",
+    "forget_generations",
     "forget_login",
+    "forget_writes",
+    "generations_of",
     "graph_digests",
     "graph_rows_of",
     "graph_stats",
@@ -286,6 +300,7 @@ __all__ = [
     "list_sessions",
     "list_sources",
     "list_tokens",
+    "live_generation",
     "login_account",
     "mark_failed",
     "mark_sent",
@@ -330,6 +345,7 @@ __all__ = [
     "remove_account",
     "remove_token",
     "rename_conversation",
+    "retire_before",
     "retry_parked",
     "save_abbreviations",
     "save_chunks",
@@ -352,11 +368,13 @@ __all__ = [
     "spent_on",
     "start_run",
     "successors",
+    "switch_generation",
     "take_lease",
     "text_of",
     "text_versions",
     "tickets_due",
     "tombstones",
+    "unended_writes",
     "verify_chain",
     "written_for",
 ]

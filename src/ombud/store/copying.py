@@ -4,6 +4,7 @@ facts beside it."""
 from sqlalchemy import Connection, Table, delete, func, insert, select, text
 
 from ombud.errors import StoreError
+from ombud.store.coordination.tables import index_generation, index_write
 from ombud.store.database import Store
 from ombud.store.queries import batches
 from ombud.store.tables import (
@@ -23,8 +24,16 @@ from ombud.store.tables import document as documents
 from ombud.store.tables import text as texts
 
 BATCH = 200
-PASSING = {lease.name, presence.name, progress.name, signal.name}
-"""Tables of what goes on at this moment: no copy has any use for them."""
+PASSING = {
+    index_generation.name,
+    index_write.name,
+    lease.name,
+    presence.name,
+    progress.name,
+    signal.name,
+}
+"""Tables of what goes on at this moment and of the index that is there: no copy has any use for
+them."""
 WHOLE = (documents, glossary, graph_document, graph_triplet, graph_name, graph_same)
 
 

@@ -13,11 +13,11 @@ from ombud.errors import SetupError, StoreError
 from ombud.store.audit.chain import begin_chain
 from ombud.store.audit.moving import move_messages
 
-HEAD = "0016"
+HEAD = "0017"
 MIGRATIONS = Path(__file__).parent / "migrations"
 _ONLY_READS = "ombud_only_reads"
 """Execution option of the connections that `Store.read` uses on SQLite."""
-KNOWN = {file.name.partition("_")[0] for file in (MIGRATIONS / "versions").glob("[0-9]*.py")}
+KNOWN = {file.name.partition("_")[0] for file in (MIGRATIONS / "versions").rglob("[0-9]*.py")}
 
 
 class Store:
@@ -198,6 +198,7 @@ def _migrate(engine: Engine) -> None:
 
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS))
+    config.set_main_option("recursive_version_locations", "true")
     with engine.begin() as connection:
         # Two processes that open a fresh database at once: the second finds it done when its turn
         # comes.

@@ -5,13 +5,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, Text, cast, delete, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Text, cast, delete, insert, select, update
 
 from ombud.errors import NotFound
 from ombud.store.audit.chain import now
+from ombud.store.coordination.writes import end_writes
 from ombud.store.database import Store
 from ombud.store.glossary import forget_abbreviations, replace_abbreviations
 from ombud.store.graph import forget_graph
+from ombud.store.lease import Lease
 from ombud.store.tables import document as documents
 from ombud.store.tables import lab_passage as passages
 from ombud.store.tables import source as sources
@@ -92,10 +94,16 @@ def document_ids(store: Store) -> dict[str, int]:
 
 
 def save_document(
-    store: Store, document: Document, kept: SyncStamp, abbreviations: Iterable[tuple[str, str]] = ()
+    store: Store,
+    document: Document,
+    kept: SyncStamp,
+    abbreviations: Iterable[tuple[str, str]] = (),
+    lease: Lease | None = None,
 ) -> None:
     """Remember a document, the text of this version and the (abbreviation, expansion) pairs that it
-    explains; older texts stay for the citations into them."""
+    explains; older texts stay for the citations into them.
+
+    lease: of the sync; raises Busy, and nothing is kept, where another process has it."""
     blocks = []
     for block in document.blocks:
         blocks.append([block.kind, block.level, block.page, len(block.text)])
@@ -107,6 +115,7 @@ def save_document(
     }
     is_this = _is_version(document.id, document.digest)
     with store.write() as db:
+        _end_write(db, document.id, lease)
         first = db.execute(select(texts.c.at).where(is_this)).scalar()
         db.execute(delete(texts).where(is_this))
         db.execute(insert(texts).values(**text_row, at=now() if first is None else first))
@@ -115,11 +124,20 @@ def save_document(
         replace_abbreviations(db, document.id, abbreviations)
 
 
-def save_facts(store: Store, document: Document, kept: SyncStamp) -> None:
-    """Take over changed metadata; text and chunks stay."""
+def save_facts(
+    store: Store, document: Document, kept: SyncStamp, lease: Lease | None = None
+) -> None:
+    """Take over changed metadata; text and chunks stay. Raises Busy as `save_document` does."""
     own_row = update(documents).where(documents.c.id == document.id)
     with store.write() as db:
+        _end_write(db, document.id, lease)
         db.execute(own_row.values(**_row(document, kept)))
+
+
+def _end_write(db: Connection, document_id: str, lease: Lease | None) -> None:
+    if lease is not None:
+        lease.guard(db)
+        end_writes(db, [document_id], lease)
 
 
 def document_ends(store: Store) -> list[Document]:
@@ -192,9 +210,12 @@ def save_end(store: Store, document: Document) -> None:
         db.execute(own_row.values(facts=facts))
 
 
-def bury_documents(store: Store, ids: Sequence[str]) -> None:
-    """Hide documents at once; `forget` removes the rows when the index has let go of them."""
+def bury_documents(store: Store, ids: Sequence[str], lease: Lease | None = None) -> None:
+    """Hide documents at once; `forget` removes the rows when the index has let go of them. Raises
+    Busy as `save_document` does."""
     with store.write() as db:
+        if lease is not None:
+            lease.guard(db)
         for identity in ids:
             own_row = update(documents).where(documents.c.id == identity)
             db.execute(own_row.values(deleted=True))

@@ -8,6 +8,7 @@ import json
 import shutil
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,7 +17,7 @@ from ombud.app.sources import configured_sources
 from ombud.app.syncing import begin_generation
 from ombud.app.workspace import Workspace
 from ombud.errors import LabError, NotFound
-from ombud.index import blocking, keep_only_current
+from ombud.index import blocking
 from ombud.ingest import copy_index, drop_originals, originals_of
 from ombud.sources import FolderSource
 from ombud.store import (
@@ -73,8 +74,8 @@ def certify_deletion(workspace: Workspace, identity: str) -> Certificate:
     library.delete_document(workspace, document.id)
     drop_originals(workspace.originals, [document.id])  # also where none are kept any more
     erased = erase_quotes(workspace.store, document.id, document.uri)
-    copy_index(workspace.ingest, lambda: begin_generation(workspace))
-    keep_only_current(workspace.index_url)
+    copy_index(workspace.ingest, partial(begin_generation, workspace))
+    workspace.pointer.keep_only_current()
     shutil.rmtree(workspace.data / "variants", ignore_errors=True)
     shutil.rmtree(checks_folder(workspace.data), ignore_errors=True)
     forget_saved(workspace, document.uri)

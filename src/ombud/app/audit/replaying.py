@@ -185,7 +185,7 @@ async def _snapshot(workspace: Workspace, version: str, at: str) -> Engine | Non
     embedder = workspace.embedder
     try:
         return await open_snapshot(
-            workspace.index_url,
+            workspace.pointer.backend,
             version,
             datetime.fromisoformat(at),
             fingerprint=embedder.fingerprint if embedder else "",

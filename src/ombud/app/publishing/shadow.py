@@ -90,7 +90,8 @@ def _filled(workspace: Workspace, folder: Path, on_progress: OnProgress) -> Work
 
 def _beside(workspace: Workspace, folder: Path) -> Workspace:
     """The same settings over other data. What models cost counts for the workspace itself."""
-    flags = {**workspace.flags, "store": {"url": ""}}
+    index = workspace.settings.index.beside()
+    flags = {**workspace.flags, "store": {"url": ""}, "index": index}
     shadow = Workspace(workspace.home, flags, data=folder)
     shadow.embedder = workspace.embedder
     shadow.models = workspace.models

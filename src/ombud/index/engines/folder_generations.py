@@ -1,11 +1,8 @@
-"""Generations of an index that is a folder: a new one takes the place of the one that serves in one
-rename.
+"""Generations of an index that is a folder.
 
-The first generation lies in the index's folder itself, later ones in folders below it; `CURRENT`
-names the one that counts. The generation before is kept, for processes that are still reading it.
+The first generation lies in the index's folder itself, later ones in folders below it.
 """
 
-import os
 import shutil
 from pathlib import Path
 
@@ -13,6 +10,7 @@ from ombud.errors import EngineError
 from ombud.index.engine import FIRST
 
 POINTER = "CURRENT"
+"""File in which an ombud before this one named the generation that counts."""
 
 
 class FolderGenerations:
@@ -26,8 +24,8 @@ class FolderGenerations:
     def folder(self, generation: str) -> Path:
         return self.root / generation
 
-    def current(self) -> str:
-        """Name of the generation that counts. Raises EngineError."""
+    def recorded(self) -> str:
+        """Raises EngineError."""
         try:
             return self._pointer.read_text(encoding="utf-8").strip() or FIRST
         except (FileNotFoundError, NotADirectoryError):
@@ -38,38 +36,23 @@ class FolderGenerations:
                 f"{self._pointer} cannot be read: {failed.strerror}.", hint="Check permissions."
             ) from failed
 
-    def stamp(self) -> tuple[int, int]:
-        try:
-            status = self._pointer.stat()
-        except OSError:
-            return (0, 0)
-        return (status.st_mtime_ns, status.st_ino)
+    def names(self) -> frozenset[str]:
+        if not self.root.is_dir():
+            return frozenset()
+        folders = {entry.name for entry in self.root.iterdir() if entry.is_dir()}
+        found = {name for name in folders if _number(name)}
+        if any(self.root.glob(self._tables)):
+            found.add(FIRST)
+        return frozenset(found)
 
-    def begin(self) -> str:
-        """Name of the next generation; what a killed build left behind under it is removed."""
-        number = max(_number(self.current()), 1) + 1
-        for name in self._below():
-            if _number(name) >= number:
-                shutil.rmtree(self.root / name, ignore_errors=True)
-        return f"g{number}"
-
-    def switch(self, generation: str) -> None:
-        """Raises EngineError."""
-        before = self.current()
-        draft = self.root / f".{POINTER}.part"
-        try:
-            draft.write_text(generation + "\n", encoding="utf-8")
-            with draft.open("rb") as file:
-                os.fsync(file.fileno())
-            draft.replace(self._pointer)
-        except OSError as failed:
-            raise EngineError(
-                f"{self.root} cannot be written: {failed.strerror}.", hint="Free some space."
-            ) from failed
-        self._remove_all_but({generation, before})
-
-    def keep_only_current(self) -> None:
-        self._remove_all_but({self.current()})
+    def remove(self, generation: str) -> None:
+        folders = [self.root / generation]
+        if generation == FIRST:
+            folders = list(self.root.glob(self._tables))
+        elif not _number(generation):
+            return
+        for folder in folders:
+            shutil.rmtree(folder, ignore_errors=True)
 
     def holds(self, generation: str) -> bool:
         is_a_name = generation == FIRST or _number(generation) > 0
@@ -82,20 +65,6 @@ class FolderGenerations:
             if file.is_file():
                 total += file.stat().st_size
         return total
-
-    def _remove_all_but(self, kept: set[str]) -> None:
-        gone = [self.root / name for name in self._below() if name not in kept]
-        if FIRST not in kept:
-            gone += self.root.glob(self._tables)
-        for folder in gone:
-            shutil.rmtree(folder, ignore_errors=True)
-
-    def _below(self) -> list[str]:
-        """Names of the generations in folders of their own."""
-        if not self.root.is_dir():
-            return []
-        folders = [entry.name for entry in self.root.iterdir() if entry.is_dir()]
-        return [name for name in folders if _number(name)]
 
 
 def _number(name: str) -> int:

@@ -1,4 +1,5 @@
-"""LanceDB engine: one table on disk, many processes reading, one commit an upsert.
+"""LanceDB engine: one table in a folder or in object storage, many processes reading, one commit an
+upsert.
 
 A row is one vector window of a chunk; only a chunk's first window carries its terms, each carries
 its tokens. The
@@ -35,6 +36,7 @@ from ombud.index.engines.lance_rows import (
     revised_chunk,
     row_of,
 )
+from ombud.index.engines.object_generations import ObjectGenerations
 from ombud.index.engines.quick_import import without_remote_client
 from ombud.index.visibility import Filter, in_scope, may_read
 from ombud.types import Chunk, Document, Mode, Status
@@ -61,39 +63,54 @@ BROKEN = (ValueError, RuntimeError, OSError)
 
 
 class LanceBackend:
-    """A folder of LanceDB tables, by its path."""
+    """LanceDB tables in a folder, by its path, or in object storage: `s3://bucket/path`, `az://…`,
+    `gs://…`. Keys of the storage come from the environment, as LanceDB reads it."""
 
     def __init__(self, location: str) -> None:
-        self._generations = FolderGenerations(Path(location), ".lance")
-        self.current = self._generations.current
-        self.stamp = self._generations.stamp
-        self.begin = self._generations.begin
-        self.switch = self._generations.switch
-        self.keep_only_current = self._generations.keep_only_current
+        place = ObjectGenerations(location) if "://" in location else None
+        self._generations = place or FolderGenerations(Path(location), ".lance")
+        self.recorded = self._generations.recorded
+        self.names = self._generations.names
+        self.remove = self._generations.remove
         self.holds = self._generations.holds
         self.size = self._generations.size
 
-    def open(self, generation: str, *, fingerprint: str, dimension: int) -> Engine:
-        folder = self._generations.folder(generation)
-        return LanceEngine(folder, fingerprint=fingerprint, dimension=dimension)
+    def open(
+        self, generation: str, *, fingerprint: str, dimension: int, fresh_seconds: float = 0.0
+    ) -> Engine:
+        return LanceEngine(
+            self._generations.folder(generation),
+            fingerprint=fingerprint,
+            dimension=dimension,
+            fresh_seconds=fresh_seconds,
+        )
 
 
 class LanceEngine:
     """One generation. LanceDB's calls stand still, so each waits in a thread; the two legs of a
     search run at once in threads of their own."""
 
-    def __init__(self, folder: Path, *, fingerprint: str, dimension: int) -> None:
+    def __init__(
+        self,
+        place: Path | str,
+        *,
+        fingerprint: str,
+        dimension: int,
+        fresh_seconds: float = 0.0,
+    ) -> None:
         self.fingerprint = fingerprint
         self.dimension = dimension
-        self._folder = folder
+        self._place = place
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            if isinstance(place, Path):
+                place.mkdir(parents=True, exist_ok=True)
         except OSError as failed:
             raise EngineError(
-                f"{folder} cannot be written: {failed.strerror}.", hint=WRITABLE
+                f"{place} cannot be written: {failed.strerror}.", hint=WRITABLE
             ) from failed
         # 0 = every read sees the newest commit of any process.
-        self._db = lancedb.connect(str(folder), read_consistency_interval=timedelta(0))
+        fresh = timedelta(seconds=fresh_seconds)
+        self._db = lancedb.connect(str(place), read_consistency_interval=fresh)
         self._chunks = self._open("chunks", chunk_schema(fingerprint, dimension))
         self._readers = self._open("readers", reader_schema())
         self._check_fingerprint()
@@ -170,7 +187,7 @@ class LanceEngine:
         self._replace(documents, pa.Table.from_pylist(cells, schema))
 
     def _revise(self, document: Document) -> None:
-        query = self._chunks.search().where(_among("document_id", [document.id])).limit(EVERY_ROW)
+        query = self._scan().where(_among("document_id", [document.id])).limit(EVERY_ROW)
         before = self._read(query.to_arrow)
         keys: set[tuple[str, str]] = set()
         cells: list[Cells] = []
@@ -199,7 +216,7 @@ class LanceEngine:
     def _get(self, chunks: Sequence[str]) -> dict[str, Chunk]:
         by_id: dict[str, Chunk] = {}
         for batch in _batches(list(chunks), 500):
-            query = self._chunks.search().where(_among("row_id", batch))
+            query = self._scan().where(_among("row_id", batch))
             rows = self._read(query.select(["chunk"]).limit(len(batch)).to_arrow)
             for text in rows["chunk"].to_pylist():
                 chunk = Chunk.model_validate_json(text)
@@ -208,7 +225,7 @@ class LanceEngine:
 
     def _vectors(self, chunks: Sequence[str]) -> dict[str, Vector]:
         condition = _among("chunk_id", chunks) + " AND vector IS NOT NULL"
-        query = self._chunks.search().where(condition)
+        query = self._scan().where(condition)
         query = query.select(["chunk_id", "part", "vector"]).limit(EVERY_ROW)
         rows = self._read(query.to_arrow).sort_by("part")
         numbers = rows["vector"].combine_chunks().flatten().to_numpy()
@@ -217,12 +234,12 @@ class LanceEngine:
         return {chunk: matrix[owners == chunk] for chunk in set(owners.tolist())}
 
     def _chunk_ids(self) -> list[str]:
-        query = self._chunks.search().where("part = 0").select(["chunk_id"]).limit(EVERY_ROW)
+        query = self._scan().where("part = 0").select(["chunk_id"]).limit(EVERY_ROW)
         return sorted(self._read(query.to_arrow)["chunk_id"].to_pylist())
 
     def _rows(self, documents: Sequence[str]) -> Iterator[Row]:
         for batch in _batches(documents, 200):
-            query = self._chunks.search().where(_among("document_id", batch)).limit(EVERY_ROW)
+            query = self._scan().where(_among("document_id", batch)).limit(EVERY_ROW)
             windows_of: dict[str, list[Cells]] = {}
             for cells in self._read(query.to_arrow).sort_by("part").to_pylist():
                 windows_of.setdefault(cells["chunk_id"], []).append(cells)
@@ -230,7 +247,7 @@ class LanceEngine:
                 yield row_of(windows)
 
     def _at(self, version: str, when: datetime) -> "LanceEngine | None":
-        past = LanceEngine(self._folder, fingerprint=self.fingerprint, dimension=self.dimension)
+        past = LanceEngine(self._place, fingerprint=self.fingerprint, dimension=self.dimension)
         try:
             for row in past._chunks.list_versions():
                 # An index that was deleted and made anew counts from 1 again.
@@ -243,7 +260,7 @@ class LanceEngine:
         return None
 
     def _documents(self) -> dict[str, int]:
-        query = self._chunks.search().where("part = 0").select(["document_id"]).limit(EVERY_ROW)
+        query = self._scan().where("part = 0").select(["document_id"]).limit(EVERY_ROW)
         counts = self._read(query.to_arrow)["document_id"].value_counts().to_pylist()
         return {row["values"]: row["counts"] for row in counts}
 
@@ -302,7 +319,7 @@ class LanceEngine:
         self._write(commit)
 
     def _rule_table(self) -> dict[str, dict[str, Any]]:
-        version = self._readers.version
+        version = self._read(lambda: self._readers.version)
         if version != self._rules[0]:
             rows = self._read(self._readers.to_arrow).to_pylist()
             rules: dict[str, dict[str, Any]] = {}
@@ -420,6 +437,9 @@ class LanceEngine:
             "Another process keeps writing to the index.",
             hint="Wait for the running sync, then try again.",
         )
+
+    def _scan(self) -> Any:
+        return self._read(self._chunks.search)
 
     def _read(self, query: Callable[[], T]) -> T:
         try:

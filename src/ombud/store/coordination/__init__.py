@@ -1,0 +1,1 @@
+"""What lets several processes and machines work on one organisation."""
