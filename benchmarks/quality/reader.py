@@ -64,19 +64,28 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--share", type=float, default=1.0, help="of our own examples, by page")
     parser.add_argument("--epochs", type=int, default=2, help="over our own examples")
+    parser.add_argument(
+        "--own-only", action="store_true", help="without the generic examples; writes nothing"
+    )
     chosen = parser.parse_args()
     torch.set_num_threads(2)
     KEPT.mkdir(parents=True, exist_ok=True)
     own, held_out = own_examples(chosen.share)
     say(f"{len(own)} examples of our own to learn from, {len(held_out)} held out")
     weights, tokenizer = embedder_weights()
-    network = taught_in_general(weights, tokenizer)
+    if chosen.own_only:
+        network = ReaderNetwork(weights)
+    else:
+        network = taught_in_general(weights, tokenizer)
     tested = encoded(held_out, tokenizer)
-    say(f"generic only, held out: {told(scored(network, tested))}")
+    if not chosen.own_only:
+        say(f"generic only, held out: {told(scored(network, tested))}")
     if chosen.share:
         rows = encoded(own, tokenizer, random.Random(2))
         fit(network, rows, rate=OWN_RATE, warm=0.1, seed=2, epochs=chosen.epochs, on_step=say)
         say(f"with {chosen.share:.0%} of our own, held out: {told(scored(network, tested))}")
+    if chosen.own_only:
+        return
     learnt = {name: value.numpy() for name, value in network.state_dict().items()}
     target = DELTA if chosen.share == 1.0 else KEPT / f"delta-{chosen.share}.npz"
     digest = write_delta(weights, learnt, target)
