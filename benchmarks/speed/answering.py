@@ -76,7 +76,7 @@ def main(arguments: Sequence[str]) -> None:
     process.start()
     with tempfile.TemporaryDirectory(prefix="ombud-bench-") as home:
         workspace = _workspace(Path(home), f"http://127.0.0.1:{ours.recv()}/v1")
-        rows = asyncio.run(_measure(workspace, _questions(count + WARM_UP), _spent(ours)))
+        rows = asyncio.run(_measure(workspace, questions(count + WARM_UP), _spent(ours)))
         workspace.close()
     process.kill()
     printed = []
@@ -166,7 +166,7 @@ def _workspace(home: Path, url: str) -> Workspace:
     return Workspace(home, {"models": {"chat": "openai:instant", "base_url": url}})
 
 
-def _questions(most: int) -> list[Question]:
+def questions(most: int) -> list[Question]:
     cases = [
         case
         for path in sorted((ROOT / "sample/cases").glob("*.jsonl"))
@@ -207,9 +207,9 @@ def _serve(pipe: Connection) -> None:
             asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             streams = bool(asked.get("stream"))
             body = (
-                b"".join(_events(_completion(asked)))
+                b"".join(events(completion(asked)))
                 if streams
-                else json.dumps(_completion(asked)).encode()
+                else json.dumps(completion(asked)).encode()
             )
             self.send_response(200)
             self.send_header("Content-Type", "text/event-stream" if streams else "application/json")
@@ -230,7 +230,8 @@ def _serve(pipe: Connection) -> None:
         worked[0] = 0.0
 
 
-def _events(whole: dict[str, Any]) -> Iterator[bytes]:
+def events(whole: dict[str, Any]) -> Iterator[bytes]:
+    """A completion as it is streamed, `LETTERS` at a time."""
     message = whole["choices"][0]["message"]
     (call,) = message.get("tool_calls") or [None]
     text = call["function"]["arguments"] if call else message["content"]
@@ -264,7 +265,9 @@ def _events(whole: dict[str, Any]) -> Iterator[bytes]:
     yield b"data: [DONE]\n\n"
 
 
-def _completion(asked: dict[str, Any]) -> dict[str, Any]:
+def completion(asked: dict[str, Any], claims: int = 1) -> dict[str, Any]:
+    """A completion that understands a question as it stands, or claims the first sentence of as
+    many passages."""
     text = str(next(m["content"] for m in asked["messages"] if m["role"] == "user"))
     said: dict[str, Any] = {
         "standalone": text.strip().splitlines()[-1][:300],
@@ -272,10 +275,12 @@ def _completion(asked: dict[str, Any]) -> dict[str, Any]:
         "keywords": [],
     }
     if passages := PASSAGE.findall(text):
-        label, sentence = next(
-            ((a, found[1]) for a, body in passages if (found := SENTENCE.search(body))), ("G1", "?")
-        )
-        said = {"claims": [{"text": sentence, "passages": [label]}], "outcome": "full"}
+        quoted = [(label, found[1]) for label, body in passages if (found := SENTENCE.search(body))]
+        drafted = [
+            {"text": text, "passages": [label]}
+            for label, text in (quoted or [("G1", "?")])[:claims]
+        ]
+        said = {"claims": drafted, "outcome": "full"}
     message: dict[str, Any] = {"role": "assistant", "content": json.dumps(said)}
     if asked.get("tools"):
         call = {"name": asked["tools"][0]["function"]["name"], "arguments": json.dumps(said)}

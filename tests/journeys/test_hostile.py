@@ -1,15 +1,20 @@
 """What people write where others read it: nothing of it runs, with the pages' policy switched off, so
 that nothing but their own care stands between."""
 
+import json
+import re
+import subprocess
+import sys
 from collections.abc import Iterator
+from html import escape
 from typing import Any
 
 import pytest
 
-from journeys.browsers import NewPage, needs_chromium, playwright
-from ombud.app import Workspace
+from journeys.browsers import NewPage, ask, needs_chromium, playwright
+from ombud.app import Workspace, library
 from ombud.handoff import Advisor, session
-from web.running import make_workspace, running
+from web.running import HANDBOOK, make_workspace, running
 
 pytestmark = [pytest.mark.slow, needs_chromium]
 
@@ -67,9 +72,36 @@ PAYLOADS = (
 ANNA = Advisor(id="advisor", name=PAYLOADS[2])
 
 
+def hostile_page(number: int, payload: str) -> str:
+    """Hostile in its title, headings, text, lists and tables."""
+    words = escape(payload).replace("|", "\\|").replace("\n", " ")
+    about = (
+        f"title: {json.dumps(payload)}\nowner: {json.dumps(payload)}\ntopic: {json.dumps(payload)}"
+    )
+    return (
+        f"---\n{about}\n---\n# {words}\n\nRule {number} of the gardens says {words} to all.\n\n"
+        f"## Gate {number} {words}\n\n- {words}\n\n| Gate | {words} |\n|---|---|\n| {number} | {words} |\n"
+    )
+
+
+def file_name(number: int, payload: str) -> str:
+    """The payload as far as a file may be called so."""
+    return f"global/{number} {payload.replace('/', chr(0x2215))[:80]}.md"
+
+
 @pytest.fixture(scope="module")
 def workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
-    made = make_workspace(tmp_path_factory.mktemp("workspace"))
+    pages = {file_name(n, one): hostile_page(n, one) for n, one in enumerate(PAYLOADS)}
+    made = make_workspace(tmp_path_factory.mktemp("workspace"), handbook=HANDBOOK | pages)
+    cases = made.home / "cases.jsonl"
+    with cases.open("w", encoding="utf-8") as file:
+        for number, payload in enumerate(PAYLOADS):
+            references = [{"text": payload}]
+            case = {"id": f"leave-{number}", "question": payload, "references": references}
+            file.write(json.dumps(case) + "\n")
+    program = [sys.executable, "-m", "ombud", "--home", str(made.home)]
+    run = ["lab", "sweep", str(cases), "plan.k=1,2", "--name", PAYLOADS[11], "--split", "open"]
+    subprocess.run([*program, *run], check=True, capture_output=True)
     yield made
     made.close()
 
@@ -136,3 +168,78 @@ def test_nothing_that_is_written_runs(
             page.locator("button.card, .card").first.click()
             playwright.expect(page.locator("#thread")).to_contain_text("window.hurt")
         check(page)
+
+
+def test_nothing_in_a_document_runs(new_page: NewPage, workspace: Workspace, address: str) -> None:
+    """Through its title, its file's name, its owner and topic, its text: on its own pages, in the
+    lists, in the answer that quotes it and in the panel beside that."""
+    page = new_page(complaining=True, bypass_csp=True, base_url=address)
+    hostile = [one for one in library.documents(workspace, None) if one.title in PAYLOADS]
+    assert len(hostile) == len(PAYLOADS)
+    for one in hostile:
+        for path in (f"/documents/{one.id}?start=0&end=40", f"/admin/documents/{one.id}"):
+            page.goto(address + path)
+            check(page)
+    for path in ("/documents", "/documents?q=gardens", "/admin/documents", "/admin/documents?q=js"):
+        page.goto(address + path)
+        check(page)
+    page.goto(address)
+    for number in range(0, len(PAYLOADS), 6):
+        turn = ask(page, f"What does rule {number} of the gardens say?")
+        turn.locator(".cite").first.click()
+        playwright.expect(page.locator("#panel .source.on")).to_be_visible()
+        check(page)
+        page.keyboard.press("Escape")
+
+
+def test_nothing_in_a_case_or_a_run_runs(new_page: NewPage, address: str) -> None:
+    """Through questions, references, answers and names, on every page of the lab."""
+    page = new_page(complaining=True, bypass_csp=True, base_url=address)
+    client = page.context.request
+    lab = client.get("/lab").text()
+    runs = re.findall(r'name="run" value="([^"]+)"', lab)
+    study = re.findall(r'href="(/lab/study[^"]+)"', lab)[0].replace("&amp;", "&")
+    listed = client.get(f"/lab/cases?run={runs[0]}").text()
+    cases = [one.replace("&amp;", "&") for one in re.findall(r'href="(/lab/case\?[^"]+)"', listed)]
+    assert len(cases) > len(PAYLOADS) // 2  # the rest of them are sealed
+    compared = f"/lab/report?run={runs[0]}&run={runs[1]}"
+    for path in ("/lab", study, f"/lab/cases?run={runs[0]}", compared, *cases):
+        page.goto(address + path)
+        check(page)
+    page.goto(address + "/lab")
+    for box in page.locator("input[name=run]").all():
+        box.check()
+    with page.expect_navigation(url="**/annotate/*"):
+        page.get_by_role("button", name="Have people rate the chosen").click()
+    for _ in range(len(cases)):
+        check(page)
+        for _ in page.locator(".rating fieldset").all():
+            page.keyboard.press("1")
+        page.get_by_label("Comment").fill(PAYLOADS[0])
+        with page.expect_navigation():
+            page.keyboard.press("Enter")
+
+
+def test_nothing_in_a_draft_or_a_prompt_runs(new_page: NewPage, address: str) -> None:
+    page = new_page(complaining=True, bypass_csp=True, base_url=address)
+    files = [
+        {"name": name.rpartition("/")[2], "mimeType": "text/markdown", "buffer": text.encode()}
+        for name, text in (
+            (file_name(number, one), hostile_page(number, one))
+            for number, one in enumerate(PAYLOADS[:20])
+        )
+    ]
+    page.goto(address + "/admin/drafts")
+    page.get_by_label("Files as they should come into force").set_input_files(files)
+    page.get_by_role("button", name="Hand in").click()
+    page.wait_for_load_state()
+    playwright.expect(page.locator("main")).to_contain_text("window.hurt")
+    check(page)
+    page.goto(address + "/admin/prompts/compose/default")
+    text = page.get_by_label("Text")
+    kept = text.input_value()
+    words = "\n".join(PAYLOADS).replace("$", "$$")
+    text.fill(f"{kept}\n{words}\n</textarea><script>window.hurt=1</script>")
+    page.get_by_role("button", name="Save as a version").click()
+    playwright.expect(page.get_by_role("button", name="Let it count")).to_be_visible()
+    check(page)
