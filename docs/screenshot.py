@@ -1,5 +1,6 @@
-"""Take the pictures: the chat on the sample handbook with a citation open, the desk with somebody
-who was handed over, a page of those who run it, the playground, and a report of the lab, in Chromium.
+"""Take the pictures: the chat on the sample handbook with a citation open, a cited page of a PDF, the
+desk with somebody who was handed over, a page of those who run it, the playground, a report of the
+lab and one case of it, in Chromium.
 
 Needs `make demo` to have indexed the sample, the test dependencies, and Debian's chromium.
 """
@@ -16,6 +17,7 @@ from playwright.sync_api import Page, sync_playwright
 ROOT = Path(__file__).parents[1]
 OMBUD = [sys.executable, "-m", "ombud", "--home", str(ROOT / "sample")]
 TROUBLE = "A colleague keeps making remarks about my body. I do not know what to do."
+PRINTED = "How many weeks of maternity leave at full pay do I get?"
 QUESTION = "How many days of annual leave do I get?"
 ARGUMENTS = [
     "--no-sandbox",
@@ -28,6 +30,10 @@ ARGUMENTS = [
 
 
 def main() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "report.html"
+        _measure(report)
+        _take_report(report.as_uri(), ROOT / "docs/report.png")
     with subprocess.Popen(
         [*OMBUD, "serve", "--port", "0"], stdout=subprocess.PIPE, text=True
     ) as server:
@@ -37,12 +43,10 @@ def main() -> None:
             _take_desk(url, ROOT / "docs/desk.png")
             _take_admin(url, ROOT / "docs/admin.png")
             _take_playground(url, ROOT / "docs/playground.png")
+            _take_document(url, ROOT / "docs/document.png")
+            _take_case(url, ROOT / "docs/case.png")
         finally:
             server.terminate()
-    with tempfile.TemporaryDirectory() as folder:
-        report = Path(folder) / "report.html"
-        _measure(report)
-        _take_report(report.as_uri(), ROOT / "docs/report.png")
 
 
 def _measure(report: Path) -> None:
@@ -85,6 +89,33 @@ def _take(url: str, target: Path) -> None:
         page.get_by_role("button", name="Source 1").first.click()
         page.wait_for_selector("mark")
         page.wait_for_timeout(600)  # let the panel finish sliding in
+        page.screenshot(path=str(target))
+
+
+def _take_document(url: str, target: Path) -> None:
+    """The page of a PDF as it was printed, reached from an answer."""
+    with _browser(1100) as page:
+        page.goto(url)
+        page.get_by_label("Country").select_option("GB")
+        page.get_by_role("textbox").fill(PRINTED)
+        page.keyboard.press("Enter")
+        page.locator(".origins button", has_text="Family leave and pay").first.click()
+        link = page.locator("#panel .source.on a").first
+        page.goto(url + str(link.get_attribute("href")))
+        page.locator(".printed summary").click()
+        page.wait_for_function("document.querySelector('.printed img').naturalWidth > 0")
+        page.evaluate("scrollTo(0, 0)")
+        page.screenshot(path=str(target))
+
+
+def _take_case(url: str, target: Path) -> None:
+    """One case of the newest run, down to the stages of its search."""
+    with _browser(1500) as page:
+        page.goto(f"{url}/lab")
+        page.locator("td a").first.click()
+        page.locator("th a").first.click()
+        page.locator(".passage summary", has_text="stages").first.click()
+        page.evaluate("scrollTo(0, 0)")
         page.screenshot(path=str(target))
 
 

@@ -47,6 +47,17 @@ def wait_for_sync(client: httpx.Client) -> dict[str, object]:
     raise AssertionError(said)
 
 
+def test_a_document_is_read_as_those_for_whom_it_is(client: httpx.Client) -> None:
+    listed = client.get("/admin/documents").text
+    for title, text in (("Annual leave in Germany", "30 days"), ("Pay bands for managers", "G5")):
+        (where,) = re.findall(rf'href="(/admin/documents/\w+)">{title}', listed)
+        shown = client.get(where).text
+        links = re.findall(r'href="(/documents/[^"]+)"', shown)
+        assert len(links) >= 2
+        for link in links:
+            assert text in client.get(link.replace("&amp;", "&")).text
+
+
 @pytest.mark.parametrize("path", PAGES)
 def test_every_page_is_there_and_small(client: httpx.Client, path: str) -> None:
     page = client.get(f"/admin{path}")

@@ -4,7 +4,7 @@ import asyncio
 from collections import Counter
 from datetime import date
 from typing import Annotated
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import HTMLResponse
@@ -116,11 +116,22 @@ def document(
         caller,
         document=found,
         count=len(chunks),
+        reader=_reader_of(found),
         chunks=chunks[first : first + SHOWN_PASSAGES],
         part=part,
         more=first + SHOWN_PASSAGES < len(chunks),
         triplets=library.triplets_of(workspace, found.id),
     )
+
+
+def _reader_of(document: Document) -> str:
+    """Somebody for whom it is, as addresses of documents say it: where one may choose, it is read
+    as they read it."""
+    single = {"roles": "role", "groups": "group", "grades": "grade", "contracts": "contract"}
+    named = {single[key]: values[0] for key, values in document.audience.items() if values}
+    if document.countries:
+        named["country"] = document.countries[0]
+    return urlencode(named)
 
 
 # Drafts -------------------------------------------------------------------------------------------
