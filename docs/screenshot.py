@@ -62,7 +62,10 @@ def _measure(report: Path) -> None:
 
 @contextmanager
 def _browser(height: int) -> Iterator[Page]:
-    with sync_playwright() as driver, tempfile.TemporaryDirectory() as profile:
+    with (
+        sync_playwright() as driver,
+        tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile,
+    ):
         browser = driver.chromium.launch_persistent_context(
             profile,
             executable_path="/usr/bin/chromium",
@@ -81,7 +84,7 @@ def _take_report(url: str, target: Path) -> None:
 
 
 def _take(url: str, target: Path) -> None:
-    with _browser(820) as page:
+    with _browser(880) as page:
         page.goto(url)
         page.get_by_label("Country").select_option("GB")
         page.get_by_role("textbox").fill(QUESTION)
@@ -103,7 +106,7 @@ def _take_document(url: str, target: Path) -> None:
         link = page.locator("#panel .source.on a").first
         page.goto(url + str(link.get_attribute("href")))
         page.locator(".printed summary").click()
-        page.wait_for_function("document.querySelector('.printed img').naturalWidth > 0")
+        page.locator(".printed img").evaluate("(image) => image.decode()")
         page.evaluate("scrollTo(0, 0)")
         page.screenshot(path=str(target))
 
@@ -113,7 +116,9 @@ def _take_case(url: str, target: Path) -> None:
     with _browser(1500) as page:
         page.goto(f"{url}/lab")
         page.locator("td a").first.click()
-        page.locator("th a").first.click()
+        page.locator("tbody tr", has_text="full").filter(has_text="100 %").locator(
+            "a"
+        ).first.click()
         page.locator(".passage summary", has_text="stages").first.click()
         page.evaluate("scrollTo(0, 0)")
         page.screenshot(path=str(target))

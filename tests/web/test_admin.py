@@ -356,7 +356,7 @@ def check_cases(client: httpx.Client, run: str) -> None:
     assert "26 days" in shown
     assert "holds the evidence cited" in shown
     assert re.search(r"GB/(sparse|dense)/\w+ 1 \d+\.\d{4}", shown)
-    assert "Right passage found, first 5 100 % arithmetic" in shown
+    assert "Right passage found, first 5 100 %" in shown
     nothing = client.get("/lab/cases", params={"run": run, "only": "wrong"})
     assert "There is none." in nothing.text
     assert client.get("/lab/case", params={"run": run, "case": "none"}).status_code == 404
