@@ -663,6 +663,7 @@ def test_answers_of_older_versions_are_taken_into_the_chain(url: str, tmp_path: 
         "account",
         "index_generation",
         "index_write",
+        "work",
         "prompt_version",
     ):
         run(store, f"DROP TABLE {table}")

@@ -13,7 +13,14 @@ from ombud.app.sources import configured_sources
 from ombud.app.workspace import Workspace
 from ombud.errors import Busy, OmbudError, StoreError
 from ombud.index import blocking
-from ombud.ingest import Generation, Rebuilt, SyncReport, rebuild_index, sync_sources
+from ombud.ingest import (
+    Generation,
+    Rebuilt,
+    SyncReport,
+    rebuild_index,
+    run_work,
+    sync_sources,
+)
 from ombud.settings import Folder
 from ombud.sources import Source
 from ombud.store import Lease, Store, acquire_lease, list_sources, read_progress, save_progress
@@ -44,6 +51,11 @@ def run_sync(
             if report.note:
                 note.notes.append(f"{report.name}: {report.note}")
     return reports
+
+
+def run_work_process(workspace: Workspace, stop: threading.Event | None = None) -> None:
+    """Parse and embed what syncs hand out, until `stop` is set. Opens no index."""
+    run_work(workspace.ingest_into(None), stop or threading.Event())
 
 
 def rebuild_workspace(workspace: Workspace, on_progress: OnProgress = lambda *_: None) -> Rebuilt:

@@ -1,4 +1,4 @@
-"""`ombud init`, `serve`, `doctor`, `settings`, `backup`, `restore` and `mcp`."""
+"""`ombud init`, `serve`, `work`, `doctor`, `settings`, `backup`, `restore` and `mcp`."""
 
 import json
 import sys
@@ -57,6 +57,17 @@ def serve(
             )
         finally:
             stop.set()
+
+
+def work(home: Path | None = HOME) -> None:
+    """Parse and embed what syncs hand out (sync.workers = "queue"), until Ctrl-C; on any machine
+    that reaches the database."""
+    del home
+    with errors_said():
+        from ombud.app import run_work_process
+
+        print("Waiting for documents; Ctrl-C ends it.", file=sys.stderr, flush=True)
+        run_work_process(open_workspace())
 
 
 def mcp(home: Path | None = HOME) -> None:

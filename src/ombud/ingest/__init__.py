@@ -1,5 +1,6 @@
 """Sources -> index, again and again, so that what is indexed is what is there."""
 
+from ombud.ingest.handing_out import run_work
 from ombud.ingest.originals import drop_originals, original_path, originals_of
 from ombud.ingest.parts import IngestParts
 from ombud.ingest.rebuilding import Generation, Rebuilt, copy_index, rebuild_index
@@ -24,6 +25,7 @@ __all__ = [
     "original_path",
     "originals_of",
     "rebuild_index",
+    "run_work",
     "sync_sources",
     "waiting_changes",
 ]

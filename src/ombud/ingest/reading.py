@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from ombud.documents import DocumentParser, chunk
 from ombud.errors import SourceError
+from ombud.index import Row
 from ombud.ingest.changes import DocumentChange, failure
 from ombud.ingest.originals import keep_original
 from ombud.ingest.parts import IngestParts
@@ -31,6 +32,8 @@ class ChunkedDocument(NamedTuple):
     change: DocumentChange
     document: Document
     chunks: list[Chunk]
+    rows: tuple[Row, ...] = ()
+    """Where another process has embedded it already."""
 
 
 class DocumentReader:

@@ -5,16 +5,17 @@ Order of writes: add or update = one index commit replacing all chunks of the do
 digests in SQL; delete = tombstone in SQL, index, then the row. A sync killed anywhere is finished
 by the next one."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import date
 
 from ombud.documents import DocumentParser, open_parsers
 from ombud.errors import Busy, SourceError
-from ombud.index import blocking
+from ombud.index import Row, blocking
 from ombud.ingest.changes import DocumentChange, KnownDocuments, SyncPlan, plan_changes
 from ombud.ingest.graph_updates import check_graph, update_graph
+from ombud.ingest.handing_out import HandedOut
 from ombud.ingest.originals import drop_originals
 from ombud.ingest.parts import IngestParts, OnProgress
 from ombud.ingest.reading import ChunkedDocument, DocumentReader, read_ahead
@@ -198,7 +199,7 @@ class SyncRun:
         if not self._allow_deletes:
             progress.note = _too_many_gone(parts.settings, plan, len(entries))
         self._take_facts(progress)
-        self._take_content(progress, DocumentReader(parts, source, parsers))
+        self._take_content(progress, source, parsers)
         if plan.stamps:
             save_stamps(parts.store, plan.stamps)
         if not progress.note:
@@ -216,7 +217,7 @@ class SyncRun:
         progress = _Progress(plan, begins=successors([*plan.documents, *others]))
         progress.failed += plan.failed
         self._take_facts(progress)
-        self._take_content(progress, DocumentReader(parts, source, parsers))
+        self._take_content(progress, source, parsers)
         graph = update_graph(parts, source.name, self._lease, self._on_progress)
         return (*progress.failed, *graph.failed)
 
@@ -244,27 +245,45 @@ class SyncRun:
             chunks = document_ids(parts.store)[document.id]
             save_facts(parts.store, document, change.kept(chunks), self._lease)
 
-    def _take_content(self, progress: _Progress, reader: DocumentReader) -> None:
+    def _take_content(
+        self, progress: _Progress, source: Source, parsers: Sequence[DocumentParser]
+    ) -> None:
         """Documents that are parsed and embedded again."""
         content = [change for change in progress.plan.changes if change.content]
         failed_before = len(progress.failed)
-        for batch in read_ahead(reader, content, progress.failed):
+        for batch in self._batches(source, parsers, content, progress.failed):
             self._lease.check()
             self._commit(batch, progress.begins)
             progress.done += [item.change for item in batch]
             read = len(progress.done) + len(progress.failed) - failed_before
             self._on_progress("index", read, len(content))
 
+    def _batches(
+        self,
+        source: Source,
+        parsers: Sequence[DocumentParser],
+        content: Sequence[DocumentChange],
+        failed: list[Failure],
+    ) -> Iterator[list[ChunkedDocument]]:
+        if self._parts.settings.sync.workers == "queue":
+            return HandedOut(self._parts, source, self._lease, parsers).batches(content, failed)
+        return read_ahead(DocumentReader(self._parts, source, parsers), content, failed)
+
     def _commit(self, batch: Sequence[ChunkedDocument], begins: Mapping[str, date]) -> None:
         parts = self._parts
         documents: list[Document] = []
         chunks: list[Chunk] = []
+        rows: list[Row] = []
         for item in batch:
             document = cut_document(item.document, begins)
             end = {"effective_to": document.effective_to}
             documents.append(document)
-            chunks += [chunk.model_copy(update=end) for chunk in item.chunks]
-        rows = rows_of(documents, chunks, parts.embedder, parts.settings.index)
+            if item.rows:
+                for row in item.rows:
+                    rows.append(row._replace(chunk=row.chunk.model_copy(update=end)))
+            else:
+                chunks += [chunk.model_copy(update=end) for chunk in item.chunks]
+        rows += rows_of(documents, chunks, parts.embedder, parts.settings.index)
         ids = [document.id for document in documents]
         begin_writes(parts.store, ids, self._lease)
         blocking(parts.engine.upsert(ids, rows))

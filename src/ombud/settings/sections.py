@@ -326,6 +326,11 @@ class SyncSettings(Section):
     largest_loss: float = Field(
         0.5, gt=0, le=1, description="A sync that would delete a larger share stops."
     )
+    workers: Literal["local", "queue"] = Field(
+        "local",
+        description="Who parses and embeds: the syncing process, or processes of `ombud work`, on "
+        "any machine that reaches store.url.",
+    )
 
 
 class AuditSettings(Section):

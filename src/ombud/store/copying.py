@@ -4,7 +4,7 @@ facts beside it."""
 from sqlalchemy import Connection, Table, delete, func, insert, select, text
 
 from ombud.errors import StoreError
-from ombud.store.coordination.tables import index_generation, index_write
+from ombud.store.coordination.tables import index_generation, index_write, work
 from ombud.store.database import Store
 from ombud.store.queries import batches
 from ombud.store.tables import (
@@ -31,6 +31,7 @@ PASSING = {
     presence.name,
     progress.name,
     signal.name,
+    work.name,
 }
 """Tables of what goes on at this moment and of the index that is there: no copy has any use for
 them."""

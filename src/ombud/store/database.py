@@ -13,7 +13,7 @@ from ombud.errors import SetupError, StoreError
 from ombud.store.audit.chain import begin_chain
 from ombud.store.audit.moving import move_messages
 
-HEAD = "0017"
+HEAD = "0018"
 MIGRATIONS = Path(__file__).parent / "migrations"
 _ONLY_READS = "ombud_only_reads"
 """Execution option of the connections that `Store.read` uses on SQLite."""
