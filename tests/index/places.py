@@ -1,22 +1,26 @@
 """Places for an index: a folder, a bucket on an S3 server of this machine."""
 
+import atexit
 import importlib.util
 import os
+import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.request
 import uuid
 from functools import cache
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
 from ombud.index.opening import ENGINES
 
-PLACES = ("lance", "s3")
-"""Kinds that `place_for` knows."""
+PLACES = ("lance", "s3", pytest.param("milvus", marks=pytest.mark.slow))
+"""Kinds that `place_for` knows. milvus-lite takes minutes for what the others do in seconds."""
 
 
 def place_for(kind: str, folder: Path) -> str:
@@ -24,6 +28,8 @@ def place_for(kind: str, folder: Path) -> str:
     installed."""
     if kind == "s3":
         return f"lance:s3://{bucket()}/{uuid.uuid4().hex}"
+    if kind == "milvus":
+        return f"milvus:{milvus()}/t{uuid.uuid4().hex}"
     assert kind in ENGINES
     return f"{kind}://{folder / uuid.uuid4().hex}"
 
@@ -35,12 +41,26 @@ def bucket() -> str:
         pytest.skip("moto is not installed: `pip install moto flask flask-cors`")
     port = free_port()
     arguments = ["-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
-    start([sys.executable, *arguments], f"http://127.0.0.1:{port}/moto-api/")
+    start([sys.executable, *arguments], f"http://127.0.0.1:{port}")
     os.environ.update(s3_environment(port))
     name = "ombud"
     request = urllib.request.Request(f"http://127.0.0.1:{port}/{name}", method="PUT")
     urllib.request.urlopen(request, timeout=30).close()
     return name
+
+
+@cache
+def milvus() -> str:
+    """Address of milvus-lite's server, which stands in for a cluster; started once a process."""
+    for module in ("pymilvus", "milvus_lite"):
+        if importlib.util.find_spec(module) is None:
+            pytest.skip(f"{module} is not installed: `pip install pymilvus milvus-lite`")
+    port = free_port()
+    data = tempfile.mkdtemp(prefix="ombud-milvus-")
+    atexit.register(shutil.rmtree, data, ignore_errors=True)
+    arguments = ["server", "--data-dir", data, "--host", "127.0.0.1", "--port", str(port)]
+    start([sys.executable, "-m", "milvus_lite", *arguments], f"tcp://127.0.0.1:{port}")
+    return f"http://127.0.0.1:{port}"
 
 
 def s3_environment(port: int) -> dict[str, str]:
@@ -60,15 +80,14 @@ def free_port() -> int:
 
 
 def start(command: list[str], url: str) -> None:
-    """A server that ends with this process; returns when it answers."""
-    import atexit
-
+    """A server that ends with this process; returns when it listens."""
     server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     atexit.register(server.wait)
     atexit.register(server.kill)
-    for _ in range(300):
+    address = urlsplit(url)
+    for _ in range(600):
         try:
-            urllib.request.urlopen(url, timeout=5).close()
+            socket.create_connection((address.hostname, address.port or 80), timeout=5).close()
         except OSError:
             if server.poll() is not None:
                 raise

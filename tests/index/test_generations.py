@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from index.makers import chunk, row
-from index.places import place_for
+from index.places import PLACES, place_for
 from ombud.errors import Busy, EngineError
 from ombud.index import (
     Engine,
@@ -53,7 +53,7 @@ class Library:
         return name
 
 
-@pytest.fixture(params=["lance", "s3"])
+@pytest.fixture(params=PLACES)
 def library(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Library]:
     store = open_store("", tmp_path / "store")
     yield Library(place_for(request.param, tmp_path), store)

@@ -63,4 +63,7 @@ def open_backend(url: str) -> EngineBackend:
     return backend
 
 
-ENGINES = {"lance": "ombud.index.engines.lance:LanceBackend"}
+ENGINES = {
+    "lance": "ombud.index.engines.lance:LanceBackend",
+    "milvus": "ombud.index.engines.milvus:MilvusBackend",
+}
