@@ -21,6 +21,7 @@ from ombud.ingest import sync_sources
 from ombud.lab import RunOptions, parse_metrics, read_cases, read_run, run_cases
 from ombud.store import Graph, abbreviations_of, graph_rows_of, list_abbreviations
 from ombud.types import Person, Question
+from store.places import database
 
 SECRET = "Whoever finds the golden spanner returns it to the porter of the north gate"
 PAGES = {
@@ -182,3 +183,37 @@ def test_its_abbreviations_go_too(open_home: Open, tmp_path: Path) -> None:
     assert {place.name: place.found for place in made.places}["store: abbreviations"] == 0
     assert made.gone
     assert list_abbreviations(workspace.store) == []
+
+
+def test_what_an_older_version_of_the_index_holds_is_found(
+    open_home: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The check reads the engine's versions: it fails where the copy was not made."""
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "spanner.md").write_text(f"# Spanner\n\n{SECRET}\n", encoding="utf-8")
+    (tmp_path / "docs" / "gate.md").write_text("# Gate\n\nIt is shut at night.\n")
+    workspace = open_home('[[source]]\nname = "docs"\npath = "docs"\n')
+    sync_sources(
+        workspace.ingest, configured_sources(workspace.settings, tmp_path, workspace.store)
+    )
+    monkeypatch.setattr("ombud.app.audit.certify.copy_index", lambda *_: None)
+    made = certify_deletion(workspace, "docs/spanner.md")
+    assert not made.gone
+    assert {place.name: place.found for place in made.places}["index: versions"] == 1
+    assert made.not_covered == ()
+
+
+def test_on_a_server_the_certificate_names_what_it_cannot_cover(
+    open_home: Open, tmp_path: Path
+) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "spanner.md").write_text(f"# Spanner\n\n{SECRET}\n", encoding="utf-8")
+    with database("postgresql") as url:
+        workspace = open_home(f'[store]\nurl = "{url}"\n[[source]]\nname = "docs"\npath = "docs"\n')
+        sync_sources(
+            workspace.ingest, configured_sources(workspace.settings, tmp_path, workspace.store)
+        )
+        made = certify_deletion(workspace, "docs/spanner.md")
+        assert made.gone
+        assert any("write-ahead log" in place for place in made.not_covered)
+        workspace.close()

@@ -516,6 +516,17 @@ def test_a_revision_hides_and_shows_like_a_new_chunk(
 # Opening, other processes, full disks -------------------------------------------------------------
 
 
+def test_what_was_deleted_is_in_no_version_after_a_purge(engine: Engine) -> None:
+    rows = [row(chunk(f"d{n}", text=f"leave rule {n}"), [1, 0, 0]) for n in range(30)]
+    blocking(engine.upsert([r.chunk.document_id for r in rows], rows))
+    blocking(engine.delete(["d7"]))
+    assert blocking(engine.holds(["leave rule 8"])) == 1
+    blocking(engine.purge())
+    assert blocking(engine.holds(["leave rule 7"])) == 0
+    assert blocking(engine.holds(["leave rule 8"])) == 1
+    assert len(seen(engine, EVERYTHING)) == 29
+
+
 def test_an_index_of_another_embedder_is_refused(place: str) -> None:
     open_engine(place, fingerprint="old", dimension=3)
     with pytest.raises(EngineError, match="built with the embedder `old`, not `new`") as wrong:

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from ombud.app.publishing.questions import QuestionChoices
     from ombud.app.publishing.report import check_html, check_json, check_markdown
     from ombud.app.publishing.rounds import keep_round, with_drafts
+    from ombud.app.purging import run_purges
     from ombud.app.schedule import every, report_line, run_every, run_schedule
     from ombud.app.sources import configured_sources, record_folder
     from ombud.app.syncing import (
@@ -115,6 +116,7 @@ __getattr__ = imported_later(
         "publishing.questions": ["QuestionChoices"],
         "publishing.report": ["check_html", "check_json", "check_markdown"],
         "publishing.rounds": ["keep_round", "with_drafts"],
+        "purging": ["run_purges"],
         "schedule": ["every", "report_line", "run_every", "run_schedule"],
         "sources": ["configured_sources", "record_folder"],
         "syncing": [
@@ -193,6 +195,7 @@ __all__ = [
     "restore_backup",
     "run_every",
     "run_expiry",
+    "run_purges",
     "run_schedule",
     "run_sync",
     "run_watch",

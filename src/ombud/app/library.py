@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from ombud.app.asking import filter_of
 from ombud.app.audiences import Audiences
+from ombud.app.purging import note_purge
 from ombud.app.workspace import Workspace
 from ombud.documents import draw_page
 from ombud.errors import NotFound, SourceError
@@ -106,6 +107,7 @@ def delete_document(workspace: Workspace, document_id: str) -> Document:
     """Raises NotFound."""
     found = find_document(workspace.store, document_id)
     delete_documents(workspace.ingest, [found.id])
+    note_purge(workspace.store)
     return found
 
 

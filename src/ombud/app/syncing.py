@@ -3,12 +3,13 @@
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from ombud.app.purging import note_purge, purge_when_due
 from ombud.app.sources import configured_sources
 from ombud.app.workspace import Workspace
 from ombud.errors import Busy, OmbudError, StoreError
@@ -42,6 +43,8 @@ def run_sync(
 ) -> list[SyncReport]:
     """`ingest.sync`, seen from outside: `sync_progress` tells how far it is, also in other
     processes."""
+    with suppress(Busy):
+        purge_when_due(workspace)
     with _noted(workspace.store, "sync", on_progress) as note:
         reports = sync_sources(
             workspace.ingest, sources, allow_deletes=allow_deletes, on_progress=note.update
@@ -50,6 +53,8 @@ def run_sync(
             note.failed += [failure.model_dump() for failure in report.failed]
             if report.note:
                 note.notes.append(f"{report.name}: {report.note}")
+            if report.updated or report.moved or report.deleted:
+                note_purge(workspace.store)
     return reports
 
 

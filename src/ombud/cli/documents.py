@@ -117,6 +117,8 @@ def _certify(workspace: "Workspace", document: str, to: Path | None, as_json: bo
                 f"  {'gone' if not place.found else 'STILL THERE'}: {place.name}"
                 + f" ({place.said})" * bool(place.said)
             )
+        for elsewhere in made.not_covered:
+            print(f"  not covered: {elsewhere}")
         for case in made.retire:
             print(f"  to retire: {case}")
         if made.source:

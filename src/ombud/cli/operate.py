@@ -34,7 +34,7 @@ def serve(
     """Serve the assistant and its API until Ctrl-C."""
     del home
     with errors_said():
-        from ombud.app import every, run_expiry, run_schedule, run_watch
+        from ombud.app import every, run_expiry, run_purges, run_schedule, run_watch
         from ombud.web import serve as run
 
         flags = {
@@ -45,8 +45,8 @@ def serve(
         stop = threading.Event()
         on_line = lambda line: print(line, file=sys.stderr, flush=True)  # noqa: E731
         workspace.follow(on_line)
-        for work in (run_schedule, run_expiry, run_watch):
-            threading.Thread(target=work, args=(workspace, stop, on_line), daemon=True).start()
+        for turn in (run_schedule, run_expiry, run_watch, run_purges):
+            threading.Thread(target=turn, args=(workspace, stop, on_line), daemon=True).start()
         try:
             server = workspace.settings.server
             run(

@@ -68,6 +68,12 @@ class CurrentEngine:
     async def maintain(self) -> None:
         await self._current().maintain()
 
+    async def purge(self, *, keep_seconds: float = 0.0) -> None:
+        await self._current().purge(keep_seconds=keep_seconds)
+
+    async def holds(self, phrases: Sequence[str]) -> int:
+        return await self._read(lambda engine: engine.holds(phrases))
+
     def languages(self) -> frozenset[str]:
         return self._look(lambda engine: engine.languages())
 

@@ -94,6 +94,15 @@ class Engine(Protocol):
         """Build or merge search indexes, drop old versions. One owner at a time."""
         ...
 
+    async def purge(self, *, keep_seconds: float = 0.0) -> None:
+        """Leave nothing of what was deleted or replaced, in files or older versions, but versions
+        younger than `keep_seconds`, which others may be reading. One owner at a time."""
+        ...
+
+    async def holds(self, phrases: Sequence[str]) -> int:
+        """Passages that hold one of the phrases, in every version that can still be read."""
+        ...
+
     def languages(self) -> frozenset[str]:
         """Codes of the languages that chunks are in. Held in memory, so nobody waits for it."""
         ...

@@ -57,18 +57,32 @@ class Store:
             raise _explain(failed) from None
 
     def settle(self) -> None:
-        """Bring everything out of SQLite's log into the file and empty the log; nothing to do for
-        PostgreSQL."""
-        if self._engine.dialect.name != "sqlite":
-            return
+        """Leave nothing of deleted rows where the database can do so by itself: SQLite's log goes
+        into the file and is emptied, PostgreSQL's tables are vacuumed."""
+        statement = "PRAGMA wal_checkpoint(TRUNCATE)"
+        if self._engine.dialect.name == "postgresql":
+            statement = "VACUUM (ANALYZE)"
         try:
-            # Outside of SQLAlchemy's transactions: inside one the log cannot be emptied.
+            # Outside of SQLAlchemy's transactions: inside one neither can be done.
             with closing(self._engine.raw_connection()) as connection:
-                connection.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        except (exc.SQLAlchemyError, sqlite3.Error) as failed:
+                raw: Any = connection.driver_connection
+                if self._engine.dialect.name == "postgresql":
+                    raw.rollback()
+                    raw.autocommit = True
+                try:
+                    raw.cursor().execute(statement)
+                finally:
+                    if self._engine.dialect.name == "postgresql":
+                        raw.autocommit = False
+        except (exc.SQLAlchemyError, sqlite3.Error, OSError) as failed:
             raise StoreError(
                 f"The store failed: {failed}.", hint="Try again when no other process uses it."
             ) from failed
+
+    @property
+    def is_server(self) -> bool:
+        """Whether it is a server with a log, snapshots and backups of its own."""
+        return self._engine.dialect.name != "sqlite"
 
     def before_close(self, end: Callable[[], None]) -> None:
         """What is to be finished while the database can still be used."""

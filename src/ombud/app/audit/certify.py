@@ -53,6 +53,8 @@ class Certificate(NamedTuple):
     places: tuple[ErasurePlace, ...]
     retire: tuple[str, ...]
     """Cases of datasets whose evidence it was: `file: case id`."""
+    not_covered: tuple[str, ...]
+    """Places that cannot be looked into from here, each with what the operator does."""
     source: str
     """Warning where the source still holds it, so that the next sync would bring it back."""
 
@@ -87,6 +89,7 @@ def certify_deletion(workspace: Workspace, identity: str) -> Certificate:
         at=datetime.now(UTC).isoformat(timespec="seconds"),
         places=tuple(_places(workspace, document, known, erased)),
         retire=tuple(_cases(workspace, document.uri)),
+        not_covered=tuple(_not_covered(workspace)),
         source=_still_there(workspace, document),
     )
 
@@ -98,6 +101,11 @@ def _places(
     chunk_ids = blocking(workspace.engine.chunk_ids())
     chunks = [chunk_id for chunk_id in chunk_ids if chunk_id.startswith(document.id)]
     yield ErasurePlace("index: passages and vectors", rows + len(chunks))
+    yield ErasurePlace(
+        "index: versions",
+        blocking(workspace.newest_engine.holds(known)),
+        f"each that can still be read, for {len(known)} of its phrases",
+    )
     yield ErasurePlace(
         "index: files",
         in_files(workspace.data / "index", known),
@@ -122,6 +130,32 @@ def _places(
         in_files(workspace.data, known, but="index"),
         "all under .ombud",
     )
+
+
+def _not_covered(workspace: Workspace) -> Iterator[str]:
+    if workspace.store.is_server:
+        yield (
+            "Pages that PostgreSQL has freed (the tables were vacuumed) and not yet written over: "
+            "VACUUM FULL makes the files anew."
+        )
+        yield (
+            "PostgreSQL's write-ahead log and its archive: let the archive of before this moment "
+            "expire, or delete it after a new base backup."
+        )
+        yield (
+            "Snapshots and backups of the database, replicas that lag: delete those taken before "
+            "this moment, or keep them no longer than your retention period."
+        )
+    if workspace.settings.index.url:
+        yield (
+            "Versions and snapshots that the storage of index.url keeps by itself: switch bucket "
+            "versioning off or let old versions expire by a lifecycle rule."
+        )
+    if workspace.settings.index.engine == "milvus":
+        yield (
+            "Segments that Milvus has compacted: they go after its retention "
+            "(dataCoord.gc.dropTolerance); backups by milvus-backup are to be deleted."
+        )
 
 
 def _phrases(workspace: Workspace, document: Document) -> list[str]:

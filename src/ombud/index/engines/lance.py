@@ -10,6 +10,7 @@ import asyncio
 import json
 import random
 import time
+import warnings
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
@@ -168,6 +169,12 @@ class LanceEngine:
     async def at(self, version: str, when: datetime) -> "LanceEngine | None":
         return await asyncio.to_thread(self._at, version, when)
 
+    async def purge(self, *, keep_seconds: float = 0.0) -> None:
+        await asyncio.to_thread(self._purge, timedelta(seconds=keep_seconds))
+
+    async def holds(self, phrases: Sequence[str]) -> int:
+        return await asyncio.to_thread(self._holding, phrases)
+
     def languages(self) -> frozenset[str]:
         return frozenset(rule["language"] for rule in self._rule_table().values())
 
@@ -206,6 +213,17 @@ class LanceEngine:
     def _maintain(self) -> None:
         self._write(self._build_indexes)
         self._write(lambda: self._chunks.optimize(cleanup_older_than=KEEP_VERSIONS))
+
+    def _purge(self, kept: timedelta) -> None:
+        # Compaction leaves files of which less than a tenth is deleted: all rows move to new ones.
+        if self._read(lambda: self._chunks.count_rows()):
+            rewrite = {"where": "true", "values_sql": {"row_id": "row_id"}}
+            self._write(lambda: self._chunks.update(**rewrite))
+        self._write(self._build_indexes)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # that nothing is kept for others
+            clean = {"cleanup_older_than": kept, "delete_unverified": not kept}
+            self._write(lambda: self._chunks.optimize(**clean))
 
     # Reading ------------------------------------------------------------------------------------
 
@@ -258,6 +276,18 @@ class LanceEngine:
         except BROKEN:  # removed meanwhile
             pass
         return None
+
+    def _holding(self, phrases: Sequence[str]) -> int:
+        forms = [json.dumps(phrase, ensure_ascii=False)[1:-1] for phrase in phrases]
+        holding: set[str] = set()
+        past = LanceEngine(self._place, fingerprint=self.fingerprint, dimension=self.dimension)
+        for version in self._read(past._chunks.list_versions):
+            self._read(partial(past._chunks.checkout, version["version"]))
+            query = past._scan().select(["chunk"]).limit(EVERY_ROW)
+            for text in self._read(query.to_arrow)["chunk"].to_pylist():
+                if any(form in text for form in forms):
+                    holding.add(text)
+        return len(holding)
 
     def _documents(self) -> dict[str, int]:
         query = self._scan().where("part = 0").select(["document_id"]).limit(EVERY_ROW)

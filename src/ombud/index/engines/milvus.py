@@ -190,6 +190,14 @@ class MilvusEngine:
         del version, when
         return None
 
+    async def purge(self, *, keep_seconds: float = 0.0) -> None:
+        """What compaction leaves goes when the server's own retention is over."""
+        del keep_seconds
+        await self._wait(self._maintain)
+
+    async def holds(self, phrases: Sequence[str]) -> int:
+        return await self._wait(lambda: self._holding(phrases))
+
     def languages(self) -> frozenset[str]:
         rules = _called(self._rule_table)
         return frozenset(rule["language"] for rule in rules.values())
@@ -311,6 +319,14 @@ class MilvusEngine:
         for row in self._all("part == 0", ["document_id"]):
             counts[row["document_id"]] = counts.get(row["document_id"], 0) + 1
         return counts
+
+    def _holding(self, phrases: Sequence[str]) -> int:
+        forms = [json.dumps(phrase, ensure_ascii=False)[1:-1] for phrase in phrases]
+        found = 0
+        for row in self._all("part == 0", ["chunk"]):
+            text = unpack_chunk(row["chunk"]).model_dump_json()
+            found += any(form in text for form in forms)
+        return found
 
     def _stats(self, terms: Sequence[str]) -> Stats:
         version = self.version()
