@@ -37,7 +37,7 @@ from ombud.index.engines.lance_rows import (
     revised_chunk,
     row_of,
 )
-from ombud.index.engines.object_generations import ObjectGenerations
+from ombud.index.engines.object_generations import BROKEN, ObjectGenerations, first_line
 from ombud.index.engines.quick_import import without_remote_client
 from ombud.index.visibility import Filter, in_scope, may_read
 from ombud.types import Chunk, Document, Mode, Status
@@ -59,8 +59,6 @@ LEG_THREADS = 4
 MOST_COUNTS = 50_000
 """Terms whose counts are kept in memory."""
 WRITABLE = "Check free space and permissions of the .ombud folder."
-BROKEN = (ValueError, RuntimeError, OSError)
-"""What LanceDB raises."""
 
 
 class LanceBackend:
@@ -315,7 +313,7 @@ class LanceEngine:
                 return self._db.open_table(name)
             except BROKEN:
                 raise EngineError(
-                    f"The index cannot be opened: {_first_line(broken)}.", hint=WRITABLE
+                    f"The index cannot be opened: {first_line(broken)}.", hint=WRITABLE
                 ) from broken
 
     def _check_fingerprint(self) -> None:
@@ -458,7 +456,7 @@ class LanceEngine:
             except BROKEN as failed:
                 if "onflict" not in str(failed):
                     raise EngineError(
-                        f"The index cannot be written: {_first_line(failed)}.",
+                        f"The index cannot be written: {first_line(failed)}.",
                         hint=f"{WRITABLE[:-1]}; the next sync goes on.",
                     ) from failed
                 # Full jitter, so that two writers that met do not meet again.
@@ -476,7 +474,7 @@ class LanceEngine:
             return query()
         except BROKEN as failed:
             raise EngineError(
-                f"The index cannot be read: {_first_line(failed)}.",
+                f"The index cannot be read: {first_line(failed)}.",
                 hint="If it is damaged, delete .ombud/index and run `ombud sync`.",
             ) from failed
 
@@ -496,8 +494,3 @@ def _among(column: str, values: Sequence[str]) -> str:
 def _batches(values: Sequence[str], size: int) -> Iterator[Sequence[str]]:
     for start in range(0, len(values), size):
         yield values[start : start + size]
-
-
-def _first_line(error: Exception) -> str:
-    lines = str(error).strip().splitlines() or [type(error).__name__]
-    return lines[0][:200].rstrip(".")

@@ -35,7 +35,7 @@ class ObjectGenerations:
             self._connect(generation).drop_all_tables()
         except BROKEN as failed:
             raise EngineError(
-                f"An old index in {self._root} cannot be removed: {_first_line(failed)}.",
+                f"An old index in {self._root} cannot be removed: {first_line(failed)}.",
                 hint="Check the permissions of the bucket; the next sync or rebuild tries again.",
             ) from failed
 
@@ -52,6 +52,6 @@ class ObjectGenerations:
         return lancedb.connect(self.folder(generation))
 
 
-def _first_line(error: Exception) -> str:
+def first_line(error: Exception) -> str:
     lines = str(error).strip().splitlines() or [type(error).__name__]
     return lines[0][:200].rstrip(".")
