@@ -1,6 +1,6 @@
 # make demo: the assistant on the sample handbook at http://127.0.0.1:8321
 # make test: all tests but the slow ones    make test-all: those too, and what share of the code they run
-.PHONY: demo test test-slow test-all covered lint types docs bench baseline asked retrieval peers studies experiments router triage confidence spans reader stories handoff fuzz sample clean
+.PHONY: demo test test-slow test-all covered lint types docs bench baseline asked retrieval peers studies experiments router triage confidence spans reader stories handoff kills fuzz sample clean
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet -c constraints.txt
@@ -94,6 +94,10 @@ stories: .venv/test
 handoff: .venv/test
 	@TEST_SCHEDULES=500 TEST_KILLS=50 $(BIN)/python -m pytest -n auto --maxprocesses 4 \
 		tests/handoff/test_schedules.py tests/handoff/test_killed.py tests/handoff/test_matrix.py
+
+# 200 kills of syncs and workers: a folder, PostgreSQL with a bucket, the queue, Milvus; needs PostgreSQL (TEST_POSTGRES_URL).
+kills: .venv/test
+	@TEST_KILLS=$(or $(KILLS),50) $(BIN)/python -m pytest -s tests/ingest/test_killed_syncs.py
 
 # Generated requests against the API; Schemathesis has an environment of its own.
 fuzz: .venv/test

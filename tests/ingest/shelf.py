@@ -24,6 +24,14 @@ class Shelf:
         lay_store(home)
         self.workspace = Workspace(home, {"models": {"embedder": embedder}} | settings)
 
+    @classmethod
+    def at(cls, home: Path) -> "Shelf":
+        """Of a workspace with an ombud.toml, whose settings count."""
+        shelf = cls.__new__(cls)
+        shelf.home, shelf.folder, shelf.options = home, home / "docs", {}
+        shelf.workspace = Workspace(home)
+        return shelf
+
     def write(self, name: str, text: str | bytes, **front: Any) -> None:
         """A file below the folder; `front` is its front matter, values as YAML."""
         head = "---\n" + "".join(f"{k}: {v}\n" for k, v in front.items()) + "---\n" if front else ""

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from ombud.app.handoff import advising, caring, conversing, relaying
     from ombud.app.handoff.exporting import markdown_of
     from ombud.app.identity import callers, people, provider, signing_in
+    from ombud.app.migrating import migrate
     from ombud.app.publishing.checking import DraftCheck, check_drafts
     from ombud.app.publishing.drafts import DraftChoices, PolicyDraft
     from ombud.app.publishing.publications import (
@@ -116,6 +117,7 @@ __getattr__ = imported_later(
         "publishing.questions": ["QuestionChoices"],
         "publishing.report": ["check_html", "check_json", "check_markdown"],
         "publishing.rounds": ["keep_round", "with_drafts"],
+        "migrating": ["migrate"],
         "purging": ["run_purges"],
         "schedule": ["every", "report_line", "run_every", "run_schedule"],
         "sources": ["configured_sources", "record_folder"],
@@ -178,6 +180,7 @@ __all__ = [
     "list_records",
     "markdown_of",
     "measuring",
+    "migrate",
     "optimize_index",
     "overview",
     "people",

@@ -144,6 +144,32 @@ def backup(
         print("It holds everything that was asked, and secrets that stand in ombud.toml.")
 
 
+def migrate(
+    to: str = typer.Option(
+        ...,
+        "--to",
+        help="postgresql+psycopg://… for the store; s3://…, az://…, gs://… or http://milvus:19530 "
+        "for the index.",
+    ),
+    as_json: bool = JSON,
+    home: Path | None = HOME,
+) -> None:
+    """Copy the store, or the index, to another place and compare the two; killed, it is run
+    again. Stop servers before."""
+    del home
+    with errors_said(as_json):
+        from ombud.app import migrate as move
+
+        with progress(not as_json) as on_progress:
+            done = move(open_workspace(), to, on_progress)
+        if as_json:
+            print_json(done._asdict())
+            return
+        kind = "rows" if done.what == "store" else "passages"
+        print(f"{done.moved:,} {kind} are there, each compared. To use them, in ombud.toml:")
+        print(done.settings)
+
+
 def restore(
     file: Path = typer.Argument(help="What `ombud backup` wrote."),
     folder: Path = typer.Argument(help="Where the workspace will be: an empty or a new folder."),

@@ -70,6 +70,7 @@ class HandedOut:
         self._lease = lease
         self._worker = WorkProcess(parts, parsers[0])
         self._recipe = recipe_of_work(parts)
+        self._is_alone = False
         self._waiting: dict[int, tuple[DocumentChange, int]] = {}
         """Number in the queue -> the change and how many bytes it has."""
 
@@ -123,11 +124,13 @@ class HandedOut:
         begun = time.monotonic()
         results = self._take()
         while not results:
-            if time.monotonic() - begun > PATIENCE:
-                self._worker.work_once()
-                begun = time.monotonic()
-            time.sleep(PAUSE)
+            is_alone = self._is_alone or time.monotonic() - begun > PATIENCE
+            # Who has found nobody goes on alone until somebody else brings a result.
+            self._is_alone = is_alone and self._worker.work_once()
+            if not self._is_alone:
+                time.sleep(PAUSE)
             results = self._take()
+        self._is_alone = self._is_alone and len(results) == 1
         for result in results:
             change, _ = self._waiting.pop(result.number)
             if result.result is None:

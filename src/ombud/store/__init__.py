@@ -63,7 +63,7 @@ from ombud.store.coordination.work import (
     take_results,
 )
 from ombud.store.coordination.writes import begin_writes, forget_writes, unended_writes
-from ombud.store.copying import copy_library, copy_store, count_rows
+from ombud.store.copying import compare_stores, copy_library, copy_store, count_rows
 from ombud.store.database import HEAD, KNOWN, Store, open_store
 from ombud.store.events.delivery import (
     OWN_DESKS,
@@ -257,6 +257,7 @@ __all__ = [
     "claim_work",
     "clear_graph",
     "close_line",
+    "compare_stores",
     "conversations_of",
     "copy_library",
     "copy_store",

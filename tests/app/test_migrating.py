@@ -1,0 +1,70 @@
+"""A workspace moves: store into PostgreSQL, index into object storage or Milvus."""
+
+from pathlib import Path
+
+import pytest
+
+from index.places import PLACES, place_for
+from ingest.shelf import Shelf, long_text
+from ombud.app import migrate
+from ombud.app.migrating import migrate_index
+from ombud.errors import BadRequest, StoreError
+from ombud.index import blocking, open_engine
+from ombud.store import count_rows, list_documents, open_store
+from store.places import database
+
+
+@pytest.fixture
+def filled(tmp_path: Path) -> Shelf:
+    shelf = Shelf(tmp_path)
+    for number in range(8):
+        shelf.write(f"{number}.md", long_text(number, 2))
+    shelf.sync()
+    return shelf
+
+
+def test_a_store_goes_into_postgresql_row_by_row(filled: Shelf, tmp_path: Path) -> None:
+    with database("postgresql") as url:
+        done = migrate(filled.workspace, url)
+        other = open_store(url, tmp_path)
+        assert list_documents(other) == list_documents(filled.workspace.store)
+        assert done.moved == sum(count_rows(other).values()) > 16
+        assert f'url = "{url}"' in done.settings
+        assert migrate(filled.workspace, url) == done
+        with other.write() as db:
+            db.exec_driver_sql("UPDATE document SET uri = 'elsewhere' WHERE uri = 'docs/3.md'")
+        with pytest.raises(StoreError, match="2 rows of `document` are not the same"):
+            migrate(filled.workspace, url)
+        other.close()
+
+
+@pytest.mark.parametrize("kind", [place for place in PLACES if place != "lance"])
+def test_an_index_goes_over_passage_by_passage(kind: str, filled: Shelf, tmp_path: Path) -> None:
+    engine_name, _, url = place_for(kind, tmp_path).partition(":")
+    other = open_engine(f"{engine_name}:{url}", fingerprint="", dimension=0)
+    ids = sorted(blocking(filled.workspace.engine.documents()))
+    half = blocking(filled.workspace.engine.rows(ids[:3]))
+    odd = [row._replace(chunk=row.chunk.model_copy(update={"document_id": "gone"})) for row in half]
+    blocking(
+        other.upsert(
+            ["gone"], [odd[0]._replace(chunk=odd[0].chunk.model_copy(update={"id": "gone-0"}))]
+        )
+    )
+    blocking(other.upsert(ids[:3], half))
+    copied: list[int] = []
+    done = migrate_index(
+        filled.workspace,
+        engine_name,
+        url,
+        lambda step, _, total: copied.append(total) if step == "copy" else None,
+    )
+    assert copied == [5]
+    assert done.moved == len(filled.chunks())
+    assert blocking(other.documents()) == blocking(filled.workspace.engine.documents())
+    chunk_ids = blocking(other.chunk_ids())
+    assert blocking(other.get(chunk_ids)) == blocking(filled.workspace.engine.get(chunk_ids))
+
+
+def test_a_url_of_neither_is_said(filled: Shelf) -> None:
+    with pytest.raises(BadRequest, match="`ftp` is no place"):
+        migrate(filled.workspace, "ftp://host/x")
