@@ -7,7 +7,7 @@ import pytest
 from index.places import PLACES, place_for
 from ingest.shelf import Shelf, long_text
 from ombud.app import migrate
-from ombud.app.migrating import migrate_index
+from ombud.app.backups.migrating import migrate_index
 from ombud.errors import BadRequest, StoreError
 from ombud.index import blocking, open_engine
 from ombud.store import count_rows, list_documents, open_store

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from ombud.app.audit.forgetting import erase_of, expire, run_expiry
     from ombud.app.audit.replaying import replay_answer, replayed_json
     from ombud.app.audit.usage import find_usage, usage_json
+    from ombud.app.backups.migrating import migrate
     from ombud.app.backups.restoring import restore_backup
     from ombud.app.backups.writing import write_backup
     from ombud.app.checks import check_all
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
     from ombud.app.handoff import advising, caring, conversing, relaying
     from ombud.app.handoff.exporting import markdown_of
     from ombud.app.identity import callers, people, provider, signing_in
-    from ombud.app.migrating import migrate
     from ombud.app.publishing.checking import DraftCheck, check_drafts
     from ombud.app.publishing.drafts import DraftChoices, PolicyDraft
     from ombud.app.publishing.publications import (
@@ -117,7 +117,7 @@ __getattr__ = imported_later(
         "publishing.questions": ["QuestionChoices"],
         "publishing.report": ["check_html", "check_json", "check_markdown"],
         "publishing.rounds": ["keep_round", "with_drafts"],
-        "migrating": ["migrate"],
+        "backups.migrating": ["migrate"],
         "purging": ["run_purges"],
         "schedule": ["every", "report_line", "run_every", "run_schedule"],
         "sources": ["configured_sources", "record_folder"],
