@@ -97,7 +97,7 @@ handoff: .venv/test
 
 # 200 kills of syncs and workers: a folder, PostgreSQL with a bucket, the queue, Milvus; needs PostgreSQL (TEST_POSTGRES_URL).
 kills: .venv/test
-	@TEST_KILLS=$(or $(KILLS),50) $(BIN)/python -m pytest -s tests/ingest/test_killed_syncs.py
+	@TEST_KILLS=$(or $(KILLS),50) TEST_LEASE_SCHEDULES=20 $(BIN)/python -m pytest -s tests/ingest/test_killed_syncs.py tests/store/test_lease_schedules.py
 
 # Generated requests against the API; Schemathesis has an environment of its own.
 fuzz: .venv/test

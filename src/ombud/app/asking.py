@@ -165,6 +165,7 @@ async def _answer(
     begun: "asyncio.Task[BegunTurn] | None",
 ) -> Answer:
     """begun: the keeping of the question, which goes on beside its answering."""
+    await asyncio.to_thread(workspace.follow_index)
     planned = plan_of(workspace, question.asker, plan, served=keep)
     where = filter_of(workspace, question, planned.plan)
     parts = workspace.answering_for(planned.plan)
@@ -172,6 +173,8 @@ async def _answer(
     with recorded() as calls:
         run = flow(question, planned.plan, where, parts, on_event, is_private=is_private)
         answer = await run.answer()
+        if answer.trace.queries and not answer.trace.evidence:
+            await asyncio.to_thread(workspace.check_index)
         hidden = await asyncio.to_thread(
             _hidden_note,
             workspace,
@@ -226,11 +229,14 @@ async def search(
         as_of=as_of,
     )
     where = filter_of(workspace, question, planned.plan)
+    await asyncio.to_thread(workspace.follow_index)
     with recorded() as calls:
         known_words = workspace.index.known_words
         reading = await asyncio.to_thread(read_question, question, where, known_words)
         guarded = await asyncio.to_thread(_guarded, workspace, question, reading.question)
         result = await search_index(guarded.question, planned.plan, where, guarded.knowledge)
+        if not result.evidence.hits:
+            await asyncio.to_thread(workspace.check_index)
         hidden = await asyncio.to_thread(
             _hidden_note,
             workspace,

@@ -47,3 +47,25 @@ class KnownAudiences:
 
     def _holds(self, lookup: _Lookup, version: str) -> bool:
         return lookup.version == version and self._clock() - lookup.at < SECONDS
+
+
+class SeenVersion:
+    """The version of the index that something kept in memory belongs to."""
+
+    def __init__(self, version: str, clock: Callable[[], float] = time.monotonic) -> None:
+        self._version = version
+        self._clock = clock
+        self._changed = clock()
+        self._read = self._changed
+
+    def is_due(self, version: str) -> bool:
+        """Whether it is to be read anew: at a change, and once more a little after it, when the
+        store has it too."""
+        now = self._clock()
+        if version != self._version:
+            self._version = version
+            self._changed = now
+        elif self._read - self._changed >= SECONDS or now - self._changed < SECONDS:
+            return False
+        self._read = now
+        return True

@@ -166,7 +166,9 @@ def triplets_of(workspace: Workspace, document_id: str) -> list[Triplet]:
 
 
 def why_not_ready(workspace: Workspace) -> str:
-    """Empty when questions can be answered; else why not."""
+    """Empty when questions can be answered; else why not. Raises EngineError where an index is
+    missing."""
     if blocking(workspace.engine.stats()).chunks:
         return ""
+    workspace.check_index()
     return "No documents are indexed yet; run `ombud sync FOLDER`."

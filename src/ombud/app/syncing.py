@@ -24,7 +24,15 @@ from ombud.ingest import (
 )
 from ombud.settings import Folder
 from ombud.sources import Source
-from ombud.store import Lease, Store, acquire_lease, list_sources, read_progress, save_progress
+from ombud.store import (
+    Lease,
+    Store,
+    acquire_lease,
+    document_ids,
+    list_sources,
+    read_progress,
+    save_progress,
+)
 
 OnProgress = Callable[[str, int, int], None]
 JOB = "sync"
@@ -96,7 +104,7 @@ def index_stats(workspace: Workspace) -> dict[str, Any]:
     pointer, engine = workspace.pointer, workspace.engine
     return {
         "passages": blocking(engine.stats()).chunks,
-        "documents": len(blocking(engine.documents())),
+        "documents": len(document_ids(workspace.store)),
         "embedder": engine.fingerprint or "none",
         "languages": sorted(engine.languages()),
         "version": engine.version(),

@@ -24,10 +24,10 @@ from ombud.answer import (
     read_sensitive,
     triage_embedder,
 )
-from ombud.app.audiences import KnownAudiences
+from ombud.app.audiences import KnownAudiences, SeenVersion
 from ombud.app.flags import PROMPTS, check_flags
-from ombud.errors import MissingExtra, NotFound, SetupError, StoreError
-from ombud.index import Engine, GenerationPointer, open_backend, open_engine
+from ombud.errors import EngineError, MissingExtra, NotFound, SetupError, StoreError
+from ombud.index import Engine, GenerationPointer, blocking, open_backend, open_engine
 from ombud.models import (
     Budget,
     CachingEmbedder,
@@ -45,6 +45,7 @@ from ombud.store import (
     Graph,
     Lease,
     Store,
+    document_ids,
     find_document,
     list_abbreviations,
     open_store,
@@ -148,6 +149,7 @@ class Workspace:
 
     @cached_property
     def index(self) -> SearchParts:
+        _ = self._seen  # the version that what is read now belongs to
         settings = self.settings
         abbreviations = list_abbreviations(self.store)
         has_graph = settings.index.graph != "none"
@@ -198,6 +200,38 @@ class Workspace:
             triage=triage,
             reader=self.reader,
         )
+
+    def follow_index(self) -> None:
+        """Bring what is kept in memory of the documents in line with the index, which another
+        process may have changed; looked at for each question."""
+        version = self.engine.version()
+        if not self._seen.is_due(version):
+            return
+        abbreviations = list_abbreviations(self.store)
+        glossary = read_glossary(self.home / self.settings.answer.glossary, abbreviations)
+        self.index = self.index._replace(glossary=glossary)
+        answering = self.answering
+        self.answering = answering._replace(
+            knowledge=answering.knowledge._replace(glossary=glossary),
+            stored=lru_cache(maxsize=256)(self._stored_document),
+        )
+
+    @cached_property
+    def _seen(self) -> SeenVersion:
+        return SeenVersion(self.engine.version())
+
+    def check_index(self) -> None:
+        """Raises EngineError where the store knows documents and the index none: nobody is told
+        then that the documents do not say it."""
+        if blocking(self.engine.stats()).chunks:
+            return
+        documents = sum(count > 0 for count in document_ids(self.store).values())
+        if documents:
+            raise EngineError(
+                f"The index is missing: the store knows {documents} documents, the index none.",
+                hint="Check index.url and the network; if it is lost, `ombud index rebuild` makes "
+                "it anew.",
+            )
 
     def _own_file(self, name: str) -> Path | None:
         """A file that the settings name; None where they name none, so that the shipped one
