@@ -15,6 +15,7 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +85,7 @@ class Asking:
         self.days = days
         self.asked = self.wrong = self.refused = self.retried = 0
         self.examples: list[str] = []
+        self.reasons = Counter[str]()
 
     def one(self, rng: random.Random) -> None:
         number = rng.choice(sorted(self.days))
@@ -92,8 +94,13 @@ class Asking:
         for port in ports:  # as a load balancer does it
             try:
                 answer = ask(port, "ask", {"question": question})
-            except (urllib.error.URLError, OSError):
+            except urllib.error.HTTPError as refusal:
                 self.retried += 1
+                self.reasons[refusal.read().decode()[:200]] += 1
+                continue
+            except (urllib.error.URLError, OSError) as failed:
+                self.retried += 1
+                self.reasons[type(failed).__name__] += 1
                 continue
             self.asked += 1
             self._judge(number, answer)
@@ -116,7 +123,7 @@ def main(minutes: float) -> None:
         (home / "ombud.toml").write_text(
             '[models]\nembedder = "none"\n[sync]\nworkers = "queue"\n'
             f'[store]\nurl = "{url}"\n[index]\nurl = "s3://{bucket()}/{name}"\n'
-            f'fresh_seconds = {FRESH}\n[[source]]\nname = "docs"\npath = "docs"\n'
+            f'fresh_seconds = {FRESH}\n[server]\nrequests_per_minute = 0\nperson_requests_per_minute = 0\n[[source]]\nname = "docs"\npath = "docs"\n'
         )
         days = {number: 10 + number for number in range(RULES)}
         for number, count in days.items():
@@ -162,13 +169,14 @@ def main(minutes: float) -> None:
                         found = json.dumps(
                             ask(port, "search", {"query": "zeppelin0 allowance", "k": 5})
                         )
-                        result[f"deleted_found_{port}"] = "zeppelin0 " in found
+                        result[f"deleted_found_{port}"] = "The zeppelin0 allowance is" in found
             asking.one(rng)
         result |= {"asked": asking.asked, "wrong": asking.wrong, "nobody_answered": asking.refused}
         result |= {
             "asked_again_elsewhere": asking.retried,
             "kills": kills,
             "examples": asking.examples[:3],
+            "reasons": asking.reasons,
         }
         print(json.dumps(result, indent=1))
         for process in [*workers, *servers.values()]:
