@@ -123,7 +123,9 @@ def main(minutes: float) -> None:
         (home / "ombud.toml").write_text(
             '[models]\nembedder = "none"\n[sync]\nworkers = "queue"\n'
             f'[store]\nurl = "{url}"\n[index]\nurl = "s3://{bucket()}/{name}"\n'
-            f'fresh_seconds = {FRESH}\n[server]\nrequests_per_minute = 0\nperson_requests_per_minute = 0\n[[source]]\nname = "docs"\npath = "docs"\n'
+            f"fresh_seconds = {FRESH}\n"
+            "[server]\nrequests_per_minute = 0\nperson_requests_per_minute = 0\n"
+            '[[source]]\nname = "docs"\npath = "docs"\n'
         )
         days = {number: 10 + number for number in range(RULES)}
         for number, count in days.items():
