@@ -26,6 +26,9 @@ ASKED_BACK = "Could you say a little more"
 POLICY_SAYS = "This is what the policy says:"
 APPLIES = "you"
 """Beside the row of a table that applies to the asker."""
+MORE_ROWS = "{count} more in this table."
+MORE_ITEMS = "{count} more in this list."
+"""Below a table or a list of which only some is shown."""
 READ_AS = "I read this as:"
 FIGURES = {
     "override": "**{counting}**: the rule of your country counts, the global page says {other}.",

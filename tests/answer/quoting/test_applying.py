@@ -42,6 +42,19 @@ LIMITS = table(
     "| Value | Who approves |", "| up to 50 EUR | nobody |", "| 51 to 150 EUR | manager |"
 )
 
+MONTHS = table(
+    "| Service | Notice |",
+    "| first 6 months (probation) | 2 weeks |",
+    "| up to 2 years | 4 weeks |",
+    "| above 2 years | 1 month |",
+)
+EUROS = table(
+    "| Case | Rule |",
+    "| above EUR 150 | refuse |",
+    "| Raffle prize at a fair above EUR 100 | hand it in |",
+    "| Lunch | accept |",
+)
+
 
 @pytest.mark.parametrize(
     ("question", "spans", "row", "fact"),
@@ -49,6 +62,8 @@ LIMITS = table(
         ("im g6, how much notice do i give", NOTICE, "| G5 to G7 | 3 months |", "G6"),
         ("been here 6 years, how much holiday", SERVICE, "| 5 years or more | 28 |", "6 years"),
         ("18 months service, holiday?", SERVICE, "| Less than 5 years | 26 |", "18 months"),
+        ("i have been here 7 months", MONTHS, "| up to 2 years | 4 weeks |", "7 months"),
+        ("a gift worth 200 euros, ok?", EUROS, "| above EUR 150 | refuse |", "200 euros"),
         ("got a gift worth 120 euros", LIMITS, "| 51 to 150 EUR | manager |", "120 euros"),
     ],
 )
@@ -75,3 +90,10 @@ def test_it_stands_first_and_alone_of_its_table() -> None:
     facts = facts_of(Question(text="im G6, how much notice"))
     applying = applying_rows(NOTICE[:1], NOTICE, facts)
     assert applying_first(NOTICE[:1], NOTICE, applying) == [NOTICE[1]]
+
+
+@pytest.mark.parametrize(
+    "question", ["a gift worth 200 pounds, ok?", "a gift worth 150 euros, ok?"]
+)
+def test_another_currency_or_the_limit_itself_is_not_above_it(question: str) -> None:
+    assert marked(question, EUROS) == {}

@@ -86,3 +86,24 @@ def test_an_example_told_in_several_sentences_is_left_out_as_a_whole() -> None:
         "Advance leave is limited to what you would earn by December.",
         "Ask your manager first.",
     ]
+
+
+def test_an_example_told_in_sentences_and_a_table_is_not_the_rule() -> None:
+    text = (
+        "4.1 Overtime is paid at 1.5 times the regular rate.\n\n"
+        "4.3 *Example.* An assembler earns 24 dollars and works 46 hours.\n\n"
+        "| Step | Amount |\n|---|---|\n| Straight time | 1,104 dollars |\n| Premium | 76 dollars |"
+    )
+    chunk = Chunk(
+        id="a",
+        document_id="d",
+        title="Pay",
+        uri="pay.md",
+        text=text,
+        start=0,
+        end=len(text),
+    )
+    spans = candidate_spans(Evidence(shared=(Hit(chunk=chunk, score=1.0),)))
+    assert len(spans) > 2
+    kept = quotable(spans, "hourly, did 46 hours, what should my check say")
+    assert [span.text for span in kept] == ["4.1 Overtime is paid at 1.5 times the regular rate."]

@@ -29,6 +29,11 @@ ABOVE = re.compile(
     r"(?:more than|over|above|from|at least|after|>=?)\s*(?:year\s*)?(?P<n>\d+)"
     r"|(?P<m>\d+)\s*(?:\w+\s+)?(?:or more|and more|and over|and above|or over|plus|\+)"
 )
+RANGE_WORDS = re.compile(
+    r"less|than|under|below|until|most|maximum|first|more|over|above|from|least|after|and|plus|the|for"
+    r"|years?|yrs|months?|days?|weeks?|hours?|per|service|completed|with|without|amount|value|cost"
+    r"|eur|gbp|usd|euros?|pounds?|dollars?|each|employment|seniority|working"
+)
 EXACT = re.compile(r"(?<![\d.,])(?P<n>\d+(?:[.,]\d+)?)(?![\d.,])")
 UNITS = {
     "service": re.compile(r"year|month|service|yrs|seniority"),
@@ -38,6 +43,18 @@ UNITS = {
 }
 """What a label or the name of its column must speak of for a figure to be compared with it."""
 MONTHS_OF_YEAR = 12
+MONTHS = re.compile(r"\bmonths?\b")
+YEARS = re.compile(r"\b(?:years?|yrs)\b")
+STRICTLY = re.compile(r"\b(?:more than|over|above)\b|>(?!=)")
+CURRENCIES = {
+    "eur": re.compile(r"€|\beuros?\b|\beur\b"),
+    "gbp": re.compile(r"£|\bpounds?\b|\bquid\b|\bgbp\b"),
+    "usd": re.compile(r"\$|\bdollars?\b|\bbucks\b|\busd\b"),
+}
+NAMED_CURRENCY = re.compile(r"[€£$]|\b(?:eur|gbp|usd)\b\s*", re.IGNORECASE)
+"""Stands between "above" and its figure."""
+MOST_OTHER_WORDS = 2
+"""Of a label, beside its range: "Raffle prize above EUR 150" speaks of raffles, whatever the amount."""
 MOST_APPLYING = 2
 """A table of which more rows apply tells nobody apart."""
 
@@ -113,9 +130,44 @@ def _applies(row: AnswerSpan, facts: Sequence[Fact]) -> str:
         elif fact.kind == "grade":
             if _holds_grade(label, fact):
                 return fact.said
-        elif UNITS[fact.kind].search(f"{column} {label}".lower()) and _holds(label, fact.value):
+        elif _measures(fact, f"{column} {label}".lower(), label):
             return fact.said
     return ""
+
+
+def _measures(fact: Fact, heading: str, label: str) -> bool:
+    """Whether a label is a range of what the fact counts, and holds it.
+
+    heading: the label and the name of its column, in lower case."""
+    if not UNITS[fact.kind].search(heading) or _other_words(label) > MOST_OTHER_WORDS:
+        return False
+    if fact.kind == "service":
+        value = _in_unit_of(label.lower() if MONTHS.search(label.lower()) else heading, fact.value)
+        return value is not None and _holds(label, value)
+    if fact.kind != "amount":
+        return _holds(label, fact.value)
+    named = _currencies(heading)
+    if named and not named & _currencies(fact.said.lower()):
+        return False
+    return _holds(label, fact.value)
+
+
+def _in_unit_of(text: str, years: float) -> float | None:
+    """The service in the unit that a label names, years where it names none; None where it names
+    two."""
+    if not MONTHS.search(text):
+        return years
+    return None if YEARS.search(text) else years * MONTHS_OF_YEAR
+
+
+def _currencies(text: str) -> set[str]:
+    return {name for name, words in CURRENCIES.items() if words.search(text)}
+
+
+def _other_words(label: str) -> int:
+    """Words of a label that are neither figures nor what a range is told with."""
+    words = re.findall(r"[^\W\d_]{3,}", label.lower())
+    return sum(not RANGE_WORDS.fullmatch(word) for word in words)
 
 
 def _first_column(row: AnswerSpan) -> str:
@@ -129,13 +181,14 @@ def _first_column(row: AnswerSpan) -> str:
 
 def _holds(label: str, value: float) -> bool:
     """Whether a figure lies in the range that a label names."""
-    plain = join_groups(plain_wording(label))
+    plain = NAMED_CURRENCY.sub("", join_groups(plain_wording(label)))
     between = RANGE.search(plain)
     if between:
         return _number(between["low"]) <= value <= _number(between["high"])
     above = ABOVE.search(plain)
     if above:
-        return value >= _number(above["n"] or above["m"])
+        least = _number(above["n"] or above["m"])
+        return value > least if STRICTLY.search(plain) else value >= least
     below = BELOW.search(plain)
     if below:
         return value < _number(below["n"])

@@ -15,10 +15,12 @@ from ombud.text import term_pattern
 FINISHED = re.compile(r"[.!?…:;)\]\"'”’»|。！？][*_`]*\s*(?:\[\d+\])?$")
 """How a sentence ends."""
 STORY = re.compile(
-    r"(?:for (?:example|instance)|(?:worked )?example|scenario|illustration)\s*:"
+    r"(?:for (?:example|instance)|(?:worked )?example|scenario|illustration)[*_]*\s*[:.]"
     r"|(?:suppose|imagine|say you|let's say)\b"
 )
 """How an example begins that more than one sentence tells."""
+HEAD_ROWS = re.compile(r"^\s*\|.*\|\s*$", re.MULTILINE)
+"""What stands between a sentence and the first row of its table."""
 LONG_ENOUGH = 8
 """Words from which a line without an end is taken for a sentence that lacks its full stop."""
 TAG = re.compile(r"^\W*</?[a-z][^>]*>|[>»]\s*$", re.IGNORECASE)
@@ -70,10 +72,28 @@ def _worked_examples(spans: Sequence[AnswerSpan]) -> list[AnswerSpan]:
     in_order = sorted(spans, key=lambda span: (span.hit.chunk.id, span.start))
     worked: list[AnswerSpan] = []
     for before, span in pairwise(in_order):
+        if _begins_example(before) and before not in worked:
+            worked.append(before)
         is_told_on = before in worked or STORY.match(_bare(before.text))
-        if is_told_on and _is_same_paragraph(before, span):
+        if is_told_on and (_is_same_paragraph(before, span) or _is_its_table(before, span)):
             worked.append(span)
     return worked
+
+
+def _begins_example(span: AnswerSpan) -> bool:
+    """Whether what stands before it in its line is no sentence, and says "Example."."""
+    chunk = span.hit.chunk
+    before = chunk.text[: span.start - chunk.start].rpartition("\n")[2]
+    return bool(STORY.fullmatch(_bare(before).strip(" *_")))
+
+
+def _is_its_table(before: AnswerSpan, span: AnswerSpan) -> bool:
+    """Whether a row is of the table that stands right below, in which an example is worked out."""
+    chunk = span.hit.chunk
+    if before.hit.chunk.id != chunk.id or not is_row(span.text):
+        return False
+    between = chunk.text[before.end - chunk.start : span.start - chunk.start]
+    return not HEAD_ROWS.sub("", between).strip()
 
 
 def _is_same_paragraph(before: AnswerSpan, span: AnswerSpan) -> bool:

@@ -50,7 +50,31 @@ def quote_spans(
             paragraphs.append(f"**{_heading(citation)}**")
         last_uri = citation.uri
         paragraphs.append(inert(_text(group, markers=True, applying=applying)))
+        left_out = _left_out(group, pieces, everything, applying)
+        if left_out:
+            paragraphs.append(left_out)
     return Composed(tuple(claims), tuple(citations), "\n\n".join(paragraphs))
+
+
+def _left_out(
+    group: Sequence["_Piece"],
+    pieces: Sequence["_Piece"],
+    everything: Sequence[AnswerSpan],
+    applying: Applying,
+) -> str:
+    """How much of a table or a list is not shown; nothing where one row applies to the asker, for
+    that one suffices."""
+    first = group[0].span
+    if kind_of(first) == "text" or len(group) < FEW:
+        return ""
+    whole = {(span.hit.chunk.id, span.start) for span in run_of(first, everything)}
+    if not whole.isdisjoint(applying):
+        return ""
+    count = len(whole - {(piece.span.hit.chunk.id, piece.span.start) for piece in pieces})
+    if not count:
+        return ""
+    more = wording.MORE_ROWS if kind_of(first) == "row" else wording.MORE_ITEMS
+    return f"*{more.format(count=count)}*"
 
 
 def opened_by(sentence: str, composed: Composed) -> Composed:

@@ -1,0 +1,34 @@
+"""Tables and lists of which only some is shown say so."""
+
+from ombud.answer.quoting.quotes import quote_spans
+from ombud.answer.quoting.spans import candidate_spans
+from ombud.types import Chunk, Document, Evidence, Hit
+
+ROWS = [f"| Holiday {day} | May {day} |" for day in range(1, 7)]
+TEXT = "\n".join(["| Holiday | Day |", "|---|---|", *ROWS])
+CHUNK = Chunk(
+    id="a", document_id="d", title="Holidays", uri="days.md", text=TEXT, start=0, end=len(TEXT)
+)
+SPANS = candidate_spans(Evidence(shared=(Hit(chunk=CHUNK, score=1.0),)))
+
+
+def stored(document_id: str, digest: str) -> Document:
+    return Document(
+        id=document_id, source="files", uri="days.md", title="Holidays", text=TEXT, digest=digest
+    )
+
+
+def test_rows_that_are_left_out_are_counted() -> None:
+    assert len(SPANS) == len(ROWS)
+    composed = quote_spans(SPANS[:4], SPANS, stored)
+    assert composed.text.endswith("*2 more in this table.*")
+    assert all("more in" not in claim.text for claim in composed.claims)
+
+
+def test_a_whole_table_says_nothing_of_rows() -> None:
+    assert "more in" not in quote_spans(SPANS, SPANS, stored).text
+
+
+def test_where_one_row_applies_it_suffices() -> None:
+    applying = {("a", SPANS[0].start): "6 years"}
+    assert "more in" not in quote_spans(SPANS[:2], SPANS, stored, applying).text
