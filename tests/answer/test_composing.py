@@ -311,6 +311,14 @@ def test_where_no_claim_holds_people_get_the_quotes(home: Workspace) -> None:
     assert answer.trace.model == "test:scripted"
 
 
+def test_claims_over_no_passages_at_all_are_no_answer(tmp_path: Path) -> None:
+    """The model may make something up where nothing is indexed."""
+    shelf = company(tmp_path, files={}, plan={"abstain": 0.0})
+    answer = answered(shelf.workspace, told(claim(TRUE, "L1")))
+    assert (answer.outcome, answer.claims) == ("denied", ())
+    assert "26 days" not in answer.text
+
+
 def test_when_the_first_claim_falls_the_rest_does_not_read_as_the_answer(home: Workspace) -> None:
     script = Script(
         lambda p: draft(

@@ -321,6 +321,8 @@ class _Composition:
         than a denial."""
         if len(draft.claims) > MOST_CLAIMS:
             return True
+        if not self.languages:
+            return False
         return written_in(draft.claims_text, min(self.languages)) not in self.languages
 
     def _spent(self) -> ModelUsage:
