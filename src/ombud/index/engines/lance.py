@@ -39,6 +39,7 @@ from ombud.index.engines.lance_rows import (
 )
 from ombud.index.engines.object_generations import BROKEN, ObjectGenerations, first_line
 from ombud.index.engines.quick_import import without_remote_client
+from ombud.index.engines.stamps import Stamped
 from ombud.index.visibility import Filter, in_scope, may_read
 from ombud.types import Chunk, Document, Mode, Status
 
@@ -113,6 +114,8 @@ class LanceEngine:
         self._chunks = self._open("chunks", chunk_schema(fingerprint, dimension))
         self._readers = self._open("readers", reader_schema())
         self._check_fingerprint()
+        self._version = Stamped(_commits(place, "chunks"), self._read_version)
+        self._languages = Stamped(_commits(place, "readers"), self._read_languages)
         self._rules: tuple[int, dict[str, dict[str, Any]]] = (-1, {})
         self._counts: dict[tuple[int, str], int] = {}
         self._leg_threads = ThreadPoolExecutor(LEG_THREADS, thread_name_prefix="leg")
@@ -174,10 +177,10 @@ class LanceEngine:
         return await asyncio.to_thread(self._holding, phrases)
 
     def languages(self) -> frozenset[str]:
-        return frozenset(rule["language"] for rule in self._rule_table().values())
+        return self._languages.value()
 
     def version(self) -> str:
-        return str(self._read(lambda: self._chunks.version))
+        return str(self._version.value())
 
     # Writing ------------------------------------------------------------------------------------
 
@@ -248,6 +251,13 @@ class LanceEngine:
         matrix = numbers.reshape(-1, self.dimension)
         owners = np.array(rows["chunk_id"].to_pylist())
         return {chunk: matrix[owners == chunk] for chunk in set(owners.tolist())}
+
+    def _read_version(self) -> int:
+        version: int = self._read(lambda: self._chunks.version)
+        return version
+
+    def _read_languages(self) -> frozenset[str]:
+        return frozenset(rule["language"] for rule in self._rule_table().values())
 
     def _chunk_ids(self) -> list[str]:
         query = self._scan().where("part = 0").select(["chunk_id"]).limit(EVERY_ROW)
@@ -477,6 +487,11 @@ class LanceEngine:
                 f"The index cannot be read: {first_line(failed)}.",
                 hint="If it is damaged, delete .ombud/index and run `ombud sync`.",
             ) from failed
+
+
+def _commits(place: Path | str, table: str) -> Path | None:
+    """The folder that changes with every commit of a table; in object storage there is none."""
+    return place / f"{table}.lance" / "_versions" if isinstance(place, Path) else None
 
 
 def _is_open(rule: dict[str, Any], where: Filter) -> bool:
