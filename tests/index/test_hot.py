@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -68,7 +69,7 @@ filters = st.builds(
 )
 
 
-def made(drawn: Sequence[tuple]) -> list[Row]:
+def made(drawn: Sequence[tuple[Any, ...]]) -> list[Row]:
     listed: list[Row] = []
     for number, (words, windows, countries, audience, begins, status, source) in enumerate(drawn):
         one = chunk(
@@ -112,7 +113,7 @@ def by_the_book(
        window=vectors, where=filters, k=st.integers(1, 12))  # fmt: skip
 def test_it_ranks_as_an_exact_search_up_to_ties(
     tmp_path_factory: pytest.TempPathFactory,
-    drawn: Sequence[tuple],
+    drawn: Sequence[tuple[Any, ...]],
     asked: Sequence[str],
     window: Sequence[int],
     where: Filter,

@@ -132,6 +132,11 @@ class Workspace:
         engine = self.engine
         return isinstance(engine, HotEngine) and engine.warm(seconds)
 
+    def memory(self) -> float:
+        """Megabytes that the index in memory takes, or is about to; 0 where it stays on disk."""
+        engine = self.engine
+        return engine.expected_bytes() / 1e6 if isinstance(engine, HotEngine) else 0.0
+
     @property
     def index_url(self) -> str:
         """Engine and place: `lance:///var/ombud/index`, `lance:s3://bucket/ombud`."""

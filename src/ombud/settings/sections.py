@@ -121,8 +121,8 @@ class IndexSettings(Section):
     hot_passages: int = Field(
         200_000,
         ge=0,
-        description="The largest index, in passages, that a server keeps in memory for its searches "
-        "(about 9 kB a passage); 0 = never.",
+        description="The largest index, in passages, that a server keeps in memory for its "
+        "searches, about 9 kB each; 0 = never.",
     )
     header: bool = Field(True, description="Index the headings above a passage with it.")
     tables: Literal["markdown", "rows"] = Field(

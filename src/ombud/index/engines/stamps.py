@@ -43,3 +43,8 @@ class Stamped(Generic[T]):
 
 def _is_settled(stamp: int) -> bool:
     return time.time() - stamp / 1e9 > SETTLED
+
+
+def commits_of(place: Path | str, table: str) -> Path | None:
+    """The folder that changes with every commit of a table; in object storage there is none."""
+    return place / f"{table}.lance" / "_versions" if isinstance(place, Path) else None

@@ -18,6 +18,8 @@ WORTH = 24
 question is over before that."""
 LOOK = 1.0
 """Seconds between two looks at the version while the index stands in memory."""
+PASSAGE_BYTES = 9_000
+"""In memory, about: vectors, tokens, text and terms of a usual one."""
 BATCH = 50
 """Documents whose rows are read at once: what asks meanwhile waits for one batch at most."""
 
@@ -46,6 +48,15 @@ class HotEngine:
         """In memory now; 0 where nothing is."""
         snapshot = self._snapshot
         return snapshot.bytes if snapshot else 0
+
+    def expected_bytes(self) -> int:
+        """What it holds in memory, or will by the number of passages; 0 where these are too many or
+        cannot be counted."""
+        try:
+            passages = blocking(self._engine.stats()).chunks
+        except EngineError:
+            return 0
+        return self.bytes or (PASSAGE_BYTES * passages if passages <= self._most else 0)
 
     def warm(self, seconds: float = 0.0) -> bool:
         """Take the index into memory from now on, and wait so long for it. Whether it is there."""
@@ -149,6 +160,13 @@ class HotEngine:
 
     async def maintain(self) -> None:
         await self._engine.maintain()
+
+    async def purge(self, *, keep_seconds: float = 0.0) -> None:
+        self._snapshot = None
+        await self._engine.purge(keep_seconds=keep_seconds)
+
+    async def holds(self, phrases: Sequence[str]) -> int:
+        return await self._engine.holds(phrases)
 
     def languages(self) -> frozenset[str]:
         return self._engine.languages()
