@@ -27,7 +27,14 @@ from ombud.answer import (
 from ombud.app.audiences import KnownAudiences, SeenVersion
 from ombud.app.flags import PROMPTS, check_flags
 from ombud.errors import EngineError, MissingExtra, NotFound, SetupError, StoreError
-from ombud.index import Engine, GenerationPointer, blocking, open_backend, open_engine
+from ombud.index import (
+    Engine,
+    GenerationPointer,
+    HotEngine,
+    blocking,
+    open_backend,
+    open_engine,
+)
 from ombud.models import (
     Budget,
     CachingEmbedder,
@@ -97,13 +104,15 @@ class Workspace:
     def engine(self) -> Engine:
         embedder = self.embedder
         fingerprint, dimension = (embedder.fingerprint, embedder.dimension) if embedder else ("", 0)
-        return open_engine(
+        engine = open_engine(
             self.index_url,
             fingerprint=fingerprint,
             dimension=dimension,
             pointer=self.pointer,
             fresh_seconds=self.settings.index.oldest_view,
         )
+        most = self.settings.index.hot_passages
+        return HotEngine(engine, most) if most else engine
 
     @cached_property
     def newest_engine(self) -> Engine:
@@ -116,6 +125,17 @@ class Workspace:
             dimension=self.embedder.dimension if self.embedder else 0,
             pointer=self.pointer,
         )
+
+    def warm(self, seconds: float = 0.0) -> bool:
+        """Take the index into memory, as a server does at its start, and wait so long for it.
+        Whether it is there."""
+        engine = self.engine
+        return isinstance(engine, HotEngine) and engine.warm(seconds)
+
+    def memory(self) -> float:
+        """Megabytes that the index in memory takes, or is about to; 0 where it stays on disk."""
+        engine = self.engine
+        return engine.expected_bytes() / 1e6 if isinstance(engine, HotEngine) else 0.0
 
     @property
     def index_url(self) -> str:
@@ -302,6 +322,9 @@ class Workspace:
         return take_lease(self.store, f"answers/{uuid.uuid4()}")
 
     def close(self) -> None:
+        engine = self.__dict__.get("engine")
+        if isinstance(engine, HotEngine):
+            engine.close()
         if "models" in self.__dict__:
             self.models.close()
         if "answering_lease" in self.__dict__:

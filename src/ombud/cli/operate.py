@@ -4,10 +4,14 @@ import json
 import sys
 import threading
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
 from ombud.cli.console import HOME, JSON, errors_said, open_workspace, print_json, progress, state
+
+if TYPE_CHECKING:
+    from ombud.app import Workspace
 
 
 def init(
@@ -53,7 +57,7 @@ def serve(
                 workspace,
                 server.host,
                 server.port,
-                on_ready=lambda url: print(f"ombud answers at {url}", flush=True),
+                on_ready=lambda url: _tell_ready(workspace, url),
             )
         finally:
             stop.set()
@@ -68,6 +72,14 @@ def work(home: Path | None = HOME) -> None:
 
         print("Waiting for documents; Ctrl-C ends it.", file=sys.stderr, flush=True)
         run_work_process(open_workspace())
+
+
+def _tell_ready(workspace: "Workspace", url: str) -> None:
+    print(f"ombud answers at {url}", flush=True)
+    megabytes = workspace.memory()
+    if megabytes:
+        line = f"its index stands in memory, about {megabytes:,.0f} MB (index.hot_passages)"
+        print(line, file=sys.stderr, flush=True)
 
 
 def mcp(home: Path | None = HOME) -> None:

@@ -2,6 +2,7 @@
 
 from ombud.index.engine import Engine, EngineBackend, Leg, Row, Stats, Vector
 from ombud.index.engine_loop import blocking
+from ombud.index.hot.hot_engine import HotEngine
 from ombud.index.opening import ENGINES, open_backend, open_engine, open_snapshot
 from ombud.index.pointer import GenerationPointer
 from ombud.index.visibility import Filter, is_visible
@@ -12,6 +13,7 @@ __all__ = [
     "EngineBackend",
     "Filter",
     "GenerationPointer",
+    "HotEngine",
     "Leg",
     "Row",
     "Stats",

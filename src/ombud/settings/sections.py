@@ -118,6 +118,12 @@ class IndexSettings(Section):
         3, ge=1, le=100, description="Fewest sentences before a cut (semantic)."
     )
 
+    hot_passages: int = Field(
+        200_000,
+        ge=0,
+        description="The largest index, in passages, that a server keeps in memory for its "
+        "searches, about 9 kB each; 0 = never.",
+    )
     header: bool = Field(True, description="Index the headings above a passage with it.")
     tables: Literal["markdown", "rows"] = Field(
         "rows",

@@ -155,6 +155,7 @@ def serve(
         # said at once.
         library.why_not_ready(workspace)
         _ = workspace.answering
+        workspace.warm()
         server.run(sockets=[listening])
 
 

@@ -27,6 +27,7 @@ from ombud.index.engines.folder_generations import FolderGenerations
 from ombud.index.engines.lance_rows import (
     EARLIEST,
     Cells,
+    among,
     as_number,
     cells_of,
     chunk_facts,
@@ -39,6 +40,7 @@ from ombud.index.engines.lance_rows import (
 )
 from ombud.index.engines.object_generations import BROKEN, ObjectGenerations, first_line
 from ombud.index.engines.quick_import import without_remote_client
+from ombud.index.engines.stamps import Stamped, commits_of
 from ombud.index.visibility import Filter, in_scope, may_read
 from ombud.types import Chunk, Document, Mode, Status
 
@@ -113,6 +115,8 @@ class LanceEngine:
         self._chunks = self._open("chunks", chunk_schema(fingerprint, dimension))
         self._readers = self._open("readers", reader_schema())
         self._check_fingerprint()
+        self._version = Stamped(commits_of(place, "chunks"), self._read_version)
+        self._languages = Stamped(commits_of(place, "readers"), self._read_languages)
         self._rules: tuple[int, dict[str, dict[str, Any]]] = (-1, {})
         self._counts: dict[tuple[int, str], int] = {}
         self._leg_threads = ThreadPoolExecutor(LEG_THREADS, thread_name_prefix="leg")
@@ -174,10 +178,10 @@ class LanceEngine:
         return await asyncio.to_thread(self._holding, phrases)
 
     def languages(self) -> frozenset[str]:
-        return frozenset(rule["language"] for rule in self._rule_table().values())
+        return self._languages.value()
 
     def version(self) -> str:
-        return str(self._read(lambda: self._chunks.version))
+        return str(self._version.value())
 
     # Writing ------------------------------------------------------------------------------------
 
@@ -192,7 +196,7 @@ class LanceEngine:
         self._replace(documents, pa.Table.from_pylist(cells, schema))
 
     def _revise(self, document: Document) -> None:
-        query = self._scan().where(_among("document_id", [document.id])).limit(EVERY_ROW)
+        query = self._scan().where(among("document_id", [document.id])).limit(EVERY_ROW)
         before = self._read(query.to_arrow)
         keys: set[tuple[str, str]] = set()
         cells: list[Cells] = []
@@ -206,7 +210,7 @@ class LanceEngine:
 
     def _delete(self, documents: Sequence[str]) -> None:
         for batch in _batches(documents, 500):
-            self._write(partial(self._chunks.delete, _among("document_id", batch)))
+            self._write(partial(self._chunks.delete, among("document_id", batch)))
 
     def _maintain(self) -> None:
         self._write(self._build_indexes)
@@ -232,7 +236,7 @@ class LanceEngine:
     def _get(self, chunks: Sequence[str]) -> dict[str, Chunk]:
         by_id: dict[str, Chunk] = {}
         for batch in _batches(list(chunks), 500):
-            query = self._scan().where(_among("row_id", batch))
+            query = self._scan().where(among("row_id", batch))
             rows = self._read(query.select(["chunk"]).limit(len(batch)).to_arrow)
             for text in rows["chunk"].to_pylist():
                 chunk = Chunk.model_validate_json(text)
@@ -240,7 +244,7 @@ class LanceEngine:
         return by_id
 
     def _vectors(self, chunks: Sequence[str]) -> dict[str, Vector]:
-        condition = _among("chunk_id", chunks) + " AND vector IS NOT NULL"
+        condition = among("chunk_id", chunks) + " AND vector IS NOT NULL"
         query = self._scan().where(condition)
         query = query.select(["chunk_id", "part", "vector"]).limit(EVERY_ROW)
         rows = self._read(query.to_arrow).sort_by("part")
@@ -249,13 +253,20 @@ class LanceEngine:
         owners = np.array(rows["chunk_id"].to_pylist())
         return {chunk: matrix[owners == chunk] for chunk in set(owners.tolist())}
 
+    def _read_version(self) -> int:
+        version: int = self._read(lambda: self._chunks.version)
+        return version
+
+    def _read_languages(self) -> frozenset[str]:
+        return frozenset(rule["language"] for rule in self._rule_table().values())
+
     def _chunk_ids(self) -> list[str]:
         query = self._scan().where("part = 0").select(["chunk_id"]).limit(EVERY_ROW)
         return sorted(self._read(query.to_arrow)["chunk_id"].to_pylist())
 
     def _rows(self, documents: Sequence[str]) -> Iterator[Row]:
         for batch in _batches(documents, 200):
-            query = self._scan().where(_among("document_id", batch)).limit(EVERY_ROW)
+            query = self._scan().where(among("document_id", batch)).limit(EVERY_ROW)
             windows_of: dict[str, list[Cells]] = {}
             for cells in self._read(query.to_arrow).sort_by("part").to_pylist():
                 windows_of.setdefault(cells["chunk_id"], []).append(cells)
@@ -366,16 +377,16 @@ class LanceEngine:
             keys = [key for key, rule in self._rule_table().items() if _is_open(rule, where)]
             if not keys:
                 return None
-            parts.append(_among("reader", keys))
+            parts.append(among("reader", keys))
         if not where.status:
             return None
         if set(where.status) != set(get_args(Status)):
-            parts.append(_among("status", where.status))
+            parts.append(among("status", where.status))
         if where.as_of:
             day = as_number(where.as_of, EARLIEST)
             parts.append(f"effective_from <= {day} AND effective_to >= {day}")
         if where.sources:
-            parts.append(_among("source", where.sources))
+            parts.append(among("source", where.sources))
         return " AND ".join(parts)
 
     def _sparse(self, text: str, condition: str, k: int) -> Leg:
@@ -414,7 +425,7 @@ class LanceEngine:
         def commit() -> None:
             merge = self._chunks.merge_insert("row_id")
             merge = merge.when_matched_update_all().when_not_matched_insert_all()
-            merge.when_not_matched_by_source_delete(_among("document_id", documents))
+            merge.when_not_matched_by_source_delete(among("document_id", documents))
             # "null": a batch may hold chunks without vectors beside chunks with them.
             merge.execute(rows, on_bad_vectors="null")
 
@@ -481,14 +492,6 @@ class LanceEngine:
 
 def _is_open(rule: dict[str, Any], where: Filter) -> bool:
     return in_scope(rule["countries"], where) and may_read(rule["audience"], where.reader)
-
-
-def _among(column: str, values: Sequence[str]) -> str:
-    quoted: list[str] = []
-    for value in values:
-        escaped = value.replace("'", "''")
-        quoted.append(f"'{escaped}'")
-    return f"{column} IN ({', '.join(quoted)})"
 
 
 def _batches(values: Sequence[str], size: int) -> Iterator[Sequence[str]]:

@@ -128,3 +128,11 @@ def as_number(day: date | None, otherwise: int) -> int:
     if day is None:
         return otherwise
     return day.year * 10_000 + day.month * 100 + day.day
+
+
+def among(column: str, values: Sequence[str]) -> str:
+    quoted: list[str] = []
+    for value in values:
+        escaped = value.replace("'", "''")
+        quoted.append(f"'{escaped}'")
+    return f"{column} IN ({', '.join(quoted)})"

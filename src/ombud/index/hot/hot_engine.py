@@ -1,0 +1,204 @@
+"""An engine whose current version stands in memory."""
+
+import threading
+import time
+import weakref
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from ombud.errors import EngineError
+from ombud.index.engine import Engine, Leg, Row, Stats, Vector
+from ombud.index.engine_loop import blocking
+from ombud.index.hot.snapshot import HotSnapshot, SnapshotBuilder
+from ombud.index.visibility import Filter
+from ombud.types import Chunk, Document, Mode
+
+WORTH = 24
+"""Searches after which a process that nobody warmed up takes the index into memory: a single
+question is over before that."""
+LOOK = 1.0
+"""Seconds between two looks at the version while the index stands in memory."""
+PASSAGE_BYTES = 9_000
+"""In memory, about: vectors, tokens, text and terms of a usual one."""
+BATCH = 50
+"""Documents whose rows are read at once: what asks meanwhile waits for one batch at most."""
+
+
+class HotEngine:
+    """Searches in memory as long as the snapshot is of the engine's present version, which is
+    looked at before every call; else the engine itself answers, and another snapshot is made behind
+    it. So a deletion, a permission or a day counts at once, whether or not that is ready.
+
+    most: passages of the largest index that is taken into memory."""
+
+    def __init__(self, engine: Engine, most: int) -> None:
+        self._engine = engine
+        self._most = most
+        self._snapshot: HotSnapshot | None = None
+        self._searches = 0
+        self._keeping = threading.Lock()
+        self._keeper: _Keeper | None = None
+
+    @property
+    def fingerprint(self) -> str:
+        return self._engine.fingerprint
+
+    @property
+    def bytes(self) -> int:
+        """In memory now; 0 where nothing is."""
+        snapshot = self._snapshot
+        return snapshot.bytes if snapshot else 0
+
+    def expected_bytes(self) -> int:
+        """What it holds in memory, or will by the number of passages; 0 where these are too many or
+        cannot be counted."""
+        try:
+            passages = blocking(self._engine.stats()).chunks
+        except EngineError:
+            return 0
+        return self.bytes or (PASSAGE_BYTES * passages if passages <= self._most else 0)
+
+    def warm(self, seconds: float = 0.0) -> bool:
+        """Take the index into memory from now on, and wait so long for it. Whether it is there."""
+        with self._keeping:
+            if self._keeper is None:
+                self._keeper = _Keeper(self)
+                self._keeper.start()
+            keeper = self._keeper
+        keeper.done.wait(seconds)
+        return self._current() is not None
+
+    def close(self) -> None:
+        """Let go of the memory."""
+        with self._keeping:
+            if self._keeper is not None:
+                self._keeper.stop.set()
+            self._keeper = None
+            self._snapshot = None
+
+    # Searching --------------------------------------------------------------------------------
+
+    async def search(
+        self, text: str, vector: Vector | None, where: Filter, k: int, mode: Mode
+    ) -> tuple[Leg, ...]:
+        snapshot = self._current()
+        if snapshot is not None:
+            return snapshot.search(text, vector, where, k, mode)
+        self._searches += 1
+        if self._searches >= WORTH and self._keeper is None:
+            self.warm()
+        return await self._engine.search(text, vector, where, k, mode)
+
+    async def get(self, chunks: Sequence[str]) -> dict[str, Chunk]:
+        snapshot = self._current()
+        return snapshot.get(chunks) if snapshot else await self._engine.get(chunks)
+
+    async def vectors(self, chunks: Sequence[str]) -> dict[str, Vector]:
+        snapshot = self._current()
+        return snapshot.vectors(chunks) if snapshot else await self._engine.vectors(chunks)
+
+    async def chunk_ids(self) -> list[str]:
+        snapshot = self._current()
+        return list(snapshot.ids) if snapshot else await self._engine.chunk_ids()
+
+    async def stats(self, terms: Sequence[str] = ()) -> Stats:
+        snapshot = self._current()
+        return snapshot.stats(terms) if snapshot else await self._engine.stats(terms)
+
+    def _current(self) -> HotSnapshot | None:
+        snapshot = self._snapshot
+        if snapshot is None:
+            return None
+        if snapshot.version == self._engine.version():
+            return snapshot
+        self._snapshot = None  # what was deleted must not stay in memory until others are read
+        keeper = self._keeper
+        if keeper is not None:
+            keeper.wake.set()
+        return None
+
+    def refresh(self) -> None:
+        """Make a snapshot of the present version, unless there is one or the index is too large; a
+        sync that goes on meanwhile is waited for."""
+        version = self._engine.version()
+        snapshot = self._snapshot
+        if snapshot is not None and snapshot.version == version:
+            return
+        self._snapshot = None
+        if blocking(self._engine.stats()).chunks > self._most:
+            return
+        built = SnapshotBuilder()
+        documents = sorted(blocking(self._engine.documents()))
+        for start in range(0, len(documents), BATCH):
+            for row in blocking(self._engine.rows(documents[start : start + BATCH])):
+                built.add(row)
+            if self._engine.version() != version:
+                return
+        made = HotSnapshot(version, built)
+        if self._engine.version() == version:
+            self._snapshot = made
+
+    # The engine's own -------------------------------------------------------------------------
+
+    async def upsert(self, documents: Sequence[str], rows: Iterable[Row]) -> None:
+        await self._engine.upsert(documents, rows)
+
+    async def revise(self, document: Document) -> None:
+        await self._engine.revise(document)
+
+    async def delete(self, documents: Sequence[str]) -> None:
+        await self._engine.delete(documents)
+
+    async def rows(self, documents: Sequence[str]) -> Sequence[Row]:
+        return await self._engine.rows(documents)
+
+    async def documents(self) -> dict[str, int]:
+        return await self._engine.documents()
+
+    async def at(self, version: str, when: datetime) -> Engine | None:
+        return await self._engine.at(version, when)
+
+    async def maintain(self) -> None:
+        await self._engine.maintain()
+
+    async def purge(self, *, keep_seconds: float = 0.0) -> None:
+        self._snapshot = None
+        await self._engine.purge(keep_seconds=keep_seconds)
+
+    async def holds(self, phrases: Sequence[str]) -> int:
+        return await self._engine.holds(phrases)
+
+    def languages(self) -> frozenset[str]:
+        return self._engine.languages()
+
+    def version(self) -> str:
+        return self._engine.version()
+
+
+class _Keeper(threading.Thread):
+    """Makes a snapshot of each version once it has stood still; ends with its engine."""
+
+    def __init__(self, engine: HotEngine) -> None:
+        super().__init__(name="hot-index", daemon=True)
+        self._engine = weakref.ref(engine)
+        self.stop = threading.Event()
+        self.wake = threading.Event()
+        self.done = threading.Event()
+        """Whether the first snapshot was made, or found not to be possible."""
+
+    def run(self) -> None:
+        while not self.stop.is_set():
+            engine = self._engine()
+            if engine is None:
+                return
+            began = time.monotonic()
+            try:
+                engine.refresh()
+            except EngineError:  # told to whoever asks; the next look may find it well again
+                pass
+            finally:
+                self.done.set()
+            del engine
+            # Commits of a sync come one after another: never busy for more than half of the time.
+            self.wake.wait(max(LOOK, time.monotonic() - began))
+            self.wake.clear()

@@ -1,0 +1,198 @@
+"""One version of an index in memory, searched without waiting."""
+
+from collections.abc import Mapping, Sequence
+from datetime import date
+from typing import Any, NamedTuple, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from ombud.index.engine import Leg, Row, Stats, Vector
+from ombud.index.hot.postings import Postings, Scores
+from ombud.index.hot.vectors import VectorTable
+from ombud.index.visibility import Filter, in_scope, may_read
+from ombud.types import Audience, Chunk, Mode, Status
+
+EARLIEST, LATEST = date.min.toordinal(), date.max.toordinal()
+"""In place of a day where there is none."""
+STATUSES: Sequence[Status] = get_args(Status)
+MOST_MASKS = 64
+"""Filters whose passages are remembered: people of one country and role share one."""
+MOST_PARSED = 20_000
+"""Passages that are kept as records beside their JSON."""
+Mask = npt.NDArray[np.bool_]
+
+
+class _Kept(NamedTuple):
+    """What is kept of a row while a snapshot is made."""
+
+    id: str
+    json: bytes
+    terms: str
+    tokens: bytes | None
+    vectors: Vector | None
+    facts: tuple[int, int, int, int, int]
+    """Numbers of the readers and the source, the status, first and last day."""
+
+
+class SnapshotBuilder:
+    """Takes rows in any order; nothing of a row is kept but what a search needs."""
+
+    def __init__(self) -> None:
+        self.readers: dict[tuple[tuple[str, ...], str], int] = {}
+        self.audiences: list[tuple[Sequence[str], Audience]] = []
+        self.sources: dict[str, int] = {}
+        self.kept: list[_Kept] = []
+
+    def add(self, row: Row) -> None:
+        chunk = row.chunk
+        facts = (
+            self._reader(chunk),
+            self.sources.setdefault(row.source, len(self.sources)),
+            STATUSES.index(chunk.status),
+            chunk.effective_from.toordinal() if chunk.effective_from else EARLIEST,
+            chunk.effective_to.toordinal() if chunk.effective_to else LATEST,
+        )
+        kept = _Kept(
+            id=chunk.id,
+            json=chunk.model_dump_json().encode(),
+            terms=row.terms,
+            tokens=row.tokens,
+            vectors=row.vectors,
+            facts=facts,
+        )
+        self.kept.append(kept)
+
+    def _reader(self, chunk: Chunk) -> int:
+        key = chunk.countries, repr(sorted(chunk.audience.items()))
+        number = self.readers.setdefault(key, len(self.readers))
+        if number == len(self.audiences):
+            self.audiences.append((chunk.countries, chunk.audience))
+        return number
+
+
+class HotSnapshot:
+    """All passages of one version, in the order of their ids, so that ties go by these."""
+
+    def __init__(self, version: str, built: SnapshotBuilder) -> None:
+        kept = sorted(built.kept, key=lambda one: one.id)
+        self.version = version
+        self.ids = [one.id for one in kept]
+        self._places = {identity: place for place, identity in enumerate(self.ids)}
+        self._json = [one.json for one in kept]
+        self._tokens = [one.tokens for one in kept]
+        self._parsed: dict[int, Chunk] = {}
+        self._audiences = built.audiences
+        self._sources = built.sources
+        self._facts = np.array([one.facts for one in kept], np.int32).reshape(-1, 5).T.copy()
+        self._masks: dict[str, Mask] = {}
+        self._postings = Postings(one.terms for one in kept)
+        self._vectors = _table(kept)
+
+    @property
+    def bytes(self) -> int:
+        """About what it holds in memory."""
+        size = sum(map(len, self._json)) + sum(len(one) for one in self._tokens if one)
+        size += self._postings.bytes + self._facts.nbytes + 300 * len(self.ids)
+        return size + (self._vectors.bytes if self._vectors else 0)
+
+    def search(
+        self, text: str, vector: Vector | None, where: Filter, k: int, mode: Mode
+    ) -> tuple[Leg, ...]:
+        """As `Engine.search`; exact."""
+        visible = self._visible(where)
+        if not visible.any():
+            return ()
+        legs: list[Leg] = []
+        if text and mode != "dense":
+            scores = np.where(visible, self._postings.scores(text), np.float32(0))
+            legs.append(self._leg("sparse", np.flatnonzero(scores > 0), scores, k))
+        if vector is not None and self._vectors is not None and mode != "sparse":
+            places, cosines = self._vectors.best(vector, visible, k)
+            scores = np.zeros(len(self.ids), np.float32)
+            scores[places] = cosines
+            legs.append(self._leg("dense", places, scores, k))
+        return tuple(legs)
+
+    def get(self, chunks: Sequence[str]) -> dict[str, Chunk]:
+        found: dict[str, Chunk] = {}
+        for identity in chunks:
+            place = self._places.get(identity)
+            if place is not None:
+                found[identity] = self._chunk(place)
+        return found
+
+    def vectors(self, chunks: Sequence[str]) -> dict[str, Vector]:
+        found: dict[str, Vector] = {}
+        for identity in chunks:
+            place = self._places.get(identity)
+            windows = None
+            if place is not None and self._vectors is not None:
+                windows = self._vectors.windows_of(place)
+            if windows is not None:
+                found[identity] = windows
+        return found
+
+    def stats(self, terms: Sequence[str]) -> Stats:
+        holders: Mapping[str, int] = {term: self._postings.holders(term) for term in terms}
+        return Stats(len(self.ids), holders)
+
+    def _leg(self, name: str, places: npt.NDArray[Any], scores: Scores, k: int) -> Leg:
+        """places: those that may be among the best k; of equal ones the first id wins."""
+        if len(places) > k:
+            own = scores[places]
+            places = places[own >= np.partition(own, -k)[-k]]
+        order = np.argsort(-scores[places], kind="stable")[:k]
+        hits: list[tuple[Chunk, float]] = []
+        tokens: dict[str, bytes] = {}
+        for place in places[order].tolist():
+            hits.append((self._chunk(place), float(scores[place])))
+            packed = self._tokens[place]
+            if packed is not None:
+                tokens[self.ids[place]] = packed
+        return Leg(name, tuple(hits), tokens)
+
+    def _chunk(self, place: int) -> Chunk:
+        chunk = self._parsed.get(place)
+        if chunk is None:
+            if len(self._parsed) >= MOST_PARSED:
+                self._parsed.clear()
+            chunk = Chunk.model_validate_json(self._json[place])
+            self._parsed[place] = chunk
+        return chunk
+
+    def _visible(self, where: Filter) -> Mask:
+        key = where.model_dump_json()
+        mask = self._masks.get(key)
+        if mask is None:
+            if len(self._masks) >= MOST_MASKS:
+                self._masks.clear()
+            mask = self._masks[key] = self._mask(where)
+        return mask
+
+    def _mask(self, where: Filter) -> Mask:
+        readers, sources, statuses, first_days, last_days = self._facts
+        opened: list[bool] = []
+        for countries, audience in self._audiences:
+            opened.append(in_scope(countries, where) and may_read(audience, where.reader))
+        mask: Mask = np.array(opened, bool)[readers] if opened else np.zeros(0, bool)
+        mask &= np.isin(statuses, [STATUSES.index(status) for status in where.status])
+        if where.as_of:
+            day = where.as_of.toordinal()
+            mask &= (first_days <= day) & (last_days >= day)
+        if where.sources:
+            wanted = [self._sources[name] for name in where.sources if name in self._sources]
+            mask &= np.isin(sources, wanted)
+        return mask
+
+
+def _table(kept: Sequence[_Kept]) -> VectorTable | None:
+    owners: list[int] = []
+    windows: list[Vector] = []
+    for place, one in enumerate(kept):
+        if one.vectors is not None and len(one.vectors):
+            windows.append(one.vectors)
+            owners += [place] * len(one.vectors)
+    if not windows:
+        return None
+    return VectorTable(np.concatenate(windows).astype(np.float32, copy=False), owners)
