@@ -119,10 +119,10 @@ class IndexSettings(Section):
     )
 
     hot_passages: int = Field(
-        200_000,
+        0,
         ge=0,
         description="The largest index, in passages, that a server keeps in memory for its "
-        "searches, about 9 kB each; 0 = never.",
+        "searches, about 9 kB each, such as 200000; 0 = never.",
     )
     header: bool = Field(True, description="Index the headings above a passage with it.")
     tables: Literal["markdown", "rows"] = Field(
