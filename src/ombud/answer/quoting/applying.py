@@ -30,7 +30,8 @@ ABOVE = re.compile(
     r"|(?P<m>\d+)\s*(?:\w+\s+)?(?:or more|and more|and over|and above|or over|plus|\+)"
 )
 RANGE_WORDS = re.compile(
-    r"less|than|under|below|until|most|maximum|first|more|over|above|from|least|after|and|plus|the|for"
+    r"less|than|under|below|until|most|maximum|first|more|over|above|from|least|after|and|plus"
+    r"|the|for"
     r"|years?|yrs|months?|days?|weeks?|hours?|per|service|completed|with|without|amount|value|cost"
     r"|eur|gbp|usd|euros?|pounds?|dollars?|each|employment|seniority|working"
 )
@@ -54,7 +55,7 @@ CURRENCIES = {
 NAMED_CURRENCY = re.compile(r"[€£$]|\b(?:eur|gbp|usd)\b\s*", re.IGNORECASE)
 """Stands between "above" and its figure."""
 MOST_OTHER_WORDS = 2
-"""Of a label, beside its range: "Raffle prize above EUR 150" speaks of raffles, whatever the amount."""
+"""Of a label, beside its range: "Raffle prize above EUR 150" speaks of raffles."""
 MOST_APPLYING = 2
 """A table of which more rows apply tells nobody apart."""
 
