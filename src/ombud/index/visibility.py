@@ -40,9 +40,14 @@ def in_scope(countries: Sequence[str], where: Filter) -> bool:
     return where.countries is None or not countries or bool(set(countries) & set(where.countries))
 
 
+def is_open_to(countries: Sequence[str], audience: Audience, where: Filter) -> bool:
+    """Whether what is written for these countries and readers is for those of the filter."""
+    return in_scope(countries, where) and may_read(audience, where.reader)
+
+
 def is_visible(item: Chunk | Document, where: Filter) -> bool:
     """The same rule for a chunk or document already in hand; sources are not looked at."""
-    if not in_scope(item.countries, where) or not may_read(item.audience, where.reader):
+    if not is_open_to(item.countries, item.audience, where):
         return False
     return item.status in where.status and _is_in_force(item, where.as_of)
 

@@ -16,19 +16,18 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar, get_args
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
 
 from ombud.errors import Conflict, EngineError
 from ombud.index.engine import Engine, Leg, Row, Stats, Vector
+from ombud.index.engines.conditions import condition_of
 from ombud.index.engines.folder_generations import FolderGenerations
 from ombud.index.engines.lance_rows import (
-    EARLIEST,
     Cells,
     among,
-    as_number,
     cells_of,
     chunk_facts,
     chunk_reader_key,
@@ -41,8 +40,8 @@ from ombud.index.engines.lance_rows import (
 from ombud.index.engines.object_generations import BROKEN, ObjectGenerations, first_line
 from ombud.index.engines.quick_import import without_remote_client
 from ombud.index.engines.stamps import Stamped, commits_of
-from ombud.index.visibility import Filter, in_scope, may_read
-from ombud.types import Chunk, Document, Mode, Status
+from ombud.index.visibility import Filter
+from ombud.types import Chunk, Document, Mode
 
 with without_remote_client():
     import lancedb
@@ -368,26 +367,8 @@ class LanceEngine:
         return self._rules[1]
 
     def _condition(self, where: Filter) -> str | None:
-        """SQL of the filter, "" where it hides nothing, None where nothing can be visible.
-
-        Holds only our own hex keys and numbers. What hides nothing is left out: it costs as much as
-        what does."""
-        parts: list[str] = []
-        if where.countries is not None or where.reader is not None:
-            keys = [key for key, rule in self._rule_table().items() if _is_open(rule, where)]
-            if not keys:
-                return None
-            parts.append(among("reader", keys))
-        if not where.status:
-            return None
-        if set(where.status) != set(get_args(Status)):
-            parts.append(among("status", where.status))
-        if where.as_of:
-            day = as_number(where.as_of, EARLIEST)
-            parts.append(f"effective_from <= {day} AND effective_to >= {day}")
-        if where.sources:
-            parts.append(among("source", where.sources))
-        return " AND ".join(parts)
+        """SQL of the filter; holds only our own hex keys and numbers."""
+        return condition_of(where, self._rule_table, among)
 
     def _sparse(self, text: str, condition: str, k: int) -> Leg:
         query = self._chunks.search(MatchQuery(text, "terms"), query_type="fts")
@@ -488,10 +469,6 @@ class LanceEngine:
                 f"The index cannot be read: {first_line(failed)}.",
                 hint="If it is damaged, delete .ombud/index and run `ombud sync`.",
             ) from failed
-
-
-def _is_open(rule: dict[str, Any], where: Filter) -> bool:
-    return in_scope(rule["countries"], where) and may_read(rule["audience"], where.reader)
 
 
 def _batches(values: Sequence[str], size: int) -> Iterator[Sequence[str]]:

@@ -13,7 +13,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
-from typing import Any, TypeVar, get_args
+from typing import Any, TypeVar
 
 import numpy as np
 from pymilvus import MilvusClient
@@ -21,10 +21,9 @@ from pymilvus.exceptions import MilvusException
 
 from ombud.errors import EngineError
 from ombud.index.engine import FIRST, Engine, Leg, Row, Stats, Vector
+from ombud.index.engines.conditions import condition_of
 from ombud.index.engines.lance_rows import (
-    EARLIEST,
     Cells,
-    as_number,
     chunk_reader_key,
     revised_chunk,
 )
@@ -39,8 +38,8 @@ from ombud.index.engines.milvus_rows import (
     unpack_chunk,
 )
 from ombud.index.engines.milvus_schema import create_meta, create_passages
-from ombud.index.visibility import Filter, in_scope, may_read
-from ombud.types import Chunk, Document, Mode, Status
+from ombud.index.visibility import Filter
+from ombud.types import Chunk, Document, Mode
 
 T = TypeVar("T")
 MOST_HITS = 16_384
@@ -438,27 +437,7 @@ class MilvusEngine:
         return self._rules[1]
 
     def _condition(self, where: Filter) -> str | None:
-        """Filter of Milvus, "" where it hides nothing, None where nothing can be visible."""
-        parts: list[str] = []
-        if where.countries is not None or where.reader is not None:
-            keys = [key for key, rule in self._rule_table().items() if _is_open(rule, where)]
-            if not keys:
-                return None
-            parts.append(among("reader", keys))
-        if not where.status:
-            return None
-        if set(where.status) != set(get_args(Status)):
-            parts.append(among("status", where.status))
-        if where.as_of:
-            day = as_number(where.as_of, EARLIEST)
-            parts.append(f"effective_from <= {day} and effective_to >= {day}")
-        if where.sources:
-            parts.append(among("source", where.sources))
-        return " and ".join(parts)
-
-
-def _is_open(rule: dict[str, Any], where: Filter) -> bool:
-    return in_scope(rule["countries"], where) and may_read(rule["audience"], where.reader)
+        return condition_of(where, self._rule_table, among)
 
 
 def _both(condition: str, other: str) -> str:

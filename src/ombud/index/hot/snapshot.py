@@ -10,7 +10,7 @@ import numpy.typing as npt
 from ombud.index.engine import Leg, Row, Stats, Vector
 from ombud.index.hot.postings import Postings, Scores
 from ombud.index.hot.vectors import VectorTable
-from ombud.index.visibility import Filter, in_scope, may_read
+from ombud.index.visibility import Filter, is_open_to
 from ombud.types import Audience, Chunk, Mode, Status
 
 EARLIEST, LATEST = date.min.toordinal(), date.max.toordinal()
@@ -174,7 +174,7 @@ class HotSnapshot:
         readers, sources, statuses, first_days, last_days = self._facts
         opened: list[bool] = []
         for countries, audience in self._audiences:
-            opened.append(in_scope(countries, where) and may_read(audience, where.reader))
+            opened.append(is_open_to(countries, audience, where))
         mask: Mask = np.array(opened, bool)[readers] if opened else np.zeros(0, bool)
         mask &= np.isin(statuses, [STATUSES.index(status) for status in where.status])
         if where.as_of:
