@@ -111,11 +111,6 @@ def _load_own_weights(path: Path, embedder: Embedder | None) -> TriageWeights:
     return trained
 
 
-WORDS_ALONE = 0.5
-"""Of how likely a message with a strong term must be, where no vectors tell: with "what can I do?"
-behind it "My manager is bullying and harassing me" is .04 likely by its words, .09 with vectors."""
-
-
 class _Reading(NamedTuple):
     """What the weights and the terms make of one message."""
 
@@ -145,8 +140,6 @@ def classify(
     if not text.strip():
         return TriageResult()
     thresholds = trained.thresholds
-    if embedder is None:
-        thresholds = thresholds._replace(term=WORDS_ALONE * thresholds.term)
     reading = _read(text, terms, trained, embedder)
     result = TriageResult(
         sensitive=reading.alarm,

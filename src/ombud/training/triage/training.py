@@ -80,6 +80,9 @@ alone. .005 finds one more in a hundred of those in danger, .01 another; ordinar
 NEAR = 0.1
 """Of the threshold: as likely must a message be in which a strong sensitive term was found. Recall
 first: a story that also asks for a hotel cap looks half ordinary."""
+NEAR_BY_WORDS = 0.05
+"""The same where no vectors tell: with "what can I do?" behind it "My manager is bullying and
+harassing me" is .04 likely by its words, .09 with vectors."""
 WEAKLY_NEAR = 0.5
 """The same where the term was a weak one: at .2 twice as many harmless messages with alarming words
 are handed over."""
@@ -144,6 +147,8 @@ def train(
         weights = fit(messages, head, embedder)
         heads[head] = weights._replace(variant=head, provenance=provenance)
     thresholds = choose_thresholds(messages, folds or cross_validate(messages, embedder))
+    if embedder.embed is None:
+        thresholds = thresholds._replace(term=NEAR_BY_WORDS * thresholds.sensitive)
     return TriageWeights(heads, thresholds, embedder.fingerprint if embedder.embed else "")
 
 
