@@ -84,8 +84,7 @@ def _basis(found: SearchResult, reader: Reader | None) -> Basis:
     """The reader was taught English, as the embedder was."""
     if "dense" not in found.best:
         return "sparse"
-    is_read = reader is not None and found.plan.reader and found.translation is None
-    return "read" if is_read else "hybrid"
+    return "read" if reader and found.translation is None else "hybrid"
 
 
 def count_own_terms(question: Question, engine: Engine) -> int:

@@ -190,10 +190,9 @@ class Workspace:
 
     @cached_property
     def reader(self) -> Reader | None:
-        """None where there is none, or where no model is wanted."""
-        if self.embedder is None or not self.settings.plan.reader:
-            return None
-        return open_reader(self.home / DATA / "models")
+        """None where there is none, or where no model is wanted. Opened for the first plan that
+        wants it."""
+        return open_reader(self.home / DATA / "models") if self.embedder else None
 
     @cached_property
     def answering(self) -> AnswerParts:
@@ -218,7 +217,6 @@ class Workspace:
             sensitive=sensitive,
             personas=self.personas,
             triage=triage,
-            reader=self.reader,
         )
 
     def follow_index(self) -> None:
@@ -265,12 +263,13 @@ class Workspace:
         return read_personas(self.home / PERSONAS)
 
     def answering_for(self, plan: Plan) -> AnswerParts:
-        """The parts of an answer; a persona may have a chat model of its own."""
+        """The parts of an answer; a persona may have a chat model of its own, and a plan want the
+        small reader."""
+        parts = self.answering
         own_model = self.personas[plan.persona].model
-        if not own_model:
-            return self.answering
-        chat = self.models.chat("compose", own_model)
-        return self.answering._replace(chat=chat)
+        if own_model:
+            parts = parts._replace(chat=self.models.chat("compose", own_model))
+        return parts._replace(reader=self.reader) if plan.reader else parts
 
     @property
     def ingest(self) -> "IngestParts":
