@@ -11,7 +11,6 @@ Run: python pages.py [--times N]
 """
 
 import argparse
-import gzip
 import re
 import shutil
 import signal
@@ -22,10 +21,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+sys.path.append(str(Path(__file__).parents[2] / "tests"))
 import httpx
 from conversations import OMBUD, serve
 from first_claim import ARGUMENTS
 from record import ROOT, keep, percentile, print_table, say, verdict
+
+from web.weighing import weigh
 
 SETTINGS = """
 [server]
@@ -108,24 +110,6 @@ def ready(browser: Any, address: str) -> float:
     waited = page.evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd")
     context.close()
     return float(waited)
-
-
-def weigh(client: httpx.Client, path: str) -> int:
-    """Bytes on the wire of a page with every file it loads."""
-    total, seen, waiting = 0, set[str](), [path]
-    while waiting:
-        one = waiting.pop()
-        seen.add(one)
-        with client.stream("GET", one) as reply:
-            raw = b"".join(reply.iter_raw())
-            packed = reply.headers.get("content-encoding") == "gzip"
-        total += len(raw)
-        text = (gzip.decompress(raw) if packed else raw).decode()
-        found = re.findall(r"(?:src|href)=\"(/static/[^\"]+)\"", text)
-        folder = one.rpartition("/")[0]
-        found += [f"{folder}/{name}" for name in re.findall(r"from \"\./([\w.]+)\"", text)]
-        waiting += [place for place in found if place not in seen and place not in waiting]
-    return total
 
 
 if __name__ == "__main__":

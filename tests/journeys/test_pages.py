@@ -1,7 +1,6 @@
 """Every page there is, in a browser: no fault for an accessibility checker in either look, on a desk
 and on a telephone; reached by keyboard alone; light; nothing on its console, its policy in force."""
 
-import gzip
 import json
 import re
 import subprocess
@@ -21,6 +20,7 @@ from ombud.types import Person
 from ombud.web import create_app
 from web.running import HANDBOOK, make_workspace, running
 from web.test_originals import write_pdf
+from web.weighing import weigh
 
 pytestmark = [pytest.mark.slow, needs_chromium]
 HEAVIEST = 60_000
@@ -191,21 +191,3 @@ def test_every_page_is_light_and_has_its_policy(places: dict[str, str], address:
             if weight > HEAVIEST and name != "/lab/report":
                 heavy[name] = weight
     assert heavy == {}
-
-
-def weigh(client: httpx.Client, path: str) -> int:
-    """Bytes on the wire of a page with every file it loads."""
-    total, seen, waiting = 0, set[str](), [path]
-    while waiting:
-        one = waiting.pop()
-        seen.add(one)
-        with client.stream("GET", one) as reply:
-            raw = b"".join(reply.iter_raw())
-            packed = reply.headers.get("content-encoding") == "gzip"
-        total += len(raw)
-        text = (gzip.decompress(raw) if packed else raw).decode()
-        found = re.findall(r"(?:src|href)=\"(/static/[^\"]+)\"", text)
-        folder = one.rpartition("/")[0]
-        found += [f"{folder}/{name}" for name in re.findall(r"from \"\./([\w.]+)\"", text)]
-        waiting += [place for place in found if place not in seen and place not in waiting]
-    return total

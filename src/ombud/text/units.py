@@ -15,9 +15,9 @@ _WRITTEN: Mapping[str, str] = {
     "hour": r"hour(?:s|ly)?\b|hrs?\b",
     "minute": r"minutes?\b|mins?\b",
     "percent": r"%|per ?cent\b",
-    "pound": r"£|gbp\b|pounds?\b|sterling\b",
+    "pound": r"£|gbp\b|pounds?\b|quid\b|sterling\b",
     "euro": r"€|eur\b|euros?\b",
-    "dollar": r"\$|usd\b|dollars?\b",
+    "dollar": r"\$|usd\b|dollars?\b|bucks\b",
     **{month: rf"{month}\b" for month in MONTHS},
 }
 """Unit -> how it is written."""

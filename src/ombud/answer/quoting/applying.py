@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ombud.answer.quoting.runs import run_of
 from ombud.answer.quoting.spans import AnswerSpan, is_row
-from ombud.text import join_groups, named_countries, plain_wording
+from ombud.text import join_groups, named_countries, plain_wording, units_named
 from ombud.types import Question
 
 GRADE = re.compile(r"\b(?P<series>gs|[a-hm])[\s-]?(?P<number>\d{1,2})\b", re.IGNORECASE)
@@ -31,9 +31,8 @@ ABOVE = re.compile(
 )
 RANGE_WORDS = re.compile(
     r"less|than|under|below|until|most|maximum|first|more|over|above|from|least|after|and|plus"
-    r"|the|for"
-    r"|years?|yrs|months?|days?|weeks?|hours?|per|service|completed|with|without|amount|value|cost"
-    r"|eur|gbp|usd|euros?|pounds?|dollars?|each|employment|seniority|working"
+    r"|the|for|years?|yrs|months?|days?|weeks?|hours?|per|service|completed|with|without"
+    r"|amount|value|cost|eur|gbp|usd|euros?|pounds?|dollars?|each|employment|seniority|working"
 )
 EXACT = re.compile(r"(?<![\d.,])(?P<n>\d+(?:[.,]\d+)?)(?![\d.,])")
 UNITS = {
@@ -47,11 +46,7 @@ MONTHS_OF_YEAR = 12
 MONTHS = re.compile(r"\bmonths?\b")
 YEARS = re.compile(r"\b(?:years?|yrs)\b")
 STRICTLY = re.compile(r"\b(?:more than|over|above)\b|>(?!=)")
-CURRENCIES = {
-    "eur": re.compile(r"€|\beuros?\b|\beur\b"),
-    "gbp": re.compile(r"£|\bpounds?\b|\bquid\b|\bgbp\b"),
-    "usd": re.compile(r"\$|\bdollars?\b|\bbucks\b|\busd\b"),
-}
+CURRENCIES = {"euro", "pound", "dollar"}
 NAMED_CURRENCY = re.compile(r"[€£$]|\b(?:eur|gbp|usd)\b\s*", re.IGNORECASE)
 """Stands between "above" and its figure."""
 MOST_OTHER_WORDS = 2
@@ -147,8 +142,8 @@ def _measures(fact: Fact, heading: str, label: str) -> bool:
         return value is not None and _holds(label, value)
     if fact.kind != "amount":
         return _holds(label, fact.value)
-    named = _currencies(heading)
-    if named and not named & _currencies(fact.said.lower()):
+    named = units_named(heading) & CURRENCIES
+    if named and not named & units_named(fact.said.lower()):
         return False
     return _holds(label, fact.value)
 
@@ -159,10 +154,6 @@ def _in_unit_of(text: str, years: float) -> float | None:
     if not MONTHS.search(text):
         return years
     return None if YEARS.search(text) else years * MONTHS_OF_YEAR
-
-
-def _currencies(text: str) -> set[str]:
-    return {name for name, words in CURRENCIES.items() if words.search(text)}
 
 
 def _other_words(label: str) -> int:

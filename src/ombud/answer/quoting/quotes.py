@@ -65,7 +65,7 @@ def _left_out(
     """How much of a table or a list is not shown; nothing where one row applies to the asker, for
     that one suffices."""
     first = group[0].span
-    if kind_of(first) == "text" or len(group) < FEW:
+    if kind_of(first) == "text" or len(group) == 1:
         return ""
     whole = {(span.hit.chunk.id, span.start) for span in run_of(first, everything)}
     if not whole.isdisjoint(applying):
