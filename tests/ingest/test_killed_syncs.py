@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -110,11 +110,12 @@ def undisturbed(home: Path, folder: Path) -> dict[str, tuple[str, int]]:
 def test_after_kills_the_index_is_as_if_undisturbed(kind: str, tmp_path: Path) -> None:
     rng = random.Random(os.environ.get("TEST_SEED", "7") + kind)
     name = f"k{rng.getrandbits(32)}{os.getpid()}"
-    with settings_for(kind, name) as settings:
+    with settings_for(kind, name) as settings, ExitStack() as closed:
         home = tmp_path / "home"
         (home / "docs").mkdir(parents=True)
         (home / "ombud.toml").write_text(settings)
         shelf = Shelf.at(home)
+        closed.callback(shelf.workspace.close)
         hit = 0
         for number in range(KILLS):
             edit(shelf, rng, number)
@@ -136,4 +137,3 @@ def test_after_kills_the_index_is_as_if_undisturbed(kind: str, tmp_path: Path) -
                 counted = blocking(shelf.workspace.newest_engine.documents())
                 assert counted == document_ids(shelf.workspace.store)
         print(f"{kind}: {hit} of {KILLS} kills hit a process at work")
-        shelf.workspace.close()

@@ -47,6 +47,9 @@ MOST_HITS = 16_384
 BATCH = 500
 PAGE = 4_000
 """Rows of an iterator at once."""
+CONNECTION = {"grpc.keepalive_time_ms": 300_000, "grpc.keepalive_permit_without_calls": 0}
+"""pymilvus pings every 10 s, idle or not. A server with gRPC's own defaults hangs up on whoever
+pings more often than in five minutes ("Too many pings"), and the client did not get back in."""
 META = "_meta"
 """Ending of the collection with rules of readers, version and fingerprint."""
 
@@ -61,7 +64,9 @@ class MilvusBackend:
         self._name = name.strip("/") or "ombud"
         try:
             token = os.environ.get("MILVUS_TOKEN", "")
-            self._client = MilvusClient(uri=f"{scheme}://{host}", token=token)
+            self._client = MilvusClient(
+                uri=f"{scheme}://{host}", token=token, grpc_options=CONNECTION
+            )
         except MilvusException as failed:
             raise _broken(failed) from failed
 
