@@ -67,6 +67,16 @@ def test_each_country_gets_its_own_answer(workspace: Workspace) -> None:
     assert "26 days" not in french.model_dump_json()
 
 
+def test_a_server_knows_the_documents_words_before_the_first_question(
+    workspace: Workspace,
+) -> None:
+    workspace.warm(seconds=30)
+    words = workspace.index.known_words
+    assert words is not None
+    assert words.vocabulary(seconds=0) is not None
+    assert "26 days" in ask(workspace, "How many days of anual leav do employes have?").text
+
+
 def test_every_citation_is_verbatim_in_the_stored_text(workspace: Workspace) -> None:
     answer = ask(workspace, LEAVE)
     assert answer.citations

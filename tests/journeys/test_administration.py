@@ -122,10 +122,10 @@ def test_a_newcomer_finds_how_to_revert_a_prompt(signed_in: NewPage) -> None:
     text = page.get_by_label("Text")
     text.fill(text.input_value() + "\nBe brief.")
     page.get_by_role("button", name="Save as a version").click()
-    page.get_by_role("button", name="Let it count").click()
-    playwright.expect(page.get_by_text("Version 1 counts.")).to_be_visible()
+    page.get_by_role("button", name="Use it").click()
+    playwright.expect(page.get_by_text("Version 1 is in use.")).to_be_visible()
     page.get_by_role("button", name="Revert to what ships").click()
-    playwright.expect(page.get_by_text("What ships counts.")).to_be_visible()
+    playwright.expect(page.get_by_text("What ships is in use.")).to_be_visible()
 
 
 def test_a_newcomer_finds_how_to_give_a_colleague_access(

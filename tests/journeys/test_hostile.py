@@ -241,5 +241,5 @@ def test_nothing_in_a_draft_or_a_prompt_runs(new_page: NewPage, address: str) ->
     words = "\n".join(PAYLOADS).replace("$", "$$")
     text.fill(f"{kept}\n{words}\n</textarea><script>window.hurt=1</script>")
     page.get_by_role("button", name="Save as a version").click()
-    playwright.expect(page.get_by_role("button", name="Let it count")).to_be_visible()
+    playwright.expect(page.get_by_role("button", name="Use it")).to_be_visible()
     check(page)

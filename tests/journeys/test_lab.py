@@ -397,6 +397,7 @@ def test_a_bad_dataset_names_file_line_and_field(home: Path, content: str, messa
             "`recall`",
         ),
         (("run", "cases.jsonl", "--split", "secret"), 2, "No split is called `secret`", "sealed"),
+        (("run", "abc.jsonl", "--split", "open"), 1, "none of its 1 cases is in", "1 in `sealed`"),
         (("run", "cases.jsonl", "--sample", "0"), 2, "cannot be drawn", "0.2"),
         (("run", "cases.jsonl", "--plan", "k=-1"), 2, "plan.k", ""),
         (("gate", "--baseline", "nothing"), 1, "There is no run `nothing`", "The newest: "),
@@ -411,6 +412,7 @@ def test_a_bad_dataset_names_file_line_and_field(home: Path, content: str, messa
 def test_a_mistake_is_one_sentence_and_a_hint(
     home: Path, arguments: tuple[str, ...], code: int, message: str, hint: str
 ) -> None:
+    (home / "abc.jsonl").write_text(line(0, id="abc"), encoding="utf-8")
     refused(lab(home, *arguments), code, message, hint)
 
 

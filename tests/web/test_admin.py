@@ -118,17 +118,17 @@ def test_a_prompt_is_written_compared_activated_and_reverted(
     name = "/admin/prompts/compose/default"
     before = load("compose", override=workspace.prompts)
     page = client.get(name)
-    assert "What ships counts." in page.text
+    assert "What ships is in use." in page.text
     changed = before.text + "\nBe brief."
     page = client.post(name, data={"text": changed.replace("\n", "\r\n")})
-    assert "Version 1</h2>" in page.text or "Version 1 does not count yet" in page.text
+    assert "Version 1</h2>" in page.text or "Version 1 is not in use yet" in page.text
     assert "+Be brief." in page.text
     assert load("compose", override=workspace.prompts).digest == before.digest
     page = client.post(name, data={"do": "activate", "version": "1"})
-    assert "Version 1 counts." in page.text
+    assert "Version 1 is in use." in page.text
     assert load("compose", override=workspace.prompts).text == changed
     page = client.post(name, data={"do": "activate", "version": "0"})
-    assert "What ships counts." in page.text
+    assert "What ships is in use." in page.text
     assert load("compose", override=workspace.prompts).digest == before.digest
 
 
@@ -328,6 +328,9 @@ def test_runs_are_listed_with_their_figures_and_compared(
     style = report.text.split("<style>")[1].split("</style>")[0]
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     assert f"'sha256-{digest}'" in policy
+    ways = re.findall(r'href="(/lab[^"]*)"', report.text)
+    assert ways[0] == "/lab"
+    assert [client.get(way).status_code for way in ways] == [200] * 3
     check_cases(client, ids[0])
     check_rating(client, workspace, ids)
     assert client.get("/lab/report?run=unknown").status_code == 404

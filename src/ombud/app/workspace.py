@@ -127,8 +127,10 @@ class Workspace:
         )
 
     def warm(self, seconds: float = 0.0) -> bool:
-        """Take the index into memory, as a server does at its start, and wait so long for it.
-        Whether it is there."""
+        """Take the index and the documents' words into memory, as a server does at its start, and
+        wait so long for each. Whether the index is there."""
+        if self.index.known_words:
+            self.index.known_words.vocabulary(seconds)
         engine = self.engine
         return isinstance(engine, HotEngine) and engine.warm(seconds)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
 
 from ombud.lab import title_of
 from ombud.settings import GeneralSettings, Settings
@@ -46,6 +47,11 @@ def words(name: str) -> str:
     return spaced[:1].upper() + spaced[1:]
 
 
+def broken(path: str) -> Markup:
+    """A path whose line breaks where a folder ends, not inside a name."""
+    return escape(path).replace("/", Markup("/<wbr>"))
+
+
 _templates = Environment(
     loader=FileSystemLoader(HERE / "templates"),
     autoescape=True,
@@ -53,4 +59,4 @@ _templates = Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
-_templates.filters.update(day=day, words=words, metric=title_of, markdown=to_html)
+_templates.filters.update(broken=broken, day=day, words=words, metric=title_of, markdown=to_html)

@@ -1,5 +1,6 @@
 """The verbs of `ombud lab` that ask a target: run, sweep."""
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -186,7 +187,7 @@ def chosen_cases(
     if not chosen:
         raise LabError(
             f"{dataset}: none of its {len(whole)} cases is in the split `{split}`.",
-            hint="Use --split open.",
+            hint=_where_cases_are(whole),
         )
     note = contamination_note(contaminated(whole), chosen)
     notes = (note,) if note else ()
@@ -194,6 +195,17 @@ def chosen_cases(
         return chosen, notes
     drawn = draw_sample(chosen, share, seed)
     return drawn, (*notes, f"Exploratory: {len(drawn)} of {len(chosen)} cases (seed {seed}).")
+
+
+def _where_cases_are(cases: "Sequence[Case]") -> str:
+    """Which splits hold the cases, and how one gets a case into another."""
+    from ombud.lab import split_of
+
+    if not cases:
+        return "There is no case, or none with such a tag."
+    counts = Counter(split_of(case.id) for case in cases)
+    told = ", ".join(f"{count} in `{name}`" for name, count in sorted(counts.items()))
+    return f"There are {told}. The split of a case follows from its id: rename a case to move it."
 
 
 def _tagged(cases: "Sequence[Case]", tags: Sequence[str]) -> "Sequence[Case]":

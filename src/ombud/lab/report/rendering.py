@@ -55,8 +55,15 @@ WIDTHS = (760, 350)
 """Pixels of a chart, for a wide screen and for a telephone."""
 
 
-def html_report(runs: Sequence[RecordedRun], *, made: datetime | None = None) -> str:
-    """One self-contained page; differences are to the first run. Raises LabError without a run."""
+def html_report(
+    runs: Sequence[RecordedRun],
+    *,
+    made: datetime | None = None,
+    links: Sequence[tuple[str, str]] = (),
+) -> str:
+    """One self-contained page; differences are to the first run. Raises LabError without a run.
+
+    links: address and words of pages to go on to, where a server shows it."""
     sides = sides_of(runs)
     metrics = metrics_of(runs)
     leading = next(filter(is_share, metrics), "")
@@ -64,6 +71,7 @@ def html_report(runs: Sequence[RecordedRun], *, made: datetime | None = None) ->
     cases = worst_first(sides, leading, metrics)
     context |= {
         "made": made or datetime.now(UTC),
+        "links": links,
         "leading": leading,
         "charts": _drawn(sides, metrics, leading, context),
         "groups": _groups(sides),

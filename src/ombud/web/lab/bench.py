@@ -6,6 +6,7 @@ import base64
 import re
 from hashlib import sha256
 from typing import Annotated, Any, NamedTuple
+from urllib.parse import quote
 
 from fastapi import APIRouter, Query, Response
 from fastapi.responses import HTMLResponse
@@ -113,7 +114,12 @@ def _report(workspace: Workspace, names: list[str]) -> str:
     runs: list[RecordedRun] = [read_run(workspace.store, name) for name in names]
     if not runs:
         raise BadRequest("No run is named.", hint="Choose one or more.")
-    return html_report(sorted(runs, key=lambda one: _began(one.run)))
+    in_order = sorted(runs, key=lambda one: _began(one.run))
+    cases = [
+        (f"/lab/cases?run={quote(one.run.id, safe='')}", f"Cases of {one.run.name}")
+        for one in in_order
+    ]
+    return html_report(in_order, links=(("/lab", "The lab"), *cases))
 
 
 def _digest(style: str) -> str:

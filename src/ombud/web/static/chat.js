@@ -161,7 +161,8 @@ function how({ queries = [], signals = {}, evidence = [], seconds = {}, model = 
     degraded.length && ["Done without", degraded.join(", ")],
     notes.length && ["Notes", notes.join(" ")],
   ].filter(Boolean);
-  return el("details", { class: "how" }, el("summary", {}, "How was this found?"),
+  const show = ({ target }) => { if (target.open) target.scrollIntoView({ block: "nearest" }); };
+  return el("details", { class: "how", toggle: show }, el("summary", {}, "How was this found?"),
     el("dl", {}, ...rows.map(([term, ...said]) => el("div", {}, el("dt", {}, term), el("dd", {}, ...said)))));
 }
 
