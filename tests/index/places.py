@@ -41,12 +41,21 @@ def bucket() -> str:
         pytest.skip("moto is not installed: `pip install moto flask flask-cors`")
     port = free_port()
     arguments = ["-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
-    start([sys.executable, *arguments], f"http://127.0.0.1:{port}")
+    start([sys.executable, *arguments], f"http://127.0.0.1:{port}", requests_log())
     os.environ.update(s3_environment(port))
     name = "ombud"
     request = urllib.request.Request(f"http://127.0.0.1:{port}/{name}", method="PUT")
     urllib.request.urlopen(request, timeout=30).close()
     return name
+
+
+@cache
+def requests_log() -> Path:
+    """Of the S3 server of this process: a line a request."""
+    handle, name = tempfile.mkstemp(prefix="ombud-s3-")
+    os.close(handle)
+    atexit.register(Path(name).unlink)
+    return Path(name)
 
 
 @cache
@@ -79,9 +88,10 @@ def free_port() -> int:
         return int(listener.getsockname()[1])
 
 
-def start(command: list[str], url: str) -> None:
+def start(command: list[str], url: str, log: Path = Path(os.devnull)) -> None:
     """A server that ends with this process; returns when it listens."""
-    server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    with log.open("wb") as said:
+        server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=said)
     atexit.register(server.wait)
     atexit.register(server.kill)
     address = urlsplit(url)

@@ -9,7 +9,8 @@ import pytest
 from index.makers import EVERYTHING, chunk, ids, row
 from ombud.errors import Conflict, EngineError
 from ombud.index import Row, blocking, open_engine
-from ombud.index.engines.lance import VECTOR_INDEX_FROM, LanceEngine
+from ombud.index.engines.lance import LanceEngine
+from ombud.index.engines.lance_indexes import VECTOR_INDEX_FROM
 
 
 def made(folder: Path, dimension: int = 0) -> LanceEngine:

@@ -1,6 +1,7 @@
 """Indexes by url: who opens what, and calls from code that does not wait."""
 
 import asyncio
+import os
 from pathlib import Path
 
 import pytest
@@ -69,3 +70,25 @@ def test_waiting_for_the_loop_inside_it_is_an_error_and_no_deadlock(tmp_path: Pa
 
     with pytest.raises(RuntimeError, match="inside the loop"):
         blocking(waits_inside())
+
+
+@pytest.mark.parametrize(
+    ("url", "named"),
+    [
+        ("az://container/ombud", "AZURE_STORAGE_ACCOUNT_NAME"),
+        ("s3://bucket/ombud", "AWS_ACCESS_KEY_ID"),
+        ("ftp://host/ombud", "Known: s3://, az://, gs://"),
+    ],
+)
+def test_storage_that_lets_nobody_in_is_said_with_the_keys_that_it_wants(
+    url: str, named: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in os.environ:
+        if name.startswith(("AWS_", "AZURE_", "GOOGLE_")):
+            monkeypatch.delenv(name)
+    # Nobody listens there: neither storage nor a machine that would say who it is.
+    monkeypatch.setenv("AWS_ENDPOINT", "http://127.0.0.1:9")
+    monkeypatch.setenv("AWS_EC2_METADATA_SERVICE_ENDPOINT", "http://127.0.0.1:9")
+    with pytest.raises(EngineError) as refused:
+        opened(f"lance:{url}")
+    assert named in refused.value.hint

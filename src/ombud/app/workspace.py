@@ -147,13 +147,19 @@ class Workspace:
             return f"{settings.engine}:{settings.url}"
         return f"{settings.engine}://{self.data / 'index'}"
 
+    @property
+    def cache(self) -> Path | None:
+        """Folder of passages that were read from object storage."""
+        folder = self.settings.index.cache
+        return self.home / folder if folder else None
+
     @cached_property
     def pointer(self) -> GenerationPointer:
         """Which generation of the index counts."""
         settings = self.settings.index
         return GenerationPointer(
             self.store,
-            open_backend(self.index_url),
+            open_backend(self.index_url, self.cache),
             place=settings.url,
             fresh_seconds=settings.oldest_view,
         )

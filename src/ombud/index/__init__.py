@@ -2,6 +2,7 @@
 
 from ombud.index.engine import Engine, EngineBackend, Leg, Row, Stats, Vector
 from ombud.index.engine_loop import blocking
+from ombud.index.engines.passage_cache import clear_cache
 from ombud.index.hot.hot_engine import HotEngine
 from ombud.index.opening import ENGINES, open_backend, open_engine, open_snapshot
 from ombud.index.pointer import GenerationPointer
@@ -19,6 +20,7 @@ __all__ = [
     "Stats",
     "Vector",
     "blocking",
+    "clear_cache",
     "is_visible",
     "open_backend",
     "open_engine",

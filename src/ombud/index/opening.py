@@ -7,11 +7,20 @@ vector, 0 without an embedder. pointer: which generation counts; without one it 
 Raises UnknownName where no engine has the scheme."""
 
 from datetime import datetime
+from pathlib import Path
+from typing import Protocol, runtime_checkable
 
 from ombud.index.current import CurrentEngine
 from ombud.index.engine import FIRST, Engine, EngineBackend
 from ombud.index.pointer import GenerationPointer
 from ombud.registry import open_part
+
+
+@runtime_checkable
+class KeepsPassages(Protocol):
+    """A backend from which passages come slowly."""
+
+    def cache_in(self, folder: Path) -> None: ...
 
 
 def open_engine(
@@ -55,11 +64,14 @@ async def open_snapshot(
     return await engine.at(number, when)
 
 
-def open_backend(url: str) -> EngineBackend:
+def open_backend(url: str, cache: Path | None = None) -> EngineBackend:
+    """cache: folder of its own for passages that were read, of an engine that keeps such."""
     scheme, _, rest = url.partition(":")
     backend: EngineBackend = open_part(
         "engine", scheme, ENGINES, rest.removeprefix("//"), needs=("open", "names", "remove")
     )
+    if cache and isinstance(backend, KeepsPassages):
+        backend.cache_in(cache)
     return backend
 
 

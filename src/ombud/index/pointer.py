@@ -80,6 +80,11 @@ class GenerationPointer:
         retire_before(self._store, self._place)
         self._clear()
 
+    def others(self) -> frozenset[str]:
+        """Generations that may be there and do not count."""
+        known = generations_of(self._store, self._place)
+        return frozenset({FIRST, *known, *self.backend.names()} - {self.look()})
+
     def _clear(self) -> None:
         states = generations_of(self._store, self._place)
         kept = {name for name, state in states.items() if state != "gone"}

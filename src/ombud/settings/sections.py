@@ -84,6 +84,11 @@ class IndexSettings(Section):
         le=3600,
         description="How old a server's view of an index at index.url may be.",
     )
+    cache: str = Field(
+        "",
+        description="Folder of its own, in the workspace or anywhere, for passages read from "
+        "object storage, about 8 kB each, at most 200,000; empty = none.",
+    )
     chunker: str = Field(
         "structure",
         description="How documents are cut: structure, sentence, semantic, pattern, fixed.",

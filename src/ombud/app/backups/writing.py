@@ -23,7 +23,7 @@ from ombud.store import HEAD, copy_store, open_store
 OnProgress = Callable[[str, int, int], None]
 MANIFEST = "backup.json"
 STORE = f"{DATA}/store.sqlite"
-LEFT_OUT = frozenset({"index", "models", "variants", "lab", "store.sqlite"})
+LEFT_OUT = frozenset({"index", "cache", "models", "variants", "lab", "store.sqlite"})
 """Of the data folder: what is made again, or copied in another way."""
 FORM = 1
 """Of the manifest."""

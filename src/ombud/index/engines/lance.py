@@ -13,6 +13,7 @@ import time
 import warnings
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -25,6 +26,7 @@ from ombud.errors import Conflict, EngineError
 from ombud.index.engine import Engine, Leg, Row, Stats, Vector
 from ombud.index.engines.conditions import condition_of
 from ombud.index.engines.folder_generations import FolderGenerations
+from ombud.index.engines.lance_indexes import build_indexes, index_names
 from ombud.index.engines.lance_rows import (
     Cells,
     among,
@@ -32,12 +34,27 @@ from ombud.index.engines.lance_rows import (
     chunk_facts,
     chunk_reader_key,
     chunk_schema,
-    leg_of,
     reader_schema,
     revised_chunk,
     row_of,
 )
-from ombud.index.engines.object_generations import BROKEN, ObjectGenerations, first_line
+from ombud.index.engines.lance_search import (
+    RowLeg,
+    by_vector,
+    by_words,
+    count_holders,
+    found_all,
+    load_passages,
+    whole_legs,
+)
+from ombud.index.engines.object_generations import (
+    BROKEN,
+    ObjectGenerations,
+    connect,
+    first_line,
+    unusable,
+)
+from ombud.index.engines.passage_cache import PassageCache, StoredPassage
 from ombud.index.engines.quick_import import without_remote_client
 from ombud.index.engines.stamps import Stamped, commits_of
 from ombud.index.visibility import Filter
@@ -45,18 +62,14 @@ from ombud.types import Chunk, Document, Mode
 
 with without_remote_client():
     import lancedb
-    from lancedb.index import FTS, Bitmap, BTree, IvfFlat
-    from lancedb.query import MatchQuery
 
 T = TypeVar("T")
 EVERY_ROW = 100_000_000
 """A limit that no index reaches: LanceDB returns ten rows where none is said."""
-MOST_HOLDERS = 1_000_000
-"""Chunks with one term that are counted."""
-PROBES = 20
-VECTOR_INDEX_FROM = 4096
 KEEP_VERSIONS = timedelta(hours=1)
 LEG_THREADS = 4
+SEARCHES = 3
+"""How often a search is made where what it found was replaced before it was read."""
 MOST_COUNTS = 50_000
 """Terms whose counts are kept in memory."""
 WRITABLE = "Check free space and permissions of the .ombud folder."
@@ -74,6 +87,12 @@ class LanceBackend:
         self.remove = self._generations.remove
         self.holds = self._generations.holds
         self.size = self._generations.size
+        self._is_far = place is not None
+        self._cache: Path | None = None
+
+    def cache_in(self, folder: Path) -> None:
+        """Keep passages that are read from object storage there."""
+        self._cache = folder if self._is_far else None
 
     def open(
         self, generation: str, *, fingerprint: str, dimension: int, fresh_seconds: float = 0.0
@@ -83,6 +102,7 @@ class LanceBackend:
             fingerprint=fingerprint,
             dimension=dimension,
             fresh_seconds=fresh_seconds,
+            cache=self._cache,
         )
 
 
@@ -97,10 +117,14 @@ class LanceEngine:
         fingerprint: str,
         dimension: int,
         fresh_seconds: float = 0.0,
+        cache: Path | None = None,
     ) -> None:
+        """cache: folder for passages that were read; None keeps none."""
         self.fingerprint = fingerprint
         self.dimension = dimension
         self._place = place
+        self._cache = PassageCache(cache, str(place)) if cache else None
+        self._swept = -1
         try:
             if isinstance(place, Path):
                 place.mkdir(parents=True, exist_ok=True)
@@ -110,7 +134,10 @@ class LanceEngine:
             ) from failed
         # 0 = every read sees the newest commit of any process.
         fresh = timedelta(seconds=fresh_seconds)
-        self._db = lancedb.connect(str(place), read_consistency_interval=fresh)
+        if isinstance(place, Path):
+            self._db = lancedb.connect(str(place), read_consistency_interval=fresh)
+        else:
+            self._db = connect(place, fresh)
         self._chunks = self._open("chunks", chunk_schema(fingerprint, dimension))
         self._readers = self._open("readers", reader_schema())
         self._check_fingerprint()
@@ -140,12 +167,22 @@ class LanceEngine:
         condition = await asyncio.to_thread(self._condition, where)
         if condition is None:
             return ()
-        legs: list[Coroutine[Any, Any, Leg]] = []
+        for _ in range(SEARCHES):
+            found = await self._ranked(text, vector, condition, k, mode)
+            passages = await self._leg(partial(self._load, found))
+            if found_all(found, passages):
+                break
+        return whole_legs(found, passages)
+
+    async def _ranked(
+        self, text: str, vector: Vector | None, condition: str, k: int, mode: Mode
+    ) -> Sequence[RowLeg]:
+        legs: list[Coroutine[Any, Any, RowLeg]] = []
         if text and mode != "dense":
-            legs.append(self._leg(lambda: self._sparse(text, condition, k)))
+            legs.append(self._leg(lambda: by_words(self._chunks, text, condition, k)))
         if vector is not None and self.dimension and mode != "sparse":
-            legs.append(self._leg(lambda: self._dense(vector, condition, k)))
-        return tuple(await asyncio.gather(*legs))
+            legs.append(self._leg(lambda: by_vector(self._chunks, vector, condition, k)))
+        return await asyncio.gather(*legs)
 
     async def get(self, chunks: Sequence[str]) -> dict[str, Chunk]:
         return await asyncio.to_thread(self._get, chunks)
@@ -228,9 +265,12 @@ class LanceEngine:
 
     # Reading ------------------------------------------------------------------------------------
 
-    async def _leg(self, search: Callable[[], Leg]) -> Leg:
+    async def _leg(self, search: Callable[[], T]) -> T:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._leg_threads, self._read, search)
+
+    def _load(self, legs: Sequence[RowLeg]) -> dict[int, StoredPassage]:
+        return load_passages(self._chunks, legs, tokens=bool(self.dimension), cache=self._cache)
 
     def _get(self, chunks: Sequence[str]) -> dict[str, Chunk]:
         by_id: dict[str, Chunk] = {}
@@ -254,7 +294,19 @@ class LanceEngine:
 
     def _read_version(self) -> int:
         version: int = self._read(lambda: self._chunks.version)
+        if self._cache and version != self._swept:
+            self._swept = version
+            self._leg_threads.submit(self._sweep, self._cache)
         return version
+
+    def _sweep(self, cache: PassageCache) -> None:
+        """What was deleted or replaced must not stay in the folder."""
+        alive: frozenset[int] = frozenset()
+        with suppress(EngineError):
+            if not cache.is_empty():
+                query = self._scan().with_row_id(True).select(["_rowid"]).limit(EVERY_ROW)
+                alive = frozenset(self._read(query.to_arrow)["_rowid"].to_pylist())
+        cache.keep(alive)
 
     def _read_languages(self) -> frozenset[str]:
         return frozenset(rule["language"] for rule in self._rule_table().values())
@@ -309,7 +361,7 @@ class LanceEngine:
         counts: dict[str, int] = {}
         for term in terms:
             if (version, term) not in self._counts:
-                self._counts[version, term] = self._count(term)
+                self._counts[version, term] = self._read(partial(count_holders, self._chunks, term))
             counts[term] = self._counts[version, term]
         return Stats(self._read(lambda: self._chunks.count_rows("part = 0")), counts)
 
@@ -322,6 +374,8 @@ class LanceEngine:
             try:  # the schema on disk may differ: then it was built with another embedder
                 return self._db.open_table(name)
             except BROKEN:
+                if isinstance(self._place, str):
+                    raise unusable(self._place, broken) from broken
                 raise EngineError(
                     f"The index cannot be opened: {first_line(broken)}.", hint=WRITABLE
                 ) from broken
@@ -370,35 +424,6 @@ class LanceEngine:
         """SQL of the filter; holds only our own hex keys and numbers."""
         return condition_of(where, self._rule_table, among)
 
-    def _sparse(self, text: str, condition: str, k: int) -> Leg:
-        query = self._chunks.search(MatchQuery(text, "terms"), query_type="fts")
-        if condition:
-            query = query.where(condition, prefilter=True)
-        columns = ["chunk", "tokens", "_score"] if self.dimension else ["chunk", "_score"]
-        rows = query.select(columns).limit(k).to_arrow()
-        return leg_of("sparse", rows, rows["_score"].to_pylist(), k)
-
-    def _dense(self, vector: Vector, condition: str, k: int) -> Leg:
-        query = self._chunks.search(vector, vector_column_name="vector")
-        query = query.distance_type("dot").nprobes(PROBES)
-        if condition:
-            query = query.where(condition, prefilter=True)
-        query = query.select(["chunk", "tokens", "_distance"])
-        limit = 2 * k
-        while True:
-            rows = query.limit(limit).to_arrow()
-            cosines = [1 - distance for distance in rows["_distance"].to_pylist()]
-            leg = leg_of("dense", rows, cosines, k)
-            # A long chunk's windows may take all the places of the others.
-            if len(leg.hits) == k or rows.num_rows < limit:
-                return leg
-            limit *= 4
-
-    def _count(self, term: str) -> int:
-        query = self._chunks.search(MatchQuery(term, "terms"), query_type="fts")
-        query = query.select(["part", "_score"]).limit(MOST_HOLDERS)
-        return int(self._read(query.to_arrow).num_rows)
-
     def _replace(self, documents: Sequence[str], rows: pa.Table) -> None:
         if not documents:
             return
@@ -411,35 +436,11 @@ class LanceEngine:
             merge.execute(rows, on_bad_vectors="null")
 
         self._write(commit)
-        if "terms_idx" not in self._index_names():
+        if "terms_idx" not in index_names(self._chunks):
             self._write(self._build_indexes)
 
-    def _index_names(self) -> set[str]:
-        return {index.name for index in self._chunks.list_indices()}
-
     def _build_indexes(self) -> None:
-        have = self._index_names()
-        wanted: dict[str, Any] = {
-            "terms": FTS(
-                base_tokenizer="whitespace",
-                stem=False,
-                lower_case=False,
-                remove_stop_words=False,
-                ascii_folding=False,
-                with_position=False,
-            ),
-            # Bitmaps of the days too: a range on them costs nothing, on a BTree as much as reading
-            # the column (4 ms).
-            **dict.fromkeys(("reader", "status", "effective_from", "effective_to"), Bitmap()),
-            "row_id": BTree(),
-            "chunk_id": BTree(),
-            "document_id": BTree(),
-        }
-        if self.dimension and self._chunks.count_rows() >= VECTOR_INDEX_FROM:
-            wanted["vector"] = IvfFlat(distance_type="dot")
-        for column, config in wanted.items():
-            if f"{column}_idx" not in have:
-                self._chunks.create_index(column, config=config)
+        build_indexes(self._chunks, vectors=bool(self.dimension))
 
     def _write(self, commit: Callable[[], T], attempts: int = 8) -> T:
         for attempt in range(attempts):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ombud.index.engine import Leg, Row
+from ombud.index.engine import Row
 from ombud.index.visibility import reader_key
 from ombud.types import Chunk, Document
 
@@ -104,23 +104,6 @@ def revised_chunk(chunk: Chunk, document: Document) -> Chunk:
     if chunk.trail[:1] == (chunk.title,):
         changed["trail"] = (document.title, *chunk.trail[1:])
     return chunk.model_copy(update=changed)
-
-
-def leg_of(name: str, rows: pa.Table, scores: Sequence[float], k: int) -> Leg:
-    """rows: windows, the best first, with the columns chunk and, where the index has them,
-    tokens."""
-    best: dict[str, tuple[Chunk, float]] = {}
-    tokens: dict[str, bytes] = {}
-    packed: list[bytes | None] = [None] * rows.num_rows
-    if "tokens" in rows.column_names:
-        packed = rows["tokens"].to_pylist()
-    for text, of_tokens, score in zip(rows["chunk"].to_pylist(), packed, scores, strict=True):
-        chunk = Chunk.model_validate_json(text)
-        best.setdefault(chunk.id, (chunk, float(score)))  # the first window met is the nearest one
-        if of_tokens is not None:
-            tokens[chunk.id] = of_tokens
-    ranked = sorted(best.values(), key=lambda hit: (-hit[1], hit[0].id))
-    return Leg(name, tuple(ranked[:k]), tokens)
 
 
 def as_number(day: date | None, otherwise: int) -> int:

@@ -4,6 +4,7 @@ Nothing is renamed there, and LanceDB lists no prefixes: which generations there
 knows.
 """
 
+from datetime import timedelta
 from typing import Any
 
 from ombud.errors import EngineError
@@ -17,8 +18,22 @@ BROKEN = (ValueError, RuntimeError, OSError)
 """What LanceDB raises."""
 
 
+KEYS = {
+    "s3": "AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_REGION, AWS_ENDPOINT for another server"
+    " than Amazon's",
+    "az": "AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY",
+    "gs": "GOOGLE_SERVICE_ACCOUNT, the path of its key file",
+}
+"""Scheme -> what LanceDB reads; without, it asks the machine for its identity."""
+
+
 class ObjectGenerations:
     def __init__(self, root: str) -> None:
+        """Raises EngineError for storage that LanceDB does not know."""
+        scheme = root.partition("://")[0]
+        if scheme not in KEYS:
+            known = ", ".join(f"{name}://" for name in KEYS)
+            raise EngineError(f"LanceDB keeps no index in `{scheme}://`.", hint=f"Known: {known}.")
         self._root = root.rstrip("/")
 
     def folder(self, generation: str) -> str:
@@ -42,14 +57,30 @@ class ObjectGenerations:
     def holds(self, generation: str) -> bool:
         try:
             return "chunks" in self._connect(generation).list_tables().tables
-        except BROKEN:
+        except (*BROKEN, EngineError):
             return False
 
     def size(self) -> int:
         return 0
 
     def _connect(self, generation: str) -> Any:
-        return lancedb.connect(self.folder(generation))
+        return connect(self.folder(generation))
+
+
+def connect(place: str, fresh: timedelta | None = None) -> Any:
+    """LanceDB at a place of object storage; keys come from the environment. Raises EngineError.
+
+    fresh: how old what it reads may be."""
+    try:
+        return lancedb.connect(place, read_consistency_interval=fresh)
+    except BROKEN as failed:
+        raise unusable(place, failed) from failed
+
+
+def unusable(place: str, failed: Exception) -> EngineError:
+    scheme = place.partition("://")[0]
+    hint = f"Check index.url, the network and the keys in the environment: {KEYS[scheme]}."
+    return EngineError(f"The index at {place} cannot be opened: {first_line(failed)}.", hint=hint)
 
 
 def first_line(error: Exception) -> str:

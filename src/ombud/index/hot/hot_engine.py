@@ -49,6 +49,11 @@ class HotEngine:
         snapshot = self._snapshot
         return snapshot.bytes if snapshot else 0
 
+    def in_memory(self, phrases: Sequence[str]) -> int:
+        """Passages that stand in memory now and hold one of the phrases."""
+        snapshot = self._snapshot
+        return snapshot.holding(phrases) if snapshot else 0
+
     def expected_bytes(self) -> int:
         """What it holds in memory, or will by the number of passages; 0 where these are too many or
         cannot be counted."""

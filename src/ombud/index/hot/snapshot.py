@@ -1,5 +1,6 @@
 """One version of an index in memory, searched without waiting."""
 
+import json
 from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any, NamedTuple, get_args
@@ -136,6 +137,14 @@ class HotSnapshot:
     def stats(self, terms: Sequence[str]) -> Stats:
         holders: Mapping[str, int] = {term: self._postings.holders(term) for term in terms}
         return Stats(len(self.ids), holders)
+
+    def holding(self, phrases: Sequence[str]) -> int:
+        """Passages with one of the phrases in their text."""
+        forms = [json.dumps(phrase, ensure_ascii=False)[1:-1].encode() for phrase in phrases]
+        found = 0
+        for text in self._json:
+            found += any(form in text for form in forms)
+        return found
 
     def _leg(self, name: str, places: npt.NDArray[Any], scores: Scores, k: int) -> Leg:
         """places: those that may be among the best k; of equal ones the first id wins."""
