@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.conftest import Open
+from index.places import place_for
 from ombud.app import (
     LocalTarget,
     Workspace,
@@ -16,7 +17,9 @@ from ombud.app import (
     conversing,
     library,
 )
+from ombud.app.audit.certify import forget_in_memory, in_files
 from ombud.errors import NotFound
+from ombud.index import GenerationPointer, HotEngine
 from ombud.ingest import sync_sources
 from ombud.lab import RunOptions, parse_metrics, read_cases, read_run, run_cases
 from ombud.store import Graph, abbreviations_of, graph_rows_of, list_abbreviations
@@ -200,7 +203,75 @@ def test_what_an_older_version_of_the_index_holds_is_found(
     made = certify_deletion(workspace, "docs/spanner.md")
     assert not made.gone
     assert {place.name: place.found for place in made.places}["index: versions"] == 1
-    assert made.not_covered == ()
+    (place,) = made.not_covered
+    assert place.startswith("Memory of servers that are running")
+
+
+def test_a_server_that_holds_the_index_in_memory_lets_go_of_it(
+    open_home: Open, tmp_path: Path
+) -> None:
+    """One process serves, another certifies; nobody asks meanwhile."""
+    for name, text in PAGES.items():
+        (tmp_path / "docs").mkdir(exist_ok=True)
+        (tmp_path / "docs" / name).write_text(text, encoding="utf-8")
+    lines = '[index]\nhot_passages = 1000\n[[source]]\nname = "docs"\npath = "docs"\n'
+    server = open_home(lines)
+    sync_sources(server.ingest, configured_sources(server.settings, tmp_path, server.store))
+    document = library.document(server, "docs/spanner.md", None)
+    assert server.warm(60)
+    hot = server.engine
+    assert isinstance(hot, HotEngine)
+    assert hot.in_memory([SECRET]) == 1
+    kept = server.answering.stored(document.id, document.digest)
+    assert kept
+    assert SECRET in kept.text
+
+    made = certify_deletion(open_home(lines), "docs/spanner.md")
+    assert made.gone
+    assert "index: in the memory of this process" in {place.name for place in made.places}
+    forget_in_memory(server)  # what a server does every ten seconds
+    assert hot.in_memory([SECRET]) == 0
+    assert server.answering.stored(document.id, document.digest) is None
+
+
+def test_a_generation_that_was_not_removed_is_said(
+    open_home: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace = opened(open_home, tmp_path)
+    monkeypatch.setattr(GenerationPointer, "keep_only_current", lambda _: None)
+    made = certify_deletion(workspace, "docs/spanner.md")
+    assert not made.gone
+    assert {place.name: place.found for place in made.places}["index: older generations"] == 1
+
+
+def test_in_object_storage_it_is_gone_from_the_bucket_and_from_the_cache(
+    open_home: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine_name, _, url = place_for("s3", tmp_path).partition(":")
+    (tmp_path / "docs").mkdir()
+    for name, text in PAGES.items():
+        (tmp_path / "docs" / name).write_text(text, encoding="utf-8")
+    workspace = open_home(
+        f'[index]\nengine = "{engine_name}"\nurl = "{url}"\ncache = "kept"\nfresh_seconds = 0\n'
+        '[[source]]\nname = "docs"\npath = "docs"\n'
+    )
+    sync_sources(
+        workspace.ingest, configured_sources(workspace.settings, tmp_path, workspace.store)
+    )
+    question = Question(text="Who gets the golden spanner when I find it?")
+    assert SECRET in asyncio.run(asking.ask(workspace, question)).text
+    assert in_files(tmp_path / "kept", [SECRET]) == 1
+    with monkeypatch.context() as skipping:
+        skipping.setattr("ombud.app.audit.certify.forget_in_memory", lambda _: None)
+        skipping.setattr(GenerationPointer, "keep_only_current", lambda _: None)
+        made = certify_deletion(workspace, "docs/spanner.md")
+    assert {place.name for place in made.places if place.found} == {
+        "index: older generations",
+        "index: passages in index.cache",
+    }
+    forget_in_memory(workspace)
+    assert in_files(tmp_path / "kept", [SECRET]) == 0
+    assert any("bucket versioning" in place for place in made.not_covered)
 
 
 def test_on_a_server_the_certificate_names_what_it_cannot_cover(

@@ -22,7 +22,9 @@ LATEST = 3000.0
 """Seconds after the first change after which it is done though there are more."""
 GRACE = 60.0
 """Seconds for which others may go on reading a version."""
-PAUSE = 60.0
+LOOK = 10.0
+"""Seconds between two looks of a server at the index: what it has in memory, or in `index.cache`,
+of a deleted document goes then, though nobody asks."""
 
 
 def note_purge(store: Store, clock: Callable[[], float] = time.time) -> None:
@@ -54,9 +56,10 @@ def purge_when_due(workspace: Workspace, clock: Callable[[], float] = time.time)
 
 
 def run_purges(workspace: Workspace, stop: threading.Event, on_line: Callable[[str], None]) -> None:
-    """Look once a minute, until `stop` is set."""
-    while not stop.wait(PAUSE):
+    """Look again and again, until `stop` is set."""
+    while not stop.wait(LOOK):
         try:
+            workspace.follow_index()
             with suppress(Busy):  # a sync; its end is soon enough
                 purge_when_due(workspace)
         except OmbudError as failed:

@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ombud.app import library
+from ombud.app.purging import LOOK
 from ombud.app.sources import configured_sources
 from ombud.app.syncing import begin_generation
 from ombud.app.workspace import Workspace
 from ombud.errors import LabError, NotFound
-from ombud.index import blocking
+from ombud.index import HotEngine, blocking, clear_cache
 from ombud.ingest import copy_index, drop_originals, originals_of
 from ombud.sources import FolderSource
 from ombud.store import (
@@ -76,8 +77,10 @@ def certify_deletion(workspace: Workspace, identity: str) -> Certificate:
     library.delete_document(workspace, document.id)
     drop_originals(workspace.originals, [document.id])  # also where none are kept any more
     erased = erase_quotes(workspace.store, document.id, document.uri)
+    generations = {*workspace.pointer.others(), workspace.pointer.look()}
     copy_index(workspace.ingest, partial(begin_generation, workspace))
     workspace.pointer.keep_only_current()
+    forget_in_memory(workspace)
     shutil.rmtree(workspace.data / "variants", ignore_errors=True)
     shutil.rmtree(checks_folder(workspace.data), ignore_errors=True)
     forget_saved(workspace, document.uri)
@@ -87,16 +90,31 @@ def certify_deletion(workspace: Workspace, identity: str) -> Certificate:
         uri=document.uri,
         digest=document.digest,
         at=datetime.now(UTC).isoformat(timespec="seconds"),
-        places=tuple(_places(workspace, document, known, erased)),
+        places=(
+            *_index_places(workspace, document, known, generations),
+            *_places(workspace, document, known, erased),
+        ),
         retire=tuple(_cases(workspace, document.uri)),
         not_covered=tuple(_not_covered(workspace)),
         source=_still_there(workspace, document),
     )
 
 
-def _places(
-    workspace: Workspace, document: Document, known: list[str], erased: dict[str, int]
+def forget_in_memory(workspace: Workspace) -> None:
+    """This process lets go of what it has of an older index: texts that answers cite, the index in
+    memory, which is made anew, and passages in `index.cache`."""
+    workspace.follow_index()
+    engine = workspace.engine
+    if isinstance(engine, HotEngine) and engine.bytes:
+        engine.refresh()
+    if workspace.cache:
+        clear_cache(workspace.cache)
+
+
+def _index_places(
+    workspace: Workspace, document: Document, known: list[str], generations: set[str]
 ) -> Iterator[ErasurePlace]:
+    """generations: those that there were before."""
     rows = blocking(workspace.engine.documents()).get(document.id, 0)
     chunk_ids = blocking(workspace.engine.chunk_ids())
     chunks = [chunk_id for chunk_id in chunk_ids if chunk_id.startswith(document.id)]
@@ -106,11 +124,35 @@ def _places(
         blocking(workspace.newest_engine.holds(known)),
         f"each that can still be read, for {len(known)} of its phrases",
     )
+    older = (generations | workspace.pointer.others()) - {workspace.pointer.look()}
+    yield ErasurePlace(
+        "index: older generations",
+        sum(map(workspace.pointer.backend.holds, older)),
+        "removed as a whole",
+    )
     yield ErasurePlace(
         "index: files",
         in_files(workspace.data / "index", known),
         f"searched for {len(known)} of its phrases",
     )
+    engine = workspace.engine
+    if isinstance(engine, HotEngine):
+        yield ErasurePlace(
+            "index: in the memory of this process",
+            engine.in_memory(known),
+            f"searched for {len(known)} of its phrases",
+        )
+    if workspace.cache:
+        yield ErasurePlace(
+            "index: passages in index.cache",
+            in_files(workspace.cache, known),
+            f"emptied, searched for {len(known)} of its phrases",
+        )
+
+
+def _places(
+    workspace: Workspace, document: Document, known: list[str], erased: dict[str, int]
+) -> Iterator[ErasurePlace]:
     yield ErasurePlace("store: document and texts", _in_store(workspace, document))
     yield ErasurePlace("store: graph of triplets", graph_rows_of(workspace.store, document.id))
     yield ErasurePlace("store: abbreviations", len(abbreviations_of(workspace.store, document.id)))
@@ -133,6 +175,11 @@ def _places(
 
 
 def _not_covered(workspace: Workspace) -> Iterator[str]:
+    seconds = LOOK + workspace.settings.index.oldest_view
+    yield (
+        "Memory of servers that are running, and index.cache of other machines: each lets go "
+        f"when it next looks at the index, {seconds:.0f} s later at most; restart it to be sure."
+    )
     if workspace.store.is_server:
         yield (
             "Pages that PostgreSQL has freed (the tables were vacuumed) and not yet written over: "
