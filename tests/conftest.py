@@ -3,8 +3,10 @@
 import os
 import signal
 from collections.abc import Iterator
+from functools import cache
 
 import pytest
+import typer.main
 
 from models.llama import missing, serving_llama
 
@@ -16,6 +18,8 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     # A parser process costs ten times what it parses here; tests of that process, and of its faults, name a number.
     os.environ["OMBUD_DOCUMENTS__PROCESSES"] = "0"
+    # A process of ombud makes its tree of commands once; a hundred tests would make it a hundred times.
+    pytest.MonkeyPatch().setattr(typer.main, "get_command", cache(typer.main.get_command))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
-from ombud.store import open_store
+from ombud.store import Store, open_store
 
 
 @cache
@@ -39,6 +39,12 @@ def lay_store(home: Path) -> None:
     """The empty database of a workspace, unless it has one."""
     if not (home / ".ombud" / "store.sqlite").exists():
         copy_of("store", _make_store, home / ".ombud")
+
+
+def open_copy(folder: Path) -> Store:
+    """What `open_store("", folder)` makes of a folder without a store."""
+    copy_of("store", _make_store, folder)
+    return open_store("", folder)
 
 
 def _make_store(folder: Path) -> None:

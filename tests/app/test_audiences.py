@@ -4,14 +4,15 @@ from collections.abc import Iterator
 
 import pytest
 
+from copies import open_copy
 from ombud.app.audiences import SECONDS, KnownAudiences
-from ombud.store import Store, SyncStamp, open_store, save_document
+from ombud.store import Store, SyncStamp, save_document
 from ombud.types import Document
 
 
 @pytest.fixture
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    opened = open_store("", tmp_path_factory.mktemp("store"))
+    opened = open_copy(tmp_path_factory.mktemp("store"))
     yield opened
     opened.close()
 

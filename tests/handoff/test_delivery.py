@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import update
 
+from copies import open_copy
 from handoff.shaky import ShakyDesk
 from handoff.talks import QUICK, add, handed_over, said_by_advisor, until
 from ombud.handoff import Delivery, parts_of, wait_before
@@ -18,7 +19,6 @@ from ombud.store import (
     desk_statuses,
     erase_rows,
     held_in_conversation,
-    open_store,
     read_events,
     read_session,
 )
@@ -36,7 +36,7 @@ SCHEDULES = 25
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    opened = open_store("", tmp_path)
+    opened = open_copy(tmp_path)
     yield opened
     opened.close()
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from copies import open_copy
 from index.makers import chunk, row
 from index.places import PLACES, place_for
 from ombud.errors import Busy, EngineError
@@ -16,7 +17,7 @@ from ombud.index import (
     open_backend,
     open_engine,
 )
-from ombud.store import Store, acquire_lease, open_store
+from ombud.store import Store, acquire_lease
 
 EVERYONE = Filter(countries=None, reader=None)
 
@@ -55,7 +56,7 @@ class Library:
 
 @pytest.fixture(params=PLACES)
 def library(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Library]:
-    store = open_store("", tmp_path / "store")
+    store = open_copy(tmp_path / "store")
     yield Library(place_for(request.param, tmp_path), store)
     store.close()
 
@@ -130,7 +131,7 @@ def test_whoever_has_lost_the_lease_switches_nothing(library: Library) -> None:
 def test_an_index_that_an_older_ombud_has_switched_is_gone_on_with(tmp_path: Path) -> None:
     open_engine(f"lance://{tmp_path}/index/g7", fingerprint="", dimension=0)
     (tmp_path / "index" / "CURRENT").write_text("g7\n")
-    store = open_store("", tmp_path)
+    store = open_copy(tmp_path)
     library = Library(f"lance://{tmp_path / 'index'}", store)
     assert library.pointer.current() == "g7"
     assert library.build("new") == "g8"

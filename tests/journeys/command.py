@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from copies import lay_store
 from ombud.cli import console, main
 
 COMMAND = (sys.executable, "-W", "error::ResourceWarning", "-m", "ombud")
@@ -158,5 +159,6 @@ def workspace(home: Path, toml: str = "", files: Mapping[str, str] = HANDBOOK) -
     """A workspace with a folder `docs`, nothing indexed yet."""
     home.mkdir(parents=True, exist_ok=True)
     write(home / "docs", files)
+    lay_store(home)
     (home / "ombud.toml").write_text(toml or "[plan]\nabstain = 0.05\n", encoding="utf-8")
     return home

@@ -7,16 +7,17 @@ from typing import Any
 
 from typer.testing import CliRunner
 
+from copies import open_copy
 from ombud.cli.verbs import app
 from ombud.lab import RecordedRun
-from ombud.store import Done, open_store, save_done, start_run
+from ombud.store import Done, save_done, start_run
 
 
 def home_with(folder: Path, *runs: RecordedRun, settings: str = "") -> Path:
     home = folder / "home"
     (home / ".ombud").mkdir(parents=True)
     (home / "ombud.toml").write_text(settings, encoding="utf-8")
-    with closing(open_store("", home / ".ombud")) as store:
+    with closing(open_copy(home / ".ombud")) as store:
         for recorded in runs:
             start_run(store, recorded.run)
             for place, seen in enumerate(recorded.observations):

@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 
+from copies import open_copy
 from lab.planted import PLANTED, PlantedTarget, tuning
 from lab.scripted import cases
 from ombud.errors import LabError
 from ombud.lab import ablate, component_parts, plan_parts, step_parts
 from ombud.settings import merge_plan
-from ombud.store import Store, open_store
+from ombud.store import Store
 
 ALONE = {"models": {"chat": "none"}, "plan": merge_plan().model_dump(mode="json")}
 """What a workspace without a chat model says of itself."""
@@ -22,7 +23,7 @@ WITH_MODEL = {**ALONE, "models": {"chat": "openai:gpt-4.1"}}
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    with closing(open_store("", tmp_path)) as opened:
+    with closing(open_copy(tmp_path)) as opened:
         yield opened
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from copies import open_copy
 from lab.scripted import ScriptedTarget, cases, chunk
 from ombud.errors import LabError, UnknownName
 from ombud.lab import (
@@ -27,7 +28,7 @@ from ombud.lab import (
 from ombud.lab.experiments.carrying import STUDIES
 from ombud.lab.experiments.design import Study, StudyAxes, StudyClaim, StudyRow
 from ombud.lab.metrics.parsing import needs
-from ombud.store import Store, open_store
+from ombud.store import Store
 from ombud.types import Answer, Hit, Person, Question, Trace
 
 TINY = Study(
@@ -97,7 +98,7 @@ class Wavering(ScriptedTarget):
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    with closing(open_store("", tmp_path)) as opened:
+    with closing(open_copy(tmp_path)) as opened:
         yield opened
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from copies import open_copy
 from lab.judging import judge
 from lab.planted import tuning
 from lab.scripted import ScriptedTarget, cases
@@ -26,7 +27,7 @@ from ombud.lab import (
     run_cases,
     variance_of,
 )
-from ombud.store import Store, open_store
+from ombud.store import Store
 from ombud.types import Answer, Question
 
 MOSQUITOES = {
@@ -40,7 +41,7 @@ twice."""
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    with closing(open_store("", tmp_path)) as opened:
+    with closing(open_copy(tmp_path)) as opened:
         yield opened
 
 

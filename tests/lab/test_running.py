@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from copies import open_copy
 from lab.scripted import ScriptedTarget, cases
 from ombud.errors import Busy, LabError, OmbudError, StoreError, Unreachable
 from ombud.lab import (
@@ -34,7 +35,7 @@ METRICS = parse_metrics("recall@1,mrr,token_f1,citation_recall,outcome_accuracy"
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    with closing(open_store("", tmp_path)) as opened:
+    with closing(open_copy(tmp_path)) as opened:
         yield opened
 
 
@@ -266,7 +267,7 @@ def test_killed_ten_times_it_ends_as_if_undisturbed_and_asks_no_stored_case_agai
         subprocess.run(command, env=os.environ | own, check=True, capture_output=True)
         (made,) = list_runs(store)
         scores = read_run(store, made.id).scores
-    with closing(open_store("", tmp_path / "quiet")) as quiet:
+    with closing(open_copy(tmp_path / "quiet")) as quiet:
         undisturbed = read_run(
             quiet, run(quiet, ScriptedTarget(), cases(300), name="killed").id
         ).scores

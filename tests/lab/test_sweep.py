@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from copies import open_copy
 from lab.recording import many, recorded
 from lab.scripted import ScriptedTarget
 from lab.scripted import cases as scripted_cases
@@ -19,12 +20,12 @@ from ombud.lab import (
     run_sweep,
     sweep_points,
 )
-from ombud.store import Store, open_store
+from ombud.store import Store
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    with closing(open_store("", tmp_path)) as opened:
+    with closing(open_copy(tmp_path)) as opened:
         yield opened
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from copies import open_copy
 from lab.planted import PLANTED, PlantedTarget, tuning
 from lab.scripted import cases
 from ombud.errors import BadSetting, LabError
@@ -25,13 +26,13 @@ from ombud.lab import (
     tune_halves,
     tune_nested,
 )
-from ombud.store import Store, open_store
+from ombud.store import Store
 from ombud.types import Answer, Case, Question
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    with closing(open_store("", tmp_path)) as opened:
+    with closing(open_copy(tmp_path)) as opened:
         yield opened
 
 
@@ -143,7 +144,7 @@ def test_a_search_that_is_stopped_goes_on_and_asks_nothing_twice(
         searched(tuning(store, Stopping()), 40, 20)
     target = PlantedTarget()
     gone_on = searched(tuning(store, target), 40, 20)
-    with closing(open_store("", tmp_path / "other")) as other:
+    with closing(open_copy(tmp_path / "other")) as other:
         undisturbed = searched(tuning(other, PlantedTarget()), 40, 20)
     assert [trial.cell for trial in gone_on.trials] == [trial.cell for trial in undisturbed.trials]
     # Up to eight were under way when it was stopped.

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 from scipy import stats
 
+from copies import open_copy
 from ombud.errors import NotFound
 from ombud.lab import LiveAnswer, LiveFigure, advise, compare_variants, live_answers
-from ombud.store import add_turn, list_feedback, open_store, rate_answer, read_thumbs
+from ombud.store import add_turn, list_feedback, rate_answer, read_thumbs
 from ombud.types import Answer, Person, Question, Trace
 
 
@@ -71,7 +72,7 @@ def test_nothing_is_said_without_answers() -> None:
 
 
 def test_answers_are_read_from_the_store_with_their_thumbs(tmp_path: Path) -> None:
-    with closing(open_store("", tmp_path)) as store:
+    with closing(open_copy(tmp_path)) as store:
         for number in range(3):
             question = Question(text="How?", asker=Person(id=f"p{number}", country="GB"))
             trace = Trace(variant="deep" if number else "", price=0.25, seconds={"total": 2.0})

@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 
 from answer.faulty import Faulty, misbehaving
+from copies import open_copy
 from models.test_roles import Word, says
 from models.timing import Clock
 from ombud.errors import ModelUnavailable, StoreError
 from ombud.models import Budget, Chat, ModelRoles
 from ombud.settings import ModelSettings
-from ombud.store import Spending, Store, add_spending, open_store, spent_on
+from ombud.store import Spending, Store, add_spending, spent_on
 from ombud.store.spending import read_spending
 
 PRICE = (50 * 2 + 5 * 8) / 1e6
@@ -24,7 +25,7 @@ FIRST, NEXT = date(2026, 1, 31), date(2026, 2, 1)
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    opened = open_store("", tmp_path)
+    opened = open_copy(tmp_path)
     yield opened
     opened.close()
 

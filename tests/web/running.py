@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from copies import lay_store
 from ombud.app import Workspace, configured_sources, record_folder
 from ombud.ingest import sync_sources
 from ombud.store import RecordedSource
@@ -50,6 +51,7 @@ def make_workspace(
     settings += "[server]\nrequests_per_minute = 0\nperson_requests_per_minute = 0\n"
     (home / "ombud.toml").write_text(settings, encoding="utf-8")
     (home / "contacts.toml").write_text(CONTACTS, encoding="utf-8")
+    lay_store(home)
     workspace = Workspace(home)
     record_folder(
         workspace.settings, workspace.store, RecordedSource(name="", path=str(home / "handbook"))
