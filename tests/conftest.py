@@ -4,7 +4,10 @@ import os
 import signal
 from collections.abc import Iterator
 from functools import cache
+from ssl import SSLContext
+from typing import Any
 
+import httpx
 import pytest
 import typer.main
 
@@ -19,7 +22,21 @@ def pytest_configure() -> None:
     # A parser process costs ten times what it parses here; tests of that process, and of its faults, name a number.
     os.environ["OMBUD_DOCUMENTS__PROCESSES"] = "0"
     # A process of ombud makes its tree of commands once; a hundred tests would make it a hundred times.
-    pytest.MonkeyPatch().setattr(typer.main, "get_command", cache(typer.main.get_command))
+    kept = pytest.MonkeyPatch()
+    kept.setattr(typer.main, "get_command", cache(typer.main.get_command))
+    # And every client reads the certificates of all authorities, 25 ms each: one reading is enough.
+    kept.setattr("httpx._transports.default.create_ssl_context", _ssl_context)
+
+
+def _ssl_context(verify: Any = True, cert: Any = None, trust_env: bool = True) -> SSLContext:
+    return _ssl_context_of(verify, cert, trust_env, os.environ.get("SSL_CERT_FILE", ""))
+
+
+@cache
+def _ssl_context_of(verify: Any, cert: Any, trust_env: bool, authorities: str) -> SSLContext:
+    """authorities: as the environment names them, which httpx looks at."""
+    del authorities
+    return httpx.create_ssl_context(verify, cert, trust_env)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
