@@ -156,9 +156,14 @@ def write(folder: Path, files: Mapping[str, str]) -> Path:
 
 
 def workspace(home: Path, toml: str = "", files: Mapping[str, str] = HANDBOOK) -> Path:
-    """A workspace with a folder `docs`, nothing indexed yet."""
+    """A workspace with a folder `docs` and an empty store, nothing indexed yet."""
+    lay_store(home)
+    return bare_workspace(home, toml, files)
+
+
+def bare_workspace(home: Path, toml: str = "", files: Mapping[str, str] = HANDBOOK) -> Path:
+    """The same without a store, which the first command makes."""
     home.mkdir(parents=True, exist_ok=True)
     write(home / "docs", files)
-    lay_store(home)
     (home / "ombud.toml").write_text(toml or "[plan]\nabstain = 0.05\n", encoding="utf-8")
     return home

@@ -229,7 +229,7 @@ def test_wrong_settings_are_named(
     "verb", [("sync", "docs"), ("search", "leave"), ("ask", LEAVE), ("doctor",), ("serve",)]
 )
 def test_with_wrong_settings_nothing_is_begun(tmp_path: Path, verb: tuple[str, ...]) -> None:
-    workspace(tmp_path, "[plan\n")
+    write(tmp_path, {"ombud.toml": "[plan\n", "docs/leave.md": "# Leave\n"})
     said(ombud(*verb, cwd=tmp_path), 2, "ombud.toml", "line 1")
     assert not (tmp_path / ".ombud").exists()
 

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from ingest.shelf import Shelf, Snapshot, long_text
+from journeys.command import bare_workspace, start
 from journeys.command import ombud_process as ombud
-from journeys.command import start, workspace
 from ombud.app import Workspace, library
 from ombud.index import blocking
 from ombud.store import acquire_lease, document_ids
@@ -54,7 +54,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Undisturbed:
 
     @cache
     def run(embedder: str) -> tuple[Path, Snapshot]:
-        home = workspace(tmp_path_factory.mktemp("undisturbed"), files={})
+        home = bare_workspace(tmp_path_factory.mktemp("undisturbed"), files={})
         docs = many(home / "docs", SECTIONS if embedder == "none" else 10)
         assert ombud("sync", docs, cwd=home, env={"OMBUD_MODELS__EMBEDDER": embedder}).code == 0
         snapshot = kept(home, embedder)
@@ -97,7 +97,7 @@ def test_killed_again_and_again_it_ends_with_the_same(
     undisturbed: Undisturbed, tmp_path: Path, embedder: str, kills: tuple[int, ...]
 ) -> None:
     docs, whole = undisturbed(embedder)
-    home, env = workspace(tmp_path, files={}), {"OMBUD_MODELS__EMBEDDER": embedder}
+    home, env = bare_workspace(tmp_path, files={}), {"OMBUD_MODELS__EMBEDDER": embedder}
     killed = 0
     for more in kills:
         before, commits = saved(home), versions(home) + more
@@ -117,7 +117,7 @@ def test_killed_again_and_again_it_ends_with_the_same(
 
 
 def test_killed_while_updating_and_deleting(tmp_path: Path) -> None:
-    home = workspace(tmp_path / "a", files={})
+    home = bare_workspace(tmp_path / "a", files={})
     docs = many(home / "docs")
     assert ombud("sync", "docs", cwd=home).code == 0
     for n in range(DOCUMENTS):
@@ -126,7 +126,7 @@ def test_killed_while_updating_and_deleting(tmp_path: Path) -> None:
             file.unlink()
         else:
             file.write_text(long_text(n + 100, SECTIONS))
-    calm = workspace(tmp_path / "b", files={})
+    calm = bare_workspace(tmp_path / "b", files={})
     shutil.copytree(docs, calm / "docs")
     assert ombud("sync", "docs", cwd=calm).code == 0
     for more in (1, 1, 2, 2):
@@ -143,7 +143,7 @@ def test_killed_while_updating_and_deleting(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("commits", [1, 3])
 def test_ctrl_c_is_one_sentence_and_the_next_run_goes_on(tmp_path: Path, commits: int) -> None:
-    home = workspace(tmp_path, files={})
+    home = bare_workspace(tmp_path, files={})
     many(home / "docs")
     with start("sync", "docs", "--json", cwd=home) as process:
         assert reached(process, home, commits)
@@ -160,7 +160,7 @@ def test_ctrl_c_is_one_sentence_and_the_next_run_goes_on(tmp_path: Path, commits
 
 
 def test_ctrl_c_in_the_middle_of_a_batch(tmp_path: Path) -> None:
-    home = workspace(tmp_path)
+    home = bare_workspace(tmp_path)
     assert ombud("sync", "docs", cwd=home).code == 0
     (home / "b.jsonl").write_text('{"question": "annual leave"}\n' * 5000)
     for verb in ("search", "ask"):
@@ -176,7 +176,7 @@ def test_ctrl_c_in_the_middle_of_a_batch(tmp_path: Path) -> None:
 
 
 def test_a_second_sync_says_who_is_at_it(tmp_path: Path) -> None:
-    home = workspace(tmp_path)
+    home = bare_workspace(tmp_path)
     assert ombud("sync", "docs", cwd=home).code == 0
     (home / "docs" / "travel.md").unlink()
     running = Workspace(home, {"models": {"embedder": "none"}})
@@ -197,7 +197,7 @@ def test_a_second_sync_says_who_is_at_it(tmp_path: Path) -> None:
 
 def test_two_syncs_at_once_are_one_sync(undisturbed: Undisturbed, tmp_path: Path) -> None:
     docs, whole = undisturbed("none")
-    home = workspace(tmp_path, files={})
+    home = bare_workspace(tmp_path, files={})
     with (
         start("sync", docs, "--json", cwd=home) as first,
         start("sync", docs, "--json", cwd=home) as second,
@@ -240,7 +240,7 @@ def test_a_full_disk_is_one_sentence_and_room_lets_it_go_on(
     small_disk: Path, undisturbed: Undisturbed, size: str
 ) -> None:
     docs, whole = undisturbed("none")
-    workspace(small_disk, files={})
+    bare_workspace(small_disk, files={})
     remount(small_disk, f"size={size}")
     full = ombud("sync", docs, cwd=small_disk)
     assert (full.code, full.out) == (1, "")
@@ -256,7 +256,7 @@ def test_a_full_disk_is_one_sentence_and_room_lets_it_go_on(
 
 
 def test_what_was_indexed_is_found_while_the_disk_is_full(small_disk: Path) -> None:
-    home = workspace(small_disk)
+    home = bare_workspace(small_disk)
     assert ombud("sync", "docs", cwd=home).code == 0
     many(home / "docs" / "more")
     fill(home / "filling")
@@ -270,7 +270,7 @@ def test_what_was_indexed_is_found_while_the_disk_is_full(small_disk: Path) -> N
 
 
 def test_a_read_only_disk_is_a_sentence(small_disk: Path) -> None:
-    home = workspace(small_disk)
+    home = bare_workspace(small_disk)
     remount(small_disk, "ro")
     try:
         fresh = ombud("sync", "docs", cwd=home)
