@@ -351,6 +351,15 @@ def test_who_is_in_danger_reads_the_emergency_line_first(tmp_path: Path) -> None
     shelf.workspace.close()
 
 
+def test_who_is_hurt_and_hardly_in_danger_is_not_greeted_with_an_alarm(tmp_path: Path) -> None:
+    shelf = company(tmp_path, answer={"emergency": {"": "Call 112 now."}})
+    told = "They told me to go back to my country, always as a joke, every day."
+    answer = ask(shelf.workspace, told)
+    assert answer.action == "handoff"
+    assert "Call 112 now." not in answer.text.split("\n")[0]
+    shelf.workspace.close()
+
+
 @pytest.mark.parametrize(
     "question",
     [

@@ -60,3 +60,17 @@ def test_a_row_much_less_likely_than_the_best_of_its_table_stays_out() -> None:
         )
         == 2
     )
+
+
+def of_topic(text: str, score: float, chunk: str, countries: tuple[str, ...]) -> AnswerSpan:
+    of = span(text, score, chunk)
+    its_chunk = of.hit.chunk.model_copy(update={"topic": "contracts", "countries": countries})
+    return of._replace(hit=of.hit.model_copy(update={"chunk": its_chunk}))
+
+
+def test_an_unlikely_local_rule_does_not_silence_the_global_one_on_its_wide_topic() -> None:
+    bonus = "The referral bonus is EUR 1,500."
+    notice = "Notice is one month from either side."
+    globally = of_topic(bonus, 0.3, "global", ())
+    assert bonus in chosen(globally, of_topic(notice, 0.05, "local", ("GB",)))
+    assert bonus not in chosen(globally, of_topic(notice, 0.25, "local", ("GB",)))

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from answer.asking import GB, ask, company
+from ombud.answer.triage.anonymity import wants_anonymity
 from ombud.app import Workspace
 from ombud.types import Answer, Message
 
@@ -85,6 +86,18 @@ def test_who_wants_to_stay_unknown_is_told_what_an_email_reveals(tmp_path: Path)
     assert "An e-mail" not in named.text
     assert [contact.name for contact in named.contacts] == ["Dignity adviser UK"]
     shelf.workspace.close()
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "I don't want to give my name. My boss touches me against my will.",
+        "Ich will nicht sagen wer ich bin. Mein Chef belästigt mich.",
+        "No quiero dar mi nombre. Mi jefe me toca.",
+    ],
+)
+def test_staying_unknown_is_heard_in_other_words(told: str) -> None:
+    assert wants_anonymity(told)
 
 
 def test_without_contacts_a_hand_over_still_names_someone(tmp_path: Path) -> None:

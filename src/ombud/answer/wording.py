@@ -66,7 +66,8 @@ def handoff(
         return calm
     everywhere = emergency.get("", "")
     # The organisation's own line holds the numbers to call, in whatever language it is.
-    lines = (sentence("emergency", language), emergency.get(country or "", everywhere), calm)
+    alarm = (sentence("emergency", language), emergency.get(country or "", everywhere))
+    lines = (calm, *alarm) if matter.perhaps else (*alarm, calm)
     return "\n\n".join(filter(None, lines))
 
 

@@ -107,3 +107,25 @@ def test_an_example_told_in_sentences_and_a_table_is_not_the_rule() -> None:
     assert len(spans) > 2
     kept = quotable(spans, "hourly, did 46 hours, what should my check say")
     assert [span.text for span in kept] == ["4.1 Overtime is paid at 1.5 times the regular rate."]
+
+
+def test_a_story_of_somebody_named_is_not_the_rule() -> None:
+    text = (
+        "Sick pay counts a rolling year. Owen passed probation in 2023. Two weeks are left.\n"
+        "Compass shows what is left."
+    )
+    chunk = span(text).hit.chunk
+    spans = candidate_spans(Evidence(shared=(Hit(chunk=chunk, score=1.0),)))
+    shown = [span.text.strip() for span in quotable(spans, "how does sick pay work")]
+    assert shown == ["Sick pay counts a rolling year.", "Compass shows what is left."]
+
+
+def test_what_an_older_version_said_is_quoted_only_where_somebody_asks_for_it() -> None:
+    old = "| Version | Change |\n|---|---|\n| 1.0 | referral bonus EUR 1,000 |"
+    now = "The referral bonus is EUR 1,500 for each hire."
+    chunk = span(f"{now}\n\n{old}").hit.chunk
+    spans = candidate_spans(Evidence(shared=(Hit(chunk=chunk, score=1.0),)))
+    assert len(spans) == 2
+    assert [one.text.strip() for one in quotable(spans, "how much is the referral bonus")] == [now]
+    assert quotable(spans, "what was the referral bonus before") == spans
+    assert quotable(spans[1:], "how much is the referral bonus") == spans[1:]

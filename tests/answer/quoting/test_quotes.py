@@ -32,3 +32,9 @@ def test_a_whole_table_says_nothing_of_rows() -> None:
 def test_where_one_row_applies_it_suffices() -> None:
     applying = {("a", SPANS[0].start): "6 years"}
     assert "more in" not in quote_spans(SPANS[:2], SPANS, stored, applying).text
+
+
+def test_a_row_is_shown_once_where_the_chosen_stand_in_another_order() -> None:
+    composed = quote_spans([SPANS[1], SPANS[0], SPANS[2]], SPANS, stored)
+    for row in ROWS[:3]:
+        assert composed.text.count(row.removesuffix(" |")) == 1

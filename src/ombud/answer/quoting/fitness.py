@@ -9,8 +9,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
-from ombud.answer.quoting.spans import LIST_MARK, AnswerSpan, is_row, words_in
-from ombud.text import term_pattern
+from ombud.answer.quoting.spans import LIST_MARK, AnswerSpan, is_row, table_head, words_in
+from ombud.text import plain_wording, term_pattern
 
 FINISHED = re.compile(r"[.!?…:;)\]\"'”’»|。！？][*_`]*\s*(?:\[\d+\])?$")
 """How a sentence ends."""
@@ -19,6 +19,10 @@ STORY = re.compile(
     r"|(?:suppose|imagine|say you|let's say)\b"
 )
 """How an example begins that more than one sentence tells."""
+VERSIONS = re.compile(
+    r"^\s*\|\s*(?:version|revision|rev\.?|release|stand|révision)\s*\|", re.IGNORECASE
+)
+"""The head of a table of a page's versions."""
 HEAD_ROWS = re.compile(r"^\s*\|.*\|\s*$", re.MULTILINE)
 """What stands between a sentence and the first row of its table."""
 LONG_ENOUGH = 8
@@ -32,6 +36,9 @@ SHORT = 12
 
 class _Terms(NamedTuple):
     asks_for_example: re.Pattern[str]
+    asks_for_history: re.Pattern[str]
+    history_section: re.Pattern[str]
+    given_name: re.Pattern[str]
     example: re.Pattern[str]
     example_section: re.Pattern[str]
     remains: re.Pattern[str]
@@ -39,10 +46,15 @@ class _Terms(NamedTuple):
 
 
 def quotable(spans: Sequence[AnswerSpan], question: str) -> list[AnswerSpan]:
-    """The spans that may be quoted, in their order. Examples only where one is asked for, or where
-    nothing else is there, and so with what a page says of itself."""
+    """The spans that may be quoted, in their order. Examples and what was in force before only
+    where somebody asks for them, or where nothing else is there, and so with what a page says of
+    itself."""
+    terms = _terms()
+    asked = question.lower()
     whole = [span for span in spans if not is_remains(span)]
-    if _terms().asks_for_example.search(question.lower()):
+    if not terms.asks_for_history.search(asked):
+        whole = [span for span in whole if not is_history(span)] or whole
+    if terms.asks_for_example.search(asked):
         return whole
     worked = _worked_examples(whole)
     rules: list[AnswerSpan] = []
@@ -52,9 +64,19 @@ def quotable(spans: Sequence[AnswerSpan], question: str) -> list[AnswerSpan]:
     return rules or whole
 
 
+def is_history(span: AnswerSpan) -> bool:
+    """Whether a span lists versions of its page: what they say may be in force no more."""
+    if is_row(span.text) and VERSIONS.match(table_head(span)):
+        return True
+    heading = span.hit.chunk.trail[-1] if span.hit.chunk.trail else ""
+    return bool(_terms().history_section.fullmatch(_bare(heading).rstrip(" :.")))
+
+
 def is_example(span: AnswerSpan) -> bool:
     """Whether a span shows how a rule works out, by its own beginning or by what stands above."""
     terms = _terms()
+    if _tells_of_person(span.text):
+        return True
     if terms.example.match(_bare(span.text)) or terms.example.match(_bare(span.lead)):
         return True
     heading = span.hit.chunk.trail[-1] if span.hit.chunk.trail else ""
@@ -74,10 +96,18 @@ def _worked_examples(spans: Sequence[AnswerSpan]) -> list[AnswerSpan]:
     for before, span in pairwise(in_order):
         if _begins_example(before) and before not in worked:
             worked.append(before)
-        is_told_on = before in worked or STORY.match(_bare(before.text))
+        is_told = STORY.match(_bare(before.text)) or _tells_of_person(before.text)
+        is_told_on = before in worked or is_told
         if is_told_on and (_is_same_paragraph(before, span) or _is_its_table(before, span)):
             worked.append(span)
     return worked
+
+
+def _tells_of_person(text: str) -> bool:
+    """Whether a sentence tells of one person by name, as rules do not: "Owen had 10 weeks."."""
+    name, _, rest = MARKS.sub("", text).partition(" ")
+    is_name = name[:1].isupper() and _terms().given_name.fullmatch(plain_wording(name).strip())
+    return bool(is_name) and rest[:1].islower()
 
 
 def _begins_example(span: AnswerSpan) -> bool:

@@ -115,7 +115,8 @@ def _fill_gaps(spans: Sequence[AnswerSpan], everything: Sequence[AnswerSpan]) ->
         if _holds(filled, span):
             continue
         if filled and together(filled[-1], span):
-            filled += _between(filled[-1], span, run_of(span, everything))
+            between = _between(filled[-1], span, run_of(span, everything))
+            filled += [other for other in between if not _holds(filled, other)]
         filled.append(span)
     return filled
 

@@ -18,6 +18,9 @@ from ombud.answer.triage.weights import (
 from ombud.errors import BadSetting, ModelError
 from ombud.models import Embedder
 
+LIKELY_DANGER = 0.3
+"""Probability of danger from which help is named first. Of dev, which the weights were taught, none
+of the 48 in danger is below, and 32 of the 38 others who are told of emergency lines are."""
 TOPICAL = 0.35
 """Probability of a topic from which its contact is offered where no term names one; below, the
 general contact."""
@@ -157,7 +160,7 @@ def classify(
         )
         return result._replace(
             label="sensitive",
-            matter=matter._replace(danger=matter.danger or result.risky),
+            matter=_with_danger(matter, reading, thresholds),
             settled=reading.matter is not None or reading.alarm >= thresholds.certain,
         )
     if reading.strange >= thresholds.injection:
@@ -171,6 +174,14 @@ def classify(
     if reading.outside >= thresholds.outside:
         return result._replace(label="out_of_scope")
     return result
+
+
+def _with_danger(matter: Matter, reading: _Reading, thresholds: Thresholds) -> Matter:
+    """Recall first: two of five who tell of something else look endangered as well. Whom neither a
+    term nor a high likelihood calls so is told of help last, not greeted with an alarm."""
+    if matter.danger or reading.danger < thresholds.danger:
+        return matter
+    return matter._replace(danger=True, perhaps=reading.danger < LIKELY_DANGER)
 
 
 def _read(

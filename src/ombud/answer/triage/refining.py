@@ -109,7 +109,8 @@ def apply(triaged: TriageResult, verdict: ModelVerdict) -> TriageResult:
 def _apply_to_matter(triaged: TriageResult, matter: Matter, verdict: ModelVerdict) -> TriageResult:
     if verdict.label == "sensitive":
         danger = matter.danger or bool(verdict.danger)
-        return triaged._replace(matter=matter._replace(danger=danger))
+        perhaps = matter.perhaps and not verdict.danger
+        return triaged._replace(matter=matter._replace(danger=danger, perhaps=perhaps))
     if triaged.settled or verdict.danger:
         return triaged
     return triaged._replace(

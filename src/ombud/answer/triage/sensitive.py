@@ -26,6 +26,8 @@ class Matter(NamedTuple):
     """Someone may be at risk now: emergency wording comes first."""
     weak: bool = False
     """Only a weak term speaks for it."""
+    perhaps: bool = False
+    """In danger perhaps, by likelihood alone: the emergency wording comes last."""
 
 
 class _Group(NamedTuple):
