@@ -54,14 +54,17 @@ def quotable(spans: Sequence[AnswerSpan], question: str) -> list[AnswerSpan]:
     whole = [span for span in spans if not is_remains(span)]
     if not terms.asks_for_history.search(asked):
         whole = [span for span in whole if not is_history(span)] or whole
-    if terms.asks_for_example.search(asked):
-        return whole
-    worked = _worked_examples(whole)
+    return whole if terms.asks_for_example.search(asked) else _rules(whole)
+
+
+def _rules(spans: Sequence[AnswerSpan]) -> list[AnswerSpan]:
+    """Neither examples nor what a page says of itself; all where there is nothing else."""
+    worked = _worked_examples(spans)
     rules: list[AnswerSpan] = []
-    for span in whole:
+    for span in spans:
         if not is_example(span) and span not in worked and not is_signpost(span):
             rules.append(span)
-    return rules or whole
+    return rules or list(spans)
 
 
 def is_history(span: AnswerSpan) -> bool:
