@@ -54,6 +54,7 @@ from ombud.text.scope.conditions import (
     find_narrowing,
     unit_kinds,
 )
+from ombud.text.scope.excesses import Excess, find_excesses
 from ombud.text.scope.parties import (
     COMPANY,
     EMPLOYEE,
@@ -87,6 +88,7 @@ __all__ = [
     "WORDS",
     "CitedPassage",
     "Clause",
+    "Excess",
     "FigureStatement",
     "Narrowing",
     "Phrases",
@@ -111,6 +113,7 @@ __all__ = [
     "find_abbreviations",
     "find_addresses",
     "find_conditions",
+    "find_excesses",
     "find_names",
     "find_narrowing",
     "find_quotations",

@@ -57,7 +57,8 @@ def _pairs(run: str) -> list[str]:
     return list(map("".join, neighbours))
 
 
-def _terms(word: str, language: str) -> list[str]:
+@lru_cache(maxsize=100_000)
+def _terms(word: str, language: str) -> tuple[str, ...]:
     # "401(k)", "on-call" and "13.5" are one word to a reader: keep the parts, and the whole where
     # it is short.
     parts = PART.findall(word)
@@ -65,7 +66,7 @@ def _terms(word: str, language: str) -> list[str]:
     terms = [_stem(part, language) for part in parts if part not in stop_words]
     if len(parts) > 1 and _is_one_word(word):
         terms.append(re.sub(r"['’]", "", word))
-    return list(map(_cut, terms))
+    return tuple(map(_cut, terms))
 
 
 def _is_one_word(word: str) -> bool:

@@ -4,8 +4,8 @@ import re
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from ombud.text.numbers import SMALL_NUMBERS, numbers_of_plain
-from ombud.text.quantities import Quantity, find_quantities, plain_quantities
+from ombud.text.numbers import NUMBER_WORDS, SMALL_NUMBERS, numbers_of_plain
+from ombud.text.quantities import ORDINALS, Quantity, find_quantities, plain_quantities
 
 _EQUIVALENTS = (
     (r"\ba fortnight\b", "2 weeks"),
@@ -28,6 +28,8 @@ _EQUIVALENTS = (
     (r"(?<![.,\d])(\d+) ?h\b(?! ?\d)", r"\1 hours"),
     (r"(?<![.,\d])(\d+) ?h ?(\d\d)\b", r"\1 hours \2 minutes"),
     (r"\b(day|week|month) 1 \1 (\d+)\b", r"\1 1 \1 \2 (the first \2 \1s)"),
+    (r"\b(\d+) in the (?:afternoon|evening)\b", r"\1 pm"),
+    (r"\b(\d+) in the morning\b", r"\1 am"),
     (r"\bround the clock\b", "24 hours a day"),
 )
 """(pattern, how it is read), in this order."""
@@ -48,6 +50,8 @@ class SentenceFigures(NamedTuple):
 @lru_cache(maxsize=4096)
 def read_figures(text: str, language: str = "en") -> SentenceFigures:
     plain = plain_quantities(text)
+    if not _counting().search(plain):
+        return SentenceFigures((), frozenset(), plain)
     for pattern, replacement in _equivalents():
         plain = pattern.sub(replacement, plain)
     plain = _spelt_half_hour().sub(_half_hour, plain)
@@ -84,6 +88,17 @@ def _half_hour(match: re.Match[str]) -> str:
 @cache
 def _spelt_half_hour() -> re.Pattern[str]:
     return re.compile(rf"\b({'|'.join(SMALL_NUMBERS[1:13])}):30")
+
+
+@cache
+def _counting() -> re.Pattern[str]:
+    """What every sentence has that counts anything."""
+    words = "|".join(NUMBER_WORDS)
+    return re.compile(
+        rf"\d|\b(?:{words}|{'|'.join(ORDINALS)})\b|half|halv|fortnight|noon|midday|midnight|quarter"
+        r"|third|twice|double|every (?:second|other)|round the clock|\ban? (?:night|hour|minute|day"
+        r"|week|month|year)|per ?cent|%"
+    )
 
 
 @cache

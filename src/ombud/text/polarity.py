@@ -26,7 +26,7 @@ _CAP = re.compile(
 )
 _LIMIT = re.compile(
     r"\b(?:at most|up to|maximum|limit\w*|within|capped?|until|by|before|only|less|fewer|under"
-    r"|below|highest|most)\b"
+    r"|below|highest|most|no (?:later|longer|higher)|not (?:later|longer))\b"
 )
 _PREDICATE = re.compile(r"\b(?:not|never|no|cannot|\w+n't)((?: \w+){1,5})")
 """A denial and what follows it."""
@@ -57,7 +57,7 @@ _MODAL = re.compile(
     r"|\bnot (?:be )?(?:required|obliged)\b|\bno need\b|\boptional\b)"
     r"|(?P<oblige>\b(?:must|has to|have to|needs? to|shall|is required|are required|obliged"
     r"|compulsory|mandatory)\b)"
-    r"|(?P<advise>\bshould\b)"
+    r"|(?P<advise>\bshould\b(?! (?:\w+ )?have (?:been|begun|\w+ed)\b))"
     r"|(?P<allow>\b(?:may|can|might|could|allowed|permitted|entitled)\b(?! need\b))"
     r"|(?P<vague>\bmay need\b)"
 )

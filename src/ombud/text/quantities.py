@@ -40,10 +40,10 @@ _BETWEEN = (
 )
 """Words between a number and its unit: "three paid volunteering days"."""
 _MONTH = "|".join(MONTHS)
-_ORDINALS = (
+ORDINALS = (
     "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
 )  # fmt: skip
-_ORDINAL = rf"(?:{'|'.join(_ORDINALS)})\b|\d+(?:st|nd|rd|th)\b"
+_ORDINAL = rf"(?:{'|'.join(ORDINALS)})\b|\d+(?:st|nd|rd|th)\b"
 _CURRENCIES = {
     "eur": r"€|eur\b|euros?\b",
     "gbp": r"£|gbp\b|pounds?(?: sterling)?\b|quid\b",
@@ -59,7 +59,7 @@ _DATE = re.compile(
     rf"|(?P<month2>{_MONTH}) (?P<day2>\d\d?)(?:st|nd|rd|th)?\b(?:,? (?P<year2>\d{{4}})\b)?"
 )
 _TIME = re.compile(
-    r"\b(?P<hour>\d\d?)(?:[:.](?P<minute>\d\d))? ?(?P<half>[ap])\.?m\b\.?"
+    r"\b(?P<hour>\d\d?)(?:[:.](?P<minute>\d\d))? ?(?P<half>[ap])(?(minute)(?:\.?m)?|\.?m)\b\.?"
     r"|\b(?P<h>\d\d?):(?P<m>\d\d)\b"
 )
 _AGE = re.compile(
@@ -300,8 +300,8 @@ def _number(written: str, language: str) -> float | None:
 
 
 def _ordinal(written: str) -> float:
-    if written in _ORDINALS:
-        return float(_ORDINALS.index(written) + 1)
+    if written in ORDINALS:
+        return float(ORDINALS.index(written) + 1)
     return float(re.sub(r"\D", "", written))
 
 

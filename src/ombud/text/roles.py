@@ -17,7 +17,7 @@ _BEFORE = (
     ("least", r"(?:a )?minimum(?: is| of|:)?|min\.?"),
     ("most", r"≤|up to(?: a (?:total|maximum) of| the)?|at (?:the )?most"),
     ("most", r"(?:no|not) (?:more|longer|higher) than"),
-    ("most", r"(?:not|never) (?:exceed|cost more than|be more than)"),
+    ("most", r"(?:not|never) (?:to )?(?:exceed|cost more than|be more than)"),
     ("most", r"limited to|capped at|(?:a )?max(?:imum)?(?: of|\.)?"),
     ("most", r"<|less than|fewer than|under|below|as much as"),
     ("most", r"(?:cap|maximum|limit|ceiling)s?\b[^.;,]{0,40}(?:\bis|\bare|:|\bof)"),
@@ -35,6 +35,7 @@ _BEFORE_POINT = (
 )
 _AFTER = (
     ("range", rf" ?-?(?:[-–]|to-?|and|or) ?(?:{NUMBER})"),
+    ("least", r"\+"),
     ("least", r",? or (?:more|over|older|above|longer)"),
     ("least", r",? (?:and (?:over|above|older)|minimum\b|at (?:the )?least)"),
     ("most", r",? (?:or (?:less|fewer|under|younger)|at (?:the )?most|maximum\b)"),

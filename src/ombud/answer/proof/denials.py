@@ -4,13 +4,14 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ombud.answer.proof.nearest import ClaimClause, NearClause, surely_near
-from ombud.text import Sentence, polarity
+from ombud.text import Sentence, content_terms, polarity
 
 ANSWER = re.compile(r"^\s*(?:yes|no)\b\s*(?:[,.:;–-]|$)", re.IGNORECASE)
 """What a claim begins with because the question wants it; it denies nothing by itself."""
 EXCEPTING = re.compile(r"[\s,]*(?:and |or )?(?:unless|except|apart from|other than)\b")
 CONDITIONAL = re.compile(r"[\s,]*(?:and |or )?(?:if|when|where|as long as)\b")
 OPENING_CONDITION = re.compile(r"^\s*(?:if|when|where|as long as)\b[^,]*,")
+WITHOUT = re.compile(r",? (?:and )?without [^,;]{3,60}$")
 NO_CELL = re.compile(r"\|\s*no\b")
 _DENYING = re.compile(r"\b(?:no|not|never|none|nobody|nor|neither|cannot|without|\w+n['’]t)\b")
 DENIES = "it denies something, the cited text does not"
@@ -34,8 +35,23 @@ def denial_objections(
     if denials > _most_denials(near, language):
         if not _only_excepts(claim.text) and not _is_denied_beside(claim, passages, language):
             yield DENIES
-    elif not _DENYING.search(claim.sentence.text.lower()):
+    elif not _denies(claim) and not all(_is_beside(other, claim) for other in near):
         yield DENIED
+
+
+def _denies(claim: ClaimClause) -> bool:
+    return bool(_DENYING.search(claim.sentence.text.lower()))
+
+
+def _is_beside(near: NearClause, claim: ClaimClause) -> bool:
+    """Whether the clause denies only beside what the claim says: "where it would not be fair to
+    wait", "without connecting them"."""
+    if CONDITIONAL.match(near.text):
+        return True
+    aside = WITHOUT.search(near.text)
+    if not aside or polarity.count_denials(near.text) > 1:
+        return False
+    return content_terms(aside[0], "en").isdisjoint(claim.sentence.terms)
 
 
 def _most_denials(near: Sequence[NearClause], language: str) -> int:

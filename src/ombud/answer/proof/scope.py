@@ -52,6 +52,7 @@ RESERVING = frozenset({"unless", "except", "until", "subject"})
 TURNING = frozenset({"if", "when", "provided", "as", "where", "unless", "except"})
 CONTRAST = re.compile(r"(?:,|\band|\bbut) not\b")
 PAUSE = re.compile(r"[,;:](?!\s?\d)")
+WE = re.compile(r"\W*we\b")
 PEOPLE = re.compile(r"\b(?:employees?|staff|workers?)\b")
 VERB = re.compile(
     r"\b(?:you|it|they|is|are|has|have|may|must|can|will|gets?|needs?|does|do|receives?|pays?)\b"
@@ -192,12 +193,19 @@ def _other_subject(
     others = {leading_party(one.assertion.text) for one in closest} - {""}
     if not leading or not others:
         return
+    if {leading} | others == {EMPLOYEE, COMPANY} and any(map(_speaks_as_staff, closest)):
+        return
     # Where the passage speaks of "you", somebody else may be named beside its sentence.
     named = around if EMPLOYEE in others and leading != EMPLOYEE else frozenset[str]()
     for one in closest:
         named |= _named(claim, one.assertion)
     if leading not in named and parties_in(claim.sentence.text.lower()).isdisjoint(others):
         yield f"it says that of the {leading}, the cited text of the {min(others)}"
+
+
+def _speaks_as_staff(one: AlignedAssertion) -> bool:
+    """ "We must respect the licences" binds whoever reads it."""
+    return bool(WE.match(one.assertion.text))
 
 
 def _named(claim: Assertion, passage: Assertion) -> frozenset[str]:

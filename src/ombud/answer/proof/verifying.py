@@ -6,9 +6,9 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from ombud.answer.proof import names, polarity, scope, swaps
+from ombud.answer.proof import excesses, names, polarity, scope, swaps
 from ombud.answer.proof.aligning import Alignment
-from ombud.answer.proof.figures import amounts, bindings, cells
+from ombud.answer.proof.figures import amounts, bindings, cells, periods
 from ombud.answer.proof.figures.derived import Derivation
 from ombud.answer.proof.names import vocabulary
 from ombud.text import (
@@ -37,7 +37,7 @@ SHORT = 4
 rule on it."""
 VERDICT = re.compile(
     r"^[\s*_]*(?:yes|no|not (?:yet|quite|exactly|really|necessarily|always|automatically|entirely)"
-    r"|partly|it depends)\b[*_]*\s*[,.:;!–—-]\s*[*_]*",
+    r"|partly|it depends|probably not(?: in time)?)\b[*_]*\s*[,.:;!–—-]\s*[*_]*",
     re.IGNORECASE,
 )
 REPEATED = 3
@@ -137,7 +137,9 @@ def examine(
         *_repetitions(sentences, language),
         *polarity.objections(sentences, evidence, language, alignment),
         *scope.objections(sentences, alignment, question, language),
+        *excesses.objections(sentences, alignment, question, language),
         *swaps.objections(sentences, alignment, asked, language),
+        *periods.objections(sentences, alignment, question, language),
         *cells.objections(sentences, evidence, question, language),
         *bindings.objections(sentences, evidence, alignment, asked, language),
     ]

@@ -32,7 +32,7 @@ _LIMITED = re.compile(
     rf"(?P<what>(?:{_NO_VERB}{_INSIDE}){{1,60}})"
 )
 _ASIDE = re.compile(
-    r"\b(?P<mark>with|of|on)\b"
+    r"\b(?P<mark>of)\b"
     rf"(?P<what>(?:(?! (?:may|must|can|is|are|has|have|in|on|at|by|to) ){_INSIDE}){{3,60}})"
 )
 _LISTED = re.compile(r", (?:and|or) (?:the )?[a-z]+ $")

@@ -96,6 +96,7 @@ UNIT = re.compile(
 )
 YEAR = re.compile(r"20\d\d")
 LEAD_TIME = re.compile(r"s?[^.;]{0,30}\b(?:before|ahead|in advance)\b")
+IN_CONDITION = re.compile(r"\bif\b[^.;:]*\bnot more than $")
 CENTS_LENGTH = 3
 """Digits of a number of cents."""
 SHOWN = 40
@@ -148,6 +149,10 @@ def _is_derived(
     """Whether no passage has it, but it is the asker's own or follows from both."""
     if any(_supports(quantity, other) for other in scored):
         return False
+    if any(equals(quantity, other) for other in derivation.asked):
+        return derivation.allows_own()
+    if quantity.kind == "date":
+        return derivation.allows_date(quantity)
     return derivation.allows(_count(quantity))
 
 
@@ -229,9 +234,20 @@ def _supports(quantity: Quantity, other: ScoredSentence) -> list[_Support]:
             supports.append(_Support(other.score, stated))
     if supports:
         return supports
-    if _stands_in_table(quantity, other) or _stands_as_single(quantity, other.figures):
+    if _stands_in_table(quantity, other) or _stands_in_words(quantity, other.figures):
         return [_Support(other.score, None)]
     return []
+
+
+def _stands_in_words(quantity: Quantity, figures: SentenceFigures) -> bool:
+    return _stands_as_single(quantity, figures) or _stands_in_cents(quantity, figures)
+
+
+def _stands_in_cents(quantity: Quantity, figures: SentenceFigures) -> bool:
+    """EUR 0.30 as "30 cents"."""
+    if quantity.kind not in ("eur", "usd") or not 0 < quantity.value < 1:
+        return False
+    return bool(re.search(rf"\b{round(100 * quantity.value)} cents\b", figures.text))
 
 
 def equals(claim: Quantity, other: Quantity) -> bool:
@@ -311,6 +327,8 @@ def _contradict(claim: Quantity, supports: Sequence[_Support], text: str) -> boo
         return True
     if LEAD_TIME.match(text[claim.end :]):  # "no later than 2 weeks before"
         return False
+    if IN_CONDITION.search(text[: claim.start]) and {other.role for other in stated} == {"above"}:
+        return False  # "if it is not more than 4 weeks", where more than 4 weeks change something
     return _limited_otherwise(claim, {other.role for other in stated})
 
 

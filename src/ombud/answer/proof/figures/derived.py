@@ -1,11 +1,13 @@
 """A rule applied to the asker's own figures: the arithmetic is checked, not believed."""
 
 import re
+from calendar import monthrange
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import permutations
+from datetime import date, timedelta
+from itertools import combinations, permutations
 
 from ombud.answer.proof.aligning import Alignment, split_assertions
-from ombud.text import Sentence, read_figures
+from ombud.text import Quantity, Sentence, read_figures
 
 NEARLY = 0.006
 """Amounts are rounded to cents."""
@@ -21,6 +23,14 @@ SUM = re.compile(
 )
 """A calculation that is written out."""
 MARKS = re.compile(r"[*_]")
+HALF = re.compile(r"\bhalf (?:of )?(?:the )?(?=\D{0,4}\d)", re.IGNORECASE)
+HALVES = re.compile(r"\b(?:half|halves|halved|twice|double|50 ?%)", re.IGNORECASE)
+WHOLE = 100
+"""Percent."""
+DAYS_OF_MONTH = 365.25 / 12
+MONTHS_OF = {"month": 1, "year": 12}
+ANY_YEAR = 2001
+"""Of a date without one: no leap year."""
 
 
 class Derivation:
@@ -34,11 +44,17 @@ class Derivation:
         self, claim: Sequence[Sentence], question: str, alignment: Alignment, language: str
     ) -> None:
         self.found = False
-        self._asked = read_figures(question, language).numbers
+        asked = read_figures(question, language)
+        self.asked = asked.quantities
+        """Quantities of the question."""
+        self._asked = asked.numbers
+        self._durations: list[Quantity] = []
         stated: set[str] = set()
         shown: set[str] = set()
         for sentence in claim:
-            shown |= read_figures(sentence.text, language).numbers
+            figures = read_figures(sentence.text, language)
+            shown |= figures.numbers
+            self._durations += filter(_lasts, figures.quantities)
             for assertion in split_assertions(sentence, language):
                 for one in alignment.closest(assertion):
                     stated |= one.assertion.numbers
@@ -54,6 +70,22 @@ class Derivation:
         if own or self._follows(number):
             self.found = True
             return True
+        return False
+
+    def allows_own(self) -> bool:
+        """Whether a quantity of the question may be said again: beside a figure of the rule."""
+        self.found = self.found or self._applies_rule()
+        return self._applies_rule()
+
+    def allows_date(self, day: Quantity) -> bool:
+        """Whether a day follows from one of the question by a duration that the claim shows."""
+        for start in self.asked:
+            if start.kind != "date":
+                continue
+            for duration in self._durations:
+                if any(_is_on(day, moved) for moved in _moved(start, duration)):
+                    self.found = True
+                    return True
         return False
 
     def _applies_rule(self) -> bool:
@@ -77,8 +109,10 @@ class Derivation:
             for other in rule:
                 yield from _combined(own, other)
         working = _values((self._shown & (self._held | self._asked)) - {number})
-        for first, second in permutations(working, 2):
+        for first, second in permutations([*working, *self._sums], 2):
             yield from _combined(first, second)
+        for first, second, third in combinations(self._sums, 3):
+            yield first + second + third
 
 
 def _right_sums(claim: Sequence[Sentence], question: str, alignment: Alignment) -> list[float]:
@@ -86,15 +120,51 @@ def _right_sums(claim: Sequence[Sentence], question: str, alignment: Alignment) 
     "4 x 16 x 1.5 = 96", where each figure is of the question or the passages."""
     told = question + "\n" + "\n".join(one.whole_text for one in alignment.assertions)
     known = {_plain_value(figure) for figure in FIGURE.findall(told)}
+    percentages = [figure for figure in known if figure <= WHOLE]
+    if HALVES.search(told):
+        known |= {2.0, 0.5}
     results: list[float] = []
     for sentence in claim:
-        for sum_ in SUM.finditer(MARKS.sub("", sentence.text)):
+        text = HALF.sub("0.5 x ", MARKS.sub("", sentence.text))
+        for sum_ in SUM.finditer(text):
             operands = list(map(_plain_value, FIGURE.findall(sum_["left"])))
             total = _calculated(operands, OPERATOR.findall(sum_["left"]))
             is_right = abs(total - _plain_value(sum_["right"])) < NEARLY
             if is_right and known.issuperset(operands):
                 results.append(total)
+                known.add(_plain_value(sum_["right"]))
+                known.update(round(total * (1 + part / WHOLE), 2) for part in percentages)
     return results
+
+
+def _lasts(quantity: Quantity) -> bool:
+    return quantity.kind == "days" and bool(quantity.unit)
+
+
+def _moved(start: Quantity, duration: Quantity) -> Iterator[date]:
+    """The days so long behind a day and before it, and the last days of such times."""
+    month, day = divmod(int(start.value), 100)
+    first = date(start.year or ANY_YEAR, month, min(day, monthrange(ANY_YEAR, month)[1]))
+    for sign in (1, -1):
+        if duration.unit in MONTHS_OF:
+            moved = _months_on(first, sign * _months_of(duration))
+        else:
+            moved = first + timedelta(days=sign * duration.value)
+        yield moved
+        yield moved - timedelta(days=1)
+
+
+def _months_of(duration: Quantity) -> int:
+    return round(duration.value / DAYS_OF_MONTH)
+
+
+def _months_on(day: date, months: int) -> date:
+    years, month = divmod(day.year * 12 + day.month - 1 + months, 12)
+    return date(years, month + 1, min(day.day, monthrange(years, month + 1)[1]))
+
+
+def _is_on(stated: Quantity, day: date) -> bool:
+    return stated.value == 100 * day.month + day.day
 
 
 def _calculated(operands: Sequence[float], operators: Sequence[str]) -> float:
@@ -119,7 +189,9 @@ def _combined(first: float, second: float) -> Iterator[float]:
     yield first - second
     yield second - first
     yield first * second
-    yield first * second / 100
+    yield first * second / WHOLE
+    yield first * (1 + second / WHOLE)
+    yield first * (1 - second / WHOLE)
     if second:
         yield first / second
     if first:
