@@ -27,20 +27,27 @@ def denial_objections(
     if CONDITIONAL.match(claim.text):  # "if it says nothing" for "silence"
         return
     if not near:
-        if denials and not _denies_anywhere(passages, language):
-            yield DENIES
+        yield from _denies_alone(denials, passages, language)
         return
     if _agree(claim, near, passages, language):
         return
     if denials > _most_denials(near, language):
         if not _only_excepts(claim.text) and not _is_denied_beside(claim, passages, language):
             yield DENIES
-    elif not _denies(claim) and not all(_is_beside(other, claim) for other in near):
+    elif _lacks_denial(claim, near):
         yield DENIED
 
 
-def _denies(claim: ClaimClause) -> bool:
-    return bool(_DENYING.search(claim.sentence.text.lower()))
+def _denies_alone(denials: int, passages: Sequence[Sentence], language: str) -> Iterator[str]:
+    if denials and not _denies_anywhere(passages, language):
+        yield DENIES
+
+
+def _lacks_denial(claim: ClaimClause, near: Sequence[NearClause]) -> bool:
+    """Whether the claim's sentence denies nothing, and the clauses deny more than an aside."""
+    if _DENYING.search(claim.sentence.text.lower()):
+        return False
+    return not all(_is_beside(other, claim) for other in near)
 
 
 def _is_beside(near: NearClause, claim: ClaimClause) -> bool:

@@ -190,10 +190,8 @@ def _other_subject(
     claim: Assertion, closest: Sequence[AlignedAssertion], around: frozenset[str]
 ) -> Iterator[str]:
     leading = leading_party(claim.text)
-    others = {leading_party(one.assertion.text) for one in closest} - {""}
+    others = _other_leaders(leading, closest)
     if not leading or not others:
-        return
-    if {leading} | others == {EMPLOYEE, COMPANY} and any(map(_speaks_as_staff, closest)):
         return
     # Where the passage speaks of "you", somebody else may be named beside its sentence.
     named = around if EMPLOYEE in others and leading != EMPLOYEE else frozenset[str]()
@@ -203,9 +201,12 @@ def _other_subject(
         yield f"it says that of the {leading}, the cited text of the {min(others)}"
 
 
-def _speaks_as_staff(one: AlignedAssertion) -> bool:
-    """ "We must respect the licences" binds whoever reads it."""
-    return bool(WE.match(one.assertion.text))
+def _other_leaders(leading: str, closest: Sequence[AlignedAssertion]) -> set[str]:
+    """With whom the passages' assertions begin; "we must respect the licences" binds whoever reads
+    it."""
+    others = {leading_party(one.assertion.text) for one in closest} - {""}
+    speaks_as_staff = any(WE.match(one.assertion.text) for one in closest)
+    return others - {COMPANY} if leading == EMPLOYEE and speaks_as_staff else others
 
 
 def _named(claim: Assertion, passage: Assertion) -> frozenset[str]:

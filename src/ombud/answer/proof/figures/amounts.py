@@ -327,9 +327,13 @@ def _contradict(claim: Quantity, supports: Sequence[_Support], text: str) -> boo
         return True
     if LEAD_TIME.match(text[claim.end :]):  # "no later than 2 weeks before"
         return False
-    if IN_CONDITION.search(text[: claim.start]) and {other.role for other in stated} == {"above"}:
-        return False  # "if it is not more than 4 weeks", where more than 4 weeks change something
-    return _limited_otherwise(claim, {other.role for other in stated})
+    roles = {other.role for other in stated}
+    return not _is_other_case(roles, text[: claim.start]) and _limited_otherwise(claim, roles)
+
+
+def _is_other_case(stated_roles: set[str], before: str) -> bool:
+    """ "If it is not more than 4 weeks", where more than 4 weeks change something."""
+    return stated_roles == {"above"} and bool(IN_CONDITION.search(before))
 
 
 def _limited_otherwise(claim: Quantity, stated_roles: set[str]) -> bool:

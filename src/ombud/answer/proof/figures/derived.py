@@ -124,17 +124,22 @@ def _right_sums(claim: Sequence[Sentence], question: str, alignment: Alignment) 
     if HALVES.search(told):
         known |= {2.0, 0.5}
     results: list[float] = []
+    for operands, total in _written_sums(claim):
+        if known.issuperset(operands):
+            results.append(total)
+            known.add(round(total, 2))
+            known.update(round(total * (1 + part / WHOLE), 2) for part in percentages)
+    return results
+
+
+def _written_sums(claim: Sequence[Sentence]) -> Iterator[tuple[list[float], float]]:
+    """(operands, result) of those that are right, in their order."""
     for sentence in claim:
-        text = HALF.sub("0.5 x ", MARKS.sub("", sentence.text))
-        for sum_ in SUM.finditer(text):
+        for sum_ in SUM.finditer(HALF.sub("0.5 x ", MARKS.sub("", sentence.text))):
             operands = list(map(_plain_value, FIGURE.findall(sum_["left"])))
             total = _calculated(operands, OPERATOR.findall(sum_["left"]))
-            is_right = abs(total - _plain_value(sum_["right"])) < NEARLY
-            if is_right and known.issuperset(operands):
-                results.append(total)
-                known.add(_plain_value(sum_["right"]))
-                known.update(round(total * (1 + part / WHOLE), 2) for part in percentages)
-    return results
+            if abs(total - _plain_value(sum_["right"])) < NEARLY:
+                yield operands, total
 
 
 def _lasts(quantity: Quantity) -> bool:
