@@ -33,7 +33,6 @@ WIDER = [
 SAME = [
     ("It holds whatever your grade.", "It holds for employees regardless of their grade."),
     ("You keep whatever you do not spend.", "What you do not spend of the allowance you keep."),
-    ("The course is optional.", "You can take the course if you like."),
     ("You only need to give notice.", "You need to give notice."),
     (
         "You get a decision no later than 30 days from your request.",
