@@ -287,4 +287,10 @@ def test_on_a_server_the_certificate_names_what_it_cannot_cover(
         made = certify_deletion(workspace, "docs/spanner.md")
         assert made.gone
         assert any("write-ahead log" in place for place in made.not_covered)
+        with workspace.store.write() as db:
+            not_vacuumed = db.exec_driver_sql(
+                "SELECT relname FROM pg_stat_user_tables WHERE schemaname = current_schema() AND"
+                " last_vacuum IS NULL"
+            ).all()
+        assert not_vacuumed == []
         workspace.close()
