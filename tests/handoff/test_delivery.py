@@ -30,8 +30,7 @@ from ombud.types import (
     Joined,
     Said,
 )
-
-SCHEDULES = 25
+from seeds import seeds
 
 
 @pytest.fixture
@@ -45,7 +44,7 @@ def heard(desk: ShakyDesk, ticket: str) -> list[str]:
     return [text for text in desk.heard.get(ticket, {}).values() if not text.startswith("[")]
 
 
-@pytest.mark.parametrize("seed", range(SCHEDULES))
+@pytest.mark.parametrize("seed", seeds(25, quick=5))
 def test_each_message_arrives_once_and_in_order_both_ways(store: Store, seed: int) -> None:
     chance = random.Random(seed)
     desk = ShakyDesk(seed, fault=chance.choice([0.1, 0.3, 0.5]))

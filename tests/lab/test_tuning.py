@@ -28,6 +28,7 @@ from ombud.lab import (
 )
 from ombud.store import Store
 from ombud.types import Answer, Case, Question
+from seeds import seeds
 
 
 @pytest.fixture
@@ -96,7 +97,7 @@ def test_the_weight_of_one_leg_leaves_the_rest_to_the_other(store: Store) -> Non
 # Searching ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", seeds(10, quick=3))
 def test_a_planted_optimum_is_found_in_sixty_trials(store: Store, seed: int) -> None:
     """The one best cell of 288, in a landscape of its own for each seed."""
     made = tuning(store, PlantedTarget(seed), "price")
