@@ -38,3 +38,24 @@ def test_a_row_is_shown_once_where_the_chosen_stand_in_another_order() -> None:
     composed = quote_spans([SPANS[1], SPANS[0], SPANS[2]], SPANS, stored)
     for row in ROWS[:3]:
         assert composed.text.count(row.removesuffix(" |")) == 1
+
+
+def test_a_list_of_what_is_not_paid_says_so() -> None:
+    text = "Fines and penalties; minibar, films and spa; airport lounges."
+    quoted = {}
+    for section in ("9. What is not reimbursed", "9. What is reimbursed"):
+        chunk = Chunk(
+            id="a",
+            document_id="d",
+            title="Travel",
+            trail=("Travel", section),
+            uri="days.md",
+            text=text,
+            start=0,
+            end=len(text),
+        )
+        spans = candidate_spans(Evidence(shared=(Hit(chunk=chunk, score=1.0),)))
+        page = stored("d", "").model_copy(update={"text": text})
+        quoted[section] = quote_spans(spans, spans, lambda *_, page=page: page).text
+    assert quoted["9. What is not reimbursed"].startswith("**What is not reimbursed**\n\nFines")
+    assert quoted["9. What is reimbursed"].startswith("Fines")

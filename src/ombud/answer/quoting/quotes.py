@@ -1,6 +1,7 @@
 """Spans to an answer: what belongs together stays together, and every piece carries its own
 marker."""
 
+import re
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
@@ -11,6 +12,15 @@ from ombud.answer.quoting.runs import kind_of, run_of, together
 from ombud.answer.quoting.spans import LIST_MARK, AnswerSpan, table_head
 from ombud.types import Citation, Claim
 
+TURNS_ROUND = re.compile(
+    r"\b(?:not|no|never|cannot|can't|don't|without|except\w*|exclu\w*|forbidden|prohibited|nicht"
+    r"|kein\w*|ohne|pas|sans|sauf|sin|excepto)\b",
+    re.IGNORECASE,
+)
+"""A heading under which the same words mean the opposite."""
+NUMBERING = re.compile(r"^[\d.]+\s+")
+SEVERAL_SECTIONS = " / "
+"""Between the headings of short sections that were cut as one."""
 FEW = 2
 """Rows or items left out between two chosen ones that are put back."""
 
@@ -36,7 +46,7 @@ def quote_spans(
     several_documents = len({citation.uri for citation in citations}) > 1
     claims: list[Claim] = []
     paragraphs: list[str] = []
-    last_uri = ""
+    last_heading = ""
     for group in _groups(pieces):
         places = dict.fromkeys(piece.place for piece in group)
         claims.append(
@@ -46,9 +56,10 @@ def quote_spans(
             )
         )
         citation = citations[group[0].place]
-        if several_documents and citation.uri != last_uri:
-            paragraphs.append(f"**{_heading(citation)}**")
-        last_uri = citation.uri
+        heading = _heading(citation, several_documents=several_documents)
+        if heading and heading != last_heading:
+            paragraphs.append(f"**{heading}**")
+        last_heading = heading
         paragraphs.append(inert(_text(group, markers=True, applying=applying)))
         left_out = _left_out(group, pieces, everything, applying)
         if left_out:
@@ -182,5 +193,12 @@ def _line(piece: _Piece, kind: str, *, markers: bool, fact: str = "") -> str:
     return escaped(text) + marker
 
 
-def _heading(citation: Citation) -> str:
-    return citation.title.replace("*", "")
+def _heading(citation: Citation, *, several_documents: bool) -> str:
+    """The document's title where there are several; and the section's, where that turns round what
+    stands below: a list under "What is not reimbursed" reads as its opposite without it."""
+    section = NUMBERING.sub("", citation.trail[-1] if len(citation.trail) > 1 else "")
+    is_turning = bool(TURNS_ROUND.search(section)) and SEVERAL_SECTIONS not in section
+    parts = [citation.title] if several_documents else []
+    if is_turning:
+        parts.append(section)
+    return " · ".join(parts).replace("*", "")
