@@ -77,12 +77,13 @@ def edit(shelf: Shelf, rng: random.Random, edition: int) -> None:
 
 
 def start(code: str, home: Path) -> "subprocess.Popen[str]":
-    child = subprocess.Popen(
-        [sys.executable, "-c", code, str(home)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
+    with (home.parent / "said.log").open("a") as said:
+        child = subprocess.Popen(
+            [sys.executable, "-c", code, str(home)],
+            stdout=subprocess.PIPE,
+            stderr=said,
+            text=True,
+        )
     assert child.stdout
     child.stdout.readline()
     return child
@@ -129,7 +130,7 @@ def test_after_kills_the_index_is_as_if_undisturbed(kind: str, tmp_path: Path) -
                 if other is worker:
                     kill(other)
                 else:
-                    assert other.wait(timeout=120) == 0
+                    assert other.wait(timeout=120) == 0, (tmp_path / "said.log").read_text()
                     other.communicate()
             if number % EACH == EACH - 1:
                 shelf.sync(allow_deletes=True)
