@@ -1,6 +1,7 @@
 """The index in memory ranks as the engine does, and never shows what the engine would hide."""
 
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from ombud.index import (
     open_engine,
 )
 from ombud.index.hot.vectors import EXACT_BELOW, RoughTable, VectorTable
-from ombud.types import Document, Mode, Person
+from ombud.types import Chunk, Document, Mode, Person
 
 WAIT = 60.0
 
@@ -217,3 +218,26 @@ def test_the_rough_cosines_keep_to_their_error() -> None:
     for asked in (table[3], table[5] * 4, np.zeros(64, np.float32)):
         cosines, error = rough.cosines(asked)
         assert np.abs(cosines - table @ asked).max() <= error
+
+
+def test_the_passages_of_each_version_are_prepared(tmp_path: Path) -> None:
+    engine = open_engine(f"lance://{tmp_path}", fingerprint="four", dimension=4)
+    told: list[list[str]] = []
+    prepared = threading.Event()
+
+    def prepare(known: Sequence[str], passages: Iterator[Chunk]) -> None:
+        told.append([one.text for one in passages])
+        assert len(known) == len(told[-1])
+        prepared.set()
+
+    hot = HotEngine(engine, 1000, prepare)
+    blocking(hot.upsert(["d"], [row(chunk("d", text="Leave is 25 days."))]))
+    hot.warm()
+    assert prepared.wait(WAIT)
+    prepared.clear()
+    blocking(hot.upsert(["e"], [row(chunk("e", text="Leave is 30 days."))]))
+    hot.warm(WAIT)
+    assert prepared.wait(WAIT)
+    hot.close()
+    assert told[0] == ["Leave is 25 days."]
+    assert sorted(told[-1]) == ["Leave is 25 days.", "Leave is 30 days."]

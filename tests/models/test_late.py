@@ -134,3 +134,22 @@ def test_without_tokens_nothing_is_near() -> None:
 def test_the_way_back_is_the_mean_over_the_text() -> None:
     texts = [tokens((1, 0)), tokens((1, 0), (2, 1)), tokens()]
     assert answered(tokens((1, 0)), texts) == pytest.approx([1.0, 0.5, 0.0])
+
+
+def test_many_tokens_are_compared_as_exactly_as_few() -> None:
+    random = np.random.default_rng(5)
+    question, *texts = [
+        TokenVectors(
+            random.integers(1, 500, count).astype(np.uint16),
+            random.integers(-127, 128, (count, DIMENSION)).astype(np.int8),
+        )
+        for count in (40, 200, 1, 350, 90)
+    ]
+    asked = question.vectors.astype(np.int64)
+    nearest = [(asked @ text.vectors.astype(np.int64).T) / SCALE**2 for text in texts]
+    holders = [sum(int(token) in text.ids for text in texts) for token in question.ids]
+    weights = np.maximum(np.log(5 / (np.array(holders) + 0.5)), 0.05)
+    expected = [np.average(cosines.max(axis=1), weights=weights) for cosines in nearest]
+    assert interact(question, texts) == pytest.approx(expected, rel=1e-6)
+    back = [cosines.max(axis=0).mean() for cosines in nearest]
+    assert answered(question, texts) == pytest.approx(back, rel=1e-6)

@@ -16,7 +16,7 @@ from ombud.answer.personas.personas import DEFAULT_PERSONA, Persona, read_person
 from ombud.answer.proof.verifying import check_claim
 from ombud.answer.quoting.reading import NOT_READ, joined, passage_of, read_evidence
 from ombud.answer.quoting.spans import AnswerSpan, candidate_spans, rank_by
-from ombud.answer.quoting.underlining import SPAN_FEATURES_OF, span_features
+from ombud.answer.quoting.underlining import SPAN_FEATURES_OF, read_ahead, span_features
 from ombud.answer.signals import measure_signals, span_signals, term_weights
 from ombud.answer.supplying import EvidenceRun, SuppliedEvidence
 from ombud.answer.triage.circumstances import own_circumstances
@@ -74,6 +74,7 @@ __all__ = [
     "own_circumstances",
     "passage_of",
     "rank_by",
+    "read_ahead",
     "read_contacts",
     "read_evidence",
     "read_personas",

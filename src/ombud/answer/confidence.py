@@ -82,13 +82,22 @@ class ConfidenceWeights(NamedTuple):
 def estimate_confidence(signals: Mapping[str, float], weights: ConfidenceWeights) -> float:
     """Probability, 0 to 1, that the evidence answers the question. A signal that is not a number
     counts as average."""
-    values = np.array([signals[name] for name in weights.features])
+    return estimate_each([signals], weights)[0]
+
+
+def estimate_each(rows: Sequence[Mapping[str, float]], weights: ConfidenceWeights) -> list[float]:
+    """The same of many at once."""
+    if not rows:
+        return []
+    values = np.array([[row[name] for name in weights.features] for row in rows])
     if weights.trees:
-        logit = trees_logit(weights.trees, weights.bias, np.nan_to_num(values).tolist())
-        return float(np.exp(-np.logaddexp(0.0, -logit)))
-    standardised = np.nan_to_num((values - weights.mean) / weights.scale)
-    logit = standardised @ np.array(weights.weight) + weights.bias
-    return float(np.exp(-np.logaddexp(0.0, -logit)))  # the plain form of the curve overflows
+        known = np.nan_to_num(values).tolist()
+        logits = np.array([trees_logit(weights.trees, weights.bias, row) for row in known])
+    else:
+        standardised = np.nan_to_num((values - np.array(weights.mean)) / np.array(weights.scale))
+        logits = (standardised * np.array(weights.weight)).sum(axis=1) + weights.bias
+    likely: list[float] = np.exp(-np.logaddexp(0.0, -logits)).tolist()  # the plain form overflows
+    return likely
 
 
 @cache

@@ -6,7 +6,7 @@ It holds and opens; the work is in the services beside it: `asking`, `library`, 
 
 import time
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import date, datetime
 from functools import cached_property, lru_cache, partial
@@ -19,6 +19,7 @@ from ombud.answer import (
     Persona,
     needs_vectors,
     open_triage,
+    read_ahead,
     read_contacts,
     read_personas,
     read_sensitive,
@@ -41,6 +42,7 @@ from ombud.models import (
     Embedder,
     ModelRoles,
     Reader,
+    is_remote,
     open_embedder,
     open_reader,
     open_reranker,
@@ -58,7 +60,8 @@ from ombud.store import (
     open_store,
     take_lease,
 )
-from ombud.types import Answer, Document, Plan
+from ombud.text import find_statements, forget_passages
+from ombud.types import Answer, Chunk, Document, Plan
 
 if TYPE_CHECKING:
     from ombud.ingest import IngestParts
@@ -66,6 +69,9 @@ if TYPE_CHECKING:
 PERSONAS = "personas"
 """Folder of a workspace with its own personas."""
 DATA = ".ombud"
+READ_AHEAD = 2_000
+"""Passages of the largest index whose sentences a server reads before anybody asks: about as many
+as `CachingEmbedder` keeps."""
 
 
 class Workspace:
@@ -112,7 +118,18 @@ class Workspace:
             fresh_seconds=self.settings.index.oldest_view,
         )
         most = self.settings.index.hot_passages
-        return HotEngine(engine, most) if most else engine
+        return HotEngine(engine, most, self._read_ahead) if most else engine
+
+    def _read_ahead(self, ids: Sequence[str], passages: Iterator[Chunk]) -> None:
+        """Of a small index all sentences, as fast as half a core reads them. Those of a larger one
+        are read when they are first found; texts that go to another machine, too."""
+        if len(ids) > READ_AHEAD or (self.embedder and is_remote(self.embedder)):
+            return
+        for chunk in passages:
+            began = time.monotonic()
+            find_statements(chunk)
+            read_ahead(chunk, self.embedder)
+            time.sleep(time.monotonic() - began)
 
     @cached_property
     def newest_engine(self) -> Engine:
@@ -233,6 +250,7 @@ class Workspace:
         version = self.engine.version()
         if not self._seen.is_due(version):
             return
+        forget_passages()
         abbreviations = list_abbreviations(self.store)
         glossary = read_glossary(self.home / self.settings.answer.glossary, abbreviations)
         self.index = self.index._replace(glossary=glossary)

@@ -91,5 +91,4 @@ def _sequences(text: str) -> Sequences:
     words = WORD.findall(text.casefold())
     if len(words) < LEAST_WORDS:
         return frozenset()
-    starts = range(len(words) - RUN + 1)
-    return frozenset(tuple(words[start : start + RUN]) for start in starts)
+    return frozenset(zip(*(words[start:] for start in range(RUN)), strict=False))

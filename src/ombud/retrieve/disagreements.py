@@ -116,6 +116,8 @@ def _identity(statement: FigureStatement) -> tuple[str, str]:
 
 def _pairs(statements: Sequence[FigureStatement]) -> Iterator[_Pair]:
     for first, second in combinations(statements, 2):
+        if first.chunk.document_id == second.chunk.document_id:
+            continue
         if not differ(first.quantity, second.quantity):
             continue
         if not _may_both_hold(first.chunk, second.chunk):
@@ -163,6 +165,8 @@ def _is_successor(first: Chunk, second: Chunk) -> bool:
 def differ(first: Quantity, second: Quantity) -> bool:
     """Whether two figures of the same kind cannot both be right; False also where they cannot be
     compared."""
+    if first.kind != second.kind and "days" not in (first.kind, second.kind):
+        return False
     pair = _in_one_unit(first, second)
     if pair is None:
         return False
@@ -220,8 +224,8 @@ def _whole_days(quantity: Quantity) -> Quantity:
 
 def _same_case(first: FigureStatement, second: FigureStatement) -> bool:
     """Whether the sentences speak of the same people and circumstances."""
-    one = first.case
-    other = second.case
+    one = first.subject.case
+    other = second.subject.case
     if one.negated != other.negated or not _same_actor(one.actor, other.actor):
         return False
     local, floor = _in_order(first, second)
@@ -241,18 +245,18 @@ def _same_case(first: FigureStatement, second: FigureStatement) -> bool:
 def _reaches(floor: FigureStatement, local: FigureStatement) -> bool:
     """Whether a local rule gives less than a floor. Who and what is special is not exempt from it;
     to give more than it is what local rules are for."""
-    if local.others or floor.others:
+    if local.subject.others or floor.subject.others:
         return False
     if local.quantity.value >= floor.quantity.value:
         return False
-    return floor.case.marks <= local.case.marks_around
+    return floor.subject.case.marks <= local.subject.case.marks_around
 
 
 def _as_special(first: FigureStatement, second: FigureStatement) -> bool:
     """Whether both hold under the same conditions and for the same special people."""
-    one = first.case
-    other = second.case
-    if first.others != second.others or one.codes != other.codes:
+    one = first.subject.case
+    other = second.subject.case
+    if first.subject.others != second.subject.others or one.codes != other.codes:
         return False
     return one.marks <= other.marks_around and other.marks <= one.marks_around
 
@@ -267,11 +271,11 @@ def _same_places(first: FigureStatement, second: FigureStatement) -> bool:
     """Countries that a sentence names are its own case, unless they are those that the other
     document is for."""
     for one, other in ((first, second), (second, first)):
-        named = one.case.countries - set(one.chunk.countries)
-        theirs = other.case.countries | set(other.chunk.countries)
+        named = one.subject.case.countries - set(one.chunk.countries)
+        theirs = other.subject.case.countries | set(other.chunk.countries)
         if named and not named & theirs:
             return False
-    return not _disjoint(first.case.places, second.case.places)
+    return not _disjoint(first.subject.case.places, second.subject.case.places)
 
 
 # Subjects -----------------------------------------------------------------------------------------
@@ -283,8 +287,8 @@ def _likeness(first: FigureStatement, second: FigureStatement) -> float:
 
     Of a floor and a local rule it is the floor's share alone: the local rule may say more.
     """
-    in_both = _known_terms(first.own, second.own)
-    shared = sum(first.terms[term] for term in in_both)
+    in_both = _known_terms(first.subject.own, second.subject.own)
+    shared = sum(first.subject.terms[term] for term in in_both)
     of_first = _covered(first, second)
     of_second = _covered(second, first)
     if shared < LEAST_SHARED:
@@ -326,27 +330,27 @@ def _headings_meet(
 
 
 def _heading_share(one: FigureStatement, by: FigureStatement) -> float:
-    known = _known_terms(one.heads, by.heads | by.terms.keys())
-    return len(known) / max(1, len(one.heads))
+    known = _known_terms(one.subject.heads, by.subject.heads | by.subject.terms.keys())
+    return len(known) / max(1, len(one.subject.heads))
 
 
 def _covered(one: FigureStatement, by: FigureStatement) -> float:
     """The share, by weight, of the subject of `one` that `by`, with its headings, has too."""
-    whole = sum(one.terms.values())
+    whole = sum(one.subject.terms.values())
     if not whole:
         return 0.0
-    around = by.terms.keys() | by.context
-    known = _known_terms(one.terms.keys(), around)
-    return sum(one.terms[term] for term in known) / whole
+    around = by.subject.terms.keys() | by.subject.context
+    known = _known_terms(one.subject.terms.keys(), around)
+    return sum(one.subject.terms[term] for term in known) / whole
 
 
 def _has_unknown(one: FigureStatement, by: FigureStatement) -> bool:
     """Whether a sentence names something beside its figure that the other and its headings lack.
     Where both do, they speak of different things: medical leave and parental leave, a referral
     bonus and a signing bonus."""
-    around = by.terms.keys() | by.context
-    unknown = one.own - _known_terms(one.own, around)
-    return any(one.terms[term] >= 1 for term in unknown)
+    around = by.subject.terms.keys() | by.subject.context
+    unknown = one.subject.own - _known_terms(one.subject.own, around)
+    return any(one.subject.terms[term] >= 1 for term in unknown)
 
 
 def _known_terms(terms: Set[str], others: Set[str]) -> set[str]:
@@ -365,8 +369,8 @@ def _known_terms(terms: Set[str], others: Set[str]) -> set[str]:
 def _report(first: FigureStatement, second: FigureStatement) -> Contradiction:
     counting, other = _in_order(first, second)
     about: dict[str, None] = {}
-    for word, term in counting.words:
-        if term in other.terms or term in other.context:
+    for word, term in counting.subject.words:
+        if term in other.subject.terms or term in other.subject.context:
             about[word] = None
     return Contradiction(
         first=counting.chunk.id,
@@ -422,4 +426,4 @@ def _is_floor(local: FigureStatement, floor: FigureStatement) -> bool:
 def _is_benefit(statement: FigureStatement) -> bool:
     if statement.quantity.role not in ("exact", "least", "most"):
         return False
-    return not BENEFITS.isdisjoint(statement.terms)
+    return not BENEFITS.isdisjoint(statement.subject.terms)

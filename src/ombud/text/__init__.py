@@ -46,6 +46,7 @@ from ombud.text.numbers import (
 )
 from ombud.text.phrases import Phrases
 from ombud.text.quantities import Quantity
+from ombud.text.remembering import forget_passages, remembered
 from ombud.text.scope import quantifiers
 from ombud.text.scope.conditions import (
     Narrowing,
@@ -119,6 +120,7 @@ __all__ = [
     "find_quotations",
     "find_statements",
     "fold",
+    "forget_passages",
     "grades_between",
     "has_synonyms",
     "join_groups",
@@ -141,6 +143,7 @@ __all__ = [
     "read_sentence",
     "read_spelling",
     "redact",
+    "remembered",
     "split_sentences",
     "split_words",
     "surface_words",

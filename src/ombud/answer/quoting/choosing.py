@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ombud.answer.quoting.spans import AnswerSpan, is_row, words_in
-from ombud.models import Embedder
+from ombud.models import Embedder, is_remote
 
 MOST_SPANS = 6
 """A table counts as one."""
@@ -130,33 +130,53 @@ def _beside(
 ) -> list[AnswerSpan]:
     """What else is shown: likely beside the best of the stretch, saying something different, as
     long as there is room."""
-    pool = _pool(stretch, spans[:POOL])
-    vectors = None
-    if embedder and pool:
-        vectors = embedder.embed([span.text for span in pool])
     chosen = list(stretch)
-    places = list(range(len(stretch)))
-    words = sum(words_in(span.text) for span in stretch)
-    for place, span in enumerate(pool[len(stretch) :], start=len(stretch)):
-        length = words_in(span.text)
-        if words + length > MOST_WORDS or _is_full(chosen, span) or _has_text(chosen, span):
+    candidates = [span for span in _pool(stretch, spans[:POOL]) if _has_room(chosen, span)]
+    meanings = _Meanings(embedder, [*stretch, *candidates]) if embedder else None
+    for span in candidates:
+        if not _has_room(chosen, span):
             continue
-        if _is_redundant(place, places, vectors):
+        if meanings and meanings.says_again(span, chosen):
             continue
         chosen.append(span)
-        places.append(place)
-        words += length
     return chosen[len(stretch) :]
 
 
+def _has_room(chosen: Sequence[AnswerSpan], span: AnswerSpan) -> bool:
+    """Whether a span may stand beside those that are chosen, by its length and its words; what may
+    not now may not beside more."""
+    words = sum(words_in(other.text) for other in chosen)
+    if words + words_in(span.text) > MOST_WORDS:
+        return False
+    return not _is_full(chosen, span) and not _has_text(chosen, span)
+
+
+class _Meanings:
+    """Vectors of spans: those that nobody compares are not made, unless they come from another
+    machine, which is asked once for all."""
+
+    def __init__(self, embedder: Embedder, spans: Sequence[AnswerSpan]) -> None:
+        self._embedder = embedder
+        self._vectors: dict[str, npt.NDArray[np.float32]] = {}
+        if is_remote(embedder):
+            texts = [span.text for span in spans]
+            self._vectors.update(zip(texts, embedder.embed(texts), strict=True))
+
+    def says_again(self, span: AnswerSpan, chosen: Sequence[AnswerSpan]) -> bool:
+        """Whether it says what one of those chosen has said."""
+        own = self._of(span)
+        return any(float(own @ self._of(other)) > REDUNDANT for other in chosen)
+
+    def _of(self, span: AnswerSpan) -> npt.NDArray[np.float32]:
+        if span.text not in self._vectors:
+            self._vectors[span.text] = self._embedder.embed([span.text])[0]
+        return self._vectors[span.text]
+
+
 def _pool(stretch: Sequence[AnswerSpan], spans: Sequence[AnswerSpan]) -> list[AnswerSpan]:
-    """The stretch, and behind it the spans that are good enough beside the best of it."""
+    """The spans beside the stretch that are good enough beside the best of it."""
     best = max((span.score for span in stretch), default=0.0)
-    pool = list(stretch)
-    for span in spans:
-        if span not in stretch and span.score >= LEAST_SHARE * best:
-            pool.append(span)
-    return pool
+    return [span for span in spans if span not in stretch and span.score >= LEAST_SHARE * best]
 
 
 def _locally_ruled_topics(spans: Sequence[AnswerSpan]) -> set[str]:
@@ -209,18 +229,6 @@ def _odds(span: AnswerSpan) -> float:
 def _has_text(chosen: Sequence[AnswerSpan], span: AnswerSpan) -> bool:
     texts = [other.text.strip() for other in chosen]
     return span.text.strip() in texts
-
-
-def _is_redundant(
-    place: int, chosen: Sequence[int], vectors: npt.NDArray[np.float32] | None
-) -> bool:
-    if vectors is None:
-        return False
-    for other in chosen:
-        cosine = float(vectors[place] @ vectors[other])
-        if cosine > REDUNDANT:
-            return True
-    return False
 
 
 def _in_reading_order(spans: Sequence[AnswerSpan]) -> list[AnswerSpan]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ombud.answer.quoting.spans import LIST_MARK, AnswerSpan, is_row, table_head, words_in
-from ombud.text import plain_wording, term_pattern
+from ombud.text import plain_wording, remembered, term_pattern
 
 FINISHED = re.compile(r"[.!?…:;)\]\"'”’»|。！？][*_`]*\s*(?:\[\d+\])?$")
 """How a sentence ends."""
@@ -151,6 +151,7 @@ def is_remains(span: AnswerSpan) -> bool:
     return not is_item and words < LONG_ENOUGH and not FINISHED.search(text)
 
 
+@remembered(20_000)
 def _bare(text: str) -> str:
     return MARKS.sub("", text).lower()
 

@@ -2,7 +2,7 @@
 word."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -10,11 +10,11 @@ from typing import NamedTuple
 from ombud.answer.confidence import (
     Basis,
     ConfidenceWeights,
-    estimate_confidence,
+    estimate_each,
     load_weights,
 )
-from ombud.text import OPEN_END, read_rows, split_sentences
-from ombud.types import Chunk, Evidence, Hit
+from ombud.text import OPEN_END, read_rows, remembered, split_sentences
+from ombud.types import Evidence, Hit
 
 LEAST_WORDS = 4
 """Shorter sentences are remains of headings and numbering."""
@@ -54,8 +54,8 @@ def rank_by(
 ) -> list[AnswerSpan]:
     """The same with other weights than those that ship."""
     scored: list[AnswerSpan] = []
-    for span, row in zip(spans, rows, strict=True):
-        scored.append(span._replace(score=estimate_confidence(row, weights)))
+    for span, score in zip(spans, estimate_each(rows, weights), strict=True):
+        scored.append(span._replace(score=score))
     return sorted(scored, key=_rank)
 
 
@@ -71,7 +71,7 @@ def candidate_spans(evidence: Evidence) -> list[AnswerSpan]:
     return spans
 
 
-def coverage(weights: Mapping[str, float], held: set[str]) -> float:
+def coverage(weights: Mapping[str, float], held: Set[str]) -> float:
     """Share of the question's terms, by weight, that a text holds."""
     total = sum(weights.values())
     if not total:
@@ -130,42 +130,43 @@ def spoken_text(span: AnswerSpan) -> str:
 def _spans(hit: Hit) -> list[AnswerSpan]:
     chunk = hit.chunk
     spans: list[AnswerSpan] = []
+    for start, end, lead in _pieces(chunk.text, chunk.trail, chunk.language):
+        begins, ends = chunk.start + start, chunk.start + end
+        spans.append(AnswerSpan(hit, begins, ends, chunk.text[start:end], lead=lead))
+    return spans
+
+
+@remembered(4096)
+def _pieces(
+    passage: str, trail: tuple[str, ...], language: str
+) -> tuple[tuple[int, int, str], ...]:
+    """Start, end and lead of each."""
+    pieces: list[tuple[int, int, str]] = []
     lead = ""
-    for start, end in split_sentences(chunk.text, chunk.language):
-        text = chunk.text[start:end]
+    for start, end in split_sentences(passage, language):
+        text = passage[start:end]
         if not text.strip() or RULE_ROW.match(text):
             continue
-        if _is_table_head(chunk.text, end):
+        if _is_table_head(passage, end):
             continue
         is_item = bool(LIST_MARK.match(text))
-        if not is_item and _leads_in(text, chunk, end):
+        if not is_item and _leads_in(text, passage[end:], trail):
             lead = text
             continue
         if not is_item:
             lead = ""
         if _says_something(text, is_item=is_item):
-            begins = chunk.start + start
-            spans.append(
-                AnswerSpan(
-                    hit,
-                    begins,
-                    chunk.start + end,
-                    text,
-                    lead=lead,
-                )
-            )
-    return spans
+            pieces.append((start, end, lead))
+    return tuple(pieces)
 
 
 def _says_something(text: str, *, is_item: bool) -> bool:
     return is_item or is_row(text) or words_in(text) >= LEAST_WORDS
 
 
-def _leads_in(text: str, chunk: Chunk, end: int) -> bool:
-    """Whether a sentence that ends at `end` introduces the list below it."""
-    if LEAD_IN.search(text):
-        return True
-    return _goes_on(text, chunk.text[end:], chunk.trail)
+def _leads_in(text: str, below: str, trail: Sequence[str]) -> bool:
+    """Whether a sentence introduces the list below it."""
+    return bool(LEAD_IN.search(text)) or _goes_on(text, below, trail)
 
 
 def _goes_on(text: str, below: str, trail: Sequence[str]) -> bool:

@@ -16,6 +16,7 @@ from ombud.answer.quoting.spans import (
     LIST_MARK,
     AnswerSpan,
     SpanRow,
+    candidate_spans,
     coverage,
     is_row,
     runs_of_chunks,
@@ -23,8 +24,8 @@ from ombud.answer.quoting.spans import (
     words_in,
 )
 from ombud.models import EmbeddedText, Embedder, late
-from ombud.text import analyse, split_sentences
-from ombud.types import Query, Question
+from ombud.text import analyse, remembered, split_sentences
+from ombud.types import Chunk, Evidence, Hit, Query, Question
 
 COSINES = (
     "cosine",
@@ -109,6 +110,37 @@ POINTS_BACK = re.compile(
 LINK = re.compile(r"https?://|\]\(|@")
 
 
+FORM = (
+    "number",
+    "modal",
+    "row",
+    "item",
+    "length",
+    "short",
+    "long",
+    "question",
+    "points_back",
+    "link",
+    "about_page",
+)
+"""Of a span alone."""
+MOST_READ = 10_000
+"""Spans whose reading is remembered, 2 kB each."""
+
+
+class _Reading(NamedTuple):
+    """What a span is by itself, whatever is asked."""
+
+    with_head: str
+    """What is embedded."""
+    terms: frozenset[str]
+    terms_around: frozenset[str]
+    """With those of what stands above it."""
+    terms_of_heads: frozenset[str]
+    form: tuple[float, ...]
+    """FORM."""
+
+
 class _Asked(NamedTuple):
     """The question in the readings that spans are compared with."""
 
@@ -135,15 +167,57 @@ def span_features(
     if not spans:
         return []
     asked = _asked(question, query)
-    texts = list(map(spoken_text, spans))
+    readings = list(map(_reading, spans))
     columns = {
-        **_vector_columns(asked, spans, texts, embedder),
-        **_term_columns(weights, asked, spans, texts),
-        **_form_columns(asked, spans),
+        **_vector_columns(asked, spans, readings, embedder),
+        **_term_columns(weights, asked, spans, readings),
+        **_form_columns(asked, readings),
         **_place_columns(spans),
     }
     table = zip(*(column.tolist() for column in columns.values()), strict=True)
     return [dict(zip(columns, row, strict=True)) for row in table]
+
+
+def read_ahead(chunk: Chunk, embedder: Embedder | None) -> None:
+    """Read what of a passage does not depend on a question, so that no question waits for it."""
+    spans = candidate_spans(Evidence(shared=(Hit(chunk=chunk, score=0.0),)))
+    texts = [_reading(span).with_head for span in spans]
+    if embedder and texts:
+        embedder.read(texts)
+
+
+def _reading(span: AnswerSpan) -> _Reading:
+    chunk = span.hit.chunk
+    return _read(spoken_text(span), span.text, span.lead, chunk.trail, chunk.header, chunk.language)
+
+
+@remembered(MOST_READ)
+def _read(
+    spoken: str, text: str, lead: str, trail: tuple[str, ...], header: str, language: str
+) -> _Reading:
+    heading = trail[-1] if trail else ""
+    words = words_in(text)
+    form = (
+        bool(HOLDS_NUMBER.search(text)),
+        bool(MODAL.search(text)),
+        is_row(text),
+        bool(LIST_MARK.match(text)),
+        min(words, LONGEST) / LONGEST,
+        words < SHORT,
+        words > LONG,
+        text.rstrip().endswith("?"),
+        bool(POINTS_BACK.match(text)),
+        bool(LINK.search(text)),
+        bool(ABOUT_PAGE.search(heading)),
+    )
+    around = " ".join((*trail, header, lead, spoken))
+    return _Reading(
+        with_head=f"{heading}: {lead} {spoken}",
+        terms=frozenset(analyse(spoken, language)),
+        terms_around=frozenset(analyse(around, language)),
+        terms_of_heads=frozenset(analyse(" ".join(trail), language)),
+        form=tuple(map(float, form)),
+    )
 
 
 def _asked(question: Question, query: Query) -> _Asked:
@@ -164,14 +238,12 @@ def _asked(question: Question, query: Query) -> _Asked:
 def _vector_columns(
     asked: _Asked,
     spans: Sequence[AnswerSpan],
-    texts: Sequence[str],
+    read: Sequence[_Reading],
     embedder: Embedder | None,
 ) -> dict[str, Numbers]:
     if embedder is None:
         return dict.fromkeys((*COSINES, *NEARNESS), np.zeros(len(spans)))
-    with_heads: list[str] = []
-    for span, text in zip(spans, texts, strict=True):
-        with_heads.append(f"{_last_heading(span)}: {span.lead} {text}")
+    with_heads = [reading.with_head for reading in read]
     questions = [asked.turn, asked.asks, asked.passage, *asked.sentences]
     readings = embedder.read([*questions, *with_heads])
     of_questions = readings[: len(questions)]
@@ -233,15 +305,17 @@ def _nearness(
     tokens = [reading.tokens for reading in texts if reading.tokens]
     if turn is None or asks is None or len(tokens) < len(texts):
         return dict.fromkeys(NEARNESS, np.full(len(texts), np.nan))
-    to_asks = late.interact(asks, tokens)
-    to_turn = late.interact(turn, tokens)
+    to_asks, back_to_asks = late.interact(asks, tokens), late.answered(asks, tokens)
+    to_turn, back_to_turn = to_asks, back_to_asks
+    if turn is not asks:  # most turns are one sentence
+        to_turn, back_to_turn = late.interact(turn, tokens), late.answered(turn, tokens)
     return {
         "late_asks": to_asks,
         "late_turn": to_turn,
         "late_asks_gap": to_asks - to_asks.max(),
         "late_turn_gap": to_turn - to_turn.max(),
-        "late_asks_back": late.answered(asks, tokens),
-        "late_turn_back": late.answered(turn, tokens),
+        "late_asks_back": back_to_asks,
+        "late_turn_back": back_to_turn,
     }
 
 
@@ -249,61 +323,54 @@ def _term_columns(
     weights: Mapping[str, float],
     asked: _Asked,
     spans: Sequence[AnswerSpan],
-    texts: Sequence[str],
+    readings: Sequence[_Reading],
 ) -> dict[str, Numbers]:
     """Shares of the question's terms that a span holds: with its headings, alone, and its headings
     alone."""
-    terms_of: list[set[str]] = []
     holders = Counter[str]()
-    for span, text in zip(spans, texts, strict=True):
-        terms = set(analyse(text, span.hit.chunk.language))
-        terms_of.append(terms)
-        holders.update(terms)
-    unheld = log(len(spans) + 1)
-    rarity: dict[str, float] = {}
-    for term, count in holders.items():
-        rarity[term] = log((len(spans) + 1) / count)
+    for reading in readings:
+        holders.update(reading.terms)
+    rarity = _Rarity(len(spans), holders)
+    asked_in: dict[str, tuple[Mapping[str, float], Mapping[str, float]]] = {}
     rows: list[tuple[float, ...]] = []
-    for span, text, terms in zip(spans, texts, terms_of, strict=True):
-        chunk = span.hit.chunk
-        language = chunk.language
-        asks = set(analyse(asked.asks, language))
-        turn = set(analyse(asked.turn, language))
-        heads = set(analyse(" ".join(chunk.trail), language))
-        whole = " ".join((*chunk.trail, chunk.header, span.lead, text))
-        asks_weights = {term: rarity.get(term, unheld) for term in asks}
-        turn_weights = {term: rarity.get(term, unheld) for term in turn}
+    for span, reading in zip(spans, readings, strict=True):
+        language = span.hit.chunk.language
+        if language not in asked_in:
+            asked_in[language] = rarity.of(asked.asks, language), rarity.of(asked.turn, language)
+        asks, turn = asked_in[language]
         row = (
-            coverage(weights, set(analyse(whole, language))),
-            coverage(asks_weights, terms),
-            coverage(turn_weights, terms),
-            len(asks & heads) / max(1, len(heads)),
+            coverage(weights, reading.terms_around),
+            coverage(asks, reading.terms),
+            coverage(turn, reading.terms),
+            len(asks.keys() & reading.terms_of_heads) / max(1, len(reading.terms_of_heads)),
         )
         rows.append(row)
     names = ("terms", "terms_asks", "terms_turn", "terms_heads")
     return dict(zip(names, np.array(rows).T, strict=True))
 
 
-def _form_columns(asked: _Asked, spans: Sequence[AnswerSpan]) -> dict[str, Numbers]:
+class _Rarity(NamedTuple):
+    spans: int
+    holders: Mapping[str, int]
+    """Term -> spans that hold it."""
+
+    def of(self, text: str, language: str) -> dict[str, float]:
+        """Each term of a text, and how few of the spans hold it."""
+        weights: dict[str, float] = {}
+        for term in set(analyse(text, language)):
+            weights[term] = log((self.spans + 1) / self.holders.get(term, 1))
+        return weights
+
+
+def _form_columns(asked: _Asked, readings: Sequence[_Reading]) -> dict[str, Numbers]:
     asks_number = bool(ASKS_NUMBER.search(asked.turn))
     asks_whether = bool(ASKS_WHETHER.match(asked.asks))
-    texts = [span.text for span in spans]
-    words = np.array(list(map(words_in, texts)))
-    holds_number = _flags(map(HOLDS_NUMBER.search, texts))
-    modal = _flags(map(MODAL.search, texts))
+    table = np.array([reading.form for reading in readings]).T
+    columns: dict[str, Numbers] = dict(zip(FORM, table, strict=True))
     return {
-        "asked_number": holds_number * asks_number,
-        "number": holds_number,
-        "asked_whether": modal * asks_whether,
-        "modal": modal,
-        "row": _flags(map(is_row, texts)),
-        "item": _flags(map(LIST_MARK.match, texts)),
-        "length": np.minimum(words, LONGEST) / LONGEST,
-        "short": _flags(words < SHORT),
-        "long": _flags(words > LONG),
-        "question": _flags(text.rstrip().endswith("?") for text in texts),
-        "points_back": _flags(map(POINTS_BACK.match, texts)),
-        "link": _flags(map(LINK.search, texts)),
+        "asked_number": columns["number"] * asks_number,
+        "asked_whether": columns["modal"] * asks_whether,
+        **columns,
     }
 
 
@@ -315,7 +382,6 @@ def _place_columns(spans: Sequence[AnswerSpan]) -> dict[str, Numbers]:
         "hit_score": scores / best,
         "position": np.array(list(map(_position, spans))),
         "first": _flags(place in first_of_run for place in range(len(spans))),
-        "about_page": _flags(ABOUT_PAGE.search(_last_heading(span)) for span in spans),
         "local": _flags(span.hit.chunk.countries for span in spans),
     }
 
@@ -324,11 +390,6 @@ def _position(span: AnswerSpan) -> float:
     """How far down its chunk a span begins, 0 to 1."""
     chunk = span.hit.chunk
     return (span.start - chunk.start) / max(1, len(chunk.text))
-
-
-def _last_heading(span: AnswerSpan) -> str:
-    trail = span.hit.chunk.trail
-    return trail[-1] if trail else ""
 
 
 def _flags(values: Iterable[object]) -> Numbers:

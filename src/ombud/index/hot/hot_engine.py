@@ -3,10 +3,10 @@
 import threading
 import time
 import weakref
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 
-from ombud.errors import EngineError
+from ombud.errors import EngineError, OmbudError
 from ombud.index.engine import Engine, Leg, Row, Stats, Vector
 from ombud.index.engine_loop import blocking
 from ombud.index.hot.snapshot import HotSnapshot, SnapshotBuilder
@@ -29,11 +29,18 @@ class HotEngine:
     looked at before every call; else the engine itself answers, and another snapshot is made behind
     it. So a deletion, a permission or a day counts at once, whether or not that is ready.
 
-    most: passages of the largest index that is taken into memory."""
+    most: passages of the largest index that is taken into memory. prepare: gets all passages of
+    each version that stands in memory, behind the searches; they end where another has come."""
 
-    def __init__(self, engine: Engine, most: int) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        most: int,
+        prepare: Callable[[Sequence[str], Iterator[Chunk]], None] | None = None,
+    ) -> None:
         self._engine = engine
         self._most = most
+        self._prepare = prepare
         self._snapshot: HotSnapshot | None = None
         self._searches = 0
         self._keeping = threading.Lock()
@@ -122,26 +129,40 @@ class HotEngine:
             keeper.wake.set()
         return None
 
-    def refresh(self) -> None:
+    def refresh(self) -> bool:
         """Make a snapshot of the present version, unless there is one or the index is too large; a
-        sync that goes on meanwhile is waited for."""
+        sync that goes on meanwhile is waited for. Whether there is a new one."""
         version = self._engine.version()
         snapshot = self._snapshot
         if snapshot is not None and snapshot.version == version:
-            return
+            return False
         self._snapshot = None
         if blocking(self._engine.stats()).chunks > self._most:
-            return
+            return False
         built = SnapshotBuilder()
         documents = sorted(blocking(self._engine.documents()))
         for start in range(0, len(documents), BATCH):
             for row in blocking(self._engine.rows(documents[start : start + BATCH])):
                 built.add(row)
             if self._engine.version() != version:
-                return
+                return False
         made = HotSnapshot(version, built)
-        if self._engine.version() == version:
-            self._snapshot = made
+        if self._engine.version() != version:
+            return False
+        self._snapshot = made
+        return True
+
+    def prepare(self, stop: threading.Event) -> None:
+        """Let what depends on passages alone be read ahead."""
+        snapshot = self._snapshot
+        if snapshot is not None and self._prepare is not None:
+            self._prepare(snapshot.ids, self._passages(snapshot, stop))
+
+    def _passages(self, snapshot: HotSnapshot, stop: threading.Event) -> Iterator[Chunk]:
+        for identity in snapshot.ids:
+            if stop.is_set() or self._current() is not snapshot:
+                return
+            yield snapshot.get([identity])[identity]
 
     # The engine's own -------------------------------------------------------------------------
 
@@ -198,8 +219,11 @@ class _Keeper(threading.Thread):
                 return
             began = time.monotonic()
             try:
-                engine.refresh()
-            except EngineError:  # told to whoever asks; the next look may find it well again
+                is_new = engine.refresh()
+                self.done.set()
+                if is_new:
+                    engine.prepare(self.stop)
+            except OmbudError:  # told to whoever asks; the next look may find it well again
                 pass
             finally:
                 self.done.set()

@@ -5,7 +5,6 @@ Khattab, Zaharia, ColBERT, SIGIR 2020. MiniLM was trained on whole texts, but it
 company well enough to put passages in order (docs/results/retrieval.md)."""
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from math import log
 from pathlib import Path
@@ -32,6 +31,8 @@ FUNCTION_WORDS = frozenset(
 is about."""
 LEAST_WEIGHT = 0.05
 """Of a token that all texts hold: a question may have no other."""
+AT_ONCE = 250_000
+"""Multiplications of a product that OpenBLAS does without other threads."""
 
 States = npt.NDArray[np.float32]
 
@@ -46,6 +47,10 @@ class TokenVectors(NamedTuple):
 
     def pack(self) -> bytes:
         return self.ids.astype("<u2").tobytes() + self.vectors.tobytes()
+
+
+_NOTHING = TokenVectors(np.zeros(1, np.uint16), np.zeros((1, DIMENSION), np.int8))
+"""Its id is that of padding, which no text has."""
 
 
 def unpack(packed: bytes) -> TokenVectors:
@@ -105,30 +110,23 @@ def interact(question: TokenVectors, texts: Sequence[TokenVectors]) -> npt.NDArr
     without any is at 0."""
     if not len(question.ids) or not texts:
         return np.zeros(len(texts))
-    nothing = np.zeros((1, DIMENSION), np.float32)
-    vectors: list[States] = []
-    starts: list[int] = []
-    start = 0
-    for text in texts:
-        of_text = _floats(text) if len(text.ids) else nothing
-        vectors.append(of_text)
-        starts.append(start)
-        start += len(of_text)
-    cosines = _floats(question) @ np.concatenate(vectors).T
-    nearest = np.maximum.reduceat(cosines, starts, axis=1)
-    weights = _rarities(question, texts)
+    ids, vectors, starts = _laid_out(texts)
+    products = _products(question.vectors, vectors)
+    nearest = np.maximum.reduceat(products, starts, axis=1) / np.float32(SCALE * SCALE)
+    weights = _rarities(question, ids, starts)
     nearness: npt.NDArray[np.float64] = np.average(nearest, axis=0, weights=weights)
     return nearness
 
 
-def _rarities(question: TokenVectors, texts: Sequence[TokenVectors]) -> list[float]:
+def _rarities(
+    question: TokenVectors, ids: npt.NDArray[np.int32], starts: Sequence[int]
+) -> list[float]:
     """Of each token of the question: how few of the texts hold it."""
-    holders = Counter[int]()
-    for text in texts:
-        holders.update(set(text.ids.tolist()))
+    asked = question.ids.astype(np.int32)
+    held = np.logical_or.reduceat(asked[:, None] == ids, starts, axis=1).sum(axis=1)
     rarities: list[float] = []
-    for token in question.ids.tolist():
-        rarity = log((len(texts) + 1) / (holders[token] + 0.5))
+    for holders in held.tolist():
+        rarity = log((len(starts) + 1) / (holders + 0.5))
         rarities.append(max(rarity, LEAST_WEIGHT))
     return rarities
 
@@ -136,19 +134,51 @@ def _rarities(question: TokenVectors, texts: Sequence[TokenVectors]) -> list[flo
 def answered(question: TokenVectors, texts: Sequence[TokenVectors]) -> npt.NDArray[np.float64]:
     """The way back, about -1 to 1: for each token of a text the nearest of the question, in the
     mean."""
-    asked = _floats(question)
-    nearness: list[float] = []
+    if not len(question.ids) or not texts:
+        return np.zeros(len(texts))
+    _, vectors, starts = _laid_out(texts)
+    nearest = _products(question.vectors, vectors).max(axis=0)
+    sums = np.add.reduceat(nearest, starts, dtype=np.float64)
+    lengths = np.array([max(1, len(text.ids)) for text in texts])
+    nearness: npt.NDArray[np.float64] = sums / lengths / (SCALE * SCALE)
+    return nearness
+
+
+class _LaidOut(NamedTuple):
+    """The tokens of all texts below each other; a text without any has a zero vector."""
+
+    ids: npt.NDArray[np.int32]
+    vectors: npt.NDArray[np.int8]
+    starts: list[int]
+    """Where each text begins."""
+
+
+def _laid_out(texts: Sequence[TokenVectors]) -> _LaidOut:
+    parts: list[TokenVectors] = []
+    starts: list[int] = []
+    start = 0
     for text in texts:
-        if not len(text.ids) or not len(asked):
-            nearness.append(0.0)
-            continue
-        nearest = (_floats(text) @ asked.T).max(axis=1)
-        nearness.append(float(nearest.mean()))
-    return np.array(nearness)
+        part = text if len(text.ids) else _NOTHING
+        parts.append(part)
+        starts.append(start)
+        start += len(part.ids)
+    ids = np.concatenate([part.ids for part in parts], dtype=np.int32)
+    return _LaidOut(ids, np.concatenate([part.vectors for part in parts]), starts)
 
 
-def _floats(tokens: TokenVectors) -> States:
-    return np.asarray(tokens.vectors, np.float32) / np.float32(SCALE)
+def _products(asked: npt.NDArray[np.int8], vectors: npt.NDArray[np.int8]) -> States:
+    """Of each vector that was asked for and each other one, shape (asked, vectors).
+
+    Whole numbers below 2^24, which float32 adds without an error in any order. In pieces so small
+    that OpenBLAS wakes no threads for them, which cost ten times the work."""
+    left = asked.astype(np.float32)
+    right = vectors.astype(np.float32)
+    products = np.empty((len(left), len(right)), np.float32)
+    step = max(1, AT_ONCE // left.size)
+    for start in range(0, len(right), step):
+        piece = slice(start, start + step)
+        np.matmul(left, right[piece].T, out=products[:, piece])
+    return products
 
 
 def projection() -> States:

@@ -3,11 +3,12 @@ compares."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property
 from typing import NamedTuple
 
 from ombud.text.names.countries import named_countries
 from ombud.text.quantities import Quantity, find_quantities, plain_quantities
+from ombud.text.remembering import remembered
 from ombud.text.sentences import split_sentences
 from ombud.text.statements.circumstances import (
     Circumstances,
@@ -70,21 +71,60 @@ class FigureStatement(NamedTuple):
     text: str
     """The sentence, or the row of a table, as it stands."""
     quantity: Quantity
-    others: frozenset[tuple[str, float, str]]
-    """(kind, value, role) of the sentence's other figures: its conditions."""
-    case: Circumstances
-    terms: Mapping[str, float]
-    """Stems of the subject, with weights; where it says too little the heading's as well."""
-    own: frozenset[str]
-    """Those of the sentence alone that are not generic."""
-    words: tuple[tuple[str, str], ...]
-    """(word, stem) of the subject's weightier terms, in reading order."""
-    heads: frozenset[str]
-    """Stems of title, headings and lead-in that are not generic."""
-    context: frozenset[str]
-    """All of them."""
-    figure: str = ""
+    figure: str
     """The words of the quantity, such as `16 weeks`."""
+    subject: "FigureSubject"
+    """What is said of it."""
+
+
+class FigureSubject:
+    """What a figure is said of. It is read when it is first asked for: of most figures of a search
+    no other is of their kind, and nobody asks."""
+
+    def __init__(self, line: "_LineReading", quantity: Quantity) -> None:
+        self._line = line
+        self._quantity = quantity
+
+    @property
+    def case(self) -> Circumstances:
+        return self._line.case
+
+    @property
+    def heads(self) -> frozenset[str]:
+        """Stems of title, headings and lead-in that are not generic."""
+        return self._line.headings.specific_stems
+
+    @property
+    def context(self) -> frozenset[str]:
+        """All of them."""
+        return self._line.headings.stems
+
+    @cached_property
+    def others(self) -> frozenset[tuple[str, float, str]]:
+        """(kind, value, role) of the sentence's other figures: its conditions."""
+        return _other_figures(self._quantity, self._line.quantities)
+
+    @cached_property
+    def terms(self) -> Mapping[str, float]:
+        """Stems of the subject, with weights; where it says too little the heading's as well."""
+        return _with_heading(self._own_terms, self._line.headings)
+
+    @cached_property
+    def own(self) -> frozenset[str]:
+        """Those of the sentence alone that are not generic."""
+        return frozenset(stem for stem, weight in self._own_terms.items() if weight > GENERIC)
+
+    @cached_property
+    def words(self) -> tuple[tuple[str, str], ...]:
+        """(word, stem) of the subject's weightier terms, in reading order."""
+        return tuple(_weighty_words(self._line.bare, self.terms))
+
+    @cached_property
+    def _own_terms(self) -> dict[str, float]:
+        terms = _terms(self._line.bare, self._quantity)
+        for stem in country_stems(self._line.countries):
+            terms.pop(stem, None)
+        return terms
 
 
 class _Line(NamedTuple):
@@ -120,7 +160,7 @@ class _Passage(NamedTuple):
     countries: tuple[str, ...]
 
 
-@lru_cache(maxsize=4096)
+@remembered(4096)
 def _statements(passage: _Passage) -> tuple[FigureStatement, ...]:
     heading = passage.trail[-1] if passage.trail else passage.title
     if _VERSIONS.search(heading) or _EXAMPLE.search(heading):
@@ -144,30 +184,45 @@ def _statements_of_line(passage: _Passage, line: _Line) -> Iterator[FigureStatem
     quantities = find_quantities(plain)
     # In a cell the label of its row says when, not how much.
     cell = plain.rfind(_CELL)
-    stated = [q for q in quantities if q.start > cell and q.role != "range"]
-    if not stated:
-        return
-    headings = read_headings(passage.title, passage.trail, passage.countries, line.lead)
-    bare = _EXCEPTION.sub(_blank, _without_figures(plain, quantities))
-    countries = named_countries(line.text)
-    case = read_circumstances(line.text, bare, countries, headings)
-    for quantity in stated:
-        terms = _terms(bare, quantity)
-        for stem in country_stems(countries):
-            terms.pop(stem, None)
-        yield FigureStatement(
-            chunk=_NO_CHUNK,
-            text=line.shown,
-            quantity=quantity,
-            others=_other_figures(quantity, quantities),
-            case=case,
-            terms=_with_heading(terms, headings),
-            own=frozenset(stem for stem, weight in terms.items() if weight > GENERIC),
-            words=tuple(_weighty_words(bare, _with_heading(terms, headings))),
-            heads=headings.specific_stems,
-            context=headings.stems,
-            figure=plain[quantity.start : quantity.end].strip(),
-        )
+    reading = _LineReading(passage, line, plain, quantities)
+    for quantity in quantities:
+        if quantity.start > cell and quantity.role != "range":
+            yield FigureStatement(
+                chunk=_NO_CHUNK,
+                text=line.shown,
+                quantity=quantity,
+                figure=plain[quantity.start : quantity.end].strip(),
+                subject=FigureSubject(reading, quantity),
+            )
+
+
+class _LineReading:
+    """A line with figures; what it says of them is read when it is first asked for."""
+
+    def __init__(
+        self, passage: _Passage, line: _Line, plain: str, quantities: Sequence[Quantity]
+    ) -> None:
+        self._passage = passage
+        self._line = line
+        self._plain = plain
+        self.quantities = quantities
+
+    @cached_property
+    def headings(self) -> Headings:
+        passage = self._passage
+        return read_headings(passage.title, passage.trail, passage.countries, self._line.lead)
+
+    @cached_property
+    def bare(self) -> str:
+        return _EXCEPTION.sub(_blank, _without_figures(self._plain, self.quantities))
+
+    @cached_property
+    def countries(self) -> tuple[str, ...]:
+        return named_countries(self._line.text)
+
+    @cached_property
+    def case(self) -> Circumstances:
+        return read_circumstances(self._line.text, self.bare, self.countries, self.headings)
 
 
 def _other_figures(
