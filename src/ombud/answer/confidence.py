@@ -89,7 +89,10 @@ def estimate_each(rows: Sequence[Mapping[str, float]], weights: ConfidenceWeight
     """The same of many at once."""
     if not rows:
         return []
-    values = np.array([[row[name] for name in weights.features] for row in rows])
+    listed: list[list[float]] = []
+    for row in rows:
+        listed.append([row[name] for name in weights.features])
+    values = np.array(listed)
     if weights.trees:
         known = np.nan_to_num(values).tolist()
         logits = np.array([trees_logit(weights.trees, weights.bias, row) for row in known])

@@ -165,8 +165,6 @@ def _is_successor(first: Chunk, second: Chunk) -> bool:
 def differ(first: Quantity, second: Quantity) -> bool:
     """Whether two figures of the same kind cannot both be right; False also where they cannot be
     compared."""
-    if first.kind != second.kind and "days" not in (first.kind, second.kind):
-        return False
     pair = _in_one_unit(first, second)
     if pair is None:
         return False

@@ -46,7 +46,6 @@ from ombud.text.numbers import (
 )
 from ombud.text.phrases import Phrases
 from ombud.text.quantities import Quantity
-from ombud.text.remembering import forget_passages, remembered
 from ombud.text.scope import quantifiers
 from ombud.text.scope.conditions import (
     Narrowing,
@@ -74,6 +73,7 @@ from ombud.text.spelling import (
     unknown_words,
 )
 from ombud.text.statements.finding import FigureStatement, find_statements
+from ombud.text.statements.remembering import forget_passages, remembered
 from ombud.text.statements.subjects import wider_than, word_weight
 from ombud.text.tables import read_rows
 from ombud.text.units import units_named

@@ -186,15 +186,33 @@ def read_ahead(chunk: Chunk, embedder: Embedder | None) -> None:
         embedder.read(texts)
 
 
+class _Words(NamedTuple):
+    """Of a span, with what stands above it."""
+
+    text: str
+    spoken: str
+    lead: str
+    trail: tuple[str, ...]
+    header: str
+    language: str
+
+
 def _reading(span: AnswerSpan) -> _Reading:
     chunk = span.hit.chunk
-    return _read(spoken_text(span), span.text, span.lead, chunk.trail, chunk.header, chunk.language)
+    words = _Words(
+        text=span.text,
+        spoken=spoken_text(span),
+        lead=span.lead,
+        trail=chunk.trail,
+        header=chunk.header,
+        language=chunk.language,
+    )
+    return _read(words)
 
 
 @remembered(MOST_READ)
-def _read(
-    spoken: str, text: str, lead: str, trail: tuple[str, ...], header: str, language: str
-) -> _Reading:
+def _read(said: _Words) -> _Reading:
+    text, spoken, lead, trail, header, language = said
     heading = trail[-1] if trail else ""
     words = words_in(text)
     form = (

@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 from ombud.text.names.countries import named_countries
 from ombud.text.quantities import Quantity, find_quantities, plain_quantities
-from ombud.text.remembering import remembered
 from ombud.text.sentences import split_sentences
 from ombud.text.statements.circumstances import (
     Circumstances,
@@ -16,6 +15,7 @@ from ombud.text.statements.circumstances import (
     read_circumstances,
     read_headings,
 )
+from ombud.text.statements.remembering import remembered
 from ombud.text.statements.subjects import (
     GENERIC,
     WORD,
