@@ -30,7 +30,7 @@ from ombud.store import (
     phrases_held,
     text_of,
 )
-from ombud.text import split_sentences
+from ombud.text import forget_passages, split_sentences
 from ombud.types import Document
 
 PHRASES = 12
@@ -101,9 +101,10 @@ def certify_deletion(workspace: Workspace, identity: str) -> Certificate:
 
 
 def forget_in_memory(workspace: Workspace) -> None:
-    """This process lets go of what it has of an older index: texts that answers cite, the index in
-    memory, which is made anew, and passages in `index.cache`."""
+    """This process lets go of what it has of an older index: texts that answers cite, what was read
+    in passages, the index in memory, which is made anew, and passages in `index.cache`."""
     workspace.follow_index()
+    forget_passages()
     engine = workspace.engine
     if isinstance(engine, HotEngine) and engine.bytes:
         engine.refresh()
