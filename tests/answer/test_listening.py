@@ -6,9 +6,11 @@ from pathlib import Path
 import pytest
 
 from answer.asking import GB, ask, company
+from ombud.answer.triage import TriageResult, triaged_message
 from ombud.answer.triage.anonymity import wants_anonymity
 from ombud.app import Workspace
-from ombud.types import Answer, Message
+from ombud.retrieve import said_whole
+from ombud.types import Answer, Message, Question
 
 
 @pytest.fixture(scope="module")
@@ -54,6 +56,39 @@ def test_a_single_word_is_asked_back_as_people_would_ask(workspace: Workspace) -
 
 def test_one_content_word_with_a_question_around_it_is_no_vague_one(workspace: Workspace) -> None:
     assert ask(workspace, "how much leave do I get?").action != "clarify"
+
+
+def test_a_turn_that_says_only_where_has_the_subject_before_it() -> None:
+    before = Message(role="user", content="what is the hotel cap in london?")
+
+    def heard(text: str) -> str:
+        return said_whole(Question(text=text, history=(before,))).text
+
+    assert heard("and in great britain?") == (
+        "what is the hotel cap in london and in great britain?"
+    )
+    for own in ("and how is dinner paid?", "dinner?", "in which city is the office?"):
+        assert heard(own) == own
+    assert said_whole(Question(text="and in paris?")).text == "and in paris?"
+
+
+@pytest.mark.parametrize(
+    ("turn", "label"),
+    [
+        ("what is the weather tomorrow", "out_of_scope"),
+        ("and in paris?", "ordinary"),
+        ("is it the same there?", "ordinary"),
+        ("pity", "ordinary"),
+    ],
+)
+def test_only_what_stands_alone_can_be_outside(workspace: Workspace, turn: str, label: str) -> None:
+    before = Message(role="user", content="what is the hotel cap in london?")
+    question = Question(text=turn, history=(before,))
+
+    def outside(text: str) -> TriageResult:
+        return TriageResult(label="out_of_scope")
+
+    assert triaged_message(outside, question, question, workspace.engine).label == label
 
 
 def test_the_row_of_a_glossary_is_the_whole_answer(tmp_path: Path) -> None:

@@ -53,6 +53,7 @@ from ombud.retrieve import (
     check_plan,
     contradiction_notes,
     read_question,
+    said_whole,
     search,
     unread_language,
 )
@@ -155,6 +156,9 @@ class AskRun:
         """Whom the message is for. Decides where no passage could change the answer."""
         self.triaged = await asyncio.to_thread(self._triaged)
         self.timer.rest("triage")
+        if self.triaged.label == "out_of_scope":
+            # "What is the weather tomorrow" is not answered on the subject before it.
+            self.question = self.question.model_copy(update={"history": ()})
         matter = self.triaged.matter
         quotes = self.parts.settings.answer.sensitive_quotes
         if matter and self.triaged.settled and not quotes:
@@ -171,7 +175,9 @@ class AskRun:
             self.body = await memory_body(self.question, self._day, chat, self.parts)
             return
         knowledge = self.parts.knowledge
-        self.found = await search(searchable(self.question), self.plan, self.where, knowledge)
+        asked = said_whole(searchable(self.question))
+        self.question = self.question.model_copy(update={"text": asked.text})
+        self.found = await search(asked, self.plan, self.where, knowledge)
         self.timer.add(self.found.seconds)
         if any(note.startswith("dense") for note in self.found.degraded):
             # What failed once is not asked again.

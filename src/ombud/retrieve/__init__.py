@@ -3,6 +3,7 @@ by scope."""
 
 from ombud.retrieve.conversation import aside_free, carry_over, question_parts
 from ombud.retrieve.disagreements import CONTRADICTING, contradiction_notes, find_contradictions
+from ombud.retrieve.follow_ups import said_whole, stands_alone
 from ombud.retrieve.graph_search import GraphSearch, neighbourhood
 from ombud.retrieve.known_words import KnownWords, read_question
 from ombud.retrieve.model import ModelUsage, usage_of
@@ -82,8 +83,10 @@ __all__ = [
     "router_features",
     "router_scores",
     "router_weights_text",
+    "said_whole",
     "search",
     "standard_query",
+    "stands_alone",
     "strategy_names",
     "unread_language",
     "usage_of",

@@ -50,6 +50,13 @@ OPENS = re.compile(
 CONTINUES = re.compile(
     r"^\W*(?:(?:and|but|so) )?(?:what|how) about\b|^\W*(?:and|what|even) if\b", re.IGNORECASE
 )
+ELSEWHERE = re.compile(
+    r"^\W*(?:and|but|or|so)\s+(?:in|for|at|on|with|without|during|after|before|from|until|as)\b",
+    re.IGNORECASE,
+)
+"""How a turn begins that says only where, for whom or when: "and in Germany?" has no subject."""
+MOST_ELSEWHERE = 3
+"""Content words of such a turn."""
 
 
 class FollowUpWeights(NamedTuple):
@@ -86,6 +93,27 @@ async def _follows(
         return follows_by_words(text)
     weights = load_follow_up_weights()
     return probability(features, weights) >= weights.threshold
+
+
+def says_only_where(text: str) -> bool:
+    return bool(ELSEWHERE.match(text)) and len(analyse(text)) <= MOST_ELSEWHERE
+
+
+def said_whole(question: Question) -> Question:
+    """A turn that says only where, with the subject of the turn before it: "maternity pay and in
+    Germany?". Any other as it is."""
+    earlier = [turn.content for turn in question.history if turn.role == "user"]
+    if not earlier or not says_only_where(question.text):
+        return question
+    whole = f"{earlier[-1].rstrip(' ?.!')} {question.text}"
+    return question.model_copy(update={"text": whole, "history": ()})
+
+
+def stands_alone(text: str) -> bool:
+    """Whether a turn has words of its own and points back to nothing."""
+    if POINTS_BACK.search(text) or CONTINUES.match(text) or says_only_where(text):
+        return False
+    return len(analyse(text)) >= LEAST_TERMS
 
 
 def follows_by_words(text: str) -> bool:

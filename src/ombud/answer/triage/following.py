@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from ombud.answer.triage.classifying import Triage, TriageResult
 from ombud.answer.triage.sensitive import TOLD
 from ombud.index import Engine
-from ombud.retrieve import query_terms
+from ombud.retrieve import query_terms, stands_alone
 from ombud.types import Message, Question
 
 SHORT = 8
@@ -32,8 +32,8 @@ def triaged_turn(triage: Triage, text: str, history: Sequence[Message]) -> Triag
 def triaged_message(
     triage: Triage, question: Question, typed: Question, engine: Engine
 ) -> TriageResult:
-    """Triage of a question. A follow-up, or one without a word to search for, looks strange alone:
-    only an injection is taken for one.
+    """Triage of a question. What goes on with a turn before it, or has no word to search for, looks
+    strange alone: only an injection is taken for one.
 
     typed: as it was before words were read otherwise; no correction takes back what needs a
     person."""
@@ -44,6 +44,7 @@ def triaged_message(
     triaged = triaged_turn(triage, question.text, question.history)
     if triaged.label != "out_of_scope" or triaged.injected:
         return triaged
-    if question.history or not query_terms(question.text, engine):
+    goes_on = bool(question.history) and not stands_alone(question.text)
+    if goes_on or not query_terms(question.text, engine):
         return triaged._replace(label="ordinary", settled=True)
     return triaged
