@@ -205,12 +205,7 @@ class AskRun:
             body = await self._written(chat)
         else:
             body = await asyncio.to_thread(self._quoted)
-        record = own_record(self.question.text)
-        if record:
-            country = self.question.asker.country
-            shown_below = bool(self.parts.contacts.named(record.topic, country))
-            body = with_own_record(body, record, shown_below)
-        self.body = body
+        self.body = with_own_record(body, self.question, self.parts.contacts)
 
     def finish(self, body: Body) -> Answer:
         """The answer with contacts, sources and its trace; claims not yet told are told."""

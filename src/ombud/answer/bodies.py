@@ -7,6 +7,7 @@ from ombud.answer import wording
 from ombud.answer.clarifying import clarifying_questions
 from ombud.answer.compose.composing import WrittenAnswer, shown_questions
 from ombud.answer.compose.prompting import labelled
+from ombud.answer.contacts import Contacts
 from ombud.answer.languages.language import apology, asked_in
 from ombud.answer.parts import AnswerParts
 from ombud.answer.proof.citing import Composed
@@ -17,7 +18,7 @@ from ombud.answer.quoting.precedence import find_precedence, opened_with
 from ombud.answer.quoting.quotes import opened_by, quote_spans
 from ombud.answer.quoting.spans import AnswerSpan
 from ombud.answer.signals import unheard
-from ombud.answer.triage import OwnRecord
+from ombud.answer.triage import own_record
 from ombud.answer.triage.persons import wants_person
 from ombud.answer.triage.pleasantries import pleasantry_of
 from ombud.answer.triage.sensitive import Matter
@@ -233,10 +234,13 @@ def written_body(written: WrittenAnswer, found: SearchResult) -> Body:
     )
 
 
-def with_own_record(body: Body, record: OwnRecord, shown_below: bool) -> Body:
-    """The policy answers in part; the figure itself is nowhere in the documents."""
-    if body.outcome == "denied" and body.action != "contact":
+def with_own_record(body: Body, question: Question, contacts: Contacts) -> Body:
+    """Of who asks for a figure of their own: the policy answers in part; the figure itself is
+    nowhere in the documents."""
+    record = own_record(question.text)
+    if record is None or (body.outcome == "denied" and body.action != "contact"):
         return body
+    shown_below = bool(contacts.named(record.topic, question.asker.country))
     sentence = wording.own_record(record.name, shown_below)
     text = f"{sentence}\n\n{body.composed.text}"
     composed = body.composed._replace(text=text.strip())
