@@ -74,3 +74,11 @@ def test_an_unlikely_local_rule_does_not_silence_the_global_one_on_its_wide_topi
     globally = of_topic(bonus, 0.3, "global", ())
     assert bonus in chosen(globally, of_topic(notice, 0.05, "local", ("GB",)))
     assert bonus not in chosen(globally, of_topic(notice, 0.25, "local", ("GB",)))
+
+
+def test_a_floor_does_not_silence_the_local_rule_that_goes_beyond_it() -> None:
+    floor = of_topic("No employee has fewer than 20 days of leave.", 0.5, "global", ())
+    mandatory = floor.hit.chunk.model_copy(update={"mandatory": True})
+    floor = floor._replace(hit=floor.hit.model_copy(update={"chunk": mandatory}))
+    local = of_topic("In Great Britain it is 26 days.", 0.08, "local", ("GB",))
+    assert chosen(floor, local)[0] == "In Great Britain it is 26 days."

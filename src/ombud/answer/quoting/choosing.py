@@ -39,6 +39,9 @@ RULES = 0.3
 """A local span this likely beside the best one shows that the country has a rule of its own. Topics
 are wide: at a tenth, a country's page on notice silenced the global one on referral bonuses; what
 is shown first on dev is the same up to .5."""
+RULES_ABOVE_FLOOR = 0.1
+"""The same where a mandatory global rule is on the topic: a floor is there for local rules to go
+beyond it, and is often worded more like the question."""
 REDUNDANT = 0.86
 """Cosine above which a span says again what another said."""
 
@@ -181,10 +184,12 @@ def _pool(stretch: Sequence[AnswerSpan], spans: Sequence[AnswerSpan]) -> list[An
 
 def _locally_ruled_topics(spans: Sequence[AnswerSpan]) -> set[str]:
     """Topics on which a country has a rule of its own that is near to the best span."""
+    floored = {span.hit.chunk.topic for span in spans if span.hit.chunk.mandatory}
     topics: set[str] = set()
     for span in spans:
         chunk = span.hit.chunk
-        is_near = span.score >= RULES * spans[0].score
+        share = RULES_ABOVE_FLOOR if chunk.topic in floored else RULES
+        is_near = span.score >= share * spans[0].score
         if is_near and chunk.countries and chunk.topic:
             topics.add(chunk.topic)
     return topics
