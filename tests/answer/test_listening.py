@@ -70,6 +70,8 @@ def test_a_turn_that_says_only_where_has_the_subject_before_it() -> None:
     for own in ("and how is dinner paid?", "dinner?", "in which city is the office?"):
         assert heard(own) == own
     assert said_whole(Question(text="and in paris?")).text == "and in paris?"
+    chained = (before, Message(role="user", content="and in paris?"))
+    assert "hotel cap" in said_whole(Question(text="and in oslo?", history=chained)).text
 
 
 @pytest.mark.parametrize(

@@ -102,7 +102,10 @@ def says_only_where(text: str) -> bool:
 def said_whole(question: Question) -> Question:
     """A turn that says only where, with the subject of the turn before it: "maternity pay and in
     Germany?". Any other as it is."""
-    earlier = [turn.content for turn in question.history if turn.role == "user"]
+    earlier: list[str] = []
+    for turn in question.history:
+        if turn.role == "user" and not says_only_where(turn.content):
+            earlier.append(turn.content)
     if not earlier or not says_only_where(question.text):
         return question
     whole = f"{earlier[-1].rstrip(' ?.!')} {question.text}"

@@ -59,7 +59,8 @@ _DATE = re.compile(
     rf"|(?P<month2>{_MONTH}) (?P<day2>\d\d?)(?:st|nd|rd|th)?\b(?:,? (?P<year2>\d{{4}})\b)?"
 )
 _TIME = re.compile(
-    r"\b(?P<hour>\d\d?)(?:[:.](?P<minute>\d\d))? ?(?P<half>[ap])(?(minute)(?:\.?m)?|\.?m)\b\.?"
+    r"\b(?P<hour>\d\d?)(?:[:.](?P<minute>\d\d))?"
+    r"(?: ?(?P<half>[ap])\.?m\b\.?|(?<=:\d\d)(?P<short>[ap])\b)"
     r"|\b(?P<h>\d\d?):(?P<m>\d\d)\b"
 )
 _AGE = re.compile(
@@ -312,6 +313,6 @@ def _minutes_of_day(match: re.Match[str]) -> float:
     else:
         hours = int(match["hour"]) % 12
         minutes = int(match["minute"] or 0)
-    if match["half"] == "p":
+    if "p" in (match["half"], match["short"]):
         hours += 12
     return 60.0 * hours + minutes

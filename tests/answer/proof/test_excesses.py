@@ -26,6 +26,7 @@ WIDER = [
         "Approve overtime before it is worked; this is optional.",
         "Approve overtime before it is worked.",
     ),
+    ("The allowance is USD 12.50 a month.", "The allowance is EUR 12.50 a month."),
     ("Only the plan covers the dentist's bills.", "The plan covers the dentist's bills."),
     ("The refresh comes in the last week of that quarter.", "The refresh comes in that year."),
 ]
@@ -40,6 +41,7 @@ SAME = [
     ),
     ("It may be extended to 80 % or more.", "It may be extended to 80%+."),
     ("Meetings are held from 10:30 am to 1 pm.", "Meetings are held between 10:30am-1:00p."),
+    ("The allowance is EUR 12.50 per month.", "The allowance is EUR 12.50 a month."),
     ("You must respect the licences of code.", "We must respect the licences of code."),
     ("You get EUR 0.30 for each kilometre.", "You get 30 cents for each kilometre."),
 ]
@@ -80,3 +82,16 @@ def test_a_total_of_sums_that_are_written_out_is_checked(total: str, right: bool
     )
     question = "I worked 46 hours at 22 dollars, 6 of them overtime. What is my pay?"
     assert (disagreements(claim, [PREMIUM], question=question) == []) is right
+
+
+@pytest.mark.parametrize(("year", "right"), [("2027", True), ("2031", False)])
+def test_the_year_of_such_a_day_is_checked(year: str, right: bool) -> None:
+    claim = f"Your probation lasts 6 months from 2 September 2026, until 1 March {year}."
+    question = "I started on 2 September 2026, when does my probation end?"
+    assert (not examine(claim, [PROBATION], question=question).objections) is right
+
+
+def test_a_day_beyond_the_calendar_is_no_day() -> None:
+    claim = "Your probation lasts 6 months, until 1 March 2027."
+    question = "I started on 31 December 9999, when does my probation end?"
+    assert examine(claim, [PROBATION], question=question).objections

@@ -129,3 +129,23 @@ def test_what_an_older_version_said_is_quoted_only_where_somebody_asks_for_it() 
     assert [one.text.strip() for one in quotable(spans, "how much is the referral bonus")] == [now]
     assert quotable(spans, "what was the referral bonus before") == spans
     assert quotable(spans[1:], "how much is the referral bonus") == spans[1:]
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "Georgia employees are entitled to 14 weeks.",
+        "Jordan has a statutory minimum of 14 days.",
+        "Sarah in Finance approves expenses above EUR 500.",
+        "Maria is the data protection officer.",
+    ],
+)
+def test_a_name_at_the_beginning_makes_no_story(rule: str) -> None:
+    assert not is_example(span(rule))
+
+
+def test_versions_of_something_else_are_a_rule() -> None:
+    table = "| Version | Supported until |\n|---|---|\n| macOS 14 | September 2026 |"
+    chunk = span(f"Keep the system up to date.\n\n{table}").hit.chunk
+    spans = candidate_spans(Evidence(shared=(Hit(chunk=chunk, score=1.0),)))
+    assert quotable(spans, "until when is macOS 14 supported") == spans

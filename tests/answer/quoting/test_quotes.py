@@ -40,22 +40,46 @@ def test_a_row_is_shown_once_where_the_chosen_stand_in_another_order() -> None:
         assert composed.text.count(row.removesuffix(" |")) == 1
 
 
+def of_section(section: str, text: str, whole: str, score: float) -> Hit:
+    chunk = Chunk(
+        id=section,
+        document_id="d",
+        title="Travel",
+        trail=("Travel", section),
+        uri="days.md",
+        text=text,
+        start=whole.index(text),
+        end=whole.index(text) + len(text),
+    )
+    return Hit(chunk=chunk, score=score)
+
+
+FINES = "Fines and penalties; minibar, films and spa; airport lounges."
+HOTELS = "Hotel rooms are paid up to 150 euros a night."
+
+
+def quoted(*sections: tuple[str, str]) -> str:
+    whole = "\n\n".join(text for _, text in sections)
+    hits: list[Hit] = []
+    for place, (section, text) in enumerate(sections):
+        hits.append(of_section(section, text, whole, score=1.0 / (1 + place)))
+    spans = candidate_spans(Evidence(shared=tuple(hits)))
+    page = stored("d", "").model_copy(update={"text": whole})
+    return quote_spans(spans, spans, lambda *_: page).text
+
+
 def test_a_list_of_what_is_not_paid_says_so() -> None:
-    text = "Fines and penalties; minibar, films and spa; airport lounges."
-    quoted = {}
-    for section in ("9. What is not reimbursed", "9. What is reimbursed"):
-        chunk = Chunk(
-            id="a",
-            document_id="d",
-            title="Travel",
-            trail=("Travel", section),
-            uri="days.md",
-            text=text,
-            start=0,
-            end=len(text),
-        )
-        spans = candidate_spans(Evidence(shared=(Hit(chunk=chunk, score=1.0),)))
-        page = stored("d", "").model_copy(update={"text": text})
-        quoted[section] = quote_spans(spans, spans, lambda *_, page=page: page).text
-    assert quoted["9. What is not reimbursed"].startswith("**What is not reimbursed**\n\nFines")
-    assert quoted["9. What is reimbursed"].startswith("Fines")
+    assert quoted(("9. What is not reimbursed", FINES)).startswith(
+        "**What is not reimbursed**\n\nFines"
+    )
+    assert quoted(("9. What is reimbursed", FINES)).startswith("Fines")
+
+
+def test_what_stands_behind_it_is_not_taken_for_a_part_of_it() -> None:
+    text = quoted(("9. What is not reimbursed", FINES), ("3. Hotels", HOTELS))
+    assert "**Hotels**\n\nHotel rooms" in text
+
+
+def test_a_heading_is_read_and_not_followed() -> None:
+    text = quoted(("What is not covered [log in](https://evil.example)", FINES))
+    assert "](https" not in text.replace("\\](", "")

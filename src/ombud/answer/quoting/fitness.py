@@ -20,7 +20,9 @@ STORY = re.compile(
 )
 """How an example begins that more than one sentence tells."""
 VERSIONS = re.compile(
-    r"^\s*\|\s*(?:version|revision|rev\.?|release|stand|révision)\s*\|", re.IGNORECASE
+    r"^\s*\|\s*(?:version|revision|rev\.?|release|stand|révision)\s*\|.*"
+    r"\b(?:chang|date|in force|änderung|datum|modif|summary|author)",
+    re.IGNORECASE,
 )
 """The head of a table of a page's versions."""
 HEAD_ROWS = re.compile(r"^\s*\|.*\|\s*$", re.MULTILINE)
@@ -32,6 +34,16 @@ TAG = re.compile(r"^\W*</?[a-z][^>]*>|[>»]\s*$", re.IGNORECASE)
 MARKS = re.compile(r"^[\s*_#>\-–•\d.)(]+")
 SHORT = 12
 """Words up to which a line that begins as remains do says nothing else."""
+
+
+LIVES = re.compile(
+    r"(?:had|(?:is|was|has been|falls|fell) (?:ill|off|hired|sick|pregnant|away)"
+    r"|(?:work|earn|pass|join|start|book|mov|adopt|expect|receiv|resign|return|travel|claim|ask|us"
+    r"|retir|plan|need|liv|want|stay)(?:e?s|l?ed)"
+    r"|takes|took|leaves|left|breaks|broke|buys|bought|gives|gave|gets|got|spends|spent|flies|flew"
+    r"|drives|drove|becomes|became)\b"
+)
+"""What people in examples do, as against those whom a rule names: "Sarah in Finance approves"."""
 
 
 class _Terms(NamedTuple):
@@ -110,7 +122,7 @@ def _tells_of_person(text: str) -> bool:
     """Whether a sentence tells of one person by name, as rules do not: "Owen had 10 weeks."."""
     name, _, rest = MARKS.sub("", text).partition(" ")
     is_name = name[:1].isupper() and _terms().given_name.fullmatch(plain_wording(name).strip())
-    return bool(is_name) and rest[:1].islower()
+    return bool(is_name) and bool(LIVES.match(rest))
 
 
 def _begins_example(span: AnswerSpan) -> bool:

@@ -56,9 +56,9 @@ def quote_spans(
             )
         )
         citation = citations[group[0].place]
-        heading = _heading(citation, several_documents=several_documents)
+        heading = _heading(citation, several_documents=several_documents, last=last_heading)
         if heading and heading != last_heading:
-            paragraphs.append(f"**{heading}**")
+            paragraphs.append(f"**{inert(escaped(heading))}**")
         last_heading = heading
         paragraphs.append(inert(_text(group, markers=True, applying=applying)))
         left_out = _left_out(group, pieces, everything, applying)
@@ -193,12 +193,15 @@ def _line(piece: _Piece, kind: str, *, markers: bool, fact: str = "") -> str:
     return escaped(text) + marker
 
 
-def _heading(citation: Citation, *, several_documents: bool) -> str:
+def _heading(citation: Citation, *, several_documents: bool, last: str) -> str:
     """The document's title where there are several; and the section's, where that turns round what
-    stands below: a list under "What is not reimbursed" reads as its opposite without it."""
+    stands below: a list under "What is not reimbursed" reads as its opposite without it, and the
+    section behind it as if it were of it.
+
+    last: the heading above what stands before."""
     section = NUMBERING.sub("", citation.trail[-1] if len(citation.trail) > 1 else "")
     is_turning = bool(TURNS_ROUND.search(section)) and SEVERAL_SECTIONS not in section
     parts = [citation.title] if several_documents else []
-    if is_turning:
-        parts.append(section)
-    return " · ".join(parts).replace("*", "")
+    if is_turning or TURNS_ROUND.search(last):
+        parts.append(section or citation.title)
+    return " · ".join(dict.fromkeys(parts)).replace("*", "")

@@ -179,7 +179,8 @@ def _not_covered(workspace: Workspace) -> Iterator[str]:
     seconds = LOOK + workspace.settings.index.oldest_view
     yield (
         "Memory of servers that are running, and index.cache of other machines: each lets go "
-        f"when it next looks at the index, {seconds:.0f} s later at most; restart it to be sure."
+        f"when it next looks at the index, {seconds:.0f} s later at most, but for single sentences "
+        "that were compared last, which go as others come; restart it to be sure."
     )
     if workspace.store.is_server:
         yield (

@@ -198,6 +198,7 @@ class HotEngine:
         return self._engine.languages()
 
     def version(self) -> str:
+        self._current()  # whoever looks lets go of what has changed, asked or not
         return self._engine.version()
 
 
@@ -218,8 +219,10 @@ class _Keeper(threading.Thread):
             if engine is None:
                 return
             began = time.monotonic()
+            took = 0.0
             try:
                 is_new = engine.refresh()
+                took = time.monotonic() - began
                 self.done.set()
                 if is_new:
                     engine.prepare(self.stop)
@@ -229,5 +232,5 @@ class _Keeper(threading.Thread):
                 self.done.set()
             del engine
             # Commits of a sync come one after another: never busy for more than half of the time.
-            self.wake.wait(max(LOOK, time.monotonic() - began))
+            self.wake.wait(max(LOOK, took))
             self.wake.clear()

@@ -83,7 +83,7 @@ class Derivation:
             if start.kind != "date":
                 continue
             for duration in self._durations:
-                if any(_is_on(day, moved) for moved in _moved(start, duration)):
+                if _is_moved_to(day, start, duration):
                     self.found = True
                     return True
         return False
@@ -144,6 +144,17 @@ def _written_sums(claim: Sequence[Sentence]) -> Iterator[tuple[list[float], floa
 
 def _lasts(quantity: Quantity) -> bool:
     return quantity.kind == "days" and bool(quantity.unit)
+
+
+def _is_moved_to(day: Quantity, start: Quantity, duration: Quantity) -> bool:
+    """In the right year, too, where both days name one. A day beyond the calendar is none."""
+    try:
+        moved = list(_moved(start, duration))
+    except (ValueError, OverflowError):
+        return False
+    if day.year and start.year:
+        moved = [one for one in moved if one.year == day.year]
+    return any(_is_on(day, one) for one in moved)
 
 
 def _moved(start: Quantity, duration: Quantity) -> Iterator[date]:
