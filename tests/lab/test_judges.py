@@ -35,7 +35,7 @@ from ombud.lab import (
 from ombud.models import ModelRoles
 from ombud.prompts import load_sections
 from ombud.settings import ModelSettings
-from ombud.store import Store, erase_quotes, judge_costs, phrases_held
+from ombud.store import Store, erase_quotes, judge_costs, open_store, phrases_held
 from ombud.types import Answer, Claim, Observation, Person, Reference
 
 ANSWERED = Observation(
@@ -451,7 +451,7 @@ def test_killed_ten_times_a_judged_run_asks_no_kept_verdict_again(tmp_path: Path
     assert killed == 10
     assert len(asked) == 2000
     assert sum(asked.values()) <= 2000 + 10 * 4
-    with closing(open_copy(tmp_path)) as store:
+    with closing(open_store("", tmp_path)) as store:
         recorded = read_run(store, "last")
     grades = Counter((s.metric, s.value) for s in recorded.scores)
     assert set(grades.values()) == {1000}
