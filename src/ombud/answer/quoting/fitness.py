@@ -83,8 +83,7 @@ def is_history(span: AnswerSpan) -> bool:
     """Whether a span lists versions of its page: what they say may be in force no more."""
     if is_row(span.text) and VERSIONS.match(table_head(span)):
         return True
-    heading = span.hit.chunk.trail[-1] if span.hit.chunk.trail else ""
-    return bool(_terms().history_section.fullmatch(_bare(heading).rstrip(" :.")))
+    return _is_under(span, _terms().history_section)
 
 
 def is_example(span: AnswerSpan) -> bool:
@@ -94,8 +93,14 @@ def is_example(span: AnswerSpan) -> bool:
         return True
     if terms.example.match(_bare(span.text)) or terms.example.match(_bare(span.lead)):
         return True
-    heading = span.hit.chunk.trail[-1] if span.hit.chunk.trail else ""
-    return bool(terms.example_section.fullmatch(_bare(heading).rstrip(" :.")))
+    return _is_under(span, terms.example_section)
+
+
+def _is_under(span: AnswerSpan, section: re.Pattern[str]) -> bool:
+    """Whether the nearest heading of a span is one of these sections."""
+    trail = span.hit.chunk.trail
+    heading = trail[-1] if trail else ""
+    return bool(section.fullmatch(_bare(heading).rstrip(" :.")))
 
 
 def is_signpost(span: AnswerSpan) -> bool:
