@@ -75,6 +75,11 @@ class AlignedAssertion(NamedTuple):
     def sure(self) -> bool:
         return self.share >= SURE
 
+    @property
+    def text_with_above(self) -> str:
+        """In small letters, with its lead-in, table head or heading."""
+        return f"{self.assertion.whole_text} {self.assertion.sentence.above.lower()}"
+
 
 @lru_cache(maxsize=8192)
 def split_assertions(sentence: Sentence, language: str) -> tuple[Assertion, ...]:

@@ -29,10 +29,6 @@ def objections(
             closest = alignment.closest(assertion) or closest
             if not closest:
                 continue
-            stated = "\n".join(map(_text, closest))
+            stated = "\n".join(one.text_with_above for one in closest)
             for excess in find_excesses(assertion.text, f"{stated}\n{asked}"):
                 yield MESSAGES[excess]
-
-
-def _text(one: AlignedAssertion) -> str:
-    return f"{one.assertion.whole_text} {one.assertion.sentence.above.lower()}"

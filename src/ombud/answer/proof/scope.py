@@ -230,7 +230,7 @@ def _other_grade(
     """M3 where the passage speaks of M2."""
     known = set(GRADE.findall(question))
     for one in closest:
-        text = f"{one.assertion.whole_text} {one.assertion.sentence.above.lower()}"
+        text = one.text_with_above
         known.update(GRADE.findall(text), grades_between(text.upper()))
     if not known:
         return

@@ -43,7 +43,7 @@ def _stated_units(claim: Assertion, alignment: Alignment) -> set[str]:
         return set()
     units: set[str] = set()
     for one in closest:
-        units |= _units(f"{one.assertion.whole_text} {one.assertion.sentence.above.lower()}")
+        units |= _units(one.text_with_above)
     for other in alignment.assertions:
         if len(other.terms & claim.terms) >= RELATED:
             units |= _units(other.text)
