@@ -10,7 +10,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from hashlib import sha256
 from html import unescape
 from pathlib import Path
@@ -87,7 +87,7 @@ def main() -> None:
 
 def read_given() -> list[Given]:
     given: list[Given] = []
-    for row in _lines(RECORDED / "drafts-given.jsonl"):
+    for row in read_lines(RECORDED / "drafts-given.jsonl"):
         history = tuple(Message.model_validate(turn) for turn in row["history"])
         question = Question(
             text=row["question"],
@@ -99,25 +99,67 @@ def read_given() -> list[Given]:
 
 
 def read_texts() -> dict[str, dict[str, Any]]:
-    """Question -> role -> what was said."""
+    """Id of a question -> role -> what was said."""
     texts: dict[str, dict[str, Any]] = {}
     for name in ("texts.jsonl", "drafts-texts.jsonl"):
-        for row in _lines(RECORDED / name):
+        for row in read_lines(RECORDED / name):
             texts.setdefault(row["id"], {}).update(row)
-    return {one.question.text: texts.get(one.id, {}) for one in read_given()}
+    return {one.id: texts.get(one.id, {}) for one in read_given()}
+
+
+@cache
+def read_passages() -> dict[str, dict[str, str]]:
+    """Id of a question -> label -> digest of the passage that its draft's writer saw under it."""
+    return {row["id"]: row["passages"] for row in read_lines(RECORDED / "drafts-passages.jsonl")}
+
+
+def fitted(seen: Mapping[str, str], role: str, prompt: str, said: Mapping[str, Any]) -> Any:
+    """A recorded draft with the labels that its passages have in today's prompt, without the claims
+    over passages that are no longer shown: the search has changed since it was written."""
+    if role != "compose":
+        return said
+    today = labels_today(seen, prompt)
+    claims: list[dict[str, Any]] = []
+    for claim in said["claims"]:
+        if all(label in today for label in claim["passages"]):
+            claims.append(claim | {"passages": [today[label] for label in claim["passages"]]})
+    sources: list[dict[str, Any]] = []
+    for source in said.get("sources", []):
+        if source["passage"] in today:
+            sources.append(source | {"passage": today[source["passage"]]})
+    outcome = "denied" if said["claims"] and not claims else said["outcome"]
+    return {**said, "outcome": outcome, "claims": claims, "sources": sources}
+
+
+def labels_today(seen: Mapping[str, str], prompt: str) -> dict[str, str]:
+    """Label when a draft was written -> label of the same passage in a prompt, where it is
+    shown."""
+    shown = {digest(match["body"]): match["label"] for match in PASSAGE.finditer(prompt)}
+    return {label: shown[text] for label, text in seen.items() if text in shown}
+
+
+def digest(body: str) -> str:
+    """Of a passage, white space aside."""
+    return sha256(" ".join(unescape(body).split()).encode()).hexdigest()[:16]
 
 
 def composed(texts: Mapping[str, Mapping[str, Any]]) -> Iterator[Composed]:
-    """Every question, answered with what was recorded for it. texts: question -> role -> text."""
-    with replay(texts) as server:
+    """Every question, answered with what was recorded for it. texts: its id -> role -> text.
+
+    One after the other, and the server is told which: mistyped questions reach the model in other
+    words than they were recorded under."""
+    with replay({}) as server:
         workspaces = {
             "sample": _with_model(ROOT / "sample", server, strategies=["standard"]),
             "handbooks": _with_model(handbooks().home, server),
         }
+        known_passages = read_passages()
         # A model that often has nothing to say is no longer asked.
-        known = [given for given in read_given() if "compose" in texts[given.question.text]]
+        known = [given for given in read_given() if "compose" in texts[given.id]]
         for number, given in enumerate(known):
             before = len(server.asked)
+            server.case = texts[given.id]
+            server.fitted = partial(fitted, known_passages.get(given.id, {}))
             workspace = workspaces[given.corpus]
             with recorded() as calls:
                 answer = asyncio.run(asking.ask(workspace, given.question, keep=False))
@@ -133,30 +175,29 @@ def composed(texts: Mapping[str, Mapping[str, Any]]) -> Iterator[Composed]:
 def scored_texts() -> dict[str, dict[str, Any]]:
     """A repair that nobody recorded gives nothing back."""
     texts = read_texts()
-    return {question: {"repair": NO_REPAIR, **said} for question, said in texts.items()}
+    return {given: {"repair": NO_REPAIR, **said} for given, said in texts.items()}
 
 
 def report(answered: Sequence[Composed]) -> Iterator[str]:
-    drafts = {text: said["compose"] for text, said in read_texts().items() if "compose" in said}
-    composing = [one for one in answered if "compose" in one.roles]
-    written = [one for one in composing if one.given.question.text in drafts]
+    written = [one for one in answered if "compose" in one.roles]
     with_call = [one for one in written if "understand" in one.roles]
-    claims = 0
-    for one in written:
-        claims += len(drafts[one.given.question.text]["claims"])
+    drafted = {given: len(said["compose"]["claims"]) for given, said in _drafts().items()}
+    claims = sum(len(put(one)) for one in written)
+    without = sum(drafted[one.given.id] for one in written) - claims
     dropped = sum(len(_left_out(one)) for one in written)
     repaired = sum("repair" in one.roles for one in written)
     outcomes = Counter((one.answer.outcome, one.answer.action) for one in answered)
     yield f"## Measured, {commit()}"
     yield ""
     yield f"* questions {len(answered)}, composed {len(written)}, claims {claims}"
-    yield f"* faithful claims left out: {_share(dropped, claims)}"
+    yield f"* claims whose passages the search no longer finds, not counted: {without}"
+    yield f"* faithful claims left out: {share_text(dropped, claims)}"
     for split in ("dev", "test"):
         of_split = [one for one in written if split_of(one.given.id) == split]
-        count = sum(len(drafts[one.given.question.text]["claims"]) for one in of_split)
+        count = sum(len(put(one)) for one in of_split)
         lost = sum(len(_left_out(one)) for one in of_split)
-        yield f"  * {split}: {_share(lost, count)}"
-    yield f"* third calls: {_share(repaired, len(written))}"
+        yield f"  * {split}: {share_text(lost, count)}"
+    yield f"* third calls: {share_text(repaired, len(written))}"
     tokens = median(one.tokens for one in with_call) if with_call else 0
     yield f"* input tokens of all calls, median of {len(with_call)} with `understand`: {tokens:.0f}"
     yield f"* own code around the calls, search apart, median: {_milliseconds(written)} ms"
@@ -164,22 +205,41 @@ def report(answered: Sequence[Composed]) -> Iterator[str]:
     yield f"* outcomes: {told}"
 
 
+@cache
+def _drafts() -> dict[str, dict[str, Any]]:
+    """Id of a question -> what was recorded, of those with a draft."""
+    return {given: said for given, said in read_texts().items() if "compose" in said}
+
+
+def put(one: Composed) -> list[dict[str, Any]]:
+    """The claims of its draft whose passages were shown, under today's labels."""
+    draft = _drafts()[one.given.id]["compose"]
+    seen = read_passages().get(one.given.id, {})
+    claims: list[dict[str, Any]] = fitted(seen, "compose", _prompt(one), draft)["claims"]
+    return claims
+
+
 def wrong_claims(answered: Sequence[Composed]) -> Iterator[str]:
     """Of the wrong claims written apart, by kind: how many are stopped. Half of them, told by their
     digest, were looked at while the rules were made."""
-    passages = {one.given.id: _passages(one) for one in answered if "compose" in one.roles}
-    drafts = {given.id: given.question.text for given in read_given()}
+    composing = {one.given.id: one for one in answered if "compose" in one.roles}
+    passages = {given: _passages(one) for given, one in composing.items()}
+    seen = read_passages()
+    asked = {given.id: given.question.text for given in read_given()}
     texts = read_texts()
     stopped: dict[tuple[str, str], list[bool]] = {}
-    for row in _lines(RECORDED / "wrong-claims.jsonl"):
+    for row in read_lines(RECORDED / "wrong-claims.jsonl"):
         given_id, _, place = row["key"].rpartition("/")
         if given_id not in passages:
             continue
-        draft = texts[drafts[given_id]]["compose"]["claims"][int(place)]
+        draft = texts[given_id]["compose"]["claims"][int(place)]
         found = passages[given_id]
-        cited = [found[label] for label in draft["passages"] if label in found]
+        today = labels_today(seen.get(given_id, {}), _prompt(composing[given_id]))
+        if not all(label in today for label in draft["passages"]):
+            continue
+        cited = [found[today[label]] for label in draft["passages"]]
         half = "seen" if int(sha256(row["claim"].encode()).hexdigest(), 16) % 2 else "unseen"
-        is_stopped = bool(check_claim(row["claim"], cited, drafts[given_id]))
+        is_stopped = bool(check_claim(row["claim"], cited, asked[given_id]))
         for kind in (row["kind"], "all"):
             stopped.setdefault((kind, half), []).append(is_stopped)
     if not stopped:
@@ -192,15 +252,16 @@ def wrong_claims(answered: Sequence[Composed]) -> Iterator[str]:
         yield f"| {kind} | {' | '.join(cells)} |"
 
 
+def _prompt(one: Composed) -> str:
+    """What the model was asked to write an answer from."""
+    place = one.roles.index("compose")
+    return str(one.bodies[place]["messages"][-1]["content"])
+
+
 def _passages(one: Composed) -> dict[str, Chunk]:
     """Label -> passage, as the model was shown them."""
-    (text,) = [
-        str(body["messages"][-1]["content"])
-        for role, body in zip(one.roles, one.bodies, strict=True)
-        if role == "compose"
-    ][:1]
     found: dict[str, Chunk] = {}
-    for match in PASSAGE.finditer(text):
+    for match in PASSAGE.finditer(_prompt(one)):
         trail = tuple(unescape(match["title"]).split(" > "))
         body = match["body"]
         found[match["label"]] = Chunk(
@@ -217,7 +278,7 @@ def _passages(one: Composed) -> dict[str, Chunk]:
 
 
 def _share_of(hits: Sequence[bool]) -> str:
-    return _share(sum(hits), len(hits)) if hits else "–"
+    return share_text(sum(hits), len(hits)) if hits else "–"
 
 
 def keep(path: Path, answered: Sequence[Composed]) -> None:
@@ -241,7 +302,7 @@ def _left_out(one: Composed) -> list[str]:
     return [note for note in one.answer.trace.notes if note.startswith("claim left out")]
 
 
-def _share(count: int, of: int) -> str:
+def share_text(count: int, of: int) -> str:
     rate = wilson_rate("", [number < count for number in range(of)])
     return f"{rate.value:.3f} [{rate.low:.3f}, {rate.high:.3f}] ({count} of {of})"
 
@@ -273,7 +334,7 @@ def _counter() -> Callable[[str], int]:
 def give(folder: Path) -> None:
     """What the model is told when it composes, one file a question; nothing else of the product."""
     folder.mkdir(parents=True, exist_ok=True)
-    texts = {question: {**said, "compose": DENIAL} for question, said in read_texts().items()}
+    texts = {given: {**said, "compose": DENIAL} for given, said in read_texts().items()}
     for one in composed(texts):
         for role, body in zip(one.roles, one.bodies, strict=True):
             if role == "compose":
@@ -295,7 +356,7 @@ def _with_model(home: Path, server: Replay, **plan: Any) -> Workspace:
     return Workspace(home, {"models": models, "plan": plan})
 
 
-def _lines(path: Path) -> list[dict[str, Any]]:
+def read_lines(path: Path) -> list[dict[str, Any]]:
     if not path.exists():
         return []
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]

@@ -24,8 +24,8 @@ TRUE = "You have 26 days of annual leave a year."
 NAMES = ["employee", "engineer", "hr_advisor", "legal", "manager", "marketing"]
 SIGNS = {
     "role": "You answer questions about the policies of",
-    "only-context": "Answer from the passages you are given and from nothing else.",
-    "ignore-irrelevant": "Some passages may have nothing to do with the question.",
+    "only-context": "Answer from the given passages alone",
+    "ignore-irrelevant": "Leave out passages that have nothing to do with the question",
     "key-information": "Begin with what the question turns on",
     "insufficient-context": 'outcome: "full" when',
     "format": "Write claims, in order.",
@@ -195,10 +195,10 @@ def test_the_usual_prompt_whole(home: Workspace) -> None:
     order = [
         "Whoever asks is",
         "Say what the rule means",
-        "Answer from the passages",
+        "Answer from the given passages",
         "LOCAL passages apply in",
         "Passages are documents",
-        "Some passages may",
+        "Leave out passages",
         "Begin with what",
         'outcome: "full"',
         "Write claims, in order",

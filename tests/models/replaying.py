@@ -7,7 +7,7 @@ not recorded is answered with 404, as a server says that does not know a model: 
 import json
 import re
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -29,7 +29,7 @@ ASKED_FOR = {"step back": "stepback", "reformulate": "reformulate", "rewrite": "
 FIELDS = {"keywords": "keywords", "hyde": "passage", "multi": "questions"}
 
 
-WHOLE = frozenset({"understand", "compose", "repair"})
+WHOLE = frozenset({"understand", "compose", "repair", "verify"})
 """Roles whose recorded text is the whole form."""
 QUESTION = re.compile(
     r"(?:=== Question ===\n|^Question: )(.+?)(?=\n\nNow give|\n\nClaim \d|\Z)", re.DOTALL
@@ -71,7 +71,9 @@ class Handler(BaseHTTPRequestHandler):
 
 class Replay(ThreadingHTTPServer):
     """asked: (role, question) of every request, in the order of arrival; bodies: what was sent with
-    each."""
+    each. case: what was recorded for the one question that is being asked, in whatever words it
+    reaches the model; None: found by those words. fitted: makes what was recorded fit what is sent
+    now, given role, prompt and text."""
 
     daemon_threads = True
 
@@ -79,6 +81,8 @@ class Replay(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.recorded, self.asked = recorded, list[tuple[str, str]]()
         self.bodies: list[Mapping[str, Any]] = []
+        self.case: Said | None = None
+        self.fitted: Callable[[str, str, Said], Said] | None = None
 
     @property
     def url(self) -> str:
@@ -90,9 +94,12 @@ class Replay(ThreadingHTTPServer):
         question = _question(texts[-1], role)
         self.asked.append((role, question))
         self.bodies.append(asked)
-        said = self.recorded.get(question, {}).get(role)
+        case = self.recorded.get(question, {}) if self.case is None else self.case
+        said = case.get(role)
         if said is None:
             return None
+        if self.fitted:
+            said = self.fitted(role, texts[-1], said)
         return said if role in WHOLE else {FIELDS.get(role, "question"): said}
 
 
@@ -109,6 +116,8 @@ def _role(asked: Mapping[str, Any], instructions: str) -> str:
         asked.get("response_format", {}).get("json_schema", {}).get("schema") if not tools else None
     )
     schema = tools[0]["function"]["parameters"] if tools else form or {}
+    if "verdict" in json.dumps(schema):
+        return "verify"
     role = ROLES.get(frozenset(schema.get("properties", {})))
     return role or next(
         (name for word, name in ASKED_FOR.items() if word in instructions.lower()), ""

@@ -1,7 +1,7 @@
 """Text in, typed value out: embedders, chat models, rerankers, language."""
 
 from ombud.models import linear
-from ombud.models.chat.asking import PlainText, at_most, lean_form
+from ombud.models.chat.asking import PlainText, at_most, lean_form, list_of
 from ombud.models.chat.budget import Budget
 from ombud.models.chat.calls import Call, record, recorded, stand_ins
 from ombud.models.chat.chat import Chat, ChatReply
@@ -42,6 +42,7 @@ __all__ = [
     "late",
     "lean_form",
     "linear",
+    "list_of",
     "open_chat",
     "open_embedder",
     "open_reader",

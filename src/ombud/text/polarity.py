@@ -56,6 +56,7 @@ _MODAL = re.compile(
     r"|(?P<spare>\bneeds? not\b|\bneedn't\b|\b(?:not|n't|never) (?:have|need) to\b"
     r"|\bnot (?:be )?(?:required|obliged)\b|\bno need\b|\boptional\b)"
     r"|(?P<oblige>\b(?:must|has to|have to|needs? to|shall|is required|are required|obliged"
+    r"|requires? (?:that )?you"
     r"|compulsory|mandatory)\b)"
     r"|(?P<advise>\bshould\b(?! (?:\w+ )?have (?:been|begun|\w+ed)\b))"
     r"|(?P<allow>\b(?:may|can|might|could|allowed|permitted|entitled)\b(?! need\b))"

@@ -2,11 +2,11 @@
 
 import json
 import re
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from ombud.models import lean_form
+from ombud.models import lean_form, list_of
 
 MOST_CLAIMS = 40
 LONGEST_CLAIM = 2000
@@ -42,9 +42,9 @@ class Draft(BaseModel):
 
     reasoning: str = ""
     outcome: Literal["full", "partial", "denied", "vague"] = "partial"
-    claims: list[DraftClaim] = []
+    claims: Annotated[list[DraftClaim], list_of(DraftClaim)] = []
     suggestions: list[str] = []
-    sources: list[DraftSource] = []
+    sources: Annotated[list[DraftSource], list_of(DraftSource)] = []
 
     @property
     def claims_text(self) -> str:
@@ -67,7 +67,7 @@ class Repair(BaseModel):
 
     model_config = ConfigDict(json_schema_extra=lean_form())
 
-    claims: list[RepairedClaim] = []
+    claims: Annotated[list[RepairedClaim], list_of(RepairedClaim)] = []
 
 
 class DraftParser:
@@ -88,7 +88,7 @@ class DraftParser:
         if self._over:
             return []
         self._text += piece
-        claims: list[DraftClaim] = []
+        claims: Annotated[list[DraftClaim], list_of(DraftClaim)] = []
         # A claim ends with a brace, and a list with a bracket: without one there is nothing to look
         # for.
         if "}" in piece or "]" in piece:
@@ -105,7 +105,7 @@ class DraftParser:
     def _whole_claims(self) -> list[DraftClaim]:
         if not self._at and not self._find_list():
             return []
-        claims: list[DraftClaim] = []
+        claims: Annotated[list[DraftClaim], list_of(DraftClaim)] = []
         while True:
             gap = GAP.match(self._text, self._at)
             start = gap.end() if gap else self._at

@@ -5,27 +5,31 @@ It may let such a claim through, and never one that the rules refute."""
 from collections.abc import Sequence
 from pathlib import Path
 from string import Template
-from typing import Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 
 from ombud.answer.compose.drafts import DraftClaim
 from ombud.answer.compose.prompting import harmless
 from ombud.answer.proof.proving import Prover
 from ombud.errors import ModelError
-from ombud.models import Chat, ChatReply
+from ombud.models import Chat, ChatReply, lean_form, list_of
 from ombud.prompts import load_sections
 
 TASK = "verify"
 
 
 class ClaimVerdict(BaseModel):
+    model_config = ConfigDict(json_schema_extra=lean_form("number", "verdict"))
+
     number: int
     verdict: Literal["borne_out", "contradicted", "not_said"] = "not_said"
 
 
 class Verdicts(BaseModel):
-    claims: list[ClaimVerdict] = []
+    model_config = ConfigDict(json_schema_extra=lean_form())
+
+    claims: Annotated[list[ClaimVerdict], list_of(ClaimVerdict)] = []
 
 
 class Entailed(NamedTuple):

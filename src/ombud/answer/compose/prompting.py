@@ -26,6 +26,8 @@ MOST_TURNS = 6
 """Earlier messages that are told."""
 AROUND = ("turn-delimiters", "question-first")
 """Components that say where other sections stand, and are none themselves."""
+JOINED = " / "
+"""Between the headings of short sections that are one passage."""
 SCOPES = "scopes"
 """Which of two scopes counts: said where there are passages of both."""
 DIFFERING = ("override", "below-floor", "later", "conflict")
@@ -208,7 +210,8 @@ def _passages(labels: Mapping[str, Hit], letter: str) -> str:
 def _passage(label: str, hit: Hit) -> str:
     chunk = hit.chunk
     body = harmless(f"{chunk.header}\n{chunk.text}".strip())
-    title = escape(harmless(" > ".join(chunk.trail)), quote=True)
+    # A ">" ends no attribute, so that it may stand as it is: escaped it costs three tokens.
+    title = escape(harmless(_title(hit)), quote=True).replace("&gt;", ">")
     facts = [f'label="{label}"']
     if chunk.mandatory:
         facts.append("MANDATORY")
@@ -218,6 +221,16 @@ def _passage(label: str, hit: Hit) -> str:
     if chunk.effective_to:
         facts.append(f'until="{chunk.effective_to}"')
     return f"<passage {' '.join(facts)}>\n{body}\n</passage>"
+
+
+def _title(hit: Hit) -> str:
+    """The headings of a passage, but for those that stand in its text: of several short sections in
+    one passage the later headings do."""
+    *above, nearest = hit.chunk.trail or ("",)
+    lines = {line.strip("# ") for line in hit.chunk.text.splitlines()}
+    joined = nearest.split(JOINED)
+    own = [heading for heading in joined if heading not in lines]
+    return " > ".join([*above, JOINED.join(own or joined[:1])])
 
 
 def harmless(text: str) -> str:

@@ -11,6 +11,7 @@ ANSWER = re.compile(r"^\s*(?:yes|no)\b\s*(?:[,.:;–-]|$)", re.IGNORECASE)
 EXCEPTING = re.compile(r"[\s,]*(?:and |or )?(?:unless|except|apart from|other than)\b")
 CONDITIONAL = re.compile(r"[\s,]*(?:and |or )?(?:if|when|where|as long as)\b")
 OPENING_CONDITION = re.compile(r"^\s*(?:if|when|where|as long as)\b[^,]*,")
+CLOSING_CONDITION = re.compile(r",? (?:(?:and|or) )?(?:if|when|where|as long as)\b[^,;]*$")
 WITHOUT = re.compile(r",? (?:and )?without [^,;]{3,60}$")
 NO_CELL = re.compile(r"\|\s*no\b")
 _DENYING = re.compile(r"\b(?:no|not|never|none|nobody|nor|neither|cannot|without|\w+n['’]t)\b")
@@ -54,6 +55,8 @@ def _is_beside(near: NearClause, claim: ClaimClause) -> bool:
     """Whether the clause denies only beside what the claim says: "where it would not be fair to
     wait", "without connecting them"."""
     if CONDITIONAL.match(near.text):
+        return True
+    if not polarity.count_denials(CLOSING_CONDITION.sub("", near.text)):
         return True
     aside = WITHOUT.search(near.text)
     if not aside or polarity.count_denials(near.text) > 1:

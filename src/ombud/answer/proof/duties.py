@@ -1,5 +1,6 @@
 """Whether a claim obliges, allows or forbids what its passages do."""
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -13,6 +14,9 @@ from ombud.answer.proof.nearest import (
 from ombud.text import Sentence, canonical_terms, content_terms, polarity
 
 COURTEOUS = frozenset({"can", "could"})
+PLAIN = frozenset({"have to", "has to", "need to", "needs to"})
+"""What people say for "should" as well."""
+RECOMMENDING = re.compile(r"\b(?:should|recommend\w*|suggest\w*|encourag\w*|advis\w*)\b")
 CLOSEST = 0.9
 """A clause counts whose overlap is this share of the best one's."""
 
@@ -32,6 +36,8 @@ class Duties(NamedTuple):
     spares: bool
     """Nobody has to."""
     advises: bool
+    recommends: bool
+    """By a word that leaves no doubt."""
     forbids: bool
     denies: bool
     forbids_strictly: bool
@@ -77,12 +83,17 @@ def _only_spares(duties: Duties) -> bool:
     return duties.spares and not duties.forbids_else
 
 
+def _only_advises(duties: Duties) -> bool:
+    return duties.recommends and not duties.bids and not duties.obliges_around
+
+
 def _does_not_advise(duties: Duties) -> bool:
     return duties.obliges and not duties.advises
 
 
 MODAL_RULES = (
     ModalRule(frozenset({"oblige"}), _leaves_open, "leaves it open"),
+    ModalRule(frozenset({"oblige"}), _only_advises, "only advises it"),
     ModalRule(frozenset({"allow", "vague"}), _obliges, "obliges"),
     ModalRule(frozenset({"spare"}), _does_not_spare, "does not leave it open"),
     ModalRule(frozenset({"forbid"}), _only_spares, "leaves it open"),
@@ -101,6 +112,8 @@ def duty_objections(
     for modal in modals:
         # A page asks people to do something in order to get what they can have.
         if modal.wording in COURTEOUS and not duties.obliges:
+            continue
+        if modal.wording in PLAIN and duties.recommends:
             continue
         for rule in MODAL_RULES:
             if modal.kind in rule.kinds and rule.is_wrong(duties):
@@ -151,6 +164,7 @@ def _duties(claim: ClaimClause, near: Sequence[NearClause], passages: Sequence[S
         allows=polarity.expresses("allow", here),
         spares=polarity.expresses("spare", here),
         advises=polarity.expresses("advise", here),
+        recommends=bool(RECOMMENDING.search(here)),
         forbids=polarity.forbids(here),
         denies=polarity.count_denials(here) > 0,
         forbids_strictly=polarity.forbids(here, strictly=True),

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ombud.answer.compose.drafts import LONGEST_CLAIM, DraftClaim
 from ombud.answer.proof.citing import Stored, cite
 from ombud.answer.proof.overridden import Overridden
-from ombud.answer.proof.verifying import UNSUPPORTED, examine_claim, name_unknown
+from ombud.answer.proof.verifying import UNDECIDED, examine_claim, name_unknown
 from ombud.answer.quoting.spans import coverage
 from ombud.text import analyse, evidence_spans, numbers_in
 from ombud.types import Chunk, Citation, Hit
@@ -89,7 +89,7 @@ class Prover:
         passages = [hit.chunk for hit in cited]
         examination = examine_claim(claim.text, passages, self._question)
         problems = [*self._unknown_labels(claim), *examination.objections]
-        is_open = problems == [UNSUPPORTED]
+        is_open = bool(problems) and UNDECIDED.issuperset(problems)
         if problems and not is_open:
             return Proof("; ".join(problems))
         citations = self._citations(claim.text, cited)
@@ -100,7 +100,7 @@ class Prover:
             if objection:
                 return Proof(objection)
         if is_open:
-            return Proof(UNSUPPORTED, tuple(citations), open=True)
+            return Proof("; ".join(problems), tuple(citations), open=True)
         return Proof("", tuple(citations), examination.derived)
 
     def _cited(self, claim: DraftClaim) -> list[Hit]:

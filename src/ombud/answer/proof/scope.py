@@ -50,6 +50,7 @@ BOTH = re.compile(r"\b(?:either|both|each) (?:side|sides|party|parties)\b")
 EXAMPLE = re.compile(r"\W*(?:for )?(?:example|instance)\b")
 RESERVING = frozenset({"unless", "except", "until", "subject"})
 TURNING = frozenset({"if", "when", "provided", "as", "where", "unless", "except"})
+OPTION = re.compile(r"\bor (?:to )?[a-z]+ $")
 CONTRAST = re.compile(r"(?:,|\band|\bbut) not\b")
 PAUSE = re.compile(r"[,;:](?!\s?\d)")
 WE = re.compile(r"\W*we\b")
@@ -331,8 +332,16 @@ def _lost_conditions(
     for condition in conditions:
         is_alternative = condition.mark in kept and not condition.numbers
         is_aside = condition.mark in DEADLINES and not part.startswith(condition.text)
+        is_alternative = is_alternative or _is_of_option(condition, part, told)
         if not (is_alternative or is_aside or _is_kept(condition, told, stated)):
             yield condition.text
+
+
+def _is_of_option(condition: StatedCondition, part: str, told: Told) -> bool:
+    """Whether it tells when one of two things is done, and the claim has both: "to pass, or to
+    extend if …" for "to pass or to extend"."""
+    before = part[: max(0, part.find(condition.text))]
+    return bool(OPTION.search(before)) and " or " in told.text
 
 
 def _lost_adjectives(part: str, told: Told) -> Iterator[str]:

@@ -21,6 +21,7 @@ from ombud.text import (
 
 ADDED = 0.2
 """A statement of a claim of which less stands in any statement of the passages is added."""
+ADDED_MESSAGE = "it adds what the cited text does not say"
 RESTATED = 0.75
 """Share of a claim's assertion in another from which its sentence is not looked at."""
 NEAREST = 0.9
@@ -40,7 +41,16 @@ _NEGATOR = re.compile(
 _MAY_BE = re.compile(
     r"\b(?:may|can|might|could) be (?P<done>[a-z]+ed|held|paid|given|taken|sent|kept)\b"
 )
-_IS = re.compile(r"\b(?:is|are) (?:\w+ly )?(?P<done>[a-z]+ed|held|paid|given|taken|sent|kept)\b")
+_MAY_DO = re.compile(
+    r"\b(?:may|might) (?:(?:well|also|then) )?(?!be\b|not\b|have\b|need\b)(?P<done>[a-z]+)\b"
+)
+_IS = re.compile(
+    r"\b(?:is|are|will be|must be) (?:\w+ly )?(?P<done>[a-z]+ed|held|paid|given|taken|sent|kept)\b"
+)
+_WILL = re.compile(r"\b(?:will|shall) (?:\w+ly )?(?!be\b|not\b)(?P<done>(?:[a-z]+ ?){1,5})")
+_UNSURE = re.compile(
+    r"\b(?:usually|normally|typically|often|sometimes|possibl[ey]|likely|optional)\b"
+)
 _CONDITIONAL = re.compile(r"\b(?:if|unless|only|once|when)\b")
 _CONDITION = re.compile(r"\b(?:if|when|while|unless|where|who)\b[^,;]*|\bwith no\b")
 _NOTHING = re.compile(r"\b([a-z]+) nothing\b")
@@ -98,10 +108,21 @@ def _denials_differ(
     for text in texts[1:]:
         lost = {word for word in lost if not _affirms(text, word)}
         added -= _denied_words(text)
+    added = {word for word in added if not _is_denied(word, claim, alignment)}
     if _denies_nothing(claim) and lost:
         yield f"the cited text denies “{min(lost)}”, it does not"
     if added and _denies_more(claim, texts[0]):
         yield f"it denies “{min(added)}”, the cited text does not"
+
+
+def _is_denied(word: str, claim: Assertion, alignment: Alignment) -> bool:
+    """Whether an assertion that speaks of the same denies it, be it not the next word behind: "will
+    not undergo pay review" for "no pay review"."""
+    for other in alignment.assertions:
+        speaks_of_same = 2 * len(other.terms & claim.terms) > len(claim.terms)
+        if speaks_of_same and _stem(word) <= other.terms and not _affirms(other.text, word):
+            return True
+    return False
 
 
 def _denies_more(claim: Assertion, text: str) -> bool:
@@ -109,7 +130,7 @@ def _denies_more(claim: Assertion, text: str) -> bool:
 
 
 def _denies_nothing(claim: Assertion) -> bool:
-    return not _NEGATOR.search(claim.sentence.text.lower())
+    return not _NEGATOR.search(claim.text)
 
 
 def _denied_here_only(text: str, other: str) -> set[str]:
@@ -131,9 +152,10 @@ def _denied_words(text: str) -> frozenset[str]:
     words.update(filter(_stem, _NOTHING.findall(plain)))
     for match in _NEGATOR.finditer(plain):
         following = _BOUNDARY.split(plain[match.end() : match.end() + LOOKED_BACK])[0]
-        word = next(filter(_stem, _WORD.findall(following)), "")
-        if word:
+        for word in filter(_stem, _WORD.findall(following)):
             words.add(word)
+            if not word.endswith("ly"):  # "does not automatically renew"
+                break
     return frozenset(words)
 
 
@@ -186,6 +208,10 @@ def _stem(word: str) -> frozenset[str]:
     return canonical_terms(content_terms(word, "en"))
 
 
+def _terms_of(words: str) -> frozenset[str]:
+    return frozenset[str]().union(*map(_stem, words.split()))
+
+
 # Duties -------------------------------------------------------------------------------------------
 
 
@@ -201,18 +227,21 @@ def _duty_turned(claim: Assertion, closest: Sequence[AlignedAssertion]) -> Itera
 
 def _softened(claim: Assertion, closest: Sequence[AlignedAssertion]) -> Iterator[str]:
     """ "May be paused" for "is paused"."""
-    for match in _MAY_BE.finditer(claim.text):
-        done = _stem(match["done"])
-        if done and all(_is_done(done, one.assertion) for one in closest):
-            yield f"it says “{match[0]}”, the cited text says that it is done"
+    for pattern in (_MAY_BE, _MAY_DO):
+        for match in pattern.finditer(claim.text):
+            done = _stem(match["done"])
+            if done and all(_is_done(done, one.assertion) for one in closest):
+                yield f"it says “{match[0]}”, the cited text says that it is done"
 
 
 def _is_done(done: frozenset[str], passage: Assertion) -> bool:
     if any(duty.kind == "allow" for duty in _duties(passage.text)):
         return False
-    if polarity.expresses("allow", passage.text):
+    if polarity.expresses("allow", passage.text) or _UNSURE.search(passage.whole_text):
         return False
-    return any(_stem(match["done"]) == done for match in _IS.finditer(passage.text))
+    if any(_stem(match["done"]) == done for match in _IS.finditer(passage.text)):
+        return True
+    return any(done <= _terms_of(match["done"]) for match in _WILL.finditer(passage.text))
 
 
 def _contrary(duty: "_Duty", passage: Assertion) -> str:
@@ -337,4 +366,4 @@ def _added(
     if len(new) < 2 or 2 * known >= len(new):
         return
     if not closest or closest[0].share < ADDED:
-        yield "it adds what the cited text does not say"
+        yield ADDED_MESSAGE

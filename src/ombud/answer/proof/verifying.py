@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from ombud.answer.proof import excesses, names, polarity, scope, swaps
+from ombud.answer.proof import excesses, linking, names, polarity, scope, swaps
 from ombud.answer.proof.aligning import Alignment
 from ombud.answer.proof.figures import amounts, bindings, cells, periods
 from ombud.answer.proof.figures.derived import Derivation
@@ -29,7 +29,8 @@ from ombud.text import (
 from ombud.types import Chunk
 
 UNSUPPORTED = "most of its words are not in the cited text"
-"""The objection that neither confirms nor refutes a claim."""
+UNDECIDED = frozenset({UNSUPPORTED, swaps.ADDED_MESSAGE})
+"""The objections that neither confirm nor refute a claim."""
 SUPPORT = 0.34
 """Least share of a claim's content terms that must occur in the cited passages."""
 SHORT = 4
@@ -139,6 +140,7 @@ def examine(
         *scope.objections(sentences, alignment, question, language),
         *excesses.objections(sentences, alignment, question, language),
         *swaps.objections(sentences, alignment, asked, language),
+        *linking.objections(sentences, alignment, language),
         *periods.objections(sentences, alignment, question, language),
         *cells.objections(sentences, evidence, question, language),
         *bindings.objections(sentences, evidence, alignment, asked, language),

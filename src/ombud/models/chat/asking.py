@@ -6,7 +6,7 @@ import json
 from collections.abc import AsyncIterable, Callable, Sequence
 from typing import Any, Generic, NamedTuple
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, WithJsonSchema
 
 from ombud.models.chat.failures import failure_of, timed_out
 from ombud.models.chat.outcomes import ModelFailure, ModelOutput, T, Usage
@@ -39,14 +39,21 @@ def at_most(count: int) -> Any:
     return Field(json_schema_extra={"maxItems": count})
 
 
+def list_of(kind: type[BaseModel]) -> WithJsonSchema:
+    """For the annotation of a list that a model writes: its form with that of `kind` in it, not
+    beside it under a name, which is paid for with every call."""
+    return WithJsonSchema({"type": "array", "items": kind.model_json_schema()})
+
+
 def lean_form(*required: str) -> Callable[[dict[str, Any]], None]:
-    """For `json_schema_extra` of what a model writes: the form without titles and defaults, which
-    say nothing and are paid for with every call.
+    """For `json_schema_extra` of what a model writes: the form without titles, defaults and what it
+    is for, which say nothing that the prompt does not and are paid for with every call.
 
     required: told to the model as such; a reply without them is read all the same."""
 
     def trim(schema: dict[str, Any]) -> None:
         schema.pop("title", None)
+        schema.pop("description", None)
         for field in schema.get("properties", {}).values():
             field.pop("title", None)
             field.pop("default", None)

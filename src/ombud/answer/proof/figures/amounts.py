@@ -333,7 +333,7 @@ def _contradict(claim: Quantity, supports: Sequence[_Support], text: str) -> boo
 
 def _is_other_case(stated_roles: set[str], before: str) -> bool:
     """ "If it is not more than 4 weeks", where more than 4 weeks change something."""
-    return stated_roles == {"above"} and bool(IN_CONDITION.search(before))
+    return "above" in stated_roles and bool(IN_CONDITION.search(before))
 
 
 def _limited_otherwise(claim: Quantity, stated_roles: set[str]) -> bool:
