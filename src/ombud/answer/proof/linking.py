@@ -1,5 +1,5 @@
-"""Whether the small words of a claim link what they link in its passage: from whom and to whom, both
-or either, if or even if. English only."""
+"""Whether the small words of a claim link what they link in its passage: from whom and to whom,
+both or either, if or even if. English only."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -108,21 +108,25 @@ def _denials_differ(
     for text in texts[1:]:
         lost = {word for word in lost if not _affirms(text, word)}
         added -= _denied_words(text)
-    added = {word for word in added if not _is_denied(word, claim, alignment)}
+    added -= _denied_elsewhere(added, claim, alignment)
     if _denies_nothing(claim) and lost:
         yield f"the cited text denies “{min(lost)}”, it does not"
     if added and _denies_more(claim, texts[0]):
         yield f"it denies “{min(added)}”, the cited text does not"
 
 
-def _is_denied(word: str, claim: Assertion, alignment: Alignment) -> bool:
-    """Whether an assertion that speaks of the same denies it, be it not the next word behind: "will
-    not undergo pay review" for "no pay review"."""
+def _denied_elsewhere(words: set[str], claim: Assertion, alignment: Alignment) -> set[str]:
+    """Those that an assertion which speaks of the same denies, be it not the next word behind:
+    "will not undergo pay review" for "no pay review"."""
+    denied: set[str] = set()
     for other in alignment.assertions:
-        speaks_of_same = 2 * len(other.terms & claim.terms) > len(claim.terms)
-        if speaks_of_same and _stem(word) <= other.terms and not _affirms(other.text, word):
-            return True
-    return False
+        if 2 * len(other.terms & claim.terms) > len(claim.terms):
+            denied.update(word for word in words if _denies(other, word))
+    return denied
+
+
+def _denies(passage: Assertion, word: str) -> bool:
+    return _stem(word) <= passage.terms and not _affirms(passage.text, word)
 
 
 def _denies_more(claim: Assertion, text: str) -> bool:
