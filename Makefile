@@ -1,6 +1,6 @@
 # make demo: the assistant on the sample handbook at http://127.0.0.1:8321
 # make test: all tests but the slow ones    make test-all: those too, and what share of the code they run
-.PHONY: demo test test-slow test-all covered lint types docs bench baseline asked retrieval peers studies experiments router triage confidence spans reader stories handoff kills fuzz sample clean
+.PHONY: demo test test-slow test-all covered lint types docs bench baseline asked retrieval peers beside studies experiments router triage confidence spans reader stories handoff kills fuzz sample clean
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet -c constraints.txt
@@ -62,6 +62,10 @@ retrieval: .venv/test
 # Needs /tmp/raglite; benchmarks/quality/peers.py says how it is made.
 peers: .venv/test
 	@$(BIN)/python benchmarks/quality/peers.py $(PEERS)
+
+# Needs /tmp/beside-llama and /tmp/raglite; benchmarks/quality/beside.py says how they are made.
+beside: .venv/test
+	@$(BIN)/python benchmarks/quality/beside.py --write $(BESIDE)
 
 studies: .venv/test sample/.ombud/synced
 	@$(BIN)/python benchmarks/quality/studies.py $(STUDIES)

@@ -57,7 +57,7 @@ class Handler(BaseHTTPRequestHandler):
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         said = self.server.find(asked)
         body = json.dumps(
-            _completion(asked, said) if said is not None else {"error": {"message": "not recorded"}}
+            completion(asked, said) if said is not None else {"error": {"message": "not recorded"}}
         )
         self.send_response(200 if said is not None else 404)
         self.send_header("Content-Type", "application/json")
@@ -90,7 +90,7 @@ class Replay(ThreadingHTTPServer):
 
     def find(self, asked: Mapping[str, Any]) -> Said | None:
         texts = [str(message["content"]) for message in asked["messages"]]
-        role = _role(asked, texts[0])
+        role = role_of(asked, texts[0])
         question = _question(texts[-1], role)
         self.asked.append((role, question))
         self.bodies.append(asked)
@@ -110,7 +110,7 @@ def _question(text: str, role: str) -> str:
     return text.rpartition("Question:\n")[2].strip()
 
 
-def _role(asked: Mapping[str, Any], instructions: str) -> str:
+def role_of(asked: Mapping[str, Any], instructions: str) -> str:
     tools = asked.get("tools") or []
     form = (
         asked.get("response_format", {}).get("json_schema", {}).get("schema") if not tools else None
@@ -124,8 +124,8 @@ def _role(asked: Mapping[str, Any], instructions: str) -> str:
     )
 
 
-def _completion(asked: Mapping[str, Any], said: Said) -> dict[str, Any]:
-    text = json.dumps(said, ensure_ascii=False)
+def completion(asked: Mapping[str, Any], said: Said | str) -> dict[str, Any]:
+    text = said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
     message: dict[str, Any] = {"role": "assistant", "content": text}
     if tools := asked.get("tools"):
         call = {"name": tools[0]["function"]["name"], "arguments": text}
