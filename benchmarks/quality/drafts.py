@@ -36,6 +36,9 @@ PASSAGE = re.compile(
 )
 SEARCH = ("strategy", "rerank", "graph", "embed", "search", "fuse", "late")
 """Steps of the search in a trace."""
+WRITING = 0.3
+"""Seconds that a draft takes to come, as of the fastest of models; while it does passages are
+read."""
 NO_REPAIR: dict[str, Any] = {"claims": []}
 DENIAL = {"outcome": "denied", "claims": []}
 """What is said while prompts are only collected."""
@@ -149,6 +152,7 @@ def composed(texts: Mapping[str, Mapping[str, Any]]) -> Iterator[Composed]:
     One after the other, and the server is told which: mistyped questions reach the model in other
     words than they were recorded under."""
     with replay({}) as server:
+        server.seconds = WRITING
         workspaces = {
             "sample": _with_model(ROOT / "sample", server, strategies=["standard"]),
             "handbooks": _with_model(handbooks().home, server),

@@ -7,6 +7,7 @@ not recorded is answered with 404, as a server says that does not know a model: 
 import json
 import re
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -56,6 +57,8 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         said = self.server.find(asked)
+        if self.server.asked[-1][0] == "compose":
+            time.sleep(self.server.seconds)
         body = json.dumps(
             completion(asked, said) if said is not None else {"error": {"message": "not recorded"}}
         )
@@ -73,7 +76,7 @@ class Replay(ThreadingHTTPServer):
     """asked: (role, question) of every request, in the order of arrival; bodies: what was sent with
     each. case: what was recorded for the one question that is being asked, in whatever words it
     reaches the model; None: found by those words. fitted: makes what was recorded fit what is sent
-    now, given role, prompt and text."""
+    now, given role, prompt and text. seconds: what a draft takes."""
 
     daemon_threads = True
 
@@ -83,6 +86,7 @@ class Replay(ThreadingHTTPServer):
         self.bodies: list[Mapping[str, Any]] = []
         self.case: Said | None = None
         self.fitted: Callable[[str, str, Said], Said] | None = None
+        self.seconds = 0.0
 
     @property
     def url(self) -> str:

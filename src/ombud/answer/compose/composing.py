@@ -1,6 +1,7 @@
 """Composition with a chat model: typed claims, each checked against what it cites before it is
 shown."""
 
+import asyncio
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -139,7 +140,13 @@ class _Composition:
         self.degraded = self._prompt_notes()
 
     async def written(self) -> WrittenAnswer:
-        checked = self._check(await self._ask())
+        # While the model writes there is time for what its claims are compared with.
+        reading = asyncio.create_task(asyncio.to_thread(self.prover.read))
+        try:
+            draft = await self._ask()
+        finally:
+            await reading
+        checked = self._check(draft)
         checked = await self._verified(checked)
         checked = await self._repaired(checked)
         draft = checked.draft

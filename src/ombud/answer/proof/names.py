@@ -1,6 +1,6 @@
 """Whether the names, quotations and addresses of a claim stand in its passages."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
@@ -17,6 +17,7 @@ from ombud.text import (
     parties_in,
     plain_sentence,
     read_passage,
+    remembered,
     split_words,
     units_named,
     word_stem,
@@ -45,25 +46,35 @@ class PassageVocabulary(NamedTuple):
     countries: frozenset[str]
 
 
-@lru_cache(maxsize=256)
-def vocabulary(passages: tuple[CitedPassage, ...], language: str) -> PassageVocabulary:
-    texts = [plain_sentence(passage.above) for passage in passages]
-    for passage in passages:
-        for sentence in read_passage(passage):
-            texts.append(sentence.text)
+def vocabulary(passages: Sequence[CitedPassage], language: str) -> PassageVocabulary:
+    each = [_vocabulary(passage, language) for passage in passages]
+    if len(each) == 1:
+        return each[0]
+    return PassageVocabulary(
+        folded="\n".join(one.folded for one in each),
+        stems=frozenset[str]().union(*(one.stems for one in each)),
+        initials=frozenset[str]().union(*(one.initials for one in each)),
+        pairs=frozenset[tuple[str, str]]().union(*(one.pairs for one in each)),
+        terms=frozenset[str]().union(*(one.terms for one in each)),
+        countries=frozenset[str]().union(*(one.countries for one in each)),
+    )
+
+
+@remembered(512)
+def _vocabulary(passage: CitedPassage, language: str) -> PassageVocabulary:
+    texts = [plain_sentence(passage.above)]
+    for sentence in read_passage(passage):
+        texts.append(sentence.text)
     text = "\n".join(texts)
     words = split_words(text)
     stems = list(map(word_stem, words))
-    countries = set(named_countries(text))
-    for passage in passages:
-        countries.update(passage.countries)
     return PassageVocabulary(
         folded=text.casefold(),
         stems=frozenset(stems) | _named_currencies(text) | grades_between(text),
         initials=_initials(words),
         pairs=frozenset(pairwise(stems)),
         terms=frozenset(analyse(text, language)),
-        countries=frozenset(countries),
+        countries=frozenset((*named_countries(text), *passage.countries)),
     )
 
 

@@ -10,10 +10,12 @@ from ombud.answer.proof.citing import Stored, cite
 from ombud.answer.proof.overridden import Overridden
 from ombud.answer.proof.verifying import UNDECIDED, examine_claim, name_unknown
 from ombud.answer.quoting.spans import coverage
-from ombud.text import analyse, evidence_spans, numbers_in
+from ombud.text import analyse, evidence_spans, numbers_in, remembered
 from ombud.types import Chunk, Citation, Hit
 
 LABEL = re.compile(r"[A-Z]\d{1,3}")
+ANYTHING = "It may be so."
+"""A claim for which nothing but the passages has to be read."""
 TOO_MUCH = "it is more than an answer may say"
 GONE = "what it cites is no longer stored as it was"
 
@@ -49,6 +51,13 @@ class Prover:
         self._question = question
         self._overridden = overridden
         self._proofs: dict[tuple[str, ...], Proof] = {}
+
+    def read(self) -> None:
+        """All that the proof of claims reads in the passages alone; worth doing while the model
+        still writes."""
+        for hit in self._labels.values():
+            examine_claim(ANYTHING, [hit.chunk], self._question)
+            _quotable(hit.chunk.text, hit.chunk.language)
 
     def prove(self, claim: DraftClaim) -> Proof:
         key = (claim.text, *claim.passages)
@@ -131,6 +140,27 @@ class Prover:
         return cite(hit, chunk.start + best.start, chunk.start + best.end, self._stored)
 
 
+class _Quotable(NamedTuple):
+    """A sentence of a passage: where it stands in that, and what tells how much of a claim it
+    has."""
+
+    start: int
+    end: int
+    terms: frozenset[str]
+    numbers: frozenset[str]
+
+
+@remembered(512)
+def _quotable(text: str, language: str) -> tuple[_Quotable, ...]:
+    quotable: list[_Quotable] = []
+    for start, end in evidence_spans(text, language):
+        sentence = text[start:end]
+        if sentence.strip():
+            terms = frozenset(analyse(sentence, language))
+            quotable.append(_Quotable(start, end, terms, frozenset(numbers_in(sentence, language))))
+    return tuple(quotable)
+
+
 class _Supported(NamedTuple):
     """A sentence of a passage: where it stands in that, and how much of a claim it has."""
 
@@ -141,30 +171,25 @@ class _Supported(NamedTuple):
 
 def _best_sentence(chunk: Chunk, wanted: "_ClaimWords") -> _Supported | None:
     best: _Supported | None = None
-    for start, end in evidence_spans(chunk.text, chunk.language):
-        text = chunk.text[start:end]
-        if not text.strip():
-            continue
-        support = wanted.support(text)
+    for sentence in _quotable(chunk.text, chunk.language):
+        support = wanted.support(sentence)
         if best is None or support > best.support:
-            best = _Supported(start, end, support)
+            best = _Supported(sentence.start, sentence.end, support)
     return best
 
 
 class _ClaimWords:
-    """Terms and numbers of a claim, looked for in texts of the language."""
+    """Terms and numbers of a claim, looked for in sentences of the language."""
 
     def __init__(self, claim: str, language: str) -> None:
-        self._language = language
         terms = analyse(claim, language)
         self._weights = dict.fromkeys(terms, 1.0)
         self._numbers = numbers_in(claim, language)
 
-    def support(self, text: str) -> float:
-        """Shares of both that `text` has, added up."""
-        terms = set(analyse(text, self._language))
-        support = coverage(self._weights, terms)
+    def support(self, sentence: _Quotable) -> float:
+        """Shares of both that it has, added up."""
+        support = coverage(self._weights, sentence.terms)
         if self._numbers:
-            shared = self._numbers & numbers_in(text, self._language)
+            shared = self._numbers & sentence.numbers
             support += len(shared) / len(self._numbers)
         return support

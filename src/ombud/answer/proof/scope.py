@@ -76,13 +76,19 @@ class Told(NamedTuple):
 
 
 def read_told(claim: Sequence[str], question: str, language: str) -> Told:
-    joined = "\n".join([*claim, question]).lower()
-    figures = read_figures(joined, language)
+    terms: set[str] = set()
+    numbers: set[str] = set()
+    quantities: list[tuple[str, str]] = []
+    for text in (*claim, question):
+        figures = read_figures(text, language)
+        terms |= canonical_terms(content_terms(text, language))
+        numbers |= figures.numbers
+        quantities += _numbered(figures)
     return Told(
-        text=joined,
-        terms=canonical_terms(content_terms(joined, language)),
-        numbers=figures.numbers,
-        quantities=tuple(_numbered(figures)),
+        text="\n".join([*claim, question]).lower(),
+        terms=frozenset(terms),
+        numbers=frozenset(numbers),
+        quantities=tuple(quantities),
         own_figures=read_figures(question, language).numbers,
     )
 
