@@ -91,6 +91,8 @@ def _workspaces(server: Replay) -> dict[str, Workspace]:
         "chat": "openai:recorded",
         "base_url": server.url,
         "roles": {"verify": ["openai:recorded"]},
+        # What was not recorded is no outage.
+        "breaker_failures": 1000,
     }
     plan = {"refine": False}
     return {

@@ -204,7 +204,10 @@ def _sum(match: re.Match[str]) -> str:
 
 @cache
 def _counting_one() -> re.Pattern[str]:
-    return re.compile(r"\bone (?=(?:[a-z]+ )?(?:day|week|month|year|hour)s?\b)")
+    return re.compile(
+        r"\bone (?=(?:(?!that |this |each |every |per |a |the )[a-z]+ )?"
+        r"(?:day|week|month|year|hour)s?\b)"
+    )
 
 
 @cache

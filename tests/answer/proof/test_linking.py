@@ -1,4 +1,4 @@
-"""Small words turn what a passage says: each pair of a claim and its passage differs in nothing else."""
+"""Small words turn what a passage says: a claim and its passage differ in nothing else."""
 
 import pytest
 
@@ -21,13 +21,17 @@ WRONG = [
     ),
     ("You may look at a website if both the application and the letter link to it.", LINKS),
     (
-        "You are not penalised for a low share of billable hours, even if work has been assigned to "
-        "you.",
+        "You are not penalised for a low share of billable hours, even if work has been assigned "
+        "to you.",
         ABSENCE,
     ),
     (
         "The sitter is paid for four nights, whether or not the dog depends on you.",
         "The sitter is paid for four nights if the dog depends on you.",
+    ),
+    (
+        "The company signs contracts for shared space.",
+        "The company will not cover the cost of a deposit or sign contracts for shared space.",
     ),
     ("The bonus may be paid in March.", "The bonus will be paid in March."),
     ("The salary might be reviewed in June.", "The salary is reviewed in June."),
@@ -58,7 +62,12 @@ SAME = [
     ("Juniors have no pay review then.", "Juniors will not undergo pay review."),
     (
         "At six months you pass, or probation is extended.",
-        "At six months a recommendation is made to pass probation, or to extend if more time helps.",
+        "At six months a recommendation is made to pass probation, or to extend if time helps.",
+    ),
+    (
+        "Your budget is limited to $2,000 instead of the usual $4,000.",
+        "Each employee has a budget of $4,000 for courses. In the first year the budget is limited "
+        "to $2,000.",
     ),
     (
         "Probation ends after six months if your absence is not more than four weeks.",

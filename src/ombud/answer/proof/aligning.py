@@ -38,6 +38,10 @@ ABOVE = 0.35
 """What a word shared with the lead-in, the table's head or the headings counts."""
 
 
+ELSEWHERE = "something else in the cited text"
+"""What an objection ends with that only knows where a word or figure stands."""
+
+
 class Assertion(NamedTuple):
     """One of those that a sentence, list item or table row makes."""
 

@@ -98,7 +98,7 @@ class Prover:
         passages = [hit.chunk for hit in cited]
         examination = examine_claim(claim.text, passages, self._question)
         problems = [*self._unknown_labels(claim), *examination.objections]
-        is_open = bool(problems) and UNDECIDED.issuperset(problems)
+        is_open = _is_undecided(problems)
         if problems and not is_open:
             return Proof("; ".join(problems))
         citations = self._citations(claim.text, cited)
@@ -138,6 +138,10 @@ class Prover:
         if best is None:
             return None
         return cite(hit, chunk.start + best.start, chunk.start + best.end, self._stored)
+
+
+def _is_undecided(problems: Sequence[str]) -> bool:
+    return bool(problems) and all(problem.endswith(UNDECIDED) for problem in problems)
 
 
 class _Quotable(NamedTuple):

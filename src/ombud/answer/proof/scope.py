@@ -211,9 +211,14 @@ def _other_subject(
 def _other_leaders(leading: str, closest: Sequence[AlignedAssertion]) -> set[str]:
     """With whom the passages' assertions begin; "we must respect the licences" binds whoever reads
     it."""
-    others = {leading_party(one.assertion.text) for one in closest} - {""}
+    others = {_leader(one.assertion.text) for one in closest} - {""}
     speaks_as_staff = any(WE.match(one.assertion.text) for one in closest)
     return others - {COMPANY} if leading == EMPLOYEE and speaks_as_staff else others
+
+
+def _leader(text: str) -> str:
+    """With whom it begins; what bids is said to whoever reads it."""
+    return leading_party(text) or (EMPLOYEE if polarity.bids(text) else "")
 
 
 def _named(claim: Assertion, passage: Assertion) -> frozenset[str]:

@@ -7,7 +7,13 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from ombud.answer.proof.aligning import AlignedAssertion, Alignment, Assertion, split_assertions
+from ombud.answer.proof.aligning import (
+    ELSEWHERE,
+    AlignedAssertion,
+    Alignment,
+    Assertion,
+    split_assertions,
+)
 from ombud.answer.proof.figures.cells import cells_of, heads_of
 from ombud.text import (
     Sentence,
@@ -24,6 +30,8 @@ ADDED = 0.2
 ADDED_MESSAGE = "it adds what the cited text does not say"
 RESTATED = 0.75
 """Share of a claim's assertion in another from which its sentence is not looked at."""
+NEARLY_SURE = 0.485
+"""Share from which it is looked at what both deny: they have the denied word in common, too."""
 NEAREST = 0.9
 """Share of the best score of assertions whose denials are compared."""
 RARE = 0.7
@@ -34,6 +42,8 @@ REACHED = 5
 """Words behind a denial that it reaches."""
 LOOKED_BACK = 45
 """Characters before a word in which a denial reaches it."""
+LISTED = 120
+"""Characters behind a denial in which "or" goes on with it."""
 _NEGATOR = re.compile(
     r"\b(?:not|no|never|none|nobody|nothing (?=is|are|has|may|must|can)|neither|nor|cannot"
     r"|without|\w+n't|unable)\b(?! only\b)"
@@ -49,12 +59,16 @@ _IS = re.compile(
 )
 _WILL = re.compile(r"\b(?:will|shall) (?:\w+ly )?(?!be\b|not\b)(?P<done>(?:[a-z]+ ?){1,5})")
 _UNSURE = re.compile(
-    r"\b(?:usually|normally|typically|often|sometimes|possibl[ey]|likely|optional)\b"
+    r"\b(?:may|might|can|could|allow\w*|entitle\w*|permit\w*|eligible|options?|choose\w*|choice"
+    r"|up to|at most|maximum|usually|normally|typically|often|sometimes"
+    r"|possibl[ey]|likely|optional)\b"
 )
 _CONDITIONAL = re.compile(r"\b(?:if|unless|only|once|when)\b")
 _CONDITION = re.compile(r"\b(?:if|when|while|unless|where|who)\b[^,;]*|\bwith no\b")
 _NOTHING = re.compile(r"\b([a-z]+) nothing\b")
 """What is denied by its object."""
+_OR = re.compile(r"\b(?:or|nor) ([a-z][\w'-]*)")
+"""What else a denial reaches: "will not pay the cost or sign for it"."""
 _QUOTED = re.compile(r'"[^"]*"')
 _NOBODY = re.compile(r"^\W*(?:(?:and|but|or) )?(?:no|nobody|none|neither|never)\b")
 _FORBIDDEN = re.compile(
@@ -79,10 +93,11 @@ def objections(
         for assertion in split_assertions(sentence, language):
             closest = alignment.closest(assertion)
             yield from _added(assertion, closest, alignment, told)
+            if closest and closest[0].share >= NEARLY_SURE:
+                yield from _denials_differ(assertion, closest, alignment)
             if not closest or not closest[0].sure:
                 continue
             nearest = alignment.closest(assertion, NEAREST)
-            yield from _denials_differ(assertion, closest, alignment)
             yield from _denied_cells(assertion, nearest)
             yield from _duty_turned(assertion, closest)
             yield from _softened(assertion, closest)
@@ -101,7 +116,7 @@ def _denials_differ(
 
     closest: the others may bear the claim out."""
     texts = list(map(alignment.with_answer, closest))
-    lost = _denied_here_only(texts[0], claim.text)
+    lost = _denied_here_only(texts[0], claim.text) | _listed_here_only(texts[0], claim.text)
     added = _denied_here_only(claim.text, texts[0])
     if bool(lost) == bool(added):
         return
@@ -142,6 +157,16 @@ def _denied_here_only(text: str, other: str) -> set[str]:
     if _CONDITIONAL.search(other):  # "only if they consent" for "not without their consent"
         text = text.replace("without", " ")
     return {word for word in _denied_words(text) if _affirms(other, word)}
+
+
+def _listed_here_only(text: str, other: str) -> set[str]:
+    """The same of what a denial reaches by "or"."""
+    words: set[str] = set()
+    plain = polarity.without_comparisons(_CONDITION.sub(" ", _QUOTED.sub(" ", text)))
+    for match in _NEGATOR.finditer(plain):
+        following = _STOP.split(plain[match.end() : match.end() + LISTED])[0]
+        words.update(filter(_stem, _OR.findall(following)))
+    return {word for word in words if _affirms(other, word)}
 
 
 def _count(text: str) -> int:
@@ -241,7 +266,7 @@ def _softened(claim: Assertion, closest: Sequence[AlignedAssertion]) -> Iterator
 def _is_done(done: frozenset[str], passage: Assertion) -> bool:
     if any(duty.kind == "allow" for duty in _duties(passage.text)):
         return False
-    if polarity.expresses("allow", passage.text) or _UNSURE.search(passage.whole_text):
+    if _UNSURE.search(passage.whole_text):
         return False
     if any(_stem(match["done"]) == done for match in _IS.finditer(passage.text)):
         return True
@@ -338,7 +363,7 @@ def _put_in_place(
     around = canonical_terms(claim.sentence.terms)
     for term in sorted(opening - known):
         if _is_of_another(term, around, alignment):
-            yield f"“{term}” is said of something else in the cited text"
+            yield f"“{term}” is said of {ELSEWHERE}"
 
 
 def _is_of_another(term: str, around: frozenset[str], alignment: Alignment) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from ombud.answer.proof import excesses, linking, names, polarity, scope, swaps
-from ombud.answer.proof.aligning import Alignment
+from ombud.answer.proof.aligning import ELSEWHERE, Alignment
 from ombud.answer.proof.figures import amounts, bindings, cells, periods
 from ombud.answer.proof.figures.derived import Derivation
 from ombud.answer.proof.names import vocabulary
@@ -29,8 +29,8 @@ from ombud.text import (
 from ombud.types import Chunk
 
 UNSUPPORTED = "most of its words are not in the cited text"
-UNDECIDED = frozenset({UNSUPPORTED, swaps.ADDED_MESSAGE})
-"""The objections that neither confirm nor refute a claim."""
+UNDECIDED = (UNSUPPORTED, swaps.ADDED_MESSAGE, ELSEWHERE)
+"""How objections end that neither confirm nor refute a claim."""
 SUPPORT = 0.34
 """Least share of a claim's content terms that must occur in the cited passages."""
 SHORT = 4

@@ -97,6 +97,7 @@ UNIT = re.compile(
 YEAR = re.compile(r"20\d\d")
 LEAD_TIME = re.compile(r"s?[^.;]{0,30}\b(?:before|ahead|in advance)\b")
 IN_CONDITION = re.compile(r"\bif\b[^.;:]*\bnot more than $")
+INSTEAD = re.compile(r"\b(?:instead of|rather than)\b[^,;.\d]{0,20}$", re.IGNORECASE)
 CENTS_LENGTH = 3
 """Digits of a number of cents."""
 SHOWN = 40
@@ -218,9 +219,15 @@ def _quantity_objections(
     if not supports:
         yield f"`{wording}` is not in the cited text"
     elif not meant:
-        yield f"`{wording}` is not in the cited text about this"
+        if not names_other(claim[: quantity.start]):
+            yield f"`{wording}` is not in the cited text about this"
     elif _contradict(quantity, meant, claim):
         yield f"`{wording}` stands in the cited text with another limit or rate"
+
+
+def names_other(before: str) -> bool:
+    """Whether what follows is named only as what does not hold here: "instead of the usual"."""
+    return bool(INSTEAD.search(before))
 
 
 def _has_kind(kind: str, figures: SentenceFigures) -> bool:

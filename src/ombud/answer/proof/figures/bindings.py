@@ -8,7 +8,8 @@ from itertools import combinations, product
 from math import sqrt
 from typing import NamedTuple
 
-from ombud.answer.proof.aligning import Alignment
+from ombud.answer.proof.aligning import ELSEWHERE, Alignment
+from ombud.answer.proof.figures.amounts import names_other
 from ombud.answer.proof.figures.cells import cells_of, heads_of
 from ombud.text import (
     COMPANY,
@@ -118,6 +119,8 @@ class PlacedValue(NamedTuple):
     around: Mapping[str, float]
     """Term -> how close it stands, 0 to 1."""
     sentence: Sentence
+    is_other: bool = False
+    """It is named only as what does not hold here: "2,000 instead of the usual 4,000"."""
 
 
 def objections(
@@ -137,6 +140,8 @@ def objections(
         values = list(_values_of_text(sentence, sentence.text, language, around))
         for value in values:
             if value.kind in _POINTS or not value.number or _NTH in value.value:
+                continue
+            if value.is_other:
                 continue
             yield from _misplaced(value, stated, alignment)
         for first, second in combinations(values, 2):
@@ -192,6 +197,7 @@ def _values_of_text(
             number=span.number,
             around=around,
             sentence=sentence,
+            is_other=names_other(figures.text[: span.start]),
         )
 
 
@@ -328,7 +334,7 @@ def _misplaced(
         else:
             rival = max(rival, likeness)
     if own and rival > MISPLACED * own and rival > own + CLEARLY:
-        yield f"`{value.value}` stands for something else in the cited text"
+        yield f"`{value.value}` stands for {ELSEWHERE}"
 
 
 def _is_label(value: PlacedValue, sentence: Sentence) -> bool:
