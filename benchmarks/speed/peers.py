@@ -2,21 +2,22 @@
 one run.
 
 Timed is a search without a chat model, from the question to the best passages: ombud without
-filters (one scope, as the peers) and with them (what a workspace does), LlamaIndex, Haystack,
-LangChain, RAGLite, Chroma (vectors only), and bm25s with numpy. Each peer runs in a process of its
-own; they take turns, so that what else the machine does meets all alike. The question is embedded
-once by our embedder; figures are given without and with it. The peers are no dependency of ours and
+filters (one scope, as the peers) and with them (what a workspace does), its index in memory as a
+server keeps it, LlamaIndex, Haystack, LangChain, RAGLite, LanceDB, Chroma (vectors only), and bm25s
+with numpy. Each peer runs in a process of its own; they take turns, so that what else the machine
+does meets all alike. The question is embedded once by our embedder; figures are given without and
+with it. The peers are no dependency of ours and
 live in environments of their own (RAGLite's keeps numpy below 2):
 
     python3 -m venv /tmp/peerspeed
     /tmp/peerspeed/bin/pip install llama-index-core llama-index-retrievers-bm25 haystack-ai
     langchain-community \
-        langchain-classic rank-bm25 faiss-cpu chromadb bm25s
+        langchain-classic rank-bm25 faiss-cpu chromadb lancedb bm25s
     python3 -m venv /tmp/raglite
     /tmp/raglite/bin/pip install raglite duckdb-extension-fts duckdb-extension-vss
 
 Licences, none of which is shipped: llama-index-*, langchain-*, faiss-cpu, bm25s, DuckDB MIT;
-haystack-ai, chromadb, rank-bm25 Apache-2.0; RAGLite MPL-2.0. What is not there is left out; without
+haystack-ai, chromadb, lancedb, rank-bm25 Apache-2.0; RAGLite MPL-2.0. What is not there is left out; without
 the first nothing is measured. The corpora are those of `corpus.py`. Writes
 docs/results/speed-peers.md, each size its section, but not with --quick.
 Run: python peers.py [--peers /tmp/peerspeed] [--raglite /tmp/raglite] [--sizes 1000 20000 100000]
@@ -76,8 +77,13 @@ PEERS = {
     "langchain": "LangChain",
     "raglite": "RAGLite",
     "chroma": "Chroma, vectors only",
+    "lancedb": "LanceDB",
     "plain": "bm25s + numpy",
 }
+LOADING = 300
+"""Seconds that our index may take to be read into memory."""
+IDLE = 0.05
+"""Seconds of the processor in a second below which nothing is read ahead any more."""
 PATIENCE = 300
 """Seconds for a turn of one peer; who needs longer is asked no more."""
 
@@ -235,14 +241,27 @@ def _write(
     (folder / "questions.json").write_text(json.dumps(texts), encoding="utf-8")
 
 
+def _wait_until_idle() -> None:
+    """Until a small index's sentences are read ahead, as a server does before anybody asks."""
+    busy = 1.0
+    while busy > IDLE:
+        before = time.process_time()
+        time.sleep(1)
+        busy = time.process_time() - before
+
+
 class Ours:
     """ombud, in this process, with a loop that stays, as when it serves."""
 
-    built, version = None, ""
+    version = ""
 
     def __init__(self, workspace: Workspace, questions: Sequence[Question], name: str) -> None:
         self._workspace, self._questions, self._filtered = workspace, questions, name == FILTERED
-        self._loop = asyncio.Runner()
+        began = time.perf_counter()
+        if not workspace.warm(LOADING):
+            raise SystemExit(f"The index was not in memory after {LOADING} s.")
+        self.built = time.perf_counter() - began
+        self._loop = asyncio.new_event_loop()
         self.steps: list[Mapping[str, float]] = []
 
     def ask(self, numbers: Sequence[int], embedded: Sequence[float]) -> list[Timed]:
@@ -258,7 +277,7 @@ class Ours:
                 [question.text]
             )  # remembered: the peers are given the question's vector as well
             began = time.perf_counter()
-            found = self._loop.run(search(question, plan, where, index))
+            found = self._loop.run_until_complete(search(question, plan, where, index))
             seconds = time.perf_counter() - began
             self.steps.append(found.seconds)
             hits = (*found.evidence.local, *found.evidence.shared)
@@ -282,6 +301,7 @@ class Peer:
         # RAGLite's database keeps its extensions below the home folder.
         own = {**os.environ, "HOME": str(folder), "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
         own.pop("PYTHONPATH", None)
+        own.pop("OPENBLAS_NUM_THREADS", None)  # ours, set by importing ombud
         with self._log.open("w", encoding="utf-8") as log:
             self._process = subprocess.Popen(
                 [python, HERE / "peers_child.py", name, folder],

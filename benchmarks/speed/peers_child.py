@@ -189,6 +189,24 @@ def chroma(corpus: Corpus) -> Search:
     return search
 
 
+def lancedb(corpus: Corpus) -> Search:
+    """Its own hybrid search on disk: BM25 of its index of words, every vector compared, reciprocal
+    ranks."""
+    database = import_module("lancedb").connect(str(corpus.folder / "lancedb"))
+    rows = zip(corpus.ids, corpus.texts, corpus.vectors.tolist(), strict=True)
+    table = database.create_table(
+        "chunks", [{"id": i, "text": text, "vector": vector} for i, text, vector in rows]
+    )
+    table.create_fts_index("text")
+
+    def search(text: str, vector: Any) -> list[str]:
+        asked = table.search(query_type="hybrid", vector_column_name="vector", fts_columns="text")
+        found = asked.vector(vector).text(text).limit(BEST).to_list()
+        return [row["id"] for row in found]
+
+    return search
+
+
 def plain(corpus: Corpus) -> Search:
     """What is least: bm25s, every vector compared, ranks fused in six lines."""
     bm25s, stemming = import_module("bm25s"), import_module("Stemmer")
@@ -243,6 +261,7 @@ PEERS: dict[str, tuple[Callable[[Corpus], Search], str]] = {
     "haystack": (haystack, "haystack-ai"),
     "langchain": (langchain, "langchain-classic"),
     "chroma": (chroma, "chromadb"),
+    "lancedb": (lancedb, "lancedb"),
     "plain": (plain, "bm25s"),
     "raglite": (raglite, "raglite"),
 }

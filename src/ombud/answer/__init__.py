@@ -14,6 +14,7 @@ from ombud.answer.contacts import read_contacts
 from ombud.answer.parts import AnswerParts
 from ombud.answer.personas.personas import DEFAULT_PERSONA, Persona, read_personas
 from ombud.answer.proof.verifying import check_claim
+from ombud.answer.quoting.matters import MatterBank, pack_bank
 from ombud.answer.quoting.reading import NOT_READ, joined, passage_of, read_evidence
 from ombud.answer.quoting.spans import AnswerSpan, candidate_spans, rank_by
 from ombud.answer.quoting.underlining import SPAN_FEATURES_OF, read_ahead, span_features
@@ -56,6 +57,7 @@ __all__ = [
     "EvidenceRun",
     "Head",
     "Label",
+    "MatterBank",
     "OnEvent",
     "Persona",
     "SuppliedEvidence",
@@ -72,6 +74,7 @@ __all__ = [
     "needs_vectors",
     "open_triage",
     "own_circumstances",
+    "pack_bank",
     "passage_of",
     "rank_by",
     "read_ahead",

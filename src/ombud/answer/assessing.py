@@ -6,6 +6,7 @@ from typing import NamedTuple
 from ombud.answer.confidence import Basis, estimate_confidence, load_weights
 from ombud.answer.parts import AnswerParts
 from ombud.answer.quoting.continuing import favour_shown
+from ombud.answer.quoting.counterparts import favour_local
 from ombud.answer.quoting.definitions import definitions_first
 from ombud.answer.quoting.fitness import quotable
 from ombud.answer.quoting.reading import NOT_READ, joined, read_evidence
@@ -60,6 +61,8 @@ def assess_evidence(
     now_asked = query_terms(question.text, engine) if question.history else []
     said_terms = now_asked or query_terms(query.passage, engine)
     ranked = favour_shown(rank_spans(spans, rows, basis), question)
+    said = term_weights(query_terms(query.passage, engine), engine)
+    ranked = favour_local(ranked, found.evidence, said, knowledge.embedder)
     signals = measure_signals(said_terms, found, engine, rows) | span_signals(ranked)
     signals |= read.signals
     signals["askable"] = askable(question.text, knowledge.embedder)

@@ -16,7 +16,7 @@ from ombud.retrieve.ranking import Ranked, rank_passages
 from ombud.retrieve.rerank.reranking import Reranked, rerank_hits, reranker_of
 from ombud.retrieve.rerank.task import RerankParts
 from ombud.retrieve.router.adapting import adapt_plan, adaptive
-from ombud.retrieve.scopes import by_scope, with_floor
+from ombud.retrieve.scopes import by_scope, with_counterparts, with_floor
 from ombud.retrieve.strategies.making import StrategyQueries, make_queries, strategy_of
 from ombud.retrieve.strategies.own_words import leaning, standard_query, with_history
 from ombud.retrieve.strategies.thesaurus.translating import (
@@ -168,8 +168,15 @@ class SearchRun:
         text = self._as_asked()
         self.reranked = await rerank_hits(text, self.ranked.hits, self.plan, parts)
         ordered = by_scope(self.reranked.hits).hits
-        self.evidence = await asyncio.to_thread(_best_of, ordered, self.plan.k)
+        evidence = await asyncio.to_thread(_best_of, ordered, self.plan.k)
+        self.evidence = await self._with_counterparts(evidence)
         self.clock.lap("rerank")
+
+    async def _with_counterparts(self, evidence: Evidence) -> Evidence:
+        """Only where vectors are searched, and somewhere has rules of its own."""
+        if self.plan.mode == "sparse" or self.where.countries is None:
+            return evidence
+        return await with_counterparts(evidence, self.where, self.index.engine)
 
     async def connect(self) -> None:
         """What stands around the evidence in the graph, and what in it disagrees."""

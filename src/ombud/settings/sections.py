@@ -124,7 +124,7 @@ class IndexSettings(Section):
     )
 
     hot_passages: int = Field(
-        0,
+        200_000,
         ge=0,
         description="The largest index, in passages, that a server keeps in memory for its "
         "searches, about 9 kB each, such as 200000; 0 = never.",

@@ -4,6 +4,7 @@ underlined, and stories. Each has its make target: `make router`, `make triage`,
 
 from ombud.training.confidence import QuestionSignals, train_confidence
 from ombud.training.linear import TrainingEmbedder
+from ombud.training.matters.vectors import matter_bank, read_matters
 from ombud.training.router.comparing import (
     RouterScores,
     compare_routers,
@@ -39,8 +40,10 @@ __all__ = [
     "judge_by_router",
     "judge_stories",
     "judge_weights",
+    "matter_bank",
     "read_labelled_messages",
     "read_labelled_questions",
+    "read_matters",
     "router_report",
     "story_messages",
     "train_confidence",

@@ -71,11 +71,22 @@ class Contradiction(Record):
         return self.second if self.kind == "below_floor" else self.first
 
 
+class Counterpart(Record):
+    """A global passage that is no floor, and the country's own on the same matter."""
+
+    shared: str
+    """Chunk id; so is `local`."""
+    local: str
+    alike: float
+    """Cosine of the two."""
+
+
 class Evidence(Record):
     local: tuple[Hit, ...] = ()
     shared: tuple[Hit, ...] = ()
     triplets: tuple[Triplet, ...] = ()
     contradictions: tuple[Contradiction, ...] = ()
+    counterparts: tuple[Counterpart, ...] = ()
 
     @property
     def hits(self) -> tuple[Hit, ...]:

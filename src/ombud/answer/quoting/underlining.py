@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ombud.answer.confidence import Basis
+from ombud.answer.quoting.matters import MATTERS, matter_columns
 from ombud.answer.quoting.reading import READ
 from ombud.answer.quoting.spans import (
     LIST_MARK,
@@ -70,7 +71,7 @@ SPARSE_SPAN_FEATURES = (
     "link",
     "local",
 )
-SPAN_FEATURES = (*COSINES, *NEARNESS, *SPARSE_SPAN_FEATURES)
+SPAN_FEATURES = (*COSINES, *NEARNESS, *MATTERS, *SPARSE_SPAN_FEATURES)
 READ_SPAN_FEATURES = (*READ, *SPAN_FEATURES)
 SPAN_FEATURES_OF: Mapping[Basis, Sequence[str]] = {
     "read": READ_SPAN_FEATURES,
@@ -186,6 +187,11 @@ def read_ahead(chunk: Chunk, embedder: Embedder | None) -> None:
         embedder.read(texts)
 
 
+def text_with_head(span: AnswerSpan) -> str:
+    """What is embedded of a span: under its heading, the cells of a row after their columns."""
+    return _reading(span).with_head
+
+
 class _Words(NamedTuple):
     """Of a span, with what stands above it."""
 
@@ -260,16 +266,18 @@ def _vector_columns(
     embedder: Embedder | None,
 ) -> dict[str, Numbers]:
     if embedder is None:
-        return dict.fromkeys((*COSINES, *NEARNESS), np.zeros(len(spans)))
+        return dict.fromkeys((*COSINES, *NEARNESS, *MATTERS), np.zeros(len(spans)))
     with_heads = [reading.with_head for reading in read]
     questions = [asked.turn, asked.asks, asked.passage, *asked.sentences]
     readings = embedder.read([*questions, *with_heads])
     of_questions = readings[: len(questions)]
     of_spans = readings[len(questions) :]
-    turn, asks, *_ = of_questions
+    turn, asks, passage, *_ = of_questions
+    vectors = np.stack([reading.windows[0] for reading in of_spans])
     return {
         **_cosines(of_questions, of_spans, runs_of_chunks(spans)),
         **_nearness(turn.tokens, asks.tokens, of_spans),
+        **matter_columns(passage.windows[0], vectors, embedder.fingerprint),
     }
 
 

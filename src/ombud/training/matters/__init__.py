@@ -1,0 +1,1 @@
+"""How people ask about the matters of working life, and how policies answer."""
