@@ -295,6 +295,20 @@ def test_only_what_fails_is_written_again(home: Workspace) -> None:
     assert (answer.outcome, answer.text) == ("full", f"{TRUE} [1]")
 
 
+def test_one_of_many_claims_behind_the_first_is_worth_no_further_call(home: Workspace) -> None:
+    more = ["There are 26 days of annual leave.", "In Great Britain 26 days of leave are annual."]
+
+    def write(prompt: str) -> Draft:
+        name = label(prompt, "26 days")
+        return draft(*(claim(text, name) for text in (TRUE, *more, FALSE)))
+
+    script = Script(write)
+    answer = answered(home, script)
+    assert len(script.prompts) == 1
+    assert (answer.outcome, len(answer.claims)) == ("partial", 3)
+    assert "One statement was left out" in answer.text
+
+
 def test_without_refinement_there_is_no_repair(home: Workspace) -> None:
     script = Script(lambda p: draft(claim(TRUE, label(p, "26 days")), claim(FALSE, "L1")))
     assert answered(home, script, plan={"refine": False}).outcome == "partial"

@@ -55,7 +55,7 @@ EXPOSURES: tuple[Exposure, ...] = (
     Exposure(
         role="verify",
         used_by="claims that the rules can neither confirm nor refute",
-        given="these claims of the answer and the sentences that they cite, not the question",
+        given="these claims of the answer and the passages that they cite, not the question",
         redacted="the same, of later turns only",
     ),
     Exposure(

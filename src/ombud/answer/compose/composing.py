@@ -29,6 +29,8 @@ from ombud.types import Citation, Claim, Evidence, Hit, Outcome, Plan, Question
 
 LONGEST_SUGGESTION = LONGEST_COVERS = 150
 MOST_SUGGESTIONS = 3
+MANY = 4
+"""Claims beside which one that falls is not asked for again."""
 LONGEST_NOTE = 200
 MOST_NOTES = 20
 
@@ -362,9 +364,14 @@ def reason(failed: ModelError) -> str:
 
 
 def _worth_repair(draft: Draft, problems: Mapping[int, str], wrong_language: str) -> dict[int, str]:
-    """The claims that are asked for again, and why; all of them in a wrong language."""
+    """The claims that are asked for again, and why; all of them in a wrong language.
+
+    One of many, behind the first, is worth no further call, which costs people seconds: it is left
+    out, and that is said."""
     if wrong_language:
         return dict.fromkeys(range(len(draft.claims[:MOST_CLAIMS])), wrong_language)
+    if 0 not in problems and MANY * len(problems) <= len(draft.claims):
+        return {}
     return {place: why for place, why in problems.items() if why != TOO_MUCH}
 
 

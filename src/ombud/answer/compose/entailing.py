@@ -47,14 +47,15 @@ async def verify(
     seconds: float,
     prompts: Path | None = None,
 ) -> Entailed:
-    """What the model makes of the claims and the sentences that they cite."""
+    """What the model makes of the claims and the passages that they cite, whole ones: what a rule
+    could not decide seldom stands in a single sentence."""
     words = load_sections(TASK, chat.name, prompts).words
     if "claim" not in words:
         words = {**load_sections(TASK, chat.name).words, "instructions": words[""]}
     listed: list[str] = []
     for number, claim in enumerate(claims, start=1):
         sentences: list[str] = []
-        for text in prover.nearest(claim).values():
+        for text in prover.cited_texts(claim):
             sentences.append(Template(words["sentence"]).safe_substitute(text=harmless(text)))
         filled = Template(words["claim"]).safe_substitute(
             number=str(number), claim=harmless(claim.text), sentences="\n".join(sentences)

@@ -71,6 +71,16 @@ class Prover:
         passages = [hit.chunk for hit in hits]
         return not name_unknown(text, passages)
 
+    def cited_texts(self, claim: DraftClaim) -> list[str]:
+        """The passages that a claim cites, each under its headings."""
+        texts: list[str] = []
+        for hit in self._cited(claim):
+            chunk = hit.chunk
+            texts.append(
+                "\n".join(filter(None, (" > ".join(chunk.trail), chunk.header, chunk.text)))
+            )
+        return texts
+
     def nearest(self, claim: DraftClaim) -> dict[str, str]:
         """Label -> the sentence that bears the claim out best, of each passage that it cites; of
         all passages the best one where it cites none that exists."""
