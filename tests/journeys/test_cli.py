@@ -401,7 +401,7 @@ def test_search_for_people(home: Path) -> None:
         (("search", ""), "BadRequest", "--batch"),
         (("search", "x", "--mode", "lexical"), "BadRequest", "`lexical`"),
         (("search", "x", "--as-of", "yesterday"), "BadRequest", "`yesterday`"),
-        (("search", "x", "--country", "Britain"), "BadRequest", "`Britain`"),
+        (("search", "x", "--country", "Europe"), "BadRequest", "`Europe`"),
         (("ask", "   "), "BadRequest", "question"),
         (("ask", "x", "--plan", "fussion=rrf"), "BadSetting", "`fussion`"),
         (("ask", "x", "--plan", "k"), "BadRequest", "KEY=VALUE"),
@@ -524,7 +524,7 @@ LINES = [
     ("c", '{"id": "c", "question": ""}', "no question"),
     ("5", '["a list"]', "not an object"),
     ("d", '{"id": "d", "question": "x", "contry": "GB"}', "`contry`"),
-    ("e", '{"id": "e", "question": "x", "country": "Britain"}', "`Britain`"),
+    ("e", '{"id": "e", "question": "x", "country": "Europe"}', "`Europe`"),
     ("f", '{"id": "f", "question": "x", "roles": "manager"}', "roles"),
     ("g", '{"id": "g", "question": "x", "as_of": "soon"}', "`soon`"),
     ("h", '{"id": "h", "question": "x", "history": [{"role": "boss", "content": "y"}]}', "role"),
@@ -772,3 +772,29 @@ def test_serve_answers_until_it_is_interrupted(home: Path) -> None:
     assert out == ""
     assert "Traceback" not in err
     assert err.strip().splitlines()[-1].startswith("Stopped.")
+
+
+def test_serve_says_where_nobody_could_open_the_pages_of_admins(home: Path) -> None:
+    with start("serve", "--port", "0", cwd=home, env={"OMBUD_IDENTITY__KIND": "local"}) as process:
+        try:
+            assert process.stdout
+            process.stdout.readline()
+            process.send_signal(signal.SIGINT)
+            _, err = process.communicate(timeout=60)
+        finally:
+            process.kill()
+    assert "ombud people add NAME --duty admin" in err
+
+
+def test_a_port_that_is_not_given_is_the_one_of_the_settings(home: Path) -> None:
+    told = " ".join(ombud("serve", "--help", cwd=home).out.split())
+    assert "the one of the settings" in told
+    assert "-1" not in told
+
+
+def test_a_country_may_be_named_and_is_never_guessed(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("correct horse battery")
+    add = ("people", "add", "ann", "--password-file", tmp_path / "secret", "--json")
+    refused = fails(ombud(*add, "--country", "EN", cwd=home), 2, "BadRequest")
+    assert "EN" in refused["message"]
+    assert ombud(*add, "--country", "England", cwd=home).json["person"]["country"] == "GB"

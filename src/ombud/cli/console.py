@@ -95,11 +95,10 @@ def print_json(value: Any) -> None:
 def person(country: str, roles: list[str], **more: Any) -> "Person":
     from pydantic import ValidationError
 
+    from ombud.text import read_country
     from ombud.types import Person
 
-    code = country.strip().upper()
-    if code and not (len(code) == 2 and code.isascii() and code.isalpha()):
-        raise BadRequest(f"`{country}` is not a country code.", hint="Use two letters, such as GB.")
+    code = read_country(country)
     try:
         return Person.model_validate({"country": code or None, "roles": roles} | more)
     except ValidationError as wrong:

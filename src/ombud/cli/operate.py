@@ -14,6 +14,12 @@ if TYPE_CHECKING:
     from ombud.app import Workspace
 
 
+NO_ADMIN = (
+    "Nobody has the duty admin, so nobody can open /admin. From here: `ombud people add NAME "
+    "--duty admin`, or `ombud people roles NAME --duty admin` for somebody who can sign in already."
+)
+
+
 def init(
     folder: Path = typer.Argument(None, help="Where the workspace will be; here, when not given."),
     home: Path | None = HOME,
@@ -29,9 +35,16 @@ def init(
 
 
 def serve(
-    host: str = typer.Option("", "--host", help="Address to listen on."),
-    port: int = typer.Option(
-        -1, "--port", min=-1, max=65535, help="Port to listen on; 0 picks a free one."
+    host: str | None = typer.Option(
+        None, "--host", help="Address to listen on.", show_default="the one of the settings"
+    ),
+    port: int | None = typer.Option(
+        None,
+        "--port",
+        min=0,
+        max=65535,
+        help="Port to listen on; 0 picks a free one.",
+        show_default="the one of the settings",
     ),
     home: Path | None = HOME,
 ) -> None:
@@ -41,9 +54,8 @@ def serve(
         from ombud.app import every, run_expiry, run_purges, run_schedule, run_watch
         from ombud.web import serve as run
 
-        flags = {
-            key: value for key, value in (("host", host), ("port", port)) if value not in ("", -1)
-        }
+        given = {"host": host or None, "port": port}
+        flags = {key: value for key, value in given.items() if value is not None}
         workspace = open_workspace({"server": flags} if flags else None)
         every(workspace.settings.sync.every)  # a misspelt period is said now, not by a thread
         stop = threading.Event()
@@ -75,7 +87,11 @@ def work(home: Path | None = HOME) -> None:
 
 
 def _tell_ready(workspace: "Workspace", url: str) -> None:
+    from ombud.app import people
+
     print(f"ombud answers at {url}", flush=True)
+    if workspace.settings.identity.kind == "local" and not people.has_admin(workspace):
+        print(NO_ADMIN, file=sys.stderr, flush=True)
     megabytes = workspace.memory()
     if megabytes:
         line = f"its index stands in memory, about {megabytes:,.0f} MB (index.hot_passages)"

@@ -27,7 +27,7 @@ def sync_folders(
         None, metavar="PATH", help="Folders to index; remembered as sources."
     ),
     country: str = typer.Option(
-        "", "--country", help="Two-letter code for documents that name no country."
+        "", "--country", help="Country, by name or code, of documents that name none."
     ),
     source: str = typer.Option(
         "", "--source", help="Name of the source; with no PATH, the only one to sync."

@@ -36,6 +36,7 @@ from ombud.text.names.finding import (
     word_stem,
 )
 from ombud.text.names.redacting import redact
+from ombud.text.names.written_countries import country_list, read_country
 from ombud.text.numbers import (
     DIGITS,
     NUMBER_WORDS,
@@ -105,6 +106,7 @@ __all__ = [
     "canonical_terms",
     "common_words",
     "content_terms",
+    "country_list",
     "detect_language",
     "digits_in",
     "display_name",
@@ -137,6 +139,7 @@ __all__ = [
     "plain_sentence",
     "plain_wording",
     "quantifiers",
+    "read_country",
     "read_figures",
     "read_passage",
     "read_rows",

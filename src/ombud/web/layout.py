@@ -2,6 +2,7 @@
 they change."""
 
 import hashlib
+import re
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from ombud.settings import GeneralSettings, Settings
 from ombud.web.render import to_html
 
 HERE = Path(__file__).parent
+_TICKED = re.compile("`([^`]*)`")
 _TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
 
@@ -52,6 +54,11 @@ def broken(path: str) -> Markup:
     return escape(path).replace("/", Markup("/<wbr>"))
 
 
+def ticked(text: str) -> Markup:
+    """A message whose names stand between backticks, as HTML."""
+    return Markup(_TICKED.sub(r"<code>\1</code>", str(escape(text))))  # noqa: S704 - escaped before
+
+
 _templates = Environment(
     loader=FileSystemLoader(HERE / "templates"),
     autoescape=True,
@@ -59,4 +66,11 @@ _templates = Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
-_templates.filters.update(broken=broken, day=day, words=words, metric=title_of, markdown=to_html)
+_templates.filters.update(
+    broken=broken,
+    day=day,
+    words=words,
+    metric=title_of,
+    markdown=to_html,
+    ticked=ticked,
+)

@@ -88,7 +88,11 @@ def respond(request: Request, error: Exception) -> Response:
         "/api/"
     )
     response: Response
-    if browsed and (request.method == "GET" or _is_form(request)):
+    again = getattr(request.state, "again", None)
+    if browsed and again is not None and found.status < 500:
+        # Where a form was sent from, with what was typed into it.
+        response = HTMLResponse(again(found), found.status)
+    elif browsed and (request.method == "GET" or _is_form(request)):
         settings = request.app.state.workspace.settings
         response = HTMLResponse(page("problem.html", settings, problem=found), found.status)
     else:

@@ -13,6 +13,7 @@ from ombud.app.flags import check_flags
 from ombud.app.workspace import Workspace
 from ombud.errors import BadRequest, OmbudError
 from ombud.settings import FILE, load
+from ombud.text import read_country
 
 _NAME = re.compile("[a-z0-9][a-z0-9_-]{0,39}")
 
@@ -45,14 +46,17 @@ def remove_experiment(workspace: Workspace, name: str, by: str) -> None:
 
 
 def set_country(workspace: Workspace, code: str, plan: str, by: str) -> None:
-    """plan: lines of TOML; empty = nothing differs there. Raises BadRequest."""
-    if not re.fullmatch("[A-Za-z]{2}", code):
-        raise BadRequest(f"`{code[:20]}` is no country.", hint="Two letters, such as GB.")
+    """code: or the country's name. plan: lines of TOML; empty = nothing differs there.
+
+    Raises BadRequest."""
+    code = read_country(code)
+    if not code:
+        raise BadRequest("No country is named.", hint="Such as Great Britain, or GB.")
     wanted = _plan(plan)
 
     def change(document: Any) -> None:
         countries = document.setdefault("country", _table())
-        known = next((one for one in countries if one.upper() == code.upper()), code.upper())
+        known = next((one for one in countries if one.upper() == code), code)
         if wanted:
             countries.setdefault(known, _table())["plan"] = wanted
         elif known in countries:
@@ -61,7 +65,7 @@ def set_country(workspace: Workspace, code: str, plan: str, by: str) -> None:
                 del countries[known]
 
     _rewrite(workspace, change)
-    note_action(workspace, "country flags", by, country=code.upper())
+    note_action(workspace, "country flags", by, country=code)
 
 
 def plan_lines(plan: Mapping[str, Any]) -> str:

@@ -16,6 +16,7 @@ from ombud.documents import kinds
 from ombud.errors import BadRequest, Busy, OmbudError
 from ombud.settings import Folder
 from ombud.store import RecordedSource, document_entries, list_sources, note_in_chain
+from ombud.text import read_country
 
 logger = logging.getLogger(__name__)
 UPLOADS = "uploads"
@@ -100,16 +101,10 @@ def add_folder(workspace: Workspace, path: str, country: str, name: str, by: str
     """A folder of the server as a source. Raises BadRequest."""
     if not path.strip():
         raise BadRequest("No folder is named.", hint="Give its path on the server.")
-    folder = RecordedSource(name=name.strip(), path=path.strip(), country=_country(country))
+    code = read_country(country)
+    folder = RecordedSource(name=name.strip(), path=path.strip(), country=code)
     record_folder(workspace.settings, workspace.store, folder, workspace.home)
     note_action(workspace, "source added", by)
-
-
-def _country(code: str) -> str:
-    code = code.strip().upper()
-    if code and not re.fullmatch("[A-Z]{2}", code):
-        raise BadRequest(f"`{code[:20]}` is no country.", hint="Two letters, such as GB.")
-    return "GB" if code == "UK" else code
 
 
 def plain_file_name(name: str) -> str:
@@ -128,7 +123,7 @@ def keep_uploads(
 ) -> list[Path]:
     """Files (name, bytes) into the folder `uploads/COUNTRY` of the workspace, which is a source
     from then on; one of the same name is replaced. Raises BadRequest."""
-    code = _country(country)
+    code = read_country(country)
     root = workspace.home / UPLOADS
     folder = root / (code.lower() or "global")
     kept = keep_named(workspace, folder, files)

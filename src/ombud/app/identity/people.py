@@ -20,6 +20,7 @@ from ombud.store import (
     new_account,
     new_token,
     note_in_chain,
+    password_of,
     remove_account,
     remove_token,
 )
@@ -67,6 +68,16 @@ def find_person(workspace: Workspace, name: str) -> Account:
 
 def list_people(workspace: Workspace) -> list[Account]:
     return list_accounts(workspace.store)
+
+
+def has_admin(workspace: Workspace, but: str = "") -> bool:
+    """Whether somebody who can sign in has the duty Admin. but: id of who does not count."""
+    for account in list_accounts(workspace.store):
+        if account.id == but or account.disabled or "admin" not in account.duties:
+            continue
+        if account.is_from_provider or password_of(workspace.store, account.id):
+            return True
+    return False
 
 
 def give_duties(
@@ -184,9 +195,8 @@ def _check_admin_left(workspace: Workspace, account: Account, by: str) -> None:
     can."""
     if by == HERE or "admin" not in account.duties:
         return
-    for other in list_accounts(workspace.store):
-        if other.id != account.id and "admin" in other.duties and not other.disabled:
-            return
+    if has_admin(workspace, but=account.id):
+        return
     raise NotAllowed("Somebody must stay admin.", hint="Make somebody else admin first.")
 
 

@@ -21,7 +21,7 @@ NAME = typer.Argument(help="The name to sign in with.")
 DUTY = typer.Option(
     [], "--duty", help="employee, advisor, policy_owner, engineer or admin; may be repeated."
 )
-COUNTRY = typer.Option("", "--country", help="Two-letter code of their country.")
+COUNTRY = typer.Option("", "--country", help="Their country, by name or code: GB.")
 ROLE = typer.Option([], "--role", help="A role in the organisation; may be repeated.")
 GROUP = typer.Option([], "--group", help="A group they are in; may be repeated.")
 GRADE = typer.Option("", "--grade", help="Their grade.")
@@ -96,7 +96,7 @@ def roles(
 @people.command()
 def describe(
     name: str = NAME,
-    country: str = typer.Option("", "--country", help="Two-letter code of their country."),
+    country: str = typer.Option("", "--country", help="Their country, by name or code: GB."),
     role: list[str] = ROLE,
     group: list[str] = GROUP,
     grade: str = GRADE,
@@ -231,11 +231,10 @@ def _tell(account: "Account", as_json: bool, said: str) -> None:
 def _person(
     country: str, roles: list[str], groups: list[str], grade: str, contract: str
 ) -> "Person":
+    from ombud.text import read_country
     from ombud.types import Person
 
-    code = country.strip().upper()
-    if code and (len(code) != 2 or not code.isalpha() or code == "UK"):
-        raise BadRequest(f"`{country}` is no country.", hint="Two letters, such as GB or DE.")
+    code = read_country(country)
     return Person(
         country=code or None,
         roles=tuple(roles),

@@ -102,7 +102,7 @@ def named_countries(text: str, known: Collection[str] | None = None) -> tuple[st
 
 
 def _tokens(text: str) -> Iterator[_Token]:
-    for match in WORD.finditer(_fold(text)):
+    for match in WORD.finditer(fold_name(text)):
         start, end = match.span()
         yield _Token(match[0], start, end)
 
@@ -132,6 +132,11 @@ def _mention_at(place: int, words: list[str], tokens: list[_Token], text: str) -
 def country_names(codes: Collection[str]) -> list[str]:
     """All names, adjectives and peoples of these countries, in small letters without accents."""
     return [name.rstrip("*") for name, entry in _names() if entry.code in codes]
+
+
+def called_countries() -> dict[str, str]:
+    """What countries are called in all our languages, folded, but for adjectives -> code."""
+    return {name: entry.code for name, entry in _names() if entry.kind in ("name", "guarded")}
 
 
 def _is_whole(tokens: list[_Token], text: str) -> bool:
@@ -215,7 +220,7 @@ def _is_capital(mention: _Mention) -> bool:
         return True
     if mention.written[:1].isupper():
         return True
-    return _fold(mention.written) not in _english()
+    return fold_name(mention.written) not in _english()
 
 
 def _after_place(mention: _Mention) -> bool:
@@ -243,7 +248,7 @@ def _before_work(mention: _Mention) -> bool:
     return False
 
 
-def _fold(text: str) -> str:
+def fold_name(text: str) -> str:
     """Lower case without accents, of the same length."""
     return text.translate(_PLAIN).lower()
 
@@ -269,11 +274,11 @@ def _names() -> list[tuple[str, _Entry]]:
         "adjectives": "adjective",
         "after": "after",
     }
-    names = [(_fold(name), _Entry("other", "")) for name in _listed()["others"]]
+    names = [(fold_name(name), _Entry("other", "")) for name in _listed()["others"]]
     for code, by_key in _listed()["country"].items():
         for key, kind in kinds.items():
             entry = _Entry(kind, code)
-            names += [(_fold(name), entry) for name in by_key.get(key, ())]
+            names += [(fold_name(name), entry) for name in by_key.get(key, ())]
     return names
 
 
@@ -292,7 +297,7 @@ def _english() -> frozenset[str]:
     english: set[str] = set()
     for name in names:
         if name[:1].isupper():
-            english.add(_fold(name))
+            english.add(fold_name(name))
     return frozenset(english)
 
 

@@ -11,6 +11,7 @@ from fastapi.responses import HTMLResponse
 
 from ombud.app import (
     DraftChoices,
+    Workspace,
     drafting,
     index_stats,
     jobs,
@@ -20,7 +21,7 @@ from ombud.app import (
 )
 from ombud.errors import BadRequest
 from ombud.types import Document
-from ombud.web.admin.forms import actor, back_to, read_form, shown
+from ombud.web.admin.forms import NOT_REFUSED, RefusedForm, actor, back_to, read_form, shown
 from ombud.web.api import CurrentWorkspace
 from ombud.web.live.secrets import Asking
 
@@ -33,10 +34,15 @@ router = APIRouter(include_in_schema=False)
 
 @router.get("/admin/sources", response_class=HTMLResponse)
 def sources(workspace: CurrentWorkspace, caller: Asking) -> str:
+    return _sources(workspace, caller)
+
+
+def _sources(workspace: Workspace, caller: Asking, said: RefusedForm = NOT_REFUSED) -> str:
     return shown(
         "admin/sources.html",
         workspace,
         caller,
+        said,
         lines=jobs.list_lines(workspace),
         progress=_NO_PROGRESS | sync_progress(workspace.store),
         schedule=workspace.settings.sync.every,
@@ -46,7 +52,7 @@ def sources(workspace: CurrentWorkspace, caller: Asking) -> str:
 
 @router.post("/admin/sources/run")
 async def run_source(request: Request, workspace: CurrentWorkspace, caller: Asking) -> Response:
-    form = await read_form(request)
+    form = await read_form(request, _sources)
     names = form.all("name")
     await asyncio.to_thread(jobs.start_sync, workspace, names, actor(caller))
     return back_to("/admin/sources")
@@ -54,7 +60,7 @@ async def run_source(request: Request, workspace: CurrentWorkspace, caller: Aski
 
 @router.post("/admin/sources/folder")
 async def add_folder(request: Request, workspace: CurrentWorkspace, caller: Asking) -> Response:
-    form = await read_form(request)
+    form = await read_form(request, _sources)
     await asyncio.to_thread(
         jobs.add_folder,
         workspace,
@@ -68,7 +74,7 @@ async def add_folder(request: Request, workspace: CurrentWorkspace, caller: Aski
 
 @router.post("/admin/sources/upload")
 async def upload(request: Request, workspace: CurrentWorkspace, caller: Asking) -> Response:
-    form = await read_form(request)
+    form = await read_form(request, _sources)
     by = actor(caller)
     await asyncio.to_thread(jobs.keep_uploads, workspace, form.files, form.one("country"), by)
     await asyncio.to_thread(jobs.start_sync, workspace, [jobs.UPLOADS], by)
@@ -139,10 +145,15 @@ def _reader_of(document: Document) -> str:
 
 @router.get("/admin/drafts", response_class=HTMLResponse)
 def drafts(workspace: CurrentWorkspace, caller: Asking) -> str:
+    return _drafts(workspace, caller)
+
+
+def _drafts(workspace: Workspace, caller: Asking, said: RefusedForm = NOT_REFUSED) -> str:
     return shown(
         "admin/drafts.html",
         workspace,
         caller,
+        said,
         sets=drafting.list_sets(workspace),
         state=_NO_PROGRESS | drafting.check_state(workspace),
         published=list_publications(workspace)[:20],
@@ -152,7 +163,7 @@ def drafts(workspace: CurrentWorkspace, caller: Asking) -> str:
 
 @router.post("/admin/drafts/upload")
 async def upload_drafts(request: Request, workspace: CurrentWorkspace, caller: Asking) -> Response:
-    form = await read_form(request)
+    form = await read_form(request, _drafts)
     await asyncio.to_thread(drafting.keep_drafts, workspace, form.files, actor(caller))
     return back_to("/admin/drafts")
 
@@ -162,7 +173,7 @@ async def act_on_drafts(
     identity: str, action: str, request: Request, workspace: CurrentWorkspace, caller: Asking
 ) -> Response:
     """check, publish, remove a set; undo a publication."""
-    form = await read_form(request)
+    form = await read_form(request, _drafts)
     choices, by = DraftChoices(on=_day(form.one("on")), into=form.one("into")), actor(caller)
     if action == "check":
         await asyncio.to_thread(drafting.start_check, workspace, identity, choices, by)

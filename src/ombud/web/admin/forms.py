@@ -1,6 +1,7 @@
-"""What all pages under `/admin` share: forms as fields and files, who does it, and the way back."""
+"""What all pages under `/admin` share: forms as fields and files, who does it, the way back, and
+the page again with what was typed where that cannot be done."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from fastapi import Request
@@ -9,7 +10,9 @@ from starlette.datastructures import UploadFile
 
 from ombud.app import Workspace, callers
 from ombud.errors import BadRequest
+from ombud.text import country_list
 from ombud.web.layout import page
+from ombud.web.problems import Problem
 
 MOST_FILES = 50
 TABS: Sequence[tuple[str, str, frozenset[str]]] = (
@@ -46,8 +49,32 @@ class Form(NamedTuple):
         return int(text)
 
 
-async def read_form(request: Request) -> Form:
-    """Raises BadRequest for a body that is no form."""
+class RefusedForm(NamedTuple):
+    """What a form was refused with, and what had been typed into it."""
+
+    place: str = ""
+    """Address that the form was sent to; empty = nothing was refused."""
+    fields: Mapping[str, Sequence[str]] = {}
+    problem: Problem | None = None
+
+    def typed(self, place: str, name: str, otherwise: str = "") -> str:
+        """The value of a field of the form that is sent to `place`."""
+        return self.fields.get(name, [""])[0] if place == self.place else otherwise
+
+    def chosen(self, place: str, name: str, otherwise: Sequence[str] = ()) -> Sequence[str]:
+        """The same of boxes to tick."""
+        return self.fields.get(name, []) if place == self.place else otherwise
+
+
+NOT_REFUSED = RefusedForm()
+Show = Callable[[Workspace, callers.Caller, RefusedForm], str]
+"""A page as HTML."""
+
+
+async def read_form(request: Request, again: Show | None = None) -> Form:
+    """again: the page of the form; what is refused from now on is said on it, above the form.
+
+    Raises BadRequest for a body that is no form."""
     kind = request.headers.get("content-type", "").partition(";")[0]
     if kind not in ("", "application/x-www-form-urlencoded", "multipart/form-data"):
         raise BadRequest("This is no form.", hint="Send it as a page does.")
@@ -58,7 +85,19 @@ async def read_form(request: Request) -> Form:
                 form.fields.setdefault(name, []).append(value)
             elif value.filename:
                 form.files.append((value.filename, await value.read()))
+    if again is not None:
+        request.state.again = _with_problem(again, request, form)
     return form
+
+
+def _with_problem(again: Show, request: Request, form: Form) -> Callable[[Problem], str]:
+    """How `problems.respond` shows the page again."""
+
+    def shown_again(found: Problem) -> str:
+        said = RefusedForm(place=request.url.path, fields=form.fields, problem=found)
+        return again(request.app.state.workspace, callers.caller_of(request.scope), said)
+
+    return shown_again
 
 
 def actor(caller: callers.Caller) -> str:
@@ -66,10 +105,24 @@ def actor(caller: callers.Caller) -> str:
     return caller.account.id if caller.account else "demo"
 
 
-def shown(name: str, workspace: Workspace, caller: callers.Caller, **values: Any) -> str:
+def shown(
+    name: str,
+    workspace: Workspace,
+    caller: callers.Caller,
+    said: RefusedForm = NOT_REFUSED,
+    **values: Any,
+) -> str:
     """A page with the tabs that the caller may open."""
     tabs = [(href, label) for href, label, rights in TABS if rights & caller.rights]
-    return page(name, workspace.settings, asking=caller, tabs=tabs, **values)
+    return page(
+        name,
+        workspace.settings,
+        asking=caller,
+        tabs=tabs,
+        said=said,
+        country_names=country_list(),
+        **values,
+    )
 
 
 def back_to(path: str) -> Response:

@@ -14,12 +14,14 @@ from ombud.app import (
     find_gaps,
     overview,
     people,
+    signing_in,
     verified_json,
     verify_audit,
 )
 from ombud.errors import BadRequest
+from ombud.text import read_country
 from ombud.types import Account, Duty, Person, Right
-from ombud.web.admin.forms import Form, actor, back_to, read_form, shown
+from ombud.web.admin.forms import NOT_REFUSED, Form, RefusedForm, actor, back_to, read_form, shown
 from ombud.web.api import CurrentWorkspace
 from ombud.web.live.secrets import Asking
 
@@ -46,25 +48,31 @@ def audit(
     caller: Asking,
     before: Annotated[int, Query(ge=0, le=2**31 - 1)] = 0,
 ) -> str:
-    return _audit(workspace, caller, before, None)
+    return _audit(workspace, caller, before=before)
 
 
 @router.post("/admin/audit", response_class=HTMLResponse)
 async def verify(request: Request, workspace: CurrentWorkspace, caller: Asking) -> str:
     """Walk the chain and every row it speaks of."""
-    form = await read_form(request)
+    form = await read_form(request, _audit)
     found = await asyncio.to_thread(verify_audit, workspace, form.one("head"))
-    return await asyncio.to_thread(_audit, workspace, caller, 0, verified_json(found))
+    return await asyncio.to_thread(_audit, workspace, caller, verified=verified_json(found))
 
 
 def _audit(
-    workspace: Workspace, caller: Asking, before: int, verified: Mapping[str, Any] | None
+    workspace: Workspace,
+    caller: Asking,
+    said: RefusedForm = NOT_REFUSED,
+    *,
+    before: int = 0,
+    verified: Mapping[str, Any] | None = None,
 ) -> str:
     lines = overview.last_records(workspace, before)
     return shown(
         "admin/audit.html",
         workspace,
         caller,
+        said,
         head=chain_head(workspace),
         lines=lines,
         verified=verified,
@@ -80,13 +88,18 @@ def everybody(workspace: CurrentWorkspace, caller: Asking) -> str:
     return _people(workspace, caller)
 
 
-def _people(workspace: Workspace, caller: Asking, secret: str = "") -> str:
+def _people(
+    workspace: Workspace, caller: Asking, said: RefusedForm = NOT_REFUSED, *, secret: str = ""
+) -> str:
     """secret: of a token that was just made, shown this once."""
     return shown(
         "admin/people.html",
         workspace,
         caller,
+        said,
         people=people.list_people(workspace),
+        has_admin=people.has_admin(workspace),
+        least=signing_in.LEAST,
         tokens=people.every_token(workspace),
         duties=get_args(Duty),
         rights=get_args(Right),
@@ -96,7 +109,7 @@ def _people(workspace: Workspace, caller: Asking, secret: str = "") -> str:
 
 @router.post("/admin/people")
 async def add(request: Request, workspace: CurrentWorkspace, caller: Asking) -> Response:
-    form = await read_form(request)
+    form = await read_form(request, _people)
     password = form.fields.get("password", [""])[0]
     await asyncio.to_thread(
         people.add_person,
@@ -117,7 +130,7 @@ async def change(
     """duties, describe, password, disable, enable."""
     if action not in _CHANGES:
         raise BadRequest("People cannot be changed so.", hint=", ".join(_CHANGES))
-    form = await read_form(request)
+    form = await read_form(request, _people)
     account = await asyncio.to_thread(people.find_person, workspace, name)
     await asyncio.to_thread(_CHANGES[action], workspace, account, form, actor(caller))
     request.app.state.callers.forget()
@@ -157,7 +170,7 @@ _CHANGES: Mapping[str, Callable[[Workspace, Account, Form, str], None]] = {
 
 @router.post("/admin/tokens", response_class=HTMLResponse)
 async def make_token(request: Request, workspace: CurrentWorkspace, caller: Asking) -> str:
-    form = await read_form(request)
+    form = await read_form(request, _people)
     account = await asyncio.to_thread(people.find_person, workspace, form.one("for"))
     _, secret = await asyncio.to_thread(
         people.make_token,
@@ -168,7 +181,7 @@ async def make_token(request: Request, workspace: CurrentWorkspace, caller: Aski
         until=_day(form.one("until")),
         by=actor(caller),
     )
-    return await asyncio.to_thread(_people, workspace, caller, secret)
+    return await asyncio.to_thread(_people, workspace, caller, secret=secret)
 
 
 @router.post("/admin/tokens/{identity}/revoke")
@@ -181,11 +194,8 @@ async def revoke_token(
 
 
 def _person(form: Form) -> Person:
-    code = form.one("country").upper()
-    if code and (len(code) != 2 or not code.isalpha() or code == "UK"):
-        raise BadRequest(f"`{code[:20]}` is no country.", hint="Two letters, such as GB.")
     return Person(
-        country=code or None,
+        country=read_country(form.one("country")) or None,
         roles=tuple(form.one("roles").replace(",", " ").split()),
         groups=tuple(form.one("groups").replace(",", " ").split()),
         grade=form.one("grade") or None,

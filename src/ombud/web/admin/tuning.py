@@ -1,14 +1,16 @@
 """How it answers: prompts with their versions, experiments and what differs by country."""
 
 import asyncio
+from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import HTMLResponse
 
-from ombud.app import flagging, prompting
+from ombud.app import Workspace, flagging, prompting
 from ombud.errors import BadRequest
-from ombud.web.admin.forms import Form, actor, back_to, read_form, shown
+from ombud.text import read_country
+from ombud.web.admin.forms import NOT_REFUSED, Form, RefusedForm, actor, back_to, read_form, shown
 from ombud.web.api import CurrentWorkspace
 from ombud.web.live.secrets import Asking
 
@@ -30,7 +32,17 @@ def prompt(
     version: Annotated[int | None, Query(ge=0, le=1_000_000)] = None,
 ) -> str:
     """One prompt; `version` shows another one beside what counts, 0 what ships."""
-    name = f"{task}/{variant}"
+    return _prompt(f"{task}/{variant}", workspace, caller, version=version)
+
+
+def _prompt(
+    name: str,
+    workspace: Workspace,
+    caller: Asking,
+    said: RefusedForm = NOT_REFUSED,
+    *,
+    version: int | None = None,
+) -> str:
     found = prompting.read_prompt(workspace, name)
     other = found.active
     if version is not None:
@@ -41,6 +53,7 @@ def prompt(
         "admin/prompt.html",
         workspace,
         caller,
+        said,
         prompt=found,
         version=version,
         text=other,
@@ -55,8 +68,8 @@ async def change_prompt(
     task: str, variant: str, request: Request, workspace: CurrentWorkspace, caller: Asking
 ) -> Response:
     """Save a version, or let one count."""
-    form = await read_form(request)
     name, by = f"{task}/{variant}", actor(caller)
+    form = await read_form(request, partial(_prompt, name))
     if form.one("do") == "activate":
         number = form.number("version")
         await asyncio.to_thread(prompting.activate, workspace, name, number, by)
@@ -68,12 +81,17 @@ async def change_prompt(
 
 @router.get("/admin/flags", response_class=HTMLResponse)
 def flags(workspace: CurrentWorkspace, caller: Asking) -> str:
+    return _flags(workspace, caller)
+
+
+def _flags(workspace: Workspace, caller: Asking, said: RefusedForm = NOT_REFUSED) -> str:
     settings = workspace.flagged
     countries = {code: flagging.plan_lines(one.plan) for code, one in settings.country.items()}
     return shown(
         "admin/flags.html",
         workspace,
         caller,
+        said,
         plan=flagging.plan_lines(settings.plan.model_dump(mode="json", exclude_defaults=True)),
         experiments=settings.experiment,
         plans={name: flagging.plan_lines(one.plan) for name, one in settings.experiment.items()},
@@ -85,14 +103,14 @@ def flags(workspace: CurrentWorkspace, caller: Asking) -> str:
 async def change_experiment(
     request: Request, workspace: CurrentWorkspace, caller: Asking
 ) -> Response:
-    form = await read_form(request)
+    form = await read_form(request, _flags)
     name, by = form.one("name"), actor(caller)
     if form.one("do") == "remove":
         await asyncio.to_thread(flagging.remove_experiment, workspace, name, by)
     else:
         fields = {
             "share": _share(form),
-            "countries": form.one("countries").upper().replace(",", " ").split(),
+            "countries": _countries(form.one("countries")),
             "off": form.one("off") == "1",
         }
         plan = form.fields.get("plan", [""])[0]
@@ -102,10 +120,16 @@ async def change_experiment(
 
 @router.post("/admin/flags/country")
 async def change_country(request: Request, workspace: CurrentWorkspace, caller: Asking) -> Response:
-    form = await read_form(request)
+    form = await read_form(request, _flags)
     code, plan = form.one("code"), form.fields.get("plan", [""])[0]
     await asyncio.to_thread(flagging.set_country, workspace, code, plan, actor(caller))
     return back_to("/admin/flags")
+
+
+def _countries(written: str) -> list[str]:
+    """Of names between commas, or codes. Raises BadRequest."""
+    parts = written.split(",") if "," in written else written.split()
+    return [code for code in map(read_country, parts) if code]
 
 
 def _share(form: Form) -> float:
