@@ -24,7 +24,7 @@ def main() -> None:
         sys.exit("There is no embedding model; `ombud doctor` says how to install it.")
     matters = read_matters()
     bank = matter_bank(matters, embedder)
-    np.savez_compressed(TARGET, **pack_bank(bank))  # type: ignore[arg-type]
+    np.savez(TARGET, **pack_bank(bank))  # type: ignore[arg-type]
     print(f"{len(matters)} matters, {len(bank.asks)} questions, {len(bank.says)} answers")
 
 
