@@ -59,6 +59,7 @@ SAME = [
         "You keep your place, whether you are ill or on leave.",
     ),
     ("The bonus may be paid in March.", "The bonus can be paid in March."),
+    ("Overtime that wasn't approved is still paid.", "Unapproved overtime is always paid."),
     ("Juniors have no pay review then.", "Juniors will not undergo pay review."),
     (
         "At six months you pass, or probation is extended.",

@@ -189,9 +189,12 @@ def _denied_words(text: str) -> frozenset[str]:
 
 
 def _affirms(text: str, word: str) -> bool:
-    """Whether the text has the word and no denial reaches it."""
+    """Whether the text has the word and no denial reaches it, be it "unapproved" for "not
+    approved"."""
     stem = _stem(word)
     text = _QUOTED.sub(" ", text)
+    if f"un{word}" in text or f"non-{word}" in text:
+        return False
     affirmed = False
     for match in _WORD.finditer(text):
         if _stem(match[0]) != stem:
