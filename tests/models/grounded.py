@@ -19,7 +19,10 @@ from ombud.lab import normalise
 
 REFUSAL = "The documents do not answer this question."
 TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
-PASSAGE = re.compile(r'<passage label="(?P<label>\w+)"[^>]*>\n(?P<body>.*?)\n</passage>', re.DOTALL)
+PASSAGE = re.compile(
+    r'<passage label="(?P<label>\w+)"(?:[^>"]|"[^"]*")*>\n(?P<body>.*?)\n</passage>', re.DOTALL
+)
+"""A title may hold `>`."""
 WORD = re.compile(r"\w+")
 
 
@@ -83,9 +86,12 @@ class Grounded(ThreadingHTTPServer):
     def answer(self, body: Mapping[str, Any]) -> tuple[Mapping[str, Any] | str | None, list[str]]:
         """What is sent back (None: nothing was recorded for it), and the statements in it."""
         texts = [str(message.get("content") or "") for message in body["messages"]]
+        # Where nothing was recorded, a question is ordinary.
         role = role_of(body, texts[0])
         if role == "understand":
             return self.script.understanding, []
+        if role == "triage":
+            return {"label": (self.script.understanding or {}).get("triage", "ordinary")}, []
         if role == "repair":
             return {"claims": []}, []
         prompt = "\n\n".join(texts)

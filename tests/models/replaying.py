@@ -21,6 +21,7 @@ ROLES = {
     ): "understand",
     frozenset({"reasoning", "outcome", "claims", "suggestions", "sources"}): "compose",
     frozenset({"claims"}): "repair",
+    frozenset({"label", "danger"}): "triage",
     frozenset({"keywords"}): "keywords",
     frozenset({"passage"}): "hyde",
     frozenset({"questions"}): "multi",

@@ -47,7 +47,7 @@ def test_a_statement_needs_its_sentences_in_the_prompt(prompt: str, answer: str)
 def test_claims_carry_the_labels_of_the_passages_that_hold_them() -> None:
     prompt = (
         '<passage label="L1" title="Hotels">\nA room costs 90.\n</passage>\n'
-        '<passage label="G1" title="Leave">\nYou have 26 days of annual leave.\n</passage>'
+        '<passage label="G1" title="Leave > Annual">\nYou have 26 days of annual leave.\n</passage>'
     )
     with serve() as server:
         server.turn_to(Script([LEAVE]))
