@@ -47,6 +47,25 @@ def test_examples_are_not_the_rule(example: AnswerSpan) -> None:
 
 
 @pytest.mark.parametrize(
+    "asked",
+    [
+        "My train was late and I had dinner on the way home at 20:30.",
+        "I'm on a six-month contract.",
+        "**I moved from one country to another in July.",
+    ],
+)
+def test_what_an_asker_says_of_himself_is_not_the_rule(asked: str) -> None:
+    rule = span("Dinner is paid up to 35 pounds on a day away from your site.")
+    assert quotable([span(asked), rule], "can i claim my dinner") == [rule]
+
+
+def test_words_for_a_readers_mouth_may_be_quoted() -> None:
+    said = span('I will tell only those who need to know, and I will tell you who they are."')
+    assert quotable([said], "what may i promise") == [said]
+    assert quotable([said, span("Nobody is promised silence.")], "what may i promise")[0] == said
+
+
+@pytest.mark.parametrize(
     "remains",
     [
         "To be updated",

@@ -83,3 +83,12 @@ def test_what_stands_behind_it_is_not_taken_for_a_part_of_it() -> None:
 def test_a_heading_is_read_and_not_followed() -> None:
     text = quoted(("What is not covered [log in](https://evil.example)", FINES))
     assert "](https" not in text.replace("\\](", "")
+
+
+def test_of_short_sections_cut_as_one_the_nearest_heading_counts() -> None:
+    receipts = "Receipts of up to 25 euros may be declared as lost."
+    both = f"{receipts}\n\n9. What is not reimbursed\n\n{FINES}"
+    merged = "8. Lost receipts / 9. What is not reimbursed"
+    text = quoted((merged, both))
+    assert text.startswith("Receipts of up to 25 euros")
+    assert "**What is not reimbursed**\n\nFines" in text

@@ -9,7 +9,14 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
-from ombud.answer.quoting.spans import LIST_MARK, AnswerSpan, is_row, table_head, words_in
+from ombud.answer.quoting.spans import (
+    LIST_MARK,
+    AnswerSpan,
+    is_row,
+    section_of,
+    table_head,
+    words_in,
+)
 from ombud.text import plain_wording, remembered, term_pattern
 
 FINISHED = re.compile(r"[.!?…:;)\]\"'”’»|。！？][*_`]*\s*(?:\[\d+\])?$")
@@ -46,6 +53,11 @@ LIVES = re.compile(
 """What people in examples do, as against those whom a rule names: "Sarah in Finance approves"."""
 
 
+ASKERS_VOICE = re.compile(r"(?:i|my|i['’](?:m|ve|d|ll))\s(?!.*[\"”]$)")
+"""How somebody begins who asks: "My train was late." before "Can I claim?" is no rule. Words that a
+page puts into a reader's mouth end with their quotation mark."""
+
+
 class _Terms(NamedTuple):
     asks_for_example: re.Pattern[str]
     asks_for_history: re.Pattern[str]
@@ -70,11 +82,13 @@ def quotable(spans: Sequence[AnswerSpan], question: str) -> list[AnswerSpan]:
 
 
 def _rules(spans: Sequence[AnswerSpan]) -> list[AnswerSpan]:
-    """Neither examples nor what a page says of itself; all where there is nothing else."""
+    """Neither examples nor questions nor what a page says of itself; all where there is nothing
+    else."""
     worked = _worked_examples(spans)
     rules: list[AnswerSpan] = []
     for span in spans:
-        if not is_example(span) and span not in worked and not is_signpost(span):
+        is_told = is_example(span) or span in worked or is_asked(span)
+        if not is_told and not is_signpost(span):
             rules.append(span)
     return rules or list(spans)
 
@@ -98,9 +112,12 @@ def is_example(span: AnswerSpan) -> bool:
 
 def _is_under(span: AnswerSpan, section: re.Pattern[str]) -> bool:
     """Whether the nearest heading of a span is one of these sections."""
-    trail = span.hit.chunk.trail
-    heading = trail[-1] if trail else ""
-    return bool(section.fullmatch(_bare(heading).rstrip(" :.")))
+    return bool(section.fullmatch(_bare(section_of(span)).rstrip(" :.")))
+
+
+def is_asked(span: AnswerSpan) -> bool:
+    """Whether a span is part of a question that the page goes on to answer."""
+    return bool(ASKERS_VOICE.match(_bare(span.text.strip())))
 
 
 def is_signpost(span: AnswerSpan) -> bool:

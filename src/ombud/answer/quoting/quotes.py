@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ombud.answer import wording
 from ombud.answer.proof.citing import Composed, Stored, cite, escaped, inert, number
 from ombud.answer.quoting.runs import kind_of, run_of, together
-from ombud.answer.quoting.spans import LIST_MARK, AnswerSpan, table_head
+from ombud.answer.quoting.spans import LIST_MARK, AnswerSpan, section_of, table_head
 from ombud.types import Citation, Claim
 
 TURNS_ROUND = re.compile(
@@ -19,8 +19,6 @@ TURNS_ROUND = re.compile(
 )
 """A heading under which the same words mean the opposite."""
 NUMBERING = re.compile(r"^[\d.]+\s+")
-SEVERAL_SECTIONS = " / "
-"""Between the headings of short sections that were cut as one."""
 FEW = 2
 """Rows or items left out between two chosen ones that are put back."""
 
@@ -55,8 +53,7 @@ def quote_spans(
                 citations=tuple(places),
             )
         )
-        citation = citations[group[0].place]
-        heading = _heading(citation, several_documents=several_documents, last=last_heading)
+        heading = _heading(group[0].span, several_documents=several_documents, last=last_heading)
         if heading and heading != last_heading:
             paragraphs.append(f"**{inert(escaped(heading))}**")
         last_heading = heading
@@ -193,15 +190,15 @@ def _line(piece: _Piece, kind: str, *, markers: bool, fact: str = "") -> str:
     return escaped(text) + marker
 
 
-def _heading(citation: Citation, *, several_documents: bool, last: str) -> str:
+def _heading(span: AnswerSpan, *, several_documents: bool, last: str) -> str:
     """The document's title where there are several; and the section's, where that turns round what
     stands below: a list under "What is not reimbursed" reads as its opposite without it, and the
     section behind it as if it were of it.
 
     last: the heading above what stands before."""
-    section = NUMBERING.sub("", citation.trail[-1] if len(citation.trail) > 1 else "")
-    is_turning = bool(TURNS_ROUND.search(section)) and SEVERAL_SECTIONS not in section
-    parts = [citation.title] if several_documents else []
-    if is_turning or TURNS_ROUND.search(last):
-        parts.append(section or citation.title)
+    chunk = span.hit.chunk
+    section = NUMBERING.sub("", section_of(span)) if len(chunk.trail) > 1 else ""
+    parts = [chunk.title] if several_documents else []
+    if TURNS_ROUND.search(section) or TURNS_ROUND.search(last):
+        parts.append(section or chunk.title)
     return " · ".join(dict.fromkeys(parts)).replace("*", "")

@@ -26,6 +26,8 @@ CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 LIST_MARK = re.compile(r"^\s*(?:[-*+•]|\d+[.)])\s+")
 
 
+SEVERAL_SECTIONS = " / "
+"""Between the headings of short sections that were cut as one."""
 SpanRow = dict[str, float]
 
 
@@ -117,6 +119,17 @@ def table_head(span: AnswerSpan) -> str:
             return f"{above}\n{line}"
     columns = span.text.strip().strip("|").count("|") + 1
     return "|" + "   |" * columns + "\n|" + " --- |" * columns
+
+
+def section_of(span: AnswerSpan) -> str:
+    """The heading right above a span; empty where there is none. Of short sections that were cut as
+    one, all headings but the first stand in the text."""
+    chunk = span.hit.chunk
+    first, *others = chunk.trail[-1].split(SEVERAL_SECTIONS) if chunk.trail else [""]
+    above = chunk.text[: max(0, span.start - chunk.start)].split("\n")
+    lines = {line.strip(" #*") for line in above}
+    headings = [heading for heading in others if heading in lines]
+    return headings[-1] if headings else first
 
 
 def spoken_text(span: AnswerSpan) -> str:
