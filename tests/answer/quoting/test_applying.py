@@ -70,13 +70,19 @@ EUROS = table(
 def test_what_is_said_picks_the_row(
     question: str, spans: list[AnswerSpan], row: str, fact: str
 ) -> None:
-    assert marked(question, spans) == {row: fact}
+    assert marked(question, spans) == {row: f"you: {fact}"}
+
+
+def test_a_grade_of_somebody_else_is_not_the_askers() -> None:
+    assert marked("notice of a G6", NOTICE) == {"| G5 to G7 | 3 months |": "asked: G6"}
 
 
 def test_what_is_known_of_the_asker_counts_too() -> None:
-    assert marked("how much notice", NOTICE, Person(grade="G2")) == {"| G1 to G4 | 1 month |": "G2"}
+    assert marked("how much notice", NOTICE, Person(grade="G2")) == {
+        "| G1 to G4 | 1 month |": "you: G2"
+    }
     by_country = table("| Country | Days |", "| France | 25 |", "| Germany | 30 |")
-    assert marked("leave?", by_country, Person(country="DE")) == {"| Germany | 30 |": "DE"}
+    assert marked("leave?", by_country, Person(country="DE")) == {"| Germany | 30 |": "you: DE"}
 
 
 def test_a_table_that_tells_nobody_apart_is_left_alone() -> None:

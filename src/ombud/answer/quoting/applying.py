@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from ombud.answer import wording
 from ombud.answer.quoting.runs import run_of
 from ombud.answer.quoting.spans import AnswerSpan, is_row
 from ombud.text import join_groups, named_countries, plain_wording, units_named
@@ -49,6 +50,10 @@ STRICTLY = re.compile(r"\b(?:more than|over|above)\b|>(?!=)")
 CURRENCIES = {"euro", "pound", "dollar"}
 NAMED_CURRENCY = re.compile(r"[€£$]|\b(?:eur|gbp|usd)\b\s*", re.IGNORECASE)
 """Stands between "above" and its figure."""
+OF_ASKER = re.compile(
+    r"\b(?:i|i'?m|i'?ve|my|me|we|our|ich|mein\w*|je|j'ai|mon|yo|mi)\b", re.IGNORECASE
+)
+"""Words by which a question speaks of who asks: in "bonus for a G6" the grade is another's."""
 MOST_OTHER_WORDS = 2
 """Of a label, beside its range: "Raffle prize above EUR 150" speaks of raffles."""
 MOST_APPLYING = 2
@@ -63,12 +68,17 @@ class Fact(NamedTuple):
     value: float = 0.0
     series: str = ""
     """Of a grade, such as `g`."""
+    whose: str = wording.APPLIES
+    """Who is told of in front of it."""
 
 
 def facts_of(question: Question) -> list[Fact]:
     """What the question says of its asker, and what is known of them."""
     text = join_groups(plain_wording(question.text))
-    facts = [*_grades(f"{text} {question.asker.grade or ''}"), *_service(text)]
+    grades = list(_grades(text))
+    if not OF_ASKER.search(text):
+        grades = [grade._replace(whose=wording.APPLIES_ASKED) for grade in grades]
+    facts = [*grades, *_grades(question.asker.grade or ""), *_service(text)]
     facts += [*_week(text), *_amounts(question.text)]
     if question.asker.country:
         facts.append(Fact("country", question.asker.country))
@@ -116,18 +126,18 @@ def applying_first(
 
 
 def _applies(row: AnswerSpan, facts: Sequence[Fact]) -> str:
-    """The fact that the label of a row names; empty where it names none of them."""
+    """The fact that the label of a row names, and whose it is; empty where it names none."""
     label = row.text.strip().strip("|").split("|")[0].strip(" *_")
     column = _first_column(row)
     for fact in facts:
         if fact.kind == "country":
             if fact.said in named_countries(label):
-                return fact.said
+                return f"{fact.whose}: {fact.said}"
         elif fact.kind == "grade":
             if _holds_grade(label, fact):
-                return fact.said
+                return f"{fact.whose}: {fact.said}"
         elif _measures(fact, f"{column} {label}".lower(), label):
-            return fact.said
+            return f"{fact.whose}: {fact.said}"
     return ""
 
 

@@ -24,7 +24,7 @@ FEW = 2
 
 
 Applying = Mapping[tuple[str, int], str]
-"""(chunk id, start) of a row -> the fact by which it applies to the asker."""
+"""(chunk id, start) of a row -> the fact by which it applies, and whose that is."""
 NOBODY: Applying = MappingProxyType({})
 
 
@@ -185,7 +185,7 @@ def _line(piece: _Piece, kind: str, *, markers: bool, fact: str = "") -> str:
         return text
     marker = f" [{piece.place + 1}]"
     if kind == "row":
-        mark = f" ← **{wording.APPLIES}: {fact}**" if fact else ""
+        mark = f" ← **{fact}**" if fact else ""
         return f"{escaped(text).rstrip('|').rstrip()}{marker}{mark} |"
     return escaped(text) + marker
 
