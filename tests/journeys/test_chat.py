@@ -248,6 +248,11 @@ def test_copy_and_how_it_was_found(new_page: NewPage) -> None:
     turn.get_by_text("How was this found?").click()
     playwright.expect(turn.locator(".how")).to_contain_text("Confidence")
     playwright.expect(turn.locator(".how")).to_contain_text("no language model")
+    link = turn.locator(".how").get_by_role("link", name="Remote work")
+    playwright.expect(link).to_be_visible()
+    with page.expect_popup() as opened:
+        link.click()
+    playwright.expect(opened.value.get_by_role("heading", name="Remote work").first).to_be_visible()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

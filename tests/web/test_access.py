@@ -89,6 +89,7 @@ EXPECTED = {
     "GET /admin": RUNS,
     "GET /admin/sources": RUNS,
     "POST /admin/sources/run": OWNERS,
+    "POST /admin/sources/remove": "admin",
     "POST /admin/sources/folder": "admin",
     "POST /admin/sources/upload": OWNERS,
     "GET /admin/documents": RUNS,

@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import html
 import json
 import re
 import tomllib
@@ -102,11 +103,30 @@ def test_a_folder_becomes_a_source_and_is_read_now(
     client: httpx.Client, workspace: Workspace, tmp_path: Path
 ) -> None:
     (tmp_path / "rules.md").write_text("# Bikes\n\nThe company leases bikes to everybody.\n")
-    added = client.post("/admin/sources/folder", data={"path": str(tmp_path), "name": "bikes"})
+    sent = {"path": str(tmp_path), "name": "bikes"}
+    added = client.post("/admin/sources/folder", data=sent)
     assert added.status_code == 200
+    assert wait_for_sync(client)["state"] == "done"
+    page = client.get("/admin/sources").text
+    assert ">bikes<" in page
+    assert "1 document added" in page
+    asked = {"question": "Does the company lease bikes?", "person": {}}
+    assert "leases bikes" in client.post("/api/v1/ask", json=asked).json()["text"]
+
+    again = client.post("/admin/sources/folder", data={**sent, "country": "Germany"})
+    assert again.status_code == 422
+    assert "called `bikes` already" in again.json()["detail"]
     assert client.post("/admin/sources/run", data={"name": "bikes"}).status_code == 200
     assert wait_for_sync(client)["state"] == "done"
-    assert ">bikes<" in client.get("/admin/sources").text
+
+    assert client.post("/admin/sources/remove", data={"name": "unheard"}).status_code == 422
+    assert client.post("/admin/sources/remove", data={"name": "bikes"}).status_code == 200
+    page = client.get("/admin/sources").text
+    assert "bikes is a source no longer." in page
+    assert "1 removed" in page
+    assert ">bikes<" not in page
+    assert "leases bikes" not in client.post("/api/v1/ask", json=asked).json()["text"]
+    assert (tmp_path / "rules.md").exists()
     wrong = client.post("/admin/sources/folder", data={"path": "/nowhere/at/all"})
     assert wrong.status_code == 422
     assert "does not exist" in wrong.text
@@ -130,6 +150,19 @@ def test_a_prompt_is_written_compared_activated_and_reverted(
     page = client.post(name, data={"do": "activate", "version": "0"})
     assert "What ships is in use." in page.text
     assert load("compose", override=workspace.prompts).digest == before.digest
+    assert "No chat model is set, so prompts do nothing yet" in page.text
+    assert "prompts do nothing yet" in client.get("/admin/prompts").text
+
+
+def test_there_is_one_way_back_to_what_ships(client: httpx.Client) -> None:
+    name = "/admin/prompts/repair/default"
+    shipped = client.get(name).text.partition("<textarea")[2].partition(">")[2].partition("</")[0]
+    client.post(name, data={"text": html.unescape(shipped) + "\nBe brief."})
+    client.post(name, data={"do": "activate", "version": "1"})
+    page = client.get(f"{name}?version=0").text
+    assert "Revert to what ships" in page
+    assert ">Use it<" not in page
+    client.post(name, data={"do": "activate", "version": "0"})
 
 
 def test_words_that_cannot_be_filled_in_are_not_saved(
@@ -271,6 +304,12 @@ def test_the_audit_names_what_was_done_and_holds(
     page = client.post("/admin/audit", data={})
     assert "The chain holds." in page.text
     assert "prompt activated" in page.text
+    asked = {"question": "How many days of annual leave?", "person": {"country": "GB"}}
+    answer = client.post("/api/v1/ask", json=asked).json()["id"]
+    records = client.get("/admin/audit").text
+    assert answer in records
+    assert "quoted without a language model" in records
+    assert ", model<" not in records
     assert verify_chain(workspace.store).broken is None
     wrong = client.post("/admin/audit", data={"head": "0" * 64})
     assert "The chain is broken" in wrong.text

@@ -18,6 +18,7 @@ from ombud.ingest import (
     Generation,
     Rebuilt,
     SyncReport,
+    delete_documents,
     rebuild_index,
     run_work,
     sync_sources,
@@ -28,9 +29,11 @@ from ombud.store import (
     Lease,
     Store,
     acquire_lease,
+    document_entries,
     document_ids,
     list_sources,
     read_progress,
+    remove_source,
     save_progress,
 )
 
@@ -38,6 +41,8 @@ OnProgress = Callable[[str, int, int], None]
 JOB = "sync"
 PAUSE = 0.5
 """Least seconds between two notes of progress in the store."""
+COUNTED = ("added", "updated", "moved", "deleted", "unchanged")
+"""Of a report, what the progress tells when it is done."""
 STALE = 60.0
 """Seconds without a note after which a job that says it is running is taken for killed."""
 
@@ -58,12 +63,28 @@ def run_sync(
             workspace.ingest, sources, allow_deletes=allow_deletes, on_progress=note.update
         )
         for report in reports:
+            note.count(report)
             note.failed += [failure.model_dump() for failure in report.failed]
             if report.note:
                 note.notes.append(f"{report.name}: {report.note}")
             if report.updated or report.moved or report.deleted:
                 note_purge(workspace.store)
     return reports
+
+
+def remove_documents_of(workspace: Workspace, source: str) -> int:
+    """A recorded source is no longer one, and what it brought is answered from no longer; its files
+    stay. Returns how many documents went. Raises Busy while a sync runs."""
+    with _noted(workspace.store, "removal", lambda *_: None) as note:
+        with acquire_lease(workspace.store, "sync") as lease:
+            ids = list(document_entries(workspace.store, source))
+            remove_source(workspace.store, source)
+            if ids:
+                delete_documents(workspace.ingest, ids, lease)
+                note_purge(workspace.store)
+        note.counts = dict.fromkeys(COUNTED, 0) | {"deleted": len(ids)}
+        note.notes.append(f"{source} is a source no longer.")
+    return len(ids)
 
 
 def run_work_process(workspace: Workspace, stop: threading.Event | None = None) -> None:
@@ -160,6 +181,12 @@ class _Note:
         self._step, self._since, self._saved = "", time.time(), 0.0
         self.failed: list[dict[str, str]] = []
         self.notes: list[str] = []
+        self.counts: dict[str, int] = {}
+
+    def count(self, report: SyncReport) -> None:
+        """What came of one source's documents, on top of those before."""
+        for name in COUNTED:
+            self.counts[name] = self.counts.get(name, 0) + getattr(report, name)
 
     def update(self, step: str, done: int, total: int) -> None:
         self._on_progress(step, done, total)
@@ -188,7 +215,8 @@ class _Note:
             "started": started,
             "at": self._saved,
         }
-        save_progress(self._store, JOB, fixed | {"failed": self.failed, "notes": self.notes} | more)
+        found = {"failed": self.failed, "notes": self.notes, "counts": self.counts}
+        save_progress(self._store, JOB, fixed | found | more)
 
 
 @contextmanager

@@ -74,6 +74,12 @@ def add_source(store: Store, source: RecordedSource) -> None:
         db.execute(insert(sources).values(**source._asdict()))
 
 
+def remove_source(store: Store, name: str) -> bool:
+    """Whether there was such a recorded source. Its documents are removed for themselves."""
+    with store.write() as db:
+        return bool(db.execute(delete(sources).where(sources.c.name == name)).rowcount)
+
+
 # Documents ----------------------------------------------------------------------------------------
 
 

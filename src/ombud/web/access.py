@@ -97,6 +97,7 @@ ACCESS: Mapping[str, Rights] = {
     "GET /admin/sources": RUNS,
     "POST /admin/sources/run": POLICY | ADMIN,
     "POST /admin/sources/folder": ADMIN,
+    "POST /admin/sources/remove": ADMIN,
     "POST /admin/sources/upload": POLICY | ADMIN,
     "GET /admin/documents": RUNS,
     "GET /admin/documents/{document_id}": RUNS,

@@ -305,7 +305,7 @@ class MessagesOut(Shape):
 
 class SyncOut(Shape):
     state: Literal["idle", "running", "done", "failed", "killed"]
-    kind: Literal["sync", "rebuild"] = "sync"
+    kind: Literal["sync", "rebuild", "removal"] = "sync"
     step: str = ""
     done: int = 0
     total: int = 0
@@ -320,6 +320,8 @@ class SyncOut(Shape):
     failed: list[dict[str, str]] = []
     """Documents that could not be read: uri and reason."""
     notes: list[str] = []
+    counts: dict[str, int] = {}
+    """Documents added, updated, moved, deleted and unchanged, once it is done."""
 
 
 class Health(Shape):

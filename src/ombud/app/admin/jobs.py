@@ -5,12 +5,13 @@ import logging
 import re
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
 from ombud.app.identity.people import mark
 from ombud.app.sources import configured_sources, record_folder
-from ombud.app.syncing import announce_sync, run_sync, sync_progress
+from ombud.app.syncing import announce_sync, remove_documents_of, run_sync, sync_progress
 from ombud.app.workspace import Workspace
 from ombud.documents import kinds
 from ombud.errors import BadRequest, Busy, OmbudError
@@ -34,6 +35,8 @@ class SourceLine(NamedTuple):
     country: str
     documents: int
     passages: int
+    is_recorded: bool
+    """Added here or with a command, and so to be removed here; else it stands in ombud.toml."""
 
 
 def note_action(workspace: Workspace, action: str, by: str, **facts: object) -> None:
@@ -48,16 +51,18 @@ def list_lines(workspace: Workspace) -> list[SourceLine]:
         fields = place.model_dump(mode="json")
         where = fields.get("path") or fields.get("url") or ""
         country = place.country if isinstance(place.country, str) else ", ".join(place.country)
-        found[place.name] = _line(workspace, place.name, str(fields["type"]), str(where), country)
+        about = RecordedSource(name=place.name, path=str(where), country=country)
+        found[place.name] = _line(workspace, about, str(fields["type"]), is_recorded=False)
     for recorded in list_sources(workspace.store):
         if recorded.name not in found:
-            found[recorded.name] = _line(
-                workspace, recorded.name, "folder", recorded.path, recorded.country
-            )
+            found[recorded.name] = _line(workspace, recorded, "folder", is_recorded=True)
     return list(found.values())
 
 
-def _line(workspace: Workspace, name: str, kind: str, place: str, country: str) -> SourceLine:
+def _line(
+    workspace: Workspace, about: RecordedSource, kind: str, *, is_recorded: bool
+) -> SourceLine:
+    name, place, country = about
     entries = document_entries(workspace.store, name)
     passages = sum(entry.chunks for entry in entries.values())
     return SourceLine(
@@ -67,6 +72,7 @@ def _line(workspace: Workspace, name: str, kind: str, place: str, country: str) 
         country=country,
         documents=len(entries),
         passages=passages,
+        is_recorded=is_recorded,
     )
 
 
@@ -98,13 +104,33 @@ def run_beside(work: Callable[[], Any]) -> None:
 
 
 def add_folder(workspace: Workspace, path: str, country: str, name: str, by: str) -> None:
-    """A folder of the server as a source. Raises BadRequest."""
+    """A folder of the server as a source, which is read at once, or after the reading that runs.
+    Raises BadRequest, and changes nothing, where one has that name already."""
     if not path.strip():
         raise BadRequest("No folder is named.", hint="Give its path on the server.")
     code = read_country(country)
-    folder = RecordedSource(name=name.strip(), path=path.strip(), country=code)
+    called = name.strip() or Path(path.strip()).expanduser().resolve().name
+    if called in {line.name for line in list_lines(workspace)}:
+        raise BadRequest(
+            f"Another source is called `{called[:LONGEST_NAME]}` already.",
+            hint="Give this one another name, or remove that one first.",
+        )
+    folder = RecordedSource(name=called, path=path.strip(), country=code)
     record_folder(workspace.settings, workspace.store, folder, workspace.home)
     note_action(workspace, "source added", by)
+    with suppress(Busy):
+        start_sync(workspace, [called], by)
+
+
+def remove_source(workspace: Workspace, name: str, by: str) -> None:
+    """A source that was added here, with all that it brought; its files stay. Raises BadRequest,
+    Busy while a reading runs."""
+    line = next((one for one in list_lines(workspace) if one.name == name), None)
+    if line is None or not line.is_recorded:
+        where = "It stands in `ombud.toml`." if line else "It may be gone already."
+        raise BadRequest(f"`{name[:LONGEST_NAME]}` cannot be removed here.", hint=where)
+    gone = remove_documents_of(workspace, name)
+    note_action(workspace, "source removed", by, documents=gone)
 
 
 def plain_file_name(name: str) -> str:

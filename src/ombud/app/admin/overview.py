@@ -2,7 +2,7 @@
 thought of it. Numbers only, and none that fewer people stand behind than [audit] allows."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import date, timedelta
 from statistics import quantiles
 from typing import NamedTuple
@@ -109,6 +109,8 @@ class AuditLine(NamedTuple):
     kind: str
     said: str
     by: str
+    answer: str = ""
+    """Id of the answer that it speaks of; empty where it speaks of none."""
 
 
 def last_records(workspace: Workspace, before: int = 0) -> list[AuditLine]:
@@ -126,11 +128,29 @@ def last_records(workspace: Workspace, before: int = 0) -> list[AuditLine]:
         whom = names.get(str(facts.pop("account", "")), "")
         facts.pop("setup", None)
         said = ", ".join(part for part in (whom, *_words(facts)) if part)
-        lines.append(AuditLine(link.number, link.at, link.kind, said, names.get(by, by)))
+        lines.append(
+            AuditLine(
+                number=link.number,
+                at=link.at,
+                kind=link.kind,
+                said=said,
+                by=names.get(by, by),
+                answer=_answer_of(link.rows),
+            )
+        )
     return lines
+
+
+def _answer_of(rows: Mapping[str, str | None]) -> str:
+    ids = [name.removeprefix("answer/") for name in rows if name.startswith("answer/")]
+    return ids[0] if len(ids) == 1 else ""
 
 
 def _words(facts: dict[str, object]) -> Iterator[str]:
     for name, value in facts.items():
-        if isinstance(value, str | int | float) and len(str(value)) <= 60:
+        if name == "model" and not value:
+            yield "quoted without a language model"
+        elif value == "":
+            continue
+        elif isinstance(value, str | int | float) and len(str(value)) <= 60:
             yield str(value) if name == "action" else f"{name.replace('_', ' ')} {value}"

@@ -28,7 +28,16 @@ from ombud.web.live.secrets import Asking
 LISTED = 300
 """Documents of a page."""
 SHOWN_PASSAGES = 100
-_NO_PROGRESS = {"set": "", "step": "", "done": 0, "total": 0, "failed": (), "notes": ()}
+_NO_PROGRESS = {
+    "set": "",
+    "kind": "sync",
+    "step": "",
+    "done": 0,
+    "total": 0,
+    "failed": (),
+    "notes": (),
+    "counts": {},
+}
 router = APIRouter(include_in_schema=False)
 
 
@@ -69,6 +78,13 @@ async def add_folder(request: Request, workspace: CurrentWorkspace, caller: Aski
         name=form.one("name"),
         by=actor(caller),
     )
+    return back_to("/admin/sources")
+
+
+@router.post("/admin/sources/remove")
+async def remove_source(request: Request, workspace: CurrentWorkspace, caller: Asking) -> Response:
+    form = await read_form(request, _sources)
+    await asyncio.to_thread(jobs.remove_source, workspace, form.one("name"), actor(caller))
     return back_to("/admin/sources")
 
 

@@ -20,7 +20,13 @@ router = APIRouter(include_in_schema=False)
 @router.get("/admin/prompts", response_class=HTMLResponse)
 def prompts(workspace: CurrentWorkspace, caller: Asking) -> str:
     lines = prompting.list_prompts(workspace)
-    return shown("admin/prompts.html", workspace, caller, lines=lines)
+    return shown(
+        "admin/prompts.html",
+        workspace,
+        caller,
+        lines=lines,
+        asks_model=_asks_model(workspace),
+    )
 
 
 @router.get("/admin/prompts/{task}/{variant}", response_class=HTMLResponse)
@@ -55,6 +61,7 @@ def _prompt(
         caller,
         said,
         prompt=found,
+        asks_model=_asks_model(workspace),
         version=version,
         text=other,
         difference=prompting.difference(found.active, other),
@@ -124,6 +131,13 @@ async def change_country(request: Request, workspace: CurrentWorkspace, caller: 
     code, plan = form.one("code"), form.fields.get("plan", [""])[0]
     await asyncio.to_thread(flagging.set_country, workspace, code, plan, actor(caller))
     return back_to("/admin/flags")
+
+
+def _asks_model(workspace: Workspace) -> bool:
+    """Whether a chat model is set at all."""
+    models = workspace.settings.models
+    named = {name for chain in models.roles.values() for name in chain}
+    return bool(models.chat or named - {"none"})
 
 
 def _countries(written: str) -> list[str]:

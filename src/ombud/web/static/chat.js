@@ -5,7 +5,7 @@ import { feedback } from "./feedback.js";
 import { live } from "./live.js";
 import { outgoing } from "./outgoing.js";
 import { bar, bubble, notice } from "./person.js";
-import { sources } from "./sources.js";
+import { readDocuments, sources } from "./sources.js";
 import { Trouble, events, post, send as request } from "./stream.js";
 import { tidy } from "./tables.js";
 import { el, icon } from "./words.js";
@@ -152,16 +152,22 @@ function actions(answer, again) {
 function how({ queries = [], signals = {}, evidence = [], seconds = {}, model = "", degraded = [], notes = [] }) {
   const total = seconds.total ?? Object.values(seconds).reduce((sum, one) => sum + one, 0);
   const searched = [...new Set(queries.map((query) => query.text))].map((text) => el("q", {}, text));
+  const read = el("ul", {});
   const rows = [
     searched.length && ["Searched for", ...searched],
-    evidence.length && ["Read", `${evidence.length} passage${evidence.length === 1 ? "" : "s"}`],
+    evidence.length && ["Read", `${evidence.length} passage${evidence.length === 1 ? "" : "s"} of`, read],
     signals.confidence != null && ["Confidence", `${Math.round(signals.confidence * 100)} %`],
     ["Written by", model || "the documents themselves, no language model"],
     total && ["Took", total < 0.1 ? "less than 0.1 seconds" : `${total.toFixed(1)} seconds`],
     degraded.length && ["Done without", degraded.join(", ")],
     notes.length && ["Notes", notes.join(" ")],
   ].filter(Boolean);
-  const show = ({ target }) => { if (target.open) target.scrollIntoView({ block: "nearest" }); };
+  const whose = person();
+  const show = async ({ target }) => {
+    if (!target.open) return;
+    if (!read.hasChildNodes()) read.replaceChildren(...await readDocuments(evidence, whose));
+    target.scrollIntoView({ block: "nearest" });
+  };
   return el("details", { class: "how", toggle: show }, el("summary", {}, "How was this found?"),
     el("dl", {}, ...rows.map(([term, ...said]) => el("div", {}, el("dt", {}, term), el("dd", {}, ...said)))));
 }

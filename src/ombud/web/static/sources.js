@@ -90,6 +90,20 @@ function card(group, person, citations) {
   return [made, loaded];
 }
 
+// What was read for an answer: each document once, with a link to its page. A passage is named by its document and a digest.
+export async function readDocuments(passages, person) {
+  const counts = new Map();
+  for (const name of passages) {
+    const id = name.slice(0, name.lastIndexOf("-"));
+    counts.set(id, (counts.get(id) ?? 0) + 1);
+  }
+  return Promise.all([...counts].map(async ([id, count]) => {
+    const found = await text({ document_id: id, digest: "" }, person);
+    const address = `/documents/${encodeURIComponent(id)}?${query({ digest: "" }, person)}`;
+    return el("li", {}, found ? el("a", { href: address, target: "_blank", rel: "noopener" }, found.title) : "A document that is not there any more", count > 1 && ` (${count} passages)`);
+  }));
+}
+
 // On a small screen the panel is a sheet above the rest, which then cannot be reached.
 function cover() {
   const modal = !panel.hidden && narrow.matches;
