@@ -63,7 +63,7 @@ def chat(
         grades=audiences.get("grades", []),
         contracts=audiences.get("contracts", []),
         # Quotes are the same for everybody.
-        personas=list(workspace.personas) if writes_answers else [],
+        personas=list(workspace.personas.values()) if writes_answers else [],
         samples=samples(everything, readable),
     )
 

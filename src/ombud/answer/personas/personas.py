@@ -26,6 +26,12 @@ class Persona(BaseModel):
         pattern="^[a-z0-9][a-z0-9_-]{0,39}$",
         description="As the file is called.",
     )
+    label: str = Field(
+        "",
+        max_length=60,
+        exclude=True,
+        description="As pages call it; empty = its name as words. No model is told it.",
+    )
     audience: str = Field(
         min_length=1, max_length=300, description="Who asks, such as `a manager`."
     )

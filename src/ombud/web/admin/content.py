@@ -19,6 +19,7 @@ from ombud.app import (
     list_publications,
     sync_progress,
 )
+from ombud.documents import kinds
 from ombud.errors import BadRequest
 from ombud.types import Document
 from ombud.web.admin.forms import NOT_REFUSED, RefusedForm, actor, back_to, read_form, shown
@@ -54,6 +55,7 @@ def _sources(workspace: Workspace, caller: Asking, said: RefusedForm = NOT_REFUS
         said,
         lines=jobs.list_lines(workspace),
         progress=_NO_PROGRESS | sync_progress(workspace.store),
+        endings=sorted(kinds()),
         schedule=workspace.settings.sync.every,
         stats=index_stats(workspace),
     )
