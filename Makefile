@@ -1,6 +1,6 @@
 # make demo: the assistant on the sample handbook at http://127.0.0.1:8321
 # make test: all tests but the slow ones    make test-all: those too, and what share of the code they run
-.PHONY: demo test test-slow test-all covered lint types docs bench baseline asked retrieval peers beside studies experiments router triage confidence spans reader matters stories handoff kills fuzz sample clean
+.PHONY: demo test test-slow test-all covered lint types docs bench baseline asked retrieval peers beside studies experiments router triage confidence spans reader matters pictures stories handoff kills fuzz sample clean
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet -c constraints.txt
@@ -93,6 +93,10 @@ reader: .venv/test sample/.ombud/synced
 
 matters: .venv/test
 	@$(BIN)/python benchmarks/quality/matters.py
+
+# The pictures of the documentation, in Chromium; a slow test takes them too.
+pictures: .venv/test sample/.ombud/synced
+	@$(BIN)/python docs/screenshot.py
 
 stories: .venv/test
 	@$(BIN)/python benchmarks/quality/stories.py

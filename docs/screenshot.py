@@ -2,9 +2,11 @@
 desk with somebody who was handed over, a page of those who run it, the playground, a report of the
 lab and one case of it, in Chromium.
 
-Needs `make demo` to have indexed the sample, the test dependencies, and Debian's chromium.
+Needs an indexed sample (`make demo`), the test dependencies, and Debian's chromium. A test takes them
+too, so that none shows what is no more. Run: make pictures
 """
 
+import argparse
 import subprocess
 import sys
 import tempfile
@@ -15,7 +17,6 @@ from pathlib import Path
 from playwright.sync_api import Page, sync_playwright
 
 ROOT = Path(__file__).parents[1]
-OMBUD = [sys.executable, "-m", "ombud", "--home", str(ROOT / "sample")]
 TROUBLE = "A colleague keeps making remarks about my body. I do not know what to do."
 PRINTED = "How many weeks of maternity leave at full pay do I get?"
 QUESTION = "How many days of annual leave do I get?"
@@ -30,33 +31,38 @@ ARGUMENTS = [
 
 
 def main() -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        report = Path(folder) / "report.html"
-        _measure(report)
-        _take_report(report.as_uri(), ROOT / "docs/report.png")
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--home", type=Path, default=ROOT / "sample", help="indexed sample")
+    parser.add_argument("--out", type=Path, default=ROOT / "docs", help="folder of the pictures")
+    chosen = parser.parse_args()
+    take_pictures(chosen.home, chosen.out)
+
+
+def take_pictures(home: Path, folder: Path) -> None:
+    ombud = [sys.executable, "-m", "ombud", "--home", str(home)]
+    with tempfile.TemporaryDirectory() as scratch:
+        report = Path(scratch) / "report.html"
+        _measure(ombud, report)
+        _take_report(report.as_uri(), folder / "report.png")
     with subprocess.Popen(
-        [*OMBUD, "serve", "--port", "0"], stdout=subprocess.PIPE, text=True
+        [*ombud, "serve", "--port", "0"], stdout=subprocess.PIPE, text=True
     ) as server:
         url = next(iter(server.stdout or [])).split()[-1]
         try:
-            _take(url, ROOT / "docs/chat.png")
-            _take_desk(url, ROOT / "docs/desk.png")
-            _take_admin(url, ROOT / "docs/admin.png")
-            _take_playground(url, ROOT / "docs/playground.png")
-            _take_document(url, ROOT / "docs/document.png")
-            _take_case(url, ROOT / "docs/case.png")
+            for name, take in PICTURES.items():
+                take(url, folder / f"{name}.png")
         finally:
             server.terminate()
 
 
-def _measure(report: Path) -> None:
+def _measure(ombud: list[str], report: Path) -> None:
     """Two runs of the sample's test split, compared."""
     cases = str(ROOT / "sample/cases")
     for mode in ("sparse", "hybrid"):
-        run = [*OMBUD, "lab", "run", cases, "--split", "test"]
+        run = [*ombud, "lab", "run", cases, "--split", "test"]
         run += ["--name", mode, "--plan", f"mode={mode}"]
         subprocess.run(run, check=True, stdout=subprocess.DEVNULL)
-    compare = [*OMBUD, "lab", "report", "sparse", "hybrid", "--html", str(report)]
+    compare = [*ombud, "lab", "report", "sparse", "hybrid", "--html", str(report)]
     subprocess.run(compare, check=True)
 
 
@@ -165,6 +171,17 @@ def _take_playground(url: str, target: Path) -> None:
         page.get_by_role("button", name="Ask", exact=True).click()
         page.wait_for_selector("#trace:not([hidden])")
         page.screenshot(path=str(target))
+
+
+PICTURES = {
+    "chat": _take,
+    "desk": _take_desk,
+    "admin": _take_admin,
+    "playground": _take_playground,
+    "document": _take_document,
+    "case": _take_case,
+}
+"""Of a running server; the report of the lab is a file."""
 
 
 if __name__ == "__main__":

@@ -20,6 +20,9 @@ called PTO, 1.17."""
 DECISIVE = 0.5
 """Weight, beside that of the question's rarest word, from which a word that only the global passage
 has shows that it speaks of something else: "referral" in "referral bonus"."""
+SPEAKS = 0.3
+"""Share of the best global span's likelihood from which the country's document speaks for itself:
+`choosing.RULES` then lets it, by its own best passage."""
 OVERRIDDEN = 0.2
 """Share of its likelihood that is left to what a local passage speaks for."""
 
@@ -72,11 +75,13 @@ def _inherited(
 ) -> Mapping[_Place, float]:
     """Likelihoods of both, where a local span says about what the best global one says: the most
     alike becomes as likely as that one."""
-    theirs = [span for span in spans if span.hit.chunk.id == pair.shared]
-    ours = [span for span in spans if span.hit.chunk.id == pair.local]
+    theirs = _of_chunk(spans, pair.shared)
+    ours = _of_chunk(spans, pair.local)
     if not theirs or not ours:
         return {}
     best = max(theirs, key=lambda span: span.score)
+    if _speaks_for_itself(ours[0].hit.chunk.document_id, spans, best):
+        return {}
     cosines = _cosines(best, ours, embedder)
     nearest = float(cosines.max())
     if nearest + pair.alike < SAME_RULE:
@@ -88,6 +93,15 @@ def _inherited(
     for span in theirs:
         likelier[_place(span)] = OVERRIDDEN * span.score
     return likelier
+
+
+def _of_chunk(spans: Sequence[AnswerSpan], chunk_id: str) -> list[AnswerSpan]:
+    return [span for span in spans if span.hit.chunk.id == chunk_id]
+
+
+def _speaks_for_itself(document: str, spans: Sequence[AnswerSpan], best: AnswerSpan) -> bool:
+    own = [span.score for span in spans if span.hit.chunk.document_id == document]
+    return max(own) >= SPEAKS * best.score
 
 
 def _cosines(
