@@ -43,6 +43,10 @@ def test_verify_list_show_head_and_replay(tmp_path: Path) -> None:
     shown = ombud("audit", "show", given["id"][:8], cwd=home)
     assert "26 days" in shown.out
     assert "record 2: answer, " in shown.out
+    # Which sentence of which page it rests on, so that nobody has to look up an id.
+    cited = given["citations"][0]
+    assert f"[1] {cited['title']}" in shown.out
+    assert " ".join(cited["quote"].split()) in shown.out
     again = ombud("audit", "replay", given["id"], cwd=home)
     assert again.code == 0
     assert "Evidence: the same" in again.out

@@ -162,11 +162,15 @@ def _say_words(found: dict[str, Any]) -> None:
     trace = answer["trace"]
     print(f"  asked: {question['text']}")
     print(f"  outcome: {found['outcome']} / {found['action']}; model {trace['model'] or 'none'}")
-    evidence = ", ".join(trace["evidence"]) or "none"
-    print(f"  index version {trace['index_version']}; evidence {evidence}")
+    read = len(trace["evidence"])
+    print(f"  index version {trace['index_version']}; {read} passages read, by id with --json")
     for note in (*trace["degraded"], *trace["notes"]):
         print(f"  note: {note}")
     print(f"\n{answer['text']}\n")
+    for number, citation in enumerate(answer["citations"], start=1):
+        section = f", {citation['trail'][-1]}" if citation["trail"] else ""
+        print(f"  [{number}] {citation['title']}{section} ({citation['uri']})")
+        print(f"      {' '.join(citation['quote'].split())}")
 
 
 @app.command()
