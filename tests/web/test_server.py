@@ -13,6 +13,14 @@ from .running import make_workspace, running
 HEAD = b"POST /api/v1/ask HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
 
 
+def read_on(connection: socket.socket) -> bytes:
+    """All that comes until the other side closes."""
+    said = b""
+    while piece := connection.recv(10_000):
+        said += piece
+    return said
+
+
 @pytest.mark.parametrize(
     "sent",
     [
@@ -32,6 +40,24 @@ def test_a_half_sent_request_is_given_up(
         with socket.create_connection((place.hostname, place.port), timeout=20) as half:
             half.sendall(sent)
             assert half.recv(1000) == b""
+
+
+def test_a_part_that_comes_while_another_is_answered_is_given_up_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "WAIT", 0.3)
+    whole = b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n"
+    with running(make_workspace(tmp_path)) as address:
+        place = urlsplit(address)
+        with socket.create_connection((place.hostname, place.port), timeout=20) as half:
+            half.sendall(whole)
+            half.settimeout(1)
+            with pytest.raises(TimeoutError):  # idle is not half-sent: it stays open
+                read_on(half)
+            half.settimeout(20)
+            half.sendall(5 * whole + whole[:30])
+            said = read_on(half)
+            assert said.count(b"HTTP/1.1 200") == 5
 
 
 def test_a_request_that_comes_after_another_is_given_up_too(

@@ -205,6 +205,13 @@ class PatientProtocol(H11Protocol):
         if self._timer is None and self._is_half_sent():
             self._wait(WAIT)
 
+    def on_response_complete(self) -> None:
+        """What came of another request while this one was answered may be a part of it."""
+        super().on_response_complete()
+        if self._timer is None and self._is_half_sent():
+            self._begin()
+            self._wait(WAIT)
+
     def _begin(self) -> None:
         self._since = self.loop.time()
         self._received = 0
