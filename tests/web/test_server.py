@@ -1,6 +1,7 @@
 """A request that is never sent to its end does not hold its connection."""
 
 import socket
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -11,6 +12,19 @@ from ombud.web import server
 from .running import make_workspace, running
 
 HEAD = b"POST /api/v1/ask HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
+
+
+WHOLE = b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n"
+
+
+@pytest.fixture
+def impatient(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[socket.socket]:
+    """A connection to a server that waits .3 seconds for the rest of a request."""
+    monkeypatch.setattr(server, "WAIT", 0.3)
+    with running(make_workspace(tmp_path)) as address:
+        place = urlsplit(address)
+        with socket.create_connection((place.hostname, place.port), timeout=20) as connection:
+            yield connection
 
 
 def read_on(connection: socket.socket) -> bytes:
@@ -31,47 +45,26 @@ def read_on(connection: socket.socket) -> bytes:
     ],
     ids=["nothing", "half a head", "half a body", "a chunk"],
 )
-def test_a_half_sent_request_is_given_up(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sent: bytes
-) -> None:
-    monkeypatch.setattr(server, "WAIT", 0.3)
-    with running(make_workspace(tmp_path)) as address:
-        place = urlsplit(address)
-        with socket.create_connection((place.hostname, place.port), timeout=20) as half:
-            half.sendall(sent)
-            assert half.recv(1000) == b""
+def test_a_half_sent_request_is_given_up(impatient: socket.socket, sent: bytes) -> None:
+    impatient.sendall(sent)
+    assert impatient.recv(1000) == b""
 
 
 def test_a_part_that_comes_while_another_is_answered_is_given_up_too(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    impatient: socket.socket,
 ) -> None:
-    monkeypatch.setattr(server, "WAIT", 0.3)
-    whole = b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n"
-    with running(make_workspace(tmp_path)) as address:
-        place = urlsplit(address)
-        with socket.create_connection((place.hostname, place.port), timeout=20) as half:
-            half.sendall(whole)
-            half.settimeout(1)
-            with pytest.raises(TimeoutError):  # idle is not half-sent: it stays open
-                read_on(half)
-            half.settimeout(20)
-            half.sendall(5 * whole + whole[:30])
-            said = read_on(half)
-            assert said.count(b"HTTP/1.1 200") == 5
+    impatient.sendall(WHOLE)
+    impatient.settimeout(1)
+    with pytest.raises(TimeoutError):  # idle is not half-sent: it stays open
+        read_on(impatient)
+    impatient.settimeout(20)
+    impatient.sendall(5 * WHOLE + WHOLE[:30])
+    said = read_on(impatient)
+    assert said.count(b"HTTP/1.1 200") == 5
 
 
-def test_a_request_that_comes_after_another_is_given_up_too(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(server, "WAIT", 0.3)
-    whole = b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n"
-    with running(make_workspace(tmp_path)) as address:
-        place = urlsplit(address)
-        with socket.create_connection((place.hostname, place.port), timeout=20) as half:
-            half.sendall(whole)
-            assert half.recv(10_000).startswith(b"HTTP/1.1 200")
-            half.sendall(whole + whole[:30])
-            said = b""
-            while piece := half.recv(10_000):
-                said += piece
-            assert b"HTTP/1.1 200" in said
+def test_a_request_that_comes_after_another_is_given_up_too(impatient: socket.socket) -> None:
+    impatient.sendall(WHOLE)
+    assert impatient.recv(10_000).startswith(b"HTTP/1.1 200")
+    impatient.sendall(WHOLE + WHOLE[:30])
+    assert b"HTTP/1.1 200" in read_on(impatient)

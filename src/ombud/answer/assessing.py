@@ -59,10 +59,12 @@ def assess_evidence(
     rows = joined(features, read)
     # What was said before finds passages, and proves nothing of what is asked now.
     now_asked = query_terms(question.text, engine) if question.history else []
-    said_terms = now_asked or query_terms(query.passage, engine)
+    passage_terms = query_terms(query.passage, engine)
+    said_terms = now_asked or passage_terms
     ranked = favour_shown(rank_spans(spans, rows, basis), question)
-    said = term_weights(query_terms(query.passage, engine), engine)
-    ranked = favour_local(ranked, found.evidence, said, knowledge.embedder)
+    if found.evidence.counterparts:
+        said = term_weights(passage_terms, engine)
+        ranked = favour_local(ranked, found.evidence, said, knowledge.embedder)
     signals = measure_signals(said_terms, found, engine, rows) | span_signals(ranked)
     signals |= read.signals
     signals["askable"] = askable(question.text, knowledge.embedder)

@@ -1,5 +1,6 @@
 """Local and global: passages of a country, and those of everywhere."""
 
+import asyncio
 from collections.abc import Sequence
 
 import numpy as np
@@ -72,9 +73,9 @@ async def with_counterparts(evidence: Evidence, where: Filter, engine: Engine) -
     the other's nearest in its scope, by their vectors. A mandatory rule has none: it holds beside
     the local one."""
     best = sorted(evidence.shared, key=lambda hit: -hit.score)[:COMPARED]
+    found = await asyncio.gather(*(_counterpart(hit.chunk, where, engine) for hit in best))
     pairs: list[Counterpart] = []
-    for hit in best:
-        local, cosine = await _counterpart(hit.chunk, where, engine)
+    for hit, (local, cosine) in zip(best, found, strict=True):
         if local is None:
             continue
         pairs.append(Counterpart(shared=hit.chunk.id, local=local.id, alike=round(cosine, 3)))

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from ombud.answer.compose.components import TASKS, stays, switched
 from ombud.answer.personas.personas import Persona
-from ombud.answer.quoting.spans import words_in
+from ombud.answer.quoting.spans import SEVERAL_SECTIONS, words_in
 from ombud.prompts import Sections, load_sections
 from ombud.types import Contradiction, Evidence, Hit, Question, Triplet
 
@@ -26,8 +26,6 @@ MOST_TURNS = 6
 """Earlier messages that are told."""
 AROUND = ("turn-delimiters", "question-first")
 """Components that say where other sections stand, and are none themselves."""
-JOINED = " / "
-"""Between the headings of short sections that are one passage."""
 SCOPES = "scopes"
 """Which of two scopes counts: said where there are passages of both."""
 DIFFERING = ("override", "below-floor", "later", "conflict")
@@ -228,9 +226,9 @@ def _title(hit: Hit) -> str:
     one passage the later headings do."""
     *above, nearest = hit.chunk.trail or ("",)
     lines = {line.strip("# ") for line in hit.chunk.text.splitlines()}
-    joined = nearest.split(JOINED)
+    joined = nearest.split(SEVERAL_SECTIONS)
     own = [heading for heading in joined if heading not in lines]
-    return " > ".join([*above, JOINED.join(own or joined[:1])])
+    return " > ".join([*above, SEVERAL_SECTIONS.join(own or joined[:1])])
 
 
 def harmless(text: str) -> str:

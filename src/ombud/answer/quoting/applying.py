@@ -71,6 +71,10 @@ class Fact(NamedTuple):
     whose: str = wording.APPLIES
     """Who is told of in front of it."""
 
+    @property
+    def shown(self) -> str:
+        return f"{self.whose}: {self.said}"
+
 
 def facts_of(question: Question) -> list[Fact]:
     """What the question says of its asker, and what is known of them."""
@@ -132,12 +136,12 @@ def _applies(row: AnswerSpan, facts: Sequence[Fact]) -> str:
     for fact in facts:
         if fact.kind == "country":
             if fact.said in named_countries(label):
-                return f"{fact.whose}: {fact.said}"
+                return fact.shown
         elif fact.kind == "grade":
             if _holds_grade(label, fact):
-                return f"{fact.whose}: {fact.said}"
+                return fact.shown
         elif _measures(fact, f"{column} {label}".lower(), label):
-            return f"{fact.whose}: {fact.said}"
+            return fact.shown
     return ""
 
 

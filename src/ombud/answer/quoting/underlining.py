@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ombud.answer.confidence import Basis
-from ombud.answer.quoting.matters import MATTERS, matter_columns
+from ombud.answer.quoting.matters import MATTERS, Vectors, matter_columns
 from ombud.answer.quoting.reading import READ
 from ombud.answer.quoting.spans import (
     LIST_MARK,
@@ -182,7 +182,7 @@ def span_features(
 def read_ahead(chunk: Chunk, embedder: Embedder | None) -> None:
     """Read what of a passage does not depend on a question, so that no question waits for it."""
     spans = candidate_spans(Evidence(shared=(Hit(chunk=chunk, score=0.0),)))
-    texts = [_reading(span).with_head for span in spans]
+    texts = list(map(text_with_head, spans))
     if embedder and texts:
         embedder.read(texts)
 
@@ -275,7 +275,7 @@ def _vector_columns(
     turn, asks, passage, *_ = of_questions
     vectors = np.stack([reading.windows[0] for reading in of_spans])
     return {
-        **_cosines(of_questions, of_spans, runs_of_chunks(spans)),
+        **_cosines(of_questions, vectors, runs_of_chunks(spans)),
         **_nearness(turn.tokens, asks.tokens, of_spans),
         **matter_columns(passage.windows[0], vectors, embedder.fingerprint),
     }
@@ -283,20 +283,20 @@ def _vector_columns(
 
 def _cosines(
     of_questions: Sequence[EmbeddedText],
-    of_spans: Sequence[EmbeddedText],
+    spans: Vectors,
     runs: Sequence[Sequence[int]],
 ) -> dict[str, Numbers]:
     """To the whole search passage, to the last turn, to its sentences that ask and to the nearest
     of its sentences; of the one to what asks also what the chunk and the neighbours have, for a
     sentence rarely answers alone.
 
-    of_questions: last turn, what asks, search passage, each sentence. runs: `runs_of_chunks`."""
+    of_questions: last turn, what asks, search passage, each sentence. spans: shape (spans,
+    dimension). runs: `runs_of_chunks`."""
     questions = np.stack([reading.windows[0] for reading in of_questions])
-    spans = np.stack([reading.windows[0] for reading in of_spans])
     cosines = np.asarray(questions @ spans.T, dtype=np.float64)
     turn, asks, passage = cosines[:3]
-    chunk = np.zeros(len(of_spans))
-    beside = np.zeros(len(of_spans))
+    chunk = np.zeros(len(spans))
+    beside = np.zeros(len(spans))
     for run in runs:
         chunk[run] = asks[run].max()
         for place in run:
