@@ -2,8 +2,10 @@
 
 import os
 import signal
+import tempfile
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 from ssl import SSLContext
 from typing import Any
 
@@ -13,12 +15,17 @@ import typer.main
 
 from models.llama import missing, serving_llama
 
+MEMORY = Path("/dev/shm")
+ROOM = 2 * 1024**3
+"""Bytes that must be free there; a container often has 64 MiB in all."""
+
 
 def pytest_configure() -> None:
     """A shell starts what stands before `&` with Ctrl-C ignored, and so would everything that tests
     start."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    _keep_files_in_memory()
     # A parser process costs ten times what it parses here; tests of that process, and of its faults, name a number.
     os.environ["OMBUD_DOCUMENTS__PROCESSES"] = "0"
     # A process of ombud makes its tree of commands once; a hundred tests would make it a hundred times.
@@ -26,6 +33,17 @@ def pytest_configure() -> None:
     kept.setattr(typer.main, "get_command", cache(typer.main.get_command))
     # And every client reads the certificates of all authorities, 25 ms each: one reading is enough.
     kept.setattr("httpx._transports.default.create_ssl_context", _ssl_context)
+
+
+def _keep_files_in_memory() -> None:
+    """A commit of SQLite waits 5 ms for a disk, and a test makes dozens. TMPDIR names another
+    place."""
+    if "TMPDIR" in os.environ or not MEMORY.is_dir():
+        return
+    place = os.statvfs(MEMORY)
+    if place.f_bavail * place.f_frsize >= ROOM and not place.f_flag & os.ST_NOEXEC:
+        os.environ["TMPDIR"] = str(MEMORY)
+        tempfile.tempdir = None
 
 
 def _ssl_context(verify: Any = True, cert: Any = None, trust_env: bool = True) -> SSLContext:

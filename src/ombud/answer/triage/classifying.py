@@ -73,7 +73,6 @@ def open_triage(
     own_terms: `terms` are the organisation's own: each that is found counts, however unlikely.
     Raises BadSetting where the file holds no weights, or vectors of another embedder are wanted.
     """
-    plain = load_triage_weights()
     trained = _load_own_weights(path, embedder) if path else _shipped_for(embedder)
 
     def triage(text: str) -> TriageResult:
@@ -86,6 +85,7 @@ def open_triage(
                 own_terms=own_terms,
             )
         except ModelError:
+            plain = load_triage_weights()
             by_words = classify(text, terms, plain, None, own_terms=own_terms)
             note = "triage: the embedding model gave no answer, judged by words only"
             return by_words._replace(degraded=(note,))
@@ -94,9 +94,10 @@ def open_triage(
 
 
 def _shipped_for(embedder: Embedder | None) -> TriageWeights:
-    with_vectors = load_triage_weights(WITH_VECTORS)
-    if embedder and embedder.fingerprint == with_vectors.embedder:
-        return with_vectors
+    if embedder:
+        with_vectors = load_triage_weights(WITH_VECTORS)
+        if embedder.fingerprint == with_vectors.embedder:
+            return with_vectors
     return load_triage_weights()
 
 

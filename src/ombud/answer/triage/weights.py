@@ -95,6 +95,7 @@ def needs_vectors(path: Path | None) -> bool:
     return bool(path and load_triage_weights(path).embedder)
 
 
+@lru_cache(maxsize=4)
 def load_triage_weights(path: Path = SHIPPED) -> TriageWeights:
     """The weights of a file that `ombud lab train-triage` wrote; raises BadSetting for any
     other."""
