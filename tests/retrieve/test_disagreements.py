@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ombud.retrieve import find_contradictions
+from ombud.text import forget_passages, pack_statements
 from ombud.types import Chunk, Evidence, Hit
 
 LABELLED = Path(__file__).parents[1] / "data" / "contradictions.toml"
@@ -68,6 +69,26 @@ def test_precision_is_at_least_nine_in_ten_and_recall_six_in_ten() -> None:
 )
 def test_what_is_found_is_of_the_labelled_kind(pair: dict[str, Any]) -> None:
     assert {one.kind for one in find_contradictions(labelled(pair))} <= {pair["kind"]}
+
+
+def test_statements_that_were_read_ahead_tell_the_same() -> None:
+    apart: list[str] = []
+    for pair in PAIRS:
+        shown = labelled(pair)
+        packed = {hit.chunk.id: pack_statements(hit.chunk) for hit in shown.hits}
+        forget_passages()
+        ahead = find_contradictions(shown, packed.__getitem__)
+        forget_passages()
+        if ahead != find_contradictions(shown):
+            apart.append(pair["id"])
+    assert not apart
+
+
+def test_statements_of_another_text_are_not_used() -> None:
+    earlier = pack_statements(LOCAL.model_copy(update={"text": "Leave is 25 days a year."}))
+    forget_passages()
+    (one,) = find_contradictions(evidence(GLOBAL, LOCAL), lambda _: earlier)
+    assert "26 days" in one.first_says
 
 
 GLOBAL = passage("global", "Full-time employees have 25 days of annual leave a year.")

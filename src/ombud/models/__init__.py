@@ -9,7 +9,7 @@ from ombud.models.chat.roles import ON_DEMAND, ModelRoles, open_chat
 from ombud.models.embed import late
 from ombud.models.embed.embedder import EmbeddedText, Embedder, open_embedder
 from ombud.models.embed.onnx_graph import build_int8
-from ombud.models.embed.remembering import CachingEmbedder
+from ombud.models.embed.remembering import CachingEmbedder, beside
 from ombud.models.exposure import EXPOSURES, Exposure
 from ombud.models.reader import EncodedPassage, Reader, ReaderPassage, Reading, encode, open_reader
 from ombud.models.remote import is_remote
@@ -36,6 +36,7 @@ __all__ = [
     "Reranker",
     "Tree",
     "at_most",
+    "beside",
     "build_int8",
     "encode",
     "is_remote",

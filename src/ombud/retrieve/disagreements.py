@@ -6,8 +6,8 @@ others: two sentences are compared only when they share their subject, speak of 
 circumstances, and hold one figure each of the same kind and role. English only. About every second
 contradiction is seen (docs/results/without-model.md)."""
 
-from collections.abc import Collection, Iterator, Sequence, Set
-from itertools import combinations
+from collections.abc import Callable, Collection, Iterator, Sequence, Set
+from operator import itemgetter
 from typing import Literal, NamedTuple, TypeVar
 
 from ombud.text import FigureStatement, Quantity, find_statements, fold, wider_than
@@ -32,6 +32,8 @@ OF_LOCAL = 0.35
 FARTHEST = {"days": 12, "working days": 12, "minutes": 50}
 """Two lengths of one thing hardly differ more than so many times; one hour and two days may be a
 deadline's."""
+IN_DAYS = {"minutes": "days"}
+"""Kinds of figures that may be compared with another kind's, and that kind: see `_whole_days`."""
 EXCLUSIVE_ROLES = (("most", "exact"), ("exact", "least"), ("most", "least"))
 """Of the lesser and the greater figure, where these are roles of which only one can hold."""
 MINUTES_OF_DAY = 1440
@@ -87,17 +89,23 @@ class _Pair(NamedTuple):
     second: FigureStatement
 
 
-def find_contradictions(evidence: Evidence) -> tuple[Contradiction, ...]:
+def find_contradictions(
+    evidence: Evidence, packed: Callable[[str], bytes] | None = None
+) -> tuple[Contradiction, ...]:
     """What disagrees in the evidence, the surest first, at most `MOST`; the local passage stands
     first.
 
     `override`: a country's rule differs from a global one that is not mandatory, and holds.
     `below_floor`: it gives less than a mandatory global rule. `later`: of two pages of one title
     and standing the one that came into force later holds, and stands first. `conflict`: everything
-    else."""
+    else.
+
+    packed: id of a passage -> its statements, by `pack_statements`; empty where they must be
+    read."""
     statements: list[FigureStatement] = []
     for hit in (*evidence.local, *evidence.shared):
-        statements += find_statements(hit.chunk)
+        known = packed(hit.chunk.id) if packed else b""
+        statements += find_statements(hit.chunk, known)
     surest_first = sorted(_pairs(statements), key=lambda pair: -pair.alike)
     reported: list[Contradiction] = []
     used: set[tuple[str, str]] = set()
@@ -115,18 +123,36 @@ def _identity(statement: FigureStatement) -> tuple[str, str]:
 
 
 def _pairs(statements: Sequence[FigureStatement]) -> Iterator[_Pair]:
-    for first, second in combinations(statements, 2):
-        if first.chunk.document_id == second.chunk.document_id:
-            continue
+    """What is cheap to tell is asked first: most figures differ in nothing that is told by others
+    of the evidence, or have no word of their subject in common."""
+    for first, second in _comparable(statements):
         if not differ(first.quantity, second.quantity):
             continue
         if not _may_both_hold(first.chunk, second.chunk):
             continue
-        if not _same_case(first, second):
+        if not _may_share(first, second) or not _same_case(first, second):
             continue
         alike = _likeness(first, second)
         if alike >= ALIKE:
             yield _Pair(alike, first, second)
+
+
+def _comparable(
+    statements: Sequence[FigureStatement],
+) -> Iterator[tuple[FigureStatement, FigureStatement]]:
+    """Pairs from two documents whose figures are of one kind, or may be."""
+    before: dict[str, list[tuple[int, FigureStatement]]] = {}
+    pairs: list[tuple[int, int, FigureStatement, FigureStatement]] = []
+    for place, second in enumerate(statements):
+        kind = second.quantity.kind
+        earlier = before.setdefault(IN_DAYS.get(kind, kind), [])
+        for number, first in earlier:
+            if first.chunk.document_id != second.chunk.document_id:
+                pairs.append((number, place, first, second))
+        earlier.append((place, second))
+    pairs.sort(key=itemgetter(0, 1))
+    for _, _, first, second in pairs:
+        yield first, second
 
 
 # Passages -----------------------------------------------------------------------------------------
@@ -277,6 +303,14 @@ def _same_places(first: FigureStatement, second: FigureStatement) -> bool:
 
 
 # Subjects -----------------------------------------------------------------------------------------
+
+
+def _may_share(first: FigureStatement, second: FigureStatement) -> bool:
+    """Whether the sentences have enough terms in common, if those are counted that name a
+    country; what fails here has no likeness."""
+    one = first.subject.specific
+    in_both = _known_terms(one.keys(), second.subject.specific.keys())
+    return sum(one[term] for term in in_both) >= LEAST_SHARED
 
 
 def _likeness(first: FigureStatement, second: FigureStatement) -> float:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from ombud.errors import ModelError
 from ombud.index import Filter, Leg
-from ombud.models import EmbeddedText
+from ombud.models import EmbeddedText, beside
 from ombud.retrieve.feedback import FeedbackSearch, more_legs
 from ombud.retrieve.fusion import Scores, Weighted, fuse
 from ombud.retrieve.parts import SearchParts
@@ -57,7 +57,8 @@ async def rank_passages(
 
 
 class RankRun:
-    """Queries on their way to one ranking. Each stage reads what those before it left."""
+    """Queries on their way to one ranking. Each stage reads what those before it left; one of a
+    millisecond or less is no change of threads worth."""
 
     def __init__(
         self, queries: Sequence[Query], plan: Plan, where: Filter, index: SearchParts
@@ -96,7 +97,7 @@ class RankRun:
         passages = self._passages()
         if self.plan.mode == "sparse" or not passages:
             return
-        why_not = await asyncio.to_thread(self._read, passages)
+        why_not = await beside(self.index.embedder, passages, lambda: self._read(passages))
         if why_not:
             self.degraded = (f"dense: {why_not}, searched by words only",)
 
@@ -109,7 +110,7 @@ class RankRun:
 
     async def fuse(self) -> None:
         """Every hit of the legs, best first."""
-        self.hits = await asyncio.to_thread(self._fused)
+        self.hits = self._fused()
 
     async def late(self) -> None:
         """Late interaction: the best of them in a better order by their single tokens, where the
@@ -120,9 +121,7 @@ class RankRun:
         packed: dict[str, bytes] = {}
         for _, leg in self.legs:
             packed.update(leg.tokens)
-        self.hits, self.nearness = await asyncio.to_thread(
-            by_tokens, tokens, self.hits, packed, self.plan
-        )
+        self.hits, self.nearness = by_tokens(tokens, self.hits, packed, self.plan)
 
     # What the stages ask ----------------------------------------------------------------------
 

@@ -114,9 +114,10 @@ class SearchRun:
 
     async def adapt(self) -> None:
         """Let the complexity of the question set what the plan leaves open."""
-        self.plan, self.signals = await asyncio.to_thread(
-            adapt_plan, self.plan, self.question.text, None, self.index.router
-        )
+        if adaptive(self.plan):
+            self.plan, self.signals = await asyncio.to_thread(
+                adapt_plan, self.plan, self.question.text, None, self.index.router
+            )
         self.model = StrategyModel(
             chat=self.index.chat,
             plan=self.plan,
@@ -168,8 +169,7 @@ class SearchRun:
         text = self._as_asked()
         self.reranked = await rerank_hits(text, self.ranked.hits, self.plan, parts)
         ordered = by_scope(self.reranked.hits).hits
-        evidence = await asyncio.to_thread(_best_of, ordered, self.plan.k)
-        self.evidence = await self._with_counterparts(evidence)
+        self.evidence = await self._with_counterparts(_best_of(ordered, self.plan.k))
         self.clock.lap("rerank")
 
     async def _with_counterparts(self, evidence: Evidence) -> Evidence:
@@ -180,22 +180,23 @@ class SearchRun:
 
     async def connect(self) -> None:
         """What stands around the evidence in the graph, and what in it disagrees."""
-        await asyncio.to_thread(self._connect)
+        if self.plan.graph:
+            await asyncio.to_thread(self._walk)
+        contradictions = find_contradictions(self.evidence, self.index.statements)
+        self.evidence = self.evidence.model_copy(update={"contradictions": contradictions})
         self.clock.lap("graph")
 
-    def _connect(self) -> None:
+    def _walk(self) -> None:
         graph = self.index.graph
-        if self.plan.graph and graph is None:
+        if graph is None:
             self.graph_degraded = ("graph: there is none, set index.graph",)
-        elif self.plan.graph and graph is not None:
-            understood = self.model.understood
-            keywords = understood.keywords if understood else ()
-            visible = GraphSearch(graph, self.index.engine, self.where)
-            walk = find_paths(self.question.text, self.plan, visible, keywords)
-            self.evidence = with_paths(self.evidence, walk)
-            self.graph_degraded = walk.degraded
-        contradictions = find_contradictions(self.evidence)
-        self.evidence = self.evidence.model_copy(update={"contradictions": contradictions})
+            return
+        understood = self.model.understood
+        keywords = understood.keywords if understood else ()
+        visible = GraphSearch(graph, self.index.engine, self.where)
+        walk = find_paths(self.question.text, self.plan, visible, keywords)
+        self.evidence = with_paths(self.evidence, walk)
+        self.graph_degraded = walk.degraded
 
     def _closed(self) -> SearchResult:
         ranked = self.ranked

@@ -73,7 +73,7 @@ from ombud.text.spelling import (
     surface_words,
     unknown_words,
 )
-from ombud.text.statements.finding import FigureStatement, find_statements
+from ombud.text.statements.finding import FigureStatement, find_statements, pack_statements
 from ombud.text.statements.remembering import forget_passages, remembered
 from ombud.text.statements.subjects import wider_than, word_weight
 from ombud.text.tables import read_rows
@@ -132,6 +132,7 @@ __all__ = [
     "named_countries",
     "numbers_beside_quantities",
     "numbers_in",
+    "pack_statements",
     "parties_in",
     "party_spans",
     "passage_of",

@@ -26,6 +26,7 @@ import unicodedata
 from functools import cache
 
 from ombud.text.dates import spell_dates, spell_months
+from ombud.text.phrases import holds_any
 
 SMALL_NUMBERS = (
     "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
@@ -43,6 +44,7 @@ NUMBER = rf"(?<![\w.,])(?:{DIGITS}|(?:{'|'.join(NUMBER_WORDS)})\b)"
 """The same or a number word, in a text that went through `spell_out`."""
 
 _BLANK = "[ \u00a0\u2007\u2009\u202f]"
+_HAS_DIGIT = re.compile(r"\d")
 _IN_DIGITS = re.compile(DIGITS)
 _LAST_MARK = re.compile(r"(.*)([.,])(\d+)", re.DOTALL)
 _GROUPS = re.compile(r"[1-9]\d{0,2}(?:[.,]\d{3})+|[1-9]\d?(?:,\d\d)+,\d{3}")
@@ -73,7 +75,8 @@ _LABEL_LENGTH = 16
 
 def join_groups(text: str) -> str:
     """`text` without the blanks and apostrophes inside of numbers: "2 500,50" as "2500,50"."""
-    text = _APOSTROPHES.sub(_digits_of, text)
+    if holds_any(text, "'’ʼ"):
+        text = _APOSTROPHES.sub(_digits_of, text)
     return _BLANKS.sub(_joined, text)
 
 
@@ -162,10 +165,12 @@ def spell_out(text: str) -> str:
     """Lower case, with dates as "31 march 2026", months in full, groups of digits joined and number
     words above twenty as digits."""
     plain = unicodedata.normalize("NFKC", text).lower()
-    plain = join_groups(spell_dates(plain))
-    plain = spell_months(plain)
-    plain = _counting_one().sub("1 ", plain)
-    return _compound().sub(_sum, plain)
+    if _HAS_DIGIT.search(plain):
+        plain = join_groups(spell_dates(plain))
+        plain = spell_months(plain)
+    if "one " in plain:
+        plain = _counting_one().sub("1 ", plain)
+    return _compound().sub(_sum, plain) if "ty" in plain else plain
 
 
 def numbers_in(text: str, language: str = "en") -> set[str]:

@@ -11,6 +11,12 @@ WORD = re.compile(r"[^\W_]+")
 """A word; "part-time" is two, so that it is found however it is written."""
 
 
+def holds_any(text: str, marks: Iterable[str]) -> bool:
+    """Whether one of the marks stands anywhere in the text, inside of words, too: what a pattern
+    cannot match without is looked for in a tenth of its time."""
+    return any(mark in text for mark in marks)
+
+
 class Phrases(Generic[Value]):
     """Phrases, each with a value; of one that ends in `*` the last word may go on in any way."""
 

@@ -5,10 +5,12 @@ English only: in other languages words are found, roles are not.
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import NamedTuple
 
 from ombud.text.dates import MONTHS
 from ombud.text.numbers import DIGITS, NUMBER, NUMBER_WORDS, plain_decimal, spell_out
+from ombud.text.phrases import holds_any
 from ombud.text.roles import role_of
 
 
@@ -50,8 +52,15 @@ _CURRENCIES = {
     "usd": r"us\$|\$|usd\b|us dollars?\b|dollars?\b",
     "chf": r"chf\b|francs?\b",
 }
+_CURRENCY_MARKS = {
+    "eur": ("€", "eur"),
+    "gbp": ("£", "gbp", "pound", "quid"),
+    "usd": ("$", "usd", "dollar"),
+    "chf": ("chf", "franc"),
+}
 _DAYS = {"day": 1.0, "week": 7.0, "fortnight": 14.0, "month": 365.25 / 12, "year": 365.25}
 _MINUTES = {"minute": 1.0, "hour": 60.0}
+_SPANS = (*_DAYS, *_MINUTES, "night")
 _SCALES = {"k": 1e3, "thousand": 1e3, "m": 1e6, "million": 1e6}
 
 _DATE = re.compile(
@@ -92,7 +101,7 @@ _WORKING = re.compile(rf"{_N}[ -]?{_BETWEEN}(?:working|business|work|week)[ -]da
 _DURATION = re.compile(
     rf"(?:{_N}[ -]?{_BETWEEN}|(?P<half>half an? )"
     r"|(?P<one>(?<=within )an? |(?<=than )an? |(?<=least )an? ))"
-    rf"(?P<unit>{'|'.join((*_DAYS, *_MINUTES, 'night'))})s?\b"
+    rf"(?P<unit>{'|'.join(_SPANS)})s?\b"
 )
 _COUNT = re.compile(rf"{_N} (?:[a-z-]+ ){{0,2}}?(?P<noun>[a-z]{{3,}}[^s\W]s|people)\b")
 _RATE = re.compile(
@@ -111,6 +120,8 @@ _RATE_ADVERBS = {
     "hourly": "hour",
 }
 _CLAUSE_END = re.compile(r"[.;:,(|]")
+_MAY = re.compile(r"(?<=\d) may\b")
+_IN_BRACKETS = re.compile(r"\b[a-z]+ \((\d+)\)")
 _BEFORE = 60
 """Characters in front of a quantity that tell its role; behind it `_AFTER`."""
 _AFTER = 45
@@ -119,9 +130,10 @@ _AFTER = 45
 def plain_quantities(sentence: str) -> str:
     """What quantities are looked for in: as `spell_out` makes it, with "two (2) weeks" as "2
     weeks"; in "EUR 5 may" is no month."""
-    without_month = re.sub(r"(?<=\d) may\b", " can", sentence)
-    plain = spell_out(without_month)
-    return re.sub(r"\b[a-z]+ \((\d+)\)", r"\1", plain)
+    if " may" in sentence:
+        sentence = _MAY.sub(" can", sentence)
+    plain = spell_out(sentence)
+    return _IN_BRACKETS.sub(r"\1", plain) if "(" in plain else plain
 
 
 def find_quantities(text: str, language: str = "en") -> list[Quantity]:
@@ -130,10 +142,19 @@ def find_quantities(text: str, language: str = "en") -> list[Quantity]:
     language: of its digits (see `numbers`); words are understood in English only.
     """
     quantities: list[Quantity] = []
-    for read in _READERS:
+    for read, marks in _READERS:
+        if not holds_any(text, marks):
+            continue
         for candidate in read(text, language):
             if not _overlaps_any(candidate, quantities):
                 quantities.append(_in_context(candidate, text))
+    for candidate in _counted_things(text, language):
+        if _overlaps_any(candidate, quantities):
+            continue
+        counted = _in_context(candidate, text)
+        # "Play 10 questions" counts nothing, "at least 10 questions" does.
+        if counted.role != "exact":
+            quantities.append(counted)
     quantities.sort(key=_start)
     return quantities
 
@@ -177,8 +198,9 @@ def _ages(text: str, language: str) -> Iterator[Quantity]:
 
 
 def _money(text: str, language: str) -> Iterator[Quantity]:
+    written = [name for name, marks in _CURRENCY_MARKS.items() if holds_any(text, marks)]
     for name, pattern in (*_SIGN_FIRST, *_SIGN_LAST):
-        for match in pattern.finditer(text):
+        for match in pattern.finditer(text) if name in written else ():
             amount = _number(match["n"], language)
             if amount is None:
                 continue
@@ -246,25 +268,21 @@ def _counted_things(text: str, language: str) -> Iterator[Quantity]:
         count = _number(match["n"], language)
         if count is None:
             continue
-        kind = f"count {match['noun'][:5]}"
-        counted = _in_context(Quantity(kind, count, *match.span()), text)
-        # "Play 10 questions" counts nothing, "at least 10 questions" does.
-        if counted.role != "exact":
-            yield counted
+        yield Quantity(f"count {match['noun'][:5]}", count, *match.span())
 
 
 _READERS = (
-    _dates,
-    _times,
-    _ages,
-    _money,
-    _with_unit,
-    _ordinals,
-    _working_days,
-    _durations,
-    _counted_things,
+    (_dates, MONTHS),
+    (_times, (":", "am", "a.m", "pm", "p.m")),
+    (_ages, ("age", "old")),
+    (_money, tuple(chain.from_iterable(_CURRENCY_MARKS.values()))),
+    (_with_unit, ("%", "cent", "x", "times", "km", "kilomet", "mile")),
+    (_ordinals, ("day", "week", "month", "year")),
+    (_working_days, (" day", "-day")),
+    (_durations, _SPANS),
 )
-"""The likelier reading of a number first."""
+"""The likelier reading of a number first, each with marks of which a text that it finds something
+in holds one: to look for these takes a tenth of the time."""
 
 
 def _in_context(quantity: Quantity, text: str) -> Quantity:

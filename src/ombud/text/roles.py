@@ -42,6 +42,7 @@ _AFTER = (
     ("within", r" at the latest"),
 )
 _AHEAD = r"s?['’]? ?(?:\w+ ){0,2}?(?:before|ahead|in advance|prior|beforehand|earlier)\b"
+_FRAME = r"(?:^|\W)(?:{})$"
 _FILLER = re.compile(
     r"(?: (?:about|around|approximately|roughly|the|an?|total of|age|the age of|on|of))+$"
 )
@@ -54,6 +55,8 @@ class _Cue(NamedTuple):
 
 class _Cues(NamedTuple):
     before: tuple[_Cue, ...]
+    any_before: re.Pattern[str]
+    """Any of them: in front of most amounts there is none."""
     before_point: tuple[_Cue, ...]
     after: tuple[_Cue, ...]
     ahead: re.Pattern[str]
@@ -62,7 +65,8 @@ class _Cues(NamedTuple):
 @cache
 def _cues() -> _Cues:
     return _Cues(
-        before=_compiled(_BEFORE, r"(?:^|\W)(?:{})$"),
+        before=_compiled(_BEFORE, _FRAME),
+        any_before=re.compile(_FRAME.replace("{}", "|".join(words for _, words in _BEFORE))),
         before_point=_compiled(_BEFORE_POINT, r"\b(?:{})$"),
         after=_compiled(_AFTER, "{}"),
         ahead=re.compile(_AHEAD),
@@ -103,8 +107,11 @@ def _role_before(kind: str, before: str) -> str:
         for role, pattern in _cues().before_point:
             if pattern.search(bare):
                 return role
+    # The filler may be the cue's own end, such as "a maximum of".
+    texts = [text for text in dict.fromkeys((before, bare)) if _cues().any_before.search(text)]
+    if not texts:
+        return ""
     for role, pattern in _cues().before:
-        # The filler may be the cue's own end, such as "a maximum of".
-        if pattern.search(before) or pattern.search(bare):
+        if any(map(pattern.search, texts)):
             return role
     return ""

@@ -24,19 +24,24 @@ BATCH = 50
 """Documents whose rows are read at once: what asks meanwhile waits for one batch at most."""
 
 
+Prepare = Callable[[Sequence[str], Iterator[Chunk], Callable[[str, bytes], None]], None]
+"""Gets the ids of all passages, these one by one, and what keeps a note of one, by its id."""
+
+
 class HotEngine:
     """Searches in memory as long as the snapshot is of the engine's present version, which is
     looked at before every call; else the engine itself answers, and another snapshot is made behind
     it. So a deletion, a permission or a day counts at once, whether or not that is ready.
 
     most: passages of the largest index that is taken into memory. prepare: gets all passages of
-    each version that stands in memory, behind the searches; they end where another has come."""
+    each version that stands in memory, behind the searches; they end where another has come, and
+    its notes go with it."""
 
     def __init__(
         self,
         engine: Engine,
         most: int,
-        prepare: Callable[[Sequence[str], Iterator[Chunk]], None] | None = None,
+        prepare: Prepare | None = None,
     ) -> None:
         self._engine = engine
         self._most = most
@@ -49,6 +54,11 @@ class HotEngine:
     @property
     def fingerprint(self) -> str:
         return self._engine.fingerprint
+
+    def note(self, chunk: str) -> bytes:
+        """What `prepare` keeps of a passage of the version in memory; empty where nothing is."""
+        snapshot = self._snapshot
+        return snapshot.notes.get(chunk, b"") if snapshot else b""
 
     @property
     def bytes(self) -> int:
@@ -156,13 +166,14 @@ class HotEngine:
         """Let what depends on passages alone be read ahead."""
         snapshot = self._snapshot
         if snapshot is not None and self._prepare is not None:
-            self._prepare(snapshot.ids, self._passages(snapshot, stop))
+            passages = self._passages(snapshot, stop)
+            self._prepare(snapshot.ids, passages, snapshot.notes.__setitem__)
 
     def _passages(self, snapshot: HotSnapshot, stop: threading.Event) -> Iterator[Chunk]:
         for identity in snapshot.ids:
             if stop.is_set() or self._current() is not snapshot:
                 return
-            yield snapshot.get([identity])[identity]
+            yield snapshot.read(identity)
 
     # The engine's own -------------------------------------------------------------------------
 

@@ -1,10 +1,12 @@
 """Readings remembered: the steps of one question read the same words, and many questions meet the
 same passages."""
 
+import asyncio
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
 from threading import Lock
+from typing import TypeVar
 
 import numpy as np
 
@@ -12,6 +14,7 @@ from ombud.models.embed.embedder import EmbeddedText, Embedder, Vectors
 from ombud.models.embed.late import TokenVectors
 from ombud.models.remote import is_remote
 
+Result = TypeVar("Result")
 MOST = 20_000
 """Texts kept, the latest used: 60 MB of 384 dimensions and twenty tokens each. Five passages are
 about fifty sentences. """
@@ -59,6 +62,12 @@ class CachingEmbedder:
         self._keep(to_keep)
         return [readings[key] for key in keys]
 
+    def remembers(self, texts: Sequence[str]) -> bool:
+        """Whether all of it was read before, so that nothing need wait for a model."""
+        keys = list(map(_digest, texts))
+        with self._lock:
+            return all(key in self._kept for key in keys)
+
     def _remembered(self, keys: Iterable[bytes]) -> dict[bytes, EmbeddedText]:
         with self._lock:
             return {key: self._kept[key] for key in keys if key in self._kept}
@@ -73,6 +82,16 @@ class CachingEmbedder:
                 self._kept.move_to_end(key)
             while len(self._kept) > self._most:
                 self._kept.popitem(last=False)
+
+
+async def beside(
+    embedder: Embedder | None, texts: Sequence[str], work: Callable[[], Result]
+) -> Result:
+    """What `work` makes of the texts: in a thread where a model reads them, here where they were
+    read before, for a change of threads takes longer than that."""
+    if embedder is None or (isinstance(embedder, CachingEmbedder) and embedder.remembers(texts)):
+        return work()
+    return await asyncio.to_thread(work)
 
 
 def _own(reading: EmbeddedText) -> EmbeddedText:

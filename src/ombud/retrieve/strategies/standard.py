@@ -1,7 +1,6 @@
 """The question itself, and a story also in the words of policies."""
 
-import asyncio
-
+from ombud.models import beside
 from ombud.retrieve.strategies.own_words import both_ways, leaning
 from ombud.retrieve.strategies.stories import policy_words
 from ombud.retrieve.strategies.strategy import StrategyParts
@@ -14,7 +13,8 @@ async def by_standard(question: Question, plan: Plan, parts: StrategyParts) -> l
         # Without a model this has been decided by what the turns find.
         question = leaning(question)
     queries = both_ways(question, parts.glossary)
-    story = await asyncio.to_thread(policy_words, question.text, parts.embedder)
+    text = question.text
+    story = await beside(parts.embedder, [text], lambda: policy_words(text, parts.embedder))
     if story:
         queries.append(story)
     return queries

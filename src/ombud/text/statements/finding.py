@@ -3,18 +3,19 @@ compares."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
 from ombud.text.names.countries import named_countries
-from ombud.text.quantities import Quantity, find_quantities, plain_quantities
-from ombud.text.sentences import split_sentences
+from ombud.text.quantities import Quantity, plain_quantities
 from ombud.text.statements.circumstances import (
     Circumstances,
     Headings,
     read_circumstances,
     read_headings,
 )
+from ombud.text.statements.lines import FigureLine, pack_lines, read_lines, unpack_lines
 from ombud.text.statements.remembering import remembered
 from ombud.text.statements.subjects import (
     GENERIC,
@@ -33,37 +34,9 @@ FEW = 1.2
 """Weight of a subject below which the heading is taken for a part of it: "25 days a year." says too
 little."""
 
-_FIGURE = re.compile(
-    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|half an?|within an?"
-    r"|first|second|third|fourth|fifth)\b",
-    re.IGNORECASE,
-)
-_HISTORY = re.compile(
-    r"\b(?:until|before|in|since|up to|end of) (?:the end of )?(?:19|20)\d\d\b"
-    r"|\bprevious|\bformer|\bused to\b|\bhad to\b|\bno longer\b|\bsuperseded\b"
-    r"|\bwas (?:raised|changed|increased|reduced)\b|\bold (?:rule|version|page)",
-    re.IGNORECASE,
-)
-_EXAMPLE = re.compile(
-    r"\bexamples?\b|\be\.g\.|\bfor instance\b|\bsuppose\b|\bimagine\b|\?"
-    r"|^\W*(?:my|i|i['’]m|i['’]ve)\b",
-    re.IGNORECASE,
-)
-_VERSIONS = re.compile(
-    r"\b(?:versions?|change(?:s| log|log)?|history|revisions?|document control)\b", re.IGNORECASE
-)
 _EXCEPTION = re.compile(r"\b(?:unless|except)\b[^,;.]*")
-_MARKUP = re.compile(
-    r"\*\*|__|`|\[(?=[^\]]+\]\()|\]\([^)]*\)|^\s*(?:[-*•·–]|\d{1,2}[.)])\s+|^#+\s+"
-)
-_BRACKETS = re.compile(r"\([^()]*\)")
-"""What stands in brackets is an equivalent or an exception."""
-_SEPARATOR = re.compile(r"\|(?:\s*:?-+:?\s*\|)+\s*$")
-_ITEM = re.compile(r"(?:[-*•·–]|\d{1,2}[.)])\s")
 _WORD = re.compile(r"\S+")
 _CLAUSE = re.compile(r"[^,;:()]+")
-_CELL = " · "
-"""Between the label of a row, the head of its column and the cell."""
 
 
 class FigureStatement(NamedTuple):
@@ -120,36 +93,43 @@ class FigureSubject:
         return tuple(_weighty_words(self._line.bare, self.terms))
 
     @cached_property
+    def specific(self) -> Mapping[str, float]:
+        """Stems of the sentence alone that are not generic, with weights; those of the names of
+        countries among them, which take longest to tell."""
+        return {stem: weight for stem, weight in self._said.items() if weight > GENERIC}
+
+    @cached_property
+    def _said(self) -> dict[str, float]:
+        return _terms(self._line.bare, self._quantity)
+
+    @cached_property
     def _own_terms(self) -> dict[str, float]:
-        terms = _terms(self._line.bare, self._quantity)
+        terms = dict(self._said)
         for stem in country_stems(self._line.countries):
             terms.pop(stem, None)
         return terms
 
 
-class _Line(NamedTuple):
-    shown: str
-    text: str
-    """What is read: for a cell its row, its column and itself."""
-    lead: str = ""
-    """The line that leads in a list."""
+def find_statements(chunk: Chunk, packed: bytes = b"") -> list[FigureStatement]:
+    """Those of an English passage, but for examples, questions and what was once the rule.
 
-
-def find_statements(chunk: Chunk) -> list[FigureStatement]:
-    """Those of an English passage, but for examples, questions and what was once the rule."""
+    packed: by `pack_statements`, of this passage or an earlier form of it; may be empty."""
     if not chunk.language.startswith("en"):
         return []
-    passage = _Passage(
-        title=chunk.title,
-        trail=chunk.trail,
-        header=chunk.header,
-        text=chunk.text,
-        countries=chunk.countries,
-    )
-    return [statement._replace(chunk=chunk) for statement in _statements(passage)]
+    return [one._replace(chunk=chunk) for one in _statements(_passage(chunk, packed))]
 
 
-class _Passage(NamedTuple):
+def pack_statements(chunk: Chunk) -> bytes:
+    """What `find_statements` reads in a passage, for this process to keep: empty where there is
+    nothing to read."""
+    if not chunk.language.startswith("en"):
+        return b""
+    passage = _passage(chunk)
+    return b"%d %b" % (_identity(passage), pack_lines(_read(passage)))
+
+
+@dataclass(frozen=True)
+class _Passage:
     """What statements are read from: the same passages are found again and again, what else is
     known of them changes."""
 
@@ -158,54 +138,62 @@ class _Passage(NamedTuple):
     header: str
     text: str
     countries: tuple[str, ...]
+    packed: bytes = field(default=b"", compare=False)
+
+
+def _passage(chunk: Chunk, packed: bytes = b"") -> _Passage:
+    return _Passage(
+        title=chunk.title,
+        trail=chunk.trail,
+        header=chunk.header,
+        text=chunk.text,
+        countries=chunk.countries,
+        packed=packed,
+    )
+
+
+def _identity(passage: _Passage) -> int:
+    """Of what lines are read from, within this process."""
+    return hash((passage.title, passage.trail, passage.header, passage.text))
+
+
+def _read(passage: _Passage) -> list[FigureLine]:
+    heading = passage.trail[-1] if passage.trail else passage.title
+    return read_lines(heading, passage.trail, passage.header, passage.text)
+
+
+def _lines_of(passage: _Passage) -> list[FigureLine]:
+    identity, _, packed = passage.packed.partition(b" ")
+    if identity == b"%d" % _identity(passage):
+        return unpack_lines(packed)
+    return _read(passage)
 
 
 @remembered(4096)
 def _statements(passage: _Passage) -> tuple[FigureStatement, ...]:
-    heading = passage.trail[-1] if passage.trail else passage.title
-    if _VERSIONS.search(heading) or _EXAMPLE.search(heading):
-        return ()
     statements: list[FigureStatement] = []
-    for line in _lines(passage):
-        statements += _statements_of_line(passage, line)
-    return tuple(statements)
-
-
-def _states_figure(text: str) -> bool:
-    if not _FIGURE.search(text):
-        return False
-    return not _EXAMPLE.search(text) and not _HISTORY.search(text)
-
-
-def _statements_of_line(passage: _Passage, line: _Line) -> Iterator[FigureStatement]:
-    if not _states_figure(line.text):
-        return
-    plain = plain_quantities(line.text)
-    quantities = find_quantities(plain)
-    # In a cell the label of its row says when, not how much.
-    cell = plain.rfind(_CELL)
-    reading = _LineReading(passage, line, plain, quantities)
-    for quantity in quantities:
-        if quantity.start > cell and quantity.role != "range":
-            yield FigureStatement(
+    for line in _lines_of(passage):
+        reading = _LineReading(passage, line)
+        for place, figure in line.stated:
+            quantity = line.quantities[place]
+            statement = FigureStatement(
                 chunk=_NO_CHUNK,
                 text=line.shown,
                 quantity=quantity,
-                figure=plain[quantity.start : quantity.end].strip(),
+                figure=figure,
                 subject=FigureSubject(reading, quantity),
             )
+            statements.append(statement)
+    return tuple(statements)
 
 
 class _LineReading:
     """A line with figures; what it says of them is read when it is first asked for."""
 
-    def __init__(
-        self, passage: _Passage, line: _Line, plain: str, quantities: Sequence[Quantity]
-    ) -> None:
+    def __init__(self, passage: _Passage, line: FigureLine) -> None:
         self._passage = passage
         self._line = line
-        self._plain = plain
-        self.quantities = quantities
+        self.quantities = line.quantities
 
     @cached_property
     def headings(self) -> Headings:
@@ -214,7 +202,9 @@ class _LineReading:
 
     @cached_property
     def bare(self) -> str:
-        return _EXCEPTION.sub(_blank, _without_figures(self._plain, self.quantities))
+        return _EXCEPTION.sub(
+            _blank, _without_figures(plain_quantities(self._line.text), self.quantities)
+        )
 
     @cached_property
     def countries(self) -> tuple[str, ...]:
@@ -249,61 +239,6 @@ def _weighty_words(bare: str, terms: Mapping[str, float]) -> Iterator[tuple[str,
         for stem in word_stems(word)[:1]:
             if terms.get(stem, 0) > GENERIC:
                 yield word, stem
-
-
-def _lines(passage: _Passage) -> Iterator[_Line]:
-    """Sentences, list items and cells of the passage, each with what leads in to it."""
-    head = _cells(passage.header.splitlines()[0]) if passage.header else []
-    lead = ""
-    line_before = ""
-    for raw in passage.text.splitlines():
-        if raw.lstrip().startswith("|"):
-            if _SEPARATOR.match(raw.strip()):
-                head = _cells(line_before)
-            elif not _VERSIONS.search(" ".join(head)):
-                yield from _row(raw, head)
-            line_before = raw
-            continue
-        text = raw.strip()
-        if not text or text.lstrip("# ") in passage.trail:
-            continue
-        if not _ITEM.match(text):
-            lead = ""
-        yield from _sentences(text, lead)
-        without_emphasis = text.rstrip("*_ ")
-        if without_emphasis.endswith(":"):
-            lead = without_emphasis
-
-
-def _sentences(text: str, lead: str) -> Iterator[_Line]:
-    if not _FIGURE.search(text) or _EXAMPLE.search(text):
-        return
-    for start, end in split_sentences(text):
-        shown = _MARKUP.sub("", text[start:end]).strip()
-        if shown.endswith(":"):
-            continue
-        bare = _BRACKETS.sub(" ", shown.strip("()"))
-        yield _Line(shown, bare, lead)
-
-
-def _cells(row: str) -> list[str]:
-    inside = row.strip().strip("|")
-    cells: list[str] = []
-    for cell in inside.split("|"):
-        bare = _MARKUP.sub("", cell)
-        cells.append(bare.strip())
-    return cells
-
-
-def _row(raw: str, head: list[str]) -> Iterator[_Line]:
-    cells = _cells(raw)
-    columns = head if len(head) == len(cells) else [""] * len(cells)
-    label, *others = cells
-    for column, cell in zip(columns[1:], others, strict=True):
-        if cell:
-            bare = _BRACKETS.sub(" ", cell)
-            text = _CELL.join((label, column, bare))
-            yield _Line(raw.strip(), text)
 
 
 def _blank(match: re.Match[str]) -> str:
