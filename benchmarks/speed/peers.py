@@ -178,9 +178,13 @@ def _measure(
                 missing.append(f"{PEERS[one]}: ended, {error}.")
             else:
                 contenders[PEERS[one]] = peer
+        say("statements and sentences are read ahead")
+        _wait_until_idle()
+        say("turns begin")
         try:
             timed = _take_turns(contenders, embedder, questions, missing)
         finally:
+            say("turns have ended")
             for contender in contenders.values():
                 contender.close()
     measured = {
@@ -242,7 +246,8 @@ def _write(
 
 
 def _wait_until_idle() -> None:
-    """Until a small index's sentences are read ahead, as a server does before anybody asks."""
+    """Until statements, and a small index's sentences, are read ahead, as a server does before
+    anybody asks."""
     busy = 1.0
     while busy > IDLE:
         before = time.process_time()
