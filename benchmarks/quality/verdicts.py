@@ -1,4 +1,4 @@
-"""Role `verify` from recorded verdicts: what it lets through of claims that the rules cannot decide.
+"""Role `verify` from recorded verdicts: what it stops and lets through of what the rules leave open.
 
 `--give FILE` writes what the model is told of each such claim, one JSON a line, for whoever judges
 them apart; without it the verdicts of tests/data/recorded/verdicts.jsonl are replayed. Faithful
@@ -34,7 +34,7 @@ from models.replaying import Replay, replay
 from ombud.app import Workspace, asking
 from ombud.lab import split_of
 
-ASKED = re.compile(r"^Claim (?P<number>\d+): (?P<claim>.*)$", re.MULTILINE)
+ASKED = re.compile(r"^Claim (?P<number>\d+), citing [^:]*: (?P<claim>.*)$", re.MULTILINE)
 FILE = RECORDED / "verdicts.jsonl"
 
 
@@ -49,6 +49,12 @@ class Tried(NamedTuple):
     """Labels when its draft was written."""
 
 
+class Told(NamedTuple):
+    prompt: str
+    """What the verifier is told of the claim; empty where it is not asked."""
+    is_shown: bool
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--give", type=Path)
@@ -61,13 +67,14 @@ def main() -> None:
             told = _tell(server, workspaces[tried.given.corpus], tried, known)
             if told is None:
                 continue
-            kind = "wrong" if tried.kind else "faithful"
-            counts[kind, "all"] += 1
-            counts[kind, "open"] += bool(told)
-            counts[kind, known.get(tried.text, "")] += bool(told)
-            if told and chosen.give:
+            for kind in {"faithful"} if not tried.kind else {"wrong", tried.kind}:
+                counts[kind, "all"] += 1
+                counts[kind, "asked"] += bool(told.prompt)
+                counts[kind, "unknown"] += bool(told.prompt) and tried.text not in known
+                counts[kind, "left out"] += not told.is_shown
+            if told.prompt and chosen.give:
                 with chosen.give.open("a", encoding="utf-8") as file:
-                    file.write(json.dumps({"prompt": told}, ensure_ascii=False) + "\n")
+                    file.write(json.dumps({"prompt": told.prompt}, ensure_ascii=False) + "\n")
     print("\n".join(_rows(counts)))
 
 
@@ -105,9 +112,8 @@ def _workspaces(server: Replay) -> dict[str, Workspace]:
 
 def _tell(
     server: Replay, workspace: Workspace, tried: Tried, known: Mapping[str, str]
-) -> str | None:
-    """What the verifier is told of the claim; empty where it is not asked, None where its passages
-    are not shown."""
+) -> Told | None:
+    """None where the claim's passages are not shown."""
     draft = {
         "outcome": "full",
         "claims": [{"text": tried.text, "passages": tried.passages}],
@@ -120,14 +126,18 @@ def _tell(
     shown: list[bool] = []
     server.fitted = partial(_fitted, seen, shown)
     before = len(server.asked)
-    asyncio.run(asking.ask(workspace, tried.given.question, keep=False))
+    answer = asyncio.run(asking.ask(workspace, tried.given.question, keep=False))
     if shown != [True]:
         return None
+    is_shown = answer.trace.model != "" and any(
+        claim.verdict in ("supported", "derived") and claim.text == tried.text.strip()
+        for claim in answer.claims
+    )
     roles = [role for role, _ in server.asked[before:]]
     if "verify" not in roles:
-        return ""
+        return Told("", is_shown)
     body = server.bodies[before + roles.index("verify")]
-    return str(body["messages"][-1]["content"])
+    return Told(str(body["messages"][-1]["content"]), is_shown)
 
 
 def _fitted(
@@ -146,11 +156,13 @@ def _fitted(
 
 
 def _rows(counts: Mapping[tuple[str, str], int]) -> Iterator[str]:
-    yield "| | claims | not decided by the rules | of these borne out, by the verdicts |"
-    yield "|---|---|---|---|"
-    for kind in ("faithful", "wrong"):
+    yield "| | claims | asked for | of these without a verdict | left out |"
+    yield "|---|---|---|---|---|"
+    kinds = {kind for kind, _ in counts} - {"faithful", "wrong"}
+    for kind in ("faithful", "wrong", *sorted(kinds)):
         whole = counts[kind, "all"]
-        cells = [share_text(counts[kind, name], whole) for name in ("open", "borne_out")]
+        cells = [share_text(counts[kind, name], whole) for name in ("asked", "left out")]
+        cells.insert(1, str(counts[kind, "unknown"]))
         yield f"| {kind} | {whole} | {' | '.join(cells)} |"
 
 

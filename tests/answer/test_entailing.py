@@ -6,10 +6,13 @@ from typing import Any
 import pytest
 
 from answer.asking import LEAVE, Script, ask, claim, company, draft, label, with_model
+from ombud.answer.compose.streaming import OnEvent
 from ombud.app import Workspace
 from ombud.types import Answer
 
 OTHERWISE = "Whoever works here may rest for twenty-six days."
+PARAPHRASE = "Your leave comes to 26 days a year."
+AGAIN = "You have 26 days of annual leave a year."
 WRONG = "You have 40 days of annual leave a year."
 
 
@@ -20,7 +23,9 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
     shelf.workspace.close()
 
 
-def answered(home: Workspace, verifier: Script | None, *texts: str) -> Answer:
+def answered(
+    home: Workspace, verifier: Script | None, *texts: str, listen: OnEvent | None = None
+) -> Answer:
     def write(prompt: str) -> Any:
         passage = label(prompt, "26 days")
         return draft(*(claim(text, passage) for text in texts))
@@ -28,7 +33,7 @@ def answered(home: Workspace, verifier: Script | None, *texts: str) -> Answer:
     asked = with_model(home, Script(write).chat)
     checking = verifier.named("test:verifier") if verifier else None
     asked.__dict__["answering"] = asked.answering._replace(verifier=checking)
-    return ask(asked, LEAVE)
+    return ask(asked, LEAVE, on_event=listen)
 
 
 def verdicts(*said: str) -> Script:
@@ -65,3 +70,40 @@ def test_without_a_model_of_its_own_nothing_is_asked(home: Workspace) -> None:
 
 def test_a_verifier_that_fails_confirms_nothing(home: Workspace) -> None:
     assert OTHERWISE not in answered(home, Script("no form at all"), OTHERWISE).text
+
+
+def test_a_paraphrase_stands_only_where_the_verifier_confirms_it(home: Workspace) -> None:
+    assert PARAPHRASE in answered(home, None, PARAPHRASE).text
+    assert PARAPHRASE in answered(home, verdicts("borne_out"), PARAPHRASE).text
+    assert PARAPHRASE not in answered(home, verdicts("not_said"), PARAPHRASE).text
+
+
+def test_what_says_its_passage_again_is_not_asked_for(home: Workspace) -> None:
+    verifier = verdicts("contradicted")
+    assert AGAIN in answered(home, verifier, AGAIN).text
+    assert verifier.prompts == []
+
+
+def test_a_verifier_that_fails_takes_nothing_away(home: Workspace) -> None:
+    assert PARAPHRASE in answered(home, Script("no form at all"), PARAPHRASE).text
+
+
+def test_passages_and_question_are_told_once_for_all_claims(home: Workspace) -> None:
+    verifier = verdicts("borne_out", "borne_out")
+    answered(home, verifier, PARAPHRASE, OTHERWISE)
+    (prompt,) = verifier.prompts
+    assert prompt.count("26 days of annual leave") == 1
+    assert prompt.count(LEAVE) == 1
+    assert PARAPHRASE in prompt
+    assert OTHERWISE in prompt
+
+
+def test_nobody_reads_a_paraphrase_before_the_verifier_has(home: Workspace) -> None:
+    shown: list[str] = []
+
+    def listen(kind: str, event: dict[str, Any]) -> None:
+        if kind == "claim":
+            shown.append(event["text"])
+
+    answered(home, verdicts("not_said"), AGAIN, PARAPHRASE, listen=listen)
+    assert shown == [AGAIN]

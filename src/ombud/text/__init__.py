@@ -63,7 +63,7 @@ from ombud.text.scope.parties import (
     parties_in,
     party_spans,
 )
-from ombud.text.scope.synonyms import canonical_terms, has_synonyms
+from ombud.text.scope.synonyms import canonical_terms, free_words, has_synonyms
 from ombud.text.sentences import split_sentences
 from ombud.text.spelling import (
     SpellingChange,
@@ -123,6 +123,7 @@ __all__ = [
     "find_statements",
     "fold",
     "forget_passages",
+    "free_words",
     "grades_between",
     "has_synonyms",
     "join_groups",

@@ -132,6 +132,7 @@ class _Composition:
             request.stored,
             request.question.text,
             Overridden(request.evidence.contradictions, self.labels),
+            asks=request.verifier is not None,
         )
         self.verifier: StreamingVerifier | None = None
         if request.on_claim:
@@ -225,25 +226,28 @@ class _Composition:
         return _Checked(draft, problems, first_fell=0 in problems)
 
     async def _verified(self, checked: _Checked) -> _Checked:
-        """Without the problems of claims that are merely unconfirmed, where the verifier says that
-        they are borne out."""
+        """The same when the verifier was asked for all that the rules cannot decide."""
         verifier = self.request.verifier
-        draft, problems, _ = checked
-        in_doubt = [place for place in problems if self.prover.prove(draft.claims[place]).open]
+        draft = checked.draft
+        in_doubt = [draft.claims[place] for place in checked.problems]
+        in_doubt = [claim for claim in in_doubt if self.prover.prove(claim).open]
         if verifier is None or not in_doubt:
             return checked
         verified = await verify(
-            [draft.claims[place] for place in in_doubt],
+            in_doubt,
             self.prover,
             verifier,
+            question=self.request.question.text,
             seconds=self._seconds_left(),
             prompts=self.request.prompts,
         )
         if verified.reply:
             self.replies.append(verified.reply)
-        allowed = {in_doubt[number] for number in verified.borne_out}
-        left = {place: why for place, why in problems.items() if place not in allowed}
-        return _Checked(draft, left, first_fell=0 in left)
+        for place, claim in enumerate(in_doubt):
+            # A verifier that fails changes nothing of what people get without one.
+            alone = verified.reply is None and self.prover.prove(claim).unobjected
+            self.prover.settle(claim, borne_out=alone or place in verified.borne_out)
+        return self._check(draft)
 
     async def _repaired(self, checked: _Checked) -> _Checked:
         """The draft with its failing claims written again, where that is worth a call, if the
@@ -266,7 +270,7 @@ class _Composition:
                 raise
             # What the first draft could prove is worth more than starting over.
             return checked
-        again = self._check(mended(draft, repair, failing))
+        again = await self._verified(self._check(mended(draft, repair, failing)))
         if taken_back(repair, failing, 0):
             again = again._replace(first_fell=True)
         # People may have read the claims of the first draft; in another language than they asked

@@ -1,8 +1,8 @@
 """A chat model's word on claims that the rules can neither confirm nor refute, all in one call.
 
-It may let such a claim through, and never one that the rules refute."""
+It never lets one through that the rules refute."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from string import Template
 from typing import Annotated, Literal, NamedTuple
@@ -44,6 +44,7 @@ async def verify(
     prover: Prover,
     chat: Chat,
     *,
+    question: str,
     seconds: float,
     prompts: Path | None = None,
 ) -> Entailed:
@@ -52,19 +53,10 @@ async def verify(
     words = load_sections(TASK, chat.name, prompts).words
     if "claim" not in words:
         words = {**load_sections(TASK, chat.name).words, "instructions": words[""]}
-    listed: list[str] = []
-    for number, claim in enumerate(claims, start=1):
-        sentences: list[str] = []
-        for text in prover.cited_texts(claim):
-            sentences.append(Template(words["sentence"]).safe_substitute(text=harmless(text)))
-        filled = Template(words["claim"]).safe_substitute(
-            number=str(number), claim=harmless(claim.text), sentences="\n".join(sentences)
-        )
-        listed.append(filled)
     try:
         reply = await chat.reply(
             words["instructions"],
-            "\n\n".join(listed),
+            _message(claims, prover, question, words),
             Verdicts,
             temperature=0.0,
             seconds=seconds,
@@ -76,3 +68,26 @@ async def verify(
         if said.verdict == "borne_out" and 1 <= said.number <= len(claims):
             borne_out.add(said.number - 1)
     return Entailed(frozenset(borne_out), reply)
+
+
+def _message(
+    claims: Sequence[DraftClaim], prover: Prover, question: str, words: Mapping[str, str]
+) -> str:
+    """Each passage once, then the claims."""
+    passages: dict[str, str] = {}
+    listed: list[str] = []
+    for number, claim in enumerate(claims, start=1):
+        passages.update(prover.cited_texts(claim))
+        listed.append(
+            Template(words["claim"]).safe_substitute(
+                number=str(number),
+                labels=", ".join(claim.passages),
+                claim=harmless(" ".join(claim.text.split())),
+            )
+        )
+    parts: list[str] = []
+    for label, text in passages.items():
+        line = Template(words["passage"]).safe_substitute(label=label, text=harmless(text))
+        parts.append(line)
+    parts.append(Template(words["question"]).safe_substitute(question=harmless(question)))
+    return "\n\n".join([*parts, "\n".join(listed)])

@@ -23,6 +23,8 @@ from ombud.text import (
     word_stem,
 )
 
+QUOTED = "it quotes what the cited text does not say"
+ADDRESS = "it gives an address that is not in the cited text"
 CURRENCIES = {"pound": "gbp", "euro": "eur", "dollar": "usd"}
 COUNTRY_CODES = {"UK": "GB", "USA": "US", "Britain": "GB", "America": "US"}
 CURRENCY_CODES = frozenset({"EUR", "GBP", "USD", "CHF"})
@@ -114,11 +116,11 @@ def objections(
             yield from _missing(name, known)
     for quotation in find_quotations(claim):
         if quotation.strip(" .,;:!?").casefold() not in known.folded:
-            yield "it quotes what the cited text does not say"
+            yield QUOTED
     for address in find_addresses(claim):
         if address.casefold() not in known.folded:
             # Not repeated: it may carry what was asked out.
-            yield "it gives an address that is not in the cited text"
+            yield ADDRESS
 
 
 def _missing(name: str, known: PassageVocabulary) -> Iterator[str]:

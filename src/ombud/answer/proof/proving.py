@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ombud.answer.compose.drafts import LONGEST_CLAIM, DraftClaim
 from ombud.answer.proof.citing import Stored, cite
 from ombud.answer.proof.overridden import Overridden
-from ombud.answer.proof.verifying import UNDECIDED, examine_claim, name_unknown
+from ombud.answer.proof.verifying import examine_claim, name_unknown
 from ombud.answer.quoting.spans import coverage
 from ombud.text import analyse, evidence_spans, numbers_in, remembered
 from ombud.types import Chunk, Citation, Hit
@@ -18,6 +18,8 @@ ANYTHING = "It may be so."
 """A claim for which nothing but the passages has to be read."""
 TOO_MUCH = "it is more than an answer may say"
 GONE = "what it cites is no longer stored as it was"
+OTHERWISE = "it says in other words what the cited text may not say"
+NOT_BORNE_OUT = "whoever read the cited text beside it did not find it borne out"
 
 
 class Proof(NamedTuple):
@@ -28,7 +30,9 @@ class Proof(NamedTuple):
     derived: bool = False
     """It applies a rule to the asker's own figures, and the arithmetic is right."""
     open: bool = False
-    """The rules can neither confirm nor refute it."""
+    """The rules can neither confirm nor refute it, and nobody has been asked yet."""
+    unobjected: bool = False
+    """Of an open one: nothing speaks against it but that it is said in other words."""
 
 
 class Prover:
@@ -45,11 +49,14 @@ class Prover:
         stored: Stored,
         question: str = "",
         overridden: Overridden | None = None,
+        *,
+        asks: bool = False,
     ) -> None:
         self._labels = labels
         self._stored = stored
         self._question = question
         self._overridden = overridden
+        self._asks = asks
         self._proofs: dict[tuple[str, ...], Proof] = {}
 
     def read(self) -> None:
@@ -60,10 +67,17 @@ class Prover:
             _quotable(hit.chunk.text, hit.chunk.language)
 
     def prove(self, claim: DraftClaim) -> Proof:
-        key = (claim.text, *claim.passages)
+        key = _key(claim)
         if key not in self._proofs:
             self._proofs[key] = self._prove(claim)
         return self._proofs[key]
+
+    def settle(self, claim: DraftClaim, *, borne_out: bool) -> None:
+        """What was found of an open claim by whoever was asked; from now on that is its proof."""
+        proof = self.prove(claim)
+        why_not = NOT_BORNE_OUT if proof.unobjected else proof.why_not
+        why_not = "" if borne_out else why_not
+        self._proofs[_key(claim)] = proof._replace(why_not=why_not, open=False)
 
     def borne_out(self, text: str, label: str = "") -> bool:
         """Whether the passage, or all of them together, say what `text` does."""
@@ -71,14 +85,14 @@ class Prover:
         passages = [hit.chunk for hit in hits]
         return not name_unknown(text, passages)
 
-    def cited_texts(self, claim: DraftClaim) -> list[str]:
-        """The passages that a claim cites, each under its headings."""
-        texts: list[str] = []
-        for hit in self._cited(claim):
-            chunk = hit.chunk
-            texts.append(
-                "\n".join(filter(None, (" > ".join(chunk.trail), chunk.header, chunk.text)))
-            )
+    def cited_texts(self, claim: DraftClaim) -> dict[str, str]:
+        """Label -> passage, under its headings, of those that a claim cites."""
+        texts: dict[str, str] = {}
+        for label in claim.passages:
+            if label in self._labels:
+                chunk = self._labels[label].chunk
+                above = (" > ".join(chunk.trail), chunk.header, chunk.text)
+                texts[label] = "\n".join(filter(None, above))
         return texts
 
     def nearest(self, claim: DraftClaim) -> dict[str, str]:
@@ -107,9 +121,9 @@ class Prover:
         cited = self._cited(claim)
         passages = [hit.chunk for hit in cited]
         examination = examine_claim(claim.text, passages, self._question)
-        problems = [*self._unknown_labels(claim), *examination.objections]
-        is_open = _is_undecided(problems)
-        if problems and not is_open:
+        unknown = list(self._unknown_labels(claim))
+        problems = [*unknown, *examination.objections]
+        if unknown or examination.refuted:
             return Proof("; ".join(problems))
         citations = self._citations(claim.text, cited)
         if not citations:
@@ -118,9 +132,10 @@ class Prover:
             objection = self._overridden.objection(claim.text, citations)
             if objection:
                 return Proof(objection)
-        if is_open:
-            return Proof("; ".join(problems), tuple(citations), open=True)
-        return Proof("", tuple(citations), examination.derived)
+        proof = Proof("; ".join(problems), tuple(citations), examination.derived, bool(problems))
+        if self._asks and not problems and not examination.restated:
+            return proof._replace(why_not=OTHERWISE, open=True, unobjected=True)
+        return proof
 
     def _cited(self, claim: DraftClaim) -> list[Hit]:
         """Its passages, each once."""
@@ -150,8 +165,8 @@ class Prover:
         return cite(hit, chunk.start + best.start, chunk.start + best.end, self._stored)
 
 
-def _is_undecided(problems: Sequence[str]) -> bool:
-    return bool(problems) and all(problem.endswith(UNDECIDED) for problem in problems)
+def _key(claim: DraftClaim) -> tuple[str, ...]:
+    return (claim.text, *claim.passages)
 
 
 class _Quotable(NamedTuple):

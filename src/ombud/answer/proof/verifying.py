@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from ombud.answer.proof import excesses, linking, names, polarity, scope, swaps
-from ombud.answer.proof.aligning import ELSEWHERE, Alignment
+from ombud.answer.proof.aligning import Alignment
 from ombud.answer.proof.figures import amounts, bindings, cells, periods
 from ombud.answer.proof.figures.derived import Derivation
 from ombud.answer.proof.names import vocabulary
+from ombud.answer.proof.restating import is_restated
 from ombud.text import (
     CitedPassage,
     Sentence,
@@ -29,8 +30,11 @@ from ombud.text import (
 from ombud.types import Chunk
 
 UNSUPPORTED = "most of its words are not in the cited text"
-UNDECIDED = (UNSUPPORTED, swaps.ADDED_MESSAGE, ELSEWHERE)
-"""How objections end that neither confirm nor refute a claim."""
+UNCITED = "it cites nothing"
+ENDLESS = "it says the same words over and over"
+REFUTING = ("` is not in the cited text", names.QUOTED, names.ADDRESS, UNCITED, ENDLESS)
+"""How objections end that are facts and no reading: what a claim says does not stand in what it
+cites. The others compare what both mean."""
 SUPPORT = 0.34
 """Least share of a claim's content terms that must occur in the cited passages."""
 SHORT = 4
@@ -61,6 +65,13 @@ class Examination(NamedTuple):
     """Said for a reader; empty = proven."""
     derived: bool
     """Some figure is the asker's own, or follows from it by arithmetic that is right."""
+    restated: bool = False
+    """It says hardly anything in words of its own."""
+
+    @property
+    def refuted(self) -> bool:
+        """Whether some objection is a fact, whatever anybody reads in the passages."""
+        return any(objection.endswith(REFUTING) for objection in self.objections)
 
 
 def check_claim(claim: str, cited: Iterable[Chunk], question: str = "") -> list[str]:
@@ -114,7 +125,7 @@ def examine(
     """A claim beside texts in a language."""
     passages = tuple(_passage(text, language) for text in cited)
     if not passages:
-        return Examination(("it cites nothing",), derived=False)
+        return Examination((UNCITED,), derived=False)
     evidence: list[Sentence] = []
     for passage in passages:
         evidence += read_passage(passage)
@@ -145,7 +156,8 @@ def examine(
         *cells.objections(sentences, evidence, question, language),
         *bindings.objections(sentences, evidence, alignment, asked, language),
     ]
-    return Examination(tuple(dict.fromkeys(found)), derivation.found)
+    restated = not found and is_restated(sentences, alignment, language)
+    return Examination(tuple(dict.fromkeys(found)), derivation.found, restated)
 
 
 def _without_verdict(claim: str) -> str:
@@ -218,4 +230,4 @@ def _repetitions(sentences: Sequence[Sentence], language: str) -> Iterator[str]:
     for sentence in sentences:
         terms += analyse(sentence.text, language)
     if len(terms) > REPEATED * len(set(terms)):
-        yield "it says the same words over and over"
+        yield ENDLESS

@@ -20,6 +20,12 @@ def has_synonyms(term: str) -> bool:
 
 
 @cache
+def free_words() -> frozenset[str]:
+    """Those in which two sentences that say the same may differ: "your" for "the"."""
+    return frozenset(scope_words()["free"]["words"])
+
+
+@cache
 def _first_of_group() -> Mapping[str, str]:
     first: dict[str, str] = {}
     for group in scope_words()["same"]["groups"]:
