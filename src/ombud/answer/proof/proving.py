@@ -119,23 +119,23 @@ class Prover:
         if len(claim.text) > LONGEST_CLAIM:
             return Proof(TOO_MUCH)
         cited = self._cited(claim)
-        passages = [hit.chunk for hit in cited]
-        examination = examine_claim(claim.text, passages, self._question)
+        examination = examine_claim(claim.text, [hit.chunk for hit in cited], self._question)
         unknown = list(self._unknown_labels(claim))
-        problems = [*unknown, *examination.objections]
+        problems = "; ".join([*unknown, *examination.objections])
         if unknown or examination.refuted:
-            return Proof("; ".join(problems))
-        citations = self._citations(claim.text, cited)
+            return Proof(problems)
+        citations = tuple(self._citations(claim.text, cited))
         if not citations:
             return Proof(GONE)
-        if self._overridden:
-            objection = self._overridden.objection(claim.text, citations)
-            if objection:
-                return Proof(objection)
-        proof = Proof("; ".join(problems), tuple(citations), examination.derived, bool(problems))
+        counts_not = self._overriding(claim.text, citations)
+        if counts_not:
+            return Proof(counts_not)
         if self._asks and not problems and not examination.restated:
-            return proof._replace(why_not=OTHERWISE, open=True, unobjected=True)
-        return proof
+            return Proof(OTHERWISE, citations, examination.derived, open=True, unobjected=True)
+        return Proof(problems, citations, examination.derived, open=bool(problems))
+
+    def _overriding(self, claim: str, citations: Sequence[Citation]) -> str:
+        return self._overridden.objection(claim, citations) if self._overridden else ""
 
     def _cited(self, claim: DraftClaim) -> list[Hit]:
         """Its passages, each once."""
