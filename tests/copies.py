@@ -11,7 +11,11 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
+from sqlalchemy import Engine
+
 from ombud.store import Store, open_store
+
+Migrate = Callable[[Engine], None]
 
 
 @cache
@@ -33,6 +37,40 @@ def copy_of(what: str, make: Callable[[Path], object], target: Path) -> None:
         make(original)
         _MADE[what] = original
     shutil.copytree(_MADE[what], target, dirs_exist_ok=True)
+
+
+def migrating_once(migrate: Migrate) -> Migrate:
+    """Does what `migrate` does; a file of SQLite that is not there yet becomes a copy of the first
+    that `migrate` has made."""
+    made: dict[str, Path] = {}
+
+    def migrate_or_copy(engine: Engine) -> None:
+        file = Path(engine.url.database or "")
+        new = engine.dialect.name == "sqlite" and file.suffix == ".sqlite" and not file.exists()
+        if new and made:
+            _lay(made["store"], file)
+        migrate(engine)
+        if new and not made:
+            made["store"] = _kept_copy(engine, file)
+
+    return migrate_or_copy
+
+
+def _lay(original: Path, file: Path) -> None:
+    try:
+        shutil.copyfile(original, file)
+    except OSError:  # a folder that may not be written, or a full disk: `migrate` says so
+        file.unlink(missing_ok=True)
+
+
+def _kept_copy(engine: Engine, file: Path) -> Path:
+    """What `engine` has in `file`, without its log."""
+    with engine.connect() as connection:
+        connection.exec_driver_sql("COMMIT")
+        connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+    kept = Path(tempfile.mkdtemp(dir=_folder())) / file.name
+    shutil.copyfile(file, kept)
+    return kept
 
 
 def lay_store(home: Path) -> None:
