@@ -13,11 +13,14 @@ from typing import Any
 import httpx
 import pytest
 import typer.main
+from httpx._config import DEFAULT_TIMEOUT_CONFIG
 
 from copies import migrating_once
 from models.llama import missing, serving_llama
 from ombud.store import database
 
+PATIENCE = 60.0
+"""Seconds that a request may take."""
 MEMORY = Path("/dev/shm")
 ROOM = 2 * 1024**3
 """Bytes that must be free there; a container often has 64 MiB in all."""
@@ -36,6 +39,9 @@ def pytest_configure() -> None:
     kept.setattr(typer.main, "get_command", cache(typer.main.get_command))
     # And every client reads the certificates of all authorities, 25 ms each: one reading is enough.
     kept.setattr("httpx._transports.default.create_ssl_context", _ssl_context)
+    # On a busy machine a request may take longer than the 5 seconds for which httpx waits by itself.
+    for phase in ("connect", "read", "write", "pool"):
+        kept.setattr(DEFAULT_TIMEOUT_CONFIG, phase, PATIENCE)
     # An empty store takes .12 s of migrations, and .005 as a copy of one that they have made.
     kept.setattr(database, "_migrate", migrating_once(database._migrate))
 

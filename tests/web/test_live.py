@@ -237,7 +237,7 @@ def test_a_message_without_an_end_is_refused(ann: Employee) -> None:
 
 def test_who_sends_without_an_end_is_slowed_down_and_nobody_else(workspace: Workspace) -> None:
     settings = workspace.settings.server.model_copy(
-        update={"requests_per_minute": 120, "burst": 240, "person_requests_per_minute": 60}
+        update={"requests_per_minute": 12, "burst": 24, "person_requests_per_minute": 6}
     )
     limited = Workspace(workspace.home)
     limited.settings = limited.settings.model_copy(update={"server": settings})
@@ -248,14 +248,14 @@ def test_who_sends_without_an_end_is_slowed_down_and_nobody_else(workspace: Work
             assert one.post(f"conversations/{talk}/handoff", ASKED).status_code == 200
         taken: list[str] = []
         statuses: list[int] = []
-        for number in range(1000):
+        for number in range(100):
             reply = ann.post(f"conversations/{talks[ann]}/messages", said(f"{number}"))
             statuses.append(reply.status_code)
             if reply.status_code == 201:
                 taken.append(f"{number}")
         calm = bob.post(f"conversations/{talks[bob]}/messages", said("only one"))
         assert set(statuses) == {201, 429}
-        assert 100 <= len(taken) < 200
+        assert 5 <= len(taken) <= 12 + 20  # a burst, and 20 in 200 seconds
         assert calm.status_code == 201
         kept = conversing.events_after(limited, talks[ann], 0)[1]
         assert [event.text for event in kept if event.by == "user" and event.text] == taken
