@@ -76,6 +76,7 @@ def numbers_beside_quantities(figures: SentenceFigures, language: str = "en") ->
     return _numbers(" ".join(parts), language)
 
 
+@lru_cache(maxsize=8192)
 def _numbers(plain: str, language: str) -> frozenset[str]:
     without_labels = _LABEL.sub(" ", plain)
     return frozenset(numbers_of_plain(without_labels, language))

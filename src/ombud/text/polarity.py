@@ -184,18 +184,30 @@ def bids(clause: str) -> bool:
     return bool(_imperative().match(clause))
 
 
-def opposites(*, sure: bool) -> Iterator[tuple[str, str]]:
-    """(word, its opposite) in both directions; fewer where it is not sure that texts speak of the
-    same."""
-    for first, second in _ENGLISH["opposites" if sure else "contraries"]:
-        yield first, second
-        yield second, first
+@lru_cache(maxsize=4096)
+def opposites_of(text: str, *, sure: bool) -> tuple[tuple[str, str], ...]:
+    """(word that it has, its opposite); fewer where it is not sure that it and what it is compared
+    with speak of the same."""
+    found: list[tuple[str, str]] = []
+    for beginning, word, opposite in _opposites("opposites" if sure else "contraries"):
+        if beginning in text and _term(word).search(text):
+            found.append((word, opposite))
+    return tuple(found)
+
+
+@cache
+def _opposites(name: str) -> tuple[tuple[str, str, str], ...]:
+    """(beginning, word, its opposite), in both directions."""
+    pairs: list[tuple[str, str, str]] = []
+    for first, second in _ENGLISH[name]:
+        pairs += [(_beginning(first), first, second), (_beginning(second), second, first)]
+    return tuple(pairs)
 
 
 @lru_cache(maxsize=65536)
 def contains_term(term: str, text: str) -> bool:
     # Most texts have most terms nowhere, which a plain look tells sooner than a pattern.
-    return term.split(maxsplit=1)[0].rstrip("*") in text and bool(_term(term).search(text))
+    return _beginning(term) in text and bool(_term(term).search(text))
 
 
 def contains_similar(term: str, text: str) -> bool:
@@ -212,6 +224,12 @@ def _pattern(name: str) -> re.Pattern[str]:
 def _denials(language: str) -> re.Pattern[str]:
     words: Sequence[str] = WORDS["denials"].get(language, WORDS["denials"]["en"])
     return term_pattern(words)
+
+
+@cache
+def _beginning(term: str) -> str:
+    """What stands in every text that has the term."""
+    return term.split(maxsplit=1)[0].rstrip("*")
 
 
 @cache

@@ -130,9 +130,10 @@ class Alignment:
             if not is_head:
                 self.assertions += split_assertions(sentence, language)
         self._language = language
-        self._frequency: Counter[str] = Counter()
+        frequency: Counter[str] = Counter()
         for assertion in self.assertions:
-            self._frequency.update(assertion.terms)
+            frequency.update(assertion.terms)
+        self._weights = {term: 1 / sqrt(count) for term, count in frequency.items()}
         self._closest: dict[Assertion, list[AlignedAssertion]] = {}
 
     def repeats(self, claim: Sentence) -> bool:
@@ -145,11 +146,11 @@ class Alignment:
 
     def weight(self, term: str) -> float:
         """1 for a word of one assertion, less for those of many."""
-        return 1 / sqrt(max(1, self._frequency[term]))
+        return self._weights.get(term, 1.0)
 
     def has(self, term: str) -> bool:
         """Whether any assertion of the passages has it."""
-        return self._frequency[term] > 0
+        return term in self._weights
 
     def closest(self, claim: Assertion, share: float = CLOSE) -> list[AlignedAssertion]:
         """Those that share most with it, the best first, down to this share of the best one's

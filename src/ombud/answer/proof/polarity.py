@@ -71,9 +71,7 @@ def _opposite_objections(
         yield f"it says “{NO_EARLIER}”, the cited text does not"
     in_claim = polarity.without_comparisons(claim.text)
     in_passage = polarity.without_comparisons(joined_text(near))
-    for word, opposite in polarity.opposites(sure=surely_near(near)):
-        if not polarity.contains_term(word, in_claim):
-            continue
+    for word, opposite in polarity.opposites_of(in_claim, sure=surely_near(near)):
         if not polarity.contains_term(opposite, in_passage):
             continue
         if not polarity.contains_similar(word, around):

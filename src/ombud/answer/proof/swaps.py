@@ -328,9 +328,7 @@ def _predicate(following: str) -> frozenset[str]:
 
 def _turned(claim: Assertion, closest: Sequence[AlignedAssertion]) -> Iterator[str]:
     text = polarity.without_comparisons(claim.text)
-    for word, opposite in polarity.opposites(sure=True):
-        if not polarity.contains_term(word, text):
-            continue
+    for word, opposite in polarity.opposites_of(text, sure=True):
         if all(_says_opposite(word, opposite, one) for one in closest):
             yield f"it says “{word}”, the cited text “{opposite}”"
 

@@ -66,7 +66,7 @@ class Examination(NamedTuple):
     derived: bool
     """Some figure is the asker's own, or follows from it by arithmetic that is right."""
     restated: bool = False
-    """It says hardly anything in words of its own."""
+    """It says hardly anything in words of its own; False where that was not asked for."""
 
     @property
     def refuted(self) -> bool:
@@ -105,11 +105,15 @@ def name_unknown(text: str, cited: Iterable[Chunk]) -> list[str]:
     ]
 
 
-def examine_claim(claim: str, cited: Iterable[Chunk], question: str = "") -> Examination:
-    """The same, and whether it applies a rule to the asker's own figures."""
+def examine_claim(
+    claim: str, cited: Iterable[Chunk], question: str = "", *, compares_words: bool = False
+) -> Examination:
+    """The same, and whether it applies a rule to the asker's own figures. compares_words: also
+    whether it says its passage again."""
     chunks = list(cited)
     language = chunks[0].language if chunks else "en"
-    return examine(claim, map(passage_of, chunks), language, question=question)
+    passages = map(passage_of, chunks)
+    return examine(claim, passages, language, question=question, compares_words=compares_words)
 
 
 def disagreements(
@@ -120,7 +124,12 @@ def disagreements(
 
 
 def examine(
-    claim: str, cited: Iterable[str | CitedPassage], language: str = "en", *, question: str = ""
+    claim: str,
+    cited: Iterable[str | CitedPassage],
+    language: str = "en",
+    *,
+    question: str = "",
+    compares_words: bool = False,
 ) -> Examination:
     """A claim beside texts in a language."""
     passages = tuple(_passage(text, language) for text in cited)
@@ -156,7 +165,7 @@ def examine(
         *cells.objections(sentences, evidence, question, language),
         *bindings.objections(sentences, evidence, alignment, asked, language),
     ]
-    restated = not found and is_restated(sentences, alignment, language)
+    restated = compares_words and not found and is_restated(sentences, alignment, language)
     return Examination(tuple(dict.fromkeys(found)), derivation.found, restated)
 
 

@@ -1,7 +1,6 @@
 """Who a statement speaks of and who acts in it: "you", "your manager", "HR"."""
 
 import re
-from collections.abc import Iterator
 from functools import cache, lru_cache
 
 from ombud.text.scope.vocabulary import scope_words
@@ -17,7 +16,7 @@ _OPENING = (
 @lru_cache(maxsize=4096)
 def parties_in(text: str) -> frozenset[str]:
     """Groups of `scope.toml` that a text in small letters names."""
-    return frozenset(party for party, _, _ in _found(text))
+    return frozenset(party for party, _, _ in party_spans(text))
 
 
 @lru_cache(maxsize=4096)
@@ -26,20 +25,19 @@ def leading_party(text: str) -> str:
     opening = _opening().match(text)
     if not opening:
         return ""
-    for party, start, _ in _found(text):
+    for party, start, _ in party_spans(text):
         if start == opening.end():
             return party
     return ""
 
 
-def party_spans(text: str) -> Iterator[tuple[str, int, int]]:
+@lru_cache(maxsize=8192)
+def party_spans(text: str) -> tuple[tuple[str, int, int], ...]:
     """(party, start, end) in reading order."""
-    return _found(text)
-
-
-def _found(text: str) -> Iterator[tuple[str, int, int]]:
+    found: list[tuple[str, int, int]] = []
     for match in _pattern().finditer(text):
-        yield str(match.lastgroup), match.start(), match.end()
+        found.append((str(match.lastgroup), match.start(), match.end()))
+    return tuple(found)
 
 
 @cache

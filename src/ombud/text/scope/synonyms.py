@@ -2,7 +2,7 @@
 words."""
 
 from collections.abc import Iterable, Mapping
-from functools import cache
+from functools import cache, lru_cache
 
 from ombud.text.analysis import analyse
 from ombud.text.scope.vocabulary import scope_words
@@ -10,6 +10,11 @@ from ombud.text.scope.vocabulary import scope_words
 
 def canonical_terms(terms: Iterable[str]) -> frozenset[str]:
     """Each index term as the first of its group."""
+    return _canonical(terms if isinstance(terms, frozenset) else frozenset(terms))
+
+
+@lru_cache(maxsize=16_384)
+def _canonical(terms: frozenset[str]) -> frozenset[str]:
     first = _first_of_group()
     return frozenset(first.get(term, term) for term in terms)
 

@@ -131,8 +131,7 @@ def objections(
     asked: terms of the question; "Three months." is about what was asked. claim_language, language:
     how the numbers of the claim and of the passages are read.
     """
-    for sentence in claim:
-        figures = read_figures(sentence.text, claim_language)
+    for sentence, figures in _counting_sentences(claim, claim_language):
         scored = [_scored(sentence, other, asked, language) for other in passages]
         for quantity in filter(_is_measured, figures.quantities):
             if derivation is None or not _is_derived(quantity, scored, derivation):
@@ -142,6 +141,17 @@ def objections(
                 yield from _number_objections(number, figures, scored)
         yield from _rate_objections(figures.text, scored)
         yield from _unit_objections(figures, scored)
+
+
+def _counting_sentences(
+    claim: Sequence[Sentence], language: str
+) -> Iterator[tuple[Sentence, SentenceFigures]]:
+    """Those in which there is anything to be looked for."""
+    for sentence in claim:
+        figures = read_figures(sentence.text, language)
+        counts = figures.numbers or figures.quantities
+        if counts or UNIT.search(figures.text) or RATE.search(figures.text):
+            yield sentence, figures
 
 
 def _is_derived(

@@ -131,21 +131,23 @@ def objections(
     language: str,
 ) -> Iterator[str]:
     stated: list[PlacedValue] = []
-    for sentence in evidence:
-        stated += placed_values(sentence, language)
     for sentence in claim:
         is_fragment = len(sentence.terms) <= FRAGMENT
         closeness = ASKED_BY_FRAGMENT if is_fragment else ASKED
         around = dict.fromkeys(canonical_terms(asked), closeness)
         values = list(_values_of_text(sentence, sentence.text, language, around))
-        for value in values:
-            if value.kind in _POINTS or not value.number or _NTH in value.value:
-                continue
-            if value.is_other:
-                continue
+        if values and not stated:
+            stated = [value for other in evidence for value in placed_values(other, language)]
+        for value in filter(_is_bound, values):
             yield from _misplaced(value, stated, alignment)
         for first, second in combinations(values, 2):
             yield from _exchanged(first, second, stated, alignment)
+
+
+def _is_bound(value: PlacedValue) -> bool:
+    """Whether it stands for something that may be told from what stands around it."""
+    is_point = value.kind in _POINTS or _NTH in value.value
+    return bool(value.number) and not is_point and not value.is_other
 
 
 @lru_cache(maxsize=4096)

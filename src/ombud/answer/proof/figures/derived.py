@@ -118,13 +118,16 @@ class Derivation:
 def _right_sums(claim: Sequence[Sentence], question: str, alignment: Alignment) -> list[float]:
     """Results, on the way and at the end, of the sums that a claim writes out, such as
     "4 x 16 x 1.5 = 96", where each figure is of the question or the passages."""
+    sums = list(_written_sums(claim))
+    if not sums:
+        return []
     told = question + "\n" + "\n".join(one.whole_text for one in alignment.assertions)
     known = {_plain_value(figure) for figure in FIGURE.findall(told)}
     percentages = [figure for figure in known if figure <= WHOLE]
     if HALVES.search(told):
         known |= {2.0, 0.5}
     results: list[float] = []
-    for operands, total in _written_sums(claim):
+    for operands, total in sums:
         if known.issuperset(operands):
             results.append(total)
             known.add(round(total, 2))

@@ -3,6 +3,7 @@ bear out "in that year". English only."""
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from ombud.answer.proof.aligning import Alignment, Assertion, split_assertions
 from ombud.text import Sentence, read_figures
@@ -61,9 +62,10 @@ def _without_quantities(text: str) -> str:
     return " ".join([*parts, figures.text[end:]])
 
 
-def _units(text: str) -> set[str]:
+@lru_cache(maxsize=8192)
+def _units(text: str) -> frozenset[str]:
     units: set[str] = set()
     for match in _UNIT.finditer(_SHARES.sub(" ", text)):
         unit = match["unit"] or match["rate"] or "year"
         units.add("day" if unit == "dai" else unit)
-    return units
+    return frozenset(units)
