@@ -180,6 +180,9 @@ def _measure(
                 contenders[PEERS[one]] = peer
         say("statements and sentences are read ahead")
         _wait_until_idle()
+        for contender in contenders.values():
+            if isinstance(contender, Ours):
+                contender.settle()
         say("turns begin")
         try:
             timed = _take_turns(contenders, embedder, questions, missing)
@@ -288,6 +291,10 @@ class Ours:
             hits = (*found.evidence.local, *found.evidence.shared)
             timed.append(Timed(1000 * seconds, embed, tuple(hit.chunk.id for hit in hits)))
         return timed
+
+    def settle(self) -> None:
+        """As a server at its start."""
+        self._workspace.settle()
 
     def close(self) -> None:
         self._loop.close()

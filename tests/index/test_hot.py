@@ -23,7 +23,7 @@ from ombud.index import (
     is_visible,
     open_engine,
 )
-from ombud.index.hot.vectors import EXACT_BELOW, RoughTable, VectorTable
+from ombud.index.hot.vectors import EXACT_BELOW, RoughTable, VectorTable, reached_by
 from ombud.types import Chunk, Document, Mode, Person
 
 WAIT = 60.0
@@ -253,3 +253,16 @@ def test_the_passages_of_each_version_are_prepared(tmp_path: Path) -> None:
     hot.version()
     assert hot.note(first.id) == b""
     hot.close()
+
+
+@pytest.mark.parametrize("count", [0, 5, 300, 5000])
+def test_enough_scores_reach_what_the_best_are_told_apart_by(count: int) -> None:
+    scores = np.random.default_rng(count).standard_normal(count).astype(np.float32)
+    least = reached_by(scores, 30)
+    best = np.sort(scores)[::-1]
+    if count < 30:
+        assert least == -np.inf
+    else:
+        assert (scores >= least).sum() >= 30
+        assert least <= best[29]
+        assert (scores >= least).sum() <= 0.1 * count + 30

@@ -89,6 +89,7 @@ def work(home: Path | None = HOME) -> None:
 def _tell_ready(workspace: "Workspace", url: str) -> None:
     from ombud.app import people
 
+    workspace.settle()
     print(f"ombud answers at {url}", flush=True)
     if workspace.settings.identity.kind == "local" and not people.has_admin(workspace):
         print(NO_ADMIN, file=sys.stderr, flush=True)

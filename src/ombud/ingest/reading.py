@@ -2,10 +2,11 @@
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from contextlib import closing
 from queue import Queue, SimpleQueue
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from ombud.documents import DocumentParser, chunk
 from ombud.errors import SourceError
@@ -14,16 +15,19 @@ from ombud.ingest.changes import DocumentChange, failure
 from ombud.ingest.originals import keep_original
 from ombud.ingest.parts import IngestParts
 from ombud.ingest.report import Failure
-from ombud.ingest.rows import estimate
+from ombud.ingest.rows import estimate, rows_of
 from ombud.settings import index_for
 from ombud.sources import Source
 from ombud.types import Chunk, Document
 
+T = TypeVar("T")
+Made = Generator[T, None, None]
 BATCH_CHUNKS = 512
 """Chunks embedded and committed together: enough to sort by length, little enough to lose at a
 kill."""
 AHEAD = 1
-"""Batches cut and waiting beside the one that is embedded."""
+"""Batches cut and waiting beside the one that is embedded, and embedded beside the one that is
+committed."""
 
 
 class ChunkedDocument(NamedTuple):
@@ -33,7 +37,7 @@ class ChunkedDocument(NamedTuple):
     document: Document
     chunks: list[Chunk]
     rows: tuple[Row, ...] = ()
-    """Where another process has embedded it already."""
+    """Where it was embedded ahead, or by another process."""
 
 
 class DocumentReader:
@@ -82,22 +86,55 @@ class DocumentReader:
 
 def read_ahead(
     reader: DocumentReader, changes: Sequence[DocumentChange], failed: list[Failure]
-) -> Iterator[list[ChunkedDocument]]:
+) -> Made[list[ChunkedDocument]]:
     """Parse and chunk ahead of the embedder, in a thread that waits on the parser process; whole
     batches, so that the next one is there when one is done. What cannot be read goes to
     `failed`."""
-    queue: Queue[list[ChunkedDocument] | BaseException | None] = Queue(AHEAD)
+    return _ahead("parse", lambda stop: _batches(_chunked(reader, changes, failed, stop)))
+
+
+def embed_ahead(
+    batches: Made[list[ChunkedDocument]], parts: IngestParts
+) -> Made[list[ChunkedDocument]]:
+    """The same with their rows: while one batch is committed, the next one is embedded."""
+    return _ahead("embed", lambda _: _embedding(batches, parts))
+
+
+def _embedding(
+    batches: Made[list[ChunkedDocument]], parts: IngestParts
+) -> Made[list[ChunkedDocument]]:
+    with closing(batches):
+        for batch in batches:
+            yield _embedded(batch, parts)
+
+
+def _embedded(batch: Sequence[ChunkedDocument], parts: IngestParts) -> list[ChunkedDocument]:
+    documents = [item.document for item in batch]
+    chunks = [chunk for item in batch for chunk in item.chunks]
+    rows: dict[str, list[Row]] = {document.id: [] for document in documents}
+    for row in rows_of(documents, chunks, parts.embedder, parts.settings.index):
+        rows[row.chunk.document_id].append(row)
+    return [item._replace(rows=tuple(rows[item.document.id])) for item in batch]
+
+
+def _ahead(name: str, make: Callable[[threading.Event], Made[T]]) -> Made[T]:
+    """What `make` yields, made in a thread of this name up to `AHEAD` of what is asked for; it is
+    closed there. make: gets what tells it to stop."""
+    queue: Queue[tuple[T] | BaseException | None] = Queue(AHEAD)
     stop = threading.Event()
 
     def work() -> None:
         try:
-            for batch in _batches(_chunked(reader, changes, failed, stop)):
-                queue.put(batch)
+            with closing(make(stop)) as items:
+                for item in items:
+                    queue.put((item,))
+                    if stop.is_set():
+                        break
             queue.put(None)
         except BaseException as broken:  # noqa: BLE001 - raised again where the sync runs
             queue.put(broken)
 
-    thread = threading.Thread(target=work, name="parse", daemon=True)
+    thread = threading.Thread(target=work, name=name, daemon=True)
     thread.start()
     try:
         while True:
@@ -106,15 +143,13 @@ def read_ahead(
                 return
             if isinstance(item, BaseException):
                 raise item
-            yield item
+            yield item[0]
     finally:
         stop.set()
         _let_end(thread, queue)
 
 
-def _let_end(
-    thread: threading.Thread, queue: Queue[list[ChunkedDocument] | BaseException | None]
-) -> None:
+def _let_end(thread: threading.Thread, queue: "Queue[Any]") -> None:
     """Wait for the thread, which may be waiting for room in the queue itself."""
     while thread.is_alive():
         if not queue.empty():
@@ -127,7 +162,7 @@ def _chunked(
     changes: Sequence[DocumentChange],
     failed: list[Failure],
     stop: threading.Event,
-) -> Iterator[ChunkedDocument]:
+) -> Made[ChunkedDocument]:
     with ThreadPoolExecutor(reader.width, thread_name_prefix="parse") as pool:
         for change, task in _in_order(pool, reader.read, changes, 2 * reader.width):
             if stop.is_set():
@@ -159,7 +194,7 @@ def _in_order(
             task.cancel()
 
 
-def _batches(items: Iterable[ChunkedDocument]) -> Iterator[list[ChunkedDocument]]:
+def _batches(items: Iterable[ChunkedDocument]) -> Made[list[ChunkedDocument]]:
     batch: list[ChunkedDocument] = []
     chunks = 0
     for item in items:

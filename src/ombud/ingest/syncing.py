@@ -18,9 +18,8 @@ from ombud.ingest.graph_updates import check_graph, update_graph
 from ombud.ingest.handing_out import HandedOut
 from ombud.ingest.originals import drop_originals
 from ombud.ingest.parts import IngestParts, OnProgress
-from ombud.ingest.reading import ChunkedDocument, DocumentReader, read_ahead
+from ombud.ingest.reading import ChunkedDocument, DocumentReader, embed_ahead, read_ahead
 from ombud.ingest.report import Failure, SyncReport
-from ombud.ingest.rows import rows_of
 from ombud.settings import Settings
 from ombud.sources import Source
 from ombud.store import (
@@ -45,7 +44,7 @@ from ombud.store import (
     unended_writes,
 )
 from ombud.text import find_abbreviations
-from ombud.types import Chunk, Document
+from ombud.types import Document
 
 FEW = 10
 """Documents that may vanish without the share being looked at."""
@@ -267,23 +266,19 @@ class SyncRun:
     ) -> Iterator[list[ChunkedDocument]]:
         if self._parts.settings.sync.workers == "queue":
             return HandedOut(self._parts, source, self._lease, parsers).batches(content, failed)
-        return read_ahead(DocumentReader(self._parts, source, parsers), content, failed)
+        reader = DocumentReader(self._parts, source, parsers)
+        return embed_ahead(read_ahead(reader, content, failed), self._parts)
 
     def _commit(self, batch: Sequence[ChunkedDocument], begins: Mapping[str, date]) -> None:
         parts = self._parts
         documents: list[Document] = []
-        chunks: list[Chunk] = []
         rows: list[Row] = []
         for item in batch:
             document = cut_document(item.document, begins)
             end = {"effective_to": document.effective_to}
             documents.append(document)
-            if item.rows:
-                for row in item.rows:
-                    rows.append(row._replace(chunk=row.chunk.model_copy(update=end)))
-            else:
-                chunks += [chunk.model_copy(update=end) for chunk in item.chunks]
-        rows += rows_of(documents, chunks, parts.embedder, parts.settings.index)
+            for row in item.rows:
+                rows.append(row._replace(chunk=row.chunk.model_copy(update=end)))
         ids = [document.id for document in documents]
         begin_writes(parts.store, ids, self._lease)
         blocking(parts.engine.upsert(ids, rows))

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+from ombud.text import remembered
 from ombud.types import Chunk, Copy, Hit
 
 RUN = 6
@@ -80,13 +81,15 @@ def _counts_alike(copy: Chunk, original: Chunk) -> bool:
 
 def _same_figures(copy: Chunk, original: Chunk) -> bool:
     """Whether a passage has no figure that the other lacks."""
-    return set(_figures(copy)) <= set(_figures(original))
+    return _figures(copy.text) <= _figures(original.text)
 
 
-def _figures(chunk: Chunk) -> list[str]:
-    return FIGURE.findall(NUMBERING.sub(" ", chunk.text))
+@remembered(4096)
+def _figures(text: str) -> frozenset[str]:
+    return frozenset(FIGURE.findall(NUMBERING.sub(" ", text)))
 
 
+@remembered(4096)
 def _sequences(text: str) -> Sequences:
     words = WORD.findall(text.casefold())
     if len(words) < LEAST_WORDS:

@@ -14,7 +14,7 @@ from ombud.app.publishing.drafts import read_drafts
 from ombud.app.publishing.shadow import overlay
 from ombud.errors import Busy, SourceError
 from ombud.index import blocking
-from ombud.ingest import syncing
+from ombud.ingest import reading
 from ombud.ingest.rows import rows_of
 from ombud.store import acquire_lease, find_document
 
@@ -51,7 +51,7 @@ def test_only_drafts_are_embedded_and_vectors_are_copied(
         embedded.extend(chunk.uri for chunk in chunks)
         return make(documents, chunks, *more)
 
-    monkeypatch.setattr(syncing, "rows_of", counted)
+    monkeypatch.setattr(reading, "rows_of", counted)
     ids = blocking(shelf.engine.chunk_ids())
     version = shelf.engine.version()
     with overlay(shelf, draft_of(shelf), silent) as shadow:

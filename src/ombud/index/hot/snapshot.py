@@ -10,13 +10,15 @@ import numpy.typing as npt
 
 from ombud.index.engine import Leg, Row, Stats, Vector
 from ombud.index.hot.postings import Postings, Scores
-from ombud.index.hot.vectors import VectorTable
+from ombud.index.hot.vectors import VectorTable, reached_by
 from ombud.index.visibility import Filter, is_open_to
 from ombud.types import Audience, Chunk, Mode, Status
 
 EARLIEST, LATEST = date.min.toordinal(), date.max.toordinal()
 """In place of a day where there is none."""
 STATUSES: Sequence[Status] = get_args(Status)
+LEAST_SCORE = float(np.finfo(np.float32).tiny)
+"""Of what holds a term of the question: the weight of each is above 0."""
 MOST_MASKS = 64
 """Filters whose passages are remembered: people of one country and role share one."""
 MOST_PARSED = 20_000
@@ -109,8 +111,9 @@ class HotSnapshot:
             return ()
         legs: list[Leg] = []
         if text and mode != "dense":
-            scores = np.where(visible, self._postings.scores(text), np.float32(0))
-            legs.append(self._leg("sparse", np.flatnonzero(scores > 0), scores, k))
+            scores = self._postings.scores(text) * visible
+            least = max(reached_by(scores, k), LEAST_SCORE)
+            legs.append(self._leg("sparse", np.flatnonzero(scores >= least), scores, k))
         if vector is not None and self._vectors is not None and mode != "sparse":
             places, cosines = self._vectors.best(vector, visible, k)
             scores = np.zeros(len(self.ids), np.float32)
