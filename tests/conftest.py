@@ -11,6 +11,7 @@ from ssl import SSLContext
 from typing import Any
 
 import httpx
+import hypothesis
 import pytest
 import typer.main
 from httpx._config import DEFAULT_TIMEOUT_CONFIG
@@ -39,7 +40,9 @@ def pytest_configure() -> None:
     kept.setattr(typer.main, "get_command", cache(typer.main.get_command))
     # And every client reads the certificates of all authorities, 25 ms each: one reading is enough.
     kept.setattr("httpx._transports.default.create_ssl_context", _ssl_context)
-    # On a busy machine a request may take longer than the 5 seconds for which httpx waits by itself.
+    # On a busy machine an example may take more than .2 s, and a request more than 5.
+    hypothesis.settings.register_profile("patient", deadline=None)
+    hypothesis.settings.load_profile("patient")
     for phase in ("connect", "read", "write", "pool"):
         kept.setattr(DEFAULT_TIMEOUT_CONFIG, phase, PATIENCE)
     # An empty store takes .12 s of migrations, and .005 as a copy of one that they have made.

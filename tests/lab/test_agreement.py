@@ -113,20 +113,20 @@ def test_criteria_are_told_apart_and_the_last_word_counts() -> None:
 def test_an_interval_covers_what_is_true() -> None:
     """Two who agree by chance alone: kappa is 0, and 95 % intervals hold it about that often."""
     held = 0
-    for seed in range(60):
+    for seed in range(30):
         draw = random.Random(seed)
         rows: list[list[float | None]] = [[draw.randint(0, 1) for _ in range(60)] for _ in range(2)]
         low, high = of(table(rows)).cohen[1:]
         assert low is not None
         assert high is not None
         held += low <= 0 <= high
-    assert held >= 51
+    assert held >= 25
 
 
 VALUES = st.one_of(st.none(), st.integers(1, 5))
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=40)
 @given(st.lists(st.lists(VALUES, min_size=1, max_size=6), min_size=1, max_size=5))
 def test_nothing_is_ever_nan_or_an_error(rows: list[list[float | None]]) -> None:
     for found in agreement(table(rows)):
