@@ -78,6 +78,7 @@ def test_an_index_goes_over_passage_by_passage(kind: str, filled: Shelf, tmp_pat
     assert blocking(other.get(chunk_ids)) == blocking(filled.workspace.engine.get(chunk_ids))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [place for place in PLACES if place != "lance"])
 def test_a_migration_that_is_killed_goes_on_and_is_compared_passage_by_passage(
     kind: str, filled: Shelf, tmp_path: Path

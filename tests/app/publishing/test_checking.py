@@ -87,9 +87,9 @@ def test_a_changed_figure_is_found_and_what_serves_stays_as_it_is(
 
 
 def test_a_page_in_the_same_words_brings_no_alarm_and_changes_few_answers(
-    handbook: Workspace, rewrite: Write
+    whole_handbook: Workspace, rewrite: Write
 ) -> None:
-    made = check(handbook, [rewrite(TRAVEL)], cases=[MEALS])
+    made = check(whole_handbook, [rewrite(TRAVEL)], cases=[MEALS])
     counts = made.counts
     assert not made.found.disagreements
     assert (counts["failed"], counts["fell"]) == (0, 0)
@@ -100,10 +100,10 @@ def test_a_page_in_the_same_words_brings_no_alarm_and_changes_few_answers(
 
 
 def test_a_rule_below_a_mandatory_floor_is_found_once_whatever_is_asked(
-    handbook: Workspace, rewrite: Write
+    whole_handbook: Workspace, rewrite: Write
 ) -> None:
     draft = rewrite(PARENTAL, ("12 weeks", "10 weeks"))
-    made = check(handbook, [draft])
+    made = check(whole_handbook, [draft])
     ((country, found),) = made.found.disagreements
     assert (country, found.found.kind) == ("US", "below_floor")
     assert (found.found.first_figure, found.found.second_figure) == ("10 weeks", "16 weeks")
@@ -190,7 +190,7 @@ def test_past_questions_need_consent_and_lose_names(handbook: Workspace, rewrite
     )
     asyncio.run(asking.ask(handbook, question))
     draft = rewrite(TRAVEL, ("EUR 40 a day", "EUR 45 a day"))
-    without = check(handbook, [draft], from_log=5)
+    without = check(handbook, [draft], from_log=5, made=1)
     assert any("[lab] harvest = true" in note for note in without.notes)
     assert all(change.both.asked.origin != "log" for change in without.found.answers)
     consented = Workspace(handbook.home, {**FLAGS, "lab": {"harvest": True}})
@@ -261,6 +261,7 @@ check_drafts(workspace, [Path(sys.argv[2])], DraftChoices(on=date(2027, 1, 1)),
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", ["copy", "ask"])
 def test_a_killed_check_leaves_nothing_that_the_next_does_not_remove(
     handbook: Workspace, rewrite: Write, step: str
