@@ -75,10 +75,20 @@ def test_three_commands_from_nothing_to_an_answer(tmp_path: Path) -> None:
     synced = ombud_process("--home", "work", "sync", "docs", cwd=tmp_path)
     assert synced.code == 0
     assert "docs: 5 added" in synced.out
+    data = tmp_path / "work" / ".ombud"
+    assert files_of_store(data) == ["store.sqlite"]
     answer = ombud_process("ask", LEAVE, "--country", "GB", "--home", "work", cwd=tmp_path)
     assert answer.code == 0
     assert "26 days" in answer.out
     assert "docs/gb/leave.md" in answer.out
+    assert files_of_store(data) == ["store.sqlite"]
+    assert ombud_process("--home", "work", "search", LEAVE, cwd=tmp_path).code == 0
+    assert files_of_store(data) == ["store.sqlite"]
+
+
+def files_of_store(data: Path) -> list[str]:
+    """A process that has ended leaves everything in the database itself, nothing in its log."""
+    return sorted(file.name for file in data.glob("store*"))
 
 
 def test_init_twice_keeps_what_was_written(tmp_path: Path) -> None:
