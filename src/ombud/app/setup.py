@@ -3,6 +3,7 @@ compare them."""
 
 import json
 import re
+from functools import cache
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
@@ -23,6 +24,11 @@ def named_files(home: Path, settings: Settings) -> list[Path]:
     return [home / name for name in named if name]
 
 
+@cache
+def _own_version() -> str:
+    return version("ombud")
+
+
 def setup_text(home: Path, settings: Settings, prompts: Path, embedder: str) -> str:
     """Canonical JSON without passwords; of an address also the name before the @ is left out."""
     files: dict[str, str] = {}
@@ -31,7 +37,7 @@ def setup_text(home: Path, settings: Settings, prompts: Path, embedder: str) -> 
             files[path.name] = sha256(path.read_bytes()).hexdigest()
     sections = settings.model_dump(mode="json", include=set(SECTIONS))
     told = {
-        "version": version("ombud"),
+        "version": _own_version(),
         "settings": mask_values(sections),
         "files": files,
         "prompts": prompt_digests(prompts),

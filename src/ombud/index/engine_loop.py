@@ -6,7 +6,7 @@ waits in a thread."""
 
 import asyncio
 import threading
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Generator
 from functools import cache
 from typing import Any, TypeVar
 
@@ -14,10 +14,34 @@ T = TypeVar("T")
 _STARTING = threading.Lock()
 
 
+class AtHand(Coroutine[Any, Any, T]):
+    """What a call of an engine that need not wait gives: `await` and `blocking` return it where
+    they stand."""
+
+    def __init__(self, value: T) -> None:
+        self.value = value
+
+    def __await__(self) -> Generator[Any, Any, T]:
+        yield from ()
+        return self.value
+
+    def send(self, value: object) -> Any:
+        raise StopIteration(self.value)
+
+    def throw(self, *raised: Any) -> Any:
+        raise raised[0]
+
+    def close(self) -> None:
+        """Nothing is under way."""
+
+
 def blocking(call: Coroutine[Any, Any, T]) -> T:
     """What the call returns, or raises; the thread of the caller stands still until then. What is
     called so must await engines itself: waiting for the loop from inside it would never end, and
     raises RuntimeError."""
+    if isinstance(call, AtHand):
+        value: T = call.value
+        return value
     with _STARTING:  # two threads that come first must not start a loop each
         loop = _loop()
     if asyncio._get_running_loop() is loop:

@@ -3,7 +3,8 @@ its own."""
 
 import difflib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from string import Template
@@ -141,14 +142,21 @@ def why_not(text: str, task: str) -> str:
 def digests(override: Path | None = None) -> dict[str, str]:
     """Prompt -> digest of every prompt that can be sent: those that ship, and over them those of a
     folder."""
-    by_name: dict[str, str] = {}
-    for path in _files(HERE):
-        by_name[_name(path)] = Prompt(_name(path), path.read_text(encoding="utf-8")).digest
-    if override:
+    by_name = dict(_shipped_digests())
+    if override and override.is_dir():
         for path, prompt in _all(override):
             if not prompt.why:
                 by_name[_name(path)] = Prompt(_name(path), prompt.text).digest
     return dict(sorted(by_name.items()))
+
+
+@cache
+def _shipped_digests() -> Mapping[str, str]:
+    """They stay while a process lasts, and are asked for with every answer."""
+    by_name: dict[str, str] = {}
+    for path in _files(HERE):
+        by_name[_name(path)] = Prompt(_name(path), path.read_text(encoding="utf-8")).digest
+    return by_name
 
 
 def problems(override: Path) -> list[str]:

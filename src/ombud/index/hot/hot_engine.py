@@ -3,12 +3,13 @@
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from datetime import datetime
+from typing import Any
 
 from ombud.errors import EngineError, OmbudError
 from ombud.index.engine import Engine, Leg, Row, Stats, Vector
-from ombud.index.engine_loop import blocking
+from ombud.index.engine_loop import AtHand, blocking
 from ombud.index.hot.snapshot import HotSnapshot, SnapshotBuilder
 from ombud.index.visibility import Filter
 from ombud.types import Chunk, Document, Mode
@@ -111,21 +112,21 @@ class HotEngine:
             self.warm()
         return await self._engine.search(text, vector, where, k, mode)
 
-    async def get(self, chunks: Sequence[str]) -> dict[str, Chunk]:
+    def get(self, chunks: Sequence[str]) -> Coroutine[Any, Any, dict[str, Chunk]]:
         snapshot = self._current()
-        return snapshot.get(chunks) if snapshot else await self._engine.get(chunks)
+        return AtHand(snapshot.get(chunks)) if snapshot else self._engine.get(chunks)
 
-    async def vectors(self, chunks: Sequence[str]) -> dict[str, Vector]:
+    def vectors(self, chunks: Sequence[str]) -> Coroutine[Any, Any, dict[str, Vector]]:
         snapshot = self._current()
-        return snapshot.vectors(chunks) if snapshot else await self._engine.vectors(chunks)
+        return AtHand(snapshot.vectors(chunks)) if snapshot else self._engine.vectors(chunks)
 
-    async def chunk_ids(self) -> list[str]:
+    def chunk_ids(self) -> Coroutine[Any, Any, list[str]]:
         snapshot = self._current()
-        return list(snapshot.ids) if snapshot else await self._engine.chunk_ids()
+        return AtHand(list(snapshot.ids)) if snapshot else self._engine.chunk_ids()
 
-    async def stats(self, terms: Sequence[str] = ()) -> Stats:
+    def stats(self, terms: Sequence[str] = ()) -> Coroutine[Any, Any, Stats]:
         snapshot = self._current()
-        return snapshot.stats(terms) if snapshot else await self._engine.stats(terms)
+        return AtHand(snapshot.stats(terms)) if snapshot else self._engine.stats(terms)
 
     def _current(self) -> HotSnapshot | None:
         snapshot = self._snapshot
