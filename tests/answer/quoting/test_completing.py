@@ -39,7 +39,7 @@ def test_of_a_short_list_all_items_are_shown() -> None:
 def test_long_tables_and_lists_and_paragraphs_stay_as_chosen() -> None:
     months = "\n".join(f"| month {n} | {n} days |" for n in range(7))
     assert shown(f"| When | Days |\n|---|---|\n{months}", 3) == ["| month 3 | 3 days |"]
-    items = "\n".join(f"- Step number {n} of the way." for n in range(6))
+    items = "\n".join(f"- Step number {n} of the way." for n in range(8))
     assert shown(items, 3) == ["- Step number 3 of the way."]
     long = " ".join(f"Rule number {n} of this page holds for all of us here." for n in range(8))
     assert len(shown(long, 4)) == 1
