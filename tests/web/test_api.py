@@ -66,7 +66,7 @@ def test_the_stream_tells_status_claims_and_the_same_answer(client: httpx.Client
     answer = Answer.model_validate(events[-1][1])
     claims = [data for name, data in events if name == "claim"]
     assert [claim["text"] for claim in claims] == [claim.text for claim in answer.claims]
-    assert all(set(claim) == {"index", "text", "citations"} for claim in claims)
+    assert all(set(claim) == {"index", "text", "citations", "early"} for claim in claims)
 
 
 def test_an_error_before_the_first_event_is_an_http_error(client: httpx.Client) -> None:

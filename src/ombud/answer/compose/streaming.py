@@ -73,7 +73,10 @@ class ClaimStream:
         self._on_event = on_event
         self._shown: dict[int, dict[str, Any]] = {}
 
-    def show(self, index: int, text: str, citations: Sequence[Citation]) -> None:
+    def show(
+        self, index: int, text: str, citations: Sequence[Citation], *, early: bool = True
+    ) -> None:
+        """early: before the whole answer is known, which may say it in other words."""
         event = {
             "index": index,
             "text": text,
@@ -81,9 +84,9 @@ class ClaimStream:
         }
         if self._shown.get(index) != event:
             self._shown[index] = event
-            self._on_event("claim", event)
+            self._on_event("claim", {**event, "early": early})
 
     def show_all(self, claims: Sequence[Claim], citations: Sequence[Citation]) -> None:
         """Those of the whole answer."""
         for place, claim in enumerate(claims):
-            self.show(place, claim.text, [citations[n] for n in claim.citations])
+            self.show(place, claim.text, [citations[n] for n in claim.citations], early=False)

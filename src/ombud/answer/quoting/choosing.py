@@ -12,8 +12,8 @@ from ombud.models import Embedder, is_remote
 MOST_SPANS = 6
 """A table counts as one."""
 MOST_WORDS = 100
-"""Short paragraphs, lists and tables are made whole after that; with 110 the gold quote was shown in as
-many answers of dev, .74, and they were longer."""
+"""Short paragraphs, lists and tables are made whole after that; with 110 the gold quote was shown
+in as many answers of dev, .74, and they were longer."""
 STRETCH = 50
 """Words of the stretch that leads; with 40 to 60 the answer held the gold quote in .64 of dev, with
 80 in .63."""
@@ -25,8 +25,8 @@ was shown first in .30 of dev, from .6 on in .37."""
 TRIMMED = 0.2
 """The same of the last."""
 LEAST_SHARE = 0.25
-"""A further span must be this share as likely as the best one; .2 shows the gold quote in one answer
-of a hundred more, and another sentence that does not answer in many."""
+"""A further span must be this share as likely as the best one; .2 shows the gold quote in one
+answer of a hundred more, and another sentence that does not answer in many."""
 MOST_ROWS = 4
 ALIKE = 0.2
 """Odds of a further row of a table, beside those of its likeliest."""

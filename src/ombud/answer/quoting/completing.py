@@ -14,18 +14,18 @@ class _Most(NamedTuple):
 
 
 MOST = {"row": _Most(6, 140), "item": _Most(7, 90), "text": _Most(10, 60)}
-"""Up to which a table, a list and a paragraph are shown whole. Paragraphs of 80 words and tables of 8
-rows show no more of what a person would underline for as many words."""
+"""Up to which a table, a list and a paragraph are shown whole. Paragraphs of 80 words and tables of
+8 rows show no more of what a person would underline for as many words."""
 MOST_WORDS = 150
 """Of the whole answer; `choose` fills 100 of them."""
 
 
 def completed(chosen: Sequence[AnswerSpan], everything: Sequence[AnswerSpan]) -> list[AnswerSpan]:
-    """The chosen spans in their order, short paragraphs, lists and tables whole, as long as there is
-    room.
+    """The chosen spans in their order, short paragraphs, lists and tables whole, as long as there
+    is room.
 
-    everything: all spans that may be quoted. Of 157 pairs of answers to plain and terse questions of
-    dev, with and without short paragraphs and tables whole, two blind readers called 88 and 86
+    everything: all spans that may be quoted. Of 157 pairs of answers to plain and terse questions
+    of dev, with and without short paragraphs and tables whole, two blind readers called 88 and 86
     right, in place of 76 and 75; with lists whole, too, 80 of 142 in place of 72."""
     words = sum(words_in(span.text) for span in chosen)
     whole: list[AnswerSpan] = []

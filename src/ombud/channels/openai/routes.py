@@ -264,7 +264,7 @@ async def _pieces(
         except TimeoutError:
             yield ": waiting\n\n"
             continue
-        if name == "claim":
+        if name == "claim" and data["early"]:  # else the whole answer is on its way
             cited = list(map(Citation.model_validate, data["citations"]))
             text = growing.claim(data["index"], data["text"], cited)
             if text:
