@@ -201,8 +201,8 @@ async def ask(
     body: AskIn, request: Request, workspace: CurrentWorkspace, place: Place, caller: Asking
 ) -> Any:
     """An answer with its citations. `Accept: text/event-stream` gives events as it grows: `status`
-    {step}, `claim` {index, text, citations, early}, `answer` (the whole Answer) and `error` (a problem).
-    Who goes away cancels the work."""
+    {step}, `claim` {index, text, citations, early}, `answer` (the whole Answer) and `error` (a
+    problem). Who goes away cancels the work."""
     check_own(body, request, workspace)
     work = work_of(body, workspace, caller)
     if "text/event-stream" in request.headers.get("accept", ""):
