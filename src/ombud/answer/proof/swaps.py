@@ -1,6 +1,5 @@
 """Whether a statement of a claim says of the passage's statement the same in the same direction:
-nothing denied or undenied, obliged or allowed, turned round, put in the place of something else,
-or added. Statement by statement; English only."""
+nothing denied or undenied, obliged or allowed, turned round or added. Statement by statement; English only."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -8,7 +7,6 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from ombud.answer.proof.aligning import (
-    ELSEWHERE,
     AlignedAssertion,
     Alignment,
     Assertion,
@@ -19,7 +17,6 @@ from ombud.text import (
     Sentence,
     canonical_terms,
     content_terms,
-    has_synonyms,
     parties_in,
     polarity,
     word_weight,
@@ -34,10 +31,6 @@ NEARLY_SURE = 0.485
 """Share from which it is looked at what both deny: they have the denied word in common, too."""
 NEAREST = 0.9
 """Share of the best score of assertions whose denials are compared."""
-RARE = 0.7
-"""Weight of a word from which it tells two statements apart: it stands in one or two of them."""
-OPENING = 6
-"""Words in which a statement says what it is about."""
 REACHED = 5
 """Words behind a denial that it reaches."""
 LOOKED_BACK = 45
@@ -102,7 +95,6 @@ def objections(
             yield from _duty_turned(assertion, closest)
             yield from _softened(assertion, closest)
             yield from _turned(assertion, closest)
-            yield from _put_in_place(assertion, closest, alignment, told)
 
 
 # Denials ------------------------------------------------------------------------------------------
@@ -343,43 +335,14 @@ def _says_opposite(word: str, opposite: str, aligned: AlignedAssertion) -> bool:
     return not polarity.contains_similar(word, around)
 
 
-# Words of other statements ------------------------------------------------------------------------
-
-
-def _put_in_place(
-    claim: Assertion,
-    closest: Sequence[AlignedAssertion],
-    alignment: Alignment,
-    asked: frozenset[str],
-) -> Iterator[str]:
-    """A word that a claim begins with and the passages have only elsewhere, where this one begins
-    with another."""
-    opening = _opening_terms(claim)
-    known = set(asked)
-    for one in closest:
-        if not _opening_terms(one.assertion) - claim.terms:
-            return
-        sentence = one.assertion.sentence
-        known |= canonical_terms(sentence.terms | sentence.terms_above)
-    around = canonical_terms(claim.sentence.terms)
-    for term in sorted(opening - known):
-        if _is_of_another(term, around, alignment):
-            yield f"“{term}” is said of {ELSEWHERE}"
-
-
-def _is_of_another(term: str, around: frozenset[str], alignment: Alignment) -> bool:
-    """Whether assertions that share nothing else with the claim have it."""
-    if has_synonyms(term) or alignment.weight(term) < RARE:
-        return False
-    elsewhere = [other for other in alignment.assertions if term in other.terms]
-    return bool(elsewhere) and all(len(other.terms & around) < 2 for other in elsewhere)
+# Words of no statement ----------------------------------------------------------------------------
 
 
 @lru_cache(maxsize=8192)
-def _opening_terms(claim: Assertion, words: int = OPENING) -> frozenset[str]:
-    """Of the words that it begins with, those that most sentences do not have."""
+def _telling_terms(claim: Assertion) -> frozenset[str]:
+    """Those that most sentences do not have."""
     terms: set[str] = set()
-    for word in _WORD.findall(claim.text)[:words]:
+    for word in _WORD.findall(claim.text):
         if word_weight(word) == 1 and not parties_in(word):
             terms |= _stem(word)
     return frozenset(terms)
@@ -391,7 +354,7 @@ def _added(
     alignment: Alignment,
     asked: frozenset[str],
 ) -> Iterator[str]:
-    new = _opening_terms(claim, len(claim.text)) - asked
+    new = _telling_terms(claim) - asked
     known = sum(map(alignment.has, new))
     if len(new) < 2 or 2 * known >= len(new):
         return

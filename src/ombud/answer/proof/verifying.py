@@ -45,6 +45,9 @@ VERDICT = re.compile(
     r"|partly|it depends|probably not(?: in time)?)\b[*_]*\s*[,.:;!–—-]\s*[*_]*",
     re.IGNORECASE,
 )
+NUMBERED = re.compile(r"^\s*(?:\d{1,2}[.)]|[-*•])\s+(?=\S)")
+LABELLED = re.compile(r"^\s*\*\*(?P<label>[^*\n]{2,60}?)(?:\*\*:|:\*\*)(?=\s+\S)")
+"""How models number what they say, and give each a title: "2. **Less Flexibility:** …"."""
 REPEATED = 3
 """Times that a claim may say its terms on average."""
 
@@ -138,6 +141,7 @@ def examine(
     evidence: list[Sentence] = []
     for passage in passages:
         evidence += read_passage(passage)
+    claim = _without_marks(claim)
     sentences = _sentences(_without_verdict(claim), language)
     words = vocabulary(passages, language)
     claim_language = _language_of_numbers(claim, language)
@@ -167,6 +171,18 @@ def examine(
     ]
     restated = compares_words and not found and is_restated(sentences, alignment, language)
     return Examination(tuple(dict.fromkeys(found)), derivation.found, restated)
+
+
+def _without_marks(claim: str) -> str:
+    """A claim without the number and with a title in small letters that it begins with because it
+    stands in a list: neither is a figure or a name."""
+    return LABELLED.sub(_untitled, NUMBERED.sub("", claim, count=1), count=1)
+
+
+def _untitled(match: re.Match[str]) -> str:
+    words = match["label"].split(" ")
+    small = [word.lower() if word.istitle() else word for word in words]
+    return f"{' '.join(small)}:"
 
 
 def _without_verdict(claim: str) -> str:
