@@ -58,7 +58,7 @@ def test_faithful_claims_pass() -> None:
         ("quantifier", 0.85),
         ("exchanged", 0.75),
         ("negation", 0.75),
-        ("name or subject", 0.7),
+        ("name or subject", 0.65),
         ("condition", 0.55),
     ],
 )

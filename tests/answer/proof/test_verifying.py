@@ -19,6 +19,9 @@ LEAVE = (
         "In Great Britain you have 26.0 days of paid leave.",
         "Days that are unused expire on 31 March.",
         "Unused days expire on March 31.",
+        "3. You have 26 days of annual leave.",
+        "- **Unused Days:** Unused days expire on 31 March.",
+        "2. **Paid Annual Leave**: Employees in Great Britain have 26 days.",
     ],
 )
 def test_what_the_passage_says_is_supported(claim: str) -> None:
@@ -31,6 +34,8 @@ def test_what_the_passage_says_is_supported(claim: str) -> None:
         ("You have 27 days of annual leave.", "`27 days`"),
         ("You have twenty-seven days of annual leave.", "`27 days`"),
         ("You have 2,600 days of annual leave.", "`2,600 days`"),
+        ("3. You have 3 days of annual leave.", "`3 days`"),
+        ("**Annual Leave HMRC:** Employees in Great Britain have 26 days.", "`hmrc`"),
         ("In France employees have 26 days of annual leave.", "`france`"),
         ("Employees in Great Britain, says HMRC, have 26 days of annual leave.", "`hmrc`"),
         ("Employees in Great Britain have no paid annual leave.", "denies"),

@@ -46,7 +46,10 @@ VERDICT = re.compile(
     re.IGNORECASE,
 )
 NUMBERED = re.compile(r"^\s*(?:\d{1,2}[.)]|[-*•])\s+(?=\S)")
-LABELLED = re.compile(r"^\s*\*\*(?P<label>[^*\n]{2,60}?)(?:\*\*:|:\*\*)(?=\s+\S)")
+LABELLED = re.compile(
+    r"^\s*\*\*(?P<label>[^*\n]{2,60}?)(?:\*\*:|:\*\*)\s+"
+    r"(?P<first>\S+)"
+)
 """How models number what they say, and give each a title: "2. **Less Flexibility:** …"."""
 REPEATED = 3
 """Times that a claim may say its terms on average."""
@@ -180,9 +183,9 @@ def _without_marks(claim: str) -> str:
 
 
 def _untitled(match: re.Match[str]) -> str:
-    words = match["label"].split(" ")
-    small = [word.lower() if word.istitle() else word for word in words]
-    return f"{' '.join(small)}:"
+    words = [*match["label"].split(" "), match["first"]]
+    *title, first = [word.lower() if word.istitle() else word for word in words]
+    return f"{' '.join(title)}: {first}"
 
 
 def _without_verdict(claim: str) -> str:
