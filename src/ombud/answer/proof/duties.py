@@ -110,8 +110,9 @@ def duty_objections(
         return
     duties = _duties(claim, near, passages)
     for modal in modals:
-        # A page asks people to do something in order to get what they can have.
-        if modal.wording in COURTEOUS and not duties.obliges:
+        # A page asks people to do something in order to get what they can have, and what helps can
+        # be had where something else is an obligation.
+        if modal.wording in COURTEOUS:
             continue
         if modal.wording in PLAIN and duties.recommends:
             continue

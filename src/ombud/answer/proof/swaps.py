@@ -1,5 +1,6 @@
 """Whether a statement of a claim says of the passage's statement the same in the same direction:
-nothing denied or undenied, obliged or allowed, turned round or added. Statement by statement; English only."""
+nothing denied or undenied, obliged or allowed, turned round or added. Statement by statement;
+English only."""
 
 import re
 from collections.abc import Iterator, Sequence
