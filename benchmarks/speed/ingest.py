@@ -12,7 +12,7 @@ and prints chunks/s of both, the median of the pairs' ratios and the most memory
 had during the syncs. Target: ratio >= .90. `cpu ratio` is the same of processor seconds, the
 parser's process included: it is what the ratio becomes when other programs keep every core busy.
 
-With --pages N it syncs so many new pages instead, each of some 200 words of the handbooks.
+With --pages N it syncs so many new pages instead, each of 120 words of the handbooks.
 Run: python ingest.py [--repeat N] [--pages N]
 """
 
@@ -41,7 +41,7 @@ TARGET = 0.90
 CORPORA = {"sample": (ROOT / "sample/handbook", ""), "gsa-tts-us": (SHARED / "gsa-tts-us", "US")}
 
 
-WORDS, PARAGRAPH = 200, 50
+WORDS, PARAGRAPH = 120, 40
 """Of a page that is made, and of its paragraphs."""
 
 

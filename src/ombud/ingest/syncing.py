@@ -24,6 +24,7 @@ from ombud.settings import Settings
 from ombud.sources import Source
 from ombud.store import (
     Lease,
+    SavedDocument,
     acquire_lease,
     begin_writes,
     bury_documents,
@@ -35,7 +36,7 @@ from ombud.store import (
     forget_document,
     forget_writes,
     list_documents,
-    save_document,
+    save_documents,
     save_end,
     save_facts,
     save_stamps,
@@ -44,7 +45,6 @@ from ombud.store import (
     unended_writes,
 )
 from ombud.text import find_abbreviations
-from ombud.types import Document
 
 FEW = 10
 """Documents that may vanish without the share being looked at."""
@@ -271,22 +271,21 @@ class SyncRun:
 
     def _commit(self, batch: Sequence[ChunkedDocument], begins: Mapping[str, date]) -> None:
         parts = self._parts
-        documents: list[Document] = []
+        saved: list[SavedDocument] = []
         rows: list[Row] = []
         for item in batch:
             document = cut_document(item.document, begins)
             end = {"effective_to": document.effective_to}
-            documents.append(document)
             for row in item.rows:
                 rows.append(row._replace(chunk=row.chunk.model_copy(update=end)))
-        ids = [document.id for document in documents]
+            abbreviations = find_abbreviations(document.text, document.language)
+            stamp = item.change.kept(len(item.chunks))
+            saved.append(SavedDocument(document, stamp, abbreviations))
+        ids = [one.document.id for one in saved]
         begin_writes(parts.store, ids, self._lease)
         blocking(parts.engine.upsert(ids, rows))
         try:
-            for item, document in zip(batch, documents, strict=True):
-                abbreviations = find_abbreviations(item.document.text, item.document.language)
-                stamp = item.change.kept(len(item.chunks))
-                save_document(parts.store, document, stamp, abbreviations, self._lease)
+            save_documents(parts.store, saved, self._lease)
         except Busy:
             _take_back(parts, ids)
             raise

@@ -181,7 +181,7 @@ class DocumentSettings(Section):
         True, description="Keep PDFs, to show their pages as they were printed."
     )
     recycle: int = Field(
-        200, ge=1, description="Documents a parser process reads before it is replaced."
+        1000, ge=1, description="Documents a parser process reads before it is replaced."
     )
     processes: int = Field(
         2,

@@ -1,6 +1,6 @@
 """Abbreviations that documents explain, by document, so that they go with it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from sqlalchemy import Connection, delete, insert, select
@@ -27,22 +27,22 @@ def save_abbreviations(store: Store, document_id: str, pairs: Iterable[tuple[str
     )
     with store.write() as db:
         if db.execute(there).first():
-            replace_abbreviations(db, document_id, pairs)
+            replace_abbreviations(db, {document_id: pairs})
         else:
             forget_abbreviations(db, [document_id])
 
 
 def replace_abbreviations(
-    db: Connection, document_id: str, pairs: Iterable[tuple[str, str]]
+    db: Connection, pairs_of: Mapping[str, Iterable[tuple[str, str]]]
 ) -> None:
-    forget_abbreviations(db, [document_id])
-    for short, long in dict.fromkeys(pairs):
-        row = {
-            "document_id": document_id,
-            "abbreviation": short,
-            "expansion": long,
-        }
-        db.execute(insert(glossary).values(**row))
+    """pairs_of: document id -> (abbreviation, expansion) pairs."""
+    forget_abbreviations(db, list(pairs_of))
+    rows: list[dict[str, str]] = []
+    for document_id, pairs in pairs_of.items():
+        for short, long in dict.fromkeys(pairs):
+            rows.append({"document_id": document_id, "abbreviation": short, "expansion": long})
+    if rows:
+        db.execute(insert(glossary), rows)
 
 
 def list_abbreviations(store: Store) -> list[Explained]:

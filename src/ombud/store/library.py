@@ -99,6 +99,43 @@ def document_ids(store: Store) -> dict[str, int]:
         return {row.id: row.chunks for row in db.execute(query)}
 
 
+class SavedDocument(NamedTuple):
+    """A document as it is remembered, with the (abbreviation, expansion) pairs that it explains."""
+
+    document: Document
+    kept: SyncStamp
+    abbreviations: Iterable[tuple[str, str]] = ()
+
+
+def save_documents(
+    store: Store, saved: Sequence[SavedDocument], lease: Lease | None = None
+) -> None:
+    """Remember documents and the texts of these versions, all together; older texts stay for the
+    citations into them.
+
+    lease: of the sync; raises Busy, and nothing is kept, where another process has it."""
+    ids = [one.document.id for one in saved]
+    if not ids:
+        return
+    known = select(texts.c.document_id, texts.c.digest, texts.c.at)
+    with store.write() as db:
+        _end_writes(db, ids, lease)
+        first: dict[tuple[str, str], object] = {}
+        for row in db.execute(known.where(texts.c.document_id.in_(ids))):
+            first[row.document_id, row.digest] = row.at
+        text_rows: list[dict[str, object]] = []
+        for one in saved:
+            version = one.document.id, one.document.digest
+            if version in first:
+                db.execute(delete(texts).where(_is_version(*version)))
+            text_rows.append({**_text_row(one.document), "at": first.get(version) or now()})
+        db.execute(insert(texts), text_rows)
+        db.execute(delete(documents).where(documents.c.id.in_(ids)))
+        rows = [{**_row(one.document, one.kept), "deleted": False} for one in saved]
+        db.execute(insert(documents), rows)
+        replace_abbreviations(db, {one.document.id: one.abbreviations for one in saved})
+
+
 def save_document(
     store: Store,
     document: Document,
@@ -106,28 +143,20 @@ def save_document(
     abbreviations: Iterable[tuple[str, str]] = (),
     lease: Lease | None = None,
 ) -> None:
-    """Remember a document, the text of this version and the (abbreviation, expansion) pairs that it
-    explains; older texts stay for the citations into them.
+    """One of them."""
+    save_documents(store, [SavedDocument(document, kept, abbreviations)], lease)
 
-    lease: of the sync; raises Busy, and nothing is kept, where another process has it."""
+
+def _text_row(document: Document) -> dict[str, object]:
     blocks = []
     for block in document.blocks:
         blocks.append([block.kind, block.level, block.page, len(block.text)])
-    text_row = {
+    return {
         "document_id": document.id,
         "digest": document.digest,
         "text": document.text,
         "blocks": blocks,
     }
-    is_this = _is_version(document.id, document.digest)
-    with store.write() as db:
-        _end_write(db, document.id, lease)
-        first = db.execute(select(texts.c.at).where(is_this)).scalar()
-        db.execute(delete(texts).where(is_this))
-        db.execute(insert(texts).values(**text_row, at=now() if first is None else first))
-        db.execute(delete(documents).where(documents.c.id == document.id))
-        db.execute(insert(documents).values(**_row(document, kept), deleted=False))
-        replace_abbreviations(db, document.id, abbreviations)
 
 
 def save_facts(
@@ -136,14 +165,14 @@ def save_facts(
     """Take over changed metadata; text and chunks stay. Raises Busy as `save_document` does."""
     own_row = update(documents).where(documents.c.id == document.id)
     with store.write() as db:
-        _end_write(db, document.id, lease)
+        _end_writes(db, [document.id], lease)
         db.execute(own_row.values(**_row(document, kept)))
 
 
-def _end_write(db: Connection, document_id: str, lease: Lease | None) -> None:
+def _end_writes(db: Connection, ids: Sequence[str], lease: Lease | None) -> None:
     if lease is not None:
         lease.guard(db)
-        end_writes(db, [document_id], lease)
+        end_writes(db, ids, lease)
 
 
 def document_ends(store: Store) -> list[Document]:
