@@ -202,6 +202,18 @@ def test_a_document_cannot_close_its_passage(tmp_path: Path, close: str) -> None
     shelf.workspace.close()
 
 
+def test_a_passage_carries_the_days_from_which_and_until_which_it_counts(tmp_path: Path) -> None:
+    dated = {"effective_from": "2020-02-01", "effective_to": "2999-12-31"}
+    text = "# Parking\n\nParking costs three pounds a day in the garage.\n"
+    shelf = company(tmp_path, files={"a.md": (text, dated)}, plan={"abstain": 0.0})
+    script = told(claim("Parking costs three pounds a day.", "G1"))
+    answered(shelf.workspace, script, "What does parking cost a day in the garage?")
+    (head,) = re.findall(r'<passage label="G1".*', script.prompts[0])
+    assert 'from="2020-02-01"' in head
+    assert 'until="2999-12-31"' in head
+    shelf.workspace.close()
+
+
 # What is shown ------------------------------------------------------------------------------------
 
 
@@ -376,6 +388,11 @@ def test_a_model_that_denies_is_believed(home: Workspace) -> None:
 
 def test_a_model_that_says_partial_is_believed(home: Workspace) -> None:
     script = Script(lambda p: draft(claim(TRUE, label(p, "26 days")), outcome="partial"))
+    assert answered(home, script).outcome == "partial"
+
+
+def test_a_model_that_leaves_the_outcome_out_is_taken_for_partial(home: Workspace) -> None:
+    script = Script(lambda p: {"claims": [claim(TRUE, label(p, "26 days"))]})
     assert answered(home, script).outcome == "partial"
 
 

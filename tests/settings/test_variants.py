@@ -124,6 +124,15 @@ def test_a_preset_is_spelt_out_in_its_own_layer(read: Any) -> None:
     assert (here.reranker, there.reranker) == ("none", "cross-encoder")
 
 
+@pytest.mark.parametrize("preset", ["pa", "pa+rerank", "hypa", "hypa+rerank"])
+def test_presets_search_with_the_question_itself_beside_its_rewrites(
+    read: Any, preset: str
+) -> None:
+    plan = plan_for(read(f"[plan]\npreset = '{preset}'\n"), ANNE).plan
+    assert plan.strategies == ("standard", "multi")
+    assert plan.strategy_mode == "all"
+
+
 def test_a_preset_of_a_stronger_layer_wins_over_fields_of_a_weaker(read: Any) -> None:
     settings = read(
         "[plan]\ngraph = true\nreranker = 'mmr'\n[experiment.plain]\nshare = 1\nplan = {preset = 'fixed'}\n"
