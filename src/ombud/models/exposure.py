@@ -55,8 +55,8 @@ EXPOSURES: tuple[Exposure, ...] = (
     Exposure(
         role="verify",
         used_by="claims that the rules can neither confirm nor refute",
-        given="these claims of the answer and the passages that they cite, not the question",
-        redacted="the same, of later turns only",
+        given="the question, these claims of the answer and the passages that they cite",
+        redacted=f"of later turns only: {REDACTED}, these claims and the passages",
     ),
     Exposure(
         role="models.embedder",
