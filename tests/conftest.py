@@ -49,11 +49,14 @@ def pytest_configure() -> None:
     kept.setattr(database, "_migrate", migrating_once(database._migrate))
 
 
+def pytest_collection() -> None:
+    """What importing and collecting make is not looked through for garbage: nearly all of it stays."""
+    gc.disable()
+
+
 def pytest_collection_finish() -> None:
-    """What thousands of collected tests hold lives as long as they do: it need not be looked through
-    for garbage again and again."""
-    gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 def _keep_files_in_memory() -> None:

@@ -56,28 +56,23 @@ def test_every_handbook_page_parses_and_chunks() -> None:
     assert kept > 0.95 * whole
 
 
-def test_every_pdf_word_and_html_file_parses() -> None:
-    paths = [p for p in sorted(DATA.rglob("*")) if p.suffix in {".pdf", ".docx", ".html"}]
+def test_every_document_parses() -> None:
+    """Each PDF, Word and HTML file of all, and each of whatever kind of those that are bundled."""
+    paths = {p for p in DATA.rglob("*") if p.suffix in {".pdf", ".docx", ".html"}}
+    read_by_us = kinds() - {".md", ".txt"}
+    bundled = {p for p in (DATA / "documents").rglob("*") if p.suffix in read_by_us}
+    failed: dict[str, str] = {}
     with Worker(DocumentSettings()) as worker:
-        for path in paths:
-            document = worker.parse(path.read_bytes(), facts(path))
+        for path in sorted(paths | bundled):
+            try:
+                document = worker.parse(path.read_bytes(), facts(path))
+            except SourceError as wrong:
+                failed[path.name] = str(wrong)
+                continue
             assert document.blocks
             assert path.suffix != ".pdf" or all(block.page for block in document.blocks)
     assert len(paths) >= 60
-
-
-def test_every_bundled_document_parses_or_says_why_not() -> None:
-    paths = [
-        p for p in sorted((DATA / "documents").rglob("*")) if p.suffix in kinds() - {".md", ".txt"}
-    ]
-    failed = {}
-    with Worker(DocumentSettings()) as worker:
-        for path in paths:
-            try:
-                assert worker.parse(path.read_bytes(), facts(path)).blocks
-            except SourceError as wrong:
-                failed[path.name] = str(wrong)
-    assert len(paths) == 78
+    assert len(bundled) == 78
     assert failed == {}
 
 
