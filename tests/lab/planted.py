@@ -19,6 +19,7 @@ AXES = (
 )
 """288 cells."""
 PLANTED = {"k": 8, "pool": 40, "fusion": "combmnz", "mode": "dense"}
+PARSED = parse_axes(AXES)
 ROUGH = 0.02
 """How much a cell is better or worse than its neighbours let one think."""
 
@@ -34,9 +35,8 @@ class PlantedTarget(ScriptedTarget):
         self.asked_with: list[tuple[int, Mapping[str, Any]]] = []
         rough = random.Random(seed)
         self.qualities: dict[tuple[Any, ...], float] = {}
-        axes = parse_axes(AXES)
-        for values in product(*axes.values()):
-            cell = dict(zip(axes, values, strict=True))
+        for values in product(*PARSED.values()):
+            cell = dict(zip(PARSED, values, strict=True))
             self.qualities[values] = smooth_quality(cell) + rough.uniform(-ROUGH, ROUGH)
         best = tuple(PLANTED.values())
         self.qualities[best] = max(self.qualities.values()) + 0.001
@@ -58,9 +58,8 @@ class PlantedTarget(ScriptedTarget):
 
 
 def smooth_quality(cell: Mapping[str, Any]) -> float:
-    axes = parse_axes(AXES)
-    away = 0.03 * abs(axes["plan.k"].index(cell["plan.k"]) - 3)
-    away += 0.02 * abs(axes["plan.pool"].index(cell["plan.pool"]) - 2)
+    away = 0.03 * abs(PARSED["plan.k"].index(cell["plan.k"]) - 3)
+    away += 0.02 * abs(PARSED["plan.pool"].index(cell["plan.pool"]) - 2)
     away += {"rrf": 0.03, "combsum": 0.02, "combmnz": 0, "weighted": 0.05}[cell["plan.fusion"]]
     away += {"sparse": 0.1, "dense": 0, "hybrid": 0.05}[cell["plan.mode"]]
     return float(0.95 - away)
