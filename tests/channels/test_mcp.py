@@ -117,23 +117,26 @@ def test_long_documents_come_in_parts(talk: Any) -> None:
     assert "parts" in beyond.content[0].text
 
 
-@pytest.mark.parametrize(
-    ("tool", "arguments", "said"),
-    [
-        ("ask", {"question": LEAVE, "as_of": "soon"}, "as_of is no day"),
-        ("ask", {"question": ""}, "question"),
-        ("ask", {"question": "x" * 4_001}, "question"),
-        ("ask", {}, "question"),
-        ("search", {"query": "leave", "k": 0}, "k"),
-        ("get_document", {"document": "nothing"}, "There is no document"),
-    ],
-)
-def test_what_is_wrong_is_a_sentence(
-    talk: Any, tool: str, arguments: dict[str, Any], said: str
-) -> None:
-    result = call(talk, tool, **arguments)
-    assert result.is_error
-    assert said in result.content[0].text
+WRONG: list[tuple[str, dict[str, Any], str]] = [
+    ("ask", {"question": LEAVE, "as_of": "soon"}, "as_of is no day"),
+    ("ask", {"question": ""}, "question"),
+    ("ask", {"question": "x" * 4_001}, "question"),
+    ("ask", {}, "question"),
+    ("search", {"query": "leave", "k": 0}, "k"),
+    ("get_document", {"document": "nothing"}, "There is no document"),
+]
+"""(tool, arguments, what is said of them)."""
+
+
+def test_what_is_wrong_is_a_sentence(talk: Any) -> None:
+    """One conversation, which goes on after each."""
+
+    async def work(client: Any) -> Any:
+        return [await client.call_tool(tool, arguments) for tool, arguments, _ in WRONG]
+
+    for result, (tool, arguments, said) in zip(talk(work), WRONG, strict=True):
+        assert result.is_error, (tool, arguments)
+        assert said in result.content[0].text
 
 
 def test_other_sites_and_large_bodies_are_refused(address: str) -> None:
