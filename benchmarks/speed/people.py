@@ -9,7 +9,9 @@
 Each signs in with a cookie of their own, has a socket open, and asks one question after another
 with a pause of --pause seconds on average. One real `ombud serve` on SQLite with the sample
 handbook and its vectors; everybody is in this process, on the same cores, so that what they
-themselves cost is in the times. Run: python people.py [--people N] [--seconds N] [--pause N]
+themselves cost is in the times. With --bursts N everybody asks one question at the same moment
+instead, so many times, and the server's health is asked for all the while.
+Run: python people.py [--people N] [--seconds N] [--pause N] [--bursts N]
 """
 
 import argparse
@@ -66,6 +68,7 @@ def main() -> None:
     parser.add_argument("--people", type=int, default=200)
     parser.add_argument("--seconds", type=int, default=120)
     parser.add_argument("--pause", type=float, default=30.0)
+    parser.add_argument("--bursts", type=int, default=0)
     given = parser.parse_args()
     home = Path(tempfile.mkdtemp(prefix="ombud-bench-"))
     try:
@@ -107,7 +110,10 @@ async def measure(
                 await ask(browser, question, {"claim": [], "answer": []})
         memory = [resident(pid) / 1000]
         say(f"{len(browsers)} people are there; the server has {memory[0]:.0f} MB")
-        for _ in range(2):
+        for number in range(given.bursts):
+            await burst(number, browsers, address, times, errors)
+            memory.append(resident(pid) / 1000)
+        for _ in range(0 if given.bursts else 2):
             until = time.perf_counter() + given.seconds / 2
             asking = [
                 ask_until(until, browser, times, errors, pause=given.pause, seed=chance.random())
@@ -148,6 +154,39 @@ async def open_browser(
     headers = {"cookie": f"ombud_login={cookie}"}
     await stack.enter_async_context(connect(f"ws://{address}/live", additional_headers=headers))
     return client
+
+
+async def burst(
+    number: int,
+    browsers: Sequence[httpx.AsyncClient],
+    address: str,
+    times: Times,
+    errors: list[str],
+) -> None:
+    """Each asks once, all at the same moment."""
+
+    async def once(place: int) -> None:
+        question = QUESTIONS[(7 * place + number) % len(QUESTIONS)]
+        try:
+            await ask(browsers[place], question, times)
+        except (httpx.HTTPError, ValueError) as failed:
+            errors.append(f"{type(failed).__name__}: {failed}"[:200])
+
+    async def look() -> None:
+        async with httpx.AsyncClient(base_url=f"http://{address}", timeout=60) as client:
+            while True:
+                began = time.perf_counter()
+                try:
+                    reply = await client.get("/healthz")
+                    reply.raise_for_status()
+                except httpx.HTTPError as failed:
+                    errors.append(f"health: {failed}"[:200])
+                times.setdefault("health", []).append(time.perf_counter() - began)
+                await asyncio.sleep(0.25)
+
+    looking = asyncio.create_task(look())
+    await asyncio.gather(*map(once, range(len(browsers))))
+    looking.cancel()
 
 
 async def ask_until(
