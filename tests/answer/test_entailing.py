@@ -107,3 +107,18 @@ def test_nobody_reads_a_paraphrase_before_the_verifier_has(home: Workspace) -> N
 
     answered(home, verdicts("not_said"), AGAIN, PARAPHRASE, listen=listen)
     assert shown == [AGAIN]
+
+
+def test_what_was_confirmed_stays_so_when_another_claim_is_repaired(home: Workspace) -> None:
+    def write(prompt: str) -> Any:
+        passage = label(prompt, "26 days")
+        return draft(claim(WRONG, passage), claim(PARAPHRASE, passage))
+
+    writer = Script(write, lambda prompt: draft(claim(AGAIN, label(prompt, "26 days"))))
+    verifier = verdicts("borne_out")
+    asked = with_model(home, writer.chat)
+    asked.__dict__["answering"] = asked.answering._replace(verifier=verifier.named("test:verifier"))
+    answer = ask(asked, LEAVE, plan={"refine": True})
+    assert [one.text for one in answer.claims] == [AGAIN, PARAPHRASE]
+    assert answer.outcome == "full"
+    assert len(verifier.prompts) == 1
