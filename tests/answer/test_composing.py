@@ -355,7 +355,24 @@ def test_when_the_first_claim_falls_the_rest_does_not_read_as_the_answer(home: W
     )
     answer = answered(home, script)
     assert answer.outcome == "partial"
-    assert answer.text == f"{wording.LEFT_OUT_FIRST}\n\n{LEFT_OUT}"
+    instead = "“Employees in Great Britain have 26 days of annual leave a year.”"
+    assert answer.text == f"{wording.LEFT_OUT_FIRST}\n\n{instead} [1]\n\n{LEFT_OUT}"
+
+
+def test_of_a_table_its_row_stands_in_place_of_a_first_claim_that_fell(tmp_path: Path) -> None:
+    text = (
+        "# Notice\n\nNotice is given in writing.\n\n| Grade | Notice |\n| --- | --- |\n"
+        "| G5 to G7 | 3 months |\n| G1 to G4 | 1 month |\n"
+    )
+    shelf = company(tmp_path, files={"a.md": (text, {})}, plan={"abstain": 0.0})
+    written = (
+        claim("From G5 to G7 it is 3 months, 4 in Peru.", "G1"),
+        claim("Notice is given in writing.", "G1"),
+    )
+    answer = answered(shelf.workspace, told(*written), "How long is the notice period of a G6?")
+    assert answer.claims[0].text == "| Grade | Notice |\n| --- | --- |\n| G5 to G7 | 3 months |"
+    assert "Peru" not in answer.text
+    shelf.workspace.close()
 
 
 def test_a_claim_that_leans_on_one_that_fell_falls_with_it(home: Workspace) -> None:

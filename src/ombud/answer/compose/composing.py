@@ -311,6 +311,10 @@ class _Composition:
             proof = self.prover.prove(drafted[place])
             proven.append((inert(drafted[place].text.strip()), proof))
             every_citation += proof.citations
+        instead = self.prover.quoted(drafted[0]) if proven and checked.first_fell else None
+        if instead and 0 not in standing:
+            proven.insert(0, (inert(instead[0]), instead[1]))
+            every_citation[:0] = instead[1].citations
         distinct, places = number(every_citation)
         claims: list[Claim] = []
         start = 0

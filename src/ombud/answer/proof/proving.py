@@ -14,6 +14,7 @@ from ombud.text import analyse, evidence_spans, numbers_in, remembered
 from ombud.types import Chunk, Citation, Hit
 
 LABEL = re.compile(r"[A-Z]\d{1,3}")
+TABLE_RULE = re.compile(r"\|[\s|:-]+\|")
 ANYTHING = "It may take 5 days."
 """A claim for which hardly anything but the passages has to be read."""
 TOO_MUCH = "it is more than an answer may say"
@@ -84,6 +85,18 @@ class Prover:
         hits = [self._labels[label]] if label else self._labels.values()
         passages = [hit.chunk for hit in hits]
         return not name_unknown(text, passages)
+
+    def quoted(self, claim: DraftClaim) -> tuple[str, Proof] | None:
+        """What its passage says in place of a claim that fell, word for word, a row under the head
+        of its table; None where it cites nothing that is stored, or nothing that may be said by
+        itself: what speaks to the assistant, or a rule that does not count."""
+        for hit in self._cited(claim)[:1]:
+            citation = self._citation(claim.text, hit, with_heads=False)
+            if citation is None or self._overriding(citation.quote, [citation]):
+                return None
+            if not examine_claim(citation.quote, [hit.chunk]).objections:
+                return _with_table_head(citation.quote, hit.chunk), Proof("", (citation,))
+        return None
 
     def cited_texts(self, claim: DraftClaim) -> dict[str, str]:
         """Label -> passage, under its headings, of those that a claim cites."""
@@ -156,14 +169,28 @@ class Prover:
         citations = [self._citation(claim, hit) for hit in cited]
         return [citation for citation in citations if citation]
 
-    def _citation(self, claim: str, hit: Hit) -> Citation | None:
+    def _citation(self, claim: str, hit: Hit, *, with_heads: bool = True) -> Citation | None:
         """The sentence of the passage that bears the claim out best, by its terms and its numbers,
         word for word."""
         chunk = hit.chunk
-        best = _best_sentence(chunk, _ClaimWords(claim, chunk.language))
+        words = _ClaimWords(claim, chunk.language)
+        best = _best_sentence(chunk, words, with_heads=with_heads)
         if best is None:
             return None
         return cite(hit, chunk.start + best.start, chunk.start + best.end, self._stored)
+
+
+def _with_table_head(quote: str, chunk: Chunk) -> str:
+    quote = quote.strip()
+    if not quote.startswith("|"):
+        return f"“{quote}”"
+    lines = [*chunk.header.splitlines(), *chunk.text.splitlines()]
+    rules = [place for place, line in enumerate(lines) if TABLE_RULE.fullmatch(line.strip())]
+    row = next((place for place, line in enumerate(lines) if line.strip() == quote), 0)
+    above = [place for place in rules if 0 < place < row]
+    if not above:
+        return quote
+    return "\n".join([lines[above[-1] - 1].strip(), lines[above[-1]].strip(), quote])
 
 
 def _key(claim: DraftClaim) -> tuple[str, ...]:
@@ -199,9 +226,14 @@ class _Supported(NamedTuple):
     support: float
 
 
-def _best_sentence(chunk: Chunk, wanted: "_ClaimWords") -> _Supported | None:
+def _best_sentence(
+    chunk: Chunk, wanted: "_ClaimWords", *, with_heads: bool = True
+) -> _Supported | None:
+    """with_heads: of tables, too."""
     best: _Supported | None = None
     for sentence in _quotable(chunk.text, chunk.language):
+        if not with_heads and TABLE_RULE.match(chunk.text[sentence.end :].lstrip()):
+            continue
         support = wanted.support(sentence)
         if best is None or support > best.support:
             best = _Supported(sentence.start, sentence.end, support)
