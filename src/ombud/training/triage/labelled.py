@@ -16,7 +16,8 @@ rest."""
 PEOPLE = Path(__file__).with_name("people.jsonl")
 """Messages as people at work write them: the dev split of tests/data/asked, by writers who had seen
 titles of pages only (`sens-…` and the like); others written apart for teaching (`told-…`, `en-…`);
-and those written after dev had shown what was missed (`heard-…`, `heard2-…`)."""
+those written after dev had shown what was missed (`heard-…`, `heard2-…`), and more by two writers
+who had seen none of them (`heard3-…`): danger and harm told without the words for it."""
 LABELS: tuple[Label, ...] = get_args(Label)
 FORMAT = ExampleFormat(
     noun="message",
