@@ -45,7 +45,7 @@ def test_an_answer_its_source_and_the_document(new_page: NewPage) -> None:
     document = opened.value
     playwright.expect(document.get_by_role("heading", level=1)).to_have_text("Remote work")
     playwright.expect(document.locator("mark").first).to_be_in_viewport()
-    assert document.locator("mark").first.inner_text() == marked
+    assert marked.startswith(document.locator("mark").first.inner_text())
 
 
 def test_a_thumb_and_a_comment_with_the_keyboard_alone(
@@ -157,7 +157,7 @@ def test_the_keyboard_is_enough(new_page: NewPage) -> None:
             break
     playwright.expect(first).to_be_focused()
     page.keyboard.press("Enter")
-    playwright.expect(page.locator('[data-numbers="1"]')).to_be_focused()
+    playwright.expect(page.locator('[data-numbers~="1"]')).to_be_focused()
     page.keyboard.press("Escape")
     playwright.expect(page.get_by_role("complementary")).to_be_hidden()
     playwright.expect(first).to_be_focused()

@@ -77,12 +77,14 @@ PERIL_ALARMS = 0.002
 """Share of the messages without need of a person that may be handed to one for the danger in them
 alone. .005 finds one more in a hundred of those in danger, .01 another; ordinary ones pay for it.
 """
-NEAR = 0.1
+NEAR = 0.04
 """Of the threshold: as likely must a message be in which a strong sensitive term was found. Recall
-first: a story that also asks for a hotel cap looks half ordinary."""
-NEAR_BY_WORDS = 0.05
+first: a story that also asks for a hotel cap looks half ordinary. Of 432 sensitive messages with a
+strong term it misses one, with .1 three; of 41 ordinary ones 27 are handed over, with .1 24
+(cross-validated)."""
+NEAR_BY_WORDS = 0.02
 """The same where no vectors tell: with "what can I do?" behind it "My manager is bullying and
-harassing me" is .04 likely by its words, .09 with vectors."""
+harassing me" is .02 likely by its words, .04 with vectors."""
 WEAKLY_NEAR = 0.5
 """The same where the term was a weak one: at .2 twice as many harmless messages with alarming words
 are handed over."""

@@ -33,20 +33,29 @@ function force({ effective_from: from, effective_to: to }) {
   return from && from > today ? `Not in force before ${from}` : "";
 }
 
-// Rows of one table are one source.
+// Rows of one table are one source, and so are sentences that follow each other.
 const isRow = ({ quote }) => quote.startsWith("|");
+const isBeside = (one, other) => one.document_id === other.document_id && one.digest === other.digest && one.trail.join() === other.trail.join();
+const goesOn = (before, after) => isBeside(before, after) && after.start >= before.end && after.start - before.end <= 2;
 function grouped(citations) {
   const groups = [];
   citations.forEach((citation, index) => {
-    const same = isRow(citation) && groups.find(([{ citation: other }]) => isRow(other) && other.document_id === citation.document_id && other.digest === citation.digest && other.trail.join() === citation.trail.join());
+    const same = isRow(citation)
+      ? groups.find(([{ citation: other }]) => isRow(other) && isBeside(other, citation))
+      : groups.find((group) => !isRow(group[0].citation) && goesOn(group.at(-1).citation, citation));
     if (same) same.push({ citation, number: index + 1 }); else groups.push([{ citation, number: index + 1 }]);
   });
   return groups;
 }
 
-// The rows that the others cite, in the table around the first.
+// Sentences marked as one; the rows that the others cite, in the table around the first.
 function joined(found, group) {
-  const [first, ...others] = group.map(({ citation }) => passage(found, citation));
+  const [{ citation }] = group;
+  if (!isRow(citation)) {
+    const quote = group.map(({ citation: one }) => one.quote).join(" ");
+    return passage(found, { ...citation, quote, end: group.at(-1).citation.end });
+  }
+  const [first, ...others] = group.map(({ citation: one }) => passage(found, one));
   const body = first?.map((node) => node.querySelector?.("tbody")).find(Boolean);
   if (!body) return first;
   for (const nodes of others) {
