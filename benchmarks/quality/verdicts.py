@@ -2,7 +2,8 @@
 
 `--give FILE` writes what the model is told of each such claim, one JSON a line, for whoever judges
 them apart; without it the verdicts of tests/data/recorded/verdicts.jsonl are replayed. Faithful
-claims of dev, and the half of the wrong ones that may be read."""
+claims of dev, and the half of the wrong ones that may be read; with `--part unread` faithful ones
+of test and the other half, by tests/data/recorded/verdicts-unread.jsonl."""
 
 import argparse
 import asyncio
@@ -35,7 +36,8 @@ from ombud.app import Workspace, asking
 from ombud.lab import split_of
 
 ASKED = re.compile(r"^Claim (?P<number>\d+), citing [^:]*: (?P<claim>.*)$", re.MULTILINE)
-FILE = RECORDED / "verdicts.jsonl"
+FILES = {"read": RECORDED / "verdicts.jsonl", "unread": RECORDED / "verdicts-unread.jsonl"}
+SPLITS = {"read": "dev", "unread": "test"}
 
 
 class Tried(NamedTuple):
@@ -58,12 +60,13 @@ class Told(NamedTuple):
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--give", type=Path)
+    parser.add_argument("--part", choices=FILES, default="read")
     chosen = parser.parse_args()
-    known = {row["claim"]: row["verdict"] for row in read_lines(FILE)}
+    known = {row["claim"]: row["verdict"] for row in read_lines(FILES[chosen.part])}
     counts: Counter[tuple[str, str]] = Counter()
     with replay({}) as server:
         workspaces = _workspaces(server)
-        for tried in _tried():
+        for tried in _tried(chosen.part):
             told = _tell(server, workspaces[tried.given.corpus], tried, known)
             if told is None:
                 continue
@@ -78,15 +81,15 @@ def main() -> None:
     print("\n".join(_rows(counts)))
 
 
-def _tried() -> Iterator[Tried]:
+def _tried(part: str) -> Iterator[Tried]:
     given = {one.id: one for one in read_given()}
     texts = read_texts()
     for key, said in texts.items():
-        if "compose" in said and split_of(key) == "dev":
+        if "compose" in said and split_of(key) == SPLITS[part]:
             for claim in said["compose"]["claims"]:
                 yield Tried(given[key], "", claim["text"], claim["passages"])
     for row in read_lines(RECORDED / "wrong-claims.jsonl"):
-        if not int(sha256(row["claim"].encode()).hexdigest(), 16) % 2:
+        if int(sha256(row["claim"].encode()).hexdigest(), 16) % 2 != (part == "read"):
             continue
         key, _, place = row["key"].rpartition("/")
         claim = texts[key]["compose"]["claims"][int(place)]
