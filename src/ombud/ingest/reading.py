@@ -136,6 +136,7 @@ def _ahead(name: str, make: Callable[[threading.Event], Made[T]]) -> Made[T]:
 
     thread = threading.Thread(target=work, name=name, daemon=True)
     thread.start()
+    is_patient = True
     try:
         while True:
             item = queue.get()
@@ -144,9 +145,13 @@ def _ahead(name: str, make: Callable[[threading.Event], Made[T]]) -> Made[T]:
             if isinstance(item, BaseException):
                 raise item
             yield item[0]
+    except KeyboardInterrupt:
+        is_patient = False  # an embedder may never come back
+        raise
     finally:
         stop.set()
-        _let_end(thread, queue)
+        if is_patient:
+            _let_end(thread, queue)
 
 
 def _let_end(thread: threading.Thread, queue: "Queue[Any]") -> None:

@@ -21,6 +21,9 @@ from ombud.models import Embedder
 LIKELY_DANGER = 0.3
 """Probability of danger from which help is named first. Of dev, which the weights were taught, none
 of the 48 in danger is below, and 32 of the 38 others who are told of emergency lines are."""
+LIKELY_DANGER_BY_WORDS = 0.5
+"""The same where no vectors tell: "They told me to go back to my country, always as a joke" is .46
+likely by its words, .16 with vectors."""
 TOPICAL = 0.35
 """Probability of a topic from which its contact is offered where no term names one; below, the
 general contact."""
@@ -144,6 +147,7 @@ def classify(
     if not text.strip():
         return TriageResult()
     thresholds = trained.thresholds
+    likely = LIKELY_DANGER if trained.embedder else LIKELY_DANGER_BY_WORDS
     reading = _read(text, terms, trained, embedder)
     result = TriageResult(
         sensitive=reading.alarm,
@@ -161,7 +165,7 @@ def classify(
         )
         return result._replace(
             label="sensitive",
-            matter=_with_danger(matter, reading, thresholds),
+            matter=_with_danger(matter, reading, thresholds.danger, likely),
             settled=reading.matter is not None or reading.alarm >= thresholds.certain,
         )
     if reading.strange >= thresholds.injection:
@@ -177,12 +181,14 @@ def classify(
     return result
 
 
-def _with_danger(matter: Matter, reading: _Reading, thresholds: Thresholds) -> Matter:
+def _with_danger(matter: Matter, reading: _Reading, least: float, likely: float) -> Matter:
     """Recall first: two of five who tell of something else look endangered as well. Whom neither a
-    term nor a high likelihood calls so is told of help last, not greeted with an alarm."""
-    if matter.danger or reading.danger < thresholds.danger:
+    term nor a high likelihood calls so is told of help last, not greeted with an alarm.
+
+    least: probability of danger from which help is named at all; likely: first."""
+    if matter.danger or reading.danger < least:
         return matter
-    return matter._replace(danger=True, perhaps=reading.danger < LIKELY_DANGER)
+    return matter._replace(danger=True, perhaps=reading.danger < likely)
 
 
 def _read(
