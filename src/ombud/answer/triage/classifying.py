@@ -20,7 +20,7 @@ from ombud.models import Embedder
 
 LIKELY_DANGER = 0.3
 """Probability of danger from which help is named first. Of dev, which the weights were taught, none
-of the 48 in danger is below, and 32 of the 38 others who are told of emergency lines are."""
+of the 48 in danger is below, and 29 of the 33 others who are told of emergency lines are."""
 LIKELY_DANGER_BY_WORDS = 0.5
 """The same where no vectors tell: "They told me to go back to my country, always as a joke" is .46
 likely by its words, .16 with vectors."""
