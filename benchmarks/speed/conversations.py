@@ -24,7 +24,8 @@ import sys
 import tempfile
 import time
 import uuid
-from contextlib import AsyncExitStack, suppress
+from collections.abc import Iterator
+from contextlib import AsyncExitStack, contextmanager, suppress
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -101,19 +102,32 @@ def main() -> None:
     parser.add_argument("--active", type=int, default=50)
     parser.add_argument("--seconds", type=int, default=60)
     given = parser.parse_args()
+    with sample_home(SETTINGS) as home, served(home) as (pid, address):
+        asyncio.run(measure(pid, address, given))
+
+
+@contextmanager
+def sample_home(settings: str) -> Iterator[Path]:
+    """A workspace of its own over the sample's handbook, synced, as long as the block lasts."""
     home = Path(tempfile.mkdtemp(prefix="ombud-bench-"))
     try:
         shutil.copytree(ROOT / "sample/handbook", home / "handbook")
-        (home / "ombud.toml").write_text(SETTINGS, encoding="utf-8")
+        (home / "ombud.toml").write_text(settings, encoding="utf-8")
         subprocess.run([OMBUD, "--home", str(home), "sync"], check=True, capture_output=True)
-        process, address = serve(home)
-        try:
-            asyncio.run(measure(process.pid, address, given))
-        finally:
-            process.send_signal(signal.SIGTERM)
-            process.wait(30)
+        yield home
     finally:
         shutil.rmtree(home, ignore_errors=True)
+
+
+@contextmanager
+def served(home: Path) -> Iterator[tuple[int, str]]:
+    """Process id and address of a server of the workspace, as long as the block lasts."""
+    process, address = serve(home)
+    try:
+        yield process.pid, address
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(60)
 
 
 def serve(home: Path) -> tuple[subprocess.Popen[bytes], str]:

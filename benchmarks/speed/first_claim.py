@@ -15,22 +15,17 @@ Target: 100 ms. Run: python first_claim.py [--questions N] [--browser N] [--paus
 
 import argparse
 import json
-import shutil
-import signal
-import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from typing import Any
 
 import httpx
 from answering import LETTERS, completion, events, questions
-from conversations import OMBUD, serve
-from record import ROOT, keep, percentile, print_table, say, verdict
+from conversations import sample_home, served
+from record import keep, percentile, print_table, say, verdict
 
 from ombud.types import Question
 
@@ -109,25 +104,14 @@ def main(arguments: Sequence[str]) -> None:
     given = parser.parse_args(arguments)
     model = Writing(given.pause / 1000)
     threading.Thread(target=model.serve_forever, daemon=True).start()
-    home = Path(tempfile.mkdtemp(prefix="ombud-bench-"))
-    try:
-        shutil.copytree(ROOT / "sample/handbook", home / "handbook")
-        url = f"http://127.0.0.1:{model.server_port}/v1"
-        (home / "ombud.toml").write_text(SETTINGS.format(url=url), encoding="utf-8")
-        say("syncing the sample handbook")
-        subprocess.run([OMBUD, "--home", str(home), "sync"], check=True, capture_output=True)
-        process, address = serve(home)
-        try:
-            asked = questions(given.questions + WARM_UP)
-            measured = {"stream": streamed(f"http://{address}", asked, model)}
-            if given.browser:
-                few = asked[: given.browser + WARM_UP]
-                measured["browser"] = browsed(f"http://{address}", few, model)
-        finally:
-            process.send_signal(signal.SIGTERM)
-            process.wait(30)
-    finally:
-        shutil.rmtree(home, ignore_errors=True)
+    url = f"http://127.0.0.1:{model.server_port}/v1"
+    say("syncing the sample handbook")
+    with sample_home(SETTINGS.format(url=url)) as home, served(home) as (_, address):
+        asked = questions(given.questions + WARM_UP)
+        measured = {"stream": streamed(f"http://{address}", asked, model)}
+        if given.browser:
+            few = asked[: given.browser + WARM_UP]
+            measured["browser"] = browsed(f"http://{address}", few, model)
     show(measured, len(asked) - WARM_UP)
 
 

@@ -11,18 +11,13 @@ Run: python memory.py [--asks N] [--every N]
 import argparse
 import asyncio
 import itertools
-import shutil
-import signal
-import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 
 import httpx
-from conversations import OMBUD, resident, serve
+from conversations import resident, sample_home, served
 from people import COUNTRIES, SETTINGS, sign_in
-from record import ROOT, keep, print_table, say
+from record import keep, print_table, say
 from search import sample_questions
 
 PEOPLE = 8
@@ -35,20 +30,10 @@ def main() -> None:
     parser.add_argument("--asks", type=int, default=20_000)
     parser.add_argument("--every", type=int, default=1_000)
     given = parser.parse_args()
-    home = Path(tempfile.mkdtemp(prefix="ombud-bench-"))
-    try:
-        shutil.copytree(ROOT / "sample/handbook", home / "handbook")
-        (home / "ombud.toml").write_text(SETTINGS, encoding="utf-8")
-        subprocess.run([OMBUD, "--home", str(home), "sync"], check=True, capture_output=True)
+    with sample_home(SETTINGS) as home:
         cookies = sign_in(home, max(PEOPLE, len(COUNTRIES)))
-        process, address = serve(home)
-        try:
-            asyncio.run(_measure(process.pid, address, cookies, given))
-        finally:
-            process.send_signal(signal.SIGTERM)
-            process.wait(60)
-    finally:
-        shutil.rmtree(home, ignore_errors=True)
+        with served(home) as (pid, address):
+            asyncio.run(_measure(pid, address, cookies, given))
 
 
 async def _measure(pid: int, address: str, cookies: list[str], given: argparse.Namespace) -> None:

@@ -16,20 +16,16 @@ Run: python pages.py [--times N]
 import argparse
 import os
 import re
-import shutil
-import signal
-import subprocess
 import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 sys.path.append(str(Path(__file__).parents[2] / "tests"))
 import httpx
-from conversations import OMBUD, serve
+from conversations import sample_home, served
 from first_claim import ARGUMENTS
-from record import ROOT, keep, percentile, print_table, say, verdict
+from record import keep, percentile, print_table, say, verdict
 
 from web.weighing import weigh
 
@@ -65,20 +61,9 @@ def main(arguments: Sequence[str]) -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--times", type=int, default=20)
     times = parser.parse_args(arguments).times
-    home = Path(tempfile.mkdtemp(prefix="ombud-bench-"))
-    try:
-        shutil.copytree(ROOT / "sample/handbook", home / "handbook")
-        (home / "ombud.toml").write_text(SETTINGS, encoding="utf-8")
-        say("syncing the sample handbook")
-        subprocess.run([OMBUD, "--home", str(home), "sync"], check=True, capture_output=True)
-        process, address = serve(home)
-        try:
-            measure(f"http://{address}", process.pid, times)
-        finally:
-            process.send_signal(signal.SIGTERM)
-            process.wait(30)
-    finally:
-        shutil.rmtree(home, ignore_errors=True)
+    say("syncing the sample handbook")
+    with sample_home(SETTINGS) as home, served(home) as (pid, address):
+        measure(f"http://{address}", pid, times)
 
 
 def measure(address: str, server: int, times: int) -> None:

@@ -19,11 +19,7 @@ import asyncio
 import json
 import random
 import re
-import shutil
-import signal
-import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
@@ -31,8 +27,8 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-from conversations import OMBUD, resident, serve
-from record import ROOT, keep, percentile, print_table, say
+from conversations import resident, sample_home, served
+from record import keep, percentile, print_table, say
 from websockets.asyncio.client import connect
 
 from ombud.app import Workspace, people, signing_in
@@ -70,20 +66,10 @@ def main() -> None:
     parser.add_argument("--pause", type=float, default=30.0)
     parser.add_argument("--bursts", type=int, default=0)
     given = parser.parse_args()
-    home = Path(tempfile.mkdtemp(prefix="ombud-bench-"))
-    try:
-        shutil.copytree(ROOT / "sample/handbook", home / "handbook")
-        (home / "ombud.toml").write_text(SETTINGS, encoding="utf-8")
-        subprocess.run([OMBUD, "--home", str(home), "sync"], check=True, capture_output=True)
+    with sample_home(SETTINGS) as home:
         cookies = sign_in(home, given.people)
-        process, address = serve(home)
-        try:
-            asyncio.run(measure(process.pid, address, cookies, given))
-        finally:
-            process.send_signal(signal.SIGTERM)
-            process.wait(30)
-    finally:
-        shutil.rmtree(home, ignore_errors=True)
+        with served(home) as (pid, address):
+            asyncio.run(measure(pid, address, cookies, given))
 
 
 def sign_in(home: Path, count: int) -> list[str]:
