@@ -5,9 +5,13 @@ it takes neither. A handbook in an index takes four times as much.
 """
 
 import atexit
+import os
 import shutil
+import sqlite3
 import tempfile
+import threading
 from collections.abc import Callable
+from contextlib import closing
 from functools import cache
 from pathlib import Path
 
@@ -43,33 +47,43 @@ def migrating_once(migrate: Migrate) -> Migrate:
     """Does what `migrate` does; a file of SQLite that is not there yet becomes a copy of the first
     that `migrate` has made."""
     made: dict[str, Path] = {}
+    one_at_a_time = threading.Lock()
 
     def migrate_or_copy(engine: Engine) -> None:
         file = Path(engine.url.database or "")
         new = engine.dialect.name == "sqlite" and file.suffix == ".sqlite" and not file.exists()
-        if new and made:
-            _lay(made["store"], file)
+        with one_at_a_time:
+            if new and made:
+                _lay(made["store"], file)
         migrate(engine)
-        if new and not made:
-            made["store"] = _kept_copy(engine, file)
+        with one_at_a_time:
+            if new and not made:
+                made["store"] = _kept_copy(engine, file.name)
 
     return migrate_or_copy
 
 
 def _lay(original: Path, file: Path) -> None:
+    """Nothing where `file` is there by now: another thread's, with what it has written."""
+    whole = file.with_name(f"{file.name}.new")
     try:
-        shutil.copyfile(original, file)
-    except OSError:  # a folder that may not be written, or a full disk: `migrate` says so
-        file.unlink(missing_ok=True)
+        shutil.copyfile(original, whole)
+        os.link(whole, file)
+    except OSError:  # there, a folder that may not be written, or a full disk: `migrate` says so
+        pass
+    finally:
+        whole.unlink(missing_ok=True)
 
 
-def _kept_copy(engine: Engine, file: Path) -> Path:
-    """What `engine` has in `file`, without its log."""
+def _kept_copy(engine: Engine, name: str) -> Path:
+    """What `engine` has in its file. SQLite copies it: whoever opens and closes the file of a
+    database by himself takes away the locks that his process has on it."""
+    kept = Path(tempfile.mkdtemp(dir=_folder())) / name
     with engine.connect() as connection:
         connection.exec_driver_sql("COMMIT")
-        connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
-    kept = Path(tempfile.mkdtemp(dir=_folder())) / file.name
-    shutil.copyfile(file, kept)
+        connection.exec_driver_sql("VACUUM INTO ?", (str(kept),))
+    with closing(sqlite3.connect(kept)) as copy:
+        copy.execute("PRAGMA journal_mode=WAL")
     return kept
 
 

@@ -1,6 +1,7 @@
 """Opening the database and keeping its shape current."""
 
 import sqlite3
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -17,6 +18,9 @@ HEAD = "0018"
 MIGRATIONS = Path(__file__).parent / "migrations"
 _ONLY_READS = "ombud_only_reads"
 """Execution option of the connections that `Store.read` uses on SQLite."""
+_TURNS = 20
+_TURN = 0.05
+"""How often, and after how many seconds each time, the log's mode is asked for again."""
 KNOWN = {file.name.partition("_")[0] for file in (MIGRATIONS / "versions").rglob("[0-9]*.py")}
 
 
@@ -157,16 +161,32 @@ def _connect_sqlite(dialect: Any, _record: Any, arguments: Any, options: Any) ->
     connect = dialect.loaded_dbapi.connect
     connection = connect(*arguments, **options)
     try:
-        connection.execute("PRAGMA journal_mode=WAL")
-    except sqlite3.OperationalError:
-        # A full disk has no room for the memory that processes share. Where there is none yet,
-        # nobody else has the file open, and it can be read without; by a new connection, for this
-        # one has failed for good.
+        _keep_log(connection)
+    except sqlite3.OperationalError as failed:
+        # The new connection is for this one has failed for good.
         connection.close()
+        if failed.sqlite_errorcode == sqlite3.SQLITE_BUSY:
+            raise
+        # A full disk has no room for the memory that processes share. Where there is none yet,
+        # nobody else has the file open, and it can be read without.
         connection = connect(*arguments, **options)
         connection.execute("PRAGMA locking_mode=EXCLUSIVE")
         connection.execute("PRAGMA journal_mode=WAL")
     return connection
+
+
+def _keep_log(connection: sqlite3.Connection) -> None:
+    """Set the log's mode. Of two that set it at once in a new file, SQLite turns one away without
+    letting it wait."""
+    for _ in range(_TURNS):
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+            return
+        except sqlite3.OperationalError as failed:
+            if failed.sqlite_errorcode != sqlite3.SQLITE_BUSY:
+                raise
+            time.sleep(_TURN)
+    connection.execute("PRAGMA journal_mode=WAL")
 
 
 def _tune_sqlite(connection: Any, _record: Any) -> None:
