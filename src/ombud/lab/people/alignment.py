@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from ombud.lab.people.agreeing import Estimate, agreement, estimate, pairs_of_raters
+from ombud.lab.people.agreeing import Estimate, agreement, estimate, pairs_of_raters, ratio
 from ombud.lab.people.ratings import Rating
 
 if TYPE_CHECKING:
@@ -128,18 +128,18 @@ class _Points:
         self.people = np.asarray(people, dtype=float)
         self.judge = np.asarray(judge, dtype=float)
 
-    def pearson(self, weights: "Floats") -> float | None:
-        return weighted_correlation(self.people, self.judge, weights[self._item])
+    def pearson(self, weights: "Floats") -> "Floats":
+        return weighted_correlation(self.people, self.judge, weights[:, self._item])
 
-    def spearman(self, weights: "Floats") -> float | None:
-        own = weights[self._item]
+    def spearman(self, weights: "Floats") -> "Floats":
+        own = weights[:, self._item]
         return weighted_correlation(ranks(self.people, own), ranks(self.judge, own), own)
 
     def p(self, seed: int) -> float | None:
         """Of Spearman's; the scores of whole items change places."""
         import numpy as np
 
-        people, judge = ranks(self.people), ranks(self.judge)
+        people, judge = plain_ranks(self.people), plain_ranks(self.judge)
         people, judge = people - people.mean(), judge - judge.mean()
         if not people.any() or not judge.any():
             return None
@@ -163,30 +163,37 @@ def _correlation(points: _Points, seed: int) -> Correlation:
     )
 
 
-def weighted_correlation(first: "Floats", second: "Floats", weights: "Floats") -> float | None:
-    """Pearson's; None where one side does not vary."""
-    total = float(weights.sum())
-    if total <= 0:
-        return None
-    own = first - float(weights @ first) / total
-    other = second - float(weights @ second) / total
-    varies = float(weights @ own**2) * float(weights @ other**2)
-    if varies <= 1e-18:
-        return None
-    found: float = float(weights @ (own * other)) / varies**0.5
-    return max(-1.0, min(1.0, found))
-
-
-def ranks(values: "Floats", weights: "Floats | None" = None) -> "Floats":
-    """Average ranks of equal values; a value of weight w counts as w values."""
+def weighted_correlation(first: "Floats", second: "Floats", weights: "Floats") -> "Floats":
+    """Pearson's of each draw; NaN where one side does not vary. weights: draws x points; the sides
+    may differ by draw."""
     import numpy as np
 
-    counts = np.ones(len(values)) if weights is None else weights
+    total = weights.sum(axis=1, keepdims=True)
+    own = first - (weights * first).sum(axis=1, keepdims=True) / total
+    other = second - (weights * second).sum(axis=1, keepdims=True) / total
+    varies = (weights * own**2).sum(axis=1) * (weights * other**2).sum(axis=1)
+    shared = (weights * own * other).sum(axis=1)
+    found = ratio(shared, np.where(varies <= 1e-18, 0.0, varies**0.5))
+    return np.asarray(np.clip(found, -1.0, 1.0))
+
+
+def ranks(values: "Floats", weights: "Floats") -> "Floats":
+    """Average ranks of equal values in each draw; a value of weight w counts as w values."""
+    import numpy as np
+
     distinct, place = np.unique(values, return_inverse=True)
-    heights = np.bincount(place, weights=counts, minlength=len(distinct))
-    middle = np.cumsum(heights) - heights / 2 + 0.5
-    found: Floats = middle[place]
-    return found
+    order = np.argsort(place, kind="stable")
+    starts = np.searchsorted(place[order], np.arange(len(distinct)))
+    heights = np.add.reduceat(weights[:, order], starts, axis=1)
+    middle = np.cumsum(heights, axis=1) - heights / 2 + 0.5
+    return np.asarray(middle[:, place])
+
+
+def plain_ranks(values: "Floats") -> "Floats":
+    import numpy as np
+
+    (found,) = ranks(values, np.ones((1, len(values))))
+    return np.asarray(found)
 
 
 def _classes(points: Sequence[tuple[Rating, float]], seed: int) -> Classes | None:
@@ -288,7 +295,7 @@ def _probes(
         if not known:
             continue
         table = _Points(known)
-        higher = ranks(table.judge) - ranks(table.people)
+        higher = plain_ranks(table.judge) - plain_ranks(table.people)
         leaning = [
             (rating._replace(value=float(more)), values[rating.item])
             for (rating, _), more in zip(known, higher, strict=True)
