@@ -4,13 +4,15 @@ import gc
 import os
 import signal
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from ssl import SSLContext
-from typing import Any
+from types import ModuleType
+from typing import Any, cast
 
 import httpx
+import httpx2
 import hypothesis
 import pytest
 import typer.main
@@ -39,7 +41,10 @@ def pytest_configure() -> None:
     kept = pytest.MonkeyPatch()
     kept.setattr(typer.main, "get_command", cache(typer.main.get_command))
     # And every client reads the certificates of all authorities, 25 ms each: one reading is enough.
-    kept.setattr("httpx._transports.default.create_ssl_context", _ssl_context)
+    for module in (httpx, httpx2):
+        kept.setattr(
+            f"{module.__name__}._transports.default.create_ssl_context", _reading_once(module)
+        )
     # On a busy machine an example may take more than .2 s, and a request more than 5.
     hypothesis.settings.register_profile("patient", deadline=None)
     hypothesis.settings.load_profile("patient")
@@ -70,15 +75,19 @@ def _keep_files_in_memory() -> None:
         tempfile.tempdir = None
 
 
-def _ssl_context(verify: Any = True, cert: Any = None, trust_env: bool = True) -> SSLContext:
-    return _ssl_context_of(verify, cert, trust_env, os.environ.get("SSL_CERT_FILE", ""))
+def _reading_once(module: ModuleType) -> Callable[..., SSLContext]:
+    """Its `create_ssl_context`, which reads once what the same arguments and environment name."""
+    make = module.create_ssl_context
 
+    @cache
+    def made_for(authorities: str, *arguments: Any) -> SSLContext:
+        del authorities
+        return cast(SSLContext, make(*arguments))
 
-@cache
-def _ssl_context_of(verify: Any, cert: Any, trust_env: bool, authorities: str) -> SSLContext:
-    """authorities: as the environment names them, which httpx looks at."""
-    del authorities
-    return httpx.create_ssl_context(verify, cert, trust_env)
+    def ssl_context(verify: Any = True, cert: Any = None, trust_env: bool = True) -> SSLContext:
+        return made_for(os.environ.get("SSL_CERT_FILE", ""), verify, cert, trust_env)
+
+    return ssl_context
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

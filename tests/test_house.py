@@ -33,6 +33,8 @@ FLOORS = [
 FLOOR: dict[str, float] = {room: level for level, rooms in enumerate(FLOORS) for room in rooms}
 FLOOR["masking"] = -0.5
 """Below floor 0: no error repeats a password."""
+FLOOR["cache"] = -0.5
+"""It knows nothing but the user's folders."""
 FLOOR["registry"] = 0.5
 """Stairs between floors 0 and 1: it knows errors, and settings ask it which plugins there are."""
 LINES = 500

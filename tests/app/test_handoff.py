@@ -334,7 +334,7 @@ def test_the_notification_is_signed(workspace: Workspace, monkeypatch: pytest.Mo
         def log_message(self, *_: Any) -> None: ...
 
     server = HTTPServer(("127.0.0.1", 0), Sink)
-    Thread(target=server.serve_forever, daemon=True).start()
+    Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     key = b"k" * 32
     monkeypatch.setenv("NOTIFY_SECRET", "whsec_" + base64.b64encode(key).decode())
     with_settings(workspace, notify={"url": f"http://127.0.0.1:{server.server_port}/told"})

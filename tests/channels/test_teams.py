@@ -74,7 +74,7 @@ class _Handler(BaseHTTPRequestHandler):
 @pytest.fixture
 def connector() -> Iterator[Connector]:
     with Connector() as made:
-        thread = threading.Thread(target=made.serve_forever)
+        thread = threading.Thread(target=made.serve_forever, args=(0.01,))
         thread.start()
         yield made
         made.shutdown()

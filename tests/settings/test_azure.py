@@ -132,7 +132,9 @@ def azure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Azure]:
         monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(certificate))
         monkeypatch.setenv("IDENTITY_ENDPOINT", f"http://127.0.0.1:{machine.server_port}/token")
         monkeypatch.setenv("IDENTITY_HEADER", "h")
-        threads = [threading.Thread(target=one.serve_forever) for one in (made, machine)]
+        threads = [
+            threading.Thread(target=one.serve_forever, args=(0.01,)) for one in (made, machine)
+        ]
         for thread in threads:
             thread.start()
         yield made

@@ -1,9 +1,11 @@
 """Which language a text is in."""
 
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
+from ombud.text import language
 from ombud.text.language import common_words, detect_language, message_language
 
 
@@ -94,3 +96,27 @@ def test_common_words_say_nothing_of_a_subject() -> None:
     assert {"wie", "fur"} <= common_words("de")
     assert "urlaub" not in common_words("de")
     assert common_words("fi") == frozenset()
+
+
+def test_what_is_kept_of_the_model_tells_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first process keeps it for the next; in part, or where nothing can be kept, it is
+    unpacked again."""
+
+    def told_anew(cache: Path) -> str:
+        monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
+        for remembering in (language._identifier, language._ranked, language._placed):
+            remembering.cache_clear()
+        return detect_language("Wie viele Urlaubstage habe ich in jedem Kalenderjahr?")
+
+    assert [told_anew(tmp_path), told_anew(tmp_path)] == ["de", "de"]
+    (kept,) = (tmp_path / "ombud").iterdir()
+    whole = kept.read_bytes()
+    for part in (whole[:-1], whole[:100], b""):
+        kept.write_bytes(part)
+        assert told_anew(tmp_path) == "de"
+        assert kept.read_bytes() == whole
+    (tmp_path / "file").write_text("no folder")
+    assert told_anew(tmp_path / "file") == "de"
+    assert told_anew(tmp_path) == "de"

@@ -122,7 +122,7 @@ class _Handler(BaseHTTPRequestHandler):
 @contextmanager
 def running_provider() -> Iterator[Provider]:
     provider = Provider()
-    thread = threading.Thread(target=provider.serve_forever, daemon=True)
+    thread = threading.Thread(target=provider.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     try:
         yield provider

@@ -44,7 +44,7 @@ class _Takes(BaseHTTPRequestHandler):
 def collector() -> Iterator[Collector]:
     server = Collector(("127.0.0.1", 0), _Takes)
     server.bodies = []
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     yield server
     server.shutdown()

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ombud.cache import user_cache
 from ombud.errors import MissingExtra, SetupError
 from ombud.models.embed.counting import counter
 from ombud.models.embed.embedder import EmbeddedText, Vectors
@@ -164,7 +165,7 @@ def cached_graph(
 
     build: writes the graph of the weights into a file. Raises SetupError where the weights are not
     those that were published, or nothing can be written."""
-    user = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ombud"
+    user = user_cache()
     for folder in (user, cache):
         if (folder / name).is_file():
             return folder / name
