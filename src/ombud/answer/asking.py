@@ -124,6 +124,7 @@ class AskRun:
         self.privacy: tuple[str, ...] = ()
         self.triaged = TriageResult()
         self.refined = Refined(self.triaged)
+        self.index_version = parts.knowledge.engine.version()
         self.found = SearchResult(plan=plan)
         self.assessment = Assessment()
         self.body: Body | None = None
@@ -192,7 +193,7 @@ class AskRun:
         self.triaged = self.refined.triaged
         self.timer.add(self.refined.seconds)
         if self._model_decides():
-            self.body = await asyncio.to_thread(self._asked_back)
+            self.body = await self._asked_back()
         else:
             await self._measure()
             self.body = await asyncio.to_thread(self._decided)
@@ -261,8 +262,7 @@ class AskRun:
         """Whether nobody here knows the language of the question, nor what in it looks like an
         injection."""
         knowledge = self.parts.knowledge
-        text = self.question.text
-        unread = unread_language(text, knowledge.engine, knowledge.embedder)
+        unread = unread_language(self.question.text, knowledge.engine, knowledge.embedder)
         return bool(unread) and self.parts.chat is None
 
     @property
@@ -292,13 +292,13 @@ class AskRun:
         is_ordinary = self.triaged.matter is None and self.triaged.label != "out_of_scope"
         return self.parts.chat is not None and is_ordinary
 
-    def _asked_back(self) -> Body | None:
+    async def _asked_back(self) -> Body | None:
         """A question back, where the chat model that read the question could not tell what is
         asked."""
         understood = self.found.understood
         if understood is None or understood.triage != "vague":
             return None
-        return self._clarified(understood.choices)
+        return await asyncio.to_thread(self._clarified, understood.choices)
 
     def _clarified(self, choices: Sequence[str] = ()) -> Body:
         return clarify_body(self.question, self.found, self.where, self.parts, choices)
@@ -494,7 +494,7 @@ class AskRun:
             tokens_out=spent.tokens_out,
             price=spent.price,
             seconds=rounded(seconds),
-            index_version=self.parts.knowledge.engine.version(),
+            index_version=self.index_version,
             degraded=degraded,
             notes=(*body.notes, *contradiction_notes(found.evidence)),
         )

@@ -24,4 +24,12 @@ def term_pattern(terms: Iterable[str]) -> re.Pattern[str]:
     if not alternatives:
         return re.compile(r"(?!)")
     any_of_them = "|".join(alternatives)
-    return re.compile(rf"\b(?:{any_of_them})(?!\w)")
+    return re.compile(rf"\b{beginning(alternatives)}(?:{any_of_them})(?!\w)")
+
+
+def beginning(alternatives: Iterable[str]) -> str:
+    """A look ahead for the letters that any of these patterns begin with: most places of a text
+    are told by it at once, where alternatives are tried one after the other (a third of the time).
+    Empty where one begins with something else than a letter."""
+    letters = {alternative[:1] for alternative in alternatives}
+    return f"(?=[{''.join(sorted(letters))}])" if all(map(str.isalpha, letters)) else ""

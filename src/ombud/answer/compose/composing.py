@@ -4,6 +4,7 @@ shown."""
 import asyncio
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -32,6 +33,8 @@ MOST_SUGGESTIONS = 3
 MANY = 4
 """Claims beside which one that falls is not asked for again."""
 LONGEST_NOTE = 200
+ASKED_AFTER = 0.02
+"""Seconds after which the request for a draft has surely been sent."""
 MOST_NOTES = 20
 
 
@@ -143,11 +146,12 @@ class _Composition:
         self.degraded = self._prompt_notes()
 
     async def written(self) -> WrittenAnswer:
-        # While the model writes there is time for what its claims are compared with.
-        reading = asyncio.create_task(asyncio.to_thread(self.prover.read))
+        is_written = asyncio.Event()
+        reading = asyncio.create_task(self._read_meanwhile(is_written))
         try:
             draft = await self._ask()
         finally:
+            is_written.set()
             await reading
         checked = self._check(draft)
         checked = await self._verified(checked)
@@ -171,6 +175,15 @@ class _Composition:
             vague=draft.outcome == "vague" and not draft.claims,
             nothing_held=bool(draft.claims) and not composed.claims,
         )
+
+    async def _read_meanwhile(self, is_written: asyncio.Event) -> None:
+        """While the model writes there is time for what its claims are compared with; not before it
+        has been asked, for both would wait for Python's lock."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(ASKED_AFTER):
+                await is_written.wait()
+            return
+        await asyncio.to_thread(self.prover.read)
 
     def broken_off(self, proven: Sequence[DraftClaim], failed: ModelError) -> WrittenAnswer:
         """The answer of a model that stopped in the middle: people have read what was proven, so

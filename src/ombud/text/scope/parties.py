@@ -4,6 +4,7 @@ import re
 from functools import cache, lru_cache
 
 from ombud.text.scope.vocabulary import scope_words
+from ombud.text.wording import beginning
 
 EMPLOYEE = "employee"
 COMPANY = "company"
@@ -48,13 +49,15 @@ def _opening() -> re.Pattern[str]:
 @cache
 def _pattern() -> re.Pattern[str]:
     groups: list[str] = []
+    words_of_all: list[str] = []
     # Longer names first, so that a works council is no council of something else.
     for party, words in scope_words()["parties"].items():
         alternatives = sorted(words, key=_descending_length)
+        words_of_all += alternatives
         either = "|".join(map(_alternative, alternatives))
         groups.append(f"(?P<{party}>{either})")
     groups.sort(key=_is_common)
-    return re.compile(rf"\b(?:{'|'.join(groups)})(?!\w)")
+    return re.compile(rf"\b{beginning(words_of_all)}(?:{'|'.join(groups)})(?!\w)")
 
 
 def _descending_length(word: str) -> int:
