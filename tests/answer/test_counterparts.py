@@ -39,9 +39,31 @@ Works council and company have agreed on these rules. They hold for everybody in
 
 No leave is deducted when a public holiday falls on a working day. Holiday pay is as usual.
 """
+FRANCE = """\
+# Annual leave and public holidays (France)
+
+## How much leave you have
+
+The leave year begins on 1 June. A working day has seven hours.
+
+| Completed service | Annual leave | Extra days | Total |
+| --- | --- | --- | --- |
+| Less than 5 years | 26 days | 2 | 28 days |
+| 5 years or more | 28 days | 2 | 30 days |
+
+## Part-timers
+
+Your entitlement to paid annual leave is that of full-time employees, times your hours divided by
+35, for each calendar year. Where hours vary from week to week, leave is earned at 15.04 % of hours.
+
+## Booking
+
+Requests are made in the tool and answered within five working days by the line manager.
+"""
 FILES: dict[str, tuple[str, dict[str, str]]] = {
     "all.md": (EVERYWHERE, {"topic": "leave"}),
     "de.md": (GERMANY, {"topic": "leave", "country": "DE"}),
+    "fr.md": (FRANCE, {"topic": "leave", "country": "FR"}),
     "de-sick.md": (
         "# Krankheit\n\n## Sick pay\n\nSick pay is paid for six weeks of an illness.\n",
         {"topic": "sickness", "country": "DE"},
@@ -81,6 +103,17 @@ def test_the_rule_of_the_country_is_given_in_place_of_the_default(
     answer = ask(home, question, DE)
     assert "30 days" in answer.text
     assert "25 working days" not in answer.text
+
+
+def test_a_section_for_part_timers_is_not_shown_to_all(home: Workspace) -> None:
+    answer = ask(home, "How many days holiday do I get?", Person(country="FR"))
+    assert "26 days" in answer.text
+    assert "Part-timers" not in answer.text
+
+
+def test_who_works_part_time_is_told_of_part_timers(home: Workspace) -> None:
+    answer = ask(home, "How many days holiday do I get part-time?", Person(country="FR"))
+    assert "15.04 %" in answer.text
 
 
 @pytest.mark.parametrize("person", [GB, NOBODY])

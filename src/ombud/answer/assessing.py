@@ -9,6 +9,7 @@ from ombud.answer.quoting.continuing import favour_shown
 from ombud.answer.quoting.counterparts import favour_local
 from ombud.answer.quoting.definitions import definitions_first
 from ombud.answer.quoting.fitness import quotable
+from ombud.answer.quoting.groups import favour_everyone, named_groups
 from ombud.answer.quoting.reading import NOT_READ, joined, read_evidence
 from ombud.answer.quoting.spans import AnswerSpan, candidate_spans, rank_spans
 from ombud.answer.quoting.underlining import span_features
@@ -61,10 +62,12 @@ def assess_evidence(
     now_asked = query_terms(question.text, engine) if question.history else []
     passage_terms = query_terms(query.passage, engine)
     said_terms = now_asked or passage_terms
-    ranked = favour_shown(rank_spans(spans, rows, basis), question)
+    named = named_groups(question)
+    ranked = favour_everyone(rank_spans(spans, rows, basis), named)
+    ranked = favour_shown(ranked, question)
     if found.evidence.counterparts:
         said = term_weights(passage_terms, engine)
-        ranked = favour_local(ranked, found.evidence, said, knowledge.embedder)
+        ranked = favour_local(ranked, found.evidence, said, named, knowledge.embedder)
     signals = measure_signals(said_terms, found, engine, rows) | span_signals(ranked)
     signals |= read.signals
     signals["askable"] = askable(question.text, knowledge.embedder)

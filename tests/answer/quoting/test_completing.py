@@ -45,6 +45,38 @@ def test_long_tables_and_lists_and_paragraphs_stay_as_chosen() -> None:
     assert len(shown(long, 4)) == 1
 
 
+ILL = (
+    "- Ill on leave. Phone your manager on the first day. The days are given back.\n"
+    "- Long illness. You go on earning leave."
+)
+
+
+def test_an_item_of_several_sentences_is_one_of_a_list() -> None:
+    assert shown(ILL, 0) == [
+        "- Ill on leave.",
+        "Phone your manager on the first day.",
+        "The days are given back.",
+        "- Long illness.",
+        "You go on earning leave.",
+    ]
+
+
+def test_of_a_long_list_the_whole_item_is_shown() -> None:
+    others = "\n".join(f"- Step number {n} of the way." for n in range(8))
+    item = "- Ill on leave. Phone your manager on the first day. The days are given back."
+    whole = ["- Ill on leave.", "Phone your manager on the first day.", "The days are given back."]
+    assert shown(f"{item}\n{others}", 0) == whole
+    assert shown(f"{item}\n{others}", 2) == whole
+
+
+def test_a_long_item_is_begun_or_stands_under_its_label() -> None:
+    further = [f"Rule number {n} of this page holds for all of us." for n in range(8)]  # 10 words
+    text = "- Ill on leave. " + " ".join(further)
+    label = "- Ill on leave."
+    assert shown(text, 0) == [label, *further[:5]]  # with its mark 4 words, of 60
+    assert shown(text, 6) == [label, further[5]]
+
+
 def test_an_answer_that_is_full_is_not_made_longer() -> None:
     rows = "\n".join(f"| {n} | {'word ' * 26}|" for n in range(4))  # 30 words a row
     table = f"| A | B |\n|---|---|\n{rows}"

@@ -1,10 +1,11 @@
 """A country's own passage answers in place of the global one on the same matter."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 
 import numpy as np
 import numpy.typing as npt
 
+from ombud.answer.quoting.groups import is_for_others
 from ombud.answer.quoting.spans import AnswerSpan
 from ombud.answer.quoting.underlining import text_with_head
 from ombud.models import Embedder
@@ -34,18 +35,21 @@ def favour_local(
     spans: Sequence[AnswerSpan],
     evidence: Evidence,
     weights: Mapping[str, float],
+    named: Set[int],
     embedder: Embedder | None,
 ) -> list[AnswerSpan]:
     """Spans, likeliest first, with those of a country's passage as likely as the global ones that
     they stand for, the more alike the likelier.
 
-    weights: index terms of the question as it was said, and their inverse document frequencies."""
+    weights: index terms of the question as it was said, and their inverse document frequencies.
+    named: `named_groups`; a passage for others speaks for nothing, and its document's other
+    passages do."""
     likelier: dict[_Place, float] = {}
     if embedder is None:
         return list(spans)
     for pair in evidence.counterparts:
         if not _lacks_word(evidence, pair, weights):
-            likelier |= _inherited(spans, pair, embedder)
+            likelier |= _inherited(spans, pair, named, embedder)
     if not likelier:
         return list(spans)
     weighed = [span._replace(score=likelier.get(_place(span), span.score)) for span in spans]
@@ -71,12 +75,12 @@ def _terms(chunk: Chunk) -> set[str]:
 
 
 def _inherited(
-    spans: Sequence[AnswerSpan], pair: Counterpart, embedder: Embedder
+    spans: Sequence[AnswerSpan], pair: Counterpart, named: Set[int], embedder: Embedder
 ) -> Mapping[_Place, float]:
     """Likelihoods of both, where a local span says about what the best global one says: the most
     alike becomes as likely as that one."""
     theirs = _of_chunk(spans, pair.shared)
-    ours = _of_chunk(spans, pair.local)
+    ours = _for_everyone(spans, pair.local, named)
     if not theirs or not ours:
         return {}
     best = max(theirs, key=lambda span: span.score)
@@ -97,6 +101,18 @@ def _inherited(
 
 def _of_chunk(spans: Sequence[AnswerSpan], chunk_id: str) -> list[AnswerSpan]:
     return [span for span in spans if span.hit.chunk.id == chunk_id]
+
+
+def _for_everyone(
+    spans: Sequence[AnswerSpan], chunk_id: str, named: Set[int]
+) -> list[AnswerSpan]:
+    """The spans of a chunk; of its document's others where it is for other people."""
+    own = _of_chunk(spans, chunk_id)
+    if not any(is_for_others(span, named) for span in own):
+        return own
+    document = own[0].hit.chunk.document_id
+    beside = [span for span in spans if span.hit.chunk.document_id == document]
+    return [span for span in beside if not is_for_others(span, named)]
 
 
 def _speaks_for_itself(document: str, spans: Sequence[AnswerSpan], best: AnswerSpan) -> bool:

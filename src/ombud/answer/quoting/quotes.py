@@ -8,8 +8,14 @@ from typing import NamedTuple
 
 from ombud.answer import wording
 from ombud.answer.proof.citing import Composed, Stored, cite, escaped, inert, number
-from ombud.answer.quoting.runs import kind_of, run_of, together
-from ombud.answer.quoting.spans import LIST_MARK, AnswerSpan, section_of, table_head
+from ombud.answer.quoting.runs import kind_of, pieces_in, run_of, together
+from ombud.answer.quoting.spans import (
+    LIST_MARK,
+    AnswerSpan,
+    goes_on_in_item,
+    section_of,
+    table_head,
+)
 from ombud.types import Citation, Claim
 
 NUMBERING = re.compile(r"^[\d.]+\s+")
@@ -69,10 +75,11 @@ def _left_out(
     first = group[0].span
     if kind_of(first) == "text" or len(group) == 1:
         return ""
-    whole = {(span.hit.chunk.id, span.start) for span in run_of(first, everything)}
-    if not whole.isdisjoint(applying):
+    run = run_of(first, everything)
+    if any((span.hit.chunk.id, span.start) in applying for span in run):
         return ""
-    count = len(whole - {(piece.span.hit.chunk.id, piece.span.start) for piece in pieces})
+    shown = [piece.span for piece in pieces]
+    count = pieces_in([span for span in run if not _holds(shown, span)])
     if not count:
         return ""
     more = wording.MORE_ROWS if kind_of(first) == "row" else wording.MORE_ITEMS
@@ -158,12 +165,18 @@ def _text(group: Sequence[_Piece], *, markers: bool, applying: Applying = NOBODY
     lines: list[str] = []
     for piece in group:
         fact = applying.get((piece.span.hit.chunk.id, piece.span.start), "")
-        lines.append(_line(piece, kind, markers=markers, fact=fact))
+        line = _line(piece, kind, markers=markers, fact=fact)
+        if lines and goes_on_in_item(piece.span):
+            lines[-1] += f" {line}"
+        else:
+            lines.append(line)
     if kind == "row":
         return "\n".join([table_head(group[0].span), *lines])
     if kind == "text":
         return " ".join(lines)
     lead = group[0].span.lead
+    if len(lines) == 1 and goes_on_in_item(group[0].span):
+        return lines[0]
     if len(lines) == 1:
         return f"{lead.strip()} {lines[0]}".strip()
     items = "- " + "\n- ".join(lines)

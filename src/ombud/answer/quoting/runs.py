@@ -3,7 +3,7 @@ paragraph."""
 
 from collections.abc import Sequence
 
-from ombud.answer.quoting.spans import LIST_MARK, AnswerSpan, is_row
+from ombud.answer.quoting.spans import LIST_MARK, AnswerSpan, goes_on_in_item, is_row
 
 
 def run_of(span: AnswerSpan, everything: Sequence[AnswerSpan]) -> list[AnswerSpan]:
@@ -51,8 +51,26 @@ def together(first: AnswerSpan, second: AnswerSpan) -> bool:
     return first.lead == second.lead and "\n\n" not in between
 
 
+def item_of(span: AnswerSpan, run: Sequence[AnswerSpan]) -> list[AnswerSpan]:
+    """The sentences of the list item that a span is of; run: `run_of` the span."""
+    item: list[AnswerSpan] = []
+    for other in run:
+        if not goes_on_in_item(other):
+            if other.start > span.start:
+                break
+            item.clear()
+        item.append(other)
+    return item
+
+
+def pieces_in(run: Sequence[AnswerSpan]) -> int:
+    """Rows of a table, items of a list, or sentences."""
+    return sum(not goes_on_in_item(span) for span in run)
+
+
 def kind_of(span: AnswerSpan) -> str:
-    """row | item | text."""
+    """row | item | text; every sentence of a list item is one."""
     if is_row(span.text):
         return "row"
-    return "item" if LIST_MARK.match(span.text) else "text"
+    is_item = LIST_MARK.match(span.text) or goes_on_in_item(span)
+    return "item" if is_item else "text"

@@ -132,6 +132,13 @@ def section_of(span: AnswerSpan) -> str:
     return headings[-1] if headings else first
 
 
+def goes_on_in_item(span: AnswerSpan) -> bool:
+    """Whether it is a further sentence of a list item, behind the one that has the mark."""
+    chunk = span.hit.chunk
+    is_first = bool(LIST_MARK.match(span.text))
+    return not is_first and _is_inside_item(chunk.text, span.start - chunk.start)
+
+
 def spoken_text(span: AnswerSpan) -> str:
     """The span's text; of a table row each cell after the name of its column, for "30 days" alone
     says little."""
@@ -166,11 +173,16 @@ def _pieces(
         if not is_item and _leads_in(text, passage[end:], trail):
             lead = text
             continue
-        if not is_item:
+        if not is_item and not _is_inside_item(passage, start):
             lead = ""
         if _says_something(text, is_item=is_item):
             pieces.append((start, end, lead))
     return tuple(pieces)
+
+
+def _is_inside_item(passage: str, start: int) -> bool:
+    """Whether the line on which something starts begins with the mark of a list."""
+    return bool(LIST_MARK.match(passage[:start].rpartition("\n")[2]))
 
 
 def _says_something(text: str, *, is_item: bool) -> bool:

@@ -19,6 +19,7 @@ from ombud.answer.quoting.spans import (
     SpanRow,
     candidate_spans,
     coverage,
+    goes_on_in_item,
     is_row,
     runs_of_chunks,
     spoken_text,
@@ -208,7 +209,8 @@ def _reading(span: AnswerSpan) -> _Reading:
     words = _Words(
         text=span.text,
         spoken=spoken_text(span),
-        lead=span.lead,
+        # What goes on in an item was taught without it.
+        lead="" if goes_on_in_item(span) else span.lead,
         trail=chunk.trail,
         header=chunk.header,
         language=chunk.language,
