@@ -103,9 +103,7 @@ def _of_chunk(spans: Sequence[AnswerSpan], chunk_id: str) -> list[AnswerSpan]:
     return [span for span in spans if span.hit.chunk.id == chunk_id]
 
 
-def _for_everyone(
-    spans: Sequence[AnswerSpan], chunk_id: str, named: Set[int]
-) -> list[AnswerSpan]:
+def _for_everyone(spans: Sequence[AnswerSpan], chunk_id: str, named: Set[int]) -> list[AnswerSpan]:
     """The spans of a chunk; of its document's others where it is for other people."""
     own = _of_chunk(spans, chunk_id)
     if not any(is_for_others(span, named) for span in own):
