@@ -61,6 +61,14 @@ def test_an_item_of_several_sentences_is_one_of_a_list() -> None:
     ]
 
 
+def test_of_a_list_of_long_items_one_is_whole_and_the_others_begun() -> None:
+    begun = "You are paid for twelve weeks after the birth of a child."  # 11 words
+    more = "This may be taken at once or in parts, as you agree with whoever leads your team."  # 17
+    items = [f"- {begun} {more}"] * 4  # 116 words with their marks; briefly 65
+    first = [f"- {begun}", more]
+    assert shown("\n".join(items), 1) == [*first, *[f"- {begun}"] * 3]
+
+
 def test_of_a_long_list_the_whole_item_is_shown() -> None:
     others = "\n".join(f"- Step number {n} of the way." for n in range(8))
     item = "- Ill on leave. Phone your manager on the first day. The days are given back."

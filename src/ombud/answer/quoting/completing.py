@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ombud.answer.quoting.runs import item_of, kind_of, pieces_in, run_of
-from ombud.answer.quoting.spans import AnswerSpan, words_in
+from ombud.answer.quoting.spans import AnswerSpan, goes_on_in_item, words_in
 
 
 class _Most(NamedTuple):
@@ -18,7 +18,8 @@ MOST = {"row": _Most(6, 140), "item": _Most(7, 90), "text": _Most(10, 60)}
 """Up to which a table, a list and a paragraph are shown whole. Paragraphs of 80 words and tables of
 8 rows show no more of what a person would underline for as many words."""
 LABEL = 6
-"""Words up to which the first sentence of an item is what the others are about: "Ill on leave."."""
+"""Words, its mark among them, up to which the first sentence of an item names what the others
+say."""
 MOST_WORDS = 150
 """Of the whole answer; `choose` fills 100 of them."""
 
@@ -53,7 +54,29 @@ def _family(span: AnswerSpan, everything: Sequence[AnswerSpan]) -> list[AnswerSp
     run = run_of(span, everything)
     if pieces_in(run) <= most.pieces and _words(run) <= most.words:
         return run
-    return _item(span, run) if kind == "item" else [span]
+    if kind != "item":
+        return [span]
+    item = _item(span, run)
+    brief = _in_brief(item, run)
+    return brief if pieces_in(run) <= most.pieces and _words(brief) <= most.words else item
+
+
+def _in_brief(item: Sequence[AnswerSpan], run: Sequence[AnswerSpan]) -> list[AnswerSpan]:
+    """An item of a list, and what the others begin with; the item alone where they begin with a
+    label that says nothing by itself."""
+    brief: list[AnswerSpan] = []
+    for span in run:
+        if span not in item and goes_on_in_item(span):
+            continue
+        if span not in item and _is_label(span, item_of(span, run)):
+            return list(item)
+        brief.append(span)
+    return brief
+
+
+def _is_label(span: AnswerSpan, item: Sequence[AnswerSpan]) -> bool:
+    """Whether it only names what the others of its item say: "Ill on leave."."""
+    return span == item[0] and len(item) > 1 and words_in(span.text) <= LABEL
 
 
 def _item(span: AnswerSpan, run: Sequence[AnswerSpan]) -> list[AnswerSpan]:
@@ -62,10 +85,9 @@ def _item(span: AnswerSpan, run: Sequence[AnswerSpan]) -> list[AnswerSpan]:
     item = item_of(span, run)
     if _words(item) <= MOST["text"].words:
         return item
-    label = item[0]
-    if span == label:
+    if span == item[0]:
         return _beginning(item)
-    return [label, span] if words_in(label.text) <= LABEL else [span]
+    return [item[0], span] if _is_label(item[0], item) else [span]
 
 
 def _beginning(item: Sequence[AnswerSpan]) -> list[AnswerSpan]:
