@@ -3,6 +3,8 @@ must not wake it."""
 
 import asyncio
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -242,3 +244,24 @@ def with_holes(
         for at in range(0, len(spans), 3):
             first, last = spans[at], spans[min(at + 1, len(spans) - 1)]
             yield replace(whole, start=whole.start + first[0], end=whole.start + last[1])
+
+
+UNCLOSED = """
+import asyncio, sys
+from pathlib import Path
+from ombud.app import Workspace, asking
+from ombud.types import Person, Question
+workspace = Workspace(Path(sys.argv[1]), {"models": {"embedder": "none"}})
+question = Question(text="How many days of annual leave do I get?", asker=Person(country="GB"))
+print(asyncio.run(asking.ask(workspace, question)).text)
+workspace.warm()
+"""
+
+
+def test_a_process_that_ends_without_closing_its_workspace_says_nothing_of_it(home: Path) -> None:
+    """Also while it takes the index into memory, as it does after a number of searches."""
+    ended = subprocess.run(
+        [sys.executable, "-c", UNCLOSED, str(home)], capture_output=True, text=True, check=False
+    )
+    assert "26 days" in ended.stdout
+    assert (ended.stderr, ended.returncode) == ("", 0)

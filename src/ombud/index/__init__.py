@@ -1,7 +1,7 @@
 """What we know: chunks, the engines that hold them, and who may read which."""
 
 from ombud.index.engine import Engine, EngineBackend, Leg, Row, Stats, Vector
-from ombud.index.engine_loop import blocking
+from ombud.index.engine_loop import blocking, is_process_ending
 from ombud.index.engines.passage_cache import clear_cache
 from ombud.index.hot.hot_engine import HotEngine
 from ombud.index.opening import ENGINES, open_backend, open_engine, open_snapshot
@@ -21,6 +21,7 @@ __all__ = [
     "Vector",
     "blocking",
     "clear_cache",
+    "is_process_ending",
     "is_visible",
     "open_backend",
     "open_engine",

@@ -7,6 +7,7 @@ waits in a thread."""
 import asyncio
 import threading
 from collections.abc import Coroutine, Generator
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any, TypeVar
 
@@ -55,3 +56,14 @@ def _loop() -> asyncio.AbstractEventLoop:
     loop = asyncio.new_event_loop()
     threading.Thread(target=loop.run_forever, name="engine", daemon=True).start()
     return loop
+
+
+def is_process_ending() -> bool:
+    """Then no pool of threads takes work any more, and an engine that needs one raises
+    RuntimeError; whoever works behind the scenes stops there, for nobody waits for it."""
+    with ThreadPoolExecutor(1) as pool:
+        try:
+            pool.submit(int)
+        except RuntimeError:
+            return True
+    return False

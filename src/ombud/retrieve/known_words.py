@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ombud.errors import OmbudError
-from ombud.index import Engine, Filter, blocking, is_visible
+from ombud.index import Engine, Filter, blocking, is_process_ending, is_visible
 from ombud.text import (
     SpellingChange,
     SpellingReading,
@@ -130,6 +130,9 @@ class _Building(threading.Thread):
         except OmbudError:
             # Read again with the next version; until then questions are taken as typed.
             self.vocabulary = None
+        except RuntimeError:
+            if not is_process_ending():
+                raise
         finally:
             self.done.set()
 

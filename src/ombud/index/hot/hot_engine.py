@@ -9,7 +9,7 @@ from typing import Any
 
 from ombud.errors import EngineError, OmbudError
 from ombud.index.engine import Engine, Leg, Row, Stats, Vector
-from ombud.index.engine_loop import AtHand, blocking
+from ombud.index.engine_loop import AtHand, blocking, is_process_ending
 from ombud.index.hot.snapshot import HotSnapshot, SnapshotBuilder
 from ombud.index.visibility import Filter
 from ombud.types import Chunk, Document, Mode
@@ -17,6 +17,8 @@ from ombud.types import Chunk, Document, Mode
 WORTH = 24
 """Searches after which a process that nobody warmed up takes the index into memory: a single
 question is over before that."""
+ENDING = 5.0
+"""Seconds that a process which ends waits for what it was taking into memory."""
 LOOK = 1.0
 """Seconds between two looks at the version while the index stands in memory."""
 PASSAGE_BYTES = 9_000
@@ -86,6 +88,7 @@ class HotEngine:
         with self._keeping:
             if self._keeper is None:
                 self._keeper = _Keeper(self)
+                weakref.finalize(self, self._keeper.end)
                 self._keeper.start()
             keeper = self._keeper
         keeper.done.wait(seconds)
@@ -95,7 +98,7 @@ class HotEngine:
         """Let go of the memory."""
         with self._keeping:
             if self._keeper is not None:
-                self._keeper.stop.set()
+                self._keeper.let_go()
             self._keeper = None
             self._snapshot = None
 
@@ -140,9 +143,9 @@ class HotEngine:
             keeper.wake.set()
         return None
 
-    def refresh(self) -> bool:
+    def refresh(self, stop: threading.Event | None = None) -> bool:
         """Make a snapshot of the present version, unless there is one or the index is too large; a
-        sync that goes on meanwhile is waited for. Whether there is a new one."""
+        sync that goes on meanwhile is waited for. Whether there is a new one; stop: given up."""
         version = self._engine.version()
         snapshot = self._snapshot
         if snapshot is not None and snapshot.version == version:
@@ -155,7 +158,7 @@ class HotEngine:
         for start in range(0, len(documents), BATCH):
             for row in blocking(self._engine.rows(documents[start : start + BATCH])):
                 built.add(row)
-            if self._engine.version() != version:
+            if self._engine.version() != version or (stop and stop.is_set()):
                 return False
         made = HotSnapshot(version, built)
         if self._engine.version() != version:
@@ -225,6 +228,18 @@ class _Keeper(threading.Thread):
         self.done = threading.Event()
         """Whether the first snapshot was made, or found not to be possible."""
 
+    def let_go(self) -> None:
+        """Ask it to end."""
+        self.stop.set()
+        self.wake.set()
+
+    def end(self) -> None:
+        """The same, and wait for it: also of an engine that nobody closed, at the end of the
+        process, where a thread inside of a model would be torn out of it."""
+        self.let_go()
+        if threading.current_thread() is not self:
+            self.join(ENDING)
+
     def run(self) -> None:
         while not self.stop.is_set():
             engine = self._engine()
@@ -233,11 +248,15 @@ class _Keeper(threading.Thread):
             began = time.monotonic()
             took = 0.0
             try:
-                is_new = engine.refresh()
+                is_new = engine.refresh(self.stop)
                 took = time.monotonic() - began
                 self.done.set()
                 if is_new:
                     engine.prepare(self.stop)
+            except RuntimeError:
+                if not is_process_ending():
+                    raise
+                return
             except OmbudError:  # told to whoever asks; the next look may find it well again
                 pass
             finally:
