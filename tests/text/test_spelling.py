@@ -2,7 +2,7 @@
 
 import pytest
 
-from ombud.text import Vocabulary, read_spelling
+from ombud.text import Vocabulary, read_spelling, spell_out
 
 WORDS = "maternity expenses expense claim deadline business class career leave holiday bonus probation elternzeit"
 VOCABULARY = Vocabulary(dict.fromkeys(WORDS.split(), 20))
@@ -70,3 +70,18 @@ def test_a_word_that_the_asker_may_read_elsewhere_is_kept() -> None:
 def test_long_messages_are_not_cut_within_a_word() -> None:
     text = "please tell me about leave " * 15 + "expenses"
     assert meant(text) == text
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("whats the mileage rate", "what's the mileage rate"),
+        ("Im off sick, wheres the form pls", "I'm off sick, where's the form please"),
+        ("i dont know, can u tell me", "i don't know, can you tell me"),
+        ("what's IM for, and the PLZ field?", "what's IM for, and the PLZ field?"),
+        ("see im.txt or @dont or wont-do", "see im.txt or @dont or wont-do"),
+        ("its fine, ill wait for my id", "its fine, ill wait for my id"),
+    ],
+)
+def test_short_forms_are_spelled_out(typed: str, meant: str) -> None:
+    assert spell_out(typed) == meant

@@ -15,6 +15,7 @@ from ombud.text import (
     analyse,
     message_language,
     read_spelling,
+    spell_out,
     surface_words,
     unknown_words,
 )
@@ -100,14 +101,15 @@ class QuestionReading(NamedTuple):
 def read_question(
     question: Question, where: Filter, known_words: KnownWords | None
 ) -> QuestionReading:
-    """A question without its mistyped words; in another language than English none are known."""
+    """A question without its mistyped words and with its short forms spelled out; in another
+    language than English none are known."""
     if known_words is None or message_language(question.text) != "en":
         return QuestionReading(question)
-    reading = known_words.read(question.text, where)
+    reading = known_words.read(spell_out(question.text), where)
     history: list[Message] = []
     for message in question.history:
         if message.role == "user":
-            meant = known_words.read(message.content, where).text
+            meant = known_words.read(spell_out(message.content), where).text
             message = message.model_copy(update={"content": meant})
         history.append(message)
     update = {"text": reading.text, "history": tuple(history)}

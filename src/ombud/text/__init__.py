@@ -70,6 +70,7 @@ from ombud.text.spelling import (
     SpellingReading,
     Vocabulary,
     read_spelling,
+    spell_out,
     surface_words,
     unknown_words,
 )
@@ -149,6 +150,7 @@ __all__ = [
     "read_spelling",
     "redact",
     "remembered",
+    "spell_out",
     "split_sentences",
     "split_words",
     "surface_words",

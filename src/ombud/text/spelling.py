@@ -142,6 +142,19 @@ def read_spelling(
     return _applied(text, changes)
 
 
+def spell_out(text: str) -> str:
+    """A message in English with "whats" as "what's" and "pls" as "please"; in capitals they are
+    abbreviations."""
+    forms = _content()["short_forms"]
+
+    def written(match: re.Match[str]) -> str:
+        typed = match.group()
+        meant = "" if typed.isupper() and len(typed) > 1 else forms.get(typed.lower())
+        return _as_cased(meant, typed) if meant else typed
+
+    return re.sub(r"(?<![\w@/#.'’-])[A-Za-z]+(?![\w@/#'’-])", written, text)
+
+
 def unknown_words(text: str, vocabulary: Vocabulary) -> list[str]:
     """Words of a message in English that are perhaps mistyped, as they stand there."""
     beginning = _beginning(text)
