@@ -152,7 +152,7 @@ def spell_out(text: str) -> str:
         meant = "" if typed.isupper() and len(typed) > 1 else forms.get(typed.lower())
         return _as_cased(meant, typed) if meant else typed
 
-    return re.sub(r"(?<![\w@/#.'’-])[A-Za-z]+(?![\w@/#'’-])", written, text)
+    return re.sub(r"(?<![\w@/#.'’-])[A-Za-z]+(?![\w@/#'’-]|\.\w)", written, text)
 
 
 def unknown_words(text: str, vocabulary: Vocabulary) -> list[str]:
