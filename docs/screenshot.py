@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
 
 ROOT = Path(__file__).parents[1]
 TROUBLE = "A colleague keeps making remarks about my body. I do not know what to do."
@@ -40,19 +40,19 @@ def main() -> None:
 
 def take_pictures(home: Path, folder: Path) -> None:
     ombud = [sys.executable, "-m", "ombud", "--home", str(home)]
-    with tempfile.TemporaryDirectory() as scratch:
+    with tempfile.TemporaryDirectory() as scratch, _started() as browser:
         report = Path(scratch) / "report.html"
         _measure(ombud, report)
-        _take_report(report.as_uri(), folder / "report.png")
-    with subprocess.Popen(
-        [*ombud, "serve", "--port", "0"], stdout=subprocess.PIPE, text=True
-    ) as server:
-        url = next(iter(server.stdout or [])).split()[-1]
-        try:
-            for name, take in PICTURES.items():
-                take(url, folder / f"{name}.png")
-        finally:
-            server.terminate()
+        _take_report(browser, report.as_uri(), folder / "report.png")
+        with subprocess.Popen(
+            [*ombud, "serve", "--port", "0"], stdout=subprocess.PIPE, text=True
+        ) as server:
+            url = next(iter(server.stdout or [])).split()[-1]
+            try:
+                for name, take in PICTURES.items():
+                    take(browser, url, folder / f"{name}.png")
+            finally:
+                server.terminate()
 
 
 def _measure(ombud: list[str], report: Path) -> None:
@@ -67,30 +67,29 @@ def _measure(ombud: list[str], report: Path) -> None:
 
 
 @contextmanager
-def _browser(height: int) -> Iterator[Page]:
-    with (
-        sync_playwright() as driver,
-        tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile,
-    ):
-        browser = driver.chromium.launch_persistent_context(
-            profile,
-            executable_path="/usr/bin/chromium",
-            args=ARGUMENTS,
-            viewport={"width": 1280, "height": height},
-            color_scheme="light",
-        )
-        yield browser.new_page()
+def _started() -> Iterator[Browser]:
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path="/usr/bin/chromium", args=ARGUMENTS)
+        yield browser
         browser.close()
 
 
-def _take_report(url: str, target: Path) -> None:
-    with _browser(1500) as page:
+@contextmanager
+def _opened(browser: Browser, height: int) -> Iterator[Page]:
+    """In a fresh profile."""
+    size: ViewportSize = {"width": 1280, "height": height}
+    with browser.new_context(viewport=size, color_scheme="light") as profile:
+        yield profile.new_page()
+
+
+def _take_report(browser: Browser, url: str, target: Path) -> None:
+    with _opened(browser, 1500) as page:
         page.goto(url)
         page.screenshot(path=str(target))
 
 
-def _take(url: str, target: Path) -> None:
-    with _browser(880) as page:
+def _take(browser: Browser, url: str, target: Path) -> None:
+    with _opened(browser, 880) as page:
         page.goto(url)
         page.get_by_label("Country").select_option("GB")
         page.get_by_role("textbox").fill(QUESTION)
@@ -101,9 +100,9 @@ def _take(url: str, target: Path) -> None:
         page.screenshot(path=str(target))
 
 
-def _take_document(url: str, target: Path) -> None:
+def _take_document(browser: Browser, url: str, target: Path) -> None:
     """The page of a PDF as it was printed, reached from an answer."""
-    with _browser(1100) as page:
+    with _opened(browser, 1100) as page:
         page.goto(url)
         page.get_by_label("Country").select_option("GB")
         page.get_by_role("textbox").fill(PRINTED)
@@ -117,9 +116,9 @@ def _take_document(url: str, target: Path) -> None:
         page.screenshot(path=str(target))
 
 
-def _take_case(url: str, target: Path) -> None:
+def _take_case(browser: Browser, url: str, target: Path) -> None:
     """One case of the newest run, down to the stages of its search."""
-    with _browser(1500) as page:
+    with _opened(browser, 1500) as page:
         page.goto(f"{url}/lab")
         page.locator("td a").first.click()
         page.locator("tbody tr", has_text="full").filter(has_text="100 %").locator(
@@ -130,8 +129,8 @@ def _take_case(url: str, target: Path) -> None:
         page.screenshot(path=str(target))
 
 
-def _take_desk(url: str, target: Path) -> None:
-    with _browser(820) as employee:
+def _take_desk(browser: Browser, url: str, target: Path) -> None:
+    with _opened(browser, 820) as employee:
         advisor = employee.context.new_page()
         employee.goto(url)
         employee.get_by_label("Country").select_option("GB")
@@ -155,15 +154,15 @@ def _take_desk(url: str, target: Path) -> None:
         employee.wait_for_selector("#bar[data-state='returned']")
 
 
-def _take_admin(url: str, target: Path) -> None:
-    with _browser(820) as page:
+def _take_admin(browser: Browser, url: str, target: Path) -> None:
+    with _opened(browser, 820) as page:
         page.goto(f"{url}/admin/sources")
         page.wait_for_selector("table")
         page.screenshot(path=str(target))
 
 
-def _take_playground(url: str, target: Path) -> None:
-    with _browser(1300) as page:
+def _take_playground(browser: Browser, url: str, target: Path) -> None:
+    with _opened(browser, 1300) as page:
         page.goto(f"{url}/playground")
         page.get_by_label("Question").fill(QUESTION)
         page.get_by_label("Country").select_option("GB")
