@@ -34,15 +34,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--home", type=Path, default=ROOT / "sample", help="indexed sample")
     parser.add_argument("--out", type=Path, default=ROOT / "docs", help="folder of the pictures")
+    parser.add_argument("--sample", type=float, default=1.0, help="share of cases in the report")
     chosen = parser.parse_args()
-    take_pictures(chosen.home, chosen.out)
+    take_pictures(chosen.home, chosen.out, chosen.sample)
 
 
-def take_pictures(home: Path, folder: Path) -> None:
+def take_pictures(home: Path, folder: Path, sample: float) -> None:
+    """sample: share of the cases that the report and the page of a case are made of."""
     ombud = [sys.executable, "-m", "ombud", "--home", str(home)]
     with tempfile.TemporaryDirectory() as scratch, _started() as browser:
         report = Path(scratch) / "report.html"
-        _measure(ombud, report)
+        _measure(ombud, report, sample)
         _take_report(browser, report.as_uri(), folder / "report.png")
         with subprocess.Popen(
             [*ombud, "serve", "--port", "0"], stdout=subprocess.PIPE, text=True
@@ -55,11 +57,11 @@ def take_pictures(home: Path, folder: Path) -> None:
                 server.terminate()
 
 
-def _measure(ombud: list[str], report: Path) -> None:
+def _measure(ombud: list[str], report: Path, sample: float) -> None:
     """Two runs of the sample's test split, compared."""
     cases = str(ROOT / "sample/cases")
     for mode in ("sparse", "hybrid"):
-        run = [*ombud, "lab", "run", cases, "--split", "test"]
+        run = [*ombud, "lab", "run", cases, "--split", "test", "--sample", str(sample)]
         run += ["--name", mode, "--plan", f"mode={mode}"]
         subprocess.run(run, check=True, stdout=subprocess.DEVNULL)
     compare = [*ombud, "lab", "report", "sparse", "hybrid", "--html", str(report)]

@@ -1,5 +1,7 @@
 """Killed, interrupted, out of disk, two at a time: one clear sentence, nothing lost, the next run
-goes on."""
+goes on.
+
+What is disturbed, or says that it is, is a process of its own; what comes before and after is not."""
 
 import os
 import shutil
@@ -13,8 +15,7 @@ from pathlib import Path
 import pytest
 
 from ingest.shelf import Shelf, Snapshot, long_text
-from journeys.command import bare_workspace, start
-from journeys.command import ombud_process as ombud
+from journeys.command import bare_workspace, ombud, ombud_process, start
 from ombud.app import Workspace, library
 from ombud.index import blocking
 from ombud.store import acquire_lease, document_ids, unended_writes
@@ -190,7 +191,7 @@ def test_a_second_sync_says_who_is_at_it(tmp_path: Path) -> None:
     (home / "docs" / "travel.md").unlink()
     running = Workspace(home, {"models": {"embedder": "none"}})
     with acquire_lease(running.store, "sync"):
-        people = ombud("sync", cwd=home)
+        people = ombud_process("sync", cwd=home)
         assert (people.code, people.out) == (3, "")
         assert f"process {os.getpid()}" in people.err
         script = ombud("sync", "--json", cwd=home)
@@ -251,7 +252,7 @@ def test_a_full_disk_is_one_sentence_and_room_lets_it_go_on(
     docs, whole = undisturbed("none")
     bare_workspace(small_disk, files={})
     remount(small_disk, f"size={size}")
-    full = ombud("sync", docs, cwd=small_disk)
+    full = ombud_process("sync", docs, cwd=small_disk)
     assert (full.code, full.out) == (1, "")
     sentence, hint = full.err.strip().splitlines()
     assert sentence.startswith("Error: ")
@@ -269,7 +270,7 @@ def test_what_was_indexed_is_found_while_the_disk_is_full(small_disk: Path) -> N
     assert ombud("sync", "docs", cwd=home).code == 0
     many(home / "docs" / "more")
     fill(home / "filling")
-    assert ombud("sync", cwd=home).code == 1
+    assert ombud_process("sync", cwd=home).code == 1
     found = ombud("search", "hotel costs", "--country", "GB", "--json", cwd=home)
     assert found.code == 0
     assert found.json["hits"][0]["uri"] == "docs/travel.md"
@@ -282,7 +283,7 @@ def test_a_read_only_disk_is_a_sentence(small_disk: Path) -> None:
     home = bare_workspace(small_disk)
     remount(small_disk, "ro")
     try:
-        fresh = ombud("sync", "docs", cwd=home)
+        fresh = ombud_process("sync", "docs", cwd=home)
     finally:
         remount(small_disk, "rw")
     assert (fresh.code, fresh.out) == (1, "")
