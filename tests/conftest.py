@@ -54,6 +54,13 @@ def pytest_configure() -> None:
     kept.setattr(database, "_migrate", migrating_once(database._migrate))
 
 
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """Tests wait for deadlines, browsers and other processes: a fifth of their time, slow ones more
+    than half of it."""
+    cores = len(os.sched_getaffinity(0))
+    return 2 * cores if config.option.markexpr == "slow" else cores + 1
+
+
 def pytest_collection() -> None:
     """What importing and collecting make is not looked through for garbage: nearly all of it stays."""
     gc.disable()
