@@ -54,10 +54,13 @@ def test_what_is_understood(given: dict[str, Any], understood: dict[str, Any]) -
         ({"country": False}, "country = False"),
         ({"country": True}, "country = True"),
         ({"country": [False, "SE"]}, "country"),
-        ({"country": "GBR"}, "'GBR'"),
-        ({"country": "G1"}, "'G1'"),
+        ({"country": [""]}, "country"),
+        ({"country": "GBR"}, "`GBR`"),
+        ({"country": "G1"}, "`G1`"),
+        ({"country": "Germny"}, "country: `Germny` is no country"),
+        ({"country": ["GB", "Europe"]}, "`Europe`"),
         ({"country": {"GB": 1}}, "country"),
-        ({"country": 0}, "country = 0"),
+        ({"country": 0}, "country: `0`"),
         ({"audience": "managers"}, "audience is not a map"),
         ({"audience": ["manager"]}, "audience is not a map"),
         ({"audience": ""}, "audience is not a map"),
@@ -84,6 +87,12 @@ def test_what_is_not_understood_is_an_error_that_names_place_and_value(
         normalise_metadata(given, "gb/a.md", strict=strict)
     assert "gb/a.md" in str(wrong.value)
     assert words in str(wrong.value)
+
+
+@pytest.mark.parametrize("written", ["Germany", "Deutschland", "allemagne", "de", " DE "])
+def test_a_country_is_called_as_people_call_it(written: str) -> None:
+    understood = normalise_metadata({"country": ["France", written]}, "a.md", strict=False)
+    assert understood == {"countries": ("DE", "FR")}
 
 
 def test_an_unquoted_norway_is_explained() -> None:

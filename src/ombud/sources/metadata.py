@@ -1,7 +1,6 @@
 """Title, country, audience, dates…: one vocabulary for front matter, ombud.yaml, patterns and
 settings."""
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
 from difflib import get_close_matches
@@ -10,7 +9,8 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from ombud.errors import SourceError
+from ombud.errors import BadRequest, SourceError
+from ombud.text import read_country
 from ombud.types import Document
 
 METADATA_KEYS = (
@@ -118,12 +118,16 @@ def _value(key: str, value: Any, where: str) -> dict[str, Any]:
 
 def _countries(value: Any, where: str) -> tuple[str, ...]:
     # An unquoted NO arrives as False, which must not become "everywhere".
-    codes = sorted({str(code).strip().upper() for code in _listed(value)})
-    for code in codes:
-        if not re.fullmatch("[A-Z]{2}", code):
-            hint = "Countries are two-letter codes such as GB; YAML reads NO as false: quote it."
-            raise SourceError(f"{where}: country = {value!r} is not a country code.", hint=hint)
-    return tuple(codes)
+    codes: set[str] = set()
+    for written in _listed(value):
+        if isinstance(written, bool) or not str(written).strip():
+            hint = "Leave it out for everywhere; YAML reads NO as false: quote it."
+            raise SourceError(f"{where}: country = {value!r} is no country.", hint=hint)
+        try:
+            codes.add(read_country(str(written)))
+        except BadRequest as unknown:
+            raise SourceError(f"{where}: country: {unknown}", hint=unknown.hint) from unknown
+    return tuple(sorted(codes))
 
 
 def _listed(value: Any) -> Sequence[Any]:

@@ -18,8 +18,9 @@ from pydantic import (
     model_validator,
 )
 
-from ombud.errors import BadSetting
+from ombud.errors import BadRequest, BadSetting
 from ombud.settings import merge_plan
+from ombud.text import read_country
 from ombud.types import (
     Audience,
     Chunk,
@@ -40,10 +41,11 @@ LONGEST_QUESTION = 4000
 LONGEST_COMMENT = 2000
 
 
-def _country(code: str) -> str | None:
-    if code.upper() == "UK":
-        raise ValueError("the country code of the United Kingdom is GB")
-    return code.upper() or None
+def _country(written: str) -> str | None:
+    try:
+        return read_country(written) or None
+    except BadRequest as unknown:
+        raise ValueError(f"{unknown} {unknown.hint}") from unknown
 
 
 def _iso_day(value: Any) -> Any:
@@ -72,8 +74,8 @@ def _known_fields(plan: dict[str, Any]) -> dict[str, Any]:
     return plan
 
 
-Country = Annotated[str, Field(pattern="^([A-Za-z]{2})?$"), AfterValidator(_country)]
-"""ISO 3166 alpha-2, in either case; empty is none."""
+Country = Annotated[str, Field(max_length=80), AfterValidator(_country)]
+"""ISO 3166 alpha-2, in either case, or the name in whichever language; empty is none."""
 PlanFields = Annotated[dict[str, Any], AfterValidator(_known_fields)] | None
 Key = Annotated[str, AfterValidator(_uuid), WithJsonSchema({"type": "string", "format": "uuid"})]
 """UUID of the sender."""
