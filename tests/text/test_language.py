@@ -51,6 +51,8 @@ def test_several_threads_may_ask() -> None:
     ("text", "language"),
     [
         ("Wie viel Urlaub?", "de"),
+        ("wieviel Urlaub", "de"),
+        ("bin krank", "de"),
         ("wie viele urlaubstage hab ich noch", "de"),
         ("Überstunden ausbezahlt?", "de"),
         ("congé paternité durée", "fr"),

@@ -22,9 +22,10 @@ SHORTEST = 20
 """Letters below which a guess is worth less than the fall-back."""
 LOOKED_AT = 2000
 """Characters that are counted."""
-SURE = 14.0
+SURE = 11.5
 """Logarithm of how much likelier than English a language must be to be taken for that of a
-message."""
+message. Of 6,458 messages those from here to 14 are in another one, as "bin krank" is; keys that
+were struck, "sdlfkj wer sdf", are at 11.1."""
 TOLD_BY_WORDS = ("de", "es", "fr", "it", "nl", "pl", "pt")
 """Languages with a list of common words."""
 WORD_WEIGHT = 6.0
@@ -72,9 +73,8 @@ def _ranked(text: str) -> tuple[tuple[str, float], ...]:
 def message_language(text: str) -> str:
     """ISO 639-1 code of the language of a message, however short; English in doubt.
 
-    Its letters (py3langid), against English, and its common words. Measured on dev: none of 734
-    English messages, 32 of them struck keys, is taken for another language, and 3 of 129 in seven
-    other languages for English."""
+    Its letters (py3langid), against English, and its common words. Measured on dev: no message in
+    English and no struck keys are taken for another language, 1 of 52 in another for English."""
     beginning = text[:LOOKED_AT]
     letters = list(filter(str.isalpha, beginning))
     if not letters:
