@@ -75,7 +75,7 @@ def reached(process: subprocess.Popen[str], home: Path, commits: int) -> bool:
     """Waits until the index has so many commits, or the process ends before."""
     while versions(home) < commits:
         try:
-            process.wait(0.002)
+            process.wait(0.005)
         except subprocess.TimeoutExpired:
             continue
         return False

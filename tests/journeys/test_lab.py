@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 import pytest
 
 from journeys.command import Result, ombud, start, workspace
+from until import wait_until
 
 FLOORS = [
     "ground",
@@ -339,8 +340,7 @@ def test_stopped_in_the_middle_the_same_command_goes_on(
     many.write_text("\n".join(line(n) for n in range(500)), encoding="utf-8")
     command = ("lab", "run", str(many), "--name", how.name, "--metrics", "mrr", "--split", "open")
     with start(*command, cwd=home) as process:
-        while process.poll() is None and not _begun(home, how.name):
-            pass
+        wait_until(process, lambda: _begun(home, how.name))
         assert process.poll() is None
         os.killpg(process.pid, how)
         _, err = process.communicate(timeout=60)

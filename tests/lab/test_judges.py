@@ -37,6 +37,7 @@ from ombud.prompts import load_sections
 from ombud.settings import ModelSettings
 from ombud.store import Store, erase_quotes, judge_costs, open_store, phrases_held
 from ombud.types import Answer, Claim, Observation, Person, Reference
+from until import wait_for_words
 
 ANSWERED = Observation(
     case=case(references=("26 days",)),
@@ -441,8 +442,7 @@ def test_killed_ten_times_a_judged_run_asks_no_kept_verdict_again(tmp_path: Path
     for kill in range(10):
         before = len(log.read_text().split())
         process = subprocess.Popen(command, env=os.environ | own, stdout=subprocess.DEVNULL)
-        while process.poll() is None and len(log.read_text().split()) < before + 60 + 10 * kill:
-            pass
+        wait_for_words(process, log, before + 60 + 10 * kill)
         killed += process.poll() is None
         process.send_signal(signal.SIGKILL)
         process.wait()

@@ -29,6 +29,7 @@ from ombud.lab import (
 from ombud.store import Store, acquire_lease, done_places, list_runs, open_store
 from ombud.types import Answer, Case, Question, Run
 from store.places import database, small_disk
+from until import wait_for_words
 
 METRICS = parse_metrics("recall@1,mrr,token_f1,citation_recall,outcome_accuracy")
 
@@ -258,8 +259,7 @@ def test_killed_ten_times_it_ends_as_if_undisturbed_and_asks_no_stored_case_agai
             before = len(log.read_text().split())
             stored = {at for begun in list_runs(store) for at in done_places(store, begun.id)}
             process = subprocess.Popen(command, env=os.environ | own, stdout=subprocess.DEVNULL)
-            while process.poll() is None and len(log.read_text().split()) < before + 4 + 4 * kill:
-                pass
+            wait_for_words(process, log, before + 4 + 4 * kill)
             killed += process.poll() is None
             process.send_signal(signal.SIGKILL)
             process.wait()

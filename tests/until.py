@@ -1,0 +1,22 @@
+"""Waiting for what another process does, without taking the processor from it."""
+
+import subprocess
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+LOOK = 0.01
+"""Seconds between two looks."""
+
+
+def wait_until(process: subprocess.Popen[Any], reached: Callable[[], bool]) -> None:
+    """Returns when it is so, or the process has ended."""
+    while process.poll() is None and not reached():
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(LOOK)
+
+
+def wait_for_words(process: subprocess.Popen[Any], log: Path, count: int) -> None:
+    """The same, until the file has so many words."""
+    wait_until(process, lambda: len(log.read_text().split()) >= count)
