@@ -104,7 +104,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.slow)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def llama() -> Iterator[str]:
     """Address of a real llama.cpp server with a tiny model."""
     if why := missing():

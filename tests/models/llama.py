@@ -8,8 +8,11 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
+import pytest
+
 TOKENS = 80
-"""Most tokens of a reply: the tiny model knows no end, and its words are of no use."""
+"""Most tokens of a reply: the tiny model knows no end, and its words are of no use. A request that
+names more would get more."""
 
 
 def missing() -> str:
@@ -20,10 +23,14 @@ def missing() -> str:
 
 @contextmanager
 def serving_llama() -> Iterator[str]:
-    """Its address, for `models.base_url`."""
-    with subprocess.Popen(
-        [sys.executable, __file__], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    ) as running:
+    """Its address, for `models.base_url`; meanwhile this process asks for so few tokens."""
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        subprocess.Popen(
+            [sys.executable, __file__], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        ) as running,
+    ):
+        patch.setattr("ombud.models.chat.asking.MOST_TOKENS", TOKENS)
         try:
             assert running.stdout
             said = next((line for line in running.stdout if line.startswith("listening")), "")
