@@ -12,13 +12,19 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ombud.app import measuring
-from ombud.app.publishing.answering import ask_both, look_up
+from ombud.app.publishing.answering import BothAnswers, ask_both, look_up
 from ombud.app.publishing.changes import WORST_FIRST, FoundChanges, find_changes
 from ombud.app.publishing.drafts import DraftChoices, PolicyDraft, read_drafts
-from ombud.app.publishing.questions import QuestionChoices, gather_questions, passages_of
+from ombud.app.publishing.questions import (
+    CheckQuestion,
+    QuestionChoices,
+    gather_questions,
+    passages_of,
+)
 from ombud.app.publishing.sentences import ChangedSentence, changed_sentences
 from ombud.app.publishing.shadow import overlay
 from ombud.app.workspace import Workspace
+from ombud.index import blocking
 from ombud.settings import PublishSettings
 from ombud.store import find_document, list_documents
 
@@ -86,9 +92,15 @@ def check_drafts(
         clock.step("index")
         passages = passages_of(workspace, shadow, drafts)
         gathered = gather_questions(workspace, passages, questions, on_progress)
-        _settle(workspace, shadow)
         clock.step("questions")
-        asked = asyncio.run(ask_both(workspace, shadow, gathered.asked, concurrency, on_progress))
+        asked = _ask_by_day(
+            workspace,
+            shadow,
+            drafts,
+            gathered.asked,
+            concurrency=concurrency,
+            on_progress=on_progress,
+        )
         clock.step("ask")
         only = questions.countries
         looked_up = asyncio.run(look_up(workspace, shadow, passages, only, on_progress))
@@ -118,12 +130,40 @@ def check_drafts(
     return check
 
 
+def _ask_by_day(
+    workspace: Workspace,
+    shadow: Workspace,
+    drafts: Sequence[PolicyDraft],
+    questions: Sequence[CheckQuestion],
+    *,
+    concurrency: int,
+    on_progress: OnProgress,
+) -> list[BothAnswers]:
+    """What the drafts replace leaves the shadow once nobody asks for a day on which it is in force:
+    its words would count twice beside the drafts', and turn answers near a threshold whatever the
+    drafts say."""
+    last_day = max(draft.begins for draft in drafts)
+    earlier: list[CheckQuestion] = []
+    later: list[CheckQuestion] = []
+    for one in questions:
+        (earlier if (one.question.as_of or last_day) < last_day else later).append(one)
+
+    def ask(part: Sequence[CheckQuestion]) -> list[BothAnswers]:
+        _settle(workspace, shadow)
+        return asyncio.run(ask_both(workspace, shadow, part, concurrency, on_progress))
+
+    asked = ask(earlier) if earlier else []
+    replaced = [draft.replaces.id for draft in drafts if draft.replaces]
+    blocking(shadow.engine.delete(replaced))
+    return [*asked, *ask(later)]
+
+
 def _settle(*sides: Workspace) -> None:
     """Wait for the words that mistyped ones are read by: a question that comes before they are
-    there is taken as typed, and would tell two sides apart that are alike."""
+    there is taken as typed, and would tell two sides apart that are alike. So would an index on
+    disk, whose scores depend on how its rows came there; both sides are searched in memory."""
     for side in sides:
-        if side.index.known_words:
-            side.index.known_words.vocabulary(LONGEST_WAIT)
+        side.warm(LONGEST_WAIT)
 
 
 def reasons_against(found: FoundChanges, rules: PublishSettings) -> tuple[str, ...]:
