@@ -7,6 +7,10 @@ from typing import Any
 import pytest
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+PATIENCE = 60_000
+"""Milliseconds until a page counts as one that never does what is waited for: the machine may be
+busy."""
+playwright.expect.set_options(timeout=PATIENCE)
 CHROMIUM = Path("/usr/bin/chromium")
 needs_chromium = pytest.mark.skipif(not CHROMIUM.exists(), reason=f"{CHROMIUM} is not installed")
 ARGUMENTS = [

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from journeys.browsers import ARGUMENTS, AXE, CHROMIUM, NewPage, Page, playwright
+from journeys.browsers import ARGUMENTS, AXE, CHROMIUM, PATIENCE, NewPage, Page, playwright
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def new_page(browser: Any, address: str) -> Iterator[NewPage]:
     def open_page(complaining: bool = False, **options: Any) -> Page:
         context = browser.new_context(**({"reduced_motion": "reduce"} | options))
         context.grant_permissions(["clipboard-read", "clipboard-write"], origin=address)
-        context.set_default_timeout(15_000)
+        context.set_default_timeout(PATIENCE)
         contexts.append(context)
         page = context.new_page()
         if not complaining:
