@@ -109,7 +109,7 @@ def _words(text: str, start: int, end: int, limit: TokenLimit) -> Iterator[Token
     at = 0
     while at < len(words):
         word_start, word_end = words[at]
-        taken, tokens = _longest(text, word_start, ends[at:], limit)
+        taken, tokens = _longest(text, word_start, ends, limit, first=at)
         if taken:
             at += taken
             yield TokenSpan(word_start, ends[at - 1], tokens)
@@ -129,19 +129,22 @@ def _characters(text: str, start: int, end: int, limit: TokenLimit) -> Iterator[
         start += taken
 
 
-def _longest(text: str, start: int, ends: Sequence[int], limit: TokenLimit) -> tuple[int, int]:
-    """(how many of the ends are within the limit, tokens up to the last of those): doubles, then
-    halves, so that long texts are counted only near the answer. Tokens of the first end where none
-    is."""
+def _longest(
+    text: str, start: int, ends: Sequence[int], limit: TokenLimit, first: int = 0
+) -> tuple[int, int]:
+    """(how many of the ends from `first` on are within the limit, tokens up to the last of those):
+    doubles, then halves, so that long texts are counted only near the answer. Tokens of the first
+    end where none is."""
 
     def size(number: int) -> int:
-        return limit.count(text[start : ends[number - 1]])
+        return limit.count(text[start : ends[first + number - 1]])
 
+    most = len(ends) - first
     high = 1
-    while high < len(ends) and size(high) <= limit.room:
+    while high < most and size(high) <= limit.room:
         high *= 2
     low = 0
-    high = min(high, len(ends))
+    high = min(high, most)
     while low < high:
         middle = (low + high + 1) // 2
         if size(middle) <= limit.room:
