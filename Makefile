@@ -16,7 +16,7 @@ test: .venv/test
 	@$(RUN_TESTS) -m "not slow"
 
 test-slow: .venv/test
-	@COVERAGE_PATCH=_exit $(RUN_TESTS) -m slow
+	@$(RUN_TESTS) -m slow
 
 # As .ci/run does it.
 test-all: .venv/test

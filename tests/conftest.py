@@ -29,12 +29,15 @@ ROOM = 2 * 1024**3
 """Bytes that must be free there; a container often has 64 MiB in all."""
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """A shell starts what stands before `&` with Ctrl-C ignored, and so would everything that tests
     start."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     _keep_files_in_memory()
+    if config.option.markexpr == "slow" and "PYTEST_XDIST_WORKER" in os.environ:
+        # Most processes that slow tests start are killed before they could tell what they ran.
+        os.environ.pop("COVERAGE_PROCESS_CONFIG", None)
     # A parser process costs ten times what it parses here; tests of that process, and of its faults, name a number.
     os.environ["OMBUD_DOCUMENTS__PROCESSES"] = "0"
     # A process of ombud makes its tree of commands once; a hundred tests would make it a hundred times.
@@ -57,7 +60,7 @@ def pytest_configure() -> None:
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """Tests wait for deadlines, browsers and other processes: a fifth of their time, slow ones more
     than half of it."""
-    cores = len(os.sched_getaffinity(0))
+    cores = os.cpu_count() or 1
     return 2 * cores if config.option.markexpr == "slow" else cores + 1
 
 
