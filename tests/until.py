@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-LOOK = 0.01
+LOOK = 0.002
 """Seconds between two looks."""
 
 
