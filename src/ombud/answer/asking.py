@@ -306,7 +306,7 @@ class AskRun:
     async def _measure(self) -> None:
         """What the evidence is worth without a model."""
         self.assessment = await asyncio.to_thread(
-            assess_evidence, self.question, self.found, self.where, self.parts
+            assess_evidence, self.question, self.found, self.where, self.parts, plan=self.plan
         )
 
     def _decided(self) -> Body | None:

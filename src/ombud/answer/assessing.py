@@ -10,7 +10,7 @@ from ombud.answer.quoting.counterparts import favour_local
 from ombud.answer.quoting.definitions import definitions_first
 from ombud.answer.quoting.fitness import quotable
 from ombud.answer.quoting.groups import favour_everyone, named_groups
-from ombud.answer.quoting.reading import NOT_READ, joined, read_evidence
+from ombud.answer.quoting.reading import NOT_READ, ReadEvidence, joined, read_evidence
 from ombud.answer.quoting.spans import AnswerSpan, candidate_spans, rank_spans
 from ombud.answer.quoting.underlining import span_features
 from ombud.answer.signals import measure_signals, span_signals, term_weights
@@ -24,7 +24,12 @@ from ombud.retrieve import (
     query_terms,
     standard_query,
 )
-from ombud.types import Question
+from ombud.types import Plan, Question
+
+DOUBTED_BELOW = 0.18
+DOUBTED_ABOVE = 0.05
+"""How far below and above the threshold of confidence the small reader is asked. On dev that is a
+third of plain, terse, mistyped and near questions, and as much is gained as by reading all."""
 
 
 class Assessment(NamedTuple):
@@ -37,25 +42,53 @@ class Assessment(NamedTuple):
 
 
 def assess_evidence(
+    question: Question, found: SearchResult, where: Filter, parts: AnswerParts, plan: Plan
+) -> Assessment:
+    """`measure_evidence`, with the small reader as the plan wants it: where confidence is near the
+    threshold it tells."""
+    if plan.reader == "always":
+        return measure_evidence(question, found, where, parts, parts.reader())
+    assessment = measure_evidence(question, found, where, parts)
+    is_readable = assessment.basis == "hybrid" and found.translation is None
+    if plan.reader == "never" or not is_readable or not _is_doubtful(assessment, plan):
+        return assessment
+    reader = parts.reader()
+    if reader is None:
+        return assessment
+    return measure_evidence(question, found, where, parts, reader)
+
+
+def _is_doubtful(assessment: Assessment, plan: Plan) -> bool:
+    threshold = plan.abstain
+    if threshold is None:
+        threshold = load_weights(basis=assessment.basis).answer
+    above = assessment.signals["confidence"] - threshold
+    return -DOUBTED_BELOW <= above <= DOUBTED_ABOVE
+
+
+def measure_evidence(
     question: Question,
     found: SearchResult,
     where: Filter,
     parts: AnswerParts,
+    reader: Reader | None = None,
 ) -> Assessment:
     """Spans and signals of the question as it was said: what a model wrote is a search key and
-    proves nothing."""
-    knowledge, reader = parts.knowledge, parts.reader
+    proves nothing.
+
+    reader: None where nothing is to be read."""
+    knowledge = parts.knowledge
     engine = knowledge.engine
     question = found.question or question
     query = standard_query(question, knowledge.glossary)
     if found.queries != (query,):
         as_said = find_passages([query], found.plan, where, knowledge)
         found = found._replace(best=as_said.best)
-    basis = _basis(found, reader)
     search_terms = query_terms(query.text, engine)
     weights = term_weights(search_terms, engine)
     spans = candidate_spans(found.evidence)
-    read = read_evidence(query.passage, spans, reader) if basis == "read" and reader else NOT_READ
+    read = _read(query.passage, spans, found, reader, parts.patience)
+    basis = _basis(found, read)
     features = span_features(question, query, weights, spans, knowledge.embedder)
     rows = joined(features, read)
     # What was said before finds passages, and proves nothing of what is asked now.
@@ -88,11 +121,24 @@ def assess_evidence(
     )
 
 
-def _basis(found: SearchResult, reader: Reader | None) -> Basis:
+def _read(
+    question: str,
+    spans: Sequence[AnswerSpan],
+    found: SearchResult,
+    reader: Reader | None,
+    patience: float | None,
+) -> ReadEvidence:
     """The reader was taught English, as the embedder was."""
+    if reader is None or "dense" not in found.best or found.translation is not None:
+        return NOT_READ
+    read = read_evidence(question, spans, reader, patience)
+    return read if read.columns else ReadEvidence({}, {"unread": 1.0})
+
+
+def _basis(found: SearchResult, read: ReadEvidence) -> Basis:
     if "dense" not in found.best:
         return "sparse"
-    return "read" if reader and found.translation is None else "hybrid"
+    return "read" if read.columns else "hybrid"
 
 
 def count_own_terms(question: Question, engine: Engine) -> int:

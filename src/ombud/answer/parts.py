@@ -1,6 +1,6 @@
 """What an answer needs of the workspace."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from ombud.answer.contacts import Contacts
@@ -11,6 +11,11 @@ from ombud.answer.triage.sensitive import Sensitive
 from ombud.models import Chat, Reader
 from ombud.retrieve import SearchParts
 from ombud.settings import Settings
+
+
+def no_reader() -> Reader | None:
+    """Where none is wanted."""
+    return None
 
 
 class AnswerParts(NamedTuple):
@@ -26,5 +31,8 @@ class AnswerParts(NamedTuple):
     personas: Mapping[str, Persona]
     triage: Triage | None = None
     """None: by the shipped weights, without vectors."""
-    reader: Reader | None = None
-    """Reads passages beside the question; None: sentences are told by their vectors."""
+    reader: Callable[[], Reader | None] = no_reader
+    """Opens what reads passages beside the question; None: sentences are told by their vectors."""
+    patience: float | None = None
+    """Seconds that a question waits for the reader behind others before it does without; None: as
+    long as it takes."""

@@ -168,7 +168,7 @@ async def _answer(
     await asyncio.to_thread(workspace.follow_index)
     planned = plan_of(workspace, question.asker, plan, served=keep)
     where = filter_of(workspace, question, planned.plan)
-    parts = workspace.answering_for(planned.plan)
+    parts = workspace.answering_for(planned.plan, served=keep)
     is_private = _is_known_private(workspace, conversation_id)
     with recorded() as calls:
         run = flow(question, planned.plan, where, parts, on_event, is_private=is_private)

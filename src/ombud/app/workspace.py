@@ -76,6 +76,10 @@ READ_AHEAD = 2_000
 """Passages of the largest index whose sentences a server reads before anybody asks: about as many
 as `CachingEmbedder` keeps."""
 
+PATIENCE = 0.1
+"""Seconds that somebody's question waits for the small reader behind others; of two hundred that
+come at once most do without."""
+
 
 class Workspace:
     """Opens its parts when they are first needed; safe to use from several threads.
@@ -231,8 +235,8 @@ class Workspace:
 
     @cached_property
     def reader(self) -> Reader | None:
-        """None where there is none, or where no model is wanted. Opened for the first plan that
-        wants it."""
+        """None where there is none, or where no model is wanted. Opened for the first question
+        that needs it."""
         return open_reader(self.home / DATA / "models") if self.embedder else None
 
     @cached_property
@@ -253,6 +257,7 @@ class Workspace:
             knowledge=self.index,
             chat=self.models.chat("compose"),
             verifier=self.models.chat("verify"),
+            reader=lambda: self.reader,
             stored=lru_cache(maxsize=256)(self._stored_document),
             contacts=read_contacts(self.home / settings.contacts),
             sensitive=sensitive,
@@ -304,14 +309,14 @@ class Workspace:
         is none."""
         return read_personas(self.home / PERSONAS)
 
-    def answering_for(self, plan: Plan) -> AnswerParts:
-        """The parts of an answer; a persona may have a chat model of its own, and a plan want the
-        small reader."""
-        parts = self.answering
+    def answering_for(self, plan: Plan, *, served: bool = False) -> AnswerParts:
+        """The parts of an answer; a persona may have a chat model of its own. served: to somebody
+        who waits, beside others."""
+        parts = self.answering._replace(patience=PATIENCE if served else None)
         own_model = self.personas[plan.persona].model
         if own_model:
             parts = parts._replace(chat=self.models.chat("compose", own_model))
-        return parts._replace(reader=self.reader) if plan.reader else parts
+        return parts
 
     @property
     def ingest(self) -> "IngestParts":

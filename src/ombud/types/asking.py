@@ -44,6 +44,9 @@ Parameter = Literal["k", "rewrites", "graph_keywords", "graph_depth"]
 Preset = Literal["", "fixed", "pa", "pa+rerank", "hypa", "hypa+rerank"]
 
 
+ReaderUse = Literal["never", "unsure", "always"]
+
+
 class Plan(Record):
     """Every knob of one answer. Tuning, A/B and ablation only ever change this."""
 
@@ -91,10 +94,11 @@ class Plan(Record):
         ge=0,
         description="Weight of late interaction beside the fused score; 0 = none.",
     )
-    reader: bool = Field(
-        default=False,
-        description="Let the small reader read the passages, where no chat model decides;"
-        " docs/results/reader.md says what it gains and why it is off.",
+    reader: ReaderUse = Field(
+        default="unsure",
+        description="When the small reader reads the passages, where no chat model decides: where "
+        "it is unsure whether they answer, always or never; docs/results/reader.md says what it "
+        "gains.",
     )
     reranker: str = Field(default="none", description="What reorders the fused pool.")
     rerank_pool: int = Field(
