@@ -1,16 +1,14 @@
 """When the small reader reads."""
 
 import asyncio
-import threading
-from collections.abc import Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from app.conftest import Open
 from ombud.app import Workspace, asking, sync_all
-from ombud.models import ReaderPassage, open_reader
 from ombud.types import Question
 
 SETTINGS = '[[source]]\nname = "docs"\npath = "docs"\n'
@@ -45,30 +43,12 @@ def test_it_reads_where_confidence_is_near_the_threshold(workspace: Workspace) -
     assert "read_best" not in signals_of(workspace, abstain=confidence - 0.06)
 
 
-class Held(list[ReaderPassage]):
-    """Passages that come when they may."""
-
-    def __init__(self) -> None:
-        super().__init__([ReaderPassage("Sickness", [RULE])])
-        self.asked = threading.Event()
-        self.may_come = threading.Event()
-
-    def __iter__(self) -> Iterator[ReaderPassage]:
-        self.asked.set()
-        self.may_come.wait()
-        return super().__iter__()
-
-
-def test_behind_others_a_question_does_without(tmp_path: Path) -> None:
-    reader = open_reader(tmp_path, threads=1)
-    if reader is None:
-        pytest.skip("the embedding model is not installed")
-    first = Held()
-    with ThreadPoolExecutor() as pool:
-        reading = pool.submit(reader.read_in_turn, "a note?", first, 60.0)
-        first.asked.wait()
-        second = [ReaderPassage("Sickness", [RULE])]
-        assert reader.read_in_turn("a note?", second, 0.0) is None
-        first.may_come.set()
-        assert reading.result() is not None
-    assert reader.read_in_turn("a note?", second, 0.0) is not None
+def test_of_many_questions_at_once_few_are_read(workspace: Workspace) -> None:
+    confidence = signals_of(workspace, reader="never")["confidence"]
+    with ExitStack() as others:
+        while others.enter_context(workspace.reading_place(served=True)):
+            pass
+        beside = signals_of(workspace, abstain=confidence)
+        assert "read_best" not in beside
+        assert beside["unread"] == 1.0
+    assert "read_best" in signals_of(workspace, abstain=confidence)

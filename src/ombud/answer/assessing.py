@@ -52,10 +52,10 @@ def assess_evidence(
     is_readable = assessment.basis == "hybrid" and found.translation is None
     if plan.reader == "never" or not is_readable or not _is_doubtful(assessment, plan):
         return assessment
+    if not parts.may_read:
+        return assessment._replace(signals={**assessment.signals, "unread": 1.0})
     reader = parts.reader()
-    if reader is None:
-        return assessment
-    return measure_evidence(question, found, where, parts, reader)
+    return measure_evidence(question, found, where, parts, reader) if reader else assessment
 
 
 def _is_doubtful(assessment: Assessment, plan: Plan) -> bool:
@@ -87,7 +87,7 @@ def measure_evidence(
     search_terms = query_terms(query.text, engine)
     weights = term_weights(search_terms, engine)
     spans = candidate_spans(found.evidence)
-    read = _read(query.passage, spans, found, reader, parts.patience)
+    read = _read(query.passage, spans, found, reader)
     basis = _basis(found, read)
     features = span_features(question, query, weights, spans, knowledge.embedder)
     rows = joined(features, read)
@@ -122,17 +122,12 @@ def measure_evidence(
 
 
 def _read(
-    question: str,
-    spans: Sequence[AnswerSpan],
-    found: SearchResult,
-    reader: Reader | None,
-    patience: float | None,
+    question: str, spans: Sequence[AnswerSpan], found: SearchResult, reader: Reader | None
 ) -> ReadEvidence:
     """The reader was taught English, as the embedder was."""
     if reader is None or "dense" not in found.best or found.translation is not None:
         return NOT_READ
-    read = read_evidence(question, spans, reader, patience)
-    return read if read.columns else ReadEvidence({}, {"unread": 1.0})
+    return read_evidence(question, spans, reader)
 
 
 def _basis(found: SearchResult, read: ReadEvidence) -> Basis:

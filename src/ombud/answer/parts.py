@@ -33,6 +33,5 @@ class AnswerParts(NamedTuple):
     """None: by the shipped weights, without vectors."""
     reader: Callable[[], Reader | None] = no_reader
     """Opens what reads passages beside the question; None: sentences are told by their vectors."""
-    patience: float | None = None
-    """Seconds that a question waits for the reader behind others before it does without; None: as
-    long as it takes."""
+    may_read: bool = True
+    """Whether the reader has time for a question that is unsure, beside those of others."""

@@ -168,9 +168,10 @@ async def _answer(
     await asyncio.to_thread(workspace.follow_index)
     planned = plan_of(workspace, question.asker, plan, served=keep)
     where = filter_of(workspace, question, planned.plan)
-    parts = workspace.answering_for(planned.plan, served=keep)
+    parts = workspace.answering_for(planned.plan)
     is_private = _is_known_private(workspace, conversation_id)
-    with recorded() as calls:
+    with workspace.reading_place(served=keep) as may_read, recorded() as calls:
+        parts = parts._replace(may_read=may_read)
         run = flow(question, planned.plan, where, parts, on_event, is_private=is_private)
         answer = await run.answer()
         if answer.trace.queries and not answer.trace.evidence:

@@ -5,13 +5,15 @@ It holds and opens; the work is in the services beside it: `asking`, `library`, 
 """
 
 import gc
+import os
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from datetime import date, datetime
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
+from threading import BoundedSemaphore
 from typing import TYPE_CHECKING, Any, cast
 from zoneinfo import ZoneInfo
 
@@ -76,10 +78,6 @@ READ_AHEAD = 2_000
 """Passages of the largest index whose sentences a server reads before anybody asks: about as many
 as `CachingEmbedder` keeps."""
 
-PATIENCE = 0.1
-"""Seconds that somebody's question waits for the small reader behind others; of two hundred that
-come at once most do without."""
-
 
 class Workspace:
     """Opens its parts when they are first needed; safe to use from several threads.
@@ -98,6 +96,7 @@ class Workspace:
         self.missing_model: MissingExtra | None = None
         self.listeners: list[Callable[[Answer], None]] = []
         """Who hears of each answer that somebody was given."""
+        self._reading_places = BoundedSemaphore(max(1, (os.cpu_count() or 1) // 2))
 
     @cached_property
     def store(self) -> Store:
@@ -309,10 +308,21 @@ class Workspace:
         is none."""
         return read_personas(self.home / PERSONAS)
 
-    def answering_for(self, plan: Plan, *, served: bool = False) -> AnswerParts:
-        """The parts of an answer; a persona may have a chat model of its own. served: to somebody
-        who waits, beside others."""
-        parts = self.answering._replace(patience=PATIENCE if served else None)
+    @contextmanager
+    def reading_place(self, *, served: bool) -> Iterator[bool]:
+        """While a question is answered: whether the small reader may read for it. Of those that
+        people ask at once half as many as there are cores: reading takes six times what an answer
+        without it does, and of two hundred at once nobody should wait twice as long."""
+        has_place = served and self._reading_places.acquire(blocking=False)
+        try:
+            yield has_place or not served
+        finally:
+            if has_place:
+                self._reading_places.release()
+
+    def answering_for(self, plan: Plan) -> AnswerParts:
+        """The parts of an answer; a persona may have a chat model of its own."""
+        parts = self.answering
         own_model = self.personas[plan.persona].model
         if own_model:
             parts = parts._replace(chat=self.models.chat("compose", own_model))

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ombud.answer.quoting.spans import AnswerSpan, SpanRow, runs_of_chunks, spoken_text
-from ombud.models import Reader, ReaderPassage, Reading
+from ombud.models import Reader, ReaderPassage
 
 READ = ("read", "read_gap", "read_passage", "read_passage_gap")
 """Features of a span that the reader gives."""
@@ -27,11 +27,8 @@ class ReadEvidence(NamedTuple):
 NOT_READ = ReadEvidence({}, {})
 
 
-def read_evidence(
-    question: str, spans: Sequence[AnswerSpan], reader: Reader, patience: float | None = None
-) -> ReadEvidence:
-    """question: all that is asked, as it is searched for. patience: seconds after which nothing is
-    read where others are before; None: however long it takes."""
+def read_evidence(question: str, spans: Sequence[AnswerSpan], reader: Reader) -> ReadEvidence:
+    """question: all that is asked, as it is searched for."""
     runs = runs_of_chunks(spans)
     passages: list[ReaderPassage] = []
     for run in runs:
@@ -39,13 +36,7 @@ def read_evidence(
     answerable = np.zeros(len(spans))
     logits = np.zeros(len(spans))
     best = [-WIDEST, -WIDEST]
-    if patience is None:
-        readings: list[Reading] | None = reader.read(question, passages)
-    else:
-        readings = reader.read_in_turn(question, passages, patience)
-    if readings is None:
-        return NOT_READ
-    for run, reading in zip(runs, readings, strict=True):
+    for run, reading in zip(runs, reader.read(question, passages), strict=True):
         logits[run] = np.clip(reading.pieces, -WIDEST, WIDEST)
         answerable[run] = np.clip(reading.answerable, -WIDEST, WIDEST)
         best.append(float(answerable[run[0]]))

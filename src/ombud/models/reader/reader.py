@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
-from threading import BoundedSemaphore
 from typing import NamedTuple
 
 import numpy as np
@@ -45,20 +44,7 @@ class Reader:
         self.fingerprint = fingerprint
         hint = f"Delete {graph.name}; it is built again."
         self._session, self._tokenizer = open_onnx(graph, tokenizer, what="reader", hint=hint)
-        count = threads or os.cpu_count() or 1
-        self._threads = ThreadPoolExecutor(count, "read")
-        self._turns = BoundedSemaphore(count)
-
-    def read_in_turn(
-        self, question: str, passages: Sequence[ReaderPassage], patience: float
-    ) -> list[Reading] | None:
-        """The same for few at a time; None where others were before for `patience` seconds."""
-        if not self._turns.acquire(timeout=patience):
-            return None
-        try:
-            return self.read(question, passages)
-        finally:
-            self._turns.release()
+        self._threads = ThreadPoolExecutor(threads or os.cpu_count() or 1, "read")
 
     def read(self, question: str, passages: Sequence[ReaderPassage]) -> list[Reading]:
         """Each passage by itself, so that none depends on its neighbours."""
