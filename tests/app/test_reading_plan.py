@@ -9,6 +9,8 @@ import pytest
 
 from app.conftest import Open
 from ombud.app import Workspace, asking, sync_all
+from ombud.models.embed.minilm import WEIGHTS_SHA256
+from ombud.models.reader.reader import DELTA_SHA256
 from ombud.types import Question
 
 SETTINGS = '[[source]]\nname = "docs"\npath = "docs"\n'
@@ -52,3 +54,15 @@ def test_of_many_questions_at_once_few_are_read(workspace: Workspace) -> None:
         assert "read_best" not in beside
         assert beside["unread"] == 1.0
     assert "read_best" in signals_of(workspace, abstain=confidence)
+
+
+def test_one_that_cannot_be_opened_costs_no_answer(
+    workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = tmp_path / "cache" / "ombud"
+    cache.mkdir(parents=True)
+    graph = f"reader-{WEIGHTS_SHA256[:12]}-{DELTA_SHA256[:12]}.int8.onnx"
+    (cache / graph).write_bytes(b"half a graph")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    assert workspace.reader is None
+    assert "read_best" not in signals_of(workspace, reader="always")

@@ -5,6 +5,7 @@ It holds and opens; the work is in the services beside it: `asking`, `library`, 
 """
 
 import gc
+import logging
 import os
 import time
 import uuid
@@ -68,6 +69,8 @@ from ombud.types import Answer, Chunk, Document, Plan
 
 if TYPE_CHECKING:
     from ombud.ingest import IngestParts
+
+logger = logging.getLogger(__name__)
 
 PERSONAS = "personas"
 """Folder of a workspace with its own personas."""
@@ -154,8 +157,10 @@ class Workspace:
         )
 
     def warm(self, seconds: float = 0.0) -> bool:
-        """Take the index and the documents' words into memory, as a server does at its start, and
-        wait so long for each. Whether the index is there."""
+        """Take the index, the documents' words and the small reader into memory, as a server does
+        at its start, and wait so long for each of the first two. Whether the index is there."""
+        if self.settings.plan.reader != "never" and not self.settings.models.chat:
+            _ = self.reader
         if self.index.known_words:
             self.index.known_words.vocabulary(seconds)
         engine = self.engine
@@ -234,9 +239,16 @@ class Workspace:
 
     @cached_property
     def reader(self) -> Reader | None:
-        """None where there is none, or where no model is wanted. Opened for the first question
-        that needs it."""
-        return open_reader(self.home / DATA / "models") if self.embedder else None
+        """None where there is none, where it cannot be opened or where no model is wanted. Opened
+        for the first question that needs it, or by `warm`."""
+        if self.embedder is None:
+            return None
+        try:
+            return open_reader(self.home / DATA / "models")
+        except SetupError as failed:
+            # Answers do without, as where it is not installed.
+            logger.warning("The small reader cannot be used: %s", failed)
+            return None
 
     @cached_property
     def answering(self) -> AnswerParts:
