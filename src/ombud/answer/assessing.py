@@ -11,7 +11,7 @@ from ombud.answer.quoting.definitions import definitions_first
 from ombud.answer.quoting.fitness import quotable
 from ombud.answer.quoting.groups import favour_everyone, named_groups
 from ombud.answer.quoting.reading import NOT_READ, ReadEvidence, joined, read_evidence
-from ombud.answer.quoting.spans import AnswerSpan, candidate_spans, rank_spans
+from ombud.answer.quoting.spans import AnswerSpan, SpanRow, candidate_spans, rank_spans
 from ombud.answer.quoting.underlining import span_features
 from ombud.answer.signals import measure_signals, span_signals, term_weights
 from ombud.answer.triage.policy_likeness import askable
@@ -24,7 +24,7 @@ from ombud.retrieve import (
     query_terms,
     standard_query,
 )
-from ombud.types import Plan, Question
+from ombud.types import Plan, Query, Question
 
 DOUBTED_BELOW = 0.18
 DOUBTED_ABOVE = 0.05
@@ -44,18 +44,19 @@ class Assessment(NamedTuple):
 def assess_evidence(
     question: Question, found: SearchResult, where: Filter, parts: AnswerParts, plan: Plan
 ) -> Assessment:
-    """`measure_evidence`, with the small reader as the plan wants it: where confidence is near the
+    """Spans and signals of the question as it was said: what a model wrote is a search key and
+    proves nothing. The small reader reads as the plan wants it: where confidence is near the
     threshold it tells."""
+    seen = _look(question, found, where, parts)
     if plan.reader == "always":
-        return measure_evidence(question, found, where, parts, parts.reader())
-    assessment = measure_evidence(question, found, where, parts)
-    is_readable = assessment.basis == "hybrid" and found.translation is None
-    if plan.reader == "never" or not is_readable or not _is_doubtful(assessment, plan):
+        return _weigh(seen, parts, _read(seen, parts.reader()))
+    assessment = _weigh(seen, parts)
+    if plan.reader == "never" or not seen.is_readable or not _is_doubtful(assessment, plan):
         return assessment
     if not parts.may_read:
         return assessment._replace(signals={**assessment.signals, "unread": 1.0})
     reader = parts.reader()
-    return measure_evidence(question, found, where, parts, reader) if reader else assessment
+    return _weigh(seen, parts, _read(seen, reader)) if reader else assessment
 
 
 def _is_doubtful(assessment: Assessment, plan: Plan) -> bool:
@@ -66,17 +67,26 @@ def _is_doubtful(assessment: Assessment, plan: Plan) -> bool:
     return -DOUBTED_BELOW <= above <= DOUBTED_ABOVE
 
 
-def measure_evidence(
-    question: Question,
-    found: SearchResult,
-    where: Filter,
-    parts: AnswerParts,
-    reader: Reader | None = None,
-) -> Assessment:
-    """Spans and signals of the question as it was said: what a model wrote is a search key and
-    proves nothing.
+class _Seen(NamedTuple):
+    """What the evidence is beside the question, whether or not it is read."""
 
-    reader: None where nothing is to be read."""
+    question: Question
+    found: SearchResult
+    query: Query
+    spans: Sequence[AnswerSpan]
+    features: Sequence[SpanRow]
+
+    @property
+    def is_dense(self) -> bool:
+        return "dense" in self.found.best
+
+    @property
+    def is_readable(self) -> bool:
+        """The reader was taught English, as the embedder was."""
+        return self.is_dense and self.found.translation is None
+
+
+def _look(question: Question, found: SearchResult, where: Filter, parts: AnswerParts) -> _Seen:
     knowledge = parts.knowledge
     engine = knowledge.engine
     question = found.question or question
@@ -84,19 +94,36 @@ def measure_evidence(
     if found.queries != (query,):
         as_said = find_passages([query], found.plan, where, knowledge)
         found = found._replace(best=as_said.best)
-    search_terms = query_terms(query.text, engine)
-    weights = term_weights(search_terms, engine)
+    weights = term_weights(query_terms(query.text, engine), engine)
     spans = candidate_spans(found.evidence)
-    read = _read(query.passage, spans, found, reader)
-    basis = _basis(found, read)
     features = span_features(question, query, weights, spans, knowledge.embedder)
-    rows = joined(features, read)
+    return _Seen(
+        question=question,
+        found=found,
+        query=query,
+        spans=spans,
+        features=features,
+    )
+
+
+def _read(seen: _Seen, reader: Reader | None) -> ReadEvidence:
+    if reader is None or not seen.is_readable:
+        return NOT_READ
+    return read_evidence(seen.query.passage, seen.spans, reader)
+
+
+def _weigh(seen: _Seen, parts: AnswerParts, read: ReadEvidence = NOT_READ) -> Assessment:
+    question, found, query = seen.question, seen.found, seen.query
+    knowledge = parts.knowledge
+    engine = knowledge.engine
+    basis = _basis(seen, read)
+    rows = joined(seen.features, read)
     # What was said before finds passages, and proves nothing of what is asked now.
     now_asked = query_terms(question.text, engine) if question.history else []
     passage_terms = query_terms(query.passage, engine)
     said_terms = now_asked or passage_terms
     named = named_groups(question)
-    ranked = favour_everyone(rank_spans(spans, rows, basis), named)
+    ranked = favour_everyone(rank_spans(seen.spans, rows, basis), named)
     ranked = favour_shown(ranked, question)
     if found.evidence.counterparts:
         said = term_weights(passage_terms, engine)
@@ -121,17 +148,8 @@ def measure_evidence(
     )
 
 
-def _read(
-    question: str, spans: Sequence[AnswerSpan], found: SearchResult, reader: Reader | None
-) -> ReadEvidence:
-    """The reader was taught English, as the embedder was."""
-    if reader is None or "dense" not in found.best or found.translation is not None:
-        return NOT_READ
-    return read_evidence(question, spans, reader)
-
-
-def _basis(found: SearchResult, read: ReadEvidence) -> Basis:
-    if "dense" not in found.best:
+def _basis(seen: _Seen, read: ReadEvidence) -> Basis:
+    if not seen.is_dense:
         return "sparse"
     return "read" if read.columns else "hybrid"
 

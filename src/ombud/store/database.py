@@ -163,12 +163,12 @@ def _connect_sqlite(dialect: Any, _record: Any, arguments: Any, options: Any) ->
     try:
         _keep_log(connection)
     except sqlite3.OperationalError as failed:
-        # The new connection is for this one has failed for good.
         connection.close()
         if failed.sqlite_errorcode == sqlite3.SQLITE_BUSY:
             raise
         # A full disk has no room for the memory that processes share. Where there is none yet,
-        # nobody else has the file open, and it can be read without.
+        # nobody else has the file open, and it can be read without; by a new connection, for that
+        # one has failed for good.
         connection = connect(*arguments, **options)
         connection.execute("PRAGMA locking_mode=EXCLUSIVE")
         connection.execute("PRAGMA journal_mode=WAL")
@@ -178,15 +178,14 @@ def _connect_sqlite(dialect: Any, _record: Any, arguments: Any, options: Any) ->
 def _keep_log(connection: sqlite3.Connection) -> None:
     """Set the log's mode. Of two that set it at once in a new file, SQLite turns one away without
     letting it wait."""
-    for _ in range(_TURNS):
+    for left in range(_TURNS, -1, -1):
         try:
             connection.execute("PRAGMA journal_mode=WAL")
             return
         except sqlite3.OperationalError as failed:
-            if failed.sqlite_errorcode != sqlite3.SQLITE_BUSY:
+            if failed.sqlite_errorcode != sqlite3.SQLITE_BUSY or not left:
                 raise
             time.sleep(_TURN)
-    connection.execute("PRAGMA journal_mode=WAL")
 
 
 def _tune_sqlite(connection: Any, _record: Any) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from ombud.answer.quoting.spans import AnswerSpan, is_row, words_in
+from ombud.answer.quoting.spans import AnswerSpan, is_row, odds, words_in
 from ombud.models import Embedder, is_remote
 
 MOST_SPANS = 6
@@ -86,10 +86,10 @@ def best_stretch(spans: Sequence[AnswerSpan]) -> list[AnswerSpan]:
 
 def _likely_rows(stretch: Sequence[AnswerSpan]) -> list[AnswerSpan]:
     """A stretch with the few rows of its table that are about as likely as the likeliest."""
-    rows = sorted((span for span in stretch if is_row(span.text)), key=_odds, reverse=True)
+    rows = sorted((span for span in stretch if is_row(span.text)), key=odds, reverse=True)
     likely: list[AnswerSpan] = []
     for row in rows[:MOST_ROWS]:
-        if _odds(row) >= ALIKE * _odds(rows[0]):
+        if odds(row) >= ALIKE * odds(rows[0]):
             likely.append(row)
     return [span for span in stretch if not is_row(span.text) or span in likely]
 
@@ -225,13 +225,9 @@ def _is_full(chosen: Sequence[AnswerSpan], span: AnswerSpan) -> bool:
             sentences += 1
     beside = rows_of.get(span.hit.chunk.id)
     if beside and is_row(span.text):
-        likeliest = max(map(_odds, beside))
-        return len(beside) == MOST_ROWS or _odds(span) < ALIKE * likeliest
+        likeliest = max(map(odds, beside))
+        return len(beside) == MOST_ROWS or odds(span) < ALIKE * likeliest
     return len(rows_of) + sentences >= MOST_SPANS
-
-
-def _odds(span: AnswerSpan) -> float:
-    return span.score / max(1e-9, 1 - span.score)
 
 
 def _has_text(chosen: Sequence[AnswerSpan], span: AnswerSpan) -> bool:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from ombud.answer.quoting.spans import AnswerSpan, words_in
+from ombud.answer.quoting.spans import AnswerSpan, likelier, words_in
 from ombud.types import Question
 
 FAVOUR = 2.0
@@ -24,8 +24,7 @@ def favour_shown(spans: Sequence[AnswerSpan], question: Question) -> list[Answer
     favoured: list[AnswerSpan] = []
     for span in spans:
         if span.hit.chunk.uri in shown:
-            odds = FAVOUR * span.score / max(1e-9, 1 - span.score)
-            span = span._replace(score=odds / (1 + odds))
+            span = likelier(span, FAVOUR)
         favoured.append(span)
     return sorted(favoured, key=lambda span: -span.score)
 

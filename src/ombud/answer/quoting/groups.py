@@ -6,7 +6,7 @@ from collections.abc import Sequence, Set
 from functools import cache
 from pathlib import Path
 
-from ombud.answer.quoting.spans import AnswerSpan, section_of
+from ombud.answer.quoting.spans import AnswerSpan, likelier, section_of
 from ombud.text import plain_wording, remembered, term_pattern
 from ombud.types import Question
 
@@ -21,8 +21,7 @@ def favour_everyone(spans: Sequence[AnswerSpan], named: Set[int]) -> list[Answer
     weighed: list[AnswerSpan] = []
     for span in spans:
         if is_for_others(span, named):
-            odds = SHARE * span.score / max(1e-9, 1 - span.score)
-            span = span._replace(score=odds / (1 + odds))
+            span = likelier(span, SHARE)
         weighed.append(span)
     return sorted(weighed, key=lambda span: -span.score)
 

@@ -175,10 +175,9 @@ def _text(group: Sequence[_Piece], *, markers: bool, applying: Applying = NOBODY
     if kind == "text":
         return " ".join(lines)
     lead = group[0].span.lead
-    if len(lines) == 1 and goes_on_in_item(group[0].span):
-        return lines[0]
     if len(lines) == 1:
-        return f"{lead.strip()} {lines[0]}".strip()
+        above = "" if goes_on_in_item(group[0].span) else lead.strip()
+        return f"{above} {lines[0]}".strip()
     items = "- " + "\n- ".join(lines)
     return f"{lead.strip()}\n\n{items}" if lead else items
 

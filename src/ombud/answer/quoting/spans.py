@@ -121,6 +121,17 @@ def table_head(span: AnswerSpan) -> str:
     return "|" + "   |" * columns + "\n|" + " --- |" * columns
 
 
+def odds(span: AnswerSpan, factor: float = 1.0) -> float:
+    """That it answers, against that it does not, times a factor."""
+    return factor * span.score / max(1e-9, 1 - span.score)
+
+
+def likelier(span: AnswerSpan, factor: float) -> AnswerSpan:
+    """The span with its odds times a factor."""
+    weighed = odds(span, factor)
+    return span._replace(score=weighed / (1 + weighed))
+
+
 def section_of(span: AnswerSpan) -> str:
     """The heading right above a span; empty where there is none. Of short sections that were cut as
     one, all headings but the first stand in the text."""
