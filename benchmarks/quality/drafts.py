@@ -10,6 +10,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextvars import copy_context
 from functools import cache, partial
 from hashlib import sha256
 from html import unescape
@@ -149,9 +150,9 @@ def digest(body: str) -> str:
 def composed(texts: Mapping[str, Mapping[str, Any]]) -> Iterator[Composed]:
     """Every question, answered with what was recorded for it. texts: its id -> role -> text.
 
-    One after the other, and the server is told which: mistyped questions reach the model in other
-    words than they were recorded under."""
-    with replay({}) as server:
+    One after the other, in one event loop as a server has, and the replaying one is told which:
+    mistyped questions reach the model in other words than they were recorded under."""
+    with replay({}) as server, asyncio.Runner() as runner:
         server.seconds = WRITING
         workspaces = {
             "sample": _with_model(ROOT / "sample", server, strategies=["standard"]),
@@ -166,11 +167,14 @@ def composed(texts: Mapping[str, Mapping[str, Any]]) -> Iterator[Composed]:
             server.fitted = partial(fitted, known_passages.get(given.id, {}))
             workspace = workspaces[given.corpus]
             with recorded() as calls:
-                answer = asyncio.run(asking.ask(workspace, given.question, keep=False))
+                asked = asking.ask(workspace, given.question, keep=False)
+                answer = runner.run(asked, context=copy_context())
             seconds = answer.trace.seconds
-            own = seconds["total"] - sum(call.seconds for call in calls)
-            own -= sum(seconds.get(step, 0.0) for step in SEARCH) - _understanding(calls)
             roles = [role for role, _ in server.asked[before:]]
+            own = seconds["total"] - sum(call.seconds for call in calls)
+            own -= sum(seconds.get(step, 0.0) for step in SEARCH)
+            if "understand" in roles:  # else it is asked by triage, beside the search
+                own += _understanding(calls)
             yield Composed(given, answer, server.bodies[before:], roles, own)
             if number % 20 == 0:
                 say(f"{number} answered")

@@ -11,6 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from answer.asking import FILES, GB, ask, company
+from ombud.answer.triage.features import TRIAGE_READING
 from ombud.answer.triage.weights import (
     HEADS,
     SHIPPED,
@@ -22,6 +23,7 @@ from ombud.answer.triage.weights import (
 from ombud.cli.verbs import app
 from ombud.errors import BadRequest
 from ombud.models import Embedder, open_embedder
+from ombud.models.linear import design
 from ombud.settings import ModelSettings
 from ombud.training.linear import NO_EMBEDDER, TrainingEmbedder
 from ombud.training.triage.judging import judge_triage, wilson_rate
@@ -82,6 +84,17 @@ def test_the_shipped_weights_say_what_they_were_taught(path: Path, minilm: Embed
     assert trained.embedder == (minilm.fingerprint if path == WITH_VECTORS else "")
     assert {w.provenance["digest"] for w in trained.heads.values()} == {messages_digest(TAUGHT)}
     assert path.stat().st_size < 1_600_000
+
+
+def test_a_message_is_weighed_by_all_features_that_were_taught() -> None:
+    texts = [*[message.text for message in HELD[:50]], "", "?", "xqzv"]
+    trained = load_triage_weights(SHIPPED)
+    found = triage_scores(texts, trained, None)
+    for head, weights in trained.heads.items():
+        scores = design(texts, weights, TRIAGE_READING) @ weights.coefficients + weights.intercept
+        powers = np.exp(weights.sharpness * scores)
+        taught = powers / powers.sum(axis=1, keepdims=True)
+        assert np.abs(found[head] - taught).max() < 1e-9
 
 
 @pytest.mark.slow

@@ -185,6 +185,8 @@ def read_sentence(
 
 def _without_contractions(text: str) -> str:
     """ "Cannot" and "do not" for "can't" and "don't"."""
+    if "n't" not in text:
+        return text
     text = re.sub(r"\b([Cc])an't\b", r"\1annot", text)
     text = re.sub(r"\b([Ww])on't\b", r"\1ill not", text)
     return re.sub(r"n't\b", " not", text)
@@ -202,7 +204,7 @@ def _everyone(match: re.Match[str]) -> str:
 
 def _split_clauses(plain: str) -> list[str]:
     """Clauses of the text without its brackets, then of what stands in each."""
-    outside = re.sub(r" ?\([^()]*\)", "", plain)
+    outside = re.sub(r" ?\([^()]*\)", "", plain) if "(" in plain else plain
     parts: list[str] = []
     for text in (outside, *BRACKETED.findall(plain)):
         parts += CUT.split(text)
@@ -238,11 +240,12 @@ def _number_terms() -> frozenset[str]:
 
 def plain_sentence(text: str) -> str:
     """One line, straight quotes, no Markdown marks."""
-    plain = unicodedata.normalize("NFKC", text)
-    plain = re.sub(r"[“”„‟″«»]", '"', plain)
-    plain = re.sub(r"[‘’‚‛′]", "'", plain)
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text)
+        text = re.sub(r"[“”„‟″«»]", '"', text)
+        text = re.sub(r"[‘’‚‛′]", "'", text)
     lines: list[str] = []
-    for line in plain.splitlines():
+    for line in text.splitlines():
         bare = MARKS.sub("", line)
         lines.append(bare.strip())
     return " ".join(lines).strip()

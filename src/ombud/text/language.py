@@ -70,6 +70,7 @@ def _ranked(text: str) -> tuple[tuple[str, float], ...]:
 # A message of a few words ----------------------------------------------------------------------
 
 
+@lru_cache(maxsize=256)
 def message_language(text: str) -> str:
     """ISO 639-1 code of the language of a message, however short; English in doubt.
 

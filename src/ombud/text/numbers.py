@@ -133,7 +133,7 @@ def plain_decimal(number: str, language: str = "en") -> str:
 
 def _whole(number: str) -> str:
     """Without marks and leading zeros."""
-    digits = re.sub(r"\D", "", number)
+    digits = number if number.isdecimal() else re.sub(r"\D", "", number)
     return digits.lstrip("0") or "0"
 
 

@@ -4,7 +4,7 @@ Texts are in small letters. Denials are known in the languages of `proof.toml`, 
 only."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache, lru_cache
 from typing import Literal, NamedTuple
 
@@ -149,11 +149,14 @@ def sets_deadline(text: str) -> bool:
     return bool(_DEADLINE.search(text))
 
 
-def find_modals(text: str) -> Iterator[Modal]:
+@lru_cache(maxsize=8192)
+def find_modals(text: str) -> tuple[Modal, ...]:
+    modals: list[Modal] = []
     for match in _MODAL.finditer(text):
         kind: ModalKind = match.lastgroup  # type: ignore[assignment]
         predicate = _CLAUSE.match(text, match.end())
-        yield Modal(kind, match[0], predicate[0] if predicate else "", match.start())
+        modals.append(Modal(kind, match[0], predicate[0] if predicate else "", match.start()))
+    return tuple(modals)
 
 
 def expresses(modality: Modality, text: str) -> bool:

@@ -212,16 +212,17 @@ def _sentences(claim: str, language: str) -> list[Sentence]:
 def _language_of_numbers(claim: str, language: str) -> str:
     """How the claim's numbers are read: as the passages' are, unless what "1,250" is depends on the
     language and the claim is in another one."""
-    if numbers_in(claim, language) == numbers_in(claim, "en"):
+    if language == "en" or numbers_in(claim, language) == numbers_in(claim, "en"):
         return language
     return detect_language(claim, language)
 
 
 def _same(text: str) -> str:
-    plain = unicodedata.normalize("NFKC", text)
-    plain = re.sub(r"[“”„‟″]", '"', plain)
-    plain = re.sub(r"[‘’‚‛′]", "'", plain)
-    return " ".join(plain.split())
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text)
+        text = re.sub(r"[“”„‟″]", '"', text)
+        text = re.sub(r"[‘’‚‛′]", "'", text)
+    return " ".join(text.split())
 
 
 def _unsupported(

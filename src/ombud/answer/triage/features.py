@@ -82,7 +82,7 @@ def triage_features(text: str) -> dict[str, float]:
 
 
 def _terms(message: str) -> dict[str, float]:
-    matter = _shipped().find(message)
+    matter = read_sensitive().find(message)
     return {
         "term": matter is not None,
         "danger term": matter is not None and matter.danger,
@@ -226,8 +226,3 @@ def _everyday() -> frozenset[str]:
 @cache
 def _function() -> frozenset[str]:
     return frozenset(cues()["words"]["function"].split())
-
-
-@cache
-def _shipped() -> Any:
-    return read_sensitive()

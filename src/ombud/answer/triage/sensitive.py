@@ -7,6 +7,7 @@ someone speaks of themselves or of what somebody did."""
 import re
 import tomllib
 from collections.abc import Mapping
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -43,10 +44,14 @@ class Sensitive:
         self._groups = groups
         self._personal = personal
         self._about = about
+        self._found = lru_cache(maxsize=64)(self._find)
 
     def find(self, text: str) -> Matter | None:
         """The gravest matter that `text` speaks of; None when it is an ordinary question."""
-        message = plain_wording(text)
+        return self._found(plain_wording(" ".join(text.split())))
+
+    def _find(self, message: str) -> Matter | None:
+        """The same of a message in plain words; triage asks for it as a feature, too."""
         is_story = self._personal.search(message) and not self._about.search(message)
         matters: list[Matter] = []
         for group in self._groups:
@@ -64,7 +69,15 @@ def _gravity(matter: Matter) -> tuple[bool, bool]:
 
 def read_sensitive(path: Path | None = None) -> Sensitive:
     """The terms of `path`, or the shipped ones. Raises BadSetting naming the file."""
-    file = path or SHIPPED
+    return _read(path) if path else _shipped()
+
+
+@cache
+def _shipped() -> Sensitive:
+    return _read(SHIPPED)
+
+
+def _read(file: Path) -> Sensitive:
     try:
         content = tomllib.loads(file.read_text(encoding="utf-8"))
         return Sensitive(

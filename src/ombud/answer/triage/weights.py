@@ -56,17 +56,18 @@ class TriageWeights(NamedTuple):
 def triage_scores(
     texts: Sequence[str], trained: TriageWeights, embed: linear.Embed | None
 ) -> dict[Head, linear.Numbers]:
-    """Head -> probabilities, shape (len(texts), classes); each text is embedded once."""
+    """Head -> probabilities, shape (len(texts), classes); each text is read and embedded once."""
     embed_once: linear.Embed | None = None
+    reading = TRIAGE_READING.read_once()
     if embed and trained.embedder:
-        vectors = embed(list(map(TRIAGE_READING.part, texts)))
+        vectors = embed(list(map(reading.part, texts)))
         embed_once = lambda _: vectors  # noqa: E731 - the same vectors for each head
     scores: dict[Head, linear.Numbers] = {}
     for head in HEADS:
         scores[head] = linear.score(
             texts,
             trained.heads[head],
-            TRIAGE_READING,
+            reading,
             embed_once,
         )
     return scores

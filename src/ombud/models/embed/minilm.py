@@ -4,7 +4,7 @@ tokenizer.json."""
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property
+from functools import cached_property, lru_cache
 from hashlib import sha256
 from importlib.util import find_spec
 from itertools import islice
@@ -30,6 +30,9 @@ BUILD = "2"
 GRAPH = "3"
 """Changes when the graph does, also where its vectors stay."""
 WINDOW = 256
+MOST_SHORT = 64
+"""Short texts of which the reading is kept by their tokens: a message in small letters, as triage
+reads it, has those of the question that is searched for."""
 OVERLAP = 32
 KNOWN = frozenset({"en"})
 """MiniLM was trained on English; a French or German text of shared words still lands near, Japanese
@@ -63,6 +66,7 @@ class OnnxEmbedder:
         self._inputs = {i.name for i in self._session.get_inputs()}
         self._outputs = [o.name for o in self._session.get_outputs()]
         self._late = late
+        self._short = lru_cache(maxsize=MOST_SHORT)(self._whole)
         self.dimension = int(self.embed(["dimension"]).shape[1])
 
     @cached_property
@@ -84,7 +88,7 @@ class OnnxEmbedder:
             windows += of_text
             counts.append(len(of_text))
         if len(windows) == 1:  # a change of threads takes longer than a question
-            return [_joined([self._whole(windows[0])])]
+            return [_joined([self._short(tuple(windows[0]))])]
         readings = iter(list(self._threads.map(self._whole, windows)))
         return [_joined(list(islice(readings, count))) for count in counts]
 

@@ -4,6 +4,7 @@ numpy."""
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from math import log, sqrt
 from typing import Any, NamedTuple
 
@@ -31,6 +32,12 @@ class FeatureReading(NamedTuple):
     """Part of the weights, such as `words` -> its terms."""
     trainer: str = "train-router"
     """Verb of `ombud lab` that makes such weights."""
+
+    def read_once(self) -> "FeatureReading":
+        """The same for several classifiers of the same texts: each is read for the first, and kept
+        for as long as this reading is."""
+        terms = {name: cache(of_text) for name, of_text in self.terms.items()}
+        return self._replace(part=cache(self.part), surface=cache(self.surface), terms=terms)
 
 
 class TermVocabulary(NamedTuple):
@@ -68,8 +75,16 @@ def score(
 ) -> Numbers:
     """Probabilities, shape (len(texts), weights.classes). Raises BadSetting where `embed` is needed
     and missing."""
-    features = design(texts, weights, reading, embed)
-    scores = features @ weights.coefficients + weights.intercept
+    scores = np.tile(weights.intercept, (len(texts), 1))
+    start = 0
+    for name, weight in weights.parts.items():
+        end = start + _size(name, weights, start)
+        rows = weights.coefficients[start:end]
+        start = end
+        if name in weights.vocabularies:
+            scores += weight * _term_scores(texts, name, weights, reading, rows)
+        else:
+            scores += weight * _dense(name, texts, weights, reading, embed) @ rows
     powers = np.exp(weights.sharpness * (scores - scores.max(axis=1, keepdims=True)))
     probabilities: Numbers = powers / powers.sum(axis=1, keepdims=True)
     return probabilities
@@ -82,33 +97,55 @@ def design(
     embed: Embed | None = None,
 ) -> Numbers:
     """Feature values, shape (len(texts), features): parts side by side, each times its weight."""
-    parts = list(map(reading.part, texts))
     columns: list[Numbers] = []
     for name, weight in weights.parts.items():
-        if name == "surface":
-            surface = np.array(list(map(reading.surface, texts)), float)
-            values = (surface - weights.mean) / weights.scale
-        elif name == "vector":
-            values = _vectors(parts, weights, reading, embed)
+        if name in weights.vocabularies:
+            values = _term_frequencies(texts, name, weights, reading)
         else:
-            values = _term_frequencies(parts, reading.terms[name], weights.vocabularies[name])
+            values = _dense(name, texts, weights, reading, embed)
         columns.append(values * weight)
     return np.hstack(columns)
 
 
-def _vectors(
-    texts: Sequence[str], weights: LinearWeights, reading: FeatureReading, embed: Embed | None
+def _dense(
+    name: str,
+    texts: Sequence[str],
+    weights: LinearWeights,
+    reading: FeatureReading,
+    embed: Embed | None,
 ) -> Numbers:
+    """Values of the surface or the vectors, shape (len(texts), features of that part)."""
+    if name == "surface":
+        surface = np.array(list(map(reading.surface, texts)), float)
+        values: Numbers = (surface - weights.mean) / weights.scale
+        return values
     if embed is None:
         raise BadSetting(
             f"The weights `{weights.variant}` need the embedder {weights.embedder}.",
             hint=f"Set models.embedder, or train without vectors: ombud lab {reading.trainer}.",
         )
-    return np.asarray(embed(texts), float)
+    return np.asarray(embed(list(map(reading.part, texts))), float)
 
 
-def _term_frequencies(texts: Sequence[str], terms: Terms, vocabulary: TermVocabulary) -> Numbers:
-    return np.array([frequencies(terms(text), vocabulary) for text in texts])
+def _term_frequencies(
+    texts: Sequence[str], name: str, weights: LinearWeights, reading: FeatureReading
+) -> Numbers:
+    terms = reading.terms[name]
+    vocabulary = weights.vocabularies[name]
+    return np.array([frequencies(terms(reading.part(text)), vocabulary) for text in texts])
+
+
+def _term_scores(
+    texts: Sequence[str], name: str, weights: LinearWeights, reading: FeatureReading, rows: Numbers
+) -> Numbers:
+    """What the terms of each text add to its scores: of a vocabulary of thousands it has a hundred,
+    so only theirs are looked at. rows: coefficients of the vocabulary."""
+    terms = reading.terms[name]
+    scores: list[Numbers] = []
+    for text in texts:
+        places, values = _weighted(terms(reading.part(text)), weights.vocabularies[name])
+        scores.append(values @ rows[places])
+    return np.array(scores)
 
 
 def ngrams(row: Sequence[str], longest: int) -> list[str]:
@@ -134,12 +171,23 @@ def vocabulary(terms: Terms, texts: Sequence[str], least: int) -> TermVocabulary
 def frequencies(terms: Sequence[str], vocabulary: TermVocabulary) -> Numbers:
     """TF-IDF of length 1, term frequency 1 + ln(count): Manning, Raghavan, Schütze 2008, 6.4."""
     row = np.zeros(len(vocabulary.place))
+    places, values = _weighted(terms, vocabulary)
+    row[places] = values
+    return row
+
+
+def _weighted(terms: Sequence[str], vocabulary: TermVocabulary) -> tuple[list[int], Numbers]:
+    """Places of the terms that are known, and what they weigh: of length 1 together."""
+    places: list[int] = []
+    counts: list[float] = []
     for term, count in Counter(terms).items():
         place = vocabulary.place.get(term)
         if place is not None:
-            row[place] = (1 + log(count)) * vocabulary.rarity[place]
-    length = sqrt(float(row @ row))
-    return row / length if length else row
+            places.append(place)
+            counts.append(1 + log(count) if count > 1 else 1.0)
+    values = np.array(counts) * vocabulary.rarity[places]
+    length = sqrt(float(values @ values))
+    return places, values / length if length else values
 
 
 def as_record(weights: LinearWeights) -> dict[str, Any]:
