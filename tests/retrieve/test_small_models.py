@@ -174,6 +174,7 @@ class Keeping(BaseHTTPRequestHandler):
     """Keeps its connections open, as real servers do."""
 
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # else headers and body wait for each other
     gone = threading.Event()
 
     def do_POST(self) -> None:

@@ -94,6 +94,7 @@ class Site(ThreadingHTTPServer):
 class _Handler(BaseHTTPRequestHandler):
     server: Site
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # else headers and body wait for each other
 
     def do_GET(self) -> None:
         headers = {key.lower(): value for key, value in self.headers.items()}
