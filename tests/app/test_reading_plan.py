@@ -38,22 +38,27 @@ def test_a_question_may_ask_for_the_reader(workspace: Workspace, wanted: str) ->
     assert ("read_best" in signals_of(workspace, reader=wanted)) == (wanted == "always")
 
 
-def test_it_reads_where_confidence_is_near_the_threshold(workspace: Workspace) -> None:
+def test_it_reads_unless_it_is_told_otherwise(workspace: Workspace) -> None:
+    assert "read_best" in signals_of(workspace)
+
+
+def test_it_may_read_only_where_confidence_is_near_the_threshold(workspace: Workspace) -> None:
     confidence = signals_of(workspace, reader="never")["confidence"]
-    assert "read_best" in signals_of(workspace, abstain=confidence)
-    assert "read_best" in signals_of(workspace, abstain=confidence - 0.04)
-    assert "read_best" not in signals_of(workspace, abstain=confidence - 0.06)
+    assert "read_best" in signals_of(workspace, reader="unsure", abstain=confidence)
+    assert "read_best" in signals_of(workspace, reader="unsure", abstain=confidence - 0.04)
+    assert "read_best" not in signals_of(workspace, reader="unsure", abstain=confidence - 0.06)
 
 
-def test_of_many_questions_at_once_few_are_read(workspace: Workspace) -> None:
+@pytest.mark.parametrize("wanted", ["always", "unsure"])
+def test_of_many_questions_at_once_few_are_read(workspace: Workspace, wanted: str) -> None:
     confidence = signals_of(workspace, reader="never")["confidence"]
     with ExitStack() as others:
         while others.enter_context(workspace.reading_place(served=True)):
             pass
-        beside = signals_of(workspace, abstain=confidence)
+        beside = signals_of(workspace, reader=wanted, abstain=confidence)
         assert "read_best" not in beside
         assert beside["unread"] == 1.0
-    assert "read_best" in signals_of(workspace, abstain=confidence)
+    assert "read_best" in signals_of(workspace, reader=wanted, abstain=confidence)
 
 
 def test_one_that_cannot_be_opened_costs_no_answer(

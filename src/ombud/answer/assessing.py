@@ -45,18 +45,18 @@ def assess_evidence(
     question: Question, found: SearchResult, where: Filter, parts: AnswerParts, plan: Plan
 ) -> Assessment:
     """Spans and signals of the question as it was said: what a model wrote is a search key and
-    proves nothing. The small reader reads as the plan wants it: where confidence is near the
-    threshold it tells."""
+    proves nothing. The small reader reads as the plan wants it, where there is a place for it."""
     seen = _look(question, found, where, parts)
-    if plan.reader == "always":
+    wants_reader = seen.is_readable and plan.reader != "never"
+    if wants_reader and parts.may_read and plan.reader == "always":
         return _weigh(seen, parts, _read(seen, parts.reader()))
-    assessment = _weigh(seen, parts)
-    if plan.reader == "never" or not seen.is_readable or not _is_doubtful(assessment, plan):
-        return assessment
+    unread = _weigh(seen, parts)
+    if not wants_reader or (plan.reader == "unsure" and not _is_doubtful(unread, plan)):
+        return unread
     if not parts.may_read:
-        return assessment._replace(signals={**assessment.signals, "unread": 1.0})
+        return unread._replace(signals={**unread.signals, "unread": 1.0})
     reader = parts.reader()
-    return _weigh(seen, parts, _read(seen, reader)) if reader else assessment
+    return _weigh(seen, parts, _read(seen, reader)) if reader else unread
 
 
 def _is_doubtful(assessment: Assessment, plan: Plan) -> bool:
@@ -107,9 +107,9 @@ def _look(question: Question, found: SearchResult, where: Filter, parts: AnswerP
 
 
 def _read(seen: _Seen, reader: Reader | None) -> ReadEvidence:
-    if reader is None or not seen.is_readable:
+    if reader is None:
         return NOT_READ
-    return read_evidence(seen.query.passage, seen.spans, reader)
+    return read_evidence(seen.query.passage, seen.spans, seen.features, reader)
 
 
 def _weigh(seen: _Seen, parts: AnswerParts, read: ReadEvidence = NOT_READ) -> Assessment:

@@ -95,10 +95,10 @@ class Plan(Record):
         description="Weight of late interaction beside the fused score; 0 = none.",
     )
     reader: ReaderUse = Field(
-        default="unsure",
-        description="When the small reader reads the passages, where no chat model decides: where "
-        "it is unsure whether they answer, always or never; docs/results/reader.md says what it "
-        "gains.",
+        default="always",
+        description="When the small reader reads the likeliest passages, where no chat model "
+        "decides: always, where it is unsure whether they answer, or never; of many questions at "
+        "once it reads for few. docs/results/reader.md says what it gains.",
     )
     reranker: str = Field(default="none", description="What reorders the fused pool.")
     rerank_pool: int = Field(

@@ -51,6 +51,11 @@ def rank_spans(
     return rank_by(spans, rows, load_weights(SHIPPED, basis=basis))
 
 
+def span_scores(rows: Sequence[SpanRow], basis: Basis) -> list[float]:
+    """How likely, 0 to 1, each span answers, by its features."""
+    return estimate_each(rows, load_weights(SHIPPED, basis=basis))
+
+
 def rank_by(
     spans: Sequence[AnswerSpan], rows: Sequence[SpanRow], weights: ConfidenceWeights
 ) -> list[AnswerSpan]:
