@@ -16,7 +16,7 @@ from ombud.answer.quoting.spans import (
 )
 from ombud.models import ReaderPassage, Reading
 
-READ = ("read", "read_gap", "read_passage", "read_passage_gap")
+READ = ("read", "read_gap", "read_share", "read_passage", "read_passage_gap")
 """Features of a span that the reader gives."""
 WIDEST = 10.0
 """Logits beyond this tell no more."""
@@ -66,6 +66,7 @@ def read_evidence(
     columns = {
         "read": logits / WIDEST,
         "read_gap": (logits - logits.max(initial=-WIDEST)) / WIDEST,
+        "read_share": _shares(logits),
         "read_passage": answerable / WIDEST,
         "read_passage_gap": (answerable - answerable.max(initial=-WIDEST)) / WIDEST,
     }
@@ -75,6 +76,13 @@ def read_evidence(
         "read_span": float(logits.max(initial=-WIDEST)),
     }
     return ReadEvidence(columns, signals)
+
+
+def _shares(logits: Numbers) -> Numbers:
+    """Of each span, how likely it is that it answers best, all together 1: what the reader was
+    taught to tell of the passages of a question."""
+    likely = np.exp(logits)
+    return likely / max(likely.sum(), np.exp(-WIDEST))
 
 
 def joined(features: Sequence[SpanRow], read: ReadEvidence) -> list[SpanRow]:
