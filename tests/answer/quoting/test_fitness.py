@@ -107,6 +107,17 @@ def test_an_example_told_in_several_sentences_is_left_out_as_a_whole() -> None:
     ]
 
 
+def test_an_example_that_ends_the_last_page_is_not_the_rule() -> None:
+    text = (
+        "Submit within 30 days of the last day of the trip.\n\n"
+        "**Example.** Last day of the trip 6 February 2026: the claim is due by 8 March 2026."
+    )
+    chunk = span(text).hit.chunk
+    spans = candidate_spans(Evidence(shared=(Hit(chunk=chunk, score=1.0),)))
+    shown = [span.text.strip() for span in quotable(spans, "when are claims due")]
+    assert shown == ["Submit within 30 days of the last day of the trip."]
+
+
 def test_an_example_told_in_sentences_and_a_table_is_not_the_rule() -> None:
     text = (
         "4.1 Overtime is paid at 1.5 times the regular rate.\n\n"

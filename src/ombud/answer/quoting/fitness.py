@@ -129,10 +129,8 @@ def _worked_examples(spans: Sequence[AnswerSpan]) -> list[AnswerSpan]:
     """The sentences behind an example that is told in several, up to the end of its paragraph:
     "For example: it is June. You earn 4 hours a fortnight, and there are 14 left."."""
     in_order = sorted(spans, key=lambda span: (span.hit.chunk.id, span.start))
-    worked: list[AnswerSpan] = []
+    worked = [span for span in in_order if _begins_example(span)]
     for before, span in pairwise(in_order):
-        if _begins_example(before) and before not in worked:
-            worked.append(before)
         is_told = STORY.match(_bare(before.text)) or _tells_of_person(before.text)
         is_told_on = before in worked or is_told
         if is_told_on and (_is_same_paragraph(before, span) or _is_its_table(before, span)):

@@ -81,8 +81,9 @@ def read_evidence(
 def _shares(logits: Numbers) -> Numbers:
     """Of each span, how likely it is that it answers best, all together 1: what the reader was
     taught to tell of the passages of a question."""
-    likely = np.exp(logits)
-    return likely / max(likely.sum(), np.exp(-WIDEST))
+    likely: Numbers = np.exp(logits)
+    shares: Numbers = likely / likely.sum() if len(likely) else likely
+    return shares
 
 
 def joined(features: Sequence[SpanRow], read: ReadEvidence) -> list[SpanRow]:
