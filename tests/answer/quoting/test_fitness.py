@@ -110,7 +110,7 @@ def test_an_example_told_in_several_sentences_is_left_out_as_a_whole() -> None:
 def test_an_example_that_ends_the_last_page_is_not_the_rule() -> None:
     text = (
         "Submit within 30 days of the last day of the trip.\n\n"
-        "**Example.** Last day of the trip 6 February 2026: the claim is due by 8 March 2026."
+        "Example. Last day of the trip 6 February 2026: the claim is due by 8 March 2026."
     )
     chunk = span(text).hit.chunk
     spans = candidate_spans(Evidence(shared=(Hit(chunk=chunk, score=1.0),)))
