@@ -12,8 +12,8 @@ from ombud.models import Embedder, is_remote
 MOST_SPANS = 6
 """A table counts as one."""
 MOST_WORDS = 110
-"""Short paragraphs, lists and tables are made whole after that. With 100 the gold quote was shown in
-.734 of dev (n 271), with this in .753 and 5 words more, with 120 in .760."""
+"""Short paragraphs, lists and tables are made whole after that. With 100 the gold quote was shown
+in .734 of dev (n 271), with this in .753 and 5 words more, with 120 in .760."""
 STRETCH = 50
 """Words of the stretch that leads; with 40 to 60 the answer held the gold quote in .64 of dev, with
 80 in .63."""

@@ -21,7 +21,8 @@ READ = ("read", "read_gap", "read_share", "read_passage", "read_passage_gap")
 WIDEST = 10.0
 """Logits beyond this tell no more."""
 MOST_READ = 4
-"""Passages. On dev three to eight are as good (first sentence .504 to .508, n 240), each takes time."""
+"""Passages: on dev three to eight are as good (first sentence .504 to .508, n 240), and each takes
+its time."""
 Numbers = npt.NDArray[np.float64]
 
 
