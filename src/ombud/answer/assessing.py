@@ -28,8 +28,8 @@ from ombud.types import Plan, Query, Question
 
 DOUBTED_BELOW = 0.18
 DOUBTED_ABOVE = 0.05
-"""How far below and above the threshold of confidence the small reader is asked. On dev that is a
-third of plain, terse, mistyped and near questions, and as much is gained as by reading all."""
+"""How far below and above the threshold of confidence an unsure ombud asks the small reader: on dev
+that is a third of plain, terse, mistyped and near questions."""
 
 
 class Assessment(NamedTuple):
