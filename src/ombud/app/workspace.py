@@ -323,8 +323,8 @@ class Workspace:
     @contextmanager
     def reading_place(self, *, served: bool) -> Iterator[bool]:
         """While a question is answered: whether the small reader may read for it. Of those that
-        people ask at once half as many as there are cores: reading takes six times what an answer
-        without it does, and of two hundred at once nobody should wait twice as long."""
+        people ask at once half as many as there are cores: reading takes more of the processor
+        than all else, and of two hundred at once nobody should wait twice as long."""
         has_place = served and self._reading_places.acquire(blocking=False)
         try:
             yield has_place or not served
