@@ -462,12 +462,12 @@ def test_pages_may_be_left_out(site: SharePointSite) -> None:
 
 
 def test_a_token_that_ends_in_the_middle_is_renewed(site: SharePointSite) -> None:
-    site.token_lasts = 4
+    site.token_lasts = 10  # of some 19 requests, of which four are asked at once
     here = source(site)
     refs = here.list()
     assert len(refs) == 4
     assert len({here.read(ref) for ref in refs}) == 4
-    assert 3 <= len(site.tokens) <= 8
+    assert 2 <= len(site.tokens) <= 4
 
 
 def test_a_token_that_is_never_good_is_asked_for_twice(site: SharePointSite) -> None:
