@@ -42,7 +42,7 @@ from ombud.answer import (
 from ombud.app import Workspace, asking
 from ombud.lab import normalise, read_cases, split_of
 from ombud.models import Reader
-from ombud.retrieve import query_terms, search
+from ombud.retrieve import SearchResult, query_terms, search
 from ombud.training import (
     QuestionSignals,
     QuestionSpans,
@@ -135,16 +135,9 @@ def labelled_cases() -> Iterator[tuple[Workspace, Case]]:
 
 
 def search_for(workspace: Workspace, case: Case, basis: Basis) -> SearchedCase:
-    question = Question(
-        text=case.question,
-        asker=case.person,
-        history=case.history,
-        as_of=case.as_of,
-    )
+    question = question_of(case)
     mode = "sparse" if basis == "sparse" else "hybrid"
-    plan = asking.plan_of(workspace, case.person, {"mode": mode}).plan
-    visible = asking.filter_of(workspace, question, plan)
-    found = asyncio.run(search(question, plan, visible, workspace.index))
+    found = search_as_asked(workspace, question, mode)
     embedder = workspace.embedder if mode == "hybrid" else None
     query = found.queries[0]
     engine = workspace.engine
@@ -162,6 +155,22 @@ def search_for(workspace: Workspace, case: Case, basis: Basis) -> SearchedCase:
         candidates=spans,
         spans=QuestionSpans(features, [is_cited(span, case) for span in spans]),
     )
+
+
+def question_of(case: Case) -> Question:
+    return Question(
+        text=case.question,
+        asker=case.person,
+        history=case.history,
+        as_of=case.as_of,
+    )
+
+
+def search_as_asked(workspace: Workspace, question: Question, mode: str) -> SearchResult:
+    """What the product's own search finds for a question."""
+    plan = asking.plan_of(workspace, question.asker, {"mode": mode}).plan
+    visible = asking.filter_of(workspace, question, plan)
+    return asyncio.run(search(question, plan, visible, workspace.index))
 
 
 def reader_for(workspace: Workspace, case: Case) -> HeldOutReader | Reader | None:

@@ -5,7 +5,6 @@ matters no page stands on which a case of another split rests, of any set. Our o
 (src/ombud/training/reader/examples.jsonl) hold no text of a handbook: their passages are laid out
 again from ../shared as the chunker cuts them."""
 
-import asyncio
 import json
 import random
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,15 +12,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from asked import ASKED, HANDBOOKS, open_workspaces
-from calibrate import is_cited, labelled_cases
+from calibrate import is_cited, labelled_cases, question_of, search_as_asked
 from corpora import DATA
 from record import ROOT, say
 
 from ombud.answer import AnswerSpan, candidate_spans, passage_of
 from ombud.answer.quoting.spans import runs_of_chunks
-from ombud.app import Workspace, asking, library
+from ombud.app import Workspace, library
 from ombud.lab import read_cases, split_of
-from ombud.retrieve import search
 from ombud.training import read_matters
 from ombud.training.reader import (
     ListedPassage,
@@ -143,10 +141,7 @@ def case_lists() -> tuple[list[ReadingList], Mapping[str, int]]:
 
 
 def list_of_case(workspace: Workspace, case: Case, fold: int) -> ReadingList:
-    question = Question(
-        text=case.question, asker=case.person, history=case.history, as_of=case.as_of
-    )
-    text, found = found_passages(workspace, question)
+    text, found = found_passages(workspace, question_of(case))
     is_answered = case.expect == "answer"
     passages: list[ListedPassage] = []
     for one in found:
@@ -158,9 +153,7 @@ def list_of_case(workspace: Workspace, case: Case, fold: int) -> ReadingList:
 
 def found_passages(workspace: Workspace, question: Question) -> tuple[str, list[FoundPassage]]:
     """All that is asked, as it is searched for, and what the search finds."""
-    plan = asking.plan_of(workspace, question.asker, {"mode": "hybrid"}).plan
-    visible = asking.filter_of(workspace, question, plan)
-    found = asyncio.run(search(question, plan, visible, workspace.index))
+    found = search_as_asked(workspace, question, "hybrid")
     spans = candidate_spans(found.evidence)
     passages: list[FoundPassage] = []
     for run in runs_of_chunks(spans):
