@@ -1,6 +1,7 @@
 """A conversation with a person, over HTTP and the socket of a real server."""
 
 import json
+import threading
 import uuid
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -165,6 +166,35 @@ def test_nobody_else_reads_or_continues_a_conversation(ann: Employee, bob: Emplo
     ] == []
     own = ann.client.get("/api/v1/conversations").json()["conversations"]
     assert [one["title"] for one in own] == ["How many days of annual leave do I have?"]
+
+
+def test_what_happens_while_a_tab_is_being_told_is_told_as_well(
+    ann: Employee, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talk = ann.begin()
+    assert ann.post(f"conversations/{talk}/handoff", ASKED).status_code == 200
+    has_read, go_on = threading.Event(), threading.Event()
+    look = conversing.events_after
+
+    def slow_look(*given: Any) -> Any:
+        found = look(*given)
+        has_read.set()
+        assert go_on.wait(30)
+        return found
+
+    watch = json.dumps({"watch": talk})
+    with ann.socket() as quick, ann.socket() as slow:
+        quick.send(watch)
+        heard(quick, "handoff")
+        with monkeypatch.context() as patched:
+            patched.setattr(conversing, "events_after", slow_look)
+            slow.send(watch)
+            assert has_read.wait(30)
+        assert ann.post(f"conversations/{talk}/messages", said("In March.")).status_code == 201
+        heard(quick, "message")
+        go_on.set()
+        assert heard(slow, "message")["events"][-1]["text"] == "In March."
+    ann.client.delete(f"/api/v1/conversations/{talk}/handoff")
 
 
 def test_advisors_see_what_was_handed_over_and_nothing_else(

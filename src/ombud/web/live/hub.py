@@ -92,8 +92,11 @@ class Hub:
 
     async def _look(self) -> None:
         if not self._watchers and not self._gaps:
-            # Nobody listens; whoever comes reads from the store what there is.
-            self._event, self._signal = await self.thread(newest, self.workspace.store)
+            # Nobody listens; whoever comes reads from the store what there is. Whoever came while
+            # this was looked up may have read before its newest: for them it is told again.
+            event, signal = await self.thread(newest, self.workspace.store)
+            if not self._watchers:
+                self._event, self._signal = event, signal
             return
         news = await self.thread(
             news_since, self.workspace.store, self._event, self._signal, list(self._gaps)

@@ -121,7 +121,11 @@ class _LiveSocket:
                 await self._hub.thread(advising.is_here, self._workspace, advisor)
         if self._queue_moved:
             self._queue_moved = False
-            board = await self._hub.thread(board_of, self._workspace, self._advisor())
+            try:
+                board = await self._hub.thread(board_of, self._workspace, self._advisor())
+            except OmbudError:
+                self._queue_moved = True
+                raise
             await self._send({"desk": board})
 
     async def _tell_events(self, conversation_id: str) -> None:
@@ -129,9 +133,18 @@ class _LiveSocket:
         if place is None:
             self._changed.pop(conversation_id, None)
             return
-        told, last = await self._hub.thread(self._news, conversation_id, place)
+        # Taken off before it is read: what happens while it is read is told with the next look.
         self._changed.pop(conversation_id, None)
-        self._places[conversation_id] = max(place, last)
+        try:
+            told, last = await self._hub.thread(self._news, conversation_id, place)
+        except NotFound:  # erased meanwhile
+            self._places.pop(conversation_id, None)
+            return
+        except OmbudError:
+            self._changed[conversation_id] = None
+            raise
+        if self._places.get(conversation_id) == place:
+            self._places[conversation_id] = max(place, last)
         await self._send(told)
 
     def _news(self, conversation_id: str, place: int) -> tuple[Json, int]:
