@@ -94,9 +94,9 @@ class Hub:
         if not self._watchers and not self._gaps:
             # Nobody listens; whoever comes reads from the store what there is. Whoever came while
             # this was looked up may have read before its newest: for them it is told again.
-            event, signal = await self.thread(newest, self.workspace.store)
+            ends = await self.thread(newest, self.workspace.store)
             if not self._watchers:
-                self._event, self._signal = event, signal
+                self._event, self._signal = ends
             return
         news = await self.thread(
             news_since, self.workspace.store, self._event, self._signal, list(self._gaps)
