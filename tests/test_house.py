@@ -254,6 +254,16 @@ def test_the_list_of_commands_waits_for_no_other_room() -> None:
     assert rooms <= {"cli", "errors", "masking", "settings", "types", "registry"}, rooms
 
 
+def test_a_question_waits_for_no_client_of_what_it_does_not_call() -> None:
+    """`ombud ask` without a chat model asks nobody over HTTP, and reads no document."""
+    asked = "import sys, ombud.app, ombud.index.engines.lance; print(*sys.modules)"
+    loaded = subprocess.run(
+        [sys.executable, "-c", asked], capture_output=True, text=True, check=True
+    ).stdout.split()
+    unneeded = {"httpx", "pandas", "fastapi", "pydantic_ai", "pdfplumber", "ombud.documents"}
+    assert unneeded.isdisjoint(loaded), unneeded.intersection(loaded)
+
+
 def test_the_map_of_the_house_names_what_is_there() -> None:
     """Paths of ARCHITECTURE.md, as far as they begin with a room."""
     words = re.findall(r"`([\w/.-]+/[\w.-]*)`", (ROOT.parents[1] / "ARCHITECTURE.md").read_text())

@@ -5,6 +5,7 @@ as a process of its own, for what only a process has: its start, signals, pipes 
 """
 
 import fcntl
+import gc
 import io
 import json
 import os
@@ -145,7 +146,10 @@ def _as_a_process(
         patch.setattr(sys, "stdout", io.TextIOWrapper(out, encoding="utf-8"))
         patch.setattr(sys, "stderr", io.TextIOWrapper(err, encoding="utf-8"))
         patch.setattr(console.state, "home", None)
-        yield out, err
+        try:
+            yield out, err
+        finally:
+            gc.enable()  # a command that stopped it ends with its process
 
 
 def write(folder: Path, files: Mapping[str, str]) -> Path:

@@ -29,7 +29,6 @@ def command_process() -> Iterator[None]:
     try:
         yield
     finally:
-        gc.enable()
         while _opened:
             _opened.pop().close()
 
@@ -51,5 +50,6 @@ def end_interrupted() -> NoReturn:
 
 
 def collect_nothing() -> None:
-    """For a command that answers one question: it ends before its garbage takes room."""
+    """For a command that answers one question: it ends before its garbage takes room. None is
+    collected until the process is over: the first look would be through everything (.08 s)."""
     gc.disable()
