@@ -167,6 +167,7 @@ async def _answer(
     """begun: the keeping of the question, which goes on beside its answering."""
     await asyncio.to_thread(workspace.follow_index)
     planned = plan_of(workspace, question.asker, plan, served=keep)
+    workspace.expect_reading(planned.plan)
     where = filter_of(workspace, question, planned.plan)
     parts = workspace.answering_for(planned.plan)
     is_private = _is_known_private(workspace, conversation_id)

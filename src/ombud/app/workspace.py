@@ -10,6 +10,7 @@ import os
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from datetime import date, datetime
 from functools import cached_property, lru_cache, partial
@@ -237,10 +238,27 @@ class Workspace:
             statements=self.engine.note if isinstance(self.engine, HotEngine) else None,
         )
 
-    @cached_property
+    @property
     def reader(self) -> Reader | None:
         """None where there is none, where it cannot be opened or where no model is wanted. Opened
         for the first question that needs it, or by `warm`."""
+        return self._opening_reader.result()
+
+    def expect_reading(self, plan: Plan) -> None:
+        """Begin to open the small reader where this plan has it read, beside all that comes
+        before."""
+        if plan.reader == "always" and not self.settings.models.chat:
+            _ = self._opening_reader
+
+    @cached_property
+    def _opening_reader(self) -> "Future[Reader | None]":
+        beside = ThreadPoolExecutor(1, "open")
+        try:
+            return beside.submit(self._open_reader)
+        finally:
+            beside.shutdown(wait=False)
+
+    def _open_reader(self) -> Reader | None:
         if self.embedder is None:
             return None
         try:

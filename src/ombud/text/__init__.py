@@ -79,7 +79,7 @@ from ombud.text.statements.remembering import forget_passages, remembered
 from ombud.text.statements.subjects import wider_than, word_weight
 from ombud.text.tables import read_rows
 from ombud.text.units import units_named
-from ombud.text.wording import plain_wording, term_pattern
+from ombud.text.wording import TermSearch, plain_wording, term_pattern
 
 __all__ = [
     "COMPANY",
@@ -101,6 +101,7 @@ __all__ = [
     "SpellingChange",
     "SpellingReading",
     "StatedCondition",
+    "TermSearch",
     "Vocabulary",
     "alternative_keys",
     "analyse",

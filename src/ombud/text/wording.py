@@ -3,6 +3,42 @@ apostrophe."""
 
 import re
 from collections.abc import Iterable
+from functools import cached_property
+from typing import NamedTuple
+
+FEW = 4
+"""Texts after which all terms of a search are compiled: one command asks a single question."""
+_NOTHING = re.compile(r"(?!)")
+
+
+class _Term(NamedTuple):
+    first_word: str
+    pattern: str
+
+
+class TermSearch:
+    """Looks for any of `terms` in plain texts. In the first few only for those whose first word is
+    there: compiling some two thousand terms takes longer (.06 s) than reading a message."""
+
+    def __init__(self, terms: Iterable[str]) -> None:
+        self._terms = list(map(_read_term, terms))
+        self._texts = 0
+
+    def search(self, text: str) -> re.Match[str] | None:
+        return self._pattern_for(text).search(text)
+
+    def findall(self, text: str) -> list[str]:
+        return self._pattern_for(text).findall(text)
+
+    def _pattern_for(self, text: str) -> re.Pattern[str]:
+        if self._texts >= FEW:
+            return self._whole
+        self._texts += 1
+        return _any_of([term.pattern for term in self._terms if term.first_word in text])
+
+    @cached_property
+    def _whole(self) -> re.Pattern[str]:
+        return _any_of([term.pattern for term in self._terms])
 
 
 def plain_wording(text: str) -> str:
@@ -13,18 +49,23 @@ def plain_wording(text: str) -> str:
 def term_pattern(terms: Iterable[str]) -> re.Pattern[str]:
     """Matches any of `terms` in plain text; a term ending in * also matches every word that begins
     so."""
-    alternatives: list[str] = []
-    for term in terms:
-        closed = term.rstrip("*")
-        words = plain_wording(closed).split()
-        alternative = r"\s+".join(map(re.escape, words))
-        if term.endswith("*"):
-            alternative += r"\w*"
-        alternatives.append(alternative)
-    if not alternatives:
-        return re.compile(r"(?!)")
-    any_of_them = "|".join(alternatives)
-    return re.compile(rf"\b{beginning(alternatives)}(?:{any_of_them})(?!\w)")
+    return _any_of([_read_term(term).pattern for term in terms])
+
+
+def _read_term(term: str) -> _Term:
+    closed = term.rstrip("*")
+    words = plain_wording(closed).split()
+    pattern = r"\s+".join(map(re.escape, words))
+    if term.endswith("*"):
+        pattern += r"\w*"
+    return _Term(words[0] if words else "", pattern)
+
+
+def _any_of(patterns: list[str]) -> re.Pattern[str]:
+    if not patterns:
+        return _NOTHING
+    any_of_them = "|".join(patterns)
+    return re.compile(rf"\b{beginning(patterns)}(?:{any_of_them})(?!\w)")
 
 
 def beginning(alternatives: Iterable[str]) -> str:

@@ -1,12 +1,11 @@
 """Who tells something and wants to stay unknown."""
 
-import re
 import tomllib
 from functools import cache
 from pathlib import Path
 
 from ombud.answer.triage.features import read_message
-from ombud.text import term_pattern
+from ombud.text import TermSearch
 
 
 def wants_anonymity(text: str) -> bool:
@@ -14,6 +13,6 @@ def wants_anonymity(text: str) -> bool:
 
 
 @cache
-def _terms() -> re.Pattern[str]:
+def _terms() -> TermSearch:
     path = Path(__file__).with_name("anonymous.toml")
-    return term_pattern(tomllib.loads(path.read_text(encoding="utf-8"))["terms"])
+    return TermSearch(tomllib.loads(path.read_text(encoding="utf-8"))["terms"])

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from ombud.answer.triage.features import read_message
-from ombud.text import term_pattern
+from ombud.text import TermSearch
 
 _OWN = re.compile(
     r"\b(?:i|i'm|im|i've|ive|my|me|mine|we|our|ich|mein\w*|wir|je|j'ai|mon|ma|mes|yo|mi|mis"
@@ -25,7 +25,7 @@ def own_circumstances(text: str) -> frozenset[str]:
 
 
 @cache
-def _terms() -> Mapping[str, re.Pattern[str]]:
+def _terms() -> Mapping[str, TermSearch]:
     path = Path(__file__).with_name("circumstances.toml")
     kinds = tomllib.loads(path.read_text(encoding="utf-8"))
-    return {kind: term_pattern(terms) for kind, terms in kinds.items()}
+    return {kind: TermSearch(terms) for kind, terms in kinds.items()}

@@ -11,7 +11,7 @@ from typing import Any
 
 from ombud.answer.triage.sensitive import read_sensitive
 from ombud.models import linear
-from ombud.text import plain_wording, term_pattern
+from ombud.text import TermSearch, plain_wording
 
 HEAD = 3000
 TAIL = 1000
@@ -208,8 +208,8 @@ def _has_no_vowel(word: str) -> bool:
 
 
 @cache
-def _patterns() -> Mapping[str, re.Pattern[str]]:
-    return {name: term_pattern(_listed(name)) for name in cues()["cue"]}
+def _patterns() -> Mapping[str, TermSearch]:
+    return {name: TermSearch(_listed(name)) for name in cues()["cue"]}
 
 
 def _listed(name: str) -> Sequence[str]:

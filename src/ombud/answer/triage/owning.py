@@ -1,14 +1,13 @@
 """Questions for one's own figures: the policy can be quoted, the figure itself is in a system that
 is not read here."""
 
-import re
 import tomllib
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 from ombud.answer.triage.features import read_message
-from ombud.text import term_pattern
+from ombud.text import TermSearch
 
 
 class OwnRecord(NamedTuple):
@@ -28,10 +27,10 @@ def own_record(text: str) -> OwnRecord | None:
 
 
 @cache
-def _records() -> tuple[tuple[OwnRecord, re.Pattern[str]], ...]:
+def _records() -> tuple[tuple[OwnRecord, TermSearch], ...]:
     text = Path(__file__).with_name("owning.toml").read_text(encoding="utf-8")
-    records: list[tuple[OwnRecord, re.Pattern[str]]] = []
+    records: list[tuple[OwnRecord, TermSearch]] = []
     for row in tomllib.loads(text)["record"]:
         record = OwnRecord(row["topic"], row["name"])
-        records.append((record, term_pattern(row["terms"])))
+        records.append((record, TermSearch(row["terms"])))
     return tuple(records)

@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 
 from ombud.answer.triage.features import read_message
-from ombud.text import term_pattern
+from ombud.text import TermSearch
 
 LONGEST = 12
 """Words: who says more has a question beside it ("who do I talk to about my pension when …")."""
@@ -22,6 +22,6 @@ def wants_person(text: str) -> bool:
 
 
 @cache
-def _terms() -> re.Pattern[str]:
+def _terms() -> TermSearch:
     path = Path(__file__).with_name("persons.toml")
-    return term_pattern(tomllib.loads(path.read_text(encoding="utf-8"))["terms"])
+    return TermSearch(tomllib.loads(path.read_text(encoding="utf-8"))["terms"])

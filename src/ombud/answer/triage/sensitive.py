@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ombud.errors import BadSetting
-from ombud.text import plain_wording, term_pattern
+from ombud.text import TermSearch, plain_wording
 
 SHIPPED = Path(__file__).parent / "sensitive.toml"
 TOLD = "told"
@@ -33,14 +33,12 @@ class Matter(NamedTuple):
 
 class _Group(NamedTuple):
     matter: Matter
-    strong: re.Pattern[str]
-    weak: re.Pattern[str]
+    strong: TermSearch
+    weak: TermSearch
 
 
 class Sensitive:
-    def __init__(
-        self, groups: list[_Group], personal: re.Pattern[str], about: re.Pattern[str]
-    ) -> None:
+    def __init__(self, groups: list[_Group], personal: TermSearch, about: TermSearch) -> None:
         self._groups = groups
         self._personal = personal
         self._about = about
@@ -108,7 +106,7 @@ def _group(row: Mapping[str, Any]) -> _Group:
     )
 
 
-def _any(terms: list[str]) -> re.Pattern[str]:
+def _any(terms: list[str]) -> TermSearch:
     if not isinstance(terms, list) or not all(isinstance(term, str) for term in terms):
         raise TypeError(f"a list of terms; `{terms}` is none")
-    return term_pattern(terms)
+    return TermSearch(terms)

@@ -7,7 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from ombud.text import fold, plain_wording, term_pattern
+from ombud.text import TermSearch, fold, plain_wording
 
 ASKING = "?"
 """Opens a line of a foreign language on how people ask."""
@@ -90,10 +90,10 @@ def _overlap(one: EnglishWords, other: EnglishWords) -> bool:
 
 
 @lru_cache
-def _entries(language: str) -> tuple[tuple[re.Pattern[str], str], ...]:
-    entries: list[tuple[re.Pattern[str], str]] = []
+def _entries(language: str) -> tuple[tuple[TermSearch, str], ...]:
+    entries: list[tuple[TermSearch, str]] = []
     for terms, words in _lines(language):
-        entries.append((term_pattern(terms), words))
+        entries.append((TermSearch(terms), words))
     return tuple(entries)
 
 
