@@ -132,10 +132,12 @@ class HotEngine:
         return AtHand(snapshot.stats(terms)) if snapshot else self._engine.stats(terms)
 
     def _current(self) -> HotSnapshot | None:
+        return self._snapshot and self._as_of(self._engine.version())
+
+    def _as_of(self, version: str) -> HotSnapshot | None:
+        """The snapshot where it is of this version of the index; else it is let go."""
         snapshot = self._snapshot
-        if snapshot is None:
-            return None
-        if snapshot.version == self._engine.version():
+        if snapshot is None or snapshot.version == version:
             return snapshot
         self._snapshot = None  # what was deleted must not stay in memory until others are read
         keeper = self._keeper
@@ -213,8 +215,9 @@ class HotEngine:
         return self._engine.languages()
 
     def version(self) -> str:
-        self._current()  # whoever looks lets go of what has changed, asked or not
-        return self._engine.version()
+        version = self._engine.version()
+        self._as_of(version)  # whoever looks lets go of what has changed, asked or not
+        return version
 
 
 class _Keeper(threading.Thread):
