@@ -20,7 +20,7 @@ import pytest
 from ombud.index.opening import ENGINES
 
 PLACES = ("lance", "s3", pytest.param("milvus", marks=pytest.mark.slow))
-"""Kinds that `place_for` knows. milvus-lite takes minutes for what the others do in seconds."""
+"""Kinds that `place_for` knows. milvus-lite has a server of its own to start."""
 
 
 def place_for(kind: str, folder: Path) -> str:

@@ -1,6 +1,7 @@
 """The two collections of a generation."""
 
-from pymilvus import DataType, Function, FunctionType, MilvusClient
+from pymilvus import CollectionSchema, DataType, Function, FunctionType, MilvusClient
+from pymilvus.milvus_client import IndexParams
 
 from ombud.index.engines.milvus_rows import LONGEST, STRINGS
 
@@ -40,7 +41,7 @@ def create_passages(client: MilvusClient, name: str, dimension: int) -> None:
         index.add_index("vector", index_type="AUTOINDEX", metric_type="IP")
     for field in ("reader", "status", "document_id", "chunk_id"):
         index.add_index(field, index_type="INVERTED")
-    client.create_collection(name, schema=schema, index_params=index, consistency_level="Strong")
+    _create(client, name, schema, index)
 
 
 def create_meta(client: MilvusClient, name: str) -> None:
@@ -52,4 +53,12 @@ def create_meta(client: MilvusClient, name: str) -> None:
     schema.add_field("nothing", DataType.FLOAT_VECTOR, dim=2)
     index = client.prepare_index_params()
     index.add_index("nothing", index_type="FLAT", metric_type="IP")
-    client.create_collection(name, schema=schema, index_params=index, consistency_level="Strong")
+    _create(client, name, schema, index)
+
+
+def _create(client: MilvusClient, name: str, schema: CollectionSchema, index: IndexParams) -> None:
+    """Nobody waits for the indexes, which hold nothing yet: pymilvus would sleep half a second for
+    each before it looks."""
+    client.create_collection(name, schema=schema, consistency_level="Strong")
+    client.create_index(name, index, sync=False)
+    client.load_collection(name)
