@@ -1,6 +1,6 @@
 # make demo: the assistant on the sample handbook at http://127.0.0.1:8321
 # make test: all tests but the slow ones    make test-all: those too, and what share of the code they run
-.PHONY: demo test test-slow test-all covered lint types docs bench baseline asked retrieval peers beside studies experiments router triage confidence spans reader matters pictures stories handoff kills fuzz sample clean
+.PHONY: demo test test-slow test-all covered lint types docs bench baseline asked retrieval peers beside studies experiments router triage confidence spans follow-ups reader matters pictures stories handoff kills fuzz sample clean
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet -c constraints.txt
@@ -85,6 +85,9 @@ triage: .venv/test
 
 confidence spans: .venv/test sample/.ombud/synced
 	@$(BIN)/python benchmarks/quality/calibrate.py $@
+
+follow-ups: .venv/test sample/.ombud/synced
+	@$(BIN)/python benchmarks/quality/follow_ups.py
 
 # For an accelerator: two cores take days; what only this needs has an environment of its own.
 reader: .venv/test sample/.ombud/synced

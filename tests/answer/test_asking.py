@@ -134,6 +134,25 @@ def test_a_short_follow_up_is_not_vague(words: Workspace) -> None:
     assert "1,900 kroner" in answer.text
 
 
+def test_a_word_for_another_subject_is_answered_in_a_conversation(vectors: Workspace) -> None:
+    first = "What is the hotel cap per night in London?"
+    history = (Message(role="user", content=first), Message(role="assistant", content="180."))
+    assert ask(vectors, "harassment?", plan={"abstain": 0.0}).action == "clarify"
+    answer = ask(vectors, "harassment?", history=history, plan={"abstain": 0.0})
+    assert answer.action == "none"
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["is there a limit for hotels in Paris", "is there a hotel cap"],
+)
+def test_a_whole_question_is_not_taken_for_a_follow_up(vectors: Workspace, question: str) -> None:
+    before = "can I work from Spain for two weeks"
+    history = (Message(role="user", content=before), Message(role="assistant", content="Yes."))
+    trace = ask(vectors, question, history=history).trace
+    assert not any(before in query.passage for query in trace.queries)
+
+
 # Quotes -------------------------------------------------------------------------------------------
 
 

@@ -306,9 +306,17 @@ def test_a_follow_up_that_says_something_is_searched_for_alone_too(
     assert [query.passage for query in queries][1:] == [follow_up][: texts - 1]
 
 
-def test_a_new_subject_does_not(  # a whole question that points at nothing
-) -> None:
-    new = "How long is the notice period during probation for managers?"
+@pytest.mark.parametrize(
+    "new",
+    [
+        "How long is the notice period during probation for managers?",
+        "is there a bike scheme",
+        "got 4 days of leave left over, are they gone in january?",
+        "I took a course in may and am leaving now, do I pay it back",
+    ],
+)
+def test_a_new_subject_does_not(new: str) -> None:
+    """A whole question that points at nothing, or at something in itself."""
     assert passage(new, "Who pays the hotel on business trips?")[0] == new
 
 

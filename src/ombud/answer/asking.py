@@ -312,8 +312,7 @@ class AskRun:
     def _decided(self) -> Body | None:
         """What is said in place of an answer, if that is already clear."""
         if self.triaged.matter:
-            sure = self._confidence >= self._threshold
-            return self._handed_over(self.triaged.matter, sure=sure)
+            return self._handed_over(self.triaged.matter, sure=self._confidence >= self._threshold)
         if self.parts.chat:
             return outside_body(self.parts, self.language) if self._looks_outside() else None
         return self._decided_alone()
@@ -336,7 +335,8 @@ class AskRun:
 
     def _is_vague(self) -> bool:
         own_terms = int(self.assessment.signals["own_terms"])
-        asked = self.found.question or self.question
+        is_clear = bool(self.typed.history) and self._confidence >= self._threshold
+        asked = self.typed if is_clear else self.found.question or self.question
         return is_vague(asked, own_terms, self._confidence, self._weights.closest)
 
     def _handed_over(self, matter: Matter, *, sure: bool) -> Body:

@@ -35,18 +35,41 @@ LEAST_TERMS = 2
 MOST_TERMS = 6
 """More content words than these make no turn more of its own."""
 POINTS_BACK = re.compile(
-    r"\b(?:it|its|that|this|those|these|they|them|their|there|then|same|too|either|instead|both"
-    r"|another|one|ones|he|she|him|her)\b",
+    r"\b(?:it|its|that|this|those|these|them|then|same|too|either|instead|both|another|ones?"
+    r"|he|she|him|her|his)\b",
     re.IGNORECASE,
 )
+THERE = re.compile(
+    r"(?<!\bis )(?<!\bare )(?<!\bwas )(?<!\bbe )\bthere\b(?!['’]?s\b)"
+    r"(?! (?:is|are|was|were|a|an|any|be)\b)",
+    re.IGNORECASE,
+)
+"""The place; "is there a bike scheme" points to none."""
+THEY = re.compile(r"\b(?:they|their)\b", re.IGNORECASE)
+"""Often the employer, whom nobody has named."""
+LEAST_BEFORE = 3
+"""Content words of a turn from which what points back may point to them: "got four days left, are
+they gone"."""
 OPENS = re.compile(
     r"^\W*(?:(?:ok(?:ay)?|right|so|thanks?|thank you|cheers)\W+)*(?:also|another|one more|next"
     r"|different|new|by the way|btw|other|separate|changing|something else)\b",
     re.IGNORECASE,
 )
 """How people say that they come to something else."""
-
-
+_FIRST = r"^\W*(?:(?:ok(?:ay)?|so|and|but|or|also|thanks?|thx)\W+)*"
+ASKS = re.compile(
+    rf"{_FIRST}(?:who|what|when|where|why|how|which|can|could|may|do|does|did|is|are|am|will"
+    r"|would|should|have|has)\b",
+    re.IGNORECASE,
+)
+JOINS = re.compile(r"^\W*(?:(?:ok(?:ay)?|so|thanks?|thx)\W+)*(?:and|but)\b", re.IGNORECASE)
+""""And jury duty": a subject of its own more often than not, unless what stands behind is no whole
+question."""
+ELLIPTIC = re.compile(
+    rf"{_FIRST}(?:(?:what|how) about|what if|even if|if|for|in|at|on|with|without|during|after"
+    r"|before|from|until|as|by|vs|per|every|paid|including|only)\b",
+    re.IGNORECASE,
+)
 CONTINUES = re.compile(
     r"^\W*(?:(?:and|but|so) )?(?:what|how) about\b|^\W*(?:and|what|even) if\b", re.IGNORECASE
 )
@@ -114,7 +137,7 @@ def said_whole(question: Question) -> Question:
 
 def stands_alone(text: str) -> bool:
     """Whether a turn has words of its own and points back to nothing."""
-    if POINTS_BACK.search(text) or CONTINUES.match(text) or says_only_where(text):
+    if points_back(text) or CONTINUES.match(text) or says_only_where(text):
         return False
     return len(analyse(text)) >= LEAST_TERMS
 
@@ -123,9 +146,25 @@ def follows_by_words(text: str) -> bool:
     """Where there are no vectors: a turn that points back, or that says too little alone."""
     if OPENS.match(text):
         return False
-    if POINTS_BACK.search(text) or CONTINUES.match(text):
+    if points_back(text) or CONTINUES.match(text):
         return True
     return len(analyse(text)) < LEAST_TERMS
+
+
+def points_back(text: str) -> bool:
+    """Whether a turn has a word for what was said before it: one with nothing in the turn itself
+    that it may stand for."""
+    return any(_first_without_own(pattern, text, LEAST_BEFORE) for pattern in (POINTS_BACK, THERE))
+
+
+def _names_them(text: str) -> bool:
+    return _first_without_own(THEY, text, LEAST_TERMS)
+
+
+def _first_without_own(pattern: re.Pattern[str], text: str, least: int) -> bool:
+    """Whether the first match has fewer content words before it than these."""
+    match = pattern.search(text)
+    return match is not None and len(analyse(text[: match.start()])) < least
 
 
 async def turn_features(
@@ -139,22 +178,52 @@ async def turn_features(
     of_before = await _search(before, plan, where, index)
     terms = set(query_terms(text, index.engine))
     near_last, near_all = _nearness(text, earlier, index.embedder)
+    before_hits = of_before.hits[:PASSAGES]
     said_before: set[str] = set()
-    for hit in of_before.hits[:PASSAGES]:
+    for hit in before_hits:
         said_before.update(chunk_terms(hit.chunk))
-    of_alone = alone.best.get("dense", 0.0)
     return {
-        "alone": of_alone,
-        "gain": folded.best.get("dense", 0.0) - of_alone,
+        **_marks(text, len(terms)),
+        "gain": folded.best.get("dense", 0.0) - alone.best.get("dense", 0.0),
         "near_last": near_last,
         "near_all": near_all,
-        "terms": float(min(len(terms), MOST_TERMS)),
-        "points_back": float(bool(POINTS_BACK.search(text))),
-        "headed": _headed(terms, alone.hits[:PASSAGES]),
-        "opens": float(bool(OPENS.match(text))),
+        "elsewhere": _elsewhere(alone, {hit.chunk.uri for hit in before_hits}),
         "titled": _titled(terms, said_before, alone.hits[:PASSAGES]),
         "novel": _novel(await index.engine.stats(sorted(terms)), said_before),
     }
+
+
+def _marks(text: str, terms: int) -> dict[str, float]:
+    """How a turn is worded. terms: content words that are its own."""
+    is_elliptic = bool(ELLIPTIC.match(text))
+    asks = bool(ASKS.match(text))
+    marks = {
+        "points_back": points_back(text),
+        "they": _names_them(text),
+        "joins": bool(JOINS.match(text)) and not is_elliptic,
+        "elliptic": is_elliptic,
+        "states": not asks and "?" not in text and len(text.split()) > LEAST_TERMS,
+    }
+    is_whole = terms >= LEAST_TERMS and not any(marks.values())
+    marks |= {"asks": asks, "whole": is_whole, "opens": bool(OPENS.match(text))}
+    values = {name: float(value) for name, value in marks.items()}
+    return {**values, "terms": float(min(terms, MOST_TERMS))}
+
+
+def _elsewhere(alone: Ranked, uris_before: set[str]) -> float:
+    """How much nearer a turn is to a passage of another page than to any of the pages on what was
+    asked before; cosines."""
+    uri_of = {hit.chunk.id: hit.chunk.uri for hit in alone.hits}
+    there: list[float] = []
+    here: list[float] = []
+    for ranking in alone.rankings:
+        if "/dense/" not in ranking.leg:
+            continue
+        for chunk_id, _, cosine in ranking.rows:
+            place = here if uri_of.get(chunk_id) in uris_before else there
+            place.append(cosine)
+    furthest = min([*here, *there], default=0.0)
+    return max(there, default=0.0) - max(here, default=furthest)
 
 
 async def _search(text: str, plan: Plan, where: Filter, index: SearchParts) -> Ranked:
@@ -168,16 +237,6 @@ def _nearness(text: str, earlier: Sequence[str], embedder: Embedder | None) -> t
         return 0.0, 0.0
     turn, last, everything = embedder.embed([text, earlier[-1], " ".join(earlier)])
     return float(turn @ last), float(turn @ everything)
-
-
-def _headed(terms: set[str], hits: Sequence[Hit]) -> float:
-    """The largest share of a turn's content words that title and headings of one passage have."""
-    shares = [0.0]
-    for hit in hits:
-        headings = " ".join((hit.chunk.title, *hit.chunk.trail))
-        held = terms.intersection(analyse(headings, hit.chunk.language))
-        shares.append(len(held) / max(1, len(terms)))
-    return max(shares)
 
 
 def _titled(terms: set[str], said_before: set[str], hits: Sequence[Hit]) -> float:

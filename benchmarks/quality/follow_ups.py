@@ -1,0 +1,180 @@
+"""Does a turn go on with what was asked before, or does it open a subject? Fits what tells.
+
+On dev of the conversations that people write (tests/data/asked/turns.jsonl), played, and on new
+subjects made of the other sets: a question of dev asked behind another of the same organisation
+that stands on other pages. Prints what the curve tells of turns that it was not fitted on, and
+writes src/ombud/retrieve/follow_ups.json. Run: make follow-ups"""
+
+import asyncio
+import json
+import random
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+
+sys.path.append(str(Path(__file__).parents[1] / "speed"))
+from asked import ASKED, open_workspaces, played
+from record import ROOT, say
+
+from ombud.answer.history import searchable
+from ombud.app import Workspace
+from ombud.app.asking import filter_of
+from ombud.lab import read_cases, split_of
+from ombud.retrieve.follow_ups import TURNS, turn_features
+from ombud.types import Case, Message, Person, Question
+
+SHIPPED = ROOT / "src/ombud/retrieve/follow_ups.json"
+SETS = ("plain", "own", "terse", "typos")
+MADE = 0.1
+"""Weight of a made turn: there are three to each that people wrote."""
+THRESHOLD = 0.55
+FOLDS = 10
+Numbers = npt.NDArray[np.float64]
+
+
+class LabelledTurn(NamedTuple):
+    group: str
+    """Conversation, or the case that was asked second."""
+    follows: bool
+    is_made: bool
+    features: Mapping[str, float]
+
+
+def main() -> None:
+    workspaces = open_workspaces()
+    turns = [*written(workspaces), *made(workspaces)]
+    names = list(turns[0].features)
+    values = np.array([[turn.features[name] for name in names] for turn in turns])
+    tell(turns, judged_apart(turns, values))
+    mean, scale, model = fitted(turns, values)
+    content = {
+        "features": names,
+        "mean": rounded(mean),
+        "scale": rounded(scale),
+        "weight": rounded(model.coef_[0]),
+        "bias": round(float(model.intercept_[0]), 4),
+        "threshold": THRESHOLD,
+    }
+    SHIPPED.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+
+
+def written(workspaces: Mapping[str, Workspace]) -> Iterator[LabelledTurn]:
+    """Later turns of dev."""
+    for line in (ASKED / "turns.jsonl").read_text(encoding="utf-8").splitlines():
+        conversation = json.loads(line)
+        workspace = workspaces.get(conversation["corpus"])
+        if workspace is not None and split_of(conversation["id"]) == "dev":
+            yield from _of_conversation(workspace, conversation)
+    say("conversations played")
+
+
+def _of_conversation(
+    workspace: Workspace, conversation: Mapping[str, Any]
+) -> Iterator[LabelledTurn]:
+    person = Person(**conversation["person"])
+    history: list[Message] = []
+    for turn in played(workspace, dict(conversation)):
+        question = Question(text=turn.text, asker=person, history=tuple(history))
+        features = measured(workspace, searchable(question))
+        if features and turn.kind in ("follow_up", "new_subject"):
+            follows = turn.kind == "follow_up"
+            yield LabelledTurn(turn.conversation, follows, is_made=False, features=features)
+        history.append(Message(role="user", content=turn.text))
+        history.append(Message(role="assistant", content=turn.answer.text))
+
+
+def made(workspaces: Mapping[str, Workspace]) -> Iterator[LabelledTurn]:
+    """Each question of dev behind another one."""
+    chance = random.Random(7)
+    for name in SETS:
+        of_corpus: dict[str, list[Case]] = {}
+        for case in read_cases(ASKED / f"{name}.jsonl"):
+            if split_of(case.id) == "dev" and case.tags[1] in workspaces:
+                of_corpus.setdefault(case.tags[1], []).append(case)
+        for corpus, cases in of_corpus.items():
+            for case in cases:
+                others = [other for other in cases if _stands_elsewhere(other, case)]
+                if others:
+                    before = chance.choice(others).question
+                    yield _second(workspaces[corpus], case, before)
+        say(f"{name} asked second")
+
+
+def _stands_elsewhere(one: Case, other: Case) -> bool:
+    pages = {item.document for item in one.evidence}
+    return one.id != other.id and pages.isdisjoint(item.document for item in other.evidence)
+
+
+def _second(workspace: Workspace, case: Case, before: str) -> LabelledTurn:
+    history = (Message(role="user", content=before),)
+    question = Question(text=case.question, asker=case.person, history=history)
+    features = measured(workspace, question)
+    return LabelledTurn(case.id, follows=False, is_made=True, features=features)
+
+
+def measured(workspace: Workspace, question: Question) -> Mapping[str, float]:
+    """Features of a turn; none where nothing was asked before it."""
+    earlier = [message.content for message in question.history if message.role == "user"]
+    if not earlier:
+        return {}
+    plan = workspace.settings.plan
+    where = filter_of(workspace, question, plan)
+    asked = turn_features(question.text, earlier[-TURNS:], plan, where, workspace.index)
+    return asyncio.run(asked)
+
+
+def judged_apart(turns: Sequence[LabelledTurn], values: Numbers) -> Numbers:
+    """What curves fitted without its conversation say of each turn."""
+    folds = np.array([_fold(turn.group) for turn in turns])
+    likely = np.zeros(len(turns))
+    for fold in range(FOLDS):
+        taught = [turn for turn, other in zip(turns, folds, strict=True) if other != fold]
+        mean, scale, model = fitted(taught, values[folds != fold])
+        apart = folds == fold
+        likely[apart] = model.predict_proba((values[apart] - mean) / scale)[:, 1]
+    return likely
+
+
+def _fold(group: str) -> int:
+    return int(sha256(f"fold {group}".encode()).hexdigest()[:8], 16) % FOLDS
+
+
+def fitted(
+    turns: Sequence[LabelledTurn], values: Numbers
+) -> tuple[Numbers, Numbers, LogisticRegression]:
+    """Means, standard deviations and the curve over standardised features."""
+    weights = np.array([MADE if turn.is_made else 1.0 for turn in turns])
+    mean = np.average(values, axis=0, weights=weights)
+    scale = np.sqrt(np.average((values - mean) ** 2, axis=0, weights=weights)) + 1e-6
+    model = LogisticRegression(max_iter=1000)
+    model.fit((values - mean) / scale, [turn.follows for turn in turns], sample_weight=weights)
+    return mean, scale, model
+
+
+def tell(turns: Sequence[LabelledTurn], likely: Numbers) -> None:
+    follows = np.array([turn.follows for turn in turns])
+    is_made = np.array([turn.is_made for turn in turns])
+    kinds = {
+        "follow-ups heard as such": (follows, likely >= THRESHOLD),
+        "new subjects heard as such": (~follows & ~is_made, likely < THRESHOLD),
+        "questions behind another heard as new": (is_made, likely < THRESHOLD),
+    }
+    for name, (chosen, right) in kinds.items():
+        sys.stdout.write(f"{name}: {right[chosen].mean():.3f} of {chosen.sum()}\n")
+    area = roc_auc_score(follows[~is_made], likely[~is_made])
+    sys.stdout.write(f"area under the curve, turns that people wrote: {area:.3f}\n")
+
+
+def rounded(values: Numbers) -> list[float]:
+    return [round(float(value), 4) for value in values]
+
+
+if __name__ == "__main__":
+    main()
