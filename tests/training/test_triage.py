@@ -157,7 +157,7 @@ def test_a_line_that_is_no_labelled_message_is_named(row: str, tmp_path: Path) -
         )
 
 
-SMALL = [m for n, m in enumerate(MESSAGES) if n % 5 == 0]
+SMALL = [m for n, m in enumerate(MESSAGES) if n % 10 == 0]
 
 
 @pytest.mark.slow
