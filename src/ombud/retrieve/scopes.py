@@ -75,14 +75,15 @@ async def with_counterparts(evidence: Evidence, where: Filter, engine: Engine) -
     best = sorted(evidence.shared, key=lambda hit: -hit.score)[:COMPARED]
     found = await asyncio.gather(*(_counterpart(hit.chunk, where, engine) for hit in best))
     pairs: list[Counterpart] = []
+    locals_by_id = {hit.chunk.id: hit for hit in evidence.local}
     for hit, (local, cosine) in zip(best, found, strict=True):
         if local is None:
             continue
         pairs.append(Counterpart(shared=hit.chunk.id, local=local.id, alike=round(cosine, 3)))
-        if local.id not in {other.chunk.id for other in evidence.local}:
-            added = Hit(chunk=local, score=hit.score)
-            evidence = evidence.model_copy(update={"local": (*evidence.local, added)})
-    return evidence.model_copy(update={"counterparts": tuple(pairs)})
+        locals_by_id.setdefault(local.id, Hit(chunk=local, score=hit.score))
+    return evidence.model_copy(
+        update={"local": tuple(locals_by_id.values()), "counterparts": tuple(pairs)}
+    )
 
 
 async def _counterpart(chunk: Chunk, where: Filter, engine: Engine) -> tuple[Chunk | None, float]:

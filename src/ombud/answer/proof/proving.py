@@ -186,12 +186,12 @@ def _with_table_head(quote: str, chunk: Chunk) -> str:
     if not quote.startswith("|"):
         return f"“{quote}”"
     lines = [*chunk.header.splitlines(), *chunk.text.splitlines()]
-    rules = [place for place, line in enumerate(lines) if TABLE_RULE.fullmatch(line.strip())]
-    row = next((place for place, line in enumerate(lines) if line.strip() == quote), 0)
-    above = [place for place in rules if 0 < place < row]
-    if not above:
-        return quote
-    return "\n".join([lines[above[-1] - 1].strip(), lines[above[-1]].strip(), quote])
+    lines = [line.strip() for line in lines]
+    row = lines.index(quote) if quote in lines else 0
+    for rule in range(row - 1, 0, -1):
+        if TABLE_RULE.fullmatch(lines[rule]):
+            return "\n".join([lines[rule - 1], lines[rule], quote])
+    return quote
 
 
 def _key(claim: DraftClaim) -> tuple[str, ...]:

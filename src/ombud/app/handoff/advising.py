@@ -328,14 +328,26 @@ def _as_party(advisor: AdvisorSettings) -> Advisor:
 
 def desk_report(workspace: Workspace) -> dict[str, Any]:
     """What waits at each desk, as JSON."""
-    own = [one for one in list_sessions(workspace.store, ["queued", "live"]) if _is_own(one)]
-    queued = sum(one.state == "queued" for one in own)
     rows: list[dict[str, Any]] = []
+    own = list(filter(_is_own, list_sessions(workspace.store, ["queued", "live"])))
     if own or workspace.settings.handoff.desk == BUILT_IN:
-        row = {"desk": BUILT_IN, "open": len(own), "waiting": queued}
-        rows.append({**row, "parked": 0, "sent": len(own) - queued, "error": ""})
-    rows += [status._asdict() for status in desk_statuses(workspace.store)]
+        rows.append(_own_row(own))
+    for status in desk_statuses(workspace.store):
+        rows.append(status._asdict())
     return {"desks": rows}
+
+
+def _own_row(own: Sequence[Session]) -> dict[str, Any]:
+    """What waits at our own page, as a `DeskStatus` says it of another desk."""
+    waiting = sum(one.state == "queued" for one in own)
+    return {
+        "desk": BUILT_IN,
+        "open": len(own),
+        "waiting": waiting,
+        "parked": 0,
+        "sent": len(own) - waiting,
+        "error": "",
+    }
 
 
 def retry(workspace: Workspace, desk: str = "") -> int:

@@ -210,15 +210,16 @@ def _free_name(workspace: Workspace, claims: Mapping[str, Any], subject: str) ->
 def person_of(claims: Mapping[str, Any], names: Mapping[str, str]) -> Person:
     """names: what of a person -> its claim. A claim that is missing or makes no sense gives
     nothing, and who has no country reads what is for everybody."""
-    country = "".join(_words(_claim(claims, names["country"]))[:1]).upper()
-    language = "".join(_words(_claim(claims, names["language"]))[:1]).lower()[:2]
+    country = _first_word(claims, names["country"]).upper()
+    language = _first_word(claims, names["language"]).lower()[:2]
+    is_language = language.isalpha() and len(language) == 2
     return Person(
         country=_ALIASES.get(country, country) if len(country) == 2 else None,
-        roles=tuple(_words(_claim(claims, names["roles"]))),
-        groups=tuple(_words(_claim(claims, names["groups"]))),
-        grade="".join(_words(_claim(claims, names["grade"]))[:1]) or None,
-        contract="".join(_words(_claim(claims, names["contract"]))[:1]) or None,
-        language=language if language.isalpha() and len(language) == 2 else "en",
+        roles=tuple(_words(claims, names["roles"])),
+        groups=tuple(_words(claims, names["groups"])),
+        grade=_first_word(claims, names["grade"]) or None,
+        contract=_first_word(claims, names["contract"]) or None,
+        language=language if is_language else "en",
     )
 
 
@@ -230,7 +231,7 @@ def duties_of(
 ) -> list[str]:
     """name: of the claim; given: its values -> duties."""
     duties: list[str] = []
-    for value in _words(_claim(claims, name)):
+    for value in _words(claims, name):
         duties.extend(given.get(value, ()))
     return duties
 
@@ -245,7 +246,15 @@ def _claim(claims: Mapping[str, Any], name: str) -> Any:
     return found
 
 
-def _words(value: Any) -> list[str]:
+def _first_word(claims: Mapping[str, Any], name: str) -> str:
+    """Empty where the claim says nothing."""
+    words = _words(claims, name)
+    return words[0] if words else ""
+
+
+def _words(claims: Mapping[str, Any], name: str) -> list[str]:
+    """What a claim says, which may be one thing or a list."""
+    value = _claim(claims, name)
     values = value if isinstance(value, list | tuple) else [value]
     return [str(one)[:200] for one in values if isinstance(one, str | int) and str(one)][:50]
 
