@@ -14,7 +14,7 @@ from ombud.answer.proof.citing import Composed
 from ombud.answer.proof.proving import Prover
 from ombud.answer.quoting.applying import applying_first, applying_rows, facts_of
 from ombud.answer.quoting.choosing import choose
-from ombud.answer.quoting.completing import completed
+from ombud.answer.quoting.completing import completed, opened
 from ombud.answer.quoting.precedence import find_precedence, opened_with
 from ombud.answer.quoting.quotes import opened_by, quote_spans
 from ombud.answer.quoting.spans import AnswerSpan
@@ -187,7 +187,8 @@ def quoted_body(
 
     contradictions: of the evidence; where one rule overrides another, that opens the answer.
     apologise: say so where the passages are in another language than the question."""
-    chosen = completed(choose(spans, parts.knowledge.embedder), spans)
+    chosen = opened(choose(spans, parts.knowledge.embedder), spans)
+    chosen = completed(chosen, spans)
     precedence = find_precedence(contradictions, chosen, spans)
     if precedence:
         chosen = opened_with(precedence.spans, chosen)

@@ -85,6 +85,22 @@ def test_what_is_known_of_the_asker_counts_too() -> None:
     assert marked("leave?", by_country, Person(country="DE")) == {"| Germany | 30 |": "you: DE"}
 
 
+def test_a_country_beside_other_words_is_not_the_row_of_whoever_works_there() -> None:
+    us = Person(country="US")
+    sees = table(
+        "| Who | Sees |", "| Accommodation Coordinator, HR US | request |", "| You | all |"
+    )
+    assert marked("standing desk", sees, us) == {}
+    hotels = table(
+        "| City | A night |", "| New York City | 260 |", "| All other US locations | 190 |"
+    )
+    assert marked("hotel limit", hotels, us) == {}
+    mails = table(
+        "| Team | Mail |", "| HR US (Rochester, Portland) | hr-us |", "| HR France | hr |"
+    )
+    assert marked("who is hr", mails, us) == {"| HR US (Rochester, Portland) | hr-us |": "you: US"}
+
+
 def test_a_table_that_tells_nobody_apart_is_left_alone() -> None:
     assert marked("how much notice", NOTICE) == {}
     # A child's age is no service, and five years are not grades.

@@ -1,6 +1,8 @@
-"""Short paragraphs and short tables are quoted whole."""
+"""Short paragraphs, tables and sections are quoted whole; a longer section begins as it begins."""
 
-from ombud.answer.quoting.completing import completed
+import pytest
+
+from ombud.answer.quoting.completing import completed, opened
 from ombud.answer.quoting.spans import AnswerSpan, candidate_spans
 from ombud.types import Chunk, Evidence, Hit
 
@@ -92,3 +94,74 @@ def test_an_answer_that_is_full_is_not_made_longer() -> None:
     # Two rows are 60 words, with the first table whole 150; the second would make it 240.
     whole = completed([first[0], second[0]], [*first, *second])
     assert [span.hit.chunk.id for span in whole] == ["a", "a", "a", "a", "b"]
+
+
+PASS = (
+    "Larkmere reimburses 75 % of a transport pass.\n\n"
+    "- Upload the receipt in Compass.\n\n"
+    "The refund comes with the next pay."
+)
+
+
+def leads(text: str, *chosen: int) -> list[str]:
+    """What an answer opens with where the spans at these places were chosen, likeliest first."""
+    spans = spans_of(text)
+    return [span.text.strip() for span in opened([spans[place] for place in chosen], spans)]
+
+
+def test_a_short_section_is_shown_whole_in_its_order() -> None:
+    whole = [part.strip() for part in PASS.split("\n\n")]
+    assert leads(PASS, 1) == whole
+    assert leads(PASS, 2, 0) == whole
+
+
+def test_a_longer_section_leads_with_the_sentence_that_opens_it() -> None:
+    rule = "Larkmere reimburses 75 % of a transport pass."
+    more = [f"Rule number {n} of this page holds for all of us here." for n in range(8)]
+    text = "\n\n".join([rule, *more])
+    assert leads(text, 5) == [rule, more[4]]
+    # A sentence of 36 words is no opening.
+    long = f"{'word ' * 35}end."
+    assert leads("\n\n".join([long, *more]), 5) == [more[4]]
+
+
+@pytest.mark.parametrize(("words", "follows"), [(99, ["b"]), (100, ["c"])])
+def test_what_was_chosen_elsewhere_follows_where_there_is_room(
+    words: int, follows: list[str]
+) -> None:
+    first = spans_of(PASS)  # 8 + 6 + 7 words
+    far = spans_of(f"{'word ' * (words - 1)}end.", chunk="b")
+    near = spans_of("Season tickets are paid once a year.", chunk="c")
+    shown = opened([first[1], *far, *near], [*first, *far, *near])
+    assert [span.hit.chunk.id for span in shown] == ["a", "a", "a", *follows]
+
+
+def test_a_section_that_adds_too_much_is_not_shown_whole() -> None:
+    long = [f"{'word ' * 29}end." for _ in range(2)]  # 30 words each
+    rule = "Larkmere reimburses 75 % of a pass."  # 7 words
+    # 67 words, 60 of them beside what was chosen; a word more is too much.
+    assert leads("\n\n".join([*long, rule]), 2) == [*long, rule]
+    assert leads("\n\n".join([f"more {long[0]}", long[1], rule]), 2) == [f"more {long[0]}", rule]
+
+
+FAQ = (
+    "**Do I lose my Navigo refund when I telework?**\n\n"
+    "No. It is refunded in full at 75 %.\n\n"
+    "The allowance for telework is a matter of its own, which the next page describes at length."
+)
+
+
+def test_a_question_of_the_page_is_shown_with_its_reply_and_a_reply_with_its_question() -> None:
+    exchange = [
+        "**Do I lose my Navigo refund when I telework?**",
+        "No. It is refunded in full at 75 %.",
+    ]
+    assert " ".join(shown(FAQ, 0)) == " ".join(exchange)
+    assert " ".join(shown(FAQ, 1)) == " ".join(exchange)
+
+
+def test_yes_or_no_is_of_the_sentence_that_says_why() -> None:
+    texts = [
+        span.text for span in spans_of("No. It is refunded in full. Yes.\n\nAsk your boss first.")
+    ]
+    assert texts == ["No. It is refunded in full.", "Ask your boss first."]

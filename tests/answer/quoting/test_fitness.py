@@ -179,3 +179,15 @@ def test_versions_of_something_else_are_a_rule() -> None:
     chunk = span(f"Keep the system up to date.\n\n{table}").hit.chunk
     spans = candidate_spans(Evidence(shared=(Hit(chunk=chunk, score=1.0),)))
     assert quotable(spans, "until when is macOS 14 supported") == spans
+
+
+def test_a_heading_that_looks_like_an_item_is_not_quoted() -> None:
+    both = "Personal data / 9. Export control and sanctions"
+    assert is_remains(span("9. Export control and sanctions", heading=both))
+    assert not is_remains(span("9. Export control applies to all goods.", heading=both))
+
+
+def test_what_only_announces_what_stands_below_does_not_answer() -> None:
+    rule = span("Fill out the swag form.")
+    announced = span("Below are the steps to order swag.")
+    assert quotable([announced, rule], "swag order") == [rule]

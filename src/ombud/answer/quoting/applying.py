@@ -56,6 +56,15 @@ OF_ASKER = re.compile(
 """Words by which a question speaks of who asks: in "bonus for a G6" the grade is another's."""
 MOST_OTHER_WORDS = 2
 """Of a label, beside its range: "Raffle prize above EUR 150" speaks of raffles."""
+WITH_COUNTRY = re.compile(
+    r"all|and|based|colleagues|compan(?:y|ies)|employees|everyone|for|from|group|offices?|only"
+    r"|sites?|staff|teams?|the|workers",
+    re.IGNORECASE,
+)
+"""Words of a label that say no more than the country beside them."""
+MOST_BESIDE_COUNTRY = 1
+"""Other words: "HR Great Britain" is for whoever works there; "Accommodation Coordinator, HR US"
+names who sees a record."""
 MOST_APPLYING = 2
 """A table of which more rows apply tells nobody apart."""
 
@@ -135,7 +144,7 @@ def _applies(row: AnswerSpan, facts: Sequence[Fact]) -> str:
     column = _first_column(row)
     for fact in facts:
         if fact.kind == "country":
-            if fact.said in named_countries(label):
+            if _is_of_country(label, fact.said):
                 return fact.shown
         elif fact.kind == "grade":
             if _holds_grade(label, fact):
@@ -143,6 +152,21 @@ def _applies(row: AnswerSpan, facts: Sequence[Fact]) -> str:
         elif _measures(fact, f"{column} {label}".lower(), label):
             return fact.shown
     return ""
+
+
+def _is_of_country(label: str, country: str) -> bool:
+    """Whether a label names a country and little else; what is in brackets aside. "All other US
+    locations" are those that another row does not name."""
+    if country not in named_countries(label):
+        return False
+    plain = re.sub(r"\([^)]*\)", "", label)
+    others = 0
+    for word in re.findall(r"[^\W\d_]{3,}", plain):
+        if word.lower() == "other":
+            return False
+        is_name = country not in named_countries(plain.replace(word, ""))
+        others += not is_name and not WITH_COUNTRY.fullmatch(word)
+    return others <= MOST_BESIDE_COUNTRY
 
 
 def _measures(fact: Fact, heading: str, label: str) -> bool:

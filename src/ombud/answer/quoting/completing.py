@@ -1,11 +1,12 @@
 """What is torn out of a short paragraph, list or table is put back: a sentence without the one it
 goes on from, or one row of four, leaves a reader guessing."""
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from ombud.answer.quoting.runs import item_of, kind_of, pieces_in, run_of
-from ombud.answer.quoting.spans import AnswerSpan, goes_on_in_item, words_in
+from ombud.answer.quoting.spans import AnswerSpan, goes_on_in_item, section_of, words_in
 
 
 class _Most(NamedTuple):
@@ -22,6 +23,57 @@ LABEL = 6
 say."""
 MOST_WORDS = 150
 """Of the whole answer; `choose` fills 100 of them."""
+WHOLE_SECTION = 80
+"""Words up to which the section that leads is shown whole."""
+MOST_ADDED = 60
+"""Words that this may add to what was chosen. Two readers, who did not know which was which, called
+59 and 61 of 113 answers of dev right with the section or its opening, 54 and 56 without; they would
+rather have them in 48 and 45, not have them in 30 and 27."""
+MOST_OPENED = 120
+"""Words of the section or its opening with what else was chosen: of 55 pairs a reader would rather
+have the answer with this in 24, without it in 11."""
+OPENING = 35
+"""Words up to which the first sentence of a longer section opens the answer."""
+REPLY = re.compile(
+    r"\W*(?:yes|no|it depends|only if|not (?:always|usually|yet))\b\s*[,.;:–-]", re.IGNORECASE
+)
+"""How what answers the question above it begins."""
+
+
+def opened(chosen: Sequence[AnswerSpan], everything: Sequence[AnswerSpan]) -> list[AnswerSpan]:
+    """The chosen spans, the section in which they lead whole where it is short, else with the
+    sentence that opens it, which is the rule of which the others tell the rest.
+
+    everything: all spans that may be quoted. What else was chosen follows as far as there is
+    room."""
+    if not chosen:
+        return []
+    section = _section(chosen[0], everything)
+    added = _words([span for span in section if span not in chosen])
+    is_short = _words(section) <= WHOLE_SECTION and added <= MOST_ADDED
+    shown = section if is_short else _opening(section, chosen)
+    for span in chosen:
+        if span not in shown and _words([*shown, span]) <= MOST_OPENED:
+            shown.append(span)
+    return shown
+
+
+def _section(lead: AnswerSpan, everything: Sequence[AnswerSpan]) -> list[AnswerSpan]:
+    """The spans of a passage under the same heading, in reading order."""
+    section: list[AnswerSpan] = []
+    for span in everything:
+        is_near = span.hit.chunk.id == lead.hit.chunk.id
+        if is_near and section_of(span) == section_of(lead):
+            section.append(span)
+    return sorted(section, key=lambda span: span.start)
+
+
+def _opening(section: Sequence[AnswerSpan], chosen: Sequence[AnswerSpan]) -> list[AnswerSpan]:
+    """What is chosen of a section, behind its first sentence where that is one and short."""
+    own = [span for span in chosen if span in section]
+    first = section[0]
+    is_sentence = kind_of(first) == "text" and words_in(first.text) <= OPENING
+    return own if first in own or not is_sentence else [first, *own]
 
 
 def completed(chosen: Sequence[AnswerSpan], everything: Sequence[AnswerSpan]) -> list[AnswerSpan]:
@@ -36,7 +88,7 @@ def completed(chosen: Sequence[AnswerSpan], everything: Sequence[AnswerSpan]) ->
     for span in chosen:
         if span in whole:
             continue
-        family = _family(span, everything)
+        family = _with_exchange(_family(span, everything), everything)
         added = _words([other for other in family if other not in chosen])
         if words + added > MOST_WORDS:
             family = [span]
@@ -59,6 +111,28 @@ def _family(span: AnswerSpan, everything: Sequence[AnswerSpan]) -> list[AnswerSp
     item = _item(span, run)
     brief = _in_brief(item, run)
     return brief if pieces_in(run) <= most.pieces and _words(brief) <= most.words else item
+
+
+def _with_exchange(
+    family: Sequence[AnswerSpan], everything: Sequence[AnswerSpan]
+) -> list[AnswerSpan]:
+    """With the reply behind a question that a page asks, and the question before a reply: "Yes."
+    alone tells nobody to what."""
+    chunk = family[0].hit.chunk
+    passage = [span for span in everything if span.hit.chunk.id == chunk.id]
+    passage.sort(key=lambda span: span.start)
+    places = [span.start for span in passage]
+    first, last = places.index(family[0].start), places.index(family[-1].start)
+    whole = list(family)
+    if REPLY.match(family[0].text) and first > 0 and _asks(passage[first - 1]):
+        whole.insert(0, passage[first - 1])
+    if _asks(family[-1]) and last + 1 < len(passage):
+        whole += _family(passage[last + 1], everything)
+    return whole
+
+
+def _asks(span: AnswerSpan) -> bool:
+    return span.text.rstrip(" *_").endswith("?")
 
 
 def _in_brief(item: Sequence[AnswerSpan], run: Sequence[AnswerSpan]) -> list[AnswerSpan]:

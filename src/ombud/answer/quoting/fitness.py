@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from ombud.answer.quoting.spans import (
     LIST_MARK,
+    SEVERAL_SECTIONS,
     AnswerSpan,
     is_row,
     section_of,
@@ -174,13 +175,20 @@ def is_remains(span: AnswerSpan) -> bool:
     if is_row(span.text):
         return False
     text = span.text.strip()
-    if TAG.search(text):
+    if TAG.search(text) or _is_heading(text, span.hit.chunk.trail):
         return True
     words = words_in(text)
     if words <= SHORT and _terms().remains.match(_bare(text)):
         return True
     is_item = bool(LIST_MARK.match(span.text))
     return not is_item and words < LONG_ENOUGH and not FINISHED.search(text)
+
+
+def _is_heading(text: str, trail: Sequence[str]) -> bool:
+    """Whether a line is the heading of one of the short sections that were cut as one passage: of
+    PDF files "9. Export control" looks like an item."""
+    headings = trail[-1].split(SEVERAL_SECTIONS) if trail else []
+    return text.strip("#* ") in headings
 
 
 @remembered(20_000)

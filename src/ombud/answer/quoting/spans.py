@@ -24,6 +24,7 @@ RULE_ROW = re.compile(r"^\s*\|[\s:|-]+\|\s*$")
 LEAD_IN = re.compile(r":\s*$")
 CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 LIST_MARK = re.compile(r"^\s*(?:[-*+•]|\d+[.)])\s+")
+YES_OR_NO = re.compile(r"[\s*_]*(?:yes|no)[.!*_]+\s*", re.IGNORECASE)
 
 
 SEVERAL_SECTIONS = " / "
@@ -179,7 +180,7 @@ def _pieces(
     """Start, end and lead of each."""
     pieces: list[tuple[int, int, str]] = []
     lead = ""
-    for start, end in split_sentences(passage, language):
+    for start, end in _sentences(passage, language):
         text = passage[start:end]
         if not text.strip() or RULE_ROW.match(text):
             continue
@@ -194,6 +195,20 @@ def _pieces(
         if _says_something(text, is_item=is_item):
             pieces.append((start, end, lead))
     return tuple(pieces)
+
+
+def _sentences(passage: str, language: str) -> list[tuple[int, int]]:
+    """Start and end of each; "No." alone is of the sentence behind it, which says why."""
+    sentences: list[tuple[int, int]] = []
+    begins = -1
+    for start, end in split_sentences(passage, language):
+        if YES_OR_NO.fullmatch(passage[start:end]):
+            begins = start
+            continue
+        is_reply = begins >= 0 and "\n" not in passage[begins:start]
+        sentences.append((begins if is_reply else start, end))
+        begins = -1
+    return sentences
 
 
 def _is_inside_item(passage: str, start: int) -> bool:
