@@ -81,7 +81,7 @@ def read_yaml(text: str, where: str) -> Any:
             f"{where} nests too many brackets.", hint="Write lists and maps on lines of their own."
         )
     try:
-        if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(text)):
+        if "*" in text and any(isinstance(one, yaml.AliasToken) for one in yaml.scan(text)):
             raise SourceError(
                 f"{where} uses YAML aliases, which are not read.", hint="Write the values out."
             )
