@@ -91,6 +91,12 @@ def test_a_file_that_is_no_glossary_is_named(tmp_path: Path, content: bytes, sai
         ("can i wfh on fridays", "remote work"),
         ("My doctor’s note", "fit note"),
         ("i was SACKED", "dismissal"),
+        ("is there a bike scheme", "bicycle"),
+        ("do you pay for my subway pass", "public transport"),
+        ("when do i get my last paycheck", "final pay"),
+        ("jury duty", "jury service"),
+        ("early off on fridays for sabbath", "religious"),
+        ("can i donate some leave, is there a charity day", "charitable"),
     ],
 )
 def test_what_people_say_finds_what_policies_write(said: str, written: str) -> None:
@@ -100,6 +106,12 @@ def test_what_people_say_finds_what_policies_write(said: str, written: str) -> N
 @pytest.mark.parametrize("text", ["", "The illness of flute players", "Die Urlaubstage"])
 def test_other_words_add_nothing(text: str) -> None:
     assert not any("sickness" in words or "annual leave" in words for words in policy_words(text))
+
+
+def test_the_longer_of_two_phrases_counts() -> None:
+    (words,) = policy_words("my laptop died")
+    assert "repair" in words
+    assert policy_words("my uncle died") == ["bereavement leave death close family compassionate"]
 
 
 def test_a_language_without_a_list_adds_nothing() -> None:

@@ -7,7 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from ombud.text import TermSearch, fold, plain_wording
+from ombud.text import Phrases, fold, plain_wording
 
 ASKING = "?"
 """Opens a line of a foreign language on how people ask."""
@@ -37,12 +37,9 @@ class _ForeignEntry(NamedTuple):
 
 def policy_words(text: str, language: str = "en") -> list[str]:
     """Words that policies use for what `text` speaks of; empty where the language has no list."""
-    asked = plain_wording(text)
-    policy: list[str] = []
-    for everyday, words in _entries(language):
-        if everyday.search(asked):
-            policy.append(words)
-    return policy
+    found = _everyday(language).values_in(plain_wording(text))
+    lines = _lines(language) if found else []
+    return [lines[place][1] for place in sorted(found)]
 
 
 def folded(text: str, language: str) -> str:
@@ -90,11 +87,12 @@ def _overlap(one: EnglishWords, other: EnglishWords) -> bool:
 
 
 @lru_cache
-def _entries(language: str) -> tuple[tuple[TermSearch, str], ...]:
-    entries: list[tuple[TermSearch, str]] = []
-    for terms, words in _lines(language):
-        entries.append((TermSearch(terms), words))
-    return tuple(entries)
+def _everyday(language: str) -> Phrases[int]:
+    """Terms of a language's file, each with the place of its line."""
+    phrases: list[tuple[str, int]] = []
+    for place, (terms, _) in enumerate(_lines(language)):
+        phrases += [(plain_wording(term), place) for term in terms]
+    return Phrases(phrases)
 
 
 @lru_cache
@@ -117,6 +115,7 @@ def _alternative(term: str, language: str) -> str:
     return _INNER_SPACE.join(words).replace(r"\*", r"\w*")
 
 
+@lru_cache
 def _lines(language: str) -> list[tuple[list[str], str]]:
     """Of a language's file: terms and the words for them."""
     path = Path(__file__).parent / f"{language}.txt"
