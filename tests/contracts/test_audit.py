@@ -367,15 +367,27 @@ def test_a_tail_that_was_cut_off_is_seen_with_the_head_that_was_noted(store: Sto
 
 # Several at once, and kills -----------------------------------------------------------------------
 
-HEAD = """
+IMPORTS = """
 import os, signal, sys
 from pathlib import Path
 from ombud.store import *
 from ombud.types import *
+"""
+OPENED = """
 store = open_store(sys.argv[1], Path(sys.argv[2]))
 def turn(name, talk=None):
     add_turn(store, Question(text="q " + name), Answer(id=name, conversation_id=talk, outcome="full", text="t"), "{}")
 """
+HEAD = IMPORTS + OPENED
+FORKED = """
+for line in sys.stdin:
+    child = os.fork()
+    if not child:
+        exec(sys.argv[3], {**globals(), "told": line.strip()})
+        sys.exit()
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+"""
+"""For each line that it reads a process of its own that has imported everything already."""
 
 
 def start(url: str, folder: Path, code: str) -> subprocess.Popen[str]:
@@ -405,26 +417,31 @@ def test_killed_between_any_two_statements_the_chain_is_whole(
     talk = new_conversation(store, Person())
     code = (
         "from sqlalchemy import event\n"
-        "left = int(sys.argv[3])\n"
+        "left = int(told)\n"
         "def count(*_):\n"
         "    global left\n"
         "    left -= 1\n"
         "    if left < 0: os.kill(os.getpid(), signal.SIGKILL)\n"
         "for name in ('before_cursor_execute', 'commit'): event.listen(store._engine, name, count)\n"
-        f"turn('killed ' + sys.argv[3], {talk!r})\n"
+        f"turn('killed ' + told, {talk!r})\n"
     )
+    command = [sys.executable, "-c", IMPORTS + FORKED, url, str(tmp_path), OPENED + code]
     outcomes = []
-    for steps in range(40):
-        process = subprocess.run(
-            [sys.executable, "-c", HEAD + code, url, str(tmp_path), str(steps)], timeout=120
-        )
-        found = verify_chain(store)
-        assert found.broken is None, (steps, found.broken)
-        outcomes.append(process.returncode)
-        if process.returncode == 0:
-            break
-        # Once it is kept, the chain takes it in, now or later.
-        assert found.rows["event"] == 2 * found.rows["answer"]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdin
+        assert process.stdout
+        for steps in range(40):
+            print(steps, file=process.stdin, flush=True)
+            outcomes.append(int(process.stdout.readline()))
+            found = verify_chain(store)
+            assert found.broken is None, (steps, found.broken)
+            if outcomes[-1] == 0:
+                break
+            # Once it is kept, the chain takes it in, now or later.
+            assert found.rows["event"] == 2 * found.rows["answer"]
+        process.stdin.close()
     assert outcomes[-1] == 0
     assert set(outcomes[:-1]) == {-signal.SIGKILL}
     assert len(outcomes) > 6
