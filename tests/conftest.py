@@ -22,6 +22,18 @@ from copies import migrating_once
 from models.llama import missing, serving_llama
 from ombud.store import database
 
+LONGEST = (
+    "journeys/test_faults.py",
+    "contracts/test_engine.py",
+    "training/test_triage.py",
+    "journeys/test_pictures.py",
+    "lab/test_judges.py",
+    "retrieve/test_llama.py",
+    "journeys/test_hostile.py",
+    "app/test_target.py",
+)
+"""Half a minute to a minute of the processor each, as slow tests: one that is begun last keeps one
+process busy while the others have nothing left."""
 PATIENCE = 60.0
 """Seconds that a request may take."""
 MEMORY = Path("/dev/shm")
@@ -35,9 +47,6 @@ def pytest_configure(config: pytest.Config) -> None:
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     _keep_files_in_memory()
-    if config.option.markexpr == "slow" and "PYTEST_XDIST_WORKER" in os.environ:
-        # Most processes that slow tests start are killed before they could tell what they ran.
-        os.environ.pop("COVERAGE_PROCESS_CONFIG", None)
     # A parser process costs ten times what it parses here; tests of that process, and of its faults, name a number.
     os.environ["OMBUD_DOCUMENTS__PROCESSES"] = "0"
     # A process of ombud makes its tree of commands once; a hundred tests would make it a hundred times.
@@ -101,10 +110,16 @@ def _reading_once(module: ModuleType) -> Callable[..., SSLContext]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Whoever asks for a real model server is slow."""
+    """Whoever asks for a real model server is slow. Files that take longest begin first."""
     for item in items:
         if "llama" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.slow)
+    items.sort(key=_place_in_line)
+
+
+def _place_in_line(item: pytest.Item) -> int:
+    file = f"{item.path.parent.name}/{item.path.name}"
+    return LONGEST.index(file) if file in LONGEST else len(LONGEST)
 
 
 @pytest.fixture(scope="module")
