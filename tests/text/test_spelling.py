@@ -4,7 +4,7 @@ import pytest
 
 from ombud.text import Vocabulary, read_spelling, spell_out
 
-WORDS = "maternity expenses expense claim deadline business class career leave holiday bonus probation elternzeit"
+WORDS = "maternity expenses expense claim deadline business class career leave holiday bonus probation elternzeit internships"
 VOCABULARY = Vocabulary(dict.fromkeys(WORDS.split(), 20))
 
 
@@ -23,6 +23,8 @@ def meant(text: str) -> str:
         ("elternziet how do i tell the company", "elternzeit how do i tell the company"),
         ("how many hollidays do i get", "how many holidays do i get"),
         ("Expences, who signs?", "Expenses, who signs?"),
+        ("am i alowed a side job", "am i allowed a side job"),
+        ("where are expenses submited", "where are expenses submitted"),
     ],
 )
 def test_slips_are_read_as_meant(typed: str, right: str) -> None:
@@ -36,6 +38,8 @@ def test_slips_are_read_as_meant(typed: str, right: str) -> None:
         ("can i work from spain for amonth", "can i work from spain for a month"),
         ("can i have a nother day", "can i have another day"),
         ("can i take a carreer brake", "can i take a career brake"),
+        ("do intern ships get paid", "do internships get paid"),
+        ("any intern ships?", "any internships?"),
     ],
 )
 def test_words_are_parted_and_joined(typed: str, right: str) -> None:
@@ -53,6 +57,8 @@ def test_words_are_parted_and_joined(typed: str, right: str) -> None:
         "is form EXPNSE or B0NUS2 right",
         "krankmeldung ab wann",
         "Wie viel Urlaub habe ich im ersten Jahr?",
+        "is there over time on a home office day",
+        "they okayed my leave, who deploys it",
         "combien de jours de congé pour un mariage",
         "przepis na pierogi",
         "",
@@ -80,6 +86,9 @@ def test_long_messages_are_not_cut_within_a_word() -> None:
         ("i dont know, can u tell me", "i don't know, can you tell me"),
         ("what's IM for, and the PLZ field?", "what's IM for, and the PLZ field?"),
         ("see im.txt or @dont or wont-do", "see im.txt or @dont or wont-do"),
+        ("can i spend 50k, or 7.5k", "can i spend 50,000, or 7.5k"),
+        ("my 401k and form 10-k, in T5k", "my 401k and form 10-k, in T5k"),
+        ("my manger is ill", "my manager is ill"),
         ("its fine, ill wait for my id", "its fine, ill wait for my id"),
     ],
 )

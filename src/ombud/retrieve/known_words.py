@@ -13,6 +13,7 @@ from ombud.text import (
     SpellingReading,
     Vocabulary,
     analyse,
+    may_be_joined,
     message_language,
     read_spelling,
     spell_out,
@@ -46,7 +47,7 @@ class KnownWords:
 
     def read(self, text: str, where: Filter) -> SpellingReading:
         """The text as it was meant; as it is where nothing is mistyped, or nothing known yet."""
-        if not unknown_words(text, _NOTHING):
+        if not (unknown_words(text, _NOTHING) or may_be_joined(text)):
             return SpellingReading(text)
         vocabulary = self.vocabulary()
         if vocabulary is None:

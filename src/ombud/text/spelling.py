@@ -7,7 +7,6 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from functools import cache, cached_property
-from itertools import pairwise
 from pathlib import Path
 from string import ascii_lowercase
 from typing import Any, NamedTuple
@@ -20,6 +19,9 @@ from ombud.text.language import detect_language
 WORD = re.compile(r"[A-Za-zÀ-ɏ]+(?:['’][A-Za-zÀ-ɏ]+)*")
 GLUED = re.compile(r"[\w@/\\#.:_+-]*[\d@/\\#_+.:][\w@/\\#.:_+-]*\w")
 """Numbers, addresses, paths, names of accounts: nothing in them is a word."""
+PAIR = re.compile(r"(?<![\w@/#.'’-])(?=([A-Za-z]+) ([A-Za-z]+)(?![\w@/#'’-]))")
+THOUSANDS = re.compile(r"(?<![\w.,'’/-])([1-9]\d{0,2})[kK](?![\w'’-])")
+"""50k."""
 SHORTEST = 4
 """Letters below which every word is next to another."""
 LONG = 7
@@ -29,6 +31,8 @@ COMMON = 30_000
 """Rank up to which an English word that no document has may have been meant."""
 VERY_COMMON = 4_000
 """The same for a word of few letters, and for the parts of two words written as one."""
+APART = 3
+"""How much oftener documents must have two words as one than the rarer of them."""
 LOOKED_AT = 400
 """Characters of a message that are read; a longer one is found by its many words."""
 MOST_UNKNOWN = 0.5
@@ -71,6 +75,13 @@ class Vocabulary:
 
     def _is_root(self, word: str) -> bool:
         return word in self._counts or is_english(word)
+
+    def only_inflects(self, word: str) -> bool:
+        """Whether a word is held for an ending alone: the list has nearly all endings that English
+        words take, so "submited" may well be a slip."""
+        if word in self._counts or is_english(word) or not word.isalpha():
+            return False
+        return all(map(is_english, filter(self._is_root, _roots(word))))
 
     def count(self, word: str) -> int:
         """How often documents have it."""
@@ -136,15 +147,17 @@ def read_spelling(
         unknown = [word for word in unknown if word not in change.typed.split()]
     most_cost = MOST_COST if _mostly_english(text) else SURE
     for word in dict.fromkeys(unknown):
-        meant = correction_of(word.lower(), vocabulary, most_cost)
+        is_doubtful = vocabulary.holds(word.lower())
+        most = min(most_cost, SLIP) if is_doubtful else most_cost
+        meant = correction_of(word.lower(), vocabulary, most)
         if meant:
             changes.append(SpellingChange(word, _as_cased(meant, word)))
     return _applied(text, changes)
 
 
 def spell_out(text: str) -> str:
-    """A message in English with "whats" as "what's" and "pls" as "please"; in capitals they are
-    abbreviations."""
+    """A message in English with "whats" as "what's", "pls" as "please" and "50k" as "50,000"; in
+    capitals short forms are abbreviations, and a 401k is no sum."""
     forms = _content()["short_forms"]
 
     def written(match: re.Match[str]) -> str:
@@ -152,7 +165,14 @@ def spell_out(text: str) -> str:
         meant = "" if typed.isupper() and len(typed) > 1 else forms.get(typed.lower())
         return _as_cased(meant, typed) if meant else typed
 
+    text = THOUSANDS.sub(_thousands, text)
     return re.sub(r"(?<![\w@/#.'’-])[A-Za-z]+(?![\w@/#'’-]|\.\w)", written, text)
+
+
+def _thousands(match: re.Match[str]) -> str:
+    number = match[1]
+    is_round = len(number) < 3 or number.endswith(("0", "5"))
+    return f"{number},000" if is_round else match.group()
 
 
 def unknown_words(text: str, vocabulary: Vocabulary) -> list[str]:
@@ -163,11 +183,15 @@ def unknown_words(text: str, vocabulary: Vocabulary) -> list[str]:
     plain = any(map(str.islower, words[1:]))
     for place, word in enumerate(words):
         is_name = place > 0 and plain and word[0].isupper()
-        if _is_candidate(word) and not is_name and not vocabulary.holds(word.lower()):
+        if _is_candidate(word) and not is_name and not _is_right(word.lower(), vocabulary):
             unknown.append(word)
     if not unknown or not _is_english_message(beginning, words):
         return []
     return unknown
+
+
+def _is_right(word: str, vocabulary: Vocabulary) -> bool:
+    return vocabulary.holds(word) and not vocabulary.only_inflects(word)
 
 
 def correction_of(word: str, vocabulary: Vocabulary, most_cost: float = MOST_COST) -> str:
@@ -343,18 +367,42 @@ def _is_part(word: str, vocabulary: Vocabulary) -> bool:
 
 
 def _joined(text: str, unknown: list[str], vocabulary: Vocabulary) -> list[SpellingChange]:
-    """Words that were written as two, of which one is none: "a nother"."""
+    """Words that were written as two, of which one is none: "a nother"; or that documents have as
+    one far oftener than a part of them: "intern ships"."""
     changes: list[SpellingChange] = []
-    for first, second in pairwise(_beginning(text).split()):
+    for first, second in _pairs(text):
         whole = (first + second).lower()
         if first not in unknown and second not in unknown:
+            if _is_one_word(first.lower(), second.lower(), vocabulary):
+                changes.append(SpellingChange(f"{first} {second}", _as_cased(whole, first)))
             continue
         usual = english_ranks().get(whole, COMMON + 1) <= COMMON
-        if f"{first} {second}" not in text:
-            continue
         if usual or (len(whole) >= LONG and vocabulary.count(whole) >= 2):
             changes.append(SpellingChange(f"{first} {second}", _as_cased(whole, first)))
     return changes
+
+
+def may_be_joined(text: str) -> bool:
+    """Whether two words of a message that are right by themselves are one English word, too."""
+    pairs = _pairs(text.lower())
+    return any(min(map(len, pair)) >= SHORTEST and is_english("".join(pair)) for pair in pairs)
+
+
+def _pairs(text: str) -> Iterator[tuple[str, str]]:
+    """Words of a message that stand side by side."""
+    for match in PAIR.finditer(_beginning(text)):
+        yield match[1], match[2]
+
+
+def _is_one_word(first: str, second: str, vocabulary: Vocabulary) -> bool:
+    """Whether documents have two words that are right by themselves as one."""
+    parts = (first, second)
+    if any(len(part) < SHORTEST for part in parts):
+        return False
+    whole = first + second
+    of_one = {whole, whole.removesuffix("s")}
+    joined = sum(map(vocabulary.count, of_one))
+    return joined >= max(2, APART * min(map(vocabulary.count, parts)))
 
 
 def _as_cased(meant: str, typed: str) -> str:
