@@ -95,6 +95,7 @@ def test_a_file_that_is_no_glossary_is_named(tmp_path: Path, content: bytes, sai
         ("do you pay for my subway pass", "public transport"),
         ("when do i get my last paycheck", "final pay"),
         ("jury duty", "jury service"),
+        ("a small weekend business selling candles", "outside work"),
         ("early off on fridays for sabbath", "religious"),
         ("can i donate some leave, is there a charity day", "charitable"),
     ],
