@@ -136,6 +136,11 @@ def test_what_was_chosen_elsewhere_follows_where_there_is_room(
     assert [span.hit.chunk.id for span in shown] == ["a", "a", "a", *follows]
 
 
+def test_a_table_that_leads_stays_first() -> None:
+    table = f"The leave year is the calendar year.\n\n{LEAVE}"
+    assert leads(table, 2) == ["| 5 years or more | 28 days |"]
+
+
 def test_a_section_that_adds_too_much_is_not_shown_whole() -> None:
     long = [f"{'word ' * 29}end." for _ in range(2)]  # 30 words each
     rule = "Larkmere reimburses 75 % of a pass."  # 7 words

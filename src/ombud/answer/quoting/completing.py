@@ -45,9 +45,10 @@ def opened(chosen: Sequence[AnswerSpan], everything: Sequence[AnswerSpan]) -> li
     sentence that opens it, which is the rule of which the others tell the rest.
 
     everything: all spans that may be quoted. What else was chosen follows as far as there is
-    room."""
-    if not chosen:
-        return []
+    room. A table that leads stays first: of 38 such answers of dev none was better with a sentence
+    before it, and two were worse."""
+    if not chosen or kind_of(chosen[0]) == "row":
+        return list(chosen)
     section = _section(chosen[0], everything)
     added = _words([span for span in section if span not in chosen])
     is_short = _words(section) <= WHOLE_SECTION and added <= MOST_ADDED
