@@ -53,6 +53,7 @@ def test_several_threads_may_ask() -> None:
         ("Wie viel Urlaub?", "de"),
         ("wieviel Urlaub", "de"),
         ("bin krank", "de"),
+        ("bin krank was tun", "de"),
         ("wie viele urlaubstage hab ich noch", "de"),
         ("Überstunden ausbezahlt?", "de"),
         ("congé paternité durée", "fr"),
