@@ -68,6 +68,12 @@ def test_what_is_right_or_not_english_stays(text: str) -> None:
     assert meant(text) == text
 
 
+def test_a_verb_is_not_joined_with_what_ends_it() -> None:
+    vocabulary = Vocabulary({"handover": 20, "work": 20})
+    assert read_spelling("do i hand over work when i leave", vocabulary).changes == ()
+    assert read_spelling("is there a hand overs checklist", vocabulary).changes
+
+
 def test_a_word_that_the_asker_may_read_elsewhere_is_kept() -> None:
     kept = read_spelling("what is bouns", VOCABULARY, frozenset({"bouns"}))
     assert kept.changes == ()
@@ -88,6 +94,7 @@ def test_long_messages_are_not_cut_within_a_word() -> None:
         ("see im.txt or @dont or wont-do", "see im.txt or @dont or wont-do"),
         ("can i spend 50k, or 7.5k", "can i spend 50,000, or 7.5k"),
         ("my 401k and form 10-k, in T5k", "my 401k and form 10-k, in T5k"),
+        ("a 4k monitor for the 10k run", "a 4k monitor for the 10k run"),
         ("my manger is ill", "my manager is ill"),
         ("its fine, ill wait for my id", "its fine, ill wait for my id"),
     ],

@@ -330,13 +330,13 @@ class AskRun:
         return self._not_sure() or self._unanswered()
 
     def _looks_outside(self) -> bool:
-        looks_outside = self.triaged.label == "out_of_scope"
-        return looks_outside and self._confidence < self._least_in_scope()
+        return self.triaged.label == "out_of_scope" and self._confidence < self._least_in_scope()
 
     def _is_vague(self) -> bool:
+        if self.typed.history and self._confidence >= self._threshold:
+            return False  # one word behind other turns, and what it is about is found
         own_terms = int(self.assessment.signals["own_terms"])
-        is_clear = bool(self.typed.history) and self._confidence >= self._threshold
-        asked = self.typed if is_clear else self.found.question or self.question
+        asked = self.found.question or self.question
         return is_vague(asked, own_terms, self._confidence, self._weights.closest)
 
     def _handed_over(self, matter: Matter, *, sure: bool) -> Body:

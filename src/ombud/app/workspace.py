@@ -242,7 +242,10 @@ class Workspace:
     def reader(self) -> Reader | None:
         """None where there is none, where it cannot be opened or where no model is wanted. Opened
         for the first question that needs it, or by `warm`."""
-        return self._opening_reader.result()
+        opening = self._opening_reader
+        if opening.exception() is not None:  # the next question tries again
+            vars(self).pop("_opening_reader", None)
+        return opening.result()
 
     def expect_reading(self, plan: Plan) -> None:
         """Begin to open the small reader where this plan has it read, beside all that comes

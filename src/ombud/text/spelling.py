@@ -20,8 +20,13 @@ WORD = re.compile(r"[A-Za-zÀ-ɏ]+(?:['’][A-Za-zÀ-ɏ]+)*")
 GLUED = re.compile(r"[\w@/\\#.:_+-]*[\d@/\\#_+.:][\w@/\\#.:_+-]*\w")
 """Numbers, addresses, paths, names of accounts: nothing in them is a word."""
 PAIR = re.compile(r"(?<![\w@/#.'’-])(?=([A-Za-z]+) ([A-Za-z]+)(?![\w@/#'’-]))")
-THOUSANDS = re.compile(r"(?<![\w.,'’/-])([1-9]\d{0,2})[kK](?![\w'’-])")
-"""50k."""
+THOUSANDS = re.compile(
+    r"(?<![\w.,'’/-])([1-9]\d{0,2})[kK](?![\w'’-])"
+    r"(?!\s+(?:runs?|race|walk|steps|monitors?|screens?|displays?|resolution|tv|video)\b)"
+)
+"""50k; not a 10k run, nor a 4k monitor."""
+PARTICLES = frozenset(["away", "back", "down", "into", "over", "with"])
+"""What ends a verb: whoever has to "hand over work" asks for no handover of work."""
 SHORTEST = 4
 """Letters below which every word is next to another."""
 LONG = 7
@@ -370,16 +375,25 @@ def _joined(text: str, unknown: list[str], vocabulary: Vocabulary) -> list[Spell
     """Words that were written as two, of which one is none: "a nother"; or that documents have as
     one far oftener than a part of them: "intern ships"."""
     changes: list[SpellingChange] = []
+    last = ""
     for first, second in _pairs(text):
-        whole = (first + second).lower()
-        if first not in unknown and second not in unknown:
-            if _is_one_word(first.lower(), second.lower(), vocabulary):
-                changes.append(SpellingChange(f"{first} {second}", _as_cased(whole, first)))
+        if first == last:  # of a word that is joined already
+            last = ""
             continue
-        usual = english_ranks().get(whole, COMMON + 1) <= COMMON
-        if usual or (len(whole) >= LONG and vocabulary.count(whole) >= 2):
+        whole = (first + second).lower()
+        if first in unknown or second in unknown:
+            is_one = _is_usual(whole, vocabulary)
+        else:
+            is_one = _is_one_word(first.lower(), second.lower(), vocabulary)
+        if is_one:
             changes.append(SpellingChange(f"{first} {second}", _as_cased(whole, first)))
+            last = second
     return changes
+
+
+def _is_usual(word: str, vocabulary: Vocabulary) -> bool:
+    is_english = english_ranks().get(word, COMMON + 1) <= COMMON
+    return is_english or (len(word) >= LONG and vocabulary.count(word) >= 2)
 
 
 def may_be_joined(text: str) -> bool:
@@ -397,7 +411,7 @@ def _pairs(text: str) -> Iterator[tuple[str, str]]:
 def _is_one_word(first: str, second: str, vocabulary: Vocabulary) -> bool:
     """Whether documents have two words that are right by themselves as one."""
     parts = (first, second)
-    if any(len(part) < SHORTEST for part in parts):
+    if second in PARTICLES or any(len(part) < SHORTEST for part in parts):
         return False
     whole = first + second
     of_one = {whole, whole.removesuffix("s")}

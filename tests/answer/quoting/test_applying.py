@@ -101,6 +101,25 @@ def test_a_country_beside_other_words_is_not_the_row_of_whoever_works_there() ->
     assert marked("who is hr", mails, us) == {"| HR US (Rochester, Portland) | hr-us |": "you: US"}
 
 
+@pytest.mark.parametrize(
+    ("label", "country"),
+    [
+        ("Germany, Austria and Switzerland", "DE"),
+        ("Belgium, Netherlands, Luxembourg", "BE"),
+        ("United States of America", "US"),
+        ("Great Britain and Northern Ireland", "GB"),
+        ("Full-time employees in Germany", "DE"),
+    ],
+)
+def test_a_row_of_several_countries_or_of_all_who_work_there_is_the_askers(
+    label: str, country: str
+) -> None:
+    days = table("| Where | Days |", f"| {label} | 25 |", "| Elsewhere | 20 |")
+    assert marked("leave?", days, Person(country=country)) == {
+        f"| {label} | 25 |": f"you: {country}"
+    }
+
+
 def test_a_table_that_tells_nobody_apart_is_left_alone() -> None:
     assert marked("how much notice", NOTICE) == {}
     # A child's age is no service, and five years are not grades.

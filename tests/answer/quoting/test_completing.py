@@ -166,7 +166,11 @@ def test_a_question_of_the_page_is_shown_with_its_reply_and_a_reply_with_its_que
 
 
 def test_yes_or_no_is_of_the_sentence_that_says_why() -> None:
-    texts = [
-        span.text for span in spans_of("No. It is refunded in full. Yes.\n\nAsk your boss first.")
-    ]
-    assert texts == ["No. It is refunded in full.", "Ask your boss first."]
+    text = "No. It is refunded in full.\n\nYes.\n\nAsk your boss first."
+    said = [span.text.strip() for span in spans_of(text)]
+    assert said == ["No. It is refunded in full.", "Yes.", "Ask your boss first."]
+
+
+def test_the_next_paragraph_does_not_pass_for_the_reply() -> None:
+    asked = "**Can I claim first class?**\n\nNo.\n\nTaxi rides are reimbursed in full."
+    assert shown(asked, 0) == ["**Can I claim first class?**", "No."]

@@ -58,10 +58,12 @@ MOST_OTHER_WORDS = 2
 """Of a label, beside its range: "Raffle prize above EUR 150" speaks of raffles."""
 WITH_COUNTRY = re.compile(
     r"all|and|based|colleagues|compan(?:y|ies)|employees|everyone|for|from|group|offices?|only"
-    r"|sites?|staff|teams?|the|workers",
+    r"|sites?|staff|teams?|the|workers|full|part|time|fixed|term|permanent|temporary|regular|new"
+    r"|united|states|america|kingdom|great|britain|northern|ireland",
     re.IGNORECASE,
 )
-"""Words of a label that say no more than the country beside them."""
+"""Words of a label that say no more than the country beside them, how people are employed there,
+and those of its longer names."""
 MOST_BESIDE_COUNTRY = 1
 """Other words: "HR Great Britain" is for whoever works there; "Accommodation Coordinator, HR US"
 names who sees a record."""
@@ -160,11 +162,12 @@ def _is_of_country(label: str, country: str) -> bool:
     if country not in named_countries(label):
         return False
     plain = re.sub(r"\([^)]*\)", "", label)
+    named = named_countries(plain)
     others = 0
     for word in re.findall(r"[^\W\d_]{3,}", plain):
         if word.lower() == "other":
             return False
-        is_name = country not in named_countries(plain.replace(word, ""))
+        is_name = named_countries(plain.replace(word, "")) != named
         others += not is_name and not WITH_COUNTRY.fullmatch(word)
     return others <= MOST_BESIDE_COUNTRY
 

@@ -119,9 +119,7 @@ def _with_exchange(
 ) -> list[AnswerSpan]:
     """With the reply behind a question that a page asks, and the question before a reply: "Yes."
     alone tells nobody to what."""
-    chunk = family[0].hit.chunk
-    passage = [span for span in everything if span.hit.chunk.id == chunk.id]
-    passage.sort(key=lambda span: span.start)
+    passage = _section(family[0], everything)
     places = [span.start for span in passage]
     first, last = places.index(family[0].start), places.index(family[-1].start)
     whole = list(family)

@@ -198,16 +198,16 @@ def _pieces(
 
 
 def _sentences(passage: str, language: str) -> list[tuple[int, int]]:
-    """Start and end of each; "No." alone is of the sentence behind it, which says why."""
+    """Start and end of each; "No." is of the sentence behind it, which says why, and a paragraph of
+    its own where it says no more."""
     sentences: list[tuple[int, int]] = []
-    begins = -1
     for start, end in split_sentences(passage, language):
-        if YES_OR_NO.fullmatch(passage[start:end]):
-            begins = start
-            continue
-        is_reply = begins >= 0 and "\n" not in passage[begins:start]
-        sentences.append((begins if is_reply else start, end))
-        begins = -1
+        if sentences and "\n" not in passage[sentences[-1][0] : start]:
+            begins, before = sentences[-1]
+            if YES_OR_NO.fullmatch(passage[begins:before]):
+                sentences.pop()
+                start = begins
+        sentences.append((start, end))
     return sentences
 
 
@@ -217,7 +217,9 @@ def _is_inside_item(passage: str, start: int) -> bool:
 
 
 def _says_something(text: str, *, is_item: bool) -> bool:
-    return is_item or is_row(text) or words_in(text) >= LEAST_WORDS
+    if is_item or is_row(text):
+        return True
+    return words_in(text) >= LEAST_WORDS or bool(YES_OR_NO.fullmatch(text))
 
 
 def _leads_in(text: str, below: str, trail: Sequence[str]) -> bool:

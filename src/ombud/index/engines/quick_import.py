@@ -86,7 +86,15 @@ class _LaterClass:
         return self._class()(*values, **named)
 
     def __getattr__(self, name: str) -> object:
+        if name.startswith("__"):
+            raise AttributeError(name)
         return getattr(self._class(), name)
+
+    def __or__(self, other: Any) -> Any:
+        return self._class() | other
+
+    def __ror__(self, other: Any) -> Any:
+        return other | self._class()
 
     def __mro_entries__(self, bases: tuple[object, ...]) -> tuple[type, ...]:
         return (self._class(),)

@@ -132,11 +132,12 @@ class HotEngine:
         return AtHand(snapshot.stats(terms)) if snapshot else self._engine.stats(terms)
 
     def _current(self) -> HotSnapshot | None:
-        return self._snapshot and self._as_of(self._engine.version())
-
-    def _as_of(self, version: str) -> HotSnapshot | None:
-        """The snapshot where it is of this version of the index; else it is let go."""
         snapshot = self._snapshot
+        return snapshot and self._as_of(snapshot, self._engine.version())
+
+    def _as_of(self, snapshot: HotSnapshot | None, version: str) -> HotSnapshot | None:
+        """A snapshot where it is of this version of the index, which was looked up after it; else
+        it is let go."""
         if snapshot is None or snapshot.version == version:
             return snapshot
         self._snapshot = None  # what was deleted must not stay in memory until others are read
@@ -215,8 +216,9 @@ class HotEngine:
         return self._engine.languages()
 
     def version(self) -> str:
+        snapshot = self._snapshot
         version = self._engine.version()
-        self._as_of(version)  # whoever looks lets go of what has changed, asked or not
+        self._as_of(snapshot, version)  # whoever looks lets go of what has changed, asked or not
         return version
 
 
