@@ -165,6 +165,25 @@ def test_a_question_of_the_page_is_shown_with_its_reply_and_a_reply_with_its_que
     assert " ".join(shown(FAQ, 1)) == " ".join(exchange)
 
 
+def test_a_list_that_goes_on_below_a_heading_is_completed() -> None:
+    text = (
+        "- Ask your manager first.\n## Trains\n- Are tickets paid back to you?\n- Yes, by payroll."
+    )
+    of = Chunk(
+        id="a",
+        document_id="d",
+        title="Travel",
+        uri="travel.md",
+        trail=("Travel", "Flights / Trains"),
+        text=text,
+        start=0,
+        end=len(text),
+    )
+    spans = candidate_spans(Evidence(shared=(Hit(chunk=of, score=1.0),)))
+    for span in spans:
+        assert span in completed(opened([span], spans), spans)
+
+
 def test_yes_or_no_is_of_the_sentence_that_says_why() -> None:
     text = "No. It is refunded in full.\n\nYes.\n\nAsk your boss first."
     said = [span.text.strip() for span in spans_of(text)]

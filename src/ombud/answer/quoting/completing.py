@@ -119,14 +119,13 @@ def _with_exchange(
 ) -> list[AnswerSpan]:
     """With the reply behind a question that a page asks, and the question before a reply: "Yes."
     alone tells nobody to what."""
-    passage = _section(family[0], everything)
-    places = [span.start for span in passage]
-    first, last = places.index(family[0].start), places.index(family[-1].start)
     whole = list(family)
-    if REPLY.match(family[0].text) and first > 0 and _asks(passage[first - 1]):
-        whole.insert(0, passage[first - 1])
-    if _asks(family[-1]) and last + 1 < len(passage):
-        whole += _family(passage[last + 1], everything)
+    before = [span for span in _section(family[0], everything) if span.start < family[0].start]
+    if before and REPLY.match(family[0].text) and _asks(before[-1]):
+        whole.insert(0, before[-1])
+    after = [span for span in _section(family[-1], everything) if span.start > family[-1].start]
+    if after and _asks(family[-1]):
+        whole += _family(after[0], everything)
     return whole
 
 
