@@ -50,11 +50,13 @@ def standard_query(question: Question, glossary: Glossary | None) -> Query:
         )
     expansions = glossary.expansions(folded, question.asker.country)
     text = "\n".join([folded, *expansions, *policy_words(folded)])
-    asks_meaning = asked_meaning(question, glossary)
+    # Of the word that is asked for, not of another in the turns before; these may spell it out.
+    meant = glossary.expansions(asked_meaning(question, glossary), question.asker.country)[:1]
+    missing = [meaning for meaning in meant if meaning in expansions]
     return Query(
         strategy="standard",
         text=text,
-        passage=f"{folded} {expansions[0]}" if asks_meaning else folded,
+        passage=" ".join([folded, *missing]),
     )
 
 
