@@ -406,7 +406,10 @@ def _check_setups(store: Store, walk: _Walk) -> list[Broken]:
     """What answered: every set-up that a record names stands there as it was."""
     with store.read() as db:
         kept = {row.digest: hash_of(row.content) for row in db.execute(select(setups))}
-    if kept.keys() - walk.setups.keys():  # others may have been added after the records were read
+    if kept.keys() - walk.setups.keys():
+        # Others may have been added after the records were read, and their answers not be taken
+        # into the chain yet: answers are written first.
+        seal(store)
         _read_records(store, walk, lambda *_: None)
     found = []
     for digest, number in walk.setups.items():
