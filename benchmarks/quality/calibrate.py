@@ -41,6 +41,7 @@ from ombud.answer import (
 )
 from ombud.app import Workspace, asking
 from ombud.lab import normalise, read_cases, split_of
+from ombud.lab.runs.freezing import question_of
 from ombud.models import Reader
 from ombud.retrieve import SearchResult, query_terms, search
 from ombud.training import (
@@ -154,15 +155,6 @@ def search_for(workspace: Workspace, case: Case, basis: Basis) -> SearchedCase:
         signals=signals,
         candidates=spans,
         spans=QuestionSpans(features, [is_cited(span, case) for span in spans]),
-    )
-
-
-def question_of(case: Case) -> Question:
-    return Question(
-        text=case.question,
-        asker=case.person,
-        history=case.history,
-        as_of=case.as_of,
     )
 
 

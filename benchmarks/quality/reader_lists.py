@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from asked import ASKED, HANDBOOKS, open_workspaces
-from calibrate import is_cited, labelled_cases, question_of, search_as_asked
+from calibrate import is_cited, labelled_cases, search_as_asked
 from corpora import DATA
 from record import ROOT, say
 
@@ -20,6 +20,7 @@ from ombud.answer import AnswerSpan, candidate_spans, passage_of
 from ombud.answer.quoting.spans import runs_of_chunks
 from ombud.app import Workspace, library
 from ombud.lab import read_cases, split_of
+from ombud.lab.runs.freezing import question_of
 from ombud.training import read_matters
 from ombud.training.reader import (
     ListedPassage,

@@ -120,12 +120,14 @@ def _with_exchange(
     """With the reply behind a question that a page asks, and the question before a reply: "Yes."
     alone tells nobody to what."""
     whole = list(family)
-    before = [span for span in _section(family[0], everything) if span.start < family[0].start]
-    if before and REPLY.match(family[0].text) and _asks(before[-1]):
-        whole.insert(0, before[-1])
-    after = [span for span in _section(family[-1], everything) if span.start > family[-1].start]
-    if after and _asks(family[-1]):
-        whole += _family(after[0], everything)
+    first, last = family[0], family[-1]
+    if REPLY.match(first.text):
+        before = [span for span in _section(first, everything) if span.start < first.start]
+        if before and _asks(before[-1]):
+            whole.insert(0, before[-1])
+    if _asks(last):
+        after = [span for span in _section(last, everything) if span.start > last.start]
+        whole += _family(after[0], everything) if after else []
     return whole
 
 
