@@ -8,8 +8,8 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet -c const
 demo: sample/.ombud/synced
 	@$(BIN)/ombud --home sample serve
 
-# Written bytecode saves every process that a test starts a second. COVERAGE=yes costs twice the time.
-RUN_TESTS = PYTHONDONTWRITEBYTECODE= $(BIN)/$(if $(COVERAGE),coverage run,python) -m pytest \
+# Written bytecode saves every process that a test starts a second. COVERAGE=yes has every process note the lines it runs.
+RUN_TESTS = PYTHONDONTWRITEBYTECODE= $(if $(COVERAGE),PYTHONPATH=$(CURDIR)/tests/covering) $(BIN)/python -m pytest \
 	-n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 test: .venv/test
@@ -18,17 +18,17 @@ test: .venv/test
 test-slow: .venv/test
 	@$(RUN_TESTS) -m slow
 
-# As .ci/run does it. The slow ones are not measured: it costs half as much again, and most of what they run are processes
-# that are killed before they could tell.
+# As .ci/run does it. The slow ones are not measured: most of what they run are processes that are killed before they could
+# tell.
 test-all: .venv/test
-	@rm -f .coverage .coverage.*
+	@rm -rf .lines
 	@$(MAKE) --no-print-directory test COVERAGE=yes
 	@$(MAKE) --no-print-directory test-slow
 	@$(MAKE) --no-print-directory covered
 
 # What the runs before it with COVERAGE=yes have left; `.venv/bin/coverage report` names the lines that none ran.
 covered: .venv/test
-	@$(BIN)/coverage combine --quiet
+	@PYTHONPATH=tests $(BIN)/python -m covering.report
 	@printf 'Per cent of the code that the tests run: '
 	@$(BIN)/coverage report --format=total --fail-under=90
 

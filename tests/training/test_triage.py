@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 from typer.testing import CliRunner
 
 from answer.asking import FILES, GB, ask, company
@@ -91,7 +92,9 @@ def test_a_message_is_weighed_by_all_features_that_were_taught() -> None:
     trained = load_triage_weights(SHIPPED)
     found = triage_scores(texts, trained, None)
     for head, weights in trained.heads.items():
-        scores = design(texts, weights, TRIAGE_READING) @ weights.coefficients + weights.intercept
+        features = design(texts, weights, TRIAGE_READING)
+        table = csr_array((features.values, features.columns, features.starts), features.shape)
+        scores = table @ weights.coefficients + weights.intercept
         powers = np.exp(weights.sharpness * scores)
         taught = powers / powers.sum(axis=1, keepdims=True)
         assert np.abs(found[head] - taught).max() < 1e-9

@@ -83,7 +83,8 @@ def fit_linear(
     if "vector" in recipe.parts:
         untaught = untaught._replace(embedder=embedder.fingerprint)
     features = linear.design(examples.texts, untaught, reading, embedder.embed)
-    table = sklearn.csr_array(features)
+    entries = (features.values, features.columns, features.starts)
+    table = sklearn.csr_array(entries, shape=features.shape)
     learner = sklearn.learner(recipe)
     importance = np.array(examples.importance, float)
     learner.fit(table, np.array(examples.labels), sample_weight=importance)

@@ -5,6 +5,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
+from itertools import chain
 from math import log, sqrt
 from typing import Any, NamedTuple
 
@@ -18,6 +19,8 @@ Embed = Callable[[Sequence[str]], npt.NDArray[Any]]
 """Texts to unit vectors, one row each."""
 Terms = Callable[[str], list[str]]
 """The terms of a text, repeated as often as they occur."""
+FeatureRow = tuple[npt.NDArray[np.int64], Numbers]
+"""Columns, ascending, and their values."""
 DECIMALS = 3
 
 
@@ -90,21 +93,64 @@ def score(
     return probabilities
 
 
+class FeatureTable(NamedTuple):
+    """Feature values other than 0, row by row, as scipy's `csr_array` takes them: of thousands of
+    terms a text has a hundred."""
+
+    values: Numbers
+    columns: npt.NDArray[np.int64]
+    starts: npt.NDArray[np.int64]
+    """Row i has the values from starts[i] to starts[i + 1]."""
+    shape: tuple[int, int]
+
+
 def design(
     texts: Sequence[str],
     weights: LinearWeights,
     reading: FeatureReading,
     embed: Embed | None = None,
-) -> Numbers:
-    """Feature values, shape (len(texts), features): parts side by side, each times its weight."""
-    columns: list[Numbers] = []
+) -> FeatureTable:
+    """Features of each text, a row each: parts side by side, each times its weight."""
+    columns: list[list[npt.NDArray[np.int64]]] = [[] for _ in texts]
+    values: list[list[Numbers]] = [[] for _ in texts]
+    width = 0
     for name, weight in weights.parts.items():
         if name in weights.vocabularies:
-            values = _term_frequencies(texts, name, weights, reading)
+            rows, part_width = _term_rows(texts, name, weights, reading)
         else:
-            values = _dense(name, texts, weights, reading, embed)
-        columns.append(values * weight)
-    return np.hstack(columns)
+            rows, part_width = _dense_rows(_dense(name, texts, weights, reading, embed))
+        for text, (places, row) in enumerate(rows):
+            columns[text].append(places + width)
+            values[text].append(row * weight)
+        width += part_width
+    lengths = [sum(map(len, row)) for row in values]
+    return FeatureTable(
+        values=np.concatenate(list(chain(*values))),
+        columns=np.concatenate(list(chain(*columns))),
+        starts=np.cumsum([0, *lengths]),
+        shape=(len(texts), width),
+    )
+
+
+def _term_rows(
+    texts: Sequence[str], name: str, weights: LinearWeights, reading: FeatureReading
+) -> tuple[list[FeatureRow], int]:
+    terms, vocabulary = reading.terms[name], weights.vocabularies[name]
+    rows: list[FeatureRow] = []
+    for text in texts:
+        found, values = _weighted(terms(reading.part(text)), vocabulary)
+        places = np.array(found, np.int64)
+        order = np.argsort(places)
+        rows.append((places[order], values[order]))
+    return rows, len(vocabulary.place)
+
+
+def _dense_rows(table: Numbers) -> tuple[list[FeatureRow], int]:
+    rows: list[FeatureRow] = []
+    for row in table:
+        places = np.flatnonzero(row)
+        rows.append((places, row[places]))
+    return rows, table.shape[1]
 
 
 def _dense(
@@ -125,14 +171,6 @@ def _dense(
             hint=f"Set models.embedder, or train without vectors: ombud lab {reading.trainer}.",
         )
     return np.asarray(embed(list(map(reading.part, texts))), float)
-
-
-def _term_frequencies(
-    texts: Sequence[str], name: str, weights: LinearWeights, reading: FeatureReading
-) -> Numbers:
-    terms = reading.terms[name]
-    vocabulary = weights.vocabularies[name]
-    return np.array([frequencies(terms(reading.part(text)), vocabulary) for text in texts])
 
 
 def _term_scores(
@@ -168,16 +206,9 @@ def vocabulary(terms: Terms, texts: Sequence[str], least: int) -> TermVocabulary
     return TermVocabulary(_places(kept), np.array(rarity))
 
 
-def frequencies(terms: Sequence[str], vocabulary: TermVocabulary) -> Numbers:
-    """TF-IDF of length 1, term frequency 1 + ln(count): Manning, Raghavan, Schütze 2008, 6.4."""
-    row = np.zeros(len(vocabulary.place))
-    places, values = _weighted(terms, vocabulary)
-    row[places] = values
-    return row
-
-
 def _weighted(terms: Sequence[str], vocabulary: TermVocabulary) -> tuple[list[int], Numbers]:
-    """Places of the terms that are known, and what they weigh: of length 1 together."""
+    """Places of the terms that are known, and what they weigh: TF-IDF of length 1 together, term
+    frequency 1 + ln(count) (Manning, Raghavan, Schütze 2008, 6.4)."""
     places: list[int] = []
     counts: list[float] = []
     for term, count in Counter(terms).items():
