@@ -1,9 +1,11 @@
 """Does a turn go on with what was asked before, or does it open a subject? Fits what tells.
 
-On dev of the conversations that people write (tests/data/asked/turns.jsonl), played, and on new
+On dev of the conversations that people write (tests/data/asked/turns.jsonl), played; on the
+follow-ups among the cases of the sample and of the handbooks, by other writers; and on new
 subjects made of the other sets: a question of dev asked behind another of the same organisation
-that stands on other pages. Prints what the curve tells of turns that it was not fitted on, and
-writes src/ombud/retrieve/follow_ups.json. Run: make follow-ups"""
+that stands on other pages. Prints what the curve tells of turns that it was not fitted on, of the
+follow-ups written apart (tests/data/apart-handbooks.jsonl), which are never fitted on, and writes
+src/ombud/retrieve/follow_ups.json. Run: make follow-ups"""
 
 import asyncio
 import json
@@ -21,19 +23,23 @@ from sklearn.metrics import roc_auc_score
 
 sys.path.append(str(Path(__file__).parents[1] / "speed"))
 from asked import ASKED, open_workspaces, played
+from baseline import handbooks, own_cases
 from record import ROOT, say
 
 from ombud.answer.history import searchable
 from ombud.app import Workspace
 from ombud.app.asking import filter_of
-from ombud.lab import read_cases, split_of
+from ombud.lab import read_cases, select_split, split_of
 from ombud.retrieve.follow_ups import TURNS, turn_features
+from ombud.text import spell_out
 from ombud.types import Case, Message, Person, Question
 
 SHIPPED = ROOT / "src/ombud/retrieve/follow_ups.json"
+APART = ROOT / "tests/data/apart-handbooks.jsonl"
 SETS = ("plain", "own", "terse", "typos")
-MADE = 0.1
-"""Weight of a made turn: there are three to each that people wrote."""
+WEIGHTS = {"played": 1.0, "case": 2.0, "made": 0.1}
+"""Of a turn that people wrote and that is played; of a follow-up among the cases, of which there
+are few, by other writers; of a made one, of which there are three to each that people wrote."""
 THRESHOLD = 0.55
 FOLDS = 10
 Numbers = npt.NDArray[np.float64]
@@ -43,17 +49,28 @@ class LabelledTurn(NamedTuple):
     group: str
     """Conversation, or the case that was asked second."""
     follows: bool
-    is_made: bool
+    kind: str
+    """Of WEIGHTS."""
     features: Mapping[str, float]
 
 
 def main() -> None:
     workspaces = open_workspaces()
-    turns = [*written(workspaces), *made(workspaces)]
+    shared = handbooks()
+    cases = [
+        *of_cases(workspaces["sample"], select_split(read_cases(ROOT / "sample/cases"), "dev")),
+        *of_cases(shared, select_split(own_cases(), "dev")),
+    ]
+    turns = [*written(workspaces), *cases, *made(workspaces)]
     names = list(turns[0].features)
     values = np.array([[turn.features[name] for name in names] for turn in turns])
     tell(turns, judged_apart(turns, values))
     mean, scale, model = fitted(turns, values)
+    apart = [turn.features for turn in of_cases(shared, read_cases(APART))]
+    unseen = np.array([[features[name] for name in names] for features in apart])
+    likely = model.predict_proba((unseen - mean) / scale)[:, 1]
+    heard = (likely >= THRESHOLD).mean()
+    sys.stdout.write(f"follow-ups written apart heard as such: {heard:.3f} of {len(apart)}\n")
     content = {
         "features": names,
         "mean": rounded(mean),
@@ -85,9 +102,18 @@ def _of_conversation(
         features = measured(workspace, searchable(question))
         if features and turn.kind in ("follow_up", "new_subject"):
             follows = turn.kind == "follow_up"
-            yield LabelledTurn(turn.conversation, follows, is_made=False, features=features)
+            yield LabelledTurn(turn.conversation, follows, "played", features)
         history.append(Message(role="user", content=turn.text))
         history.append(Message(role="assistant", content=turn.answer.text))
+
+
+def of_cases(workspace: Workspace, cases: Sequence[Case]) -> Iterator[LabelledTurn]:
+    """Those with something before: all of them go on with it."""
+    for case in cases:
+        question = Question(text=case.question, asker=case.person, history=case.history)
+        features = measured(workspace, searchable(question))
+        if features and case.expect != "deny":
+            yield LabelledTurn(case.id, follows=True, kind="case", features=features)
 
 
 def made(workspaces: Mapping[str, Workspace]) -> Iterator[LabelledTurn]:
@@ -116,17 +142,20 @@ def _second(workspace: Workspace, case: Case, before: str) -> LabelledTurn:
     history = (Message(role="user", content=before),)
     question = Question(text=case.question, asker=case.person, history=history)
     features = measured(workspace, question)
-    return LabelledTurn(case.id, follows=False, is_made=True, features=features)
+    return LabelledTurn(case.id, follows=False, kind="made", features=features)
 
 
 def measured(workspace: Workspace, question: Question) -> Mapping[str, float]:
-    """Features of a turn; none where nothing was asked before it."""
-    earlier = [message.content for message in question.history if message.role == "user"]
+    """Features of a turn; none where nothing was asked before it. Short forms are spelled out, as
+    before every search."""
+    said = [message.content for message in question.history if message.role == "user"]
+    earlier = list(map(spell_out, said))
     if not earlier:
         return {}
     plan = workspace.settings.plan
     where = filter_of(workspace, question, plan)
-    asked = turn_features(question.text, earlier[-TURNS:], plan, where, workspace.index)
+    text = spell_out(question.text)
+    asked = turn_features(text, earlier[-TURNS:], plan, where, workspace.index)
     return asyncio.run(asked)
 
 
@@ -150,7 +179,7 @@ def fitted(
     turns: Sequence[LabelledTurn], values: Numbers
 ) -> tuple[Numbers, Numbers, LogisticRegression]:
     """Means, standard deviations and the curve over standardised features."""
-    weights = np.array([MADE if turn.is_made else 1.0 for turn in turns])
+    weights = np.array([WEIGHTS[turn.kind] for turn in turns])
     mean = np.average(values, axis=0, weights=weights)
     scale = np.sqrt(np.average((values - mean) ** 2, axis=0, weights=weights)) + 1e-6
     model = LogisticRegression(max_iter=1000)
@@ -160,16 +189,19 @@ def fitted(
 
 def tell(turns: Sequence[LabelledTurn], likely: Numbers) -> None:
     follows = np.array([turn.follows for turn in turns])
-    is_made = np.array([turn.is_made for turn in turns])
-    kinds = {
-        "follow-ups heard as such": (follows, likely >= THRESHOLD),
-        "new subjects heard as such": (~follows & ~is_made, likely < THRESHOLD),
-        "questions behind another heard as new": (is_made, likely < THRESHOLD),
+    kinds = np.array([turn.kind for turn in turns])
+    played_out = kinds == "played"
+    as_follow_up = likely >= THRESHOLD
+    lines = {
+        "follow-ups heard as such": (follows & played_out, as_follow_up),
+        "follow-ups of other writers heard as such": (kinds == "case", as_follow_up),
+        "new subjects heard as such": (~follows & played_out, ~as_follow_up),
+        "questions behind another heard as new": (kinds == "made", ~as_follow_up),
     }
-    for name, (chosen, right) in kinds.items():
+    for name, (chosen, right) in lines.items():
         sys.stdout.write(f"{name}: {right[chosen].mean():.3f} of {chosen.sum()}\n")
-    area = roc_auc_score(follows[~is_made], likely[~is_made])
-    sys.stdout.write(f"area under the curve, turns that people wrote: {area:.3f}\n")
+    area = roc_auc_score(follows[played_out], likely[played_out])
+    sys.stdout.write(f"area under the curve, conversations that were played: {area:.3f}\n")
 
 
 def rounded(values: Numbers) -> list[float]:

@@ -154,6 +154,24 @@ def test_a_whole_question_is_not_taken_for_a_follow_up(vectors: Workspace, quest
     assert not any(before in query.passage for query in queries)
 
 
+@pytest.mark.parametrize(
+    ("before", "question"),
+    [
+        ("can I work from Spain for two weeks", "and what do I have to arrange before I fly?"),
+        (
+            "what is the hotel cap per night in London?",
+            "ok and do I pay the breakfast there myself?",
+        ),
+    ],
+)
+def test_what_goes_on_with_and_is_searched_for_with_the_turn_before(
+    vectors: Workspace, before: str, question: str
+) -> None:
+    history = (Message(role="user", content=before), Message(role="assistant", content="Yes."))
+    trace = ask(vectors, question, history=history).trace
+    assert any(before in query.passage for query in trace.queries)
+
+
 # Quotes -------------------------------------------------------------------------------------------
 
 

@@ -39,3 +39,8 @@ def test_the_weights_name_the_matters_and_their_embedder() -> None:
 def test_what_is_out_of_scope_teaches_nothing() -> None:
     rows = [*messages(), LabelledMessage("a joke", "out_of_scope", kind="general")]
     assert story_messages(rows) == messages()
+
+
+def test_what_the_embedder_does_not_read_teaches_nothing() -> None:
+    rows = [*messages(), LabelledMessage("ein Scherz", "ordinary", language="de")]
+    assert {row.language for row in story_messages(rows)} == {"en"}

@@ -51,8 +51,9 @@ LEAST_BEFORE = 3
 """Content words of a turn from which what points back may point to them: "got four days left, are
 they gone"."""
 OPENS = re.compile(
-    r"^\W*(?:(?:ok(?:ay)?|right|so|thanks?|thank you|cheers)\W+)*(?:also|another|one more|next"
-    r"|different|new|by the way|btw|other|separate|changing|something else)\b",
+    r"^\W*(?:(?:ok(?:ay)?|right|so|and|thanks?|thank you|cheers)\W+)*(?:an?\s+)?(?:also|another"
+    r"|one more|next(?! (?:week|month|year|time|\w+day)\b)|different|new|by the way|btw|other"
+    r"|separate|changing|something else)\b",
     re.IGNORECASE,
 )
 """How people say that they come to something else."""
@@ -182,9 +183,12 @@ async def turn_features(
     said_before: set[str] = set()
     for hit in before_hits:
         said_before.update(chunk_terms(hit.chunk))
+    nearest_alone = alone.best.get("dense", 0.0)
+    nearest_folded = folded.best.get("dense", 0.0)
     return {
         **_marks(text, len(terms)),
-        "gain": folded.best.get("dense", 0.0) - alone.best.get("dense", 0.0),
+        "gain": nearest_folded - nearest_alone,
+        "together": nearest_folded - max(nearest_alone, of_before.best.get("dense", 0.0)),
         "near_last": near_last,
         "near_all": near_all,
         "elsewhere": _elsewhere(alone, {hit.chunk.uri for hit in before_hits}),
@@ -206,6 +210,8 @@ def _marks(text: str, terms: int) -> dict[str, float]:
     }
     is_whole = terms >= LEAST_TERMS and not any(marks.values())
     marks |= {"asks": asks, "whole": is_whole, "opens": bool(OPENS.match(text))}
+    # "Does it just roll on": the word may stand for something of this turn, and often does not.
+    marks["mentions"] = bool(POINTS_BACK.search(text) or THERE.search(text))
     values = {name: float(value) for name, value in marks.items()}
     return {**values, "terms": float(min(terms, MOST_TERMS))}
 

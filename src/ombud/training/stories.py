@@ -11,6 +11,7 @@ from ombud.training.linear import FOLDS, SEED, import_sklearn
 from ombud.training.triage.labelled import LabelledMessage, sources_of
 
 NO_STORY = "none"
+LANGUAGE = "en"
 STRICTNESS = 10.0
 """scikit-learn's C: the larger, the closer to the messages."""
 DECIMALS = 3
@@ -32,8 +33,14 @@ class StoryScores(NamedTuple):
 
 
 def story_messages(messages: Sequence[LabelledMessage]) -> list[LabelledMessage]:
-    """Those that teach: sensitive ones with their matter, ordinary ones without any."""
-    return [message for message in messages if message.label in ("sensitive", "ordinary")]
+    """Those that teach: sensitive ones with their matter, ordinary ones without any; in English,
+    which is what the embedder reads (with the other languages fewer stories are seen, .68 in place
+    of .76, and more others taken for one, .08 in place of .04)."""
+    kept: list[LabelledMessage] = []
+    for message in messages:
+        if message.label in ("sensitive", "ordinary") and message.language == LANGUAGE:
+            kept.append(message)
+    return kept
 
 
 def judge_stories(messages: Sequence[LabelledMessage], vectors: Vectors) -> StoryScores:
