@@ -83,7 +83,9 @@ def fit_linear(
     if "vector" in recipe.parts:
         untaught = untaught._replace(embedder=embedder.fingerprint)
     features = linear.design(examples.texts, untaught, reading, embedder.embed)
-    entries = (features.values, features.columns, features.starts)
+    # scikit-learn's liblinear takes no wider places than these.
+    columns, starts = features.columns.astype(np.int32), features.starts.astype(np.int32)
+    entries = (features.values, columns, starts)
     table = sklearn.csr_array(entries, shape=features.shape)
     learner = sklearn.learner(recipe)
     importance = np.array(examples.importance, float)
