@@ -40,8 +40,8 @@ def bucket() -> str:
     if importlib.util.find_spec("moto") is None:
         pytest.skip("moto is not installed: `pip install moto flask flask-cors`")
     port = free_port()
-    arguments = ["-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
-    start([sys.executable, *arguments], f"http://127.0.0.1:{port}", requests_log())
+    command = [sys.executable, str(Path(__file__).with_name("s3_server.py")), str(port)]
+    start(command, f"http://127.0.0.1:{port}", requests_log())
     os.environ.update(s3_environment(port))
     name = "ombud"
     request = urllib.request.Request(f"http://127.0.0.1:{port}/{name}", method="PUT")
