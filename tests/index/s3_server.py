@@ -14,7 +14,7 @@ from moto.moto_server.werkzeug_app import MotoRequestHandler, create_backend_app
 from werkzeug.serving import run_simple
 
 if __name__ == "__main__":
-    vars(serialize)["parse_to_aware_datetime"] = cache(serialize.parse_to_aware_datetime)
+    vars(serialize)["parse_to_aware_datetime"] = cache(vars(serialize)["parse_to_aware_datetime"])
     application = create_backend_app("s3")
     run_simple(
         "127.0.0.1",

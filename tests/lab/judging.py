@@ -10,9 +10,11 @@ from typing import Any
 from pydantic_ai import ModelMessage, ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
-from ombud.lab import Judge, JudgePolicy, StoredReplies
+from lab.scripted import ScriptedTarget, cases
+from ombud.lab import Judge, JudgePolicy, RunOptions, StoredReplies, parse_metrics, run_cases
 from ombud.models import Chat
 from ombud.prompts import load_sections
+from ombud.store import open_store
 
 Say = Callable[[str], Any]
 """What was asked -> the fields of the reply, or text that is sent as it is."""
@@ -41,10 +43,6 @@ def judge(say: Say, policy: Mapping[str, Any] | None = None, **more: Any) -> Jud
 def main() -> None:
     """One judged run of a process that may be killed: folder, number of cases. Every verdict that
     is asked for is noted in a file."""
-    from lab.scripted import ScriptedTarget, cases
-    from ombud.lab import RunOptions, parse_metrics, run_cases
-    from ombud.store import open_store
-
     folder, count = Path(sys.argv[1]), int(sys.argv[2])
     store = open_store("", folder)
     log = folder / "judged.txt"

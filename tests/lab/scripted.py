@@ -4,10 +4,13 @@ noted."""
 import asyncio
 import json
 import os
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from ombud.lab import RunOptions, parse_metrics, run_cases
+from ombud.store import open_store
 from ombud.types import Answer, Case, Chunk, Citation, Hit, Passage, Question, Reference, Trace
 
 RULE = "Staff in office {n} have {days} days of leave a year, to be taken before the end of March."
@@ -114,11 +117,6 @@ class ScriptedTarget:
 
 def main() -> None:
     """One run of a process that may be killed: folder, number of cases."""
-    import sys
-
-    from ombud.lab import RunOptions, parse_metrics, run_cases
-    from ombud.store import open_store
-
     folder, count = Path(sys.argv[1]), int(sys.argv[2])
     options = RunOptions(
         parse_metrics("recall@1,mrr,token_f1,citation_recall,outcome_accuracy"),

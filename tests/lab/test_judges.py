@@ -1,10 +1,6 @@
 """Judged metrics over a scripted judge: values by hand, and every way in which there is none."""
 
 import asyncio
-import os
-import signal
-import subprocess
-import sys
 from collections import Counter
 from contextlib import closing
 from pathlib import Path
@@ -13,6 +9,7 @@ from typing import Any
 import pytest
 
 from copies import open_copy
+from forks import Fork, forking
 from lab.judging import Say, judge
 from lab.makers import case, gold, hit, says
 from lab.scripted import ScriptedTarget, cases
@@ -434,19 +431,16 @@ def test_what_judges_repeat_of_a_document_goes_with_it(store: Store) -> None:
 def test_killed_ten_times_a_judged_run_asks_no_kept_verdict_again(tmp_path: Path) -> None:
     """2,000 verdicts, ten kill -9: whatever was kept is not asked again, and what was under way at
     a kill may be: one call a worker."""
-    command = [sys.executable, "-m", "lab.judging", str(tmp_path), "1000"]
-    own = {"PYTHONPATH": str(Path(__file__).parents[1])}
     log = tmp_path / "judged.txt"
     log.touch()
     killed = 0
-    for kill in range(10):
-        before = len(log.read_text().split())
-        process = subprocess.Popen(command, env=os.environ | own, stdout=subprocess.DEVNULL)
-        wait_for_words(process, log, before + 60 + 10 * kill)
-        killed += process.poll() is None
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-    subprocess.run(command, env=os.environ | own, check=True, capture_output=True)
+    with forking("lab.judging", tmp_path, 1000) as origin:
+        for kill in range(10):
+            before = len(log.read_text().split())
+            process = Fork(origin)
+            wait_for_words(process, log, before + 60 + 10 * kill)
+            killed += process.kill()
+        assert Fork(origin).wait() == 0
     asked = Counter(log.read_text().split())
     assert killed == 10
     assert len(asked) == 2000

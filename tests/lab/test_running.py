@@ -1,11 +1,7 @@
 """Runs: concurrent, kept case by case, resumed after whatever stopped them."""
 
 import asyncio
-import os
 import shutil
-import signal
-import subprocess
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
@@ -15,6 +11,7 @@ from typing import Any
 import pytest
 
 from copies import open_copy
+from forks import Fork, forking
 from lab.scripted import ScriptedTarget, cases
 from ombud.errors import Busy, LabError, OmbudError, StoreError, Unreachable
 from ombud.lab import (
@@ -242,29 +239,19 @@ def test_killed_ten_times_it_ends_as_if_undisturbed_and_asks_no_stored_case_agai
 ) -> None:
     """Ten kill -9; benchmarks/quality/killed_runs.py does the same with 10,000 cases."""
     with database(place) as url, closing(open_store(url, tmp_path)) as store:
-        command = [
-            sys.executable,
-            "-m",
-            "lab.scripted",
-            str(tmp_path),
-            "300",
-            *(["--postgresql"] if url else []),
-        ]
-        own = {"PYTHONPATH": str(Path(__file__).parents[1])} | (
-            {"TEST_POSTGRES_URL": url} if url else {}
-        )
+        arguments = [tmp_path, 300, *(["--postgresql"] if url else [])]
+        own = {"TEST_POSTGRES_URL": url} if url else {}
         log, again, killed = tmp_path / "asked.txt", [], 0
         log.touch()
-        for kill in range(10):
-            before = len(log.read_text().split())
-            stored = {at for begun in list_runs(store) for at in done_places(store, begun.id)}
-            process = subprocess.Popen(command, env=os.environ | own, stdout=subprocess.DEVNULL)
-            wait_for_words(process, log, before + 4 + 4 * kill)
-            killed += process.poll() is None
-            process.send_signal(signal.SIGKILL)
-            process.wait()
-            again += [int(n) for n in log.read_text().split()[before:] if int(n) in stored]
-        subprocess.run(command, env=os.environ | own, check=True, capture_output=True)
+        with forking("lab.scripted", *arguments, variables=own) as origin:
+            for kill in range(10):
+                before = len(log.read_text().split())
+                stored = {at for begun in list_runs(store) for at in done_places(store, begun.id)}
+                process = Fork(origin)
+                wait_for_words(process, log, before + 4 + 4 * kill)
+                killed += process.kill()
+                again += [int(n) for n in log.read_text().split()[before:] if int(n) in stored]
+            assert Fork(origin).wait() == 0
         (made,) = list_runs(store)
         scores = read_run(store, made.id).scores
     with closing(open_copy(tmp_path / "quiet")) as quiet:
